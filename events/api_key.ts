@@ -1,0 +1,36 @@
+/** The data of the two events in an API key's life. The key itself is never part of an event, only its SHA-256. */
+
+import { z } from "zod";
+
+export const Instant = z.iso.datetime({
+  precision: 3,
+  error: "must be a UTC time with milliseconds",
+});
+export const Sha256Hex = z.string().regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits");
+export const Ulid = z.string().regex(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/, "must be a ULID");
+
+/** Longest `label` of a key, in UTF-16 code units. */
+export const LABEL_MAX_LENGTH = 100;
+
+export const KeyLabel = z.string()
+  .min(1, "must not be empty")
+  .max(LABEL_MAX_LENGTH, `must be at most ${LABEL_MAX_LENGTH} characters long`)
+  // A label stands in a table on a terminal: neither line breaks nor control sequences.
+  .regex(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]*$/u, "must not contain control characters");
+
+/** `keyId` names the key for good; `expiresAt` is absent where the key does not expire. */
+export const KeyIssuedData = z.strictObject({
+  keyId: Ulid,
+  label: KeyLabel,
+  tokenHash: Sha256Hex,
+  expiresAt: Instant.optional(),
+});
+export type KeyIssuedData = z.infer<typeof KeyIssuedData>;
+
+/** From `effectiveAt` on, the key is refused: the event's own time, or later where it was rotated. */
+export const KeyRevokedData = z.strictObject({
+  keyId: Ulid,
+  tokenHash: Sha256Hex,
+  effectiveAt: Instant,
+});
+export type KeyRevokedData = z.infer<typeof KeyRevokedData>;

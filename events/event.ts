@@ -1,0 +1,156 @@
+/**
+ * What can happen: the events of the log, and their one encoding as a line of text.
+ * A line is a CloudEvents 1.0 object in JSON (https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md)
+ * with fixed order of members and no free space, so that an event has exactly one line.
+ */
+
+import { z } from "zod";
+import { Instant, KeyIssuedData, KeyRevokedData, Sha256Hex, Ulid } from "./api_key.ts";
+import { parseExactJson } from "./int64.ts";
+import { Pet, petText } from "./pet.ts";
+
+/** `previoushash` of the first line. */
+export const GENESIS_HASH = "0".repeat(64);
+
+/** Who acts where no API key does. */
+export const OPERATOR = "operator";
+
+const SOURCE = "urn:animal-store";
+const SEQUENCE_DIGITS = 16;
+
+/** What a command wants to have happened; the log adds the place. */
+export type Fact =
+  | { type: "PetCreated"; data: Pet }
+  | { type: "ApiKeyIssued"; data: KeyIssuedData }
+  | { type: "ApiKeyRevoked"; data: KeyRevokedData };
+
+/** What an event bears beside its fact, known before its place in the log is. */
+export interface Origin {
+  /** ULID, given once to an event, whatever the number of attempts to append it. */
+  id: string;
+  /** When it happened, UTC with milliseconds. */
+  time: string;
+  /** Id of the API key that caused it, or {@linkcode OPERATOR}. */
+  actor: string;
+  /** SHA-256 (hex) of the client's `Idempotency-Key`, where one was sent. */
+  idempotencyKey?: string;
+}
+
+/** An event at its place: `position` is 1, 2, 3 …; `previousHash` is the SHA-256 (hex) of the line before. */
+export type LogEvent = Fact & Origin & { position: number; previousHash: string };
+
+export type EventType = Fact["type"];
+
+/** Each type with its schema's name, which carries the version, and how its subject is named. */
+const TYPES = {
+  PetCreated: { dataschema: "urn:animal-store:pet-created:1", data: Pet },
+  ApiKeyIssued: { dataschema: "urn:animal-store:api-key-issued:1", data: KeyIssuedData },
+  ApiKeyRevoked: { dataschema: "urn:animal-store:api-key-revoked:1", data: KeyRevokedData },
+} as const satisfies Record<EventType, { dataschema: string; data: z.ZodType }>;
+
+export const EVENT_TYPES = Object.keys(TYPES) as EventType[];
+
+/** The line of an event, without the line break. */
+export function encodeEvent(event: LogEvent): string {
+  const idempotencyKey = event.idempotencyKey === undefined
+    ? ""
+    : `,"idempotencykey":"${event.idempotencyKey}"`;
+  return `{"specversion":"1.0","id":"${event.id}","source":"${SOURCE}","type":"${event.type}",` +
+    `"time":"${event.time}","sequence":"${encodeSequence(event.position)}",` +
+    `"subject":"${subjectOf(event)}","dataschema":"${TYPES[event.type].dataschema}",` +
+    `"actor":"${event.actor}"${idempotencyKey},"previoushash":"${event.previousHash}",` +
+    `"data":${encodeData(event)}}`;
+}
+
+/**
+ * The event of a line. Throws `MalformedEventError` where the line is none that {@linkcode encodeEvent}
+ * writes, of a type or version that is not known included.
+ */
+export function decodeEvent(line: string): LogEvent {
+  const envelope = Envelope.safeParse(parseLine(line));
+  if (!envelope.success) throw new MalformedEventError(z.prettifyError(envelope.error));
+  const { type, dataschema, data, sequence, previoushash, idempotencykey, id, time, actor } =
+    envelope.data;
+  if (!Object.hasOwn(TYPES, type)) throw new MalformedEventError(`Event type ${type} is not known`);
+  const known = TYPES[type as EventType];
+  if (dataschema !== known.dataschema) {
+    throw new MalformedEventError(`Schema ${dataschema} of event type ${type} is not known`);
+  }
+  const parsed = known.data.safeParse(data);
+  if (!parsed.success) throw new MalformedEventError(z.prettifyError(parsed.error));
+  const event = {
+    type,
+    data: parsed.data,
+    id,
+    time,
+    actor,
+    position: Number(sequence),
+    previousHash: previoushash,
+    ...(idempotencykey === undefined ? {} : { idempotencyKey: idempotencykey }),
+  } as LogEvent;
+  if (encodeEvent(event) !== line) {
+    throw new MalformedEventError("The line is not in the log's own form");
+  }
+  return event;
+}
+
+/** A line that is no event of this log. The message says what is wrong, on one line. */
+export class MalformedEventError extends Error {
+  constructor(message: string) {
+    super(message.replace(/\s*\n\s*/g, " "));
+    this.name = "MalformedEventError";
+  }
+}
+
+export function encodeSequence(position: number): string {
+  return String(position).padStart(SEQUENCE_DIGITS, "0");
+}
+
+const Envelope = z.strictObject({
+  specversion: z.literal("1.0"),
+  id: Ulid,
+  source: z.literal(SOURCE),
+  type: z.string(),
+  time: Instant,
+  sequence: z.string().regex(/^\d{16}$/),
+  subject: z.string(),
+  dataschema: z.string(),
+  actor: z.union([Ulid, z.literal(OPERATOR)]),
+  idempotencykey: Sha256Hex.optional(),
+  previoushash: Sha256Hex,
+  data: z.unknown(),
+});
+
+function parseLine(line: string): unknown {
+  try {
+    return parseExactJson(line);
+  } catch (error) {
+    throw new MalformedEventError(`The line is no JSON: ${(error as Error).message}`);
+  }
+}
+
+/** What the event is about, as CloudEvents' `subject`. */
+export function subjectOf(fact: Fact): string {
+  switch (fact.type) {
+    case "PetCreated":
+      return `pets/${fact.data.id}`;
+    case "ApiKeyIssued":
+    case "ApiKeyRevoked":
+      return `keys/${fact.data.keyId}`;
+  }
+}
+
+function encodeData(fact: Fact): string {
+  switch (fact.type) {
+    case "PetCreated":
+      return petText(fact.data);
+    case "ApiKeyIssued": {
+      const { keyId, label, tokenHash, expiresAt } = fact.data;
+      return JSON.stringify({ keyId, label, tokenHash, expiresAt });
+    }
+    case "ApiKeyRevoked": {
+      const { keyId, tokenHash, effectiveAt } = fact.data;
+      return JSON.stringify({ keyId, tokenHash, effectiveAt });
+    }
+  }
+}

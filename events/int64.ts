@@ -1,0 +1,36 @@
+/**
+ * JSON with exact 64-bit integers: a number that is an int64 becomes a `bigint`, whatever way it is
+ * written; every other number stays a `number`, so that a schema can refuse it.
+ */
+
+export const INT64_MIN = -(2n ** 63n);
+export const INT64_MAX = 2n ** 63n - 1n;
+
+/** Parses JSON text. Throws `SyntaxError` on malformed text and `RangeError` on text nested too deep. */
+export function parseExactJson(text: string): unknown {
+  // The compiler's library does not know the third argument yet (https://github.com/tc39/proposal-json-parse-with-source).
+  return JSON.parse(text, exactInteger as (key: string, value: unknown) => unknown);
+}
+
+function exactInteger(_key: string, value: unknown, context: { source: string }): unknown {
+  return typeof value === "number" ? int64Of(context.source) ?? value : value;
+}
+
+/**
+ * The int64 that a JSON number stands for, or `undefined` where it is no integer or out of range.
+ * Works on the source text: `9007199254740992.5` is no integer although its double is, and `1.0` and
+ * `10e-1` are the integer 1 (RFC 8259 section 6 draws no line between them).
+ */
+export function int64Of(source: string): bigint | undefined {
+  const parts = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source);
+  if (parts === null) return undefined;
+  const [, sign, whole, fraction = "", exponent = "0"] = parts;
+  const significant = (whole + fraction).replace(/^0+/, "");
+  const digits = significant.replace(/0+$/, "");
+  if (digits === "") return 0n;
+  const zeros = significant.length - digits.length - fraction.length + Number(exponent);
+  // The bound keeps a short text like 1e999999999 from becoming a number of a billion digits.
+  if (zeros < 0 || digits.length + zeros > 19) return undefined;
+  const value = BigInt(sign + digits + "0".repeat(zeros));
+  return value < INT64_MIN || value > INT64_MAX ? undefined : value;
+}

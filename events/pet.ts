@@ -1,0 +1,56 @@
+/** An animal, as clients send it (NewPet) and as the service returns it (Pet): section 2 of the interface. */
+
+import { z } from "zod";
+import { INT64_MAX, INT64_MIN } from "./int64.ts";
+
+/** Longest `name`, in Unicode code points. */
+export const NAME_MAX_LENGTH = 1_000;
+
+export const PET_STATUSES = ["available", "pending", "sold"] as const;
+
+export const PetStatus = z.enum(PET_STATUSES, {
+  error: `must be one of ${PET_STATUSES.join(", ")}`,
+});
+export type PetStatus = z.infer<typeof PetStatus>;
+
+const PetName = z.string({ error: "must be a string" })
+  .refine((name) => name.isWellFormed(), "must be well-formed Unicode, without a lone surrogate")
+  .refine(
+    (name) => name.length > 0 && withinCodePoints(name, NAME_MAX_LENGTH),
+    `must be 1 to ${NAME_MAX_LENGTH} characters long`,
+  );
+
+const Int64 = z.bigint({ error: `must be an integer from ${INT64_MIN} to ${INT64_MAX}` })
+  .min(INT64_MIN)
+  .max(INT64_MAX);
+
+/** What a client sends to add an animal, parsed with {@linkcode parseExactJson}. */
+export const NewPet = z.strictObject({
+  name: PetName,
+  categoryId: Int64,
+  status: PetStatus.optional(),
+});
+export type NewPet = z.infer<typeof NewPet>;
+
+/** An animal with the identifier that the service gave it: 1, 2, 3 …, safe as a JSON number. */
+export const Pet = NewPet.extend({
+  id: z.bigint().min(1n).max(BigInt(Number.MAX_SAFE_INTEGER)).transform(Number),
+});
+export type Pet = z.infer<typeof Pet>;
+
+/** The one JSON text of a pet: what is stored, listed and answered. */
+export function petText(pet: Pet): string {
+  return `{"id":${pet.id},${newPetMembers(pet)}}`;
+}
+
+/** The members of a NewPet as JSON text in a fixed order, so that equal pets have equal text. */
+export function newPetMembers(pet: NewPet): string {
+  const members = `"name":${JSON.stringify(pet.name)},"categoryId":${pet.categoryId}`;
+  return pet.status === undefined ? members : `${members},"status":"${pet.status}"`;
+}
+
+function withinCodePoints(text: string, limit: number): boolean {
+  if (text.length <= limit) return true;
+  if (text.length > 2 * limit) return false;
+  return [...text].length <= limit;
+}

@@ -1,0 +1,20 @@
+import { UsageError } from "./run_tool.ts";
+
+const UNIT_MS: Record<string, number> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+const LONGEST_MS = 100 * 365 * UNIT_MS.d;
+
+/** The milliseconds of a text like `90d`, `24h`, `30m` or `10s`. */
+export function parseDuration(flag: string, text: string): number {
+  const parts = /^([1-9]\d{0,9})([smhd])$/.exec(text);
+  const ms = parts === null ? NaN : Number(parts[1]) * UNIT_MS[parts[2]];
+  if (ms <= LONGEST_MS) return ms;
+  throw new UsageError(
+    `${flag} takes a time like 90d, 24h, 30m or 10s, up to 36500d, not ${JSON.stringify(text)}`,
+  );
+}

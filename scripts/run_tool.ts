@@ -1,0 +1,80 @@
+/** How every operators' command runs: flags, help, one line for what went wrong, and an exit code. */
+
+import { parseArgs, type ParseArgsConfig } from "node:util";
+import { readConfig } from "../src/config.ts";
+import { reasonOf } from "../src/report.ts";
+import { createService, type Service } from "../src/service.ts";
+import { openStore } from "../src/store/open_store.ts";
+import { systemHost } from "../src/system_host.ts";
+
+/** Exit codes of every command. */
+export const EXIT = { done: 0, refused: 1, couldNotRun: 2 } as const;
+
+/** The command was not understood; the message says what to write instead. */
+export class UsageError extends Error {}
+
+export interface Tool<Options extends NonNullable<ParseArgsConfig["options"]>> {
+  /** What `--help` prints. */
+  help: string;
+  options: Options;
+  run(
+    values: ReturnType<typeof parseArgs<{ options: Options; allowPositionals: true }>>["values"],
+    positionals: string[],
+  ): Promise<number>;
+}
+
+/** Runs a command to its end and leaves the process with its exit code. */
+export async function runTool<Options extends NonNullable<ParseArgsConfig["options"]>>(
+  { help, options, run }: Tool<Options>,
+): Promise<never> {
+  if (Deno.args.includes("--help") || Deno.args.includes("-h")) {
+    await print(help.trim());
+    Deno.exit(EXIT.done);
+  }
+  try {
+    const { values, positionals } = parse(options);
+    Deno.exit(await run(values, positionals));
+  } catch (error) {
+    // Who reads the output has seen enough: `deno task log | head`.
+    if (error instanceof Deno.errors.BrokenPipe) Deno.exit(EXIT.done);
+    console.error(`error: ${reasonOf(error)}`);
+    if (error instanceof UsageError) console.error("Run it with --help to see how it is used.");
+    Deno.exit(EXIT.couldNotRun);
+  }
+}
+
+/** Opens the configured store for the time of `use`. A file that is not there is made only for `create`. */
+export async function withService<T>(
+  { create }: { create: boolean },
+  use: (service: Service) => Promise<T>,
+): Promise<T> {
+  const store = await openStore(readConfig().kvPath, create);
+  const report = () => {};
+  const service = createService({ store, host: systemHost, report });
+  try {
+    return await use(service);
+  } finally {
+    await service.appender.drain();
+    store.close();
+  }
+}
+
+/** Prints a line of data on standard output. */
+export function print(line: string): Promise<void> {
+  return writeAll(new TextEncoder().encode(`${line}\n`));
+}
+
+/** Writes all bytes to standard output; throws `Deno.errors.BrokenPipe` where nobody reads it any more. */
+export async function writeAll(bytes: Uint8Array): Promise<void> {
+  for (let offset = 0; offset < bytes.length;) {
+    offset += await Deno.stdout.write(bytes.subarray(offset));
+  }
+}
+
+function parse<Options extends NonNullable<ParseArgsConfig["options"]>>(options: Options) {
+  try {
+    return parseArgs({ args: Deno.args, options, allowPositionals: true, strict: true });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}

@@ -1,0 +1,31 @@
+import { OPERATOR } from "../../events/event.ts";
+import type { ApiKey } from "../api_key.ts";
+import type { Host } from "../host.ts";
+import type { Appender } from "../log/appender.ts";
+import { listKeys } from "../projections/key_reader.ts";
+import type { Store } from "../store/store.ts";
+
+/**
+ * Revokes an API key, from now on. Resolves to the key as it was before, or to `undefined` where none
+ * has that id. A key that is revoked already gets no second event.
+ */
+export async function revokeKey(
+  { appender, host, store }: { appender: Appender; host: Host; store: Store },
+  keyId: string,
+): Promise<ApiKey | undefined> {
+  let found: ApiKey | undefined;
+  const origin = { id: host.newId(), time: new Date(host.now()).toISOString(), actor: OPERATOR };
+  await appender.append({
+    async prepare({ head }) {
+      found = (await listKeys(store, head)).find(({ id }) => id === keyId);
+    },
+    decide() {
+      if (found === undefined) return [];
+      if (found.revokedAt !== undefined && found.revokedAt <= Date.parse(origin.time)) return [];
+      const { id: keyId, tokenHash } = found;
+      const data = { keyId, tokenHash, effectiveAt: origin.time };
+      return [{ ...origin, type: "ApiKeyRevoked", data }];
+    },
+  });
+  return found;
+}

@@ -1,0 +1,52 @@
+/** The one place that reads the environment. */
+
+export interface Config {
+  port: number;
+  hostname: string;
+  /** A file, `:memory:` or an http(s) address; `undefined` for the database that the platform attaches. */
+  kvPath: string | undefined;
+}
+
+/** A setting that cannot be used; the message names the variable. */
+export class ConfigError extends Error {
+  override name = "ConfigError";
+}
+
+export const DEFAULT_KV_PATH = ".data/pets.sqlite3";
+
+/** Reads the settings. Throws `ConfigError`. */
+export function readConfig(): Config {
+  return { port: readPort(), hostname: read("HOST") ?? "0.0.0.0", kvPath: readKvPath() };
+}
+
+function readPort(): number {
+  const text = read("PORT") ?? "8000";
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw new ConfigError(`PORT must be a number from 0 to 65535, not ${JSON.stringify(text)}`);
+}
+
+function readKvPath(): string | undefined {
+  const path = read("KV_PATH");
+  if (path === undefined) return isOnDenoDeploy() ? undefined : DEFAULT_KV_PATH;
+  const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(path)?.[1].toLowerCase();
+  if (scheme === undefined) return path;
+  if (scheme !== "http" && scheme !== "https" || !URL.canParse(path)) {
+    throw new ConfigError(
+      `KV_PATH must be a file, :memory: or an http(s) address, not ${JSON.stringify(path)}`,
+    );
+  }
+  if (read("DENO_KV_ACCESS_TOKEN") === undefined) {
+    throw new ConfigError("DENO_KV_ACCESS_TOKEN must be set where KV_PATH is an address");
+  }
+  return path;
+}
+
+function isOnDenoDeploy(): boolean {
+  return read("DENO_DEPLOYMENT_ID") !== undefined;
+}
+
+/** An empty variable counts as one that is not set. */
+function read(name: string): string | undefined {
+  return Deno.env.get(name) || undefined;
+}

@@ -1,0 +1,26 @@
+/** What the service takes from the machine it runs on, beside its store: time and randomness. */
+export interface Host {
+  /** Milliseconds since the Unix epoch. */
+  now(): number;
+  /** Calls `run` once, `ms` milliseconds from now, unless the function returned is called first. */
+  after(ms: number, run: () => void): () => void;
+  /** A number from 0 up to, but not including, 1. Not for secrets. */
+  random(): number;
+  /** Bytes that nobody can guess, for secrets. */
+  randomBytes(length: number): Uint8Array;
+  /** A new ULID (https://github.com/ulid/spec). */
+  newId(): string;
+}
+
+export function sleep(host: Host, ms: number): Promise<void> {
+  return new Promise((resolve) => host.after(ms, resolve));
+}
+
+/** How long to wait before try number `attempt` (0, 1, 2 …): doubles up to a limit, the half of it by chance. */
+export function backoffMs(host: Host, attempt: number): number {
+  const full = Math.min(BACKOFF_LIMIT_MS, BACKOFF_FIRST_MS * 2 ** attempt);
+  return full / 2 + host.random() * full / 2;
+}
+
+const BACKOFF_FIRST_MS = 4;
+const BACKOFF_LIMIT_MS = 250;

@@ -1,0 +1,18 @@
+import { Refusal } from "./errors.ts";
+
+/**
+ * The token of an `Authorization: Bearer` header (RFC 6750 section 2.1). Refuses with
+ * `missing_credentials` where there is no header or one of another scheme.
+ */
+export function bearerToken(authorization: string | null): string {
+  // The scheme is case-insensitive (RFC 9110 section 11.1); nearly everybody writes it like this.
+  if (authorization?.startsWith("Bearer ")) return authorization.slice(7).trim();
+  const parts = /^bearer +(.*)$/i.exec(authorization ?? "");
+  if (parts === null) {
+    throw new Refusal(
+      "missing_credentials",
+      "An API key is required: Authorization: Bearer <API_KEY>",
+    );
+  }
+  return parts[1].trim();
+}

@@ -1,0 +1,144 @@
+/** The one table of error codes, and the answer that each of them gives (section 7 of the interface). */
+
+import type { FailureCode } from "../failure.ts";
+import { Failure } from "../failure.ts";
+import type { Answer } from "./answer.ts";
+
+interface ErrorEntry {
+  status: number;
+  /** When the code comes. */
+  when: string;
+  /** What the client can do. */
+  remedy: string;
+}
+
+const TABLE = {
+  malformed_body: {
+    status: 400,
+    when: "The body is not one JSON object in UTF-8",
+    remedy: "Send well-formed JSON",
+  },
+  invalid_body: {
+    status: 400,
+    when: "The body lacks a required field, holds an invalid value or a field that is not known",
+    remedy: "Mend the fields that the message names",
+  },
+  invalid_parameter: {
+    status: 400,
+    when: "A query parameter is not known, is repeated or holds an invalid value",
+    remedy: "Mend the parameter that the message names",
+  },
+  missing_credentials: {
+    status: 401,
+    when: "The request bears no API key",
+    remedy: "Send the key as Authorization: Bearer <API_KEY>",
+  },
+  invalid_credentials: {
+    status: 401,
+    when: "The API key is mistyped, unknown, expired or revoked",
+    remedy: "Use another key, or ask the operator for one",
+  },
+  pet_not_found: {
+    status: 404,
+    when: "No animal has that identifier",
+    remedy: "Use an identifier that the service returned",
+  },
+  not_found: {
+    status: 404,
+    when: "Nothing stands at that path",
+    remedy: "Use a path of the interface",
+  },
+  method_not_allowed: {
+    status: 405,
+    when: "The path does not know the method",
+    remedy: "Use a method that the Allow header names",
+  },
+  request_timeout: {
+    status: 408,
+    when: "The body did not arrive in time",
+    remedy: "Send the request again",
+  },
+  body_too_large: {
+    status: 413,
+    when: "The body is larger than 64 KiB",
+    remedy: "Send a smaller body",
+  },
+  unsupported_media_type: {
+    status: 415,
+    when: "The body is not declared as application/json, or is encoded",
+    remedy: "Send Content-Type: application/json and no Content-Encoding",
+  },
+  internal_error: {
+    status: 500,
+    when: "The service failed in a way that it did not foresee",
+    remedy: "Tell the operator the X-Request-Id",
+  },
+  projection_damaged: {
+    status: 500,
+    when: "The stored projections do not agree with the log",
+    remedy: "Tell the operator the X-Request-Id; a replay mends it",
+  },
+  outcome_unknown: {
+    status: 503,
+    when: "The store gave no clear answer in time: the animal may or may not have been added",
+    remedy: "Look whether it was added, then try again after Retry-After",
+  },
+  overloaded: {
+    status: 503,
+    when: "Too many additions are waiting; nothing was stored",
+    remedy: "Try again after Retry-After",
+  },
+  shutting_down: {
+    status: 503,
+    when: "This instance is shutting down; nothing was stored",
+    remedy: "Try again after Retry-After",
+  },
+  store_unavailable: {
+    status: 503,
+    when: "The store does not answer; nothing was stored",
+    remedy: "Try again after Retry-After",
+  },
+} as const satisfies Record<string, ErrorEntry> & Record<FailureCode, ErrorEntry>;
+
+export type ErrorCode = keyof typeof TABLE;
+
+export const ERRORS: Record<ErrorCode, ErrorEntry> = TABLE;
+
+/** A request that is refused for what it is, before the domain hears of it. */
+export class Refusal extends Error {
+  readonly code: ErrorCode;
+  readonly headers: [string, string][];
+
+  constructor(code: ErrorCode, message: string, headers: [string, string][] = []) {
+    super(message);
+    this.name = "Refusal";
+    this.code = code;
+    this.headers = headers;
+  }
+}
+
+const RETRY_AFTER_SECONDS = 1;
+
+/** The answer to a request that failed with `thrown`, whatever that is. */
+export function errorAnswer(thrown: unknown): Answer {
+  const isOurs = thrown instanceof Refusal || thrown instanceof Failure;
+  const code = isOurs ? thrown.code : "internal_error";
+  const message = isOurs ? thrown.message : "The service failed unexpectedly";
+  const { status } = ERRORS[code];
+  const headers = thrown instanceof Refusal ? thrown.headers : [];
+  if (code === "missing_credentials") headers.push(["www-authenticate", "Bearer"]);
+  if (code === "invalid_credentials") {
+    headers.push(["www-authenticate", 'Bearer error="invalid_token"']);
+  }
+  if (status === 503) headers.push(["retry-after", String(RETRY_AFTER_SECONDS)]);
+  return { status, headers, body: JSON.stringify({ code, message, status }) };
+}
+
+const NAME_REPEATED_LENGTH = 50;
+
+/** A name that a client sent, fit to stand in a message. */
+export function quoted(name: string): string {
+  return JSON.stringify(
+    name.length <= NAME_REPEATED_LENGTH ? name : `${name.slice(0, NAME_REPEATED_LENGTH)}…`,
+  );
+}

@@ -1,0 +1,135 @@
+/** The way of a request: credentials, route, operation, answer. */
+
+import type { NewPet } from "../../events/pet.ts";
+import { Failure } from "../failure.ts";
+import type { Host } from "../host.ts";
+import type { Appender } from "../log/appender.ts";
+import type { Head } from "../log/head.ts";
+import type { HeadReader } from "../log/head_reader.ts";
+import type { KeyReader } from "../projections/key_reader.ts";
+import type { PetReader } from "../projections/pet_reader.ts";
+import { reasonOf, type Report } from "../report.ts";
+import type { Answer } from "./answer.ts";
+import { bearerToken } from "./credentials.ts";
+import { errorAnswer, Refusal } from "./errors.ts";
+import { createPet, getPet, listPets, PETS_PATH, readNewPet } from "./pets.ts";
+
+export interface HandlerParts {
+  appender: Appender;
+  heads: HeadReader;
+  host: Host;
+  keys: KeyReader;
+  pets: PetReader;
+  report: Report;
+}
+
+const PET_PATH_PREFIX = `${PETS_PATH}/`;
+
+/** The service as a function of web standards. It never rejects: every failure becomes an Error answer. */
+export function createHandler(parts: HandlerParts): (request: Request) => Promise<Response> {
+  return async (request) => {
+    const requestId = parts.host.newId();
+    let answer: Answer;
+    try {
+      answer = await answerTo(request, parts);
+    } catch (thrown) {
+      answer = errorAnswer(thrown);
+      if (answer.status >= 500) reportFailure(parts.report, request, requestId, answer, thrown);
+    }
+    // The server leaves the body out of an answer to HEAD, and keeps its length.
+    return responseOf(answer, requestId);
+  };
+}
+
+async function answerTo(request: Request, parts: HandlerParts): Promise<Answer> {
+  const token = bearerToken(request.headers.get("authorization"));
+  const { path, search } = splitUrl(request.url);
+  const { method } = request;
+  if (method === "POST" && path === PETS_PATH) {
+    return await answerToCreate(request, search, token, parts);
+  }
+  const head = await authorizedHead(token, parts);
+  const isRead = method === "GET" || method === "HEAD";
+  if (path === PETS_PATH) {
+    if (isRead) return await listPets(parts.pets, head, search);
+    throw methodNotAllowed("GET, HEAD, POST");
+  }
+  if (path.startsWith(PET_PATH_PREFIX)) {
+    if (isRead) return await getPet(parts.pets, head, path.slice(PET_PATH_PREFIX.length), search);
+    throw methodNotAllowed("GET, HEAD");
+  }
+  throw new Refusal("not_found", "Nothing stands at this path");
+}
+
+/**
+ * An addition needs no read of the head before it: the commit's own check proves the key. So a key
+ * that is remembered may go ahead, but a refusal for another reason is told to a proven key only.
+ */
+async function answerToCreate(
+  request: Request,
+  search: string,
+  token: string,
+  parts: HandlerParts,
+): Promise<Answer> {
+  if (!parts.keys.remembers(token)) await authorizedHead(token, parts);
+  let newPet: NewPet;
+  try {
+    newPet = await readNewPet(request, search, parts.host);
+  } catch (refusal) {
+    await authorizedHead(token, parts);
+    throw refusal;
+  }
+  return await createPet(parts, newPet, token);
+}
+
+/** The head as of now, on which the token's key stands. */
+async function authorizedHead(
+  token: string,
+  { heads, host, keys }: HandlerParts,
+): Promise<Head> {
+  const { head } = await heads.fresh();
+  await keys.authorize(token, head, host.now());
+  return head;
+}
+
+/** Cheaper than `new URL`, and all that is asked of it: a request's URL is absolute and normal already. */
+function splitUrl(url: string): { path: string; search: string } {
+  const pathStart = url.indexOf("/", url.indexOf("//") + 2);
+  const queryStart = url.indexOf("?", pathStart);
+  return queryStart === -1
+    ? { path: url.slice(pathStart), search: "" }
+    : { path: url.slice(pathStart, queryStart), search: url.slice(queryStart + 1) };
+}
+
+function methodNotAllowed(allow: string): Refusal {
+  return new Refusal("method_not_allowed", `This path knows ${allow}`, [["allow", allow]]);
+}
+
+function responseOf({ status, body, headers }: Answer, requestId: string): Response {
+  const all: [string, string][] = [
+    ["content-type", "application/json"],
+    ["x-request-id", requestId],
+    ...headers,
+  ];
+  return new Response(body, { status, headers: all });
+}
+
+function reportFailure(
+  report: Report,
+  request: Request,
+  requestId: string,
+  { status }: Answer,
+  thrown: unknown,
+): void {
+  const { path } = splitUrl(request.url);
+  const code = thrown instanceof Failure ? thrown.code : "internal_error";
+  const reason = reasonOf(thrown);
+  report("error", "request_failed", {
+    requestId,
+    method: request.method,
+    path,
+    status,
+    code,
+    reason,
+  });
+}

@@ -1,0 +1,54 @@
+import { PetStatus } from "../../events/pet.ts";
+import type { PageQuery } from "../projections/pet_reader.ts";
+import { quoted, Refusal } from "./errors.ts";
+
+/** Section 8 of the interface. */
+export const LIMIT_MIN = 1;
+export const LIMIT_MAX = 100;
+export const LIMIT_DEFAULT = 20;
+
+/** The query of `GET /pets`, given without its question mark. Refuses with `invalid_parameter`. */
+export function parsePageQuery(search: string): PageQuery {
+  const query: PageQuery = { limit: LIMIT_DEFAULT };
+  const seen = new Set<string>();
+  for (const [name, value] of new URLSearchParams(search)) {
+    if (seen.has(name)) throw invalid(name, "is repeated");
+    seen.add(name);
+    switch (name) {
+      case "limit":
+        query.limit = Number(value);
+        if (!isDecimal(value) || query.limit < LIMIT_MIN || query.limit > LIMIT_MAX) {
+          throw invalid(name, `must be an integer from ${LIMIT_MIN} to ${LIMIT_MAX}`);
+        }
+        break;
+      case "status": {
+        const status = PetStatus.safeParse(value);
+        if (!status.success) throw invalid(name, status.error.issues[0].message);
+        query.status = status.data;
+        break;
+      }
+      case "cursor":
+        query.cursor = Number(value);
+        if (!isDecimal(value) || query.cursor < 1) {
+          throw invalid(name, "must be taken from the Link header of another page");
+        }
+        break;
+      default:
+        throw invalid(name, "is not known");
+    }
+  }
+  return query;
+}
+
+/** Refuses every parameter: for the operations that have none. */
+export function refuseQuery(search: string): void {
+  for (const name of new URLSearchParams(search).keys()) throw invalid(name, "is not known");
+}
+
+function isDecimal(text: string): boolean {
+  return /^\d{1,19}$/.test(text);
+}
+
+function invalid(name: string, fault: string): Refusal {
+  return new Refusal("invalid_parameter", `Query parameter ${quoted(name)} ${fault}`);
+}

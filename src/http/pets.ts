@@ -1,0 +1,72 @@
+/** The three operations of the interface, sections 4.1 to 4.3. */
+
+import { int64Of } from "../../events/int64.ts";
+import { type NewPet, petText } from "../../events/pet.ts";
+import { createPet as appendPet, type CreatePetParts } from "../commands/create_pet.ts";
+import type { Host } from "../host.ts";
+import type { Head } from "../log/head.ts";
+import type { PetReader } from "../projections/pet_reader.ts";
+import type { Answer } from "./answer.ts";
+import { Refusal } from "./errors.ts";
+import { parseNewPet } from "./new_pet.ts";
+import { parsePageQuery, refuseQuery } from "./page_query.ts";
+import { readJsonBody } from "./request_body.ts";
+
+export const PETS_PATH = "/v1/pets";
+
+/**
+ * getPet is deprecated (RFC 9745) since the first release of the service, and announced to be removed
+ * on 5 December 2030 (RFC 8594; section 9 of the interface). Its successor is the list.
+ */
+const DEPRECATION_HEADERS: [string, string][] = [
+  ["deprecation", `@${Date.UTC(2026, 10, 1) / 1_000}`],
+  ["sunset", new Date(Date.UTC(2030, 11, 5)).toUTCString()],
+  ["link", `<${PETS_PATH}?status=available>; rel="successor-version"`],
+];
+
+export async function listPets(pets: PetReader, head: Head, search: string): Promise<Answer> {
+  const query = parsePageQuery(search);
+  const { text, next } = await pets.list(query, head);
+  return { status: 200, body: text, headers: next === undefined ? [] : [nextLink(search, next)] };
+}
+
+/** RFC 8288. The path is absolute and the host left out, so that it holds behind any proxy. */
+function nextLink(search: string, cursor: number): [string, string] {
+  const parameters = new URLSearchParams(search);
+  parameters.set("cursor", String(cursor));
+  return ["link", `<${PETS_PATH}?${parameters}>; rel="next"`];
+}
+
+/** What a request asks to be added. Refuses what is no valid NewPet. */
+export async function readNewPet(request: Request, search: string, host: Host): Promise<NewPet> {
+  refuseQuery(search);
+  return parseNewPet(await readJsonBody(request, host));
+}
+
+export async function createPet(
+  parts: CreatePetParts,
+  newPet: NewPet,
+  token: string,
+): Promise<Answer> {
+  const pet = await appendPet(parts, newPet, token);
+  const headers: [string, string][] = [["location", `${PETS_PATH}/${pet.id}`]];
+  return { status: 201, body: petText(pet), headers };
+}
+
+export async function getPet(
+  pets: PetReader,
+  head: Head,
+  petId: string,
+  search: string,
+): Promise<Answer> {
+  refuseQuery(search);
+  const text = isPlainInt64(petId) ? await pets.get(Number(petId), head) : undefined;
+  if (text === undefined) {
+    throw new Refusal("pet_not_found", "No animal has that identifier", [...DEPRECATION_HEADERS]);
+  }
+  return { status: 200, body: text, headers: DEPRECATION_HEADERS };
+}
+
+function isPlainInt64(text: string): boolean {
+  return /^(0|-?[1-9]\d{0,18})$/.test(text) && int64Of(text) !== undefined;
+}

@@ -1,0 +1,81 @@
+import type { Host } from "../host.ts";
+import { Refusal } from "./errors.ts";
+
+/** Longest body, in bytes. */
+export const BODY_LIMIT_BYTES = 64 * 1024;
+
+/** Longest time for a body to arrive. */
+export const BODY_LIMIT_MS = 10_000;
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/**
+ * The text of a JSON body. Refuses with `unsupported_media_type`, `body_too_large`, `request_timeout`
+ * and, where it is no UTF-8, `malformed_body`.
+ */
+export async function readJsonBody(request: Request, host: Host): Promise<string> {
+  const { headers } = request;
+  if (!isJson(headers.get("content-type"))) {
+    throw new Refusal("unsupported_media_type", "The body must be declared as application/json");
+  }
+  const encoding = headers.get("content-encoding");
+  if (encoding !== null && encoding.toLowerCase() !== "identity") {
+    throw new Refusal("unsupported_media_type", "The body must not be encoded", [
+      ["accept-encoding", "identity"],
+    ]);
+  }
+  const declared = headers.get("content-length");
+  if (declared !== null && Number(declared) > BODY_LIMIT_BYTES) throw tooLarge();
+  const bytes = await withinTime(readBytes(request), host);
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw new Refusal("malformed_body", "The body is not valid UTF-8");
+  }
+}
+
+async function readBytes(request: Request): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of request.body ?? []) {
+    length += chunk.length;
+    if (length > BODY_LIMIT_BYTES) throw tooLarge();
+    chunks.push(chunk);
+  }
+  if (chunks.length === 1) return chunks[0];
+  const bytes = new Uint8Array(length);
+  let offset = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return bytes;
+}
+
+function withinTime<T>(reading: Promise<T>, host: Host): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = host.after(BODY_LIMIT_MS, () =>
+      reject(
+        new Refusal("request_timeout", `The body did not arrive within ${BODY_LIMIT_MS} ms`, [
+          ["connection", "close"],
+        ]),
+      ));
+    reading.then(resolve, reject).finally(cancel);
+  });
+}
+
+function isJson(contentType: string | null): boolean {
+  if (contentType === "application/json") return true;
+  if (contentType === null) return false;
+  const [type, ...parameters] = contentType.toLowerCase().split(";").map((part) => part.trim());
+  return type === "application/json" &&
+    parameters.every((parameter) => /^$|^charset="?utf-8"?$/.test(parameter));
+}
+
+function tooLarge(): Refusal {
+  return new Refusal(
+    "body_too_large",
+    `The body is larger than ${BODY_LIMIT_BYTES} bytes`,
+    [["connection", "close"]],
+  );
+}

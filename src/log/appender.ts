@@ -1,0 +1,365 @@
+/**
+ * The one writer of an instance: appends what commands decide to the log, together with the
+ * projections' records and the new head, in atomic commits that check the head and nothing else.
+ * Commands that wait while a commit is in flight go into the next one together.
+ */
+
+import { encodeEvent, type Fact, type LogEvent, type Origin } from "../../events/event.ts";
+import { Failure } from "../failure.ts";
+import { backoffMs, type Host, sleep } from "../host.ts";
+import { reasonOf, type Report } from "../report.ts";
+import { sha256Hex } from "../sha256.ts";
+import {
+  HEAD_KEY,
+  keyBytes,
+  logKey,
+  type ProjectionRecord,
+  recordMutation,
+} from "../store/layout.ts";
+import {
+  COMMIT_BYTES_LIMIT,
+  COMMIT_KEY_BYTES_LIMIT,
+  COMMIT_MUTATIONS_LIMIT,
+  type Mutation,
+  type Store,
+} from "../store/store.ts";
+import { encodeHead, type Head, type HeadEntry, readHead, writtenGenerations } from "./head.ts";
+import type { HeadReader } from "./head_reader.ts";
+
+/** How long a command may wait for its outcome, from append() to the answer. */
+export const APPEND_LIMIT_MS = 5_000;
+
+/** How many commands may wait; one more is refused at once. */
+export const QUEUE_LIMIT = 2_048;
+
+const SWEEP_MS = 50;
+
+/** What somebody wants to happen. */
+export interface Command {
+  /**
+   * Reads what the decision rests on beside the head; rejects where that forbids it. Called before
+   * decide(), and again whenever others have moved the head since.
+   */
+  prepare(base: HeadEntry): Promise<void> | void;
+  /** The facts to be appended on this head. Ids and times are given once, not here. */
+  decide(head: Head): readonly (Fact & Origin)[];
+}
+
+export interface AppenderParts {
+  store: Store;
+  heads: HeadReader;
+  fold: (event: LogEvent) => ProjectionRecord[];
+  host: Host;
+  report: Report;
+  /** Told of every commit of this appender, before its commands are answered. */
+  committed: (events: readonly LogEvent[]) => void;
+}
+
+interface Pending {
+  command: Command;
+  deadline: number;
+  /** The run of heads that the command was prepared for; see `Appender.#run`. */
+  preparedFor: number;
+  /** Whether an attempt that holds it may have landed. */
+  unclear: boolean;
+  settled: boolean;
+  resolve: (events: readonly LogEvent[]) => void;
+  reject: (reason: unknown) => void;
+}
+
+/** A commit, kept unchanged for as long as the head is the one that it was made for. */
+interface Attempt {
+  base: HeadEntry;
+  next: Head;
+  members: { pending: Pending; events: readonly LogEvent[] }[];
+  lines: Uint8Array[];
+  mutations: Mutation[];
+}
+
+const encoder = new TextEncoder();
+
+export class Appender {
+  #parts: AppenderParts;
+  #waiting: Pending[] = [];
+  /** All that have no answer yet, and some that have, in order of their deadlines. */
+  #arrivals: Pending[] = [];
+  #working: Promise<void> | undefined;
+  #draining = false;
+  /**
+   * Counts the runs of heads. A run is a row of heads that only this appender moved, and by no event
+   * of a key: what a command was prepared for holds to the end of the run.
+   */
+  #run = 0;
+  /** The versionstamp of the newest head of the run. */
+  #runHead: string | null | undefined;
+
+  constructor(parts: AppenderParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Appends what the command decides, exactly once. Rejects with the command's own refusal, or with a
+   * `Failure`: `overloaded`, `shutting_down` and `store_unavailable` say that nothing was stored,
+   * `outcome_unknown` that nobody can tell yet.
+   */
+  append(command: Command): Promise<readonly LogEvent[]> {
+    if (this.#draining) {
+      return Promise.reject(new Failure("shutting_down", "The service is shutting down"));
+    }
+    if (this.#waiting.length >= QUEUE_LIMIT) {
+      return Promise.reject(new Failure("overloaded", "Too many additions are waiting"));
+    }
+    return new Promise((resolve, reject) => {
+      const pending: Pending = {
+        command,
+        deadline: this.#parts.host.now() + APPEND_LIMIT_MS,
+        preparedFor: -1,
+        unclear: false,
+        settled: false,
+        resolve,
+        reject,
+      };
+      this.#waiting.push(pending);
+      this.#arrivals.push(pending);
+      this.#working ??= this.#work();
+    });
+  }
+
+  /** Resolves when every command taken so far has its answer; from now on none is taken. */
+  async drain(): Promise<void> {
+    this.#draining = true;
+    await this.#working;
+  }
+
+  async #work(): Promise<void> {
+    const { host, report } = this.#parts;
+    let cancelSweep = () => {};
+    const sweep = () => {
+      this.#answerOverdue();
+      cancelSweep = host.after(SWEEP_MS, sweep);
+    };
+    cancelSweep = host.after(SWEEP_MS, sweep);
+    for (let failures = 0; this.#waiting.length > 0;) {
+      try {
+        const attempt = await this.#assemble(await this.#base());
+        if (attempt === undefined || await this.#bring(attempt)) failures = 0;
+        else await sleep(host, backoffMs(host, failures++));
+      } catch (error) {
+        report("warn", "append_failed", { reason: reasonOf(error) });
+        await sleep(host, backoffMs(host, failures++));
+      }
+    }
+    // In the same turn as the last look at the queue, or a command that comes now would wait for ever.
+    this.#working = undefined;
+    this.#arrivals = [];
+    cancelSweep();
+  }
+
+  async #base(): Promise<HeadEntry> {
+    const { heads, store } = this.#parts;
+    if (heads.latest === undefined) heads.advance(await readHead(store));
+    return heads.latest!;
+  }
+
+  /** Makes a commit on the base for as many waiting commands as fit; `undefined` where none wants one. */
+  async #assemble(base: HeadEntry): Promise<Attempt | undefined> {
+    if (base.versionstamp !== this.#runHead) {
+      this.#run++;
+      this.#runHead = base.versionstamp;
+    }
+    const candidates = this.#waiting.splice(0, COMMIT_MUTATIONS_LIMIT)
+      .filter((pending) => !pending.settled);
+    await this.#prepare(candidates, base);
+
+    const attempt: Attempt = { base, next: base.head, members: [], lines: [], mutations: [] };
+    const size = { bytes: 0, keyBytes: 0 };
+    for (const [index, pending] of candidates.entries()) {
+      if (pending.settled) continue;
+      const share = this.#shareOf(pending, attempt.next);
+      if (share === undefined) continue;
+      for (const mutation of share.mutations) addSize(size, mutation);
+      const full = attempt.mutations.length + share.mutations.length >= COMMIT_MUTATIONS_LIMIT ||
+        size.bytes > COMMIT_BYTES_LIMIT - COMMIT_RESERVE_BYTES ||
+        size.keyBytes > COMMIT_KEY_BYTES_LIMIT - COMMIT_RESERVE_BYTES;
+      // What follows an event of a key is to be prepared again, which the next commit will do.
+      const keysMoved = attempt.next.keyPosition > base.head.keyPosition;
+      if (attempt.members.length > 0 && (full || keysMoved)) {
+        this.#waiting.unshift(...candidates.slice(index));
+        break;
+      }
+      attempt.next = share.next;
+      attempt.members.push({ pending, events: share.events });
+      attempt.lines.push(...share.lines);
+      attempt.mutations.push(...share.mutations);
+    }
+    if (attempt.lines.length === 0) {
+      this.#acknowledge(attempt);
+      return undefined;
+    }
+    attempt.mutations.push({ type: "set", key: HEAD_KEY, value: encodeHead(attempt.next) });
+    return attempt;
+  }
+
+  /** What one command adds to a commit after that head; `undefined` where it refuses. */
+  #shareOf(pending: Pending, head: Head) {
+    const { fold, host } = this.#parts;
+    const generations = writtenGenerations(head);
+    const events: LogEvent[] = [];
+    const lines: Uint8Array[] = [];
+    const mutations: Mutation[] = [];
+    let next = head;
+    try {
+      for (const fact of pending.command.decide(head)) {
+        const event = { ...fact, position: next.position + 1, previousHash: next.lastHash };
+        const line = encoder.encode(encodeEvent(event));
+        next = headAfter(next, event, line);
+        events.push(event);
+        lines.push(line);
+        mutations.push({ type: "set", key: logKey(event.position), value: line });
+        const records = fold(event);
+        for (const generation of generations) {
+          for (const record of records) {
+            mutations.push(recordMutation(generation, record, host.now()));
+          }
+        }
+      }
+    } catch (reason) {
+      settle(pending, () => pending.reject(reason));
+      return undefined;
+    }
+    return { events, lines, mutations, next };
+  }
+
+  async #prepare(candidates: Pending[], base: HeadEntry): Promise<void> {
+    const preparations: Promise<void>[] = [];
+    for (const pending of candidates) {
+      if (pending.preparedFor === this.#run) continue;
+      pending.preparedFor = this.#run;
+      try {
+        const preparing = pending.command.prepare(base);
+        if (preparing === undefined) continue;
+        preparations.push(
+          preparing.catch((reason) => settle(pending, () => pending.reject(reason))),
+        );
+      } catch (reason) {
+        settle(pending, () => pending.reject(reason));
+      }
+    }
+    if (preparations.length > 0) await Promise.all(preparations);
+  }
+
+  /**
+   * Brings an attempt to its outcome. `ok: false`, a lock, a time-out and a broken connection all leave
+   * the same question, whether it landed, and only the log itself can answer it. Resolves to whether
+   * the attempt landed; where it did not, its commands wait again, or were answered at their deadline.
+   */
+  async #bring(attempt: Attempt): Promise<boolean> {
+    const { host, heads, report, store } = this.#parts;
+    for (const { pending } of attempt.members) pending.unclear = true;
+    for (let tries = 0;; tries++) {
+      try {
+        const { base, mutations } = attempt;
+        const checks = [{ key: HEAD_KEY, versionstamp: base.versionstamp }];
+        const versionstamp = await store.commit({ checks, mutations });
+        if (versionstamp !== null) {
+          heads.advance({ head: attempt.next, versionstamp });
+          const keysMoved = attempt.next.keyPosition !== base.head.keyPosition;
+          if (!keysMoved) this.#runHead = versionstamp;
+          this.#acknowledge(attempt);
+          return true;
+        }
+      } catch (error) {
+        report("warn", "commit_failed", { reason: reasonOf(error) });
+      }
+      try {
+        switch (await this.#outcomeOf(attempt)) {
+          case "landed":
+            this.#acknowledge(attempt);
+            return true;
+          case "lost":
+            for (const { pending } of attempt.members) pending.unclear = false;
+            this.#waiting.unshift(...attempt.members.map(({ pending }) => pending));
+            return false;
+          case "open":
+        }
+      } catch (error) {
+        report("warn", "read_back_failed", { reason: reasonOf(error) });
+      }
+      if (attempt.members.every(({ pending }) => pending.settled)) return false;
+      await sleep(host, backoffMs(host, tries));
+    }
+  }
+
+  /** Whether the attempt landed, can land no more, or still can. */
+  async #outcomeOf({ base, lines }: Attempt): Promise<"landed" | "lost" | "open"> {
+    const { heads, store } = this.#parts;
+    const now = await readHead(store);
+    if (now.versionstamp === base.versionstamp) return "open";
+    heads.advance(now);
+    if (now.head.position <= base.head.position) return "lost";
+    // Only one commit can have followed the base. If it is this one, its first line is there to the byte.
+    const entry = await store.get(logKey(base.head.position + 1));
+    return entry?.value instanceof Uint8Array && areEqual(entry.value, lines[0])
+      ? "landed"
+      : "lost";
+  }
+
+  #acknowledge({ members }: Attempt): void {
+    this.#parts.committed(members.flatMap(({ events }) => events));
+    for (const { pending, events } of members) settle(pending, () => pending.resolve(events));
+  }
+
+  #answerOverdue(): void {
+    const now = this.#parts.host.now();
+    const due = this.#arrivals.findIndex(({ settled, deadline }) => !settled && deadline > now);
+    const passed = this.#arrivals.splice(0, due === -1 ? this.#arrivals.length : due);
+    for (const pending of passed) {
+      settle(pending, () => pending.reject(overdue(pending)));
+    }
+  }
+}
+
+/** Room in a commit for the new head and for what KV adds to keys and values. */
+const COMMIT_RESERVE_BYTES = 16_384;
+
+function headAfter(head: Head, event: LogEvent, line: Uint8Array): Head {
+  return {
+    ...head,
+    position: event.position,
+    lastHash: sha256Hex(line),
+    lastPetId: event.type === "PetCreated" ? event.data.id : head.lastPetId,
+    keyPosition: event.type === "PetCreated" ? head.keyPosition : event.position,
+  };
+}
+
+/** Counts a little more than KV does: a string outside Latin-1 takes two bytes a character. */
+function addSize(size: { bytes: number; keyBytes: number }, mutation: Mutation): void {
+  const keyLength = keyBytes(mutation.key);
+  size.keyBytes += keyLength;
+  size.bytes += keyLength;
+  if (mutation.type !== "set") return;
+  const { value } = mutation;
+  size.bytes += typeof value === "string" ? 2 * value.length : value.length;
+}
+
+function settle(pending: Pending, answer: () => void): void {
+  if (pending.settled) return;
+  pending.settled = true;
+  answer();
+}
+
+function overdue({ unclear }: Pending): Failure {
+  return unclear
+    ? new Failure(
+      "outcome_unknown",
+      `The store gave no clear answer within ${APPEND_LIMIT_MS} ms, so it may or may not have been stored`,
+    )
+    : new Failure(
+      "store_unavailable",
+      `The store could not take it within ${APPEND_LIMIT_MS} ms, so nothing was stored`,
+    );
+}
+
+function areEqual(one: Uint8Array, other: Uint8Array): boolean {
+  return one.length === other.length && one.every((byte, index) => byte === other[index]);
+}

@@ -1,0 +1,51 @@
+import type { LogEvent } from "../../events/event.ts";
+import { petText } from "../../events/pet.ts";
+import {
+  keyByTokenKey,
+  petByIdempotencyKeyKey,
+  petByStatusKey,
+  petKey,
+  type ProjectionRecord,
+} from "../store/layout.ts";
+
+/** How long an Idempotency-Key is remembered, from the time of its event. */
+export const IDEMPOTENCY_LIFETIME_MS = 24 * 60 * 60 * 1_000;
+
+/**
+ * The one fold: the records that an event puts into the projections. Used by the live writer, by
+ * replay and by audit, so that they cannot drift. No record depends on another event.
+ */
+export function fold(event: LogEvent): ProjectionRecord[] {
+  switch (event.type) {
+    case "PetCreated": {
+      const { id, status } = event.data;
+      const value = petText(event.data);
+      const records: ProjectionRecord[] = [{ key: petKey(id), value }];
+      // A pet without a status is in no list of a status: an omitted one is not invented.
+      if (status !== undefined) records.push({ key: petByStatusKey(status, id), value });
+      if (event.idempotencyKey !== undefined) {
+        const expiresAt = Date.parse(event.time) + IDEMPOTENCY_LIFETIME_MS;
+        records.push({
+          key: petByIdempotencyKeyKey(event.actor, event.idempotencyKey, event.position),
+          value: JSON.stringify({ petId: id, expiresAt: new Date(expiresAt).toISOString() }),
+          expiresAt,
+        });
+      }
+      return records;
+    }
+    case "ApiKeyIssued": {
+      const { keyId, label, tokenHash, expiresAt } = event.data;
+      const value = JSON.stringify({ keyId, label, issuedAt: event.time, expiresAt });
+      return [{ key: keyByTokenKey(tokenHash, event.position), value }];
+    }
+    case "ApiKeyRevoked": {
+      const { keyId, tokenHash, effectiveAt } = event.data;
+      const value = JSON.stringify({ keyId, revokedAt: effectiveAt });
+      return [{ key: keyByTokenKey(tokenHash, event.position), value }];
+    }
+    default: {
+      const unknown: never = event;
+      throw new TypeError(`No fold for event type ${(unknown as LogEvent).type}`);
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import { petText } from "../events/pet.ts";
+import { createHandler } from "./http/handler.ts";
+import type { Host } from "./host.ts";
+import { Appender } from "./log/appender.ts";
+import { HeadReader } from "./log/head_reader.ts";
+import { fold } from "./projections/fold.ts";
+import { KeyReader } from "./projections/key_reader.ts";
+import { PetReader } from "./projections/pet_reader.ts";
+import type { Report } from "./report.ts";
+import { BoundedStore } from "./store/bounded_store.ts";
+import type { Store } from "./store/store.ts";
+
+/** One instance of the service: its parts wired together, the same in production, tools and tests. */
+export interface Service {
+  appender: Appender;
+  handler: (request: Request) => Promise<Response>;
+  heads: HeadReader;
+  host: Host;
+  report: Report;
+  /** The store, with every call bounded in time. */
+  store: Store;
+}
+
+export function createService(parts: { store: Store; host: Host; report: Report }): Service {
+  const { host, report } = parts;
+  const store = new BoundedStore(parts.store, host);
+  const heads = new HeadReader(store);
+  const keys = new KeyReader(store);
+  const pets = new PetReader(store);
+  const appender = new Appender({
+    store,
+    heads,
+    fold,
+    host,
+    report,
+    committed: (events) => {
+      for (const event of events) {
+        if (event.type === "PetCreated") pets.remember(event.data.id, petText(event.data));
+      }
+    },
+  });
+  const handler = createHandler({ appender, heads, host, keys, pets, report });
+  return { appender, handler, heads, host, report, store };
+}

@@ -1,0 +1,37 @@
+/**
+ * Types of what is used of the standard library. The npm package that stands in for it bears none;
+ * with the packages of JSR this file goes.
+ */
+
+declare module "@std/assert" {
+  export function assert(expression: unknown, message?: string): asserts expression;
+  export function assertEquals<T>(actual: T, expected: T, message?: string): void;
+  export function assertNotEquals<T>(actual: T, expected: T, message?: string): void;
+  export function assertStrictEquals<T>(actual: unknown, expected: T, message?: string): void;
+  export function assertMatch(actual: string, expected: RegExp, message?: string): void;
+  export function assertStringIncludes(actual: string, expected: string, message?: string): void;
+  export function assertGreater<T>(actual: T, expected: T, message?: string): void;
+  export function assertLess<T>(actual: T, expected: T, message?: string): void;
+  export function assertLessOrEqual<T>(actual: T, expected: T, message?: string): void;
+  export function assertExists<T>(actual: T, message?: string): asserts actual is NonNullable<T>;
+  export function assertThrows<E extends Error>(
+    run: () => unknown,
+    // deno-lint-ignore no-explicit-any -- constructors of any signature
+    errorClass: new (...args: any[]) => E,
+    messageIncludes?: string,
+  ): E;
+  export function assertRejects<E extends Error>(
+    run: () => PromiseLike<unknown>,
+    // deno-lint-ignore no-explicit-any -- constructors of any signature
+    errorClass: new (...args: any[]) => E,
+    messageIncludes?: string,
+  ): Promise<E>;
+}
+
+declare module "@std/encoding/hex" {
+  export function encodeHex(source: Uint8Array | ArrayBuffer | string): string;
+}
+
+declare module "@std/ulid" {
+  export function monotonicUlid(seedTime?: number): string;
+}

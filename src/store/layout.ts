@@ -1,0 +1,86 @@
+/**
+ * The layout of the store: every key that the service writes, and nothing else.
+ *
+ *     ["head"]                                                    the head record, replaced by every commit
+ *     ["log", position]                                           the line of an event, as bytes
+ *     ["projection", generation, "pet", id]                       pet by id: its JSON text
+ *     ["projection", generation, "pet_by_status", status, id]     pets by status, newest last: the same text
+ *     ["projection", generation, "key_by_token", hash, position]  API key by token: the data of its events
+ *     ["projection", generation, "pet_by_idempotency_key", actor, hash, position]
+ *                                                                 what an Idempotency-Key made, for a day
+ *     ["replay"]                                                  the lease of the replay under way
+ *
+ * Each record under "projection" is written by one event and never changed, so the order in which the
+ * live writer and a replay write them does not matter.
+ */
+
+import type { PetStatus } from "../../events/pet.ts";
+import type { Mutation } from "./store.ts";
+
+export const HEAD_KEY = ["head"] as const;
+
+export const REPLAY_KEY = ["replay"] as const;
+
+export function logKey(position: number) {
+  return ["log", position];
+}
+
+/** A place within a projection of any generation. */
+export type RecordKey = readonly (string | number)[];
+
+export function projectionKey(generation: number, key: RecordKey) {
+  return ["projection", generation, ...key];
+}
+
+export function petKey(id: number): RecordKey {
+  return ["pet", id];
+}
+
+/** Without an id: the prefix of all pets of that status. */
+export function petByStatusKey(status: PetStatus, id?: number): RecordKey {
+  return id === undefined ? ["pet_by_status", status] : ["pet_by_status", status, id];
+}
+
+/** Without a position: the prefix of all that happened to the key of that token. */
+export function keyByTokenKey(tokenHash: string, position?: number): RecordKey {
+  return position === undefined
+    ? ["key_by_token", tokenHash]
+    : ["key_by_token", tokenHash, position];
+}
+
+/** Without a position: the prefix of all pets that the actor made with that Idempotency-Key. */
+export function petByIdempotencyKeyKey(
+  actor: string,
+  idempotencyKey: string,
+  position?: number,
+): RecordKey {
+  const prefix = ["pet_by_idempotency_key", actor, idempotencyKey];
+  return position === undefined ? prefix : [...prefix, position];
+}
+
+/** The length of a key in bytes as KV counts it, or a little more. */
+export function keyBytes(key: Deno.KvKey): number {
+  let bytes = 0;
+  for (const part of key) bytes += typeof part === "string" ? part.length + 2 : 9;
+  return bytes;
+}
+
+/** One record of a projection, as the fold makes it from one event. */
+export interface ProjectionRecord {
+  key: RecordKey;
+  value: string;
+  /** From when on the record says nothing any more, in milliseconds since the Unix epoch. */
+  expiresAt?: number;
+}
+
+/** What must be written for a record to stand in a generation. */
+export function recordMutation(
+  generation: number,
+  record: ProjectionRecord,
+  now: number,
+): Mutation {
+  const key = projectionKey(generation, record.key);
+  return record.expiresAt === undefined
+    ? { type: "set", key, value: record.value }
+    : { type: "set", key, value: record.value, expireIn: Math.max(1, record.expiresAt - now) };
+}

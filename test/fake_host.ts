@@ -1,0 +1,42 @@
+import type { Host } from "../src/host.ts";
+
+/** A host whose time stands still until it is told to go on, and whose ids and secrets can be foretold. */
+export class FakeHost implements Host {
+  #now = Date.parse("2026-01-01T00:00:00.000Z");
+  #count = 0;
+  #timers = new Set<{ at: number; run: () => void }>();
+
+  now = () => this.#now;
+
+  after = (ms: number, run: () => void) => {
+    const timer = { at: this.#now + ms, run };
+    this.#timers.add(timer);
+    return () => void this.#timers.delete(timer);
+  };
+
+  random = () => 0.5;
+
+  randomBytes = (length: number) => new Uint8Array(length).fill(++this.#count);
+
+  newId = () => `01HZZZZZZZ${String(++this.#count).padStart(16, "0")}`;
+
+  /** Lets time pass: runs what falls due in order, and lets what waits for it go on in between. */
+  async advance(ms: number): Promise<void> {
+    const end = this.#now + ms;
+    for (;;) {
+      const [next] = [...this.#timers].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at);
+      if (next === undefined) break;
+      this.#timers.delete(next);
+      this.#now = next.at;
+      next.run();
+      await settled();
+    }
+    this.#now = end;
+    await settled();
+  }
+}
+
+/** Resolves when everything that can go on without more time has gone on. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 2));
+}
