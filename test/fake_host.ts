@@ -23,6 +23,7 @@ export class FakeHost implements Host {
   /** Lets time pass: runs what falls due in order, and lets what waits for it go on in between. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
+    await settled();
     for (;;) {
       const [next] = [...this.#timers].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at);
       if (next === undefined) break;
