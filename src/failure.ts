@@ -13,6 +13,7 @@ export class Failure extends Error {
 }
 
 export type FailureCode =
+  | "idempotency_key_reused"
   | "invalid_credentials"
   | "outcome_unknown"
   | "overloaded"

@@ -23,6 +23,11 @@ const TABLE = {
     when: "The body lacks a required field, holds an invalid value or a field that is not known",
     remedy: "Mend the fields that the message names",
   },
+  invalid_idempotency_key: {
+    status: 400,
+    when: "The Idempotency-Key header is empty, too long or holds characters that it must not",
+    remedy: "Send 1 to 255 characters of visible ASCII, such as a UUID",
+  },
   invalid_parameter: {
     status: 400,
     when: "A query parameter is not known, is repeated or holds an invalid value",
@@ -68,6 +73,11 @@ const TABLE = {
     when: "The body is not declared as application/json, or is encoded",
     remedy: "Send Content-Type: application/json and no Content-Encoding",
   },
+  idempotency_key_reused: {
+    status: 422,
+    when: "The Idempotency-Key was sent with another animal within the last 24 hours",
+    remedy: "Send a new key for a new animal, or the animal that the key was first sent with",
+  },
   internal_error: {
     status: 500,
     when: "The service failed in a way that it did not foresee",
@@ -81,7 +91,8 @@ const TABLE = {
   outcome_unknown: {
     status: 503,
     when: "The store gave no clear answer in time: the animal may or may not have been added",
-    remedy: "Look whether it was added, then try again after Retry-After",
+    remedy:
+      "Try again after Retry-After with the same Idempotency-Key; sent without one, look first whether it was added",
   },
   overloaded: {
     status: 503,
