@@ -32,7 +32,7 @@ export interface HeadEntry {
   versionstamp: string | null;
 }
 
-const EMPTY_HEAD: Head = {
+export const EMPTY_HEAD: Head = {
   format: 1,
   position: 0,
   lastPetId: 0,

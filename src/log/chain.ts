@@ -1,0 +1,171 @@
+/** The one check of the log's lines, in order from the first: for an audit, and before a restore. */
+
+import { decodeEvent, type LogEvent, MalformedEventError, OPERATOR } from "../../events/event.ts";
+import { sha256Hex } from "../sha256.ts";
+import { EMPTY_HEAD, type Head } from "./head.ts";
+
+/** Longest line, in bytes: the longest value of Deno KV. */
+export const LINE_LIMIT_BYTES = 65_536;
+
+/** What was found at one line. */
+export interface CheckedLine {
+  /** The line's event; `undefined` where it bears none. */
+  event: LogEvent | undefined;
+  /** What is wrong, in words that can follow "Line 7: "; empty where the line is sound. */
+  faults: string[];
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const LINE_FEED = 10;
+
+/**
+ * Takes the lines one after the other and says of each what is wrong with it. After a fault it goes on
+ * from what the line itself says, so that one fault is told once and not again at every later line.
+ * Remembers the API keys, and nothing else that grows with the log.
+ */
+export class Chain {
+  #position = 0;
+  #keyPosition = 0;
+  /** Both `undefined` where a line that should have told could not be read. */
+  #lastHash: string | undefined = EMPTY_HEAD.lastHash;
+  #lastPetId: number | undefined = 0;
+  /** Whether every line so far could be read, so that a key not met is a key not issued. */
+  #keysKnown = true;
+  #hashByKeyId = new Map<string, string>();
+  #tokenHashes = new Set<string>();
+
+  /** The head as it must be after the lines taken, all of them sound; no replay is under way in it. */
+  get head(): Head {
+    return {
+      ...EMPTY_HEAD,
+      position: this.#position,
+      lastPetId: this.#lastPetId ?? 0,
+      lastHash: this.#lastHash ?? EMPTY_HEAD.lastHash,
+      keyPosition: this.#keyPosition,
+    };
+  }
+
+  /** `place` is the position that the line is stored at; lines of a file have none but their order. */
+  take(line: unknown, place?: number): CheckedLine {
+    const faults: string[] = [];
+    const due = this.#position + 1;
+    if (place !== undefined && place !== due) {
+      faults.push(place > due ? `${positions(due, place - 1)} missing` : `position ${due} was due`);
+      this.#lose();
+    }
+    const event = this.#read(line, faults);
+    if (event === undefined) {
+      this.#lose();
+      this.#position = place ?? due;
+    } else {
+      this.#checkPlace(event, place ?? due, faults);
+      this.#checkFact(event, faults);
+      this.#position = place ?? event.position;
+    }
+    if (line instanceof Uint8Array) this.#lastHash = sha256Hex(line);
+    return { event, faults };
+  }
+
+  #read(line: unknown, faults: string[]): LogEvent | undefined {
+    try {
+      return decodeLine(line);
+    } catch (error) {
+      if (!(error instanceof MalformedEventError)) throw error;
+      faults.push(error.message);
+    }
+  }
+
+  #checkPlace({ position, previousHash }: LogEvent, place: number, faults: string[]): void {
+    if (position !== place) {
+      faults.push(`its sequence says position ${position} where ${place} was due`);
+      this.#lose();
+    } else if (this.#lastHash !== undefined && previousHash !== this.#lastHash) {
+      faults.push("its previoushash is not the SHA-256 of the line before");
+    }
+  }
+
+  #checkFact(event: LogEvent, faults: string[]): void {
+    const { actor, data, type } = event;
+    if (actor !== OPERATOR && !this.#isKnown(actor)) {
+      faults.push(`its actor ${actor} is no key that was issued before`);
+    }
+    if (type === "PetCreated") {
+      const due = this.#lastPetId === undefined ? data.id : this.#lastPetId + 1;
+      if (data.id !== due) faults.push(`it adds pet ${data.id} where pet ${due} was due`);
+      this.#lastPetId = data.id;
+      return;
+    }
+    this.#keyPosition = event.position;
+    const { keyId, tokenHash } = data;
+    if (type === "ApiKeyIssued") {
+      if (this.#hashByKeyId.has(keyId) || this.#tokenHashes.has(tokenHash)) {
+        faults.push(`key ${keyId} or its token was issued before`);
+      }
+      this.#hashByKeyId.set(keyId, tokenHash);
+      this.#tokenHashes.add(tokenHash);
+    } else if (!this.#isKnown(keyId)) {
+      faults.push(`it revokes key ${keyId}, which was not issued before`);
+    } else if ((this.#hashByKeyId.get(keyId) ?? tokenHash) !== tokenHash) {
+      faults.push(`it revokes key ${keyId} under a token hash that is not the key's`);
+    }
+  }
+
+  #isKnown(keyId: string): boolean {
+    return this.#hashByKeyId.has(keyId) || !this.#keysKnown;
+  }
+
+  #lose(): void {
+    this.#lastHash = undefined;
+    this.#lastPetId = undefined;
+    this.#keysKnown = false;
+  }
+}
+
+/** The event of a stored line. Throws `MalformedEventError`. */
+export function decodeLine(line: unknown): LogEvent {
+  if (!(line instanceof Uint8Array)) {
+    throw new MalformedEventError("What is stored is no line of bytes");
+  }
+  if (line.length > LINE_LIMIT_BYTES) {
+    throw new MalformedEventError(`The line is longer than ${LINE_LIMIT_BYTES} bytes`);
+  }
+  let text: string;
+  try {
+    text = decoder.decode(line);
+  } catch {
+    throw new MalformedEventError("The line is not valid UTF-8");
+  }
+  return decodeEvent(text);
+}
+
+/**
+ * The lines of a stream, without their line feeds; of one that is too long only as much as shows that
+ * it is. A last line may end with the stream.
+ */
+export async function* splitLines(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let open = new Uint8Array(0);
+  for await (const chunk of stream) {
+    let start = 0;
+    for (;;) {
+      const end = chunk.indexOf(LINE_FEED, start);
+      if (end === -1) break;
+      yield joined(open, chunk.subarray(start, end));
+      open = new Uint8Array(0);
+      start = end + 1;
+    }
+    open = joined(open, chunk.subarray(start));
+  }
+  if (open.length > 0) yield open;
+}
+
+/** Both parts in bytes of their own, cut where the line is too long anyway. */
+function joined(one: Uint8Array, other: Uint8Array): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(Math.min(one.length + other.length, LINE_LIMIT_BYTES + 1));
+  bytes.set(one.subarray(0, bytes.length));
+  bytes.set(other.subarray(0, bytes.length - one.length), one.length);
+  return bytes;
+}
+
+function positions(from: number, to: number): string {
+  return from === to ? `position ${from} is` : `positions ${from} to ${to} are`;
+}

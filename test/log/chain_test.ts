@@ -1,0 +1,142 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { Chain, LINE_LIMIT_BYTES, splitLines } from "../../src/log/chain.ts";
+import { sha256Hex } from "../../src/sha256.ts";
+import { linesToBytes, rewritten, sampleLog } from "../sample_log.ts";
+
+const encoder = new TextEncoder();
+const LINES = sampleLog(45);
+
+/** All faults, each with the number of its line. */
+function faultsOf(lines: (string | Uint8Array)[]): string[] {
+  const chain = new Chain();
+  return lines.flatMap((line, index) =>
+    chain.take(typeof line === "string" ? encoder.encode(line) : line)
+      .faults.map((fault) => `${index + 1}: ${fault}`)
+  );
+}
+
+function replaced(index: number, from: string | RegExp, to: string): string[] {
+  const line = LINES[index].replace(from, to);
+  assertEquals(line === LINES[index], false, "the sample has nothing of that kind there");
+  return LINES.with(index, line);
+}
+
+Deno.test("Chain finds no fault in a sound log, and knows the head that belongs to it", () => {
+  assertEquals(faultsOf(LINES), []);
+  const chain = new Chain();
+  for (const line of LINES) chain.take(encoder.encode(line));
+  assertEquals(chain.head, {
+    format: 1,
+    position: 45,
+    lastPetId: 36,
+    lastHash: sha256Hex(LINES[44]),
+    keyPosition: 42,
+    generation: 1,
+  });
+});
+
+Deno.test("Chain finds every byte that is changed", () => {
+  const bytes = encoder.encode(LINES[20]);
+  for (let offset = 0; offset < bytes.length; offset++) {
+    const changed = bytes.slice();
+    changed[offset] ^= 1;
+    const faults = faultsOf([...LINES.slice(0, 20), changed, ...LINES.slice(21)]);
+    assertMatch(faults.join("\n"), /^2[12]: /, `byte ${offset}`);
+  }
+});
+
+Deno.test("Chain tells a missing, a repeated and two swapped lines, each at the first that is wrong", () => {
+  assertEquals(faultsOf(LINES.toSpliced(9, 1)), [
+    "10: its sequence says position 11 where 10 was due",
+  ]);
+  assertEquals(
+    faultsOf(LINES.toSpliced(9, 0, LINES[9]))[0],
+    [
+      "11: its sequence says position 10 where 11 was due",
+    ][0],
+  );
+  const swapped = LINES.with(8, LINES[9]).with(9, LINES[8]);
+  assertMatch(faultsOf(swapped)[0], /^9: its sequence says position 10 where 9 was due$/);
+});
+
+Deno.test("Chain finds a line that was changed with a hash that fits, at the line after it", () => {
+  assertEquals(faultsOf(replaced(5, "Zoë", "Zoe")), [
+    "7: its previoushash is not the SHA-256 of the line before",
+  ]);
+});
+
+Deno.test("Chain finds a false history although all its hashes fit", () => {
+  const forged = (index: number, from: string | RegExp, to: string) =>
+    faultsOf(rewritten(LINES, index, replaced(index, from, to)[index]));
+  assertMatch(
+    forged(4, /pets\/4"(.*)"id":4/, 'pets/9"$1"id":9')[0],
+    /^5: it adds pet 9 where pet 4/,
+  );
+  assertMatch(
+    forged(4, /"actor":"\w+"/, '"actor":"01HZZZZZZZ0000000000000044"')[0],
+    /^5: its actor 01HZ.*44 is no key/,
+  );
+  assertMatch(
+    forged(11, /"tokenHash":"\w+"/, `"tokenHash":"${sha256Hex("other")}"`)[0],
+    /^12: it revokes key 01HZ\w+ under a token hash that is not the key's$/,
+  );
+  const twice = LINES[10].replace(/"tokenHash":"\w+"/, `"tokenHash":"${sha256Hex("token 1")}"`);
+  assertMatch(faultsOf(rewritten(LINES, 10, twice))[0], /^11: key .* was issued before$/);
+});
+
+Deno.test("Chain tells what is no event of this log, and goes on behind it", () => {
+  const foreign: [string | Uint8Array, RegExp][] = [
+    ["", /^8: The line is no JSON/],
+    ["{}", /^8: /],
+    [`${LINES[7]}\r`, /^8: The line is not in the log's own form$/],
+    [LINES[7].replace("PetCreated", "PetSold"), /^8: Event type PetSold is not known$/],
+    [LINES[7].replace("pet-created:1", "pet-created:2"), /^8: Schema .* is not known$/],
+    [new Uint8Array([0xff]), /^8: The line is not valid UTF-8$/],
+    ["x".repeat(LINE_LIMIT_BYTES + 1), /^8: The line is longer than 65536 bytes$/],
+  ];
+  for (const [line, words] of foreign) {
+    const faults = faultsOf([...LINES.slice(0, 7), line, ...LINES.slice(8)]);
+    assertMatch(faults[0], words);
+    assertEquals(faults.filter((fault) => !/^[89]: /.test(fault)), []);
+  }
+});
+
+Deno.test("Chain tells of stored lines which places are missing and what is no line at all", () => {
+  const chain = new Chain();
+  const take = (place: number, value: unknown = encoder.encode(LINES[place - 1])) =>
+    chain.take(value, place).faults;
+  assertEquals(take(1), []);
+  assertEquals(take(4), ["positions 2 to 3 are missing"]);
+  assertEquals(take(5, "text"), ["What is stored is no line of bytes"]);
+  assertEquals(take(6), []);
+  assertEquals(take(7, encoder.encode(LINES[7])), [
+    "its sequence says position 8 where 7 was due",
+  ]);
+});
+
+Deno.test("splitLines() yields the same lines however the bytes are cut", async () => {
+  const bytes = linesToBytes(LINES);
+  for (const size of [1, 7, 100, 4_096, bytes.length]) {
+    const lines = await Array.fromAsync(splitLines(chunksOf(bytes, size)), decode);
+    assertEquals(lines, LINES);
+  }
+  const unended = bytes.subarray(0, -1);
+  assertEquals(await Array.fromAsync(splitLines(chunksOf(unended, 50)), decode), LINES);
+});
+
+Deno.test("splitLines() keeps no more of a line than shows that it is too long", async () => {
+  const bytes = new Uint8Array(10 * LINE_LIMIT_BYTES).fill(65);
+  bytes[bytes.length - 2] = 10;
+  const lengths = await Array.fromAsync(splitLines(chunksOf(bytes, 9_999)), ({ length }) => length);
+  assertEquals(lengths, [LINE_LIMIT_BYTES + 1, 1]);
+});
+
+async function* chunksOf(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < bytes.length; start += size) {
+    yield await Promise.resolve(bytes.subarray(start, start + size));
+  }
+}
+
+function decode(line: Uint8Array): string {
+  return new TextDecoder().decode(line);
+}
