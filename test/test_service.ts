@@ -5,17 +5,23 @@ import type { Store } from "../src/store/store.ts";
 import { FakeHost } from "./fake_host.ts";
 
 /** A service on a store in memory, wired as in production, with one live key. */
-export interface TestService extends Service {
+export interface TestService extends Service, Client {
   host: FakeHost;
   keyId: string;
   token: string;
   /** What the service reported, as [level, event, details]. */
   reports: [string, string, Record<string, unknown> | undefined][];
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Ways to send requests. */
+export interface Client {
+  /** Sends a request as it is, without a key. */
+  sendBare(path: string, init?: RequestInit): Promise<Response>;
   /** Sends a request with the live key, unless `headers` say otherwise. */
   send(path: string, init?: RequestInit): Promise<Response>;
-  /** Sends a body to be added as a pet; an object is sent as JSON. */
+  /** Sends a body to be added as a pet; what is no text or bytes is sent as JSON. */
   add(pet: unknown, headers?: HeadersInit): Promise<Response>;
-  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** `wrap` may put something between the service and its store. */
@@ -31,29 +37,38 @@ export async function openTestService(
     report: (level, event, details) => reports.push([level, event, details]),
   });
   const { id, token } = await issueKey(service, { label: "test" });
-  const send = (path: string, init: RequestInit = {}) => {
-    const headers = new Headers(init.headers);
-    if (!headers.has("authorization")) headers.set("authorization", `Bearer ${token}`);
-    return service.handler(new Request(`http://localhost${path}`, { ...init, headers }));
-  };
-  const add = (pet: unknown, headers: HeadersInit = {}) =>
-    send("/v1/pets", {
-      method: "POST",
-      headers: { "content-type": "application/json", ...headers },
-      body: typeof pet === "string" ? pet : JSON.stringify(pet),
-    });
+  const client = clientOf(token, (path, init) => {
+    return service.handler(new Request(`http://localhost${path}`, init));
+  });
   const close = async () => {
     await service.appender.drain();
     store.close();
   };
   return {
     ...service,
+    ...client,
     host,
     keyId: id,
     token,
     reports,
-    send,
-    add,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** A client that has a key, over whatever carries its requests. */
+export function clientOf(token: string, sendBare: Client["sendBare"]): Client {
+  const send: Client["send"] = (path, init = {}) => {
+    const headers = new Headers(init.headers);
+    if (!headers.has("authorization")) headers.set("authorization", `Bearer ${token}`);
+    return sendBare(path, { ...init, headers });
+  };
+  const add: Client["add"] = (pet, headers = {}) =>
+    send("/v1/pets", {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: typeof pet === "string" || pet instanceof Uint8Array
+        ? pet as BodyInit
+        : JSON.stringify(pet),
+    });
+  return { sendBare, send, add };
 }
