@@ -1,0 +1,26 @@
+/**
+ * Runs the tests that need a real `denokv`, which it installs first. Where that cannot be had, it says
+ * so in one line and ends well.
+ *
+ *     deno task test:denokv [FILE…]
+ */
+
+import { DENOKV_VARIABLE } from "./denokv_server.ts";
+import { installDenokv, NoDenokvError } from "./install_denokv.ts";
+
+const FOLDER = new URL(".", import.meta.url).pathname;
+
+let program: string;
+try {
+  program = await installDenokv();
+} catch (error) {
+  if (!(error instanceof NoDenokvError)) throw error;
+  console.log(`Left out the tests against denokv: ${error.message}`);
+  Deno.exit(0);
+}
+const files = Deno.args.length > 0 ? Deno.args : [FOLDER];
+const { code } = await new Deno.Command(Deno.execPath(), {
+  args: ["test", "--allow-all", ...files],
+  env: { [DENOKV_VARIABLE]: program },
+}).spawn().status;
+Deno.exit(code);
