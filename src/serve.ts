@@ -3,7 +3,7 @@ import { sleep } from "./host.ts";
 import { reasonOf } from "./report.ts";
 import { createService, type Service } from "./service.ts";
 import { stderrReport } from "./stderr_report.ts";
-import { openStore } from "./store/open_store.ts";
+import { isDurable, openStore } from "./store/open_store.ts";
 import { systemHost } from "./system_host.ts";
 
 /** How long a shutdown waits for requests that were accepted. */
@@ -20,7 +20,7 @@ export async function serve(
   const host = systemHost;
   const report = stderrReport;
   const store = await openStore(config.kvPath, true);
-  const service = createService({ store, host, report });
+  const service = createService({ store, host, report, isDurable: isDurable(config.kvPath) });
   let server: Deno.HttpServer<Deno.NetAddr>;
   try {
     server = Deno.serve({

@@ -21,8 +21,16 @@ export interface Service {
   store: Store;
 }
 
-export function createService(parts: { store: Store; host: Host; report: Report }): Service {
-  const { host, report } = parts;
+export interface ServiceParts {
+  store: Store;
+  host: Host;
+  report: Report;
+  /** Whether the store outlives the process; where that is not said, it does not. */
+  isDurable?: boolean;
+}
+
+export function createService(parts: ServiceParts): Service {
+  const { host, report, isDurable = false } = parts;
   const store = new BoundedStore(parts.store, host);
   const heads = new HeadReader(store);
   const keys = new KeyReader(store);
@@ -39,6 +47,6 @@ export function createService(parts: { store: Store; host: Host; report: Report 
       }
     },
   });
-  const handler = createHandler({ appender, heads, host, keys, pets, report });
+  const handler = createHandler({ appender, heads, host, isDurable, keys, pets, report });
   return { appender, handler, heads, host, report, store };
 }

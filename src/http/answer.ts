@@ -1,6 +1,8 @@
-/** What the service answers, before it becomes a `Response`: always JSON. */
+/** What the service answers, before it becomes a `Response`. */
 export interface Answer {
   status: number;
   body: string;
   headers: [string, string][];
+  /** JSON where nothing else is said. */
+  contentType?: string;
 }

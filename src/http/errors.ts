@@ -88,6 +88,11 @@ const TABLE = {
     when: "The stored projections do not agree with the log",
     remedy: "Tell the operator the X-Request-Id; a replay mends it",
   },
+  not_ready: {
+    status: 503,
+    when: "The readiness probe finds no store that answers and outlives the process",
+    remedy: "Try again after Retry-After, or mend the store",
+  },
   outcome_unknown: {
     status: 503,
     when: "The store gave no clear answer in time: the animal may or may not have been added",

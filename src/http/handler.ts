@@ -13,11 +13,14 @@ import type { Answer } from "./answer.ts";
 import { bearerToken } from "./credentials.ts";
 import { errorAnswer, Refusal } from "./errors.ts";
 import { createPet, getPet, listPets, PETS_PATH, readNewPet } from "./pets.ts";
+import { type PublicRoutes, publicRoutes } from "./public_routes.ts";
 
 export interface HandlerParts {
   appender: Appender;
   heads: HeadReader;
   host: Host;
+  /** Whether the store outlives the process. */
+  isDurable: boolean;
   keys: KeyReader;
   pets: PetReader;
   report: Report;
@@ -27,11 +30,12 @@ const PET_PATH_PREFIX = `${PETS_PATH}/`;
 
 /** The service as a function of web standards. It never rejects: every failure becomes an Error answer. */
 export function createHandler(parts: HandlerParts): (request: Request) => Promise<Response> {
+  const open = publicRoutes(parts);
   return async (request) => {
     const requestId = parts.host.newId();
     let answer: Answer;
     try {
-      answer = await answerTo(request, parts);
+      answer = await answerTo(request, open, parts);
     } catch (thrown) {
       answer = errorAnswer(thrown);
       if (answer.status >= 500) reportFailure(parts.report, request, requestId, answer, thrown);
@@ -41,15 +45,24 @@ export function createHandler(parts: HandlerParts): (request: Request) => Promis
   };
 }
 
-async function answerTo(request: Request, parts: HandlerParts): Promise<Answer> {
-  const token = bearerToken(request.headers.get("authorization"));
+async function answerTo(
+  request: Request,
+  open: PublicRoutes,
+  parts: HandlerParts,
+): Promise<Answer> {
   const { path, search } = splitUrl(request.url);
   const { method } = request;
+  const isRead = method === "GET" || method === "HEAD";
+  const answerToAnybody = open.get(path);
+  if (answerToAnybody !== undefined) {
+    if (isRead) return await answerToAnybody();
+    throw methodNotAllowed("GET, HEAD");
+  }
+  const token = bearerToken(request.headers.get("authorization"));
   if (method === "POST" && path === PETS_PATH) {
     return await answerToCreate(request, search, token, parts);
   }
   const head = await authorizedHead(token, parts);
-  const isRead = method === "GET" || method === "HEAD";
   if (path === PETS_PATH) {
     if (isRead) return await listPets(parts.pets, head, search);
     throw methodNotAllowed("GET, HEAD, POST");
@@ -105,9 +118,12 @@ function methodNotAllowed(allow: string): Refusal {
   return new Refusal("method_not_allowed", `This path knows ${allow}`, [["allow", allow]]);
 }
 
-function responseOf({ status, body, headers }: Answer, requestId: string): Response {
+function responseOf(
+  { status, body, headers, contentType = "application/json" }: Answer,
+  requestId: string,
+): Response {
   const all: [string, string][] = [
-    ["content-type", "application/json"],
+    ["content-type", contentType],
     ["x-request-id", requestId],
     ...headers,
   ];
@@ -122,7 +138,8 @@ function reportFailure(
   thrown: unknown,
 ): void {
   const { path } = splitUrl(request.url);
-  const code = thrown instanceof Failure ? thrown.code : "internal_error";
+  const isOurs = thrown instanceof Failure || thrown instanceof Refusal;
+  const code = isOurs ? thrown.code : "internal_error";
   const reason = reasonOf(thrown);
   report("error", "request_failed", {
     requestId,

@@ -15,7 +15,7 @@ export class OpenStoreError extends Error {
  * `OpenStoreError`, and leaves files that are no store of ours as they were.
  */
 export async function openStore(path: string | undefined, create: boolean): Promise<Store> {
-  const isFile = path !== undefined && path !== ":memory:" && !/^https?:/.test(path);
+  const isFile = path !== undefined && isDurable(path) && !/^https?:/.test(path);
   if (isFile) await prepareFile(path, create);
   let store: Store;
   try {
@@ -32,6 +32,11 @@ export async function openStore(path: string | undefined, create: boolean): Prom
   }
   store.close();
   throw failedToOpen(path, "it holds the data of another program");
+}
+
+/** Whether what is stored there outlives the process. */
+export function isDurable(path: string | undefined): boolean {
+  return path !== ":memory:";
 }
 
 async function prepareFile(path: string, create: boolean): Promise<void> {

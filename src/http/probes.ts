@@ -1,0 +1,35 @@
+/** What a machine that runs the service asks it: whether it lives, and whether to send it requests. */
+
+import { Failure } from "../failure.ts";
+import type { HeadReader } from "../log/head_reader.ts";
+import type { Answer } from "./answer.ts";
+import { Refusal } from "./errors.ts";
+
+export interface ReadinessParts {
+  heads: HeadReader;
+  /** Whether the store outlives the process. */
+  isDurable: boolean;
+}
+
+const NEVER_STORED: [string, string] = ["cache-control", "no-store"];
+
+/** Asks nothing of the store: a process is not to be ended because its store is away for a while. */
+export function answerToHealth(): Answer {
+  return { status: 200, body: '{"status":"alive"}', headers: [NEVER_STORED] };
+}
+
+/** Refuses with `not_ready`, which is 503, where the store is in memory or does not answer. */
+export async function answerToReadiness({ heads, isDurable }: ReadinessParts): Promise<Answer> {
+  if (!isDurable) {
+    throw new Refusal("not_ready", "The store is in memory and ends with the process", [
+      NEVER_STORED,
+    ]);
+  }
+  try {
+    await heads.fresh();
+  } catch (error) {
+    const reason = error instanceof Failure ? error.message : "The store is not the service's own";
+    throw new Refusal("not_ready", reason, [NEVER_STORED]);
+  }
+  return { status: 200, body: '{"status":"ready"}', headers: [NEVER_STORED] };
+}

@@ -1,0 +1,99 @@
+import { assertEquals } from "@std/assert";
+import { createService } from "../../src/service.ts";
+import { KvStore } from "../../src/store/kv_store.ts";
+import type { Store } from "../../src/store/store.ts";
+import { FakeHost } from "../fake_host.ts";
+
+/** Asks a service on that store, without a key. */
+async function ask(
+  path: string,
+  { wrap = (store: Store) => store, isDurable = true, method = "GET" } = {},
+) {
+  const kv = await Deno.openKv(":memory:");
+  const reports: string[] = [];
+  const { handler } = createService({
+    store: wrap(new KvStore(kv)),
+    host: new FakeHost(),
+    report: (_level, event) => reports.push(event),
+    isDurable,
+  });
+  const response = await handler(new Request(`http://localhost${path}`, { method }));
+  const body = await response.json();
+  const isEmpty = (await Array.fromAsync(kv.list({ prefix: [] }))).length === 0;
+  kv.close();
+  return { response, body, reports, isEmpty };
+}
+
+/** The store with another outcome of every read. */
+const reading = (get: Store["get"]) => (store: Store): Store => ({
+  get,
+  list: store.list.bind(store),
+  commit: store.commit.bind(store),
+  close: () => store.close(),
+});
+
+Deno.test("GET /healthz answers 200 without a key, whatever the store does", async () => {
+  const wrap = reading(() => Promise.reject(new Error("gone")));
+  const { response, body } = await ask("/healthz", { wrap, isDurable: false });
+  assertEquals(response.status, 200);
+  assertEquals(response.headers.get("content-type"), "application/json");
+  assertEquals(response.headers.get("cache-control"), "no-store");
+  assertEquals(body, { status: "alive" });
+});
+
+Deno.test("GET /readyz answers 200 without a key where a durable store answers", async () => {
+  const { response, body, reports } = await ask("/readyz");
+  assertEquals(response.status, 200);
+  assertEquals(response.headers.get("content-type"), "application/json");
+  assertEquals(response.headers.get("cache-control"), "no-store");
+  assertEquals(body, { status: "ready" });
+  assertEquals(reports, []);
+});
+
+Deno.test("GET /readyz answers 503 where the store is in memory, and says so", async () => {
+  const { response, body } = await ask("/readyz", { isDurable: false });
+  assertEquals(response.status, 503);
+  assertEquals(response.headers.get("retry-after"), "1");
+  assertEquals(body, {
+    code: "not_ready",
+    message: "The store is in memory and ends with the process",
+    status: 503,
+  });
+});
+
+Deno.test("GET /readyz answers 503 where the store fails or is not ours, and reports it", async () => {
+  const broken = await ask("/readyz", {
+    wrap: reading(() => Promise.reject(new Error("secret words"))),
+  });
+  assertEquals(broken.response.status, 503);
+  assertEquals(broken.body, {
+    code: "not_ready",
+    message: "The store failed to read",
+    status: 503,
+  });
+  assertEquals(broken.reports, ["request_failed"]);
+  const foreign = await ask("/readyz", {
+    wrap: reading((key) => Promise.resolve({ key, value: "theirs", versionstamp: "1" })),
+  });
+  assertEquals(foreign.response.status, 503);
+  assertEquals(foreign.body.code, "not_ready");
+});
+
+for (const path of ["/healthz", "/readyz"]) {
+  for (const method of ["POST", "PUT", "DELETE", "OPTIONS"]) {
+    Deno.test(`${method} ${path} answers 405, names GET and HEAD, and writes nothing`, async () => {
+      const { response, body, isEmpty } = await ask(path, { method });
+      assertEquals(response.status, 405);
+      assertEquals(response.headers.get("allow"), "GET, HEAD");
+      assertEquals(body.code, "method_not_allowed");
+      assertEquals(isEmpty, true);
+    });
+  }
+
+  Deno.test(`${path} answers HEAD as GET, and stands at no other path`, async () => {
+    assertEquals((await ask(path, { method: "HEAD" })).response.status, 200);
+    for (const other of [`${path}/`, `/v1${path}`, path.toUpperCase()]) {
+      assertEquals((await ask(other)).response.status, 401);
+    }
+  });
+}
