@@ -1,4 +1,6 @@
 import { petText } from "../events/pet.ts";
+import type { Creation } from "./commands/create_pet.ts";
+import { Flights } from "./commands/flights.ts";
 import { createHandler } from "./http/handler.ts";
 import type { Host } from "./host.ts";
 import { Appender } from "./log/appender.ts";
@@ -47,6 +49,16 @@ export function createService(parts: ServiceParts): Service {
       }
     },
   });
-  const handler = createHandler({ appender, heads, host, isDurable, keys, pets, report });
+  const creations = new Flights<Creation>(host);
+  const handler = createHandler({
+    appender,
+    creations,
+    heads,
+    host,
+    isDurable,
+    keys,
+    pets,
+    report,
+  });
   return { appender, handler, heads, host, report, store };
 }

@@ -1,49 +1,137 @@
-import type { LogEvent, Origin } from "../../events/event.ts";
-import type { NewPet, Pet } from "../../events/pet.ts";
+import type { Origin } from "../../events/event.ts";
+import { type NewPet, type Pet, petText } from "../../events/pet.ts";
+import { Failure } from "../failure.ts";
 import type { Host } from "../host.ts";
 import type { Appender, Command } from "../log/appender.ts";
 import type { Head, HeadEntry } from "../log/head.ts";
+import type { HeadReader } from "../log/head_reader.ts";
 import type { KeyReader } from "../projections/key_reader.ts";
+import type { PetReader } from "../projections/pet_reader.ts";
+import { sha256Hex } from "../sha256.ts";
+import type { Flights } from "./flights.ts";
 
 export interface CreatePetParts {
   appender: Appender;
+  creations: Flights<Creation>;
+  heads: HeadReader;
   host: Host;
   keys: KeyReader;
+  pets: PetReader;
+}
+
+export interface CreatePetOrder {
+  pet: NewPet;
+  /** The text of the API key. */
+  token: string;
+  /** What makes a second request the same as the first. */
+  idempotencyKey?: string;
+}
+
+/** What became of an order in the log. */
+export interface Creation {
+  petId: number;
+  /** Whether it was this order that added the pet, and not an earlier one with the same key. */
+  isNew: boolean;
+}
+
+export interface CreatedPet {
+  pet: Pet;
+  /** Whether the pet was added by an earlier order with the same Idempotency-Key. */
+  isReplay: boolean;
 }
 
 /**
  * Adds a pet on behalf of an API key, and resolves to it. The key is looked at as of the very head
- * that the commit replaces, so a pet is never added with a key that no longer stood. Rejects with the
- * failures of {@linkcode Appender.append} and `invalid_credentials`.
+ * that the commit replaces, so a pet is never added with a key that no longer stood. An order whose
+ * Idempotency-Key added a pet already adds none, and resolves to that one. Rejects with the failures
+ * of {@linkcode Appender.append}, `invalid_credentials` and `idempotency_key_reused`.
  */
-export async function createPet(parts: CreatePetParts, pet: NewPet, token: string): Promise<Pet> {
-  const [event] = await parts.appender.append(new CreatePet(parts, pet, token));
-  return (event as LogEvent & { type: "PetCreated" }).data;
+export async function createPet(
+  parts: CreatePetParts,
+  order: CreatePetOrder,
+): Promise<CreatedPet> {
+  const { pet, token, idempotencyKey } = order;
+  let isOwn = false;
+  const append = () => {
+    isOwn = true;
+    return appendPet(parts, order);
+  };
+  const { petId, isNew } = idempotencyKey === undefined
+    ? await append()
+    : await parts.creations.share(`${token} ${idempotencyKey}`, append);
+  const created: Pet = { id: petId, ...pet };
+  if (isOwn && isNew) return { pet: created, isReplay: false };
+  await expectReplay(parts, created, token);
+  return { pet: created, isReplay: true };
+}
+
+async function appendPet(parts: CreatePetParts, order: CreatePetOrder): Promise<Creation> {
+  const command = new CreatePet(parts, order);
+  const [event] = await parts.appender.append(command);
+  if (event === undefined) return { petId: command.earlierPetId!, isNew: false };
+  return { petId: (event.data as Pet).id, isNew: true };
+}
+
+/**
+ * Where nothing was committed, nothing has proved yet that the API key still stands; and the earlier
+ * order must have been for the very same pet.
+ */
+async function expectReplay(
+  { heads, host, keys, pets }: CreatePetParts,
+  pet: Pet,
+  token: string,
+): Promise<void> {
+  const { head } = await heads.fresh();
+  await keys.authorize(token, head, host.now());
+  if (await pets.get(pet.id, head) === petText(pet)) return;
+  throw new Failure(
+    "idempotency_key_reused",
+    "The Idempotency-Key was sent with another animal before; nothing was added",
+  );
 }
 
 class CreatePet implements Command {
+  /** The pet that the Idempotency-Key added before, as far as the base of the last prepare() goes. */
+  earlierPetId: number | undefined;
   #parts: CreatePetParts;
-  #pet: NewPet;
-  #token: string;
+  #order: CreatePetOrder;
   #origin: Origin;
 
-  constructor(parts: CreatePetParts, pet: NewPet, token: string) {
+  constructor(parts: CreatePetParts, order: CreatePetOrder) {
     this.#parts = parts;
-    this.#pet = pet;
-    this.#token = token;
-    const time = new Date(parts.host.now()).toISOString();
-    this.#origin = { id: parts.host.newId(), time, actor: "" };
+    this.#order = order;
+    const { idempotencyKey } = order;
+    this.#origin = {
+      id: parts.host.newId(),
+      time: new Date(parts.host.now()).toISOString(),
+      actor: "",
+      ...(idempotencyKey === undefined ? {} : { idempotencyKey: sha256Hex(idempotencyKey) }),
+    };
   }
 
   prepare({ head }: HeadEntry): Promise<void> | void {
     const { host, keys } = this.#parts;
-    const key = keys.authorize(this.#token, head, host.now());
-    if (key instanceof Promise) return key.then(({ id }) => void (this.#origin.actor = id));
-    this.#origin.actor = key.id;
+    const key = keys.authorize(this.#order.token, head, host.now());
+    if (key instanceof Promise) return key.then(({ id }) => this.#prepareFor(id, head));
+    return this.#prepareFor(key.id, head);
+  }
+
+  /**
+   * Whoever else adds a pet with the same Idempotency-Key moves the head, for `creations` lets one at
+   * a time through on this instance. So either it is found here, or the commit on this base fails.
+   */
+  #prepareFor(actor: string, head: Head): Promise<void> | void {
+    const { host, pets } = this.#parts;
+    this.#origin.actor = actor;
+    const { idempotencyKey } = this.#origin;
+    if (idempotencyKey === undefined) return;
+    return pets.madeWith(actor, idempotencyKey, head, host.now())
+      .then((petId) => void (this.earlierPetId = petId));
   }
 
   decide({ lastPetId }: Head) {
-    const data: Pet = { id: lastPetId + 1, ...this.#pet };
+    if (this.earlierPetId !== undefined) return [];
+    const data: Pet = { id: lastPetId + 1, ...this.#order.pet };
     return [{ ...this.#origin, type: "PetCreated" as const, data }];
   }
 }

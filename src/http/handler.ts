@@ -1,28 +1,18 @@
 /** The way of a request: credentials, route, operation, answer. */
 
-import type { NewPet } from "../../events/pet.ts";
+import type { CreatePetOrder, CreatePetParts } from "../commands/create_pet.ts";
 import { Failure } from "../failure.ts";
-import type { Host } from "../host.ts";
-import type { Appender } from "../log/appender.ts";
 import type { Head } from "../log/head.ts";
-import type { HeadReader } from "../log/head_reader.ts";
-import type { KeyReader } from "../projections/key_reader.ts";
-import type { PetReader } from "../projections/pet_reader.ts";
 import { reasonOf, type Report } from "../report.ts";
 import type { Answer } from "./answer.ts";
 import { bearerToken } from "./credentials.ts";
 import { errorAnswer, Refusal } from "./errors.ts";
-import { createPet, getPet, listPets, PETS_PATH, readNewPet } from "./pets.ts";
+import { createPet, getPet, listPets, PETS_PATH, readOrder } from "./pets.ts";
 import { type PublicRoutes, publicRoutes } from "./public_routes.ts";
 
-export interface HandlerParts {
-  appender: Appender;
-  heads: HeadReader;
-  host: Host;
+export interface HandlerParts extends CreatePetParts {
   /** Whether the store outlives the process. */
   isDurable: boolean;
-  keys: KeyReader;
-  pets: PetReader;
   report: Report;
 }
 
@@ -85,14 +75,14 @@ async function answerToCreate(
   parts: HandlerParts,
 ): Promise<Answer> {
   if (!parts.keys.remembers(token)) await authorizedHead(token, parts);
-  let newPet: NewPet;
+  let order: CreatePetOrder;
   try {
-    newPet = await readNewPet(request, search, parts.host);
+    order = await readOrder(request, search, token, parts.host);
   } catch (refusal) {
     await authorizedHead(token, parts);
     throw refusal;
   }
-  return await createPet(parts, newPet, token);
+  return await createPet(parts, order);
 }
 
 /** The head as of now, on which the token's key stands. */

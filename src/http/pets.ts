@@ -1,13 +1,22 @@
 /** The three operations of the interface, sections 4.1 to 4.3. */
 
 import { int64Of } from "../../events/int64.ts";
-import { type NewPet, petText } from "../../events/pet.ts";
-import { createPet as appendPet, type CreatePetParts } from "../commands/create_pet.ts";
+import { petText } from "../../events/pet.ts";
+import {
+  createPet as appendPet,
+  type CreatePetOrder,
+  type CreatePetParts,
+} from "../commands/create_pet.ts";
 import type { Host } from "../host.ts";
 import type { Head } from "../log/head.ts";
 import type { PetReader } from "../projections/pet_reader.ts";
 import type { Answer } from "./answer.ts";
 import { Refusal } from "./errors.ts";
+import {
+  IDEMPOTENCY_KEY_HEADER,
+  IDEMPOTENCY_REPLAYED_HEADER,
+  parseIdempotencyKey,
+} from "./idempotency_key.ts";
 import { parseNewPet } from "./new_pet.ts";
 import { parsePageQuery, refuseQuery } from "./page_query.ts";
 import { readJsonBody } from "./request_body.ts";
@@ -38,18 +47,21 @@ function nextLink(search: string, cursor: number): [string, string] {
 }
 
 /** What a request asks to be added. Refuses what is no valid NewPet. */
-export async function readNewPet(request: Request, search: string, host: Host): Promise<NewPet> {
+export async function readOrder(
+  request: Request,
+  search: string,
+  token: string,
+  host: Host,
+): Promise<CreatePetOrder> {
   refuseQuery(search);
-  return parseNewPet(await readJsonBody(request, host));
+  const idempotencyKey = parseIdempotencyKey(request.headers.get(IDEMPOTENCY_KEY_HEADER));
+  return { pet: parseNewPet(await readJsonBody(request, host)), token, idempotencyKey };
 }
 
-export async function createPet(
-  parts: CreatePetParts,
-  newPet: NewPet,
-  token: string,
-): Promise<Answer> {
-  const pet = await appendPet(parts, newPet, token);
+export async function createPet(parts: CreatePetParts, order: CreatePetOrder): Promise<Answer> {
+  const { pet, isReplay } = await appendPet(parts, order);
   const headers: [string, string][] = [["location", `${PETS_PATH}/${pet.id}`]];
+  if (isReplay) headers.push([IDEMPOTENCY_REPLAYED_HEADER, "true"]);
   return { status: 201, body: petText(pet), headers };
 }
 

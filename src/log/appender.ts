@@ -187,15 +187,16 @@ export class Appender {
         this.#waiting.unshift(...candidates.slice(index));
         break;
       }
+      if (share.events.length === 0) {
+        settle(pending, () => pending.resolve([]));
+        continue;
+      }
       attempt.next = share.next;
       attempt.members.push({ pending, events: share.events });
       attempt.lines.push(...share.lines);
       attempt.mutations.push(...share.mutations);
     }
-    if (attempt.lines.length === 0) {
-      this.#acknowledge(attempt);
-      return undefined;
-    }
+    if (attempt.members.length === 0) return undefined;
     attempt.mutations.push({ type: "set", key: HEAD_KEY, value: encodeHead(attempt.next) });
     return attempt;
   }

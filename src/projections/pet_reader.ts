@@ -1,7 +1,7 @@
 import { type PetStatus } from "../../events/pet.ts";
 import { Failure } from "../failure.ts";
 import type { Head } from "../log/head.ts";
-import { petByStatusKey, petKey, projectionKey } from "../store/layout.ts";
+import { petByIdempotencyKeyKey, petByStatusKey, petKey, projectionKey } from "../store/layout.ts";
 import type { Store } from "../store/store.ts";
 
 /** How much text of single pets is remembered, in UTF-16 code units. */
@@ -75,6 +75,24 @@ export class PetReader {
       (query.cursor !== undefined && query.cursor <= remembered.lastPetId + 1 ||
         remembered.lastPetId === head.lastPetId);
     return holds ? remembered.page : this.#readPage(name, query, head);
+  }
+
+  /**
+   * The id of the pet that the actor added with an Idempotency-Key (its SHA-256 in hex) which has not
+   * expired at `now`. What was added after that head may be found or not.
+   */
+  async madeWith(
+    actor: string,
+    idempotencyKey: string,
+    { generation }: Head,
+    now: number,
+  ): Promise<number | undefined> {
+    const prefix = projectionKey(generation, petByIdempotencyKeyKey(actor, idempotencyKey));
+    const [newest] = await this.#store.list({ prefix }, { limit: 1, reverse: true });
+    if (newest === undefined) return undefined;
+    const { petId, expiresAt } = JSON.parse(newest.value as string);
+    // The store removes what has expired up to a minute late.
+    return Date.parse(expiresAt) > now ? petId : undefined;
   }
 
   /** Forgets what another generation said: a replay may have put it right. */

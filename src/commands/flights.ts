@@ -1,0 +1,35 @@
+import { Failure } from "../failure.ts";
+import type { Host } from "../host.ts";
+
+/** How long one that waits for others of its name goes on to wait for the next of them. */
+export const FLIGHTS_LIMIT_MS = 5_000;
+
+/**
+ * What is under way on this instance, by name, and of each name one at a time. Who comes second waits
+ * for the first and shares its outcome; where the first failed, the second starts its own.
+ */
+export class Flights<Outcome extends object> {
+  #host: Host;
+  #underWay = new Map<string, Promise<Outcome | undefined>>();
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  /** Rejects as `start` does, or with `outcome_unknown` where others of the name failed for too long. */
+  async share(name: string, start: () => Promise<Outcome>): Promise<Outcome> {
+    const deadline = this.#host.now() + FLIGHTS_LIMIT_MS;
+    for (let flight; (flight = this.#underWay.get(name)) !== undefined;) {
+      const outcome = await flight;
+      if (outcome !== undefined) return outcome;
+      if (this.#host.now() >= deadline) {
+        throw new Failure("outcome_unknown", "An earlier request with the same key has no outcome");
+      }
+    }
+    const own = start();
+    // Whoever waits goes on after the name is free again, and the first of them takes it.
+    const landing = () => void this.#underWay.delete(name);
+    this.#underWay.set(name, own.then((outcome) => (landing(), outcome), landing));
+    return await own;
+  }
+}
