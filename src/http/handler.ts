@@ -57,8 +57,9 @@ async function answerTo(
     if (isRead) return await listPets(parts.pets, head, search);
     throw methodNotAllowed("GET, HEAD, POST");
   }
-  if (path.startsWith(PET_PATH_PREFIX)) {
-    if (isRead) return await getPet(parts.pets, head, path.slice(PET_PATH_PREFIX.length), search);
+  const petId = petIdOf(path);
+  if (petId !== undefined) {
+    if (isRead) return await getPet(parts.pets, head, petId, search);
     throw methodNotAllowed("GET, HEAD");
   }
   throw new Refusal("not_found", "Nothing stands at this path");
@@ -93,6 +94,13 @@ async function authorizedHead(
   const { head } = await heads.fresh();
   await keys.authorize(token, head, host.now());
   return head;
+}
+
+/** What stands for `{petId}` in the path of a pet: one segment, whatever it holds. */
+function petIdOf(path: string): string | undefined {
+  if (!path.startsWith(PET_PATH_PREFIX)) return undefined;
+  const petId = path.slice(PET_PATH_PREFIX.length);
+  return petId === "" || petId.includes("/") ? undefined : petId;
 }
 
 /** Cheaper than `new URL`, and all that is asked of it: a request's URL is absolute and normal already. */

@@ -1,10 +1,160 @@
-import { assertEquals } from "@std/assert";
-import { openTestService } from "../test_service.ts";
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import type { TestService } from "../test_service.ts";
+import { assertRefused, testEachWay } from "./test_each_way.ts";
 
-Deno.test("createPet answers 201 with the pet and the id that it was given", async () => {
-  await using service = await openTestService();
-  const response = await service.add({ name: "Rex", categoryId: 1 });
-  assertEquals(response.status, 201);
-  assertEquals(response.headers.get("location"), "/v1/pets/1");
-  assertEquals(await response.json(), { id: 1, name: "Rex", categoryId: 1 });
+const REX = { name: "Rex", categoryId: 1 };
+const STATUSES = ["available", "pending", "sold", undefined];
+
+testEachWay("createPet names the pet's place in Location", async ({ add, send }) => {
+  for (const id of [1, 2]) {
+    const response = await add(REX);
+    const location = response.headers.get("location")!;
+    assertEquals(location, `/v1/pets/${id}`);
+    assertEquals(await (await send(location)).text(), await response.text());
+  }
 });
+
+testEachWay("createPet takes no query parameters", async (service) => {
+  const headers = { "content-type": "application/json" };
+  const init = { method: "POST", headers, body: JSON.stringify(REX) };
+  await assertRefused(service, () => service.send("/v1/pets?limit=1", init), {
+    status: 400,
+    code: "invalid_parameter",
+    message: /^Query parameter "limit" is not known$/,
+  });
+});
+
+testEachWay("getPet takes no query parameters", async (service) => {
+  await service.add(REX);
+  await assertRefused(service, () => service.send("/v1/pets/1?status=sold"), {
+    status: 400,
+    code: "invalid_parameter",
+    message: /^Query parameter "status" is not known$/,
+  });
+});
+
+testEachWay("getPet answers what is no int64 in plain decimal with 404", async (service) => {
+  await service.add(REX);
+  const ids = ["x", "1.0", "1e0", "01", "+1", "-0", "0x1", "%31", "1%20", "%00", "%FF", "1;a=b"];
+  ids.push("9223372036854775808", "-9223372036854775809", "9".repeat(1_000), "NaN", "Infinity");
+  for (const id of ids) {
+    await assertRefused(service, () => service.send(`/v1/pets/${id}`), {
+      status: 404,
+      code: "pet_not_found",
+    });
+  }
+});
+
+testEachWay("listPets shows the newest pet first", async (service) => {
+  await addMany(service, 5);
+  assertEquals((await page(service, "/v1/pets")).ids, [5, 4, 3, 2, 1]);
+  assertEquals((await page(service, "/v1/pets?limit=2")).ids, [5, 4]);
+});
+
+testEachWay("listPets shows a pet in the very next request", async (service) => {
+  for (let id = 1; id <= 10; id++) {
+    await addMany(service, 1);
+    assertEquals((await page(service, "/v1/pets?limit=1")).ids, [id]);
+  }
+});
+
+testEachWay("listPets leads through the whole catalogue by its Link headers", async (service) => {
+  await addMany(service, 47);
+  const all = Array.from({ length: 47 }, (_, index) => 47 - index);
+  for (const limit of [1, 7, 46, 47, 48, 100]) {
+    assertEquals(await walk(service, `/v1/pets?limit=${limit}`), all);
+  }
+  assertEquals(await walk(service, "/v1/pets"), all);
+});
+
+testEachWay("listPets leads through all pets of a status by its Link headers", async (service) => {
+  await addMany(service, 48);
+  for (const [index, status] of STATUSES.slice(0, 3).entries()) {
+    const all = Array.from({ length: 12 }, (_, round) => 44 - 4 * round + index + 1);
+    for (const limit of [1, 5, 11, 12, 13]) {
+      assertEquals(await walk(service, `/v1/pets?status=${status}&limit=${limit}`), all);
+    }
+  }
+});
+
+testEachWay("listPets neither skips nor repeats a pet while pets are added", async (service) => {
+  await addMany(service, 40);
+  const addOnTheWay = () => addMany(service, 4);
+  assertEquals(
+    await walk(service, "/v1/pets?limit=7", addOnTheWay),
+    Array.from({ length: 40 }, (_, index) => 40 - index),
+  );
+  const ofStatus = await walk(service, "/v1/pets?status=sold&limit=3", addOnTheWay);
+  const count = ofStatus.length;
+  assertEquals(ofStatus, Array.from({ length: count }, (_, index) => 4 * (count - index) - 1));
+});
+
+testEachWay("listPets names no next page after the last", async (service) => {
+  assertEquals((await page(service, "/v1/pets")).next, undefined);
+  await addMany(service, 20);
+  assertEquals((await page(service, "/v1/pets")).next, undefined);
+  assertEquals((await page(service, "/v1/pets?limit=20")).next, undefined);
+  assertEquals((await page(service, "/v1/pets?status=sold&limit=5")).next, undefined);
+  assertEquals((await page(service, "/v1/pets?status=sold&limit=4")).next !== undefined, true);
+});
+
+testEachWay("listPets keeps limit and status in the link to the next page", async (service) => {
+  await addMany(service, 20);
+  const { next } = await page(service, "/v1/pets?status=sold&limit=2");
+  assertStringIncludes(next!, "status=sold");
+  assertStringIncludes(next!, "limit=2");
+});
+
+testEachWay(
+  "listPets answers a cursor beyond either end with what lies below it",
+  async (service) => {
+    await addMany(service, 8);
+    assertEquals((await page(service, "/v1/pets?cursor=1")).ids, []);
+    assertEquals((await page(service, "/v1/pets?cursor=9223372036854775807&limit=2")).ids, [8, 7]);
+    assertEquals((await page(service, "/v1/pets?cursor=9999999999999999999&status=sold")).ids, [
+      7,
+      3,
+    ]);
+    assertEquals((await page(service, "/v1/pets?cursor=3&status=sold")).ids, []);
+  },
+);
+
+/** Adds pets of all statuses in turn, and of none. */
+async function addMany({ add }: TestService, count: number): Promise<void> {
+  for (let index = 0; index < count; index++) {
+    const response = await add({ ...REX, status: STATUSES[index % 4] });
+    assertEquals(response.status, 201);
+    await response.body?.cancel();
+  }
+}
+
+interface SeenPage {
+  ids: number[];
+  /** Where the Link header leads. */
+  next?: string;
+}
+
+async function page({ send }: TestService, path: string): Promise<SeenPage> {
+  const response = await send(path);
+  assertEquals(response.status, 200);
+  const pets: { id: number }[] = await response.json();
+  const link = response.headers.get("link");
+  const next = link === null ? undefined : /^<([^>]+)>; rel="next"$/.exec(link)![1];
+  return { ids: pets.map(({ id }) => id), next };
+}
+
+/** The ids on a page and all that follow it. */
+async function walk(
+  service: TestService,
+  path: string,
+  onTheWay: () => Promise<void> = async () => {},
+): Promise<number[]> {
+  const ids: number[] = [];
+  for (let next: string | undefined = path; next !== undefined;) {
+    const seen: SeenPage = await page(service, next);
+    ids.push(...seen.ids);
+    next = seen.next;
+    await onTheWay();
+  }
+  return ids;
+}

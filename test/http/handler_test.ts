@@ -1,0 +1,137 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import type { Store } from "../../src/store/store.ts";
+import { openTestService } from "../test_service.ts";
+import { assertError, assertRefused, testEachWay } from "./test_each_way.ts";
+
+const REX = { name: "Rex", categoryId: 1 };
+
+const PATHS: [path: string, allow: string, methods: string[]][] = [
+  ["/v1/pets", "GET, HEAD, POST", ["PUT", "PATCH", "DELETE", "OPTIONS"]],
+  ["/v1/pets/1", "GET, HEAD", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]],
+];
+
+for (const [path, allow, methods] of PATHS) {
+  testEachWay(`${path} answers other methods with 405 and those that it knows`, async (service) => {
+    await service.add(REX);
+    for (const method of methods) {
+      const response = await assertRefused(service, () => service.send(path, { method }), {
+        status: 405,
+        code: "method_not_allowed",
+      });
+      assertEquals(response.headers.get("allow"), allow);
+    }
+  });
+}
+
+testEachWay("HEAD answers as GET does, without the body", async ({ add, send, sendBare }) => {
+  await add(REX);
+  for (const path of ["/v1/pets", "/v1/pets?limit=0", "/v1/pets/1", "/v1/pets/2", "/v1/none"]) {
+    const get = await send(path);
+    const text = await get.text();
+    const head = await send(path, { method: "HEAD" });
+    await head.body?.cancel();
+    assertEquals(head.status, get.status);
+    for (const name of ["content-type", "deprecation", "sunset", "link"]) {
+      assertEquals(head.headers.get(name), get.headers.get(name), `${name} of ${path}`);
+    }
+    const length = head.headers.get("content-length");
+    assert(length === null || Number(length) === new TextEncoder().encode(text).length);
+  }
+  const refused = await sendBare("/v1/pets", { method: "HEAD" });
+  assertEquals(refused.status, 401);
+  assertEquals(refused.headers.get("www-authenticate"), "Bearer");
+});
+
+testEachWay("paths that the interface does not know are answered with 404", async (service) => {
+  await service.add(REX);
+  const paths = [
+    "/",
+    "/v1/pets/",
+    "/v1/pets/1/",
+    "/v1/pets/1/owners",
+    "/v1//pets",
+    "/v1/pets.json",
+  ];
+  for (const path of paths) {
+    await assertRefused(service, () => service.send(path), { status: 404, code: "not_found" });
+    await assertRefused(service, () => service.send(path, { method: "POST" }), {
+      status: 404,
+      code: "not_found",
+    });
+  }
+});
+
+testEachWay("every answer bears a request id of its own", async ({ add, send, sendBare }) => {
+  const answers = [
+    await add(REX),
+    await send("/v1/pets"),
+    await send("/v1/pets/1"),
+    await send("/v1/pets/2"),
+    await sendBare("/v1/pets"),
+    await send("/v1/pets", { method: "PUT" }),
+    await send("/nothing"),
+    await add("{"),
+  ];
+  for (const { body } of answers) await body?.cancel();
+  const ids = answers.map(({ headers }) => headers.get("x-request-id") ?? "");
+  for (const id of ids) assertMatch(id, /^[0-9A-Z]{26}$/);
+  assertEquals(new Set(ids).size, ids.length);
+});
+
+Deno.test("a failure is reported under the request id that its answer bears", async () => {
+  let failing = false;
+  await using service = await openTestService((store) => ({
+    get: (key) => failing ? Promise.reject(new Error("disk gone")) : store.get(key),
+    list: (range, options) => store.list(range, options),
+    commit: (commit) => store.commit(commit),
+    close: () => store.close(),
+  }));
+  await service.add(REX);
+  failing = true;
+  const response = await service.send("/v1/pets?limit=5");
+  await assertError(response, { status: 503, code: "store_unavailable" });
+  assertEquals(response.headers.get("retry-after"), "1");
+  assertEquals(service.reports, [["error", "request_failed", {
+    requestId: response.headers.get("x-request-id"),
+    method: "GET",
+    path: "/v1/pets",
+    status: 503,
+    code: "store_unavailable",
+    reason: "The store failed to read: disk gone",
+  }]]);
+  failing = false;
+  assertEquals((await service.send("/v1/pets?limit=5")).status, 200);
+});
+
+Deno.test("a failure that nobody foresaw is an Error, and says nothing of the inside", async () => {
+  await using service = await openTestService(withDamagedPets);
+  await service.add(REX);
+  const response = await service.send("/v1/pets?status=sold");
+  await assertError(response, {
+    status: 500,
+    code: "internal_error",
+    message: /^The service failed unexpectedly$/,
+  });
+  const [level, event, details] = service.reports.at(-1)!;
+  assertEquals([level, event, details?.code], ["error", "request_failed", "internal_error"]);
+  assertEquals(details?.requestId, response.headers.get("x-request-id"));
+});
+
+Deno.test("a refused request is no failure, and is not reported", async () => {
+  await using service = await openTestService();
+  await service.sendBare("/v1/pets");
+  await service.add("{");
+  await service.send("/v1/pets/9");
+  assertEquals(service.reports, []);
+});
+
+/** A store whose lists hold what no list can. */
+function withDamagedPets(store: Store): Store {
+  return {
+    get: (key) => store.get(key),
+    list: async (range, options) =>
+      options.limit === 21 ? [undefined as never] : await store.list(range, options),
+    commit: (commit) => store.commit(commit),
+    close: () => store.close(),
+  };
+}
