@@ -4,6 +4,8 @@ export interface Host {
   now(): number;
   /** Calls `run` once, `ms` milliseconds from now, unless the function returned is called first. */
   after(ms: number, run: () => void): () => void;
+  /** Resolves in the next turn of the event loop, when all that is ready by now has come in. */
+  turn(): Promise<void>;
   /** A number from 0 up to, but not including, 1. Not for secrets. */
   random(): number;
   /** Bytes that nobody can guess, for secrets. */

@@ -34,7 +34,7 @@ export interface ServiceParts {
 export function createService(parts: ServiceParts): Service {
   const { host, report, isDurable = false } = parts;
   const store = new BoundedStore(parts.store, host);
-  const heads = new HeadReader(store);
+  const heads = new HeadReader(store, host);
   const keys = new KeyReader(store);
   const pets = new PetReader(store);
   const appender = new Appender({

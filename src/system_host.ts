@@ -1,4 +1,5 @@
 import { monotonicUlid } from "@std/ulid";
+import { setImmediate } from "node:timers";
 import type { Host } from "./host.ts";
 
 /** The host of a real process. */
@@ -8,6 +9,7 @@ export const systemHost: Host = {
     const timer = setTimeout(run, ms);
     return () => clearTimeout(timer);
   },
+  turn: () => new Promise((resolve) => setImmediate(resolve)),
   random: () => Math.random(),
   randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
   newId: () => monotonicUlid(),

@@ -14,6 +14,8 @@ export class FakeHost implements Host {
     return () => void this.#timers.delete(timer);
   };
 
+  turn = () => Promise.resolve();
+
   random = () => 0.5;
 
   randomBytes = (length: number) => new Uint8Array(length).fill(++this.#count);

@@ -2,7 +2,7 @@
 export interface Answer {
   status: number;
   body: string;
-  headers: [string, string][];
+  headers: Record<string, string>;
   /** JSON where nothing else is said. */
   contentType?: string;
 }

@@ -123,9 +123,9 @@ export const ERRORS: Record<ErrorCode, ErrorEntry> = TABLE;
 /** A request that is refused for what it is, before the domain hears of it. */
 export class Refusal extends Error {
   readonly code: ErrorCode;
-  readonly headers: [string, string][];
+  readonly headers: Record<string, string>;
 
-  constructor(code: ErrorCode, message: string, headers: [string, string][] = []) {
+  constructor(code: ErrorCode, message: string, headers: Record<string, string> = {}) {
     super(message);
     this.name = "Refusal";
     this.code = code;
@@ -141,12 +141,10 @@ export function errorAnswer(thrown: unknown): Answer {
   const code = isOurs ? thrown.code : "internal_error";
   const message = isOurs ? thrown.message : "The service failed unexpectedly";
   const { status } = ERRORS[code];
-  const headers = thrown instanceof Refusal ? thrown.headers : [];
-  if (code === "missing_credentials") headers.push(["www-authenticate", "Bearer"]);
-  if (code === "invalid_credentials") {
-    headers.push(["www-authenticate", 'Bearer error="invalid_token"']);
-  }
-  if (status === 503) headers.push(["retry-after", String(RETRY_AFTER_SECONDS)]);
+  const headers = thrown instanceof Refusal ? { ...thrown.headers } : {};
+  if (code === "missing_credentials") headers["www-authenticate"] = "Bearer";
+  if (code === "invalid_credentials") headers["www-authenticate"] = 'Bearer error="invalid_token"';
+  if (status === 503) headers["retry-after"] = String(RETRY_AFTER_SECONDS);
   return { status, headers, body: JSON.stringify({ code, message, status }) };
 }
 

@@ -113,19 +113,17 @@ function splitUrl(url: string): { path: string; search: string } {
 }
 
 function methodNotAllowed(allow: string): Refusal {
-  return new Refusal("method_not_allowed", `This path knows ${allow}`, [["allow", allow]]);
+  return new Refusal("method_not_allowed", `This path knows ${allow}`, { allow });
 }
 
 function responseOf(
   { status, body, headers, contentType = "application/json" }: Answer,
   requestId: string,
 ): Response {
-  const all: [string, string][] = [
-    ["content-type", contentType],
-    ["x-request-id", requestId],
-    ...headers,
-  ];
-  return new Response(body, { status, headers: all });
+  return new Response(body, {
+    status,
+    headers: { "content-type": contentType, "x-request-id": requestId, ...headers },
+  });
 }
 
 function reportFailure(

@@ -1,6 +1,5 @@
 /** The three operations of the interface, sections 4.1 to 4.3. */
 
-import { int64Of } from "../../events/int64.ts";
 import { petText } from "../../events/pet.ts";
 import {
   createPet as appendPet,
@@ -27,23 +26,24 @@ export const PETS_PATH = "/v1/pets";
  * getPet is deprecated (RFC 9745) since the first release of the service, and announced to be removed
  * on 5 December 2030 (RFC 8594; section 9 of the interface). Its successor is the list.
  */
-const DEPRECATION_HEADERS: [string, string][] = [
-  ["deprecation", `@${Date.UTC(2026, 10, 1) / 1_000}`],
-  ["sunset", new Date(Date.UTC(2030, 11, 5)).toUTCString()],
-  ["link", `<${PETS_PATH}?status=available>; rel="successor-version"`],
-];
+const DEPRECATION_HEADERS = {
+  deprecation: `@${Date.UTC(2026, 10, 1) / 1_000}`,
+  sunset: new Date(Date.UTC(2030, 11, 5)).toUTCString(),
+  link: `<${PETS_PATH}?status=available>; rel="successor-version"`,
+};
 
 export async function listPets(pets: PetReader, head: Head, search: string): Promise<Answer> {
   const query = parsePageQuery(search);
   const { text, next } = await pets.list(query, head);
-  return { status: 200, body: text, headers: next === undefined ? [] : [nextLink(search, next)] };
+  const headers: Answer["headers"] = next === undefined ? {} : { link: nextLink(search, next) };
+  return { status: 200, body: text, headers };
 }
 
 /** RFC 8288. The path is absolute and the host left out, so that it holds behind any proxy. */
-function nextLink(search: string, cursor: number): [string, string] {
+function nextLink(search: string, cursor: number): string {
   const parameters = new URLSearchParams(search);
   parameters.set("cursor", String(cursor));
-  return ["link", `<${PETS_PATH}?${parameters}>; rel="next"`];
+  return `<${PETS_PATH}?${parameters}>; rel="next"`;
 }
 
 /** What a request asks to be added. Refuses what is no valid NewPet. */
@@ -60,8 +60,8 @@ export async function readOrder(
 
 export async function createPet(parts: CreatePetParts, order: CreatePetOrder): Promise<Answer> {
   const { pet, isReplay } = await appendPet(parts, order);
-  const headers: [string, string][] = [["location", `${PETS_PATH}/${pet.id}`]];
-  if (isReplay) headers.push([IDEMPOTENCY_REPLAYED_HEADER, "true"]);
+  const headers: Answer["headers"] = { location: `${PETS_PATH}/${pet.id}` };
+  if (isReplay) headers[IDEMPOTENCY_REPLAYED_HEADER] = "true";
   return { status: 201, body: petText(pet), headers };
 }
 
@@ -72,13 +72,14 @@ export async function getPet(
   search: string,
 ): Promise<Answer> {
   refuseQuery(search);
-  const text = isPlainInt64(petId) ? await pets.get(Number(petId), head) : undefined;
+  const text = isPlainInteger(petId) ? await pets.get(Number(petId), head) : undefined;
   if (text === undefined) {
-    throw new Refusal("pet_not_found", "No animal has that identifier", [...DEPRECATION_HEADERS]);
+    throw new Refusal("pet_not_found", "No animal has that identifier", DEPRECATION_HEADERS);
   }
   return { status: 200, body: text, headers: DEPRECATION_HEADERS };
 }
 
-function isPlainInt64(text: string): boolean {
-  return /^(0|-?[1-9]\d{0,18})$/.test(text) && int64Of(text) !== undefined;
+/** A canonical integer; one too large for an int64 is larger than any id as well. */
+function isPlainInteger(text: string): boolean {
+  return /^(0|-?[1-9]\d{0,18})$/.test(text);
 }

@@ -11,25 +11,27 @@ export interface ReadinessParts {
   isDurable: boolean;
 }
 
-const NEVER_STORED: [string, string] = ["cache-control", "no-store"];
+const NEVER_STORED = { "cache-control": "no-store" };
 
 /** Asks nothing of the store: a process is not to be ended because its store is away for a while. */
 export function answerToHealth(): Answer {
-  return { status: 200, body: '{"status":"alive"}', headers: [NEVER_STORED] };
+  return { status: 200, body: '{"status":"alive"}', headers: NEVER_STORED };
 }
 
 /** Refuses with `not_ready`, which is 503, where the store is in memory or does not answer. */
 export async function answerToReadiness({ heads, isDurable }: ReadinessParts): Promise<Answer> {
   if (!isDurable) {
-    throw new Refusal("not_ready", "The store is in memory and ends with the process", [
+    throw new Refusal(
+      "not_ready",
+      "The store is in memory and ends with the process",
       NEVER_STORED,
-    ]);
+    );
   }
   try {
     await heads.fresh();
   } catch (error) {
     const reason = error instanceof Failure ? error.message : "The store is not the service's own";
-    throw new Refusal("not_ready", reason, [NEVER_STORED]);
+    throw new Refusal("not_ready", reason, NEVER_STORED);
   }
-  return { status: 200, body: '{"status":"ready"}', headers: [NEVER_STORED] };
+  return { status: 200, body: '{"status":"ready"}', headers: NEVER_STORED };
 }

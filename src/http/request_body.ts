@@ -20,13 +20,15 @@ export async function readJsonBody(request: Request, host: Host): Promise<string
   }
   const encoding = headers.get("content-encoding");
   if (encoding !== null && encoding.toLowerCase() !== "identity") {
-    throw new Refusal("unsupported_media_type", "The body must not be encoded", [
-      ["accept-encoding", "identity"],
-    ]);
+    throw new Refusal("unsupported_media_type", "The body must not be encoded", {
+      "accept-encoding": "identity",
+    });
   }
   const declared = headers.get("content-length");
   if (declared !== null && Number(declared) > BODY_LIMIT_BYTES) throw tooLarge();
-  const bytes = await withinTime(readBytes(request), host);
+  // The server holds a client to the length that it declared, which spares a look at each chunk.
+  const isBounded = declared !== null && headers.get("transfer-encoding") === null;
+  const bytes = await withinTime(isBounded ? request.bytes() : readChunks(request), host);
   try {
     return decoder.decode(bytes);
   } catch {
@@ -34,7 +36,7 @@ export async function readJsonBody(request: Request, host: Host): Promise<string
   }
 }
 
-async function readBytes(request: Request): Promise<Uint8Array> {
+async function readChunks(request: Request): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of request.body ?? []) {
@@ -42,7 +44,6 @@ async function readBytes(request: Request): Promise<Uint8Array> {
     if (length > BODY_LIMIT_BYTES) throw tooLarge();
     chunks.push(chunk);
   }
-  if (chunks.length === 1) return chunks[0];
   const bytes = new Uint8Array(length);
   let offset = 0;
   for (const chunk of chunks) {
@@ -56,9 +57,9 @@ function withinTime<T>(reading: Promise<T>, host: Host): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancel = host.after(BODY_LIMIT_MS, () =>
       reject(
-        new Refusal("request_timeout", `The body did not arrive within ${BODY_LIMIT_MS} ms`, [
-          ["connection", "close"],
-        ]),
+        new Refusal("request_timeout", `The body did not arrive within ${BODY_LIMIT_MS} ms`, {
+          connection: "close",
+        }),
       ));
     reading.then(resolve, reject).finally(cancel);
   });
@@ -76,6 +77,6 @@ function tooLarge(): Refusal {
   return new Refusal(
     "body_too_large",
     `The body is larger than ${BODY_LIMIT_BYTES} bytes`,
-    [["connection", "close"]],
+    { connection: "close" },
   );
 }

@@ -140,6 +140,8 @@ export class Appender {
     };
     cancelSweep = host.after(SWEEP_MS, sweep);
     for (let failures = 0; this.#waiting.length > 0;) {
+      // What is at the door now shall share the commit.
+      await host.turn();
       try {
         const attempt = await this.#assemble(await this.#base());
         if (attempt === undefined || await this.#bring(attempt)) failures = 0;

@@ -1,3 +1,4 @@
+import type { Host } from "../host.ts";
 import { HEAD_KEY } from "../store/layout.ts";
 import type { Store } from "../store/store.ts";
 import { type HeadEntry, headEntryOf } from "./head.ts";
@@ -8,12 +9,14 @@ import { type HeadEntry, headEntryOf } from "./head.ts";
  */
 export class HeadReader {
   #store: Store;
+  #host: Host;
   #latest: HeadEntry | undefined;
   #inFlight: Promise<unknown> | undefined;
   #next: Promise<HeadEntry> | undefined;
 
-  constructor(store: Store) {
+  constructor(store: Store, host: Host) {
     this.#store = store;
+    this.#host = host;
   }
 
   /** The newest head that this instance knows of: not fresh, good enough to try a commit on. */
@@ -33,6 +36,8 @@ export class HeadReader {
 
   async #readNext(): Promise<HeadEntry> {
     await this.#inFlight;
+    // A turn costs one request nothing to speak of, and lets all that are at the door come along.
+    await this.#host.turn();
     this.#next = undefined;
     const reading = this.#read();
     this.#inFlight = reading.catch(() => {});
