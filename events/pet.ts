@@ -10,7 +10,7 @@ export const PET_STATUSES = ["available", "pending", "sold"] as const;
 
 export const PetStatus = z.enum(PET_STATUSES, {
   error: `must be one of ${PET_STATUSES.join(", ")}`,
-});
+}).meta({ description: "The availability of the animal" });
 export type PetStatus = z.infer<typeof PetStatus>;
 
 const PetName = z.string({ error: "must be a string" })
@@ -18,7 +18,9 @@ const PetName = z.string({ error: "must be a string" })
   .refine(
     (name) => name.length > 0 && withinCodePoints(name, NAME_MAX_LENGTH),
     `must be 1 to ${NAME_MAX_LENGTH} characters long`,
-  );
+  )
+  // What a JSON Schema says of it: there, too, a length is one in code points.
+  .meta({ minLength: 1, maxLength: NAME_MAX_LENGTH, description: "The animal's name" });
 
 const Int64 = z.bigint({ error: `must be an integer from ${INT64_MIN} to ${INT64_MAX}` })
   .min(INT64_MIN)
@@ -27,14 +29,16 @@ const Int64 = z.bigint({ error: `must be an integer from ${INT64_MIN} to ${INT64
 /** What a client sends to add an animal, parsed with {@linkcode parseExactJson}. */
 export const NewPet = z.strictObject({
   name: PetName,
-  categoryId: Int64,
+  categoryId: Int64.meta({ description: "The category that the animal belongs to" }),
   status: PetStatus.optional(),
 });
 export type NewPet = z.infer<typeof NewPet>;
 
 /** An animal with the identifier that the service gave it: 1, 2, 3 …, safe as a JSON number. */
 export const Pet = NewPet.extend({
-  id: z.bigint().min(1n).max(BigInt(Number.MAX_SAFE_INTEGER)).transform(Number),
+  id: z.bigint().min(1n).max(BigInt(Number.MAX_SAFE_INTEGER))
+    .meta({ description: "The animal's identifier, given by the service" })
+    .transform(Number),
 });
 export type Pet = z.infer<typeof Pet>;
 

@@ -133,7 +133,14 @@ export class Refusal extends Error {
   }
 }
 
-const RETRY_AFTER_SECONDS = 1;
+/** How long a client waits that met a 503. */
+export const RETRY_AFTER_SECONDS = 1;
+
+/** `WWW-Authenticate` of a 401 (RFC 6750 section 3). */
+export const CHALLENGES = {
+  missing_credentials: "Bearer",
+  invalid_credentials: 'Bearer error="invalid_token"',
+} as const;
 
 /** The answer to a request that failed with `thrown`, whatever that is. */
 export function errorAnswer(thrown: unknown): Answer {
@@ -142,8 +149,9 @@ export function errorAnswer(thrown: unknown): Answer {
   const message = isOurs ? thrown.message : "The service failed unexpectedly";
   const { status } = ERRORS[code];
   const headers = thrown instanceof Refusal ? { ...thrown.headers } : {};
-  if (code === "missing_credentials") headers["www-authenticate"] = "Bearer";
-  if (code === "invalid_credentials") headers["www-authenticate"] = 'Bearer error="invalid_token"';
+  if (code === "missing_credentials" || code === "invalid_credentials") {
+    headers["www-authenticate"] = CHALLENGES[code];
+  }
   if (status === 503) headers["retry-after"] = String(RETRY_AFTER_SECONDS);
   return { status, headers, body: JSON.stringify({ code, message, status }) };
 }

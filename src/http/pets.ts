@@ -26,7 +26,7 @@ export const PETS_PATH = "/v1/pets";
  * getPet is deprecated (RFC 9745) since the first release of the service, and announced to be removed
  * on 5 December 2030 (RFC 8594; section 9 of the interface). Its successor is the list.
  */
-const DEPRECATION_HEADERS = {
+export const DEPRECATION_HEADERS = {
   deprecation: `@${Date.UTC(2026, 10, 1) / 1_000}`,
   sunset: new Date(Date.UTC(2030, 11, 5)).toUTCString(),
   link: `<${PETS_PATH}?status=available>; rel="successor-version"`,

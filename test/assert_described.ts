@@ -1,0 +1,142 @@
+import { assert, assertEquals } from "@std/assert";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { parseExactJson } from "../events/int64.ts";
+import { type ErrorCode, ERRORS } from "../src/http/errors.ts";
+import { describeInterface } from "../src/http/openapi.ts";
+
+export interface Operation {
+  operationId: string;
+  responses: Record<string, DescribedAnswer>;
+}
+
+interface DescribedAnswer {
+  headers: Record<string, { $ref: string }>;
+  content?: { "application/json": { schema: object; examples?: Record<string, unknown> } };
+}
+
+interface Description {
+  paths: Record<string, Record<string, Operation>>;
+  components: { headers: Record<string, DescribedHeader> };
+}
+
+interface DescribedHeader {
+  required?: boolean;
+  schema: { type: string };
+}
+
+export const DESCRIPTION: Description = JSON.parse(describeInterface({}));
+
+/** What befalls a path or a method that is no operation. */
+const OUTSIDE_CODES: ErrorCode[] = [
+  "missing_credentials",
+  "invalid_credentials",
+  "not_found",
+  "method_not_allowed",
+  "internal_error",
+  "projection_damaged",
+  "store_unavailable",
+];
+
+/** Headers of HTTP itself, which a description leaves out. */
+const TRANSPORT_HEADERS = ["allow", "connection", "content-length", "content-type", "date", "vary"];
+
+const ajv = new Ajv2020({ allErrors: true, strictSchema: false });
+addFormats.default(ajv);
+ajv.addSchema(DESCRIPTION, "description");
+
+/**
+ * Asserts that an answer under /v1 is one that the description knows: the status for that operation,
+ * every header there and valid and none besides, and the body by its schema. The answer stays unread.
+ */
+export async function assertDescribed(
+  method: string,
+  pathname: string,
+  answer: Response,
+): Promise<void> {
+  if (!pathname.startsWith("/v1/")) return;
+  const { status, headers } = answer;
+  const text = await answer.clone().text();
+  const at = `${method} ${pathname}: ${status} ${text.slice(0, 200)}`;
+  const operation = operationOf(method, pathname);
+  const described = operation === undefined ? outside(status) : operation.responses[status];
+  assert(described !== undefined, `${operation?.operationId} describes no such status: ${at}`);
+  assertHeaders(headers, described, at);
+  if (status === 405) assert(headers.has("allow"), `Header Allow is missing: ${at}`);
+  const json = described.content?.["application/json"];
+  // What a server leaves out of an answer to HEAD is there still before one.
+  if (method === "HEAD") return;
+  if (json === undefined) return assertEquals(text, "", at);
+  assertEquals(headers.get("content-type"), "application/json", at);
+  const body = safeNumbers(parseExactJson(text), at);
+  assertValid(json.schema, body, at);
+  if (json.examples !== undefined) {
+    const error = body as { code: string; status: number };
+    assert(error.code in json.examples, `Code ${error.code} is not described: ${at}`);
+    assertEquals(error.status, status, at);
+  }
+}
+
+/** The operation that a request asks for; HEAD is answered as GET is. */
+export function operationOf(method: string, pathname: string): Operation | undefined {
+  const template = Object.keys(DESCRIPTION.paths).find((template) =>
+    new RegExp(`^/v1${template.replace(/\{\w+\}/, "[^/]+")}$`).test(pathname)
+  );
+  if (template === undefined) return undefined;
+  return DESCRIPTION.paths[template][method === "HEAD" ? "get" : method.toLowerCase()];
+}
+
+/** What no operation gives: the errors that do not depend on an operation, with the headers they have there. */
+function outside(status: number): DescribedAnswer {
+  const { 400: plain, ...responses } = DESCRIPTION.paths["/pets"].get.responses;
+  const codes = OUTSIDE_CODES.filter((code) => ERRORS[code].status === status);
+  return {
+    headers: responses[status]?.headers ?? plain.headers,
+    content: {
+      "application/json": {
+        schema: { $ref: "#/components/schemas/Error" },
+        examples: Object.fromEntries(codes.map((code) => [code, {}])),
+      },
+    },
+  };
+}
+
+function assertHeaders(headers: Headers, described: DescribedAnswer, at: string): void {
+  const known = new Map(
+    Object.entries(described.headers).map(([name, { $ref }]) => [name.toLowerCase(), $ref]),
+  );
+  for (const [name, $ref] of known) {
+    const { required, schema } = DESCRIPTION.components.headers[$ref.split("/").at(-1)!];
+    const value = headers.get(name);
+    if (value === null) assert(!required, `Header ${name} is missing: ${at}`);
+    else assertValid(schema, schema.type === "integer" ? Number(value) : value, `${name}: ${at}`);
+  }
+  for (const name of headers.keys()) {
+    const isKnown = known.has(name) || TRANSPORT_HEADERS.includes(name);
+    assert(isKnown, `Header ${name} is not described: ${at}`);
+  }
+}
+
+const validators = new Map<object, ValidateFunction>();
+
+function assertValid(schema: object, value: unknown, at: string): void {
+  let validate = validators.get(schema);
+  if (validate === undefined) {
+    // A reference within the description is one to it from here.
+    const text = JSON.stringify(schema).replaceAll('"#/', '"description#/');
+    validate = ajv.compile(JSON.parse(text));
+    validators.set(schema, validate);
+  }
+  assert(validate(value), `${ajv.errorsText(validate.errors)}: ${at}`);
+}
+
+/** Numbers as the validator knows them. What `parseExactJson` left a number is no int64. */
+function safeNumbers(value: unknown, at: string): unknown {
+  if (typeof value === "bigint") return Number(value);
+  assert(typeof value !== "number", `${value} is no int64: ${at}`);
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((element) => safeNumbers(element, at));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, safeNumbers(member, at)]),
+  );
+}

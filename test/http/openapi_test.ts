@@ -1,0 +1,53 @@
+import { createConfig, lintFromString } from "@redocly/openapi-core";
+import { assert, assertEquals } from "@std/assert";
+import { ERRORS } from "../../src/http/errors.ts";
+import { describeInterface } from "../../src/http/openapi.ts";
+import { DESCRIPTION } from "../assert_described.ts";
+
+Deno.test("describeInterface() is clean by the strict rules of Redocly", async () => {
+  const config = await createConfig({ extends: ["recommended-strict"] });
+  const lint = async (source: string) => {
+    const problems = await lintFromString({ source, absoluteRef: "/openapi.json", config });
+    return problems.map(({ ruleId, message }) => `${ruleId}: ${message}`);
+  };
+  const source = describeInterface({});
+  assertEquals(await lint(source), []);
+  assertEquals(
+    (await lint(source.replace('"operationId":"listPets",', ""))).map((line) => line.split(":")[0]),
+    ["operation-operationId"],
+  );
+});
+
+Deno.test("describeInterface() names the servers that are configured, or else its own path", () => {
+  const serversOf = (addresses: Parameters<typeof describeInterface>[0]) =>
+    JSON.parse(describeInterface(addresses)).servers.map(({ url }: { url: string }) => url);
+  assertEquals(serversOf({}), ["/v1"]);
+  const production = "https://animals.example/v1";
+  const staging = "https://staging.animals.example/v1";
+  assertEquals(serversOf({ production }), [production]);
+  assertEquals(serversOf({ production, staging }), [production, staging]);
+});
+
+Deno.test("describeInterface() gives the bounds of int64 with all their digits", () => {
+  const text = describeInterface({});
+  assert(text.includes('"minimum":-9223372036854775808,"maximum":9223372036854775807'));
+});
+
+Deno.test("describeInterface() lists every error code with its status, in the text as well", () => {
+  const { info, components } = JSON.parse(describeInterface({}));
+  assertEquals(components.schemas.Error.properties.code.enum, Object.keys(ERRORS));
+  for (const [code, { status, when, remedy }] of Object.entries(ERRORS)) {
+    assert(info.description.includes(`| \`${code}\` | ${status} | ${when} | ${remedy} |`), code);
+  }
+});
+
+Deno.test("every error code befalls an operation, or a request for none", () => {
+  const operations = Object.values(DESCRIPTION.paths).flatMap((path) => Object.values(path));
+  const described = operations.flatMap(({ responses }) =>
+    Object.values(responses).flatMap(({ content }) =>
+      Object.keys(content?.["application/json"].examples ?? {})
+    )
+  );
+  const outside = ["not_found", "method_not_allowed", "not_ready"];
+  assertEquals(new Set([...described, ...outside]), new Set(Object.keys(ERRORS)));
+});
