@@ -1,64 +1,83 @@
 /**
- * Issues, lists and revokes API keys.
+ * Issues, lists, rotates and revokes API keys.
  *
  *     deno task keys issue --label TEXT [--expires-in 90d]
- *     deno task keys list
+ *     deno task keys list [--json]
+ *     deno task keys rotate ID [--overlap 24h] [--label TEXT] [--expires-in 90d]
  *     deno task keys revoke ID
  */
 
 import { KeyLabel } from "../events/api_key.ts";
-import { stateOf } from "../src/api_key.ts";
+import { type ApiKey, stateOf } from "../src/api_key.ts";
 import { issueKey } from "../src/commands/issue_key.ts";
 import { revokeKey } from "../src/commands/revoke_key.ts";
+import { rotateKey, UnrotatableKeyError } from "../src/commands/rotate_key.ts";
 import { listKeys } from "../src/projections/key_reader.ts";
 import { parseDuration } from "./parse_duration.ts";
 import { EXIT, print, runTool, UsageError, withService } from "./run_tool.ts";
 
 const HELP = `
-Issues, lists and revokes API keys. Works while the service runs, and takes effect at its next request.
+Issues, lists, rotates and revokes API keys. Works while the service runs, and takes effect at its next request.
 
   deno task keys issue --label TEXT [--expires-in 90d]   prints the new key, once, alone on standard output
-  deno task keys list                                    shows all keys, never a secret
+  deno task keys list [--json]                           shows all keys, never a secret
+  deno task keys rotate ID [--overlap 24h]               prints a successor of that key, once, alone on standard
+                                                         output; the old key is refused after the overlap
   deno task keys revoke ID                               revokes the key of that id, at once
 
-  --label TEXT        what the key is for, or who holds it: 1 to 100 characters
-  --expires-in TIME   how long the key lives: 90d, 24h, 30m or 10s; without it, until it is revoked
+  --label TEXT        what the key is for, or who holds it: 1 to 100 characters;
+                      rotate keeps the old key's, unless it is given
+  --expires-in TIME   how long the key lives: 90d, 24h, 30m or 10s; without it, until it is revoked;
+                      rotate keeps the old key's lifetime, counted anew, unless it is given
+  --overlap TIME      how long the old key lives beside its successor (default: 24h)
+  --json              one JSON array; times in UTC, absent where there is none
 
 The store is named by KV_PATH (default .data/pets.sqlite3).
-Exit codes: 0 done, 1 no key has that id, 2 the command could not run.
+Exit codes: 0 done, 1 no key has that id, or none that can be rotated, 2 the command could not run.
 `;
+
+const OVERLAP_DEFAULT = "24h";
+
+type Flags = { label?: string; "expires-in"?: string; overlap?: string; json?: boolean };
 
 await runTool({
   help: HELP,
-  options: { label: { type: "string" }, "expires-in": { type: "string" } },
-  run(values, [action, ...rest]) {
+  options: {
+    label: { type: "string" },
+    "expires-in": { type: "string" },
+    overlap: { type: "string" },
+    json: { type: "boolean" },
+  },
+  run(values: Flags, [action, ...rest]) {
     switch (action) {
       case "issue":
+        expectFlags(action, values, ["label", "expires-in"]);
         expectNone(rest);
-        return issue(values.label, values["expires-in"]);
+        return issue(values);
       case "list":
+        expectFlags(action, values, ["json"]);
         expectNone(rest);
-        expectNoFlags(values);
-        return list();
+        return list(values);
+      case "rotate":
+        expectFlags(action, values, ["label", "expires-in", "overlap"]);
+        return rotate(onlyId(action, rest), values);
       case "revoke":
-        expectNone(rest.slice(1));
-        expectNoFlags(values);
-        return revoke(rest[0]);
+        expectFlags(action, values, []);
+        return revoke(onlyId(action, rest));
       default:
         throw new UsageError(
           action === undefined
-            ? "One of issue, list and revoke is needed"
-            : `There is no command ${JSON.stringify(action)}, only issue, list and revoke`,
+            ? "One of issue, list, rotate and revoke is needed"
+            : `There is no command ${JSON.stringify(action)}, only issue, list, rotate and revoke`,
         );
     }
   },
 });
 
-async function issue(label: string | undefined, expiresIn: string | undefined): Promise<number> {
+async function issue(flags: Flags): Promise<number> {
+  const label = labelOf(flags);
   if (label === undefined) throw new UsageError("--label is needed: what the key is for");
-  const parsed = KeyLabel.safeParse(label);
-  if (!parsed.success) throw new UsageError(`--label ${parsed.error.issues[0].message}`);
-  const lifetimeMs = expiresIn === undefined ? undefined : parseDuration("--expires-in", expiresIn);
+  const lifetimeMs = durationOf("expires-in", flags);
   const { id, token } = await withService({ create: true }, (service) => {
     const expiry = lifetimeMs === undefined ? {} : { expiresAt: service.host.now() + lifetimeMs };
     return issueKey(service, { label, ...expiry });
@@ -68,51 +87,109 @@ async function issue(label: string | undefined, expiresIn: string | undefined): 
   return EXIT.done;
 }
 
-async function list(): Promise<number> {
-  const rows = await withService({ create: false }, async ({ store, heads, host }) => {
+async function list({ json = false }: Flags): Promise<number> {
+  const { keys, now } = await withService({ create: false }, async ({ store, heads, host }) => {
     const { head } = await heads.fresh();
-    const keys = await listKeys(store, head);
-    return keys.sort((one, other) => one.issuedAt - other.issuedAt).map((key) => [
-      key.id,
-      stateOf(key, host.now()),
-      minute(key.issuedAt),
-      minute(key.expiresAt),
-      minute(key.revokedAt),
-      key.label,
-    ]);
+    return { keys: await listKeys(store, head), now: host.now() };
   });
-  const table = [["ID", "STATE", "CREATED", "EXPIRES", "REVOKED", "LABEL"], ...rows];
-  const widths = table[0].map((_, column) => Math.max(...table.map((row) => row[column].length)));
-  for (const row of table) {
-    await print(row.map((cell, column) => cell.padEnd(widths[column])).join("  ").trimEnd());
-  }
+  keys.sort((one, other) => one.issuedAt - other.issuedAt);
+  await (json ? print(JSON.stringify(keys.map((key) => members(key, now)))) : table(keys, now));
   return EXIT.done;
 }
 
-async function revoke(keyId: string | undefined): Promise<number> {
-  if (keyId === undefined) throw new UsageError("revoke needs the id of a key; see keys list");
+/** What is told of a key: all but the hash of its token. */
+function members(key: ApiKey, now: number) {
+  return {
+    id: key.id,
+    label: key.label,
+    state: stateOf(key, now),
+    issuedAt: instant(key.issuedAt),
+    expiresAt: instant(key.expiresAt),
+    revokedAt: instant(key.revokedAt),
+  };
+}
+
+async function table(keys: ApiKey[], now: number): Promise<void> {
+  const rows = [["ID", "STATE", "CREATED", "EXPIRES", "REVOKED", "LABEL"]];
+  for (const key of keys) {
+    const times = [key.issuedAt, key.expiresAt, key.revokedAt].map(second);
+    rows.push([key.id, stateOf(key, now), ...times, key.label]);
+  }
+  const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
+  for (const row of rows) {
+    await print(row.map((cell, column) => cell.padEnd(widths[column])).join("  ").trimEnd());
+  }
+}
+
+async function rotate(keyId: string, flags: Flags): Promise<number> {
+  const label = labelOf(flags);
+  const lifetimeMs = durationOf("expires-in", flags);
+  const overlapMs = durationOf("overlap", { overlap: OVERLAP_DEFAULT, ...flags })!;
+  try {
+    const { successor, predecessor, retiresAt } = await withService(
+      { create: false },
+      (service) => rotateKey(service, keyId, { overlapMs, label, lifetimeMs }),
+    );
+    console.error(`Key ${predecessor.id} (${predecessor.label}) lives until ${second(retiresAt)}.`);
+    const end = successor.expiresAt === undefined ? "" : `, until ${second(successor.expiresAt)}`;
+    console.error(
+      `Issued key ${successor.id}${end}. It is shown this once and cannot be shown again:`,
+    );
+    await print(successor.token);
+    return EXIT.done;
+  } catch (error) {
+    if (!(error instanceof UnrotatableKeyError)) throw error;
+    console.error(`error: ${error.message}; see keys list`);
+    return EXIT.refused;
+  }
+}
+
+async function revoke(keyId: string): Promise<number> {
+  const now = Date.now();
   const key = await withService({ create: false }, (service) => revokeKey(service, keyId));
   if (key === undefined) {
     console.error(`error: No key has the id ${keyId}; see keys list`);
     return EXIT.refused;
   }
   console.error(
-    key.revokedAt === undefined
-      ? `Revoked key ${key.id} (${key.label}).`
-      : `Key ${key.id} (${key.label}) was revoked already.`,
+    stateOf(key, now) === "revoked"
+      ? `Key ${key.id} (${key.label}) was revoked already.`
+      : `Revoked key ${key.id} (${key.label}).`,
   );
   return EXIT.done;
 }
 
-function minute(ms: number | undefined): string {
+function instant(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : new Date(ms).toISOString();
+}
+
+function second(ms: number | undefined): string {
   return ms === undefined ? "-" : new Date(ms).toISOString().replace("T", " ").slice(0, 19) + "Z";
+}
+
+function labelOf({ label }: Flags): string | undefined {
+  if (label === undefined) return undefined;
+  const parsed = KeyLabel.safeParse(label);
+  if (parsed.success) return label;
+  throw new UsageError(`--label ${parsed.error.issues[0].message}`);
+}
+
+function durationOf(name: "expires-in" | "overlap", flags: Flags): number | undefined {
+  const text = flags[name];
+  return text === undefined ? undefined : parseDuration(`--${name}`, text);
+}
+
+function onlyId(action: string, [keyId, ...rest]: string[]): string {
+  if (keyId === undefined) throw new UsageError(`${action} needs the id of a key; see keys list`);
+  expectNone(rest);
+  return keyId;
 }
 
 function expectNone(rest: string[]): void {
   if (rest.length > 0) throw new UsageError(`Unexpected argument ${JSON.stringify(rest[0])}`);
 }
 
-function expectNoFlags(values: Record<string, unknown>): void {
-  const [flag] = Object.keys(values);
-  if (flag !== undefined) throw new UsageError(`--${flag} goes with issue only`);
+function expectFlags(action: string, values: Flags, known: (keyof Flags)[]): void {
+  const flag = Object.keys(values).find((name) => !(known as string[]).includes(name));
+  if (flag !== undefined) throw new UsageError(`--${flag} does not go with ${action}`);
 }

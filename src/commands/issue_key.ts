@@ -1,4 +1,4 @@
-import { OPERATOR } from "../../events/event.ts";
+import { type Fact, OPERATOR, type Origin } from "../../events/event.ts";
 import { newToken } from "../api_key.ts";
 import type { Host } from "../host.ts";
 import type { Appender } from "../log/appender.ts";
@@ -10,26 +10,44 @@ export interface IssuedKey {
   token: string;
 }
 
-/** Issues an API key. `expiresAt` is in milliseconds since the Unix epoch; without it the key does not expire. */
+/** `expiresAt` is in milliseconds since the Unix epoch; without it the key does not expire. */
+export interface KeyTerms {
+  label: string;
+  expiresAt?: number;
+}
+
+/** Issues an API key. */
 export async function issueKey(
   { appender, host }: { appender: Appender; host: Host },
-  { label, expiresAt }: { label: string; expiresAt?: number },
+  terms: KeyTerms,
 ): Promise<IssuedKey> {
+  const { id, token, issue } = newKey(host);
+  const fact = issue(terms);
+  await appender.append({ prepare: () => {}, decide: () => [fact] });
+  return { id, token };
+}
+
+/** A key that is nobody's until the fact of its issue, which `issue` makes, is in the log. */
+export function newKey(
+  host: Host,
+  now = host.now(),
+): IssuedKey & { issue: (terms: KeyTerms) => Fact & Origin } {
   const token = newToken(host.randomBytes);
+  // The event that issues a key lends it its id: who has the id of a key has found its origin.
   const id = host.newId();
-  const fact = {
+  const time = new Date(now).toISOString();
+  const tokenHash = sha256Hex(token);
+  const issue = ({ label, expiresAt }: KeyTerms) => ({
     id,
-    time: new Date(host.now()).toISOString(),
+    time,
     actor: OPERATOR,
     type: "ApiKeyIssued" as const,
     data: {
-      // The event that issues a key lends it its id: who has the id of a key has found its origin.
       keyId: id,
       label,
-      tokenHash: sha256Hex(token),
+      tokenHash,
       ...(expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
     },
-  };
-  await appender.append({ prepare: () => {}, decide: () => [fact] });
-  return { id, token };
+  });
+  return { id, token, issue };
 }

@@ -1,0 +1,105 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { decodeLine } from "../../src/log/chain.ts";
+import { readLog } from "../../src/log/read_log.ts";
+import { issueKey } from "../../src/commands/issue_key.ts";
+import { revokeKey } from "../../src/commands/revoke_key.ts";
+import { rotateKey, UnrotatableKeyError } from "../../src/commands/rotate_key.ts";
+import { openTestService, type TestService } from "../test_service.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+async function statusWith(service: TestService, token: string): Promise<number> {
+  const headers = { authorization: `Bearer ${token}` };
+  return (await service.send("/v1/pets", { headers })).status;
+}
+
+async function eventsOf({ store, heads }: TestService) {
+  const to = (await heads.fresh()).head.position;
+  const batches = await Array.fromAsync(readLog(store, { to }));
+  return batches.flat().map(({ value }) => decodeLine(value));
+}
+
+Deno.test("rotateKey() lets both keys in during the overlap, and only the successor after it", async () => {
+  await using service = await openTestService();
+  const { successor } = await rotateKey(service, service.keyId, { overlapMs: DAY_MS });
+  assertEquals(await statusWith(service, service.token), 200);
+  assertEquals(await statusWith(service, successor.token), 200);
+  await service.host.advance(DAY_MS - 1);
+  assertEquals(await statusWith(service, service.token), 200);
+  await service.host.advance(1);
+  assertEquals(await statusWith(service, service.token), 401);
+  assertEquals(await statusWith(service, successor.token), 200);
+});
+
+Deno.test("rotateKey() is one commit of two events, and keeps the label", async () => {
+  await using service = await openTestService();
+  const before = await service.heads.fresh();
+  const { successor, retiresAt } = await rotateKey(service, service.keyId, { overlapMs: HOUR_MS });
+  assertEquals((await service.heads.fresh()).head.position, before.head.position + 2);
+  const [old, issued, revoked] = await eventsOf(service);
+  if (old.type !== "ApiKeyIssued" || issued.type !== "ApiKeyIssued") throw new Error(old.type);
+  assertEquals([issued.data.label, issued.data.keyId], [old.data.label, successor.id]);
+  assertEquals(issued.time, revoked.time);
+  assertEquals(revoked.type === "ApiKeyRevoked" && revoked.data, {
+    keyId: service.keyId,
+    tokenHash: old.data.tokenHash,
+    effectiveAt: new Date(retiresAt).toISOString(),
+  });
+});
+
+Deno.test("rotateKey() counts the lifetime of the old key anew, unless another is asked for", async () => {
+  await using service = await openTestService();
+  const now = service.host.now();
+  const key = await issueKey(service, { label: "limited", expiresAt: now + 10 * DAY_MS });
+  await service.host.advance(9 * DAY_MS);
+  const { successor, retiresAt } = await rotateKey(service, key.id, { overlapMs: 2 * DAY_MS });
+  assertEquals(successor.expiresAt, now + 19 * DAY_MS);
+  assertEquals(retiresAt, now + 10 * DAY_MS, "the old key does not outlive its own expiry");
+  const terms = { overlapMs: 1, lifetimeMs: HOUR_MS, label: "short" };
+  const { successor: third } = await rotateKey(service, successor.id, terms);
+  assertEquals(third.expiresAt, now + 9 * DAY_MS + HOUR_MS);
+});
+
+Deno.test("rotateKey() refuses a key that is unknown, expired, revoked or rotated, and writes nothing", async () => {
+  await using service = await openTestService();
+  const terms = { overlapMs: HOUR_MS };
+  const expiresAt = service.host.now() + 1_000;
+  const expired = await issueKey(service, { label: "expired", expiresAt });
+  const revoked = await issueKey(service, { label: "revoked" });
+  await revokeKey(service, revoked.id);
+  await rotateKey(service, service.keyId, terms);
+  await service.host.advance(1_000);
+  const before = await service.heads.fresh();
+  const cases = [
+    ["nobody", "No key has the id nobody"],
+    [expired.id, "is expired"],
+    [revoked.id, "is revoked"],
+    [service.keyId, "was rotated already"],
+  ];
+  for (const [id, words] of cases) {
+    await assertRejects(() => rotateKey(service, id, terms), UnrotatableKeyError, words);
+  }
+  assertEquals(await service.heads.fresh(), before);
+});
+
+Deno.test("An API key lives to the millisecond of its expiry, for reading and for adding", async () => {
+  await using service = await openTestService();
+  const expiresAt = service.host.now() + 1_000;
+  const { token } = await issueKey(service, { label: "brief", expiresAt });
+  const headers = { authorization: `Bearer ${token}` };
+  const pet = { name: "Rex", categoryId: 1 };
+  await service.host.advance(999);
+  assertEquals((await service.send("/v1/pets", { headers })).status, 200);
+  assertEquals((await service.add(pet, headers)).status, 201);
+  await service.host.advance(1);
+  const { head } = await service.heads.fresh();
+  for (
+    const refused of [await service.send("/v1/pets", { headers }), await service.add(pet, headers)]
+  ) {
+    assertEquals(refused.status, 401);
+    assertEquals(refused.headers.get("www-authenticate"), 'Bearer error="invalid_token"');
+    assertEquals((await refused.json()).code, "invalid_credentials");
+  }
+  assertEquals((await service.heads.fresh()).head, head);
+});

@@ -1,0 +1,43 @@
+/** What a task of deno.json answered, run as an operator does, with the permissions that it has there. */
+export interface Outcome {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunOptions {
+  /** Where the store is. */
+  kvPath: string;
+  env?: Record<string, string>;
+  stdin?: Uint8Array;
+}
+
+const ROOT = new URL("../", import.meta.url);
+
+/** Runs `deno task ARGS` to its end. */
+export async function runTask(args: string[], options: RunOptions): Promise<Outcome> {
+  const { stdin } = options;
+  const child = spawnTask(args, options);
+  if (stdin !== undefined) {
+    // A task that refuses its input early closes it, which is no failure of the test.
+    await ReadableStream.from([stdin]).pipeTo(child.stdin).catch(() => {});
+  } else await child.stdin.close();
+  const { code, stdout, stderr } = await child.output();
+  const decoder = new TextDecoder();
+  return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
+}
+
+/** Starts `deno task ARGS`. */
+export function spawnTask(
+  args: string[],
+  { kvPath, env = {} }: RunOptions,
+): Deno.ChildProcess {
+  return new Deno.Command(Deno.execPath(), {
+    args: ["task", "--quiet", ...args],
+    cwd: ROOT,
+    env: { NO_COLOR: "1", KV_PATH: kvPath, ...env },
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+}

@@ -1,0 +1,85 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { permitted } from "../permitted.ts";
+import { runTask } from "../run_task.ts";
+
+const ignore = !permitted("run", "read", "write", "env");
+
+const TOKEN_LINE = /^pets_[0-9a-f]{72}\n$/;
+
+/** Runs `keys` commands on a store of their own, in a file that is gone afterwards. */
+async function withKeys(
+  use: (keys: (...args: string[]) => ReturnType<typeof runTask>) => Promise<void>,
+) {
+  const folder = await Deno.makeTempDir();
+  try {
+    const kvPath = `${folder}/pets.sqlite3`;
+    await use((...args) => runTask(["keys", ...args], { kvPath }));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test({
+  name: "keys: issue, rotate, list and revoke print the key alone and end with the code that fits",
+  ignore,
+  fn: () =>
+    withKeys(async (keys) => {
+      const issued = await keys("issue", "--label", "the shop", "--expires-in", "90d");
+      assertEquals(issued.code, 0, issued.stderr);
+      assertMatch(issued.stdout, TOKEN_LINE);
+      const [{ id }] = JSON.parse((await keys("list", "--json")).stdout);
+
+      const rotated = await keys("rotate", id, "--overlap", "2h");
+      assertEquals(rotated.code, 0, rotated.stderr);
+      assertMatch(rotated.stdout, TOKEN_LINE);
+      assertMatch(rotated.stderr, new RegExp(`^Key ${id} \\(the shop\\) lives until `));
+
+      const { stdout } = await keys("list", "--json");
+      const [old, successor, ...others] = JSON.parse(stdout);
+      assertEquals(others, []);
+      assertEquals([old.id, old.state], [id, "live"]);
+      assertEquals(Object.keys(successor), ["id", "label", "state", "issuedAt", "expiresAt"]);
+      assertEquals([successor.label, successor.state], ["the shop", "live"]);
+      assertEquals(Date.parse(old.revokedAt) - Date.parse(successor.issuedAt), 2 * 3_600_000);
+
+      const again = await keys("rotate", id);
+      assertEquals([again.code, again.stdout], [1, ""]);
+      assertMatch(again.stderr, /^error: Key \w+ was rotated already and is refused from /);
+
+      assertEquals((await keys("revoke", id)).stderr, `Revoked key ${id} (the shop).\n`);
+      assertMatch((await keys("revoke", id)).stderr, /was revoked already/);
+      const table = await keys("list");
+      assertMatch(table.stdout, new RegExp(`^ID .*\n${id}  revoked .*\n${successor.id}  live `));
+    }),
+});
+
+Deno.test({
+  name: "keys: what cannot be done ends with 1 or 2 and one line that says why, and prints no key",
+  ignore,
+  fn: () =>
+    withKeys(async (keys) => {
+      const cases: [string[], number, RegExp][] = [
+        [["list"], 2, /^error: Cannot open the store .*: there is no such file\n$/],
+        [["issue"], 2, /^error: --label is needed/],
+        [
+          ["issue", "--label", "x", "--overlap", "1h"],
+          2,
+          /^error: --overlap does not go with issue/,
+        ],
+        [["rotate"], 2, /^error: rotate needs the id of a key/],
+        [["rotate", "A", "B"], 2, /^error: Unexpected argument "B"/],
+      ];
+      for (const [args, code, words] of cases) {
+        const outcome = await keys(...args);
+        assertEquals([outcome.code, outcome.stdout], [code, ""], args.join(" "));
+        assertMatch(outcome.stderr, words);
+      }
+      await keys("issue", "--label", "x");
+      const unknown = await keys("rotate", "nobody");
+      assertEquals([unknown.code, unknown.stdout], [1, ""]);
+      assertEquals(unknown.stderr, "error: No key has the id nobody; see keys list\n");
+      const wrong = await keys("rotate", "nobody", "--overlap", "soon");
+      assertMatch(wrong.stderr, /^error: --overlap takes a time like 90d/);
+      assertEquals(wrong.code, 2);
+    }),
+});
