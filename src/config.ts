@@ -5,6 +5,8 @@ export interface Config {
   hostname: string;
   /** A file, `:memory:` or an http(s) address; `undefined` for the database that the platform attaches. */
   kvPath: string | undefined;
+  /** The origins whose scripts may read answers in a browser. */
+  corsOrigins: string[];
 }
 
 /** A setting that cannot be used; the message names the variable. */
@@ -16,7 +18,12 @@ export const DEFAULT_KV_PATH = ".data/pets.sqlite3";
 
 /** Reads the settings. Throws `ConfigError`. */
 export function readConfig(): Config {
-  return { port: readPort(), hostname: read("HOST") ?? "0.0.0.0", kvPath: readKvPath() };
+  return {
+    port: readPort(),
+    hostname: read("HOST") ?? "0.0.0.0",
+    kvPath: readKvPath(),
+    corsOrigins: readCorsOrigins(),
+  };
 }
 
 function readPort(): number {
@@ -40,6 +47,23 @@ function readKvPath(): string | undefined {
     throw new ConfigError("DENO_KV_ACCESS_TOKEN must be set where KV_PATH is an address");
   }
   return path;
+}
+
+function readCorsOrigins(): string[] {
+  const origins = read("CORS_ORIGINS")?.split(",").map((origin) => origin.trim()) ?? [];
+  for (const origin of origins) {
+    if (isOrigin(origin)) continue;
+    throw new ConfigError(
+      "CORS_ORIGINS must be origins such as https://shop.example, separated by commas, not " +
+        JSON.stringify(origin),
+    );
+  }
+  return origins;
+}
+
+/** Whether the text is an origin to the letter as a browser sends it; any other would match none. */
+function isOrigin(text: string): boolean {
+  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }
 
 function isOnDenoDeploy(): boolean {

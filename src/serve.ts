@@ -20,7 +20,13 @@ export async function serve(
   const host = systemHost;
   const report = stderrReport;
   const store = await openStore(config.kvPath, true);
-  const service = createService({ store, host, report, isDurable: isDurable(config.kvPath) });
+  const service = createService({
+    store,
+    host,
+    report,
+    corsOrigins: config.corsOrigins,
+    isDurable: isDurable(config.kvPath),
+  });
   let server: Deno.HttpServer<Deno.NetAddr>;
   try {
     server = Deno.serve({

@@ -27,12 +27,14 @@ export interface ServiceParts {
   store: Store;
   host: Host;
   report: Report;
+  /** The origins whose scripts may read answers; none where that is not said. */
+  corsOrigins?: readonly string[];
   /** Whether the store outlives the process; where that is not said, it does not. */
   isDurable?: boolean;
 }
 
 export function createService(parts: ServiceParts): Service {
-  const { host, report, isDurable = false } = parts;
+  const { host, report, corsOrigins = [], isDurable = false } = parts;
   const store = new BoundedStore(parts.store, host);
   const heads = new HeadReader(store, host);
   const keys = new KeyReader(store);
@@ -52,6 +54,7 @@ export function createService(parts: ServiceParts): Service {
   const creations = new Flights<Creation>(host);
   const handler = createHandler({
     appender,
+    corsOrigins,
     creations,
     heads,
     host,

@@ -32,6 +32,11 @@ declare module "@std/encoding/hex" {
   export function encodeHex(source: Uint8Array | ArrayBuffer | string): string;
 }
 
+declare module "@std/http/etag" {
+  /** Whether a tag is none of those that an `If-None-Match` names. */
+  export function ifNoneMatch(value: string, etag: string): boolean;
+}
+
 declare module "@std/ulid" {
   export function monotonicUlid(seedTime?: number): string;
 }

@@ -2,7 +2,7 @@
 
 import type { FailureCode } from "../failure.ts";
 import { Failure } from "../failure.ts";
-import type { Answer } from "./answer.ts";
+import { type Answer, NEVER_STORED } from "./answer.ts";
 
 interface ErrorEntry {
   status: number;
@@ -148,7 +148,10 @@ export function errorAnswer(thrown: unknown): Answer {
   const code = isOurs ? thrown.code : "internal_error";
   const message = isOurs ? thrown.message : "The service failed unexpectedly";
   const { status } = ERRORS[code];
-  const headers = thrown instanceof Refusal ? { ...thrown.headers } : {};
+  const headers: Answer["headers"] = {
+    ...NEVER_STORED,
+    ...(thrown instanceof Refusal ? thrown.headers : {}),
+  };
   if (code === "missing_credentials" || code === "invalid_credentials") {
     headers["www-authenticate"] = CHALLENGES[code];
   }

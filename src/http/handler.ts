@@ -5,64 +5,75 @@ import { Failure } from "../failure.ts";
 import type { Head } from "../log/head.ts";
 import { reasonOf, type Report } from "../report.ts";
 import type { Answer } from "./answer.ts";
+import { unlessHeld } from "./conditional_read.ts";
+import { Cors } from "./cors.ts";
 import { bearerToken } from "./credentials.ts";
 import { errorAnswer, Refusal } from "./errors.ts";
 import { createPet, getPet, listPets, PETS_PATH, readOrder } from "./pets.ts";
 import { type PublicRoutes, publicRoutes } from "./public_routes.ts";
 
 export interface HandlerParts extends CreatePetParts {
+  /** The origins whose scripts may read answers. */
+  corsOrigins: readonly string[];
   /** Whether the store outlives the process. */
   isDurable: boolean;
   report: Report;
 }
 
+const READ_METHODS = "GET, HEAD";
+const PETS_METHODS = `${READ_METHODS}, POST`;
 const PET_PATH_PREFIX = `${PETS_PATH}/`;
 
 /** The service as a function of web standards. It never rejects: every failure becomes an Error answer. */
 export function createHandler(parts: HandlerParts): (request: Request) => Promise<Response> {
   const open = publicRoutes(parts);
+  const cors = new Cors(parts.corsOrigins);
   return async (request) => {
     const requestId = parts.host.newId();
     let answer: Answer;
     try {
-      answer = await answerTo(request, open, parts);
+      answer = await answerTo(request, open, cors, parts);
+      answer = unlessHeld(answer, request.headers.get("if-none-match"));
     } catch (thrown) {
       answer = errorAnswer(thrown);
       if (answer.status >= 500) reportFailure(parts.report, request, requestId, answer, thrown);
     }
     // The server leaves the body out of an answer to HEAD, and keeps its length.
-    return responseOf(answer, requestId);
+    return responseOf(cors.share(answer, request), requestId);
   };
 }
 
 async function answerTo(
   request: Request,
   open: PublicRoutes,
+  cors: Cors,
   parts: HandlerParts,
 ): Promise<Answer> {
   const { path, search } = splitUrl(request.url);
   const { method } = request;
   const isRead = method === "GET" || method === "HEAD";
   const answerToAnybody = open.get(path);
+  const petId = petIdOf(path);
+  const isPublicOrPet = answerToAnybody !== undefined || petId !== undefined;
+  const methods = isPublicOrPet ? READ_METHODS : path === PETS_PATH ? PETS_METHODS : undefined;
+  if (methods !== undefined) {
+    const answerToPreflight = cors.answerToPreflight(request, methods);
+    if (answerToPreflight !== undefined) return answerToPreflight;
+  }
   if (answerToAnybody !== undefined) {
     if (isRead) return await answerToAnybody();
-    throw methodNotAllowed("GET, HEAD");
+    throw methodNotAllowed(READ_METHODS);
   }
   const token = bearerToken(request.headers.get("authorization"));
   if (method === "POST" && path === PETS_PATH) {
     return await answerToCreate(request, search, token, parts);
   }
   const head = await authorizedHead(token, parts);
-  if (path === PETS_PATH) {
-    if (isRead) return await listPets(parts.pets, head, search);
-    throw methodNotAllowed("GET, HEAD, POST");
-  }
-  const petId = petIdOf(path);
-  if (petId !== undefined) {
-    if (isRead) return await getPet(parts.pets, head, petId, search);
-    throw methodNotAllowed("GET, HEAD");
-  }
-  throw new Refusal("not_found", "Nothing stands at this path");
+  if (methods === undefined) throw new Refusal("not_found", "Nothing stands at this path");
+  if (!isRead) throw methodNotAllowed(methods);
+  return petId === undefined
+    ? await listPets(parts.pets, head, search)
+    : await getPet(parts.pets, head, petId, search);
 }
 
 /**
@@ -120,9 +131,10 @@ function responseOf(
   { status, body, headers, contentType = "application/json" }: Answer,
   requestId: string,
 ): Response {
+  const common = { "x-request-id": requestId, ...headers };
   return new Response(body, {
     status,
-    headers: { "content-type": contentType, "x-request-id": requestId, ...headers },
+    headers: body === null ? common : { "content-type": contentType, ...common },
   });
 }
 

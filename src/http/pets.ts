@@ -8,8 +8,9 @@ import {
 } from "../commands/create_pet.ts";
 import type { Host } from "../host.ts";
 import type { Head } from "../log/head.ts";
-import type { PetReader } from "../projections/pet_reader.ts";
-import type { Answer } from "./answer.ts";
+import type { Page, PetReader } from "../projections/pet_reader.ts";
+import { type Answer, NEVER_STORED } from "./answer.ts";
+import { entityTag } from "./conditional_read.ts";
 import { Refusal } from "./errors.ts";
 import {
   IDEMPOTENCY_KEY_HEADER,
@@ -32,11 +33,28 @@ export const DEPRECATION_HEADERS = {
   link: `<${PETS_PATH}?status=available>; rel="successor-version"`,
 };
 
+/** To be kept by the client alone, and asked after each time, for the next pet may come at once. */
+const READ_HEADERS = { "cache-control": "private, no-cache", vary: "authorization" };
+
 export async function listPets(pets: PetReader, head: Head, search: string): Promise<Answer> {
   const query = parsePageQuery(search);
-  const { text, next } = await pets.list(query, head);
-  const headers: Answer["headers"] = next === undefined ? {} : { link: nextLink(search, next) };
-  return { status: 200, body: text, headers };
+  const page = await pets.list(query, head);
+  const headers: Answer["headers"] = { ...READ_HEADERS, etag: tagOf(page) };
+  if (page.next !== undefined) headers.link = nextLink(search, page.next);
+  return { status: 200, body: page.text, headers };
+}
+
+/** The tags of pages, each made once for as long as its page is remembered. */
+const pageTags = new WeakMap<Page, string>();
+
+function tagOf(page: Page): string {
+  let tag = pageTags.get(page);
+  if (tag === undefined) {
+    // The cursor of the next page is in the Link header, and so a part of the answer.
+    tag = entityTag(`${page.next ?? ""}${page.text}`);
+    pageTags.set(page, tag);
+  }
+  return tag;
 }
 
 /** RFC 8288. The path is absolute and the host left out, so that it holds behind any proxy. */
@@ -60,7 +78,7 @@ export async function readOrder(
 
 export async function createPet(parts: CreatePetParts, order: CreatePetOrder): Promise<Answer> {
   const { pet, isReplay } = await appendPet(parts, order);
-  const headers: Answer["headers"] = { location: `${PETS_PATH}/${pet.id}` };
+  const headers: Answer["headers"] = { ...NEVER_STORED, location: `${PETS_PATH}/${pet.id}` };
   if (isReplay) headers[IDEMPOTENCY_REPLAYED_HEADER] = "true";
   return { status: 201, body: petText(pet), headers };
 }
@@ -76,7 +94,8 @@ export async function getPet(
   if (text === undefined) {
     throw new Refusal("pet_not_found", "No animal has that identifier", DEPRECATION_HEADERS);
   }
-  return { status: 200, body: text, headers: DEPRECATION_HEADERS };
+  const headers = { ...READ_HEADERS, ...DEPRECATION_HEADERS, etag: entityTag(text) };
+  return { status: 200, body: text, headers };
 }
 
 /** A canonical integer; one too large for an int64 is larger than any id as well. */

@@ -2,7 +2,7 @@
 
 import { Failure } from "../failure.ts";
 import type { HeadReader } from "../log/head_reader.ts";
-import type { Answer } from "./answer.ts";
+import { type Answer, NEVER_STORED } from "./answer.ts";
 import { Refusal } from "./errors.ts";
 
 export interface ReadinessParts {
@@ -10,8 +10,6 @@ export interface ReadinessParts {
   /** Whether the store outlives the process. */
   isDurable: boolean;
 }
-
-const NEVER_STORED = { "cache-control": "no-store" };
 
 /** Asks nothing of the store: a process is not to be ended because its store is away for a while. */
 export function answerToHealth(): Answer {
@@ -21,17 +19,13 @@ export function answerToHealth(): Answer {
 /** Refuses with `not_ready`, which is 503, where the store is in memory or does not answer. */
 export async function answerToReadiness({ heads, isDurable }: ReadinessParts): Promise<Answer> {
   if (!isDurable) {
-    throw new Refusal(
-      "not_ready",
-      "The store is in memory and ends with the process",
-      NEVER_STORED,
-    );
+    throw new Refusal("not_ready", "The store is in memory and ends with the process");
   }
   try {
     await heads.fresh();
   } catch (error) {
     const reason = error instanceof Failure ? error.message : "The store is not the service's own";
-    throw new Refusal("not_ready", reason, NEVER_STORED);
+    throw new Refusal("not_ready", reason);
   }
   return { status: 200, body: '{"status":"ready"}', headers: NEVER_STORED };
 }

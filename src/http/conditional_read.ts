@@ -1,0 +1,22 @@
+/** Reads that cost next to nothing where the client holds the answer already (RFC 9110 section 13). */
+
+import { ifNoneMatch } from "@std/http/etag";
+import { sha256Hex } from "../sha256.ts";
+import type { Answer } from "./answer.ts";
+
+const TAG_DIGITS = 32;
+
+/** The strong entity tag of a content: the same on every instance and after every restart. */
+export function entityTag(content: string): string {
+  return `"${sha256Hex(content).slice(0, TAG_DIGITS)}"`;
+}
+
+/**
+ * 304 in place of an answer whose `etag` the client's `If-None-Match` names, with the headers that the
+ * answer would have had. The comparison is weak, as section 13.1.2 asks.
+ */
+export function unlessHeld(answer: Answer, ifNoneMatchField: string | null): Answer {
+  const { etag } = answer.headers;
+  if (etag === undefined || ifNoneMatchField === null) return answer;
+  return ifNoneMatch(ifNoneMatchField, etag) ? answer : { ...answer, status: 304, body: null };
+}
