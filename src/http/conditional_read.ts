@@ -6,6 +6,8 @@ import type { Answer } from "./answer.ts";
 
 const TAG_DIGITS = 32;
 
+export const ENTITY_TAG_PATTERN = new RegExp(`^"[0-9a-f]{${TAG_DIGITS}}"$`);
+
 /** The strong entity tag of a content: the same on every instance and after every restart. */
 export function entityTag(content: string): string {
   return `"${sha256Hex(content).slice(0, TAG_DIGITS)}"`;

@@ -5,6 +5,8 @@
 
 import { z } from "zod";
 import { NewPet, Pet, PetStatus } from "../../events/pet.ts";
+import { NEVER_STORED } from "./answer.ts";
+import { ENTITY_TAG_PATTERN, entityTag } from "./conditional_read.ts";
 import { CHALLENGES, type ErrorCode, ERRORS, RETRY_AFTER_SECONDS } from "./errors.ts";
 import {
   IDEMPOTENCY_KEY_HEADER,
@@ -13,7 +15,7 @@ import {
   IDEMPOTENCY_REPLAYED_HEADER,
 } from "./idempotency_key.ts";
 import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN } from "./page_query.ts";
-import { DEPRECATION_HEADERS, PETS_PATH } from "./pets.ts";
+import { DEPRECATION_HEADERS, PETS_PATH, READ_HEADERS } from "./pets.ts";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "./request_body.ts";
 
 /** Where clients find the service; the paths end in /v1. */
@@ -66,6 +68,7 @@ const ErrorBody = z.strictObject({
 
 const EXAMPLE_NEW_PET = { name: "Rex", categoryId: 7, status: "available" };
 const EXAMPLE_PET = { id: 1, ...EXAMPLE_NEW_PET };
+const EXAMPLE_TAG = entityTag(JSON.stringify(EXAMPLE_PET));
 
 /** The headers of answers that are this interface's own. */
 const HEADERS = {
@@ -94,6 +97,22 @@ const HEADERS = {
     description: "Names the next page (RFC 8288); absent on the last one",
     schema: { type: "string", pattern: `^<${PETS_PATH}\\?[^>]+>; rel="next"$` },
     example: `<${PETS_PATH}?limit=20&cursor=81>; rel="next"`,
+  },
+  EntityTag: {
+    description: "Changes exactly when the answer does: for `If-None-Match`",
+    required: true,
+    schema: { type: "string", pattern: ENTITY_TAG_PATTERN.source },
+    example: EXAMPLE_TAG,
+  },
+  Kept: {
+    description: "A client may keep the answer, and asks each time whether it still holds",
+    required: true,
+    schema: { type: "string", const: READ_HEADERS["cache-control"] },
+  },
+  NeverStored: {
+    description: "The answer is for this request alone",
+    required: true,
+    schema: { type: "string", const: NEVER_STORED["cache-control"] },
   },
   Location: {
     description: "The path of the animal that was added",
@@ -124,6 +143,8 @@ const HEADERS = {
 
 const COMMON_HEADERS: Headers = { "X-Request-Id": "RequestId" };
 
+const CACHING: Headers = { "Cache-Control": "Kept", ETag: "EntityTag" };
+
 const WARNINGS: Headers = {
   Deprecation: "Deprecation",
   Sunset: "Sunset",
@@ -145,6 +166,14 @@ const EVERY_OPERATION = [
   "projection_damaged",
   "store_unavailable",
 ] as const;
+
+const IF_NONE_MATCH = {
+  name: "if-none-match",
+  in: "header",
+  description: "The `ETag` of the answer that the client holds: 304 where it still holds",
+  schema: { type: "string" },
+  example: EXAMPLE_TAG,
+};
 
 function listPets() {
   return {
@@ -176,14 +205,16 @@ function listPets() {
         description: "Where the page begins: follow the `Link` header of the page before",
         schema: { type: "string", pattern: "^[1-9][0-9]{0,18}$" },
       },
+      IF_NONE_MATCH,
     ],
     responses: {
       200: answer(
         "A page of animals; the `Link` header names the next page, where there is one",
-        { Link: "NextPage" },
+        { Link: "NextPage", ...CACHING },
         { type: "array", items: schemaRef("Pet"), maxItems: LIMIT_MAX },
         [EXAMPLE_PET],
       ),
+      304: notModified({ Link: "NextPage" }),
       ...errors([...EVERY_OPERATION, "invalid_parameter"]),
     },
   };
@@ -211,7 +242,11 @@ function createPet() {
     responses: {
       201: answer(
         "The animal was added, by this request or by an earlier one with the same key",
-        { Location: "Location", [IDEMPOTENCY_REPLAYED_HEADER]: "Replayed" },
+        {
+          Location: "Location",
+          [IDEMPOTENCY_REPLAYED_HEADER]: "Replayed",
+          "Cache-Control": "NeverStored",
+        },
         schemaRef("Pet"),
         EXAMPLE_PET,
       ),
@@ -250,9 +285,11 @@ function getPet() {
         schema: { type: "integer", format: "int64" },
         example: EXAMPLE_PET.id,
       },
+      IF_NONE_MATCH,
     ],
     responses: {
-      200: answer("The animal", WARNINGS, schemaRef("Pet"), EXAMPLE_PET),
+      200: answer("The animal", { ...WARNINGS, ...CACHING }, schemaRef("Pet"), EXAMPLE_PET),
+      304: notModified(WARNINGS),
       ...errors([...EVERY_OPERATION, "invalid_parameter", "pet_not_found"], {
         404: WARNINGS,
       }),
@@ -271,13 +308,24 @@ function answer(description: string, headers: Headers, schema: object, example: 
   };
 }
 
+function notModified(headers: Headers) {
+  return {
+    description: "The answer is still the one that `If-None-Match` names",
+    headers: headerRefs({ ...headers, ...CACHING }),
+  };
+}
+
 /** The error answers of an operation, by status, from the codes that it can give. */
 function errors(codes: ErrorCode[], headers: Record<number, Headers> = {}) {
   const byStatus = Map.groupBy(codes, (code) => ERRORS[code].status);
   return Object.fromEntries(
     Array.from(byStatus, ([status, codes]) => [status, {
       description: codes.map((code) => `\`${code}\`: ${ERRORS[code].when}`).join("\n\n"),
-      headers: headerRefs({ ...ERROR_HEADERS[status], ...headers[status] }),
+      headers: headerRefs({
+        "Cache-Control": "NeverStored",
+        ...ERROR_HEADERS[status],
+        ...headers[status],
+      }),
       content: {
         "application/json": {
           schema: schemaRef("Error"),
@@ -369,6 +417,11 @@ A request that failed with 503, or whose answer never came, may have added the a
 send it again with the same key and the same animal until there is an answer: within 24 hours, the
 animal is added once, and a retry gets the first answer again, with \`Idempotency-Replayed: true\`. A
 key belongs to the API key that it was sent with.
+
+## Polling
+
+Lists and animals bear an \`ETag\`. Send it back as \`If-None-Match\`: while the answer would be the
+same, it is 304 without a body.
 
 ## Limits
 

@@ -34,7 +34,7 @@ export const DEPRECATION_HEADERS = {
 };
 
 /** To be kept by the client alone, and asked after each time, for the next pet may come at once. */
-const READ_HEADERS = { "cache-control": "private, no-cache", vary: "authorization" };
+export const READ_HEADERS = { "cache-control": "private, no-cache", vary: "authorization" };
 
 export async function listPets(pets: PetReader, head: Head, search: string): Promise<Answer> {
   const query = parsePageQuery(search);
