@@ -12,11 +12,14 @@ export interface ApiKey {
   expiresAt?: number;
   /** From when on the key is refused; may lie ahead where the key was rotated. */
   revokedAt?: number;
+  /** Whether it was revoked at once: the log alone says so, and no clock is asked. */
+  isRevoked?: true;
 }
 
 export type ApiKeyState = "live" | "expired" | "revoked";
 
 export function stateOf(key: ApiKey, now: number): ApiKeyState {
+  if (key.isRevoked) return "revoked";
   if (key.revokedAt !== undefined && key.revokedAt <= now) return "revoked";
   if (key.expiresAt !== undefined && key.expiresAt <= now) return "expired";
   return "live";

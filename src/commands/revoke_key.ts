@@ -7,7 +7,7 @@ import type { Store } from "../store/store.ts";
 
 /**
  * Revokes an API key, from now on. Resolves to the key as it was before, or to `undefined` where none
- * has that id. A key that is revoked already gets no second event.
+ * has that id. A key that was revoked at once before gets no second event.
  */
 export async function revokeKey(
   { appender, host, store }: { appender: Appender; host: Host; store: Store },
@@ -21,7 +21,7 @@ export async function revokeKey(
     },
     decide() {
       if (found === undefined) return [];
-      if (found.revokedAt !== undefined && found.revokedAt <= Date.parse(origin.time)) return [];
+      if (found.isRevoked) return [];
       const { id: keyId, tokenHash } = found;
       const data = { keyId, tokenHash, effectiveAt: origin.time };
       return [{ ...origin, type: "ApiKeyRevoked", data }];

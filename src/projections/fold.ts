@@ -40,7 +40,9 @@ export function fold(event: LogEvent): ProjectionRecord[] {
     }
     case "ApiKeyRevoked": {
       const { keyId, tokenHash, effectiveAt } = event.data;
-      const value = JSON.stringify({ keyId, revokedAt: effectiveAt });
+      // An end at once holds on every instance, also where the clock is behind that of the revoker.
+      const isAtOnce = Date.parse(effectiveAt) <= Date.parse(event.time);
+      const value = JSON.stringify({ keyId, revokedAt: effectiveAt, isAtOnce });
       return [{ key: keyByTokenKey(tokenHash, event.position), value }];
     }
     default: {

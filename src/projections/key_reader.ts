@@ -94,6 +94,7 @@ function keysOf(entries: StoreEntry[]): ApiKey[] {
         );
       }
       key.revokedAt = Math.min(key.revokedAt ?? Infinity, Date.parse(record.revokedAt));
+      if (record.isAtOnce) key.isRevoked = true;
     }
   }
   return keys;

@@ -1,0 +1,25 @@
+import { assertEquals } from "@std/assert";
+import { revokeKey } from "../../src/commands/revoke_key.ts";
+import { createService } from "../../src/service.ts";
+import { FakeHost } from "../fake_host.ts";
+import { openTestService } from "../test_service.ts";
+
+Deno.test("revokeKey() ends the key at once, also where the clock is ahead of the instance's", async () => {
+  await using service = await openTestService();
+  const { head } = await service.heads.fresh();
+  const host = new FakeHost();
+  await host.advance(60_000);
+  const tool = createService({ store: service.store, host, report: () => {} });
+  await revokeKey(tool, service.keyId);
+  assertEquals((await service.send("/v1/pets")).status, 401);
+  assertEquals((await service.add({ name: "Rex", categoryId: 1 })).status, 401);
+  assertEquals((await service.heads.fresh()).head.position, head.position + 1);
+});
+
+Deno.test("revokeKey() adds no event for a key that was revoked before", async () => {
+  await using service = await openTestService();
+  await revokeKey(service, service.keyId);
+  const before = await service.heads.fresh();
+  assertEquals((await revokeKey(service, service.keyId))?.isRevoked, true);
+  assertEquals(await service.heads.fresh(), before);
+});
