@@ -1,0 +1,47 @@
+import type { NewPet } from "../../events/pet.ts";
+import { issueKey } from "../../src/commands/issue_key.ts";
+import { createService } from "../../src/service.ts";
+import { openStore } from "../../src/store/open_store.ts";
+import { systemHost } from "../../src/system_host.ts";
+
+const STATUSES = ["available", "pending", "sold", undefined] as const;
+
+/** How many additions are under way at once: some more than fit into a commit. */
+const WAVE = 1_000;
+
+/**
+ * Adds pets to a store file until it has that many, by the service's own appender, and issues a key.
+ * Resolves to the key.
+ */
+export async function fillStore(path: string, pets: number): Promise<string> {
+  const store = await openStore(path, true);
+  const host = systemHost;
+  const service = createService({ store, host, report: () => {}, isDurable: true });
+  try {
+    const { id: actor, token } = await issueKey(service, { label: "bench" });
+    const { head } = await service.heads.fresh();
+    for (let id = head.lastPetId + 1; id <= pets; id += WAVE) {
+      const wave = Math.min(WAVE, pets - id + 1);
+      await Promise.all(Array.from({ length: wave }, (_, index) => {
+        const pet = examplePet(id + index);
+        const origin = { id: host.newId(), time: new Date(host.now()).toISOString(), actor };
+        return service.appender.append({
+          prepare: () => {},
+          decide: ({ lastPetId }) => {
+            return [{ ...origin, type: "PetCreated", data: { id: lastPetId + 1, ...pet } }];
+          },
+        });
+      }));
+    }
+    return token;
+  } finally {
+    await service.appender.drain();
+    store.close();
+  }
+}
+
+export function examplePet(number: number): NewPet {
+  const status = STATUSES[number % STATUSES.length];
+  const pet = { name: `Animal number ${number}`, categoryId: BigInt(number % 100) };
+  return status === undefined ? pet : { ...pet, status };
+}

@@ -1,0 +1,124 @@
+/**
+ * A load generator: a number of connections, each with one request under way, for a time. It writes
+ * prepared bytes and looks at little of what comes back, so that it costs less than what it measures.
+ */
+
+/** What was measured. Latencies in milliseconds. */
+export interface Measured {
+  requests: number;
+  perSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+  /** Answers that were not 2xx, and connections that broke. */
+  failures: number;
+  /** How often each status came. */
+  statuses: Map<number, number>;
+}
+
+export interface Load {
+  port: number;
+  connections: number;
+  ms: number;
+  /** The bytes of the next request. */
+  next: () => Uint8Array;
+}
+
+/** Runs a load on loopback. */
+export async function runLoad({ port, connections, ms, next }: Load): Promise<Measured> {
+  const latencies: number[] = [];
+  const statuses = new Map<number, number>();
+  let broken = 0;
+  const sockets = await Promise.all(
+    Array.from({ length: connections }, () => Deno.connect({ hostname: "127.0.0.1", port })),
+  );
+  const start = performance.now();
+  const end = start + ms;
+  await Promise.all(sockets.map(async (socket) => {
+    socket.setNoDelay(true);
+    const answers = new AnswerReader(socket);
+    try {
+      for (let now = performance.now(); now < end;) {
+        await writeAll(socket, next());
+        const status = await answers.next();
+        const then = now;
+        now = performance.now();
+        latencies.push(now - then);
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      }
+    } catch {
+      broken++;
+    } finally {
+      socket.close();
+    }
+  }));
+  const seconds = (performance.now() - start) / 1_000;
+  const sorted = Float64Array.from(latencies).sort();
+  const refused = [...statuses].filter(([status]) => status < 200 || status > 299);
+  return {
+    requests: sorted.length,
+    perSecond: sorted.length / seconds,
+    p50Ms: quantile(sorted, 0.5),
+    p99Ms: quantile(sorted, 0.99),
+    failures: broken + refused.reduce((sum, [, count]) => sum + count, 0),
+    statuses,
+  };
+}
+
+/** The bytes of a request on a kept connection. */
+export function requestBytes(
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+  body = "",
+): Uint8Array {
+  const content = new TextEncoder().encode(body);
+  const all = { host: "localhost", ...headers, "content-length": String(content.length) };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+  const head = new TextEncoder().encode(
+    `${method} ${path} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`,
+  );
+  const bytes = new Uint8Array(head.length + content.length);
+  bytes.set(head);
+  bytes.set(content, head.length);
+  return bytes;
+}
+
+function quantile(sorted: Float64Array, share: number): number {
+  return sorted.length === 0 ? NaN : sorted[Math.floor(share * (sorted.length - 1))];
+}
+
+async function writeAll(socket: Deno.Conn, bytes: Uint8Array): Promise<void> {
+  for (let offset = 0; offset < bytes.length;) {
+    offset += await socket.write(bytes.subarray(offset));
+  }
+}
+
+const HEAD_END = "\r\n\r\n";
+
+/** Takes answers with a Content-Length off a connection, one after the other. */
+class AnswerReader {
+  #socket: Deno.Conn;
+  #buffer = new Uint8Array(64 * 1024);
+  #decoder = new TextDecoder("latin1");
+
+  constructor(socket: Deno.Conn) {
+    this.#socket = socket;
+  }
+
+  /** The status of the next answer, when all of it has arrived. */
+  async next(): Promise<number> {
+    let length = 0;
+    for (let wanted = Infinity; length < wanted;) {
+      const read = await this.#socket.read(this.#buffer.subarray(length));
+      if (read === null) throw new Error("The connection was closed");
+      length += read;
+      if (wanted < Infinity) continue;
+      const text = this.#decoder.decode(this.#buffer.subarray(0, Math.min(length, 2_048)));
+      const headEnd = text.indexOf(HEAD_END);
+      if (headEnd === -1) continue;
+      const declared = text.indexOf("content-length: ");
+      wanted = headEnd + HEAD_END.length + parseInt(text.slice(declared + 16, declared + 24), 10);
+    }
+    return (this.#buffer[9] - 48) * 100 + (this.#buffer[10] - 48) * 10 + (this.#buffer[11] - 48);
+  }
+}

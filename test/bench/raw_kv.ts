@@ -1,0 +1,61 @@
+/** What Deno KV itself does, without anything of the service: the ceiling of everything on disk. */
+
+import { LIST_LIMIT } from "../../src/store/store.ts";
+
+/** A record as a commit of the service writes it: its key and a value of its size. */
+export type RawRecord = [Deno.KvKey, string | Uint8Array];
+
+/** Reads all entries of a store file, in batches; resolves to entries a second. */
+export async function rawScan(path: string, prefix: Deno.KvKey): Promise<number> {
+  const kv = await Deno.openKv(path);
+  const start = performance.now();
+  let entries = 0;
+  for await (const _ of kv.list({ prefix }, { batchSize: LIST_LIMIT })) entries++;
+  const perSecond = entries / seconds(start);
+  kv.close();
+  return perSecond;
+}
+
+/** Writes records to a new store file, so many a commit; resolves to records a second. */
+export async function rawWrite(
+  path: string,
+  records: Iterable<RawRecord>,
+  perCommit: number,
+): Promise<number> {
+  const kv = await Deno.openKv(path);
+  const start = performance.now();
+  let written = 0;
+  let atomic = kv.atomic();
+  let waiting = 0;
+  for (const [key, value] of records) {
+    atomic.set(key, value);
+    written++;
+    if (++waiting < perCommit) continue;
+    await atomic.commit();
+    atomic = kv.atomic();
+    waiting = 0;
+  }
+  await atomic.commit();
+  const perSecond = written / seconds(start);
+  kv.close();
+  return perSecond;
+}
+
+/** The records of additions as the service writes them: line, pet, status, and a head for each commit. */
+export function* additionRecords(
+  additions: number,
+  perCommit: number,
+): Generator<RawRecord> {
+  const line = new Uint8Array(480).fill(120);
+  const pet = "x".repeat(70);
+  for (let id = 1; id <= additions; id++) {
+    yield [["log", id], line];
+    yield [["projection", 1, "pet", id], pet];
+    yield [["projection", 1, "pet_by_status", "available", id], pet];
+    if (id % perCommit === 0) yield [["head"], "x".repeat(200)];
+  }
+}
+
+function seconds(start: number): number {
+  return (performance.now() - start) / 1_000;
+}

@@ -1,0 +1,22 @@
+/** Prints rows in columns; numbers to the right. */
+export function printTable(title: string, header: string[], rows: (string | number)[][]): void {
+  const cells = [header, ...rows].map((row) => row.map((cell) => format(cell)));
+  const widths = header.map((_, column) => Math.max(...cells.map((row) => row[column].length)));
+  console.log(`\n${title}\n`);
+  for (const [index, row] of cells.entries()) {
+    const line = row.map((cell, column) =>
+      typeof (rows[0]?.[column]) === "number"
+        ? cell.padStart(widths[column])
+        : cell.padEnd(widths[column])
+    );
+    console.log(`  ${line.join("  ").trimEnd()}`);
+    if (index === 0) console.log(`  ${widths.map((width) => "-".repeat(width)).join("  ")}`);
+  }
+}
+
+function format(cell: string | number): string {
+  if (typeof cell === "string") return cell;
+  if (Number.isNaN(cell)) return "-";
+  if (cell >= 100) return Math.round(cell).toLocaleString("en");
+  return cell.toFixed(cell >= 10 ? 1 : 2);
+}

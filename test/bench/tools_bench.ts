@@ -1,0 +1,89 @@
+/** The operators' commands beside raw KV that scans and writes the same records. */
+
+import { fillStore } from "./fill_store.ts";
+import { type RawRecord, rawScan, rawWrite } from "./raw_kv.ts";
+import { printTable } from "./table.ts";
+
+/** As many records as go into a commit of raw KV: the most that it takes. */
+const PER_COMMIT = 1_000;
+
+export async function benchTools(folder: string, events: number) {
+  const path = `${folder}/tools.sqlite3`;
+  const exported = `${folder}/export.jsonl`;
+  await fillStore(path, events);
+
+  const scanAll = timeOf(await rawScan(path, []));
+  const scanLog = timeOf(await rawScan(path, ["log"]));
+  const records = await readRecords(path);
+  const write = async (name: string, prefixes: string[]) => {
+    const written = records.filter(([key]) => prefixes.includes(key[0] as string));
+    return timeOf(await rawWrite(`${folder}/raw-${name}.sqlite3`, written, PER_COMMIT));
+  };
+  const writeAll = await write("all", ["log", "projection", "head"]);
+  const writeProjections = await write("projections", ["projection"]);
+  const entries = records.length;
+  const projections = records.filter(([key]) => key[0] === "projection").length;
+
+  // What raw KV needs for the same scans and writes, in seconds.
+  const raw = {
+    audit: scanAll(entries),
+    replay: scanLog(events) + writeProjections(projections) + 2 * scanAll(projections),
+    restore: writeAll(entries),
+  };
+  const own = {
+    audit: await secondsOf("audit.ts", [], path),
+    replay: await secondsOf("replay.ts", ["--grace", "0"], path),
+    restore: NaN,
+  };
+  await secondsOf("log.ts", [], path, exported);
+  own.restore = await secondsOf("restore.ts", [exported], `${folder}/restored.sqlite3`);
+
+  const rows = (["replay", "audit", "restore"] as const).map((name) => ({
+    name,
+    perSecond: events / own[name],
+    rawPerSecond: events / raw[name],
+    ratio: raw[name] / own[name],
+  }));
+  printTable(
+    `Commands on ${events.toLocaleString("en")} events, start of the process included`,
+    ["", "events/s", "raw KV/s", "ratio"],
+    rows.map(({ name, perSecond, rawPerSecond, ratio }) => [name, perSecond, rawPerSecond, ratio]),
+  );
+  return rows;
+}
+
+/** The seconds that a number of entries takes at a rate. */
+function timeOf(perSecond: number): (entries: number) => number {
+  return (entries) => entries / perSecond;
+}
+
+async function readRecords(path: string): Promise<RawRecord[]> {
+  const kv = await Deno.openKv(path);
+  const records: RawRecord[] = [];
+  for await (const { key, value } of kv.list<string | Uint8Array>({ prefix: [] })) {
+    records.push([key, value]);
+  }
+  kv.close();
+  return records;
+}
+
+async function secondsOf(
+  script: string,
+  args: string[],
+  kvPath: string,
+  stdout?: string,
+): Promise<number> {
+  const start = performance.now();
+  const output = await new Deno.Command(Deno.execPath(), {
+    args: [
+      ...["run", "--quiet", "--no-check", "--allow-all"],
+      ...[new URL(`../../scripts/${script}`, import.meta.url).href, ...args],
+    ],
+    env: { KV_PATH: kvPath },
+    stdin: "null",
+  }).output();
+  const seconds = (performance.now() - start) / 1_000;
+  if (!output.success) throw new Error(new TextDecoder().decode(output.stderr));
+  if (stdout !== undefined) await Deno.writeFile(stdout, output.stdout);
+  return seconds;
+}
