@@ -5,6 +5,7 @@ import type { Host } from "./host.ts";
 /** The host of a real process. */
 export const systemHost: Host = {
   now: () => Date.now(),
+  uptime: () => performance.now(),
   after(ms, run) {
     const timer = setTimeout(run, ms);
     return () => clearTimeout(timer);

@@ -3,10 +3,13 @@ import type { Host } from "../src/host.ts";
 /** A host whose time stands still until it is told to go on, and whose ids and secrets can be foretold. */
 export class FakeHost implements Host {
   #now = Date.parse("2026-01-01T00:00:00.000Z");
+  #clockOffset = 0;
   #count = 0;
   #timers = new Set<{ at: number; run: () => void }>();
 
-  now = () => this.#now;
+  now = () => this.#now + this.#clockOffset;
+
+  uptime = () => this.#now;
 
   after = (ms: number, run: () => void) => {
     const timer = { at: this.#now + ms, run };
@@ -21,6 +24,11 @@ export class FakeHost implements Host {
   randomBytes = (length: number) => new Uint8Array(length).fill(++this.#count);
 
   newId = () => `01HZZZZZZZ${String(++this.#count).padStart(16, "0")}`;
+
+  /** Sets the clock anew, while no time passes. */
+  jumpClock(ms: number): void {
+    this.#clockOffset += ms;
+  }
 
   /** Lets time pass: runs what falls due in order, and lets what waits for it go on in between. */
   async advance(ms: number): Promise<void> {

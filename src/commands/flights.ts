@@ -18,11 +18,11 @@ export class Flights<Outcome extends object> {
 
   /** Rejects as `start` does, or with `outcome_unknown` where others of the name failed for too long. */
   async share(name: string, start: () => Promise<Outcome>): Promise<Outcome> {
-    const deadline = this.#host.now() + FLIGHTS_LIMIT_MS;
+    const deadline = this.#host.uptime() + FLIGHTS_LIMIT_MS;
     for (let flight; (flight = this.#underWay.get(name)) !== undefined;) {
       const outcome = await flight;
       if (outcome !== undefined) return outcome;
-      if (this.#host.now() >= deadline) {
+      if (this.#host.uptime() >= deadline) {
         throw new Failure("outcome_unknown", "An earlier request with the same key has no outcome");
       }
     }

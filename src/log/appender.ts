@@ -112,7 +112,7 @@ export class Appender {
     return new Promise((resolve, reject) => {
       const pending: Pending = {
         command,
-        deadline: this.#parts.host.now() + APPEND_LIMIT_MS,
+        deadline: this.#parts.host.uptime() + APPEND_LIMIT_MS,
         preparedFor: -1,
         unclear: false,
         settled: false,
@@ -313,7 +313,7 @@ export class Appender {
   }
 
   #answerOverdue(): void {
-    const now = this.#parts.host.now();
+    const now = this.#parts.host.uptime();
     const due = this.#arrivals.findIndex(({ settled, deadline }) => !settled && deadline > now);
     const passed = this.#arrivals.splice(0, due === -1 ? this.#arrivals.length : due);
     for (const pending of passed) {

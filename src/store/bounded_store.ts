@@ -36,12 +36,12 @@ export class BoundedStore implements Store {
   }
 
   async #read<T>(read: () => Promise<T>): Promise<T> {
-    const deadline = this.#host.now() + STORE_CALL_LIMIT_MS;
+    const deadline = this.#host.uptime() + STORE_CALL_LIMIT_MS;
     for (let attempt = 0;; attempt++) {
       try {
         return await read();
       } catch (error) {
-        if (!isLocked(error) || this.#host.now() >= deadline) throw error;
+        if (!isLocked(error) || this.#host.uptime() >= deadline) throw error;
         await sleep(this.#host, backoffMs(this.#host, attempt));
       }
     }
