@@ -1,21 +1,30 @@
 /**
- * Prints the log, byte for byte as it is stored, a line an event.
+ * Prints the log, byte for byte as it is stored, a line an event; or for people; and follows it.
  *
- *     deno task log [--from N] [--to N] [--type TYPE]
+ *     deno task log [--from N | --last N] [--to N] [--type TYPE] [--follow] [--pretty]
  */
 
+import { setColorEnabled } from "@std/fmt/colors";
 import { EVENT_TYPES } from "../events/event.ts";
-import { readLog } from "../src/log/read_log.ts";
+import { followLog } from "../src/log/follow_log.ts";
+import { LogDamagedError, readWholeLog, type WholeLine } from "../src/log/read_whole_log.ts";
+import type { Service } from "../src/service.ts";
+import { prettyEvent } from "./pretty_event.ts";
 import { EXIT, runTool, UsageError, withService, writeAll } from "./run_tool.ts";
 
 const HELP = `
 Prints the event log, byte for byte as it is stored, one line an event, in order.
 
-  deno task log [--from N] [--to N] [--type TYPE]
+  deno task log [--from N | --last N] [--to N] [--type TYPE] [--follow] [--pretty]
 
   --from N      from this position on (default: 1)
+  --last N      only the newest N that are there; with --follow, 0 shows new events only
   --to N        up to this position (default: the newest)
   --type TYPE   only events of this type: ${EVENT_TYPES.join(", ")}
+  --follow      then goes on with new events as they are committed, by whatever instance, until Ctrl-C
+                or, where the output is a pipe that was closed, until the next event
+  --pretty      for people: time, position, type, subject, actor; in colours on a terminal, unless
+                NO_COLOR is set
 
 The store is named by KV_PATH (default .data/pets.sqlite3).
 Exit codes: 0 done, 2 the command could not run.
@@ -23,45 +32,92 @@ Exit codes: 0 done, 2 the command could not run.
 
 const LINE_FEED = 10;
 
+/** How long a write that nobody reads may hold up the end that was asked for. */
+const LAST_WRITE_LIMIT_MS = 1_000;
+
 await runTool({
   help: HELP,
-  options: { from: { type: "string" }, to: { type: "string" }, type: { type: "string" } },
-  async run({ from, to, type }, positionals) {
+  options: {
+    from: { type: "string" },
+    last: { type: "string" },
+    to: { type: "string" },
+    type: { type: "string" },
+    follow: { type: "boolean" },
+    pretty: { type: "boolean" },
+  },
+  async run({ type, follow = false, pretty = false, ...flags }, positionals) {
     if (positionals.length > 0) {
       throw new UsageError(`Unexpected argument ${JSON.stringify(positionals[0])}`);
     }
     if (type !== undefined && !(EVENT_TYPES as string[]).includes(type)) {
       throw new UsageError(`--type takes one of ${EVENT_TYPES.join(", ")}`);
     }
-    const first = parsePosition("--from", from) ?? 1;
-    const last = parsePosition("--to", to);
-    await withService({ create: false }, async ({ store, heads }) => {
-      const { head } = await heads.fresh();
-      const range = { from: first, to: Math.min(head.position, last ?? Infinity) };
-      for await (const batch of readLog(store, range)) {
-        const lines = batch.map(({ value }) => value as Uint8Array);
-        const wanted = type === undefined ? lines : lines.filter((line) => typeOf(line) === type);
-        await writeAll(joinLines(wanted));
+    const from = parsePosition("--from", flags.from);
+    const to = parsePosition("--to", flags.to);
+    const last = parseCount("--last", flags.last);
+    if (from !== undefined && last !== undefined) {
+      throw new UsageError("--from and --last do not go together");
+    }
+    const format = pretty ? prettyLines : joinLines;
+    setColorEnabled(Deno.stdout.isTerminal() && !Deno.noColor);
+    await withService({ create: false }, async (service) => {
+      const { position } = (await service.heads.fresh()).head;
+      const first = from ?? (last === undefined ? 1 : Math.max(1, position - last + 1));
+      const lines = follow
+        ? followedLines(service, { from: first, to })
+        : readWholeLog(service.store, { from: first, to: Math.min(position, to ?? Infinity) });
+      for await (const batch of lines) {
+        const wanted = type === undefined ? batch : batch.filter((line) => typeOf(line) === type);
+        await writeAll(format(wanted));
       }
     });
     return EXIT.done;
   },
 });
 
+/** The lines until Ctrl-C or a request to end, which is no failure. */
+function followedLines({ store, heads, host }: Service, range: { from: number; to?: number }) {
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    Deno.addSignalListener(signal, () => {
+      stop.abort();
+      host.after(LAST_WRITE_LIMIT_MS, () => Deno.exit(EXIT.done));
+    });
+  }
+  const reachable = (isThere: boolean, reason?: string) =>
+    console.error(isThere ? "The store is there again." : `${reason}; waiting for it to come back`);
+  return followLog({ store, heads, host, reachable }, { ...range, signal: stop.signal });
+}
+
 function parsePosition(flag: string, text: string | undefined): number | undefined {
+  const position = parseCount(flag, text);
+  if (position !== 0) return position;
+  throw new UsageError(`${flag} takes a position, 1 or more, not "0"`);
+}
+
+function parseCount(flag: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
-  throw new UsageError(`${flag} takes a position, 1 or more, not ${JSON.stringify(text)}`);
+  if (/^(0|[1-9]\d{0,14})$/.test(text)) return Number(text);
+  throw new UsageError(`${flag} takes a whole number, not ${JSON.stringify(text)}`);
 }
 
-function typeOf(line: Uint8Array): unknown {
-  return JSON.parse(new TextDecoder().decode(line)).type;
+function typeOf({ position, value }: WholeLine): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(value)).type;
+  } catch {
+    throw new LogDamagedError(position, "is no JSON");
+  }
 }
 
-function joinLines(lines: Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(lines.reduce((length, line) => length + line.length + 1, 0));
+function prettyLines(lines: WholeLine[]): Uint8Array {
+  return new TextEncoder().encode(lines.map((line) => `${prettyEvent(line)}\n`).join(""));
+}
+
+function joinLines(lines: WholeLine[]): Uint8Array {
+  const all = lines.map(({ value }) => value);
+  const bytes = new Uint8Array(all.reduce((length, line) => length + line.length + 1, 0));
   let offset = 0;
-  for (const line of lines) {
+  for (const line of all) {
     bytes.set(line, offset);
     offset += line.length;
     bytes[offset++] = LINE_FEED;

@@ -32,6 +32,16 @@ declare module "@std/encoding/hex" {
   export function encodeHex(source: Uint8Array | ArrayBuffer | string): string;
 }
 
+declare module "@std/fmt/colors" {
+  export function setColorEnabled(value: boolean): void;
+  export function cyan(text: string): string;
+  export function dim(text: string): string;
+  export function green(text: string): string;
+  export function magenta(text: string): string;
+  export function red(text: string): string;
+  export function yellow(text: string): string;
+}
+
 declare module "@std/http/etag" {
   /** Whether a tag is none of those that an `If-None-Match` names. */
   export function ifNoneMatch(value: string, etag: string): boolean;

@@ -1,0 +1,34 @@
+import { cyan, dim, green, magenta, red, yellow } from "@std/fmt/colors";
+import { type EventType, type LogEvent, MalformedEventError, subjectOf } from "../events/event.ts";
+import { decodeLine } from "../src/log/chain.ts";
+import type { WholeLine } from "../src/log/read_whole_log.ts";
+
+const COLORS: Record<EventType, (text: string) => string> = {
+  PetCreated: green,
+  ApiKeyIssued: cyan,
+  ApiKeyRevoked: yellow,
+};
+
+const POSITION_WIDTH = 8;
+const TYPE_WIDTH = 13;
+/** `keys/` and a ULID. */
+const SUBJECT_WIDTH = 31;
+
+/** A stored line for people: time, position, type, subject and actor of its event. */
+export function prettyEvent({ position, value }: WholeLine): string {
+  let event: LogEvent;
+  try {
+    event = decodeLine(value);
+  } catch (error) {
+    if (!(error instanceof MalformedEventError)) throw error;
+    // What stands in such a line is not repeated: it could hold what moves the terminal's cursor.
+    return red(`${"".padEnd(24)} ${String(position).padStart(POSITION_WIDTH)} is no event`);
+  }
+  return [
+    dim(event.time),
+    String(position).padStart(POSITION_WIDTH),
+    COLORS[event.type](event.type.padEnd(TYPE_WIDTH)),
+    subjectOf(event).padEnd(SUBJECT_WIDTH),
+    magenta(event.actor),
+  ].join(" ");
+}

@@ -1,0 +1,126 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { encodeHead } from "../../src/log/head.ts";
+import { FOLLOW_INTERVAL_MS, followLog, LogCutError } from "../../src/log/follow_log.ts";
+import { LogDamagedError } from "../../src/log/read_whole_log.ts";
+import { HEAD_KEY, logKey } from "../../src/store/layout.ts";
+import type { Store } from "../../src/store/store.ts";
+import { openTestService, type TestService } from "../test_service.ts";
+
+/** Follows the log of a service; what came so far stands in `positions`. */
+function follow(service: TestService, range: { from: number; to?: number }) {
+  const stop = new AbortController();
+  const positions: number[] = [];
+  const reachable: boolean[] = [];
+  const done = (async () => {
+    const lines = followLog(
+      { ...service, reachable: (isThere) => reachable.push(isThere) },
+      { ...range, signal: stop.signal },
+    );
+    for await (const batch of lines) positions.push(...batch.map(({ position }) => position));
+  })();
+  return { stop, positions, reachable, done };
+}
+
+async function addPets(service: TestService, count: number): Promise<void> {
+  for (let index = 0; index < count; index++) {
+    assertEquals((await service.add({ name: "Rex", categoryId: 1 })).status, 201);
+  }
+}
+
+Deno.test("followLog() yields what is there, then what is added, and ends at the signal", async () => {
+  await using service = await openTestService();
+  await addPets(service, 2);
+  const { stop, positions, done } = follow(service, { from: 2 });
+  await service.host.advance(0);
+  assertEquals(positions, [2, 3]);
+  await addPets(service, 3);
+  await service.host.advance(FOLLOW_INTERVAL_MS);
+  assertEquals(positions, [2, 3, 4, 5, 6]);
+  await service.host.advance(10 * FOLLOW_INTERVAL_MS);
+  assertEquals(positions, [2, 3, 4, 5, 6]);
+  stop.abort();
+  await done;
+});
+
+Deno.test("followLog() waits for a first position that is still to come, and ends at the last one", async () => {
+  await using service = await openTestService();
+  const { positions, done } = follow(service, { from: 3, to: 4 });
+  await service.host.advance(FOLLOW_INTERVAL_MS);
+  assertEquals(positions, []);
+  await addPets(service, 5);
+  await service.host.advance(FOLLOW_INTERVAL_MS);
+  await done;
+  assertEquals(positions, [3, 4]);
+});
+
+Deno.test("followLog() asks the head no oftener than its interval says", async () => {
+  let reads = 0;
+  await using service = await openTestService((store) =>
+    intercept(store, () => {
+      reads++;
+    })
+  );
+  const { stop, done } = follow(service, { from: 2 });
+  await service.host.advance(0);
+  reads = 0;
+  await service.host.advance(50 * FOLLOW_INTERVAL_MS);
+  assertEquals(reads, 50);
+  stop.abort();
+  await done;
+});
+
+Deno.test("followLog() outlives a store that is away, and misses and repeats nothing", async () => {
+  let isAway = false;
+  await using service = await openTestService((store) =>
+    intercept(store, () => {
+      if (isAway) throw new Error("connection refused");
+    })
+  );
+  const { stop, positions, reachable, done } = follow(service, { from: 1 });
+  await service.host.advance(0);
+  isAway = true;
+  await service.host.advance(20 * FOLLOW_INTERVAL_MS);
+  assertEquals(reachable, [false]);
+  isAway = false;
+  await addPets(service, 2);
+  await service.host.advance(20 * FOLLOW_INTERVAL_MS);
+  assertEquals(positions, [1, 2, 3]);
+  assertEquals(reachable, [false, true]);
+  stop.abort();
+  await done;
+});
+
+Deno.test("followLog() says that a line is missing, or that the log became shorter", async () => {
+  await using gap = await openTestService();
+  await addPets(gap, 2);
+  await gap.store.commit({ checks: [], mutations: [{ type: "delete", key: logKey(3) }] });
+  await assertRejects(
+    () => follow(gap, { from: 1 }).done,
+    LogDamagedError,
+    "Position 3 of the log is missing",
+  );
+
+  await using cut = await openTestService();
+  await addPets(cut, 2);
+  const { head } = await cut.heads.fresh();
+  const { done } = follow(cut, { from: 1 });
+  const outcome = assertRejects(() => done, LogCutError, "ends at position 2 now, and was at 3");
+  await cut.host.advance(0);
+  const value = encodeHead({ ...head, position: 2 });
+  await cut.store.commit({ checks: [], mutations: [{ type: "set", key: HEAD_KEY, value }] });
+  await cut.host.advance(FOLLOW_INTERVAL_MS);
+  await outcome;
+});
+
+/** The store, with something called before every read of it. */
+function intercept(store: Store, before: () => void): Store {
+  return {
+    get: async (key) => {
+      before();
+      return await store.get(key);
+    },
+    list: (range, options) => store.list(range, options),
+    commit: (commit) => store.commit(commit),
+    close: () => store.close(),
+  };
+}

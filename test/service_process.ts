@@ -1,0 +1,92 @@
+const ROOT = new URL("../", import.meta.url);
+
+/** A service in a process of its own, as `deno task start` runs it, on loopback and a free port. */
+export class ServiceProcess implements AsyncDisposable {
+  /** Where it serves: `http://127.0.0.1:PORT`. */
+  readonly address: string;
+  /** What it said on standard error so far, a line an element. */
+  readonly lines: string[];
+  #process: Deno.ChildProcess;
+  #reading: Promise<void>;
+
+  private constructor(
+    process: Deno.ChildProcess,
+    address: string,
+    lines: string[],
+    reading: Promise<void>,
+  ) {
+    this.#process = process;
+    this.address = address;
+    this.lines = lines;
+    this.#reading = reading;
+  }
+
+  /** Resolves when it listens. */
+  static start(kvPath: string, env: Record<string, string> = {}): Promise<ServiceProcess> {
+    const process = new Deno.Command(Deno.execPath(), {
+      args: ["run", "--allow-all", "src/main.ts"],
+      cwd: ROOT,
+      env: { NO_COLOR: "1", HOST: "127.0.0.1", PORT: "0", KV_PATH: kvPath, ...env },
+      stdout: "null",
+      stderr: "piped",
+    }).spawn();
+    const lines: string[] = [];
+    return new Promise((resolve, reject) => {
+      const reading = readLines(process.stderr, (line) => {
+        lines.push(line);
+        if (!line.includes('"listening"')) return;
+        const address = `http://127.0.0.1:${JSON.parse(line).port}`;
+        resolve(new ServiceProcess(process, address, lines, reading));
+      }).then(() => reject(new Error(`The service did not start: ${lines.join("\n")}`)));
+    });
+  }
+
+  /** Sends a request with that key. */
+  send(path: string, token: string, init: RequestInit = {}): Promise<Response> {
+    const headers = new Headers(init.headers);
+    headers.set("authorization", `Bearer ${token}`);
+    return fetch(`${this.address}${path}`, { ...init, headers });
+  }
+
+  /** Adds a pet and resolves to the status of the answer. */
+  async add(pet: unknown, token: string, headers: Record<string, string> = {}): Promise<number> {
+    const response = await this.send("/v1/pets", token, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify(pet),
+    });
+    await response.body?.cancel();
+    return response.status;
+  }
+
+  /** Ends it as an operator does, and resolves to its exit code. */
+  async stop(signal: Deno.Signal = "SIGTERM"): Promise<number> {
+    try {
+      this.#process.kill(signal);
+    } catch {
+      // It has ended by itself.
+    }
+    const { code } = await this.#process.status;
+    await this.#reading.catch(() => {});
+    return code;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop("SIGKILL");
+  }
+}
+
+/** Calls `take` with every line of a stream of text. */
+export async function readLines(
+  stream: ReadableStream<Uint8Array>,
+  take: (line: string) => void,
+): Promise<void> {
+  const decoder = new TextDecoder();
+  let open = "";
+  for await (const chunk of stream) {
+    const lines = (open + decoder.decode(chunk, { stream: true })).split("\n");
+    open = lines.pop()!;
+    lines.forEach(take);
+  }
+  if (open !== "") take(open);
+}
