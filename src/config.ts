@@ -1,8 +1,9 @@
 /** The one place that reads the environment. */
 
 export interface Config {
-  port: number;
-  hostname: string;
+  /** `undefined`, like `hostname`, where the platform says what to listen on. */
+  port: number | undefined;
+  hostname: string | undefined;
   /** A file, `:memory:` or an http(s) address; `undefined` for the database that the platform attaches. */
   kvPath: string | undefined;
   /** The origins whose scripts may read answers in a browser. */
@@ -18,12 +19,13 @@ export const DEFAULT_KV_PATH = ".data/pets.sqlite3";
 
 /** Reads the settings. Throws `ConfigError`. */
 export function readConfig(): Config {
-  return {
-    port: readPort(),
-    hostname: read("HOST") ?? "0.0.0.0",
-    kvPath: readKvPath(),
-    corsOrigins: readCorsOrigins(),
-  };
+  const corsOrigins = readCorsOrigins();
+  if (isOnDenoDeploy()) {
+    const kvPath = readKvPathOnDenoDeploy();
+    return { port: undefined, hostname: undefined, kvPath, corsOrigins };
+  }
+  const hostname = read("HOST") ?? "0.0.0.0";
+  return { port: readPort(), hostname, kvPath: readKvPath(), corsOrigins };
 }
 
 function readPort(): number {
@@ -33,9 +35,19 @@ function readPort(): number {
   throw new ConfigError(`PORT must be a number from 0 to 65535, not ${JSON.stringify(text)}`);
 }
 
-function readKvPath(): string | undefined {
-  const path = read("KV_PATH");
-  if (path === undefined) return isOnDenoDeploy() ? undefined : DEFAULT_KV_PATH;
+/**
+ * The files there end with the process, so the store is the attached database. Deno itself would take
+ * one in memory where none is attached, without a word, unless this variable forbids it.
+ */
+function readKvPathOnDenoDeploy(): undefined {
+  if (read("KV_PATH") !== undefined) {
+    throw new ConfigError("KV_PATH must not be set on Deno Deploy: attach a database there");
+  }
+  Deno.env.set("DENO_KV_REQUIRES_DISTRIBUTED_DATABASE", "error");
+}
+
+function readKvPath(): string {
+  const path = read("KV_PATH") ?? DEFAULT_KV_PATH;
   const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(path)?.[1].toLowerCase();
   if (scheme === undefined) return path;
   if (scheme !== "http" && scheme !== "https" || !URL.canParse(path)) {

@@ -1,17 +1,23 @@
 import type { Config } from "./config.ts";
 import { sleep } from "./host.ts";
+import { APPEND_LIMIT_MS } from "./log/appender.ts";
 import { reasonOf } from "./report.ts";
 import { createService, type Service } from "./service.ts";
 import { stderrReport } from "./stderr_report.ts";
-import { isDurable, openStore } from "./store/open_store.ts";
+import { isDurable, openStoreOrWait } from "./store/open_store.ts";
 import { systemHost } from "./system_host.ts";
 
-/** How long a shutdown waits for requests that were accepted. */
-const SHUTDOWN_LIMIT_MS = 15_000;
+/**
+ * Deno Deploy ends a process five seconds after it was told to stop. So bodies that are still arriving
+ * get a second, which leaves the appender its time for the last of them; then come the reads of a store
+ * that does not answer, and then the end, whatever hangs.
+ */
+const SHUTDOWN_MS = { bodies: 1_000, store: 1_000 + APPEND_LIMIT_MS + 200, all: 4_600 };
 
 /**
  * Opens the store and serves until SIGTERM or SIGINT; then stops accepting, answers what was accepted,
- * drains the appender and closes the store. Throws where the store or the address cannot be had.
+ * drains the appender and closes the store. Throws where the store or the address cannot be had. A
+ * remote store that is away is waited for, while the service says that it is not ready.
  */
 export async function serve(
   config: Config,
@@ -19,7 +25,8 @@ export async function serve(
 ): Promise<void> {
   const host = systemHost;
   const report = stderrReport;
-  const store = await openStore(config.kvPath, true);
+  const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
+  const store = await openStoreOrWait(config.kvPath, onRefused);
   const service = createService({
     store,
     host,
@@ -43,15 +50,20 @@ export async function serve(
     throw new ListenError(config, error);
   }
   report("info", "listening", { hostname: server.addr.hostname, port: server.addr.port });
+  // The first call finds out whether the store is there, and sees to it that it is waited for.
+  service.heads.fresh().catch(() => {});
   const stopped = shutDownOnSignal(async (signal) => {
     report("info", "shutting_down", { signal });
-    await Promise.race([server.shutdown(), sleep(host, SHUTDOWN_LIMIT_MS)]);
-    await service.appender.drain();
-    store.close();
+    const answered = server.shutdown();
+    await Promise.race([answered, sleep(host, SHUTDOWN_MS.bodies)]);
+    const done = Promise.all([answered, service.drain()]);
+    await Promise.race([done, sleep(host, SHUTDOWN_MS.store - SHUTDOWN_MS.bodies)]);
+    service.store.close();
+    await Promise.race([answered, sleep(host, SHUTDOWN_MS.all - SHUTDOWN_MS.store)]);
     report("info", "stopped");
   });
-  await onListening(service, server.addr);
-  await stopped;
+  await Promise.race([refused, onListening(service, server.addr)]);
+  await Promise.race([refused, stopped]);
 }
 
 /** Runs `shutDown` at the first signal; a second one ends the process at once. */

@@ -15,6 +15,11 @@ import type { Store } from "./store/store.ts";
 /** One instance of the service: its parts wired together, the same in production, tools and tests. */
 export interface Service {
   appender: Appender;
+  /**
+   * Takes no more: bodies that are still arriving are cut off, and additions are refused. Resolves
+   * when all that were taken have their answer.
+   */
+  drain(): Promise<void>;
   handler: (request: Request) => Promise<Response>;
   heads: HeadReader;
   host: Host;
@@ -35,7 +40,7 @@ export interface ServiceParts {
 
 export function createService(parts: ServiceParts): Service {
   const { host, report, corsOrigins = [], isDurable = false } = parts;
-  const store = new BoundedStore(parts.store, host);
+  const store = new BoundedStore(parts.store, host, report);
   const heads = new HeadReader(store, host);
   const keys = new KeyReader(store);
   const pets = new PetReader(store);
@@ -51,11 +56,17 @@ export function createService(parts: ServiceParts): Service {
       }
     },
   });
+  const draining = new AbortController();
+  const drain = () => {
+    draining.abort();
+    return appender.drain();
+  };
   const creations = new Flights<Creation>(host);
   const handler = createHandler({
     appender,
     corsOrigins,
     creations,
+    draining: draining.signal,
     heads,
     host,
     isDurable,
@@ -63,5 +74,5 @@ export function createService(parts: ServiceParts): Service {
     pets,
     report,
   });
-  return { appender, handler, heads, host, report, store };
+  return { appender, drain, handler, heads, host, report, store };
 }

@@ -15,6 +15,8 @@ import { type PublicRoutes, publicRoutes } from "./public_routes.ts";
 export interface HandlerParts extends CreatePetParts {
   /** The origins whose scripts may read answers. */
   corsOrigins: readonly string[];
+  /** Aborts when the service takes no more. */
+  draining: AbortSignal;
   /** Whether the store outlives the process. */
   isDurable: boolean;
   report: Report;
@@ -89,7 +91,7 @@ async function answerToCreate(
   if (!parts.keys.remembers(token)) await authorizedHead(token, parts);
   let order: CreatePetOrder;
   try {
-    order = await readOrder(request, search, token, parts.host);
+    order = await readOrder(request, search, token, parts);
   } catch (refusal) {
     await authorizedHead(token, parts);
     throw refusal;

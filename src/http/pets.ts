@@ -6,7 +6,6 @@ import {
   type CreatePetOrder,
   type CreatePetParts,
 } from "../commands/create_pet.ts";
-import type { Host } from "../host.ts";
 import type { Head } from "../log/head.ts";
 import type { Page, PetReader } from "../projections/pet_reader.ts";
 import { type Answer, NEVER_STORED } from "./answer.ts";
@@ -19,7 +18,7 @@ import {
 } from "./idempotency_key.ts";
 import { parseNewPet } from "./new_pet.ts";
 import { parsePageQuery, refuseQuery } from "./page_query.ts";
-import { readJsonBody } from "./request_body.ts";
+import { type BodyLimits, readJsonBody } from "./request_body.ts";
 
 export const PETS_PATH = "/v1/pets";
 
@@ -69,11 +68,11 @@ export async function readOrder(
   request: Request,
   search: string,
   token: string,
-  host: Host,
+  limits: BodyLimits,
 ): Promise<CreatePetOrder> {
   refuseQuery(search);
   const idempotencyKey = parseIdempotencyKey(request.headers.get(IDEMPOTENCY_KEY_HEADER));
-  return { pet: parseNewPet(await readJsonBody(request, host)), token, idempotencyKey };
+  return { pet: parseNewPet(await readJsonBody(request, limits)), token, idempotencyKey };
 }
 
 export async function createPet(parts: CreatePetParts, order: CreatePetOrder): Promise<Answer> {

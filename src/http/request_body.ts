@@ -7,13 +7,19 @@ export const BODY_LIMIT_BYTES = 64 * 1024;
 /** Longest time for a body to arrive. */
 export const BODY_LIMIT_MS = 10_000;
 
+export interface BodyLimits {
+  host: Host;
+  /** Aborts when bodies that are still arriving are waited for no longer. */
+  draining: AbortSignal;
+}
+
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * The text of a JSON body. Refuses with `unsupported_media_type`, `body_too_large`, `request_timeout`
- * and, where it is no UTF-8, `malformed_body`.
+ * The text of a JSON body. Refuses with `unsupported_media_type`, `body_too_large`, `request_timeout`,
+ * `shutting_down` and, where it is no UTF-8, `malformed_body`.
  */
-export async function readJsonBody(request: Request, host: Host): Promise<string> {
+export async function readJsonBody(request: Request, limits: BodyLimits): Promise<string> {
   const { headers } = request;
   if (!isJson(headers.get("content-type"))) {
     throw new Refusal("unsupported_media_type", "The body must be declared as application/json");
@@ -28,7 +34,7 @@ export async function readJsonBody(request: Request, host: Host): Promise<string
   if (declared !== null && Number(declared) > BODY_LIMIT_BYTES) throw tooLarge();
   // The server holds a client to the length that it declared, which spares a look at each chunk.
   const isBounded = declared !== null && headers.get("transfer-encoding") === null;
-  const bytes = await withinTime(isBounded ? request.bytes() : readChunks(request), host);
+  const bytes = await withinTime(isBounded ? request.bytes() : readChunks(request), limits);
   try {
     return decoder.decode(bytes);
   } catch {
@@ -53,15 +59,21 @@ async function readChunks(request: Request): Promise<Uint8Array> {
   return bytes;
 }
 
-function withinTime<T>(reading: Promise<T>, host: Host): Promise<T> {
+function withinTime<T>(reading: Promise<T>, { host, draining }: BodyLimits): Promise<T> {
   return new Promise((resolve, reject) => {
-    const cancel = host.after(BODY_LIMIT_MS, () =>
-      reject(
-        new Refusal("request_timeout", `The body did not arrive within ${BODY_LIMIT_MS} ms`, {
-          connection: "close",
-        }),
-      ));
-    reading.then(resolve, reject).finally(cancel);
+    const refuse = (code: "request_timeout" | "shutting_down", message: string) =>
+      reject(new Refusal(code, message, { connection: "close" }));
+    const cancel = host.after(
+      BODY_LIMIT_MS,
+      () => refuse("request_timeout", `The body did not arrive within ${BODY_LIMIT_MS} ms`),
+    );
+    const cut = () => refuse("shutting_down", "The service is shutting down");
+    if (draining.aborted) cut();
+    draining.addEventListener("abort", cut);
+    reading.then(resolve, reject).finally(() => {
+      cancel();
+      draining.removeEventListener("abort", cut);
+    });
   });
 }
 

@@ -9,6 +9,7 @@ import { Failure } from "../failure.ts";
 import { backoffMs, type Host, sleep } from "../host.ts";
 import { reasonOf, type Report } from "../report.ts";
 import { sha256Hex } from "../sha256.ts";
+import { NotMadeFailure } from "../store/bounded_store.ts";
 import {
   HEAD_KEY,
   keyBytes,
@@ -27,7 +28,7 @@ import { encodeHead, type Head, type HeadEntry, readHead, writtenGenerations } f
 import type { HeadReader } from "./head_reader.ts";
 
 /** How long a command may wait for its outcome, from append() to the answer. */
-export const APPEND_LIMIT_MS = 5_000;
+export const APPEND_LIMIT_MS = 3_000;
 
 /** How many commands may wait; one more is refused at once. */
 export const QUEUE_LIMIT = 2_048;
@@ -272,7 +273,12 @@ export class Appender {
           return true;
         }
       } catch (error) {
-        report("warn", "commit_failed", { reason: reasonOf(error) });
+        if (!(error instanceof NotMadeFailure)) {
+          report("warn", "commit_failed", { reason: reasonOf(error) });
+        } else if (tries === 0) {
+          this.#waitAgain(attempt);
+          return false;
+        }
       }
       try {
         switch (await this.#outcomeOf(attempt)) {
@@ -280,17 +286,24 @@ export class Appender {
             this.#acknowledge(attempt);
             return true;
           case "lost":
-            for (const { pending } of attempt.members) pending.unclear = false;
-            this.#waiting.unshift(...attempt.members.map(({ pending }) => pending));
+            this.#waitAgain(attempt);
             return false;
           case "open":
         }
       } catch (error) {
-        report("warn", "read_back_failed", { reason: reasonOf(error) });
+        if (!(error instanceof NotMadeFailure)) {
+          report("warn", "read_back_failed", { reason: reasonOf(error) });
+        }
       }
       if (attempt.members.every(({ pending }) => pending.settled)) return false;
       await sleep(host, backoffMs(host, tries));
     }
+  }
+
+  /** Puts back the commands of an attempt that did not land and never will. */
+  #waitAgain({ members }: Attempt): void {
+    for (const { pending } of members) pending.unclear = false;
+    this.#waiting.unshift(...members.map(({ pending }) => pending));
   }
 
   /** Whether the attempt landed, can land no more, or still can. */

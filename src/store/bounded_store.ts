@@ -1,21 +1,58 @@
 import { Failure } from "../failure.ts";
 import { backoffMs, type Host, sleep } from "../host.ts";
+import { reasonOf, type Report } from "../report.ts";
+import { HEAD_KEY } from "./layout.ts";
 import type { Commit, ListOptions, Store, StoreEntry } from "./store.ts";
 
 /** Longest time that one call of the store may take, retries of a read included. */
 export const STORE_CALL_LIMIT_MS = 2_000;
 
+/** How many calls may be under way. The next ones wait, for as long as a call may take. */
+export const OUTSTANDING_LIMIT = 64;
+
+/** How many reads that ask whether the store is back may hang; no more are made until one answers. */
+const HANGING_PROBES_LIMIT = 16;
+
+/** The call was not made, so it cannot have done anything. */
+export class NotMadeFailure extends Failure {
+  constructor(message: string) {
+    super("store_unavailable", message);
+  }
+}
+
+/** How often it is reported that the store is still away. */
+const AWAY_REPORT_MS = 60_000;
+
+interface Waiting {
+  start: () => void;
+  giveUp: (failure: Failure) => void;
+}
+
 /**
- * Puts a limit of time on every call of a store, since a remote one may never answer, and repeats
- * reads that met a lock of the SQLite file. What fails, fails with the code `store_unavailable`.
+ * Puts limits of time and of number on the calls of a store, since a remote one may never answer, and
+ * repeats reads that met a lock of the SQLite file. What fails, fails with the code `store_unavailable`,
+ * and as a {@linkcode NotMadeFailure} where the store was not even asked.
+ *
+ * Nobody can take back a call that hangs, and a remote client repeats it for as long as the store is
+ * away. So where one hangs, no other is made before a probe has been answered: calls wait for the first
+ * probe, and fail at once when that has failed too.
  */
 export class BoundedStore implements Store {
   #store: Store;
   #host: Host;
+  #report: Report;
+  #waiting: Waiting[] = [];
+  /** Of the calls that are not answered, what gives up waiting for each. */
+  #unanswered = new Set<(failure: Failure) => void>();
+  /** Counts the calls under way; a new count begins when the store is back, as some may hang for good. */
+  #slots = { taken: 0 };
+  #hangingProbes = 0;
+  #state: "answering" | "suspect" | "away" | "closed" = "answering";
 
-  constructor(store: Store, host: Host) {
+  constructor(store: Store, host: Host, report: Report = () => {}) {
     this.#store = store;
     this.#host = host;
+    this.#report = report;
   }
 
   get(key: Deno.KvKey): Promise<StoreEntry | null> {
@@ -32,6 +69,9 @@ export class BoundedStore implements Store {
   }
 
   close(): void {
+    this.#state = "closed";
+    this.#giveUpWaiting(closedFailure());
+    for (const giveUp of [...this.#unanswered]) giveUp(closedFailure());
     this.#store.close();
   }
 
@@ -41,33 +81,160 @@ export class BoundedStore implements Store {
       try {
         return await read();
       } catch (error) {
-        if (!isLocked(error) || this.#host.uptime() >= deadline) throw error;
-        await sleep(this.#host, backoffMs(this.#host, attempt));
+        const pauseMs = backoffMs(this.#host, attempt);
+        // In time to say so itself: a lock that stays is no call that hangs.
+        if (!isLocked(error) || this.#host.uptime() + pauseMs >= deadline) throw error;
+        await sleep(this.#host, pauseMs);
       }
     }
   }
 
   #within<T>(what: string, call: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const cancel = this.#host.after(
-        STORE_CALL_LIMIT_MS,
-        () =>
-          reject(
-            new Failure(
-              "store_unavailable",
-              `The store did not answer a ${what} within ${STORE_CALL_LIMIT_MS} ms`,
-            ),
-          ),
-      );
-      call().then((value) => {
+      let isMade = false;
+      let isOver = false;
+      const end = () => {
+        isOver = true;
         cancel();
-        resolve(value);
-      }, (cause) => {
-        cancel();
-        reject(new Failure("store_unavailable", `The store failed to ${what}`, { cause }));
+        this.#unanswered.delete(giveUp);
+      };
+      const giveUp = (failure: Failure) => {
+        end();
+        reject(failure);
+      };
+      const cancel = this.#host.after(STORE_CALL_LIMIT_MS, () => {
+        const message = `The store did not answer a ${what} within ${STORE_CALL_LIMIT_MS} ms`;
+        giveUp(isMade ? new Failure("store_unavailable", message) : new NotMadeFailure(message));
+        if (isMade) this.#suspect();
       });
+      this.#unanswered.add(giveUp);
+      const start = () => {
+        // Nobody would hear of the outcome any more.
+        if (isOver) return;
+        isMade = true;
+        const slots = this.#slots;
+        slots.taken++;
+        const free = () => {
+          slots.taken--;
+          if (this.#waiting.length > 0) this.#startWaiting();
+        };
+        call().then((value) => {
+          free();
+          if (isOver) return;
+          end();
+          resolve(value);
+        }, (cause) => {
+          free();
+          if (isOver) return;
+          giveUp(new Failure("store_unavailable", `The store failed to ${what}`, { cause }));
+          if (this.#store.reconnect !== undefined) this.#suspect();
+        });
+      };
+      this.#admit({ start, giveUp });
     });
   }
+
+  #admit(call: Waiting): void {
+    switch (this.#state) {
+      case "answering":
+        if (this.#slots.taken < OUTSTANDING_LIMIT) call.start();
+        else this.#waiting.push(call);
+        break;
+      case "suspect":
+        this.#waiting.push(call);
+        break;
+      case "away":
+        call.giveUp(awayFailure());
+        break;
+      case "closed":
+        call.giveUp(closedFailure());
+    }
+  }
+
+  #startWaiting(): void {
+    while (this.#state === "answering" && this.#slots.taken < OUTSTANDING_LIMIT) {
+      const next = this.#waiting.shift();
+      if (next === undefined) break;
+      next.start();
+    }
+  }
+
+  #giveUpWaiting(failure: Failure): void {
+    for (const { giveUp } of this.#waiting.splice(0)) giveUp(failure);
+  }
+
+  #suspect(): void {
+    if (this.#state !== "answering") return;
+    this.#state = "suspect";
+    this.#recover();
+  }
+
+  /** Probes the store until it answers. Never rejects. */
+  async #recover(): Promise<void> {
+    const since = this.#host.uptime();
+    let reportAt = since;
+    for (let attempt = 0;; attempt++) {
+      try {
+        await this.#probe();
+        break;
+      } catch (error) {
+        if (this.#isClosed()) return;
+        if (this.#state === "suspect") {
+          this.#state = "away";
+          this.#giveUpWaiting(awayFailure());
+        }
+        const now = this.#host.uptime();
+        if (now >= reportAt) {
+          this.#report("warn", "store_away", { reason: reasonOf(error), forMs: now - since });
+          reportAt = now + AWAY_REPORT_MS;
+        }
+      }
+      await sleep(this.#host, backoffMs(this.#host, attempt));
+    }
+    if (this.#isClosed()) return;
+    if (this.#state === "away") {
+      this.#report("info", "store_back", { afterMs: this.#host.uptime() - since });
+    }
+    this.#state = "answering";
+    this.#slots = { taken: 0 };
+    this.#startWaiting();
+  }
+
+  /** Resolves when the store has answered a read. */
+  #probe(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const controller = new AbortController();
+      const cancel = this.#host.after(STORE_CALL_LIMIT_MS, () => {
+        const error = new Error(`It does not answer within ${STORE_CALL_LIMIT_MS} ms`);
+        controller.abort(error);
+        reject(error);
+      });
+      this.#askStore(controller.signal).then(resolve, reject).finally(cancel);
+    });
+  }
+
+  async #askStore(signal: AbortSignal): Promise<void> {
+    if (this.#hangingProbes >= HANGING_PROBES_LIMIT) throw new Error("Too many reads hang");
+    this.#hangingProbes++;
+    try {
+      await this.#store.reconnect?.(signal);
+      await this.#read(() => this.#store.get(HEAD_KEY));
+    } finally {
+      this.#hangingProbes--;
+    }
+  }
+
+  #isClosed(): boolean {
+    return this.#state === "closed";
+  }
+}
+
+function awayFailure(): Failure {
+  return new NotMadeFailure("The store does not answer");
+}
+
+function closedFailure(): Failure {
+  return new Failure("shutting_down", "The service is shutting down");
 }
 
 /** SQLite's answer where another process holds the file: nothing was done. */

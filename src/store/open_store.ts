@@ -2,12 +2,25 @@ import { DatabaseSync } from "node:sqlite";
 import { reasonOf } from "../report.ts";
 import { HEAD_KEY } from "./layout.ts";
 import { KvStore } from "./kv_store.ts";
+import { RemoteStore, StoreRefusedError } from "./remote_store.ts";
 import type { Store } from "./store.ts";
 
 /** The store cannot be opened or is not ours; the message says which and why, on one line. */
 export class OpenStoreError extends Error {
   override name = "OpenStoreError";
+
+  /** Whether a remote store just does not answer, so that it may be there later. */
+  readonly isAway: boolean;
+
+  constructor(path: string | undefined, reason: string, isAway = false) {
+    const name = path === undefined ? "the attached database" : path;
+    super(`Cannot open the store ${name} (KV_PATH): ${reason}`);
+    this.isAway = isAway;
+  }
 }
+
+/** How long a remote store may take to be reached. */
+const REACH_LIMIT_MS = 3_000;
 
 /**
  * Opens the store at a path: a file, `:memory:`, an http(s) address, or `undefined` for the database
@@ -15,23 +28,67 @@ export class OpenStoreError extends Error {
  * `OpenStoreError`, and leaves files that are no store of ours as they were.
  */
 export async function openStore(path: string | undefined, create: boolean): Promise<Store> {
-  const isFile = path !== undefined && isDurable(path) && !/^https?:/.test(path);
-  if (isFile) await prepareFile(path, create);
-  let store: Store;
+  if (path === undefined || isAddress(path)) {
+    const store = new RemoteStore(path, expectOurs);
+    await reach(store, path);
+    return store;
+  }
+  if (path !== ":memory:") await prepareFile(path, create);
+  let store: Store | undefined;
   try {
     store = new KvStore(await Deno.openKv(path));
+    await expectOurs(store);
+    return store;
   } catch (error) {
-    throw failedToOpen(path, reasonOf(error));
+    store?.close();
+    throw new OpenStoreError(path, reasonOf(error));
   }
+}
+
+/**
+ * Opens a store as {@linkcode openStore} does, for a service: a remote one that is away is handed out
+ * all the same, to be reached when it is back. Where it turns out then that it cannot be used,
+ * `onRefused` is told.
+ */
+export async function openStoreOrWait(
+  path: string | undefined,
+  onRefused: (error: OpenStoreError) => void,
+): Promise<Store> {
+  if (path !== undefined && !isAddress(path)) return await openStore(path, true);
+  let isWaiting = false;
+  const store = new RemoteStore(path, expectOurs, ({ message }) => {
+    if (isWaiting) onRefused(new OpenStoreError(path, message));
+  });
   try {
-    const isEmpty = (await store.list({ prefix: [] }, { limit: 1 })).length === 0;
-    if (isEmpty || await store.get(HEAD_KEY) !== null) return store;
+    await reach(store, path);
   } catch (error) {
-    store.close();
-    throw failedToOpen(path, reasonOf(error));
+    if (!(error as OpenStoreError).isAway) throw error;
+    isWaiting = true;
   }
-  store.close();
-  throw failedToOpen(path, "it holds the data of another program");
+  return store;
+}
+
+function isAddress(path: string): boolean {
+  return /^https?:/i.test(path);
+}
+
+/** Connects for the first time, within a limit of time. */
+async function reach(store: RemoteStore, path: string | undefined): Promise<void> {
+  const signal = AbortSignal.timeout(REACH_LIMIT_MS);
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  signal.onabort = () => reject(new Error(`it does not answer within ${REACH_LIMIT_MS} ms`));
+  try {
+    await Promise.race([store.reconnect(signal), late]);
+  } catch (error) {
+    throw new OpenStoreError(path, reasonOf(error), !(error instanceof StoreRefusedError));
+  }
+}
+
+/** A store is ours where it holds a head, and may become ours where it holds nothing. */
+async function expectOurs(store: Store): Promise<void> {
+  const isEmpty = (await store.list({ prefix: [] }, { limit: 1 })).length === 0;
+  if (isEmpty || await store.get(HEAD_KEY) !== null) return;
+  throw new StoreRefusedError("it holds the data of another program");
 }
 
 /** Whether what is stored there outlives the process. */
@@ -43,15 +100,15 @@ async function prepareFile(path: string, create: boolean): Promise<void> {
   let size: number;
   try {
     const stat = await Deno.stat(path);
-    if (stat.isDirectory) throw failedToOpen(path, "it is a folder");
+    if (stat.isDirectory) throw new OpenStoreError(path, "it is a folder");
     size = stat.size;
   } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw failedToOpen(path, reasonOf(error));
-    if (!create) throw failedToOpen(path, "there is no such file");
+    if (!(error instanceof Deno.errors.NotFound)) throw new OpenStoreError(path, reasonOf(error));
+    if (!create) throw new OpenStoreError(path, "there is no such file");
     return await makeFolder(path);
   }
   if (size > 0 && !isKvFile(path)) {
-    throw failedToOpen(path, "it is a database of another program");
+    throw new OpenStoreError(path, "it is a database of another program");
   }
 }
 
@@ -61,7 +118,7 @@ async function makeFolder(path: string): Promise<void> {
   try {
     await Deno.mkdir(folder, { recursive: true });
   } catch (error) {
-    throw failedToOpen(path, reasonOf(error));
+    throw new OpenStoreError(path, reasonOf(error));
   }
 }
 
@@ -76,11 +133,6 @@ function isKvFile(path: string): boolean {
       database.close();
     }
   } catch (error) {
-    throw failedToOpen(path, reasonOf(error));
+    throw new OpenStoreError(path, reasonOf(error));
   }
-}
-
-function failedToOpen(path: string | undefined, reason: string): OpenStoreError {
-  const name = path === undefined ? "the attached database" : path;
-  return new OpenStoreError(`Cannot open the store ${name} (KV_PATH): ${reason}`);
 }

@@ -12,7 +12,12 @@ export interface Store {
    * commit again is told of the conflict with itself.
    */
   commit(commit: Commit): Promise<string | null>;
-  /** Frees the store; what is in flight is rejected. To be called once. */
+  /**
+   * Connects anew, where there is a connection. To be called when a call hung or failed; rejects while
+   * the store is away, and has nothing in flight any more once the signal has aborted.
+   */
+  reconnect?(signal: AbortSignal): Promise<void>;
+  /** Frees the store; what is in flight is rejected, or hangs for good. To be called once. */
   close(): void;
 }
 

@@ -1,6 +1,11 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertLess, assertRejects } from "@std/assert";
 import { Failure } from "../../src/failure.ts";
-import { BoundedStore, STORE_CALL_LIMIT_MS } from "../../src/store/bounded_store.ts";
+import {
+  BoundedStore,
+  NotMadeFailure,
+  OUTSTANDING_LIMIT,
+  STORE_CALL_LIMIT_MS,
+} from "../../src/store/bounded_store.ts";
 import { KvStore } from "../../src/store/kv_store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { FakeHost } from "../fake_host.ts";
@@ -98,4 +103,149 @@ function storeThat(answer: () => Promise<never[]>): Store {
 
 function lockError(): Error {
   return new TypeError("database is locked");
+}
+
+Deno.test("BoundedStore: a call after one that hung waits for a probe, and is made when that is answered", async () => {
+  await using test = openFlakyStore();
+  await test.hangOnce();
+  const next = test.store.list({ prefix: [] }, { limit: 1 });
+  await test.host.advance(1);
+  assertEquals(test.inner.calls, ["get pet", "get head"]);
+  test.inner.answer();
+  await test.host.advance(1);
+  test.inner.answer();
+  assertEquals(await next, []);
+  assertEquals(test.inner.calls, ["get pet", "get head", "list"]);
+  assertEquals(test.reports, []);
+});
+
+Deno.test("BoundedStore: while the store is away, calls fail at once and are not made", async () => {
+  await using test = openFlakyStore();
+  await test.hangOnce();
+  await test.host.advance(STORE_CALL_LIMIT_MS);
+  const made = test.inner.calls.length;
+  for (const call of Object.values(CALLS)) {
+    const failure = await assertRejects(() => call(test.store), NotMadeFailure);
+    assertEquals(failure.code, "store_unavailable");
+  }
+  assertEquals(test.inner.calls.length, made);
+});
+
+Deno.test("BoundedStore: the calls that hang are few, however long the store is away", async () => {
+  await using test = openFlakyStore();
+  await test.hangOnce();
+  for (let second = 0; second < 100; second++) {
+    test.store.get(["pet"]).catch(() => {});
+    await test.host.advance(1_000);
+  }
+  assertLess(test.inner.calls.length, 20);
+});
+
+Deno.test("BoundedStore: a store that was away is used again within a second of its return", async () => {
+  await using test = openFlakyStore();
+  await test.hangOnce();
+  await test.host.advance(20_000);
+  test.inner.hangs = false;
+  await test.host.advance(1_000);
+  assertEquals(await test.store.get(["pet"]), null);
+});
+
+Deno.test("BoundedStore: reports that the store is away, then once a minute, and that it is back", async () => {
+  await using test = openFlakyStore();
+  await test.hangOnce();
+  await test.host.advance(130_000);
+  test.inner.hangs = false;
+  while (test.inner.answer());
+  await test.host.advance(1_000);
+  const away = ["warn", "store_away"];
+  assertEquals(test.reports, [away, away, away, ["info", "store_back"]]);
+});
+
+Deno.test("BoundedStore: no more than OUTSTANDING_LIMIT calls are under way, and the next ones wait", async () => {
+  await using test = openFlakyStore();
+  const reads = Array.from({ length: OUTSTANDING_LIMIT + 1 }, () => test.store.get(["pet"]));
+  assertEquals(test.inner.calls.length, OUTSTANDING_LIMIT);
+  test.inner.answer();
+  await reads[0];
+  await test.host.advance(1);
+  assertEquals(test.inner.calls.length, OUTSTANDING_LIMIT + 1);
+  while (test.inner.answer());
+  assertEquals((await Promise.all(reads)).length, OUTSTANDING_LIMIT + 1);
+});
+
+Deno.test("BoundedStore: a call that waited for too long fails as not made, and is never made", async () => {
+  await using test = openFlakyStore();
+  const commits = Array.from({ length: OUTSTANDING_LIMIT + 1 }, () => test.commit());
+  const failures = Promise.all(commits.map((commit) => commit.catch((thrown) => thrown)));
+  await test.host.advance(STORE_CALL_LIMIT_MS);
+  const notMade = (await failures).map((failure) => failure instanceof NotMadeFailure);
+  assertEquals(notMade.indexOf(true), OUTSTANDING_LIMIT);
+  while (test.inner.answer());
+  await test.host.advance(1_000);
+  while (test.inner.answer());
+  assertEquals(test.inner.calls.filter((call) => call === "commit").length, OUTSTANDING_LIMIT);
+});
+
+Deno.test("BoundedStore: close() fails what has no answer, and every later call", async () => {
+  await using test = openFlakyStore();
+  const hanging = test.store.get(["pet"]);
+  test.store.close();
+  for (
+    const call of [
+      () => hanging,
+      ...Object.values(CALLS).map((call) => () => call(test.store)),
+    ]
+  ) {
+    assertEquals((await assertRejects(call, Failure)).code, "shutting_down");
+  }
+});
+
+/** A store whose calls hang until they are told to be answered, or until it hangs no more. */
+class HangingStore implements Store {
+  hangs = true;
+  readonly calls: string[] = [];
+  #answers: (() => void)[] = [];
+
+  get = (key: Deno.KvKey) => this.#call(`get ${String(key[0])}`, null);
+  list = () => this.#call("list", []);
+  commit = () => this.#call("commit", null);
+  close = () => {};
+
+  /** Answers the oldest call that hangs; tells whether there was one. */
+  answer(): boolean {
+    const answer = this.#answers.shift();
+    answer?.();
+    return answer !== undefined;
+  }
+
+  #call<T>(name: string, value: T): Promise<T> {
+    this.calls.push(name);
+    if (!this.hangs) return Promise.resolve(value);
+    return new Promise((resolve) => this.#answers.push(() => resolve(value)));
+  }
+}
+
+function openFlakyStore() {
+  const host = new FakeHost();
+  const inner = new HangingStore();
+  const reports: string[][] = [];
+  const store = new BoundedStore(inner, host, (level, event) => reports.push([level, event]));
+  return {
+    host,
+    inner,
+    reports,
+    store,
+    commit: () => CALLS["commit()"](store),
+    /** Makes one call that is given up, and forgets its answer. */
+    async hangOnce() {
+      const call = assertRejects(() => store.get(["pet"]), Failure);
+      await host.advance(STORE_CALL_LIMIT_MS);
+      await call;
+      inner.answer();
+    },
+    [Symbol.asyncDispose]: () => {
+      store.close();
+      return host.advance(1_000);
+    },
+  };
 }
