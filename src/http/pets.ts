@@ -36,25 +36,20 @@ export const DEPRECATION_HEADERS = {
 export const READ_HEADERS = { "cache-control": "private, no-cache", vary: "authorization" };
 
 export async function listPets(pets: PetReader, head: Head, search: string): Promise<Answer> {
-  const query = parsePageQuery(search);
-  const page = await pets.list(query, head);
-  const headers: Answer["headers"] = { ...READ_HEADERS, etag: tagOf(page) };
+  const page = await pets.list(parsePageQuery(search), head);
+  const known = pageAnswers.get(page);
+  if (known?.search === search) return known.answer;
+  // The cursor of the next page is in the Link header, and so a part of what the tag stands for.
+  const etag = entityTag(`${page.next ?? ""}${page.text}`);
+  const headers: Answer["headers"] = { ...READ_HEADERS, etag };
   if (page.next !== undefined) headers.link = nextLink(search, page.next);
-  return { status: 200, body: page.text, headers };
+  const answer = { status: 200, body: page.text, headers };
+  pageAnswers.set(page, { search, answer });
+  return answer;
 }
 
-/** The tags of pages, each made once for as long as its page is remembered. */
-const pageTags = new WeakMap<Page, string>();
-
-function tagOf(page: Page): string {
-  let tag = pageTags.get(page);
-  if (tag === undefined) {
-    // The cursor of the next page is in the Link header, and so a part of the answer.
-    tag = entityTag(`${page.next ?? ""}${page.text}`);
-    pageTags.set(page, tag);
-  }
-  return tag;
-}
+/** What was answered with a page, for as long as the page is remembered. */
+const pageAnswers = new WeakMap<Page, { search: string; answer: Answer }>();
 
 /** RFC 8288. The path is absolute and the host left out, so that it holds behind any proxy. */
 function nextLink(search: string, cursor: number): string {

@@ -3,12 +3,16 @@ import { Failure } from "../failure.ts";
 import type { Head } from "../log/head.ts";
 import { petByIdempotencyKeyKey, petByStatusKey, petKey, projectionKey } from "../store/layout.ts";
 import type { Store } from "../store/store.ts";
-
-/** How much text of single pets is remembered, in UTF-16 code units. */
-const PETS_CACHE_LIMIT = 32 * 1024 * 1024;
+import { BLOCK_SIZE, PetCache } from "./pet_cache.ts";
 
 /** How many pages are remembered. */
 const PAGES_CACHE_LIMIT = 1_000;
+
+/** How many of the newest pets of a status are kept at hand: a page of any length, and one more. */
+const NEWEST_LIMIT = 101;
+
+/** How many pets are looked through, at the most, to bring the newest of a status up to date. */
+const CATCH_UP_LIMIT = 500;
 
 export interface PageQuery {
   /** How many pets at the most, 1 to 100. */
@@ -32,6 +36,17 @@ interface RememberedPage {
   lastPetId: number;
 }
 
+interface PetText {
+  id: number;
+  text: string;
+}
+
+/** The newest pets of a status, newest first, as of the time when `lastPetId` was the newest of all. */
+interface Newest {
+  pets: PetText[];
+  lastPetId: number;
+}
+
 /**
  * Pets and pages of pets as of a head. Both are functions of the head alone, since pets are only ever
  * added, and never change: what was read once is remembered.
@@ -39,8 +54,8 @@ interface RememberedPage {
 export class PetReader {
   #store: Store;
   #generation = 0;
-  #pets = new Map<number, string>();
-  #petsLength = 0;
+  #pets = new PetCache();
+  #newest = new Map<PetStatus, Newest>();
   #pages = new Map<string, RememberedPage>();
 
   constructor(store: Store) {
@@ -49,14 +64,7 @@ export class PetReader {
 
   /** Takes note of a pet that was just added. */
   remember(id: number, text: string): void {
-    if (this.#pets.has(id)) return;
-    this.#pets.set(id, text);
-    this.#petsLength += text.length;
-    while (this.#petsLength > PETS_CACHE_LIMIT) {
-      const [oldest, oldText] = this.#pets.entries().next().value!;
-      this.#pets.delete(oldest);
-      this.#petsLength -= oldText.length;
-    }
+    this.#pets.put(id, text);
   }
 
   /** The JSON text of a pet, or `undefined` where none has that id. */
@@ -100,22 +108,19 @@ export class PetReader {
     if (generation === this.#generation) return;
     this.#generation = generation;
     this.#pets.clear();
-    this.#petsLength = 0;
+    this.#newest.clear();
     this.#pages.clear();
   }
 
-  async #readPet(id: number, { generation }: Head): Promise<string> {
-    const entry = await this.#store.get(projectionKey(generation, petKey(id)));
-    if (entry === null) throw damaged(`Pet ${id} is in the log but not in the projection`);
-    const text = entry.value as string;
-    if (generation === this.#generation) this.remember(id, text);
+  async #readPet(id: number, head: Head): Promise<string> {
+    const [text] = await this.#readTexts(id, id, head);
     return text;
   }
 
   async #readPage(name: string, query: PageQuery, head: Head): Promise<Page> {
     const page = query.status === undefined
       ? await this.#readNewest(query, head)
-      : await this.#readNewestOfStatus(query.status, query, head);
+      : await this.#readNewestOf(query.status, query, head);
     if (this.#pages.size >= PAGES_CACHE_LIMIT) {
       this.#pages.delete(this.#pages.keys().next().value!);
     }
@@ -125,46 +130,105 @@ export class PetReader {
   }
 
   /** Ids have no gaps, so the page is known by its ids before anything is read. */
-  async #readNewest({ limit, cursor }: PageQuery, { generation, lastPetId }: Head): Promise<Page> {
-    const newest = Math.min(lastPetId, (cursor ?? Infinity) - 1);
+  async #readNewest({ limit, cursor }: PageQuery, head: Head): Promise<Page> {
+    const newest = Math.min(head.lastPetId, (cursor ?? Infinity) - 1);
     const oldest = Math.max(1, newest - limit + 1);
     if (newest < 1) return { text: "[]" };
-    const texts: string[] = [];
-    for (let id = newest; id >= oldest; id--) {
-      const text = this.#pets.get(id);
-      if (text === undefined) break;
-      texts.push(text);
-    }
-    if (texts.length <= newest - oldest) {
-      texts.length = 0;
-      const start = projectionKey(generation, petKey(oldest));
-      const end = projectionKey(generation, petKey(newest + 1));
-      for (const { value } of await this.#store.list({ start, end }, { limit, reverse: true })) {
-        texts.push(value as string);
-      }
-      if (texts.length !== newest - oldest + 1) {
-        throw damaged(`A pet from ${oldest} to ${newest} is in the log but not in the projection`);
-      }
-    }
-    return { text: `[${texts.join(",")}]`, ...(oldest > 1 ? { next: oldest } : {}) };
+    const texts = await this.#texts(oldest, newest, head);
+    return { text: `[${texts.reverse().join(",")}]`, ...(oldest > 1 ? { next: oldest } : {}) };
   }
 
-  async #readNewestOfStatus(
+  async #readNewestOf(
     status: PetStatus,
     { limit, cursor }: PageQuery,
-    { generation, lastPetId }: Head,
+    head: Head,
   ): Promise<Page> {
-    const end = Math.min(lastPetId + 1, cursor ?? Infinity);
+    const pets = cursor === undefined
+      ? await this.#newestOf(status, head)
+      : await this.#readIndex(status, Math.min(head.lastPetId + 1, cursor), limit + 1, head);
+    const shown = pets.slice(0, limit);
+    const text = `[${shown.map(({ text }) => text).join(",")}]`;
+    // One more than wanted tells that there is a next page.
+    return pets.length > limit ? { text, next: shown.at(-1)!.id } : { text };
+  }
+
+  /** The newest pets of a status. Where only a few were added since the last look, those tell all. */
+  async #newestOf(status: PetStatus, head: Head): Promise<PetText[]> {
+    const known = this.#newest.get(status);
+    const { lastPetId } = head;
+    let pets: PetText[];
+    if (
+      known !== undefined && known.lastPetId <= lastPetId &&
+      lastPetId - known.lastPetId <= CATCH_UP_LIMIT
+    ) {
+      const first = known.lastPetId + 1;
+      const added = (await this.#texts(first, lastPetId, head))
+        .map((text, index) => ({ id: first + index, text }))
+        .filter(({ text }) => hasStatus(text, status));
+      pets = [...added.reverse(), ...known.pets].slice(0, NEWEST_LIMIT);
+    } else {
+      pets = await this.#readIndex(status, lastPetId + 1, NEWEST_LIMIT, head);
+    }
+    const isCurrent = head.generation === this.#generation;
+    if (isCurrent && lastPetId >= (this.#newest.get(status)?.lastPetId ?? 0)) {
+      this.#newest.set(status, { pets, lastPetId });
+    }
+    return pets;
+  }
+
+  async #readIndex(
+    status: PetStatus,
+    before: number,
+    limit: number,
+    { generation }: Head,
+  ): Promise<PetText[]> {
     const range = {
       start: projectionKey(generation, petByStatusKey(status, 0)),
-      end: projectionKey(generation, petByStatusKey(status, end)),
+      end: projectionKey(generation, petByStatusKey(status, before)),
     };
-    // One more than wanted tells whether there is a next page.
-    const entries = await this.#store.list(range, { limit: limit + 1, reverse: true });
-    const shown = entries.slice(0, limit);
-    const text = `[${shown.map(({ value }) => value as string).join(",")}]`;
-    return entries.length > limit ? { text, next: shown.at(-1)!.key.at(-1) as number } : { text };
+    const entries = await this.#store.list(range, { limit, reverse: true });
+    return entries.map(({ key, value }) => ({
+      id: key.at(-1) as number,
+      text: value as string,
+    }));
   }
+
+  /** The texts of all pets from one id to another, both included. */
+  #texts(oldest: number, newest: number, head: Head): string[] | Promise<string[]> {
+    const texts: string[] = [];
+    for (let id = oldest; id <= newest; id++) {
+      const text = this.#pets.get(id);
+      if (text === undefined) return this.#readTexts(oldest, newest, head);
+      texts.push(text);
+    }
+    return texts;
+  }
+
+  /** Reads whole blocks, as the cache keeps them: what is asked for next is most often a neighbour. */
+  async #readTexts(oldest: number, newest: number, head: Head): Promise<string[]> {
+    const { generation, lastPetId } = head;
+    const first = Math.max(1, oldest - oldest % BLOCK_SIZE);
+    const last = Math.min(lastPetId, newest - newest % BLOCK_SIZE + BLOCK_SIZE - 1);
+    const start = projectionKey(generation, petKey(first));
+    const end = projectionKey(generation, petKey(last + 1));
+    const entries = await this.#store.list({ start, end }, { limit: last - first + 1 });
+    const texts = new Map(entries.map(({ key, value }) => [key.at(-1), value as string]));
+    if (generation === this.#generation) {
+      for (const [id, text] of texts) this.#pets.put(id as number, text);
+    }
+    return Array.from({ length: newest - oldest + 1 }, (_, index) => {
+      const text = texts.get(oldest + index);
+      if (text === undefined) {
+        throw damaged(`Pet ${oldest + index} is in the log but not in the projection`);
+      }
+      return text;
+    });
+  }
+}
+
+/** A pet's text ends with its status, and a quotation mark within its name is escaped. */
+function hasStatus(text: string, status: PetStatus): boolean {
+  return text.endsWith(`,"status":"${status}"}`);
 }
 
 function damaged(message: string): Failure {

@@ -130,7 +130,7 @@ function withDamagedPets(store: Store): Store {
   return {
     get: (key) => store.get(key),
     list: async (range, options) =>
-      options.limit === 21 ? [undefined as never] : await store.list(range, options),
+      options.reverse === true ? [undefined as never] : await store.list(range, options),
     commit: (commit) => store.commit(commit),
     close: () => store.close(),
   };

@@ -1,0 +1,82 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { PET_STATUSES, type PetStatus } from "../../events/pet.ts";
+import { Failure } from "../../src/failure.ts";
+import { PetReader } from "../../src/projections/pet_reader.ts";
+import { petKey, projectionKey } from "../../src/store/layout.ts";
+import { openTestService, type TestService } from "../test_service.ts";
+
+interface Animal {
+  id: number;
+  name: string;
+  categoryId: number;
+  status?: PetStatus;
+}
+
+Deno.test("list() gives the same pages whether it read them, remembered them or caught up", async () => {
+  await using service = await openTestService();
+  const animals: Animal[] = [];
+  const warm = new PetReader(service.store);
+  const names = ["Rex", '"status":"sold"}', ',"status":"available"}', "😀".repeat(500)];
+  for (let round = 0; round < 12; round++) {
+    for (let count = 0; count < 1 + round * 7; count++) {
+      const number = animals.length;
+      const status = [...PET_STATUSES, undefined][(number * 7 + round) % 4];
+      const animal = { name: names[number % names.length], categoryId: number, status };
+      await (await service.add(animal)).body?.cancel();
+      animals.unshift({ id: number + 1, ...animal });
+    }
+    for (const status of [undefined, ...PET_STATUSES]) {
+      for (const limit of [1, 20, 100]) {
+        await assertPage(warm, service, animals, { status, limit });
+        await assertPage(new PetReader(service.store), service, animals, { status, limit });
+        const cursor = 1 + (round * 13 + limit) % (animals.length + 3);
+        await assertPage(warm, service, animals, { status, limit, cursor });
+      }
+    }
+  }
+});
+
+Deno.test("list() as of an older head shows what that head knew", async () => {
+  await using service = await openTestService();
+  await (await service.add({ name: "old", categoryId: 1, status: "sold" })).body?.cancel();
+  const { head: old } = await service.heads.fresh();
+  await (await service.add({ name: "new", categoryId: 1, status: "sold" })).body?.cancel();
+  const { head } = await service.heads.fresh();
+  const reader = new PetReader(service.store);
+  const query = { limit: 20, status: "sold" as const };
+  for (const [asOf, names] of [[head, ["new", "old"]], [old, ["old"]], [head, ["new", "old"]]]) {
+    const page = await reader.list(query, asOf as typeof head);
+    assertEquals(JSON.parse(page.text).map(({ name }: Animal) => name), names);
+  }
+});
+
+Deno.test("a pet that is in the log but not in the projection is a failure, never left out", async () => {
+  await using service = await openTestService();
+  for (const name of ["a", "b", "c"]) {
+    await (await service.add({ name, categoryId: 1 })).body?.cancel();
+  }
+  const key = projectionKey(1, petKey(2));
+  await service.store.commit({ checks: [], mutations: [{ type: "delete", key }] });
+  const { head } = await service.heads.fresh();
+  const reader = new PetReader(service.store);
+  for (const read of [() => reader.list({ limit: 20 }, head), () => reader.get(2, head)]) {
+    const failure = await assertRejects(async () => await read(), Failure);
+    assertEquals(failure.code, "projection_damaged");
+  }
+});
+
+async function assertPage(
+  reader: PetReader,
+  { heads }: TestService,
+  animals: Animal[],
+  query: { status?: PetStatus; limit: number; cursor?: number },
+): Promise<void> {
+  const { head } = await heads.fresh();
+  const page = await reader.list(query, head);
+  const { status, limit, cursor = Infinity } = query;
+  const fitting = animals.filter((animal) =>
+    animal.id < cursor && (status === undefined || animal.status === status)
+  );
+  assertEquals(JSON.parse(page.text), JSON.parse(JSON.stringify(fitting.slice(0, limit))));
+  assertEquals(page.next, fitting.length > limit ? fitting[limit - 1].id : undefined);
+}
