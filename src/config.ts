@@ -8,6 +8,8 @@ export interface Config {
   kvPath: string | undefined;
   /** The origins whose scripts may read answers in a browser. */
   corsOrigins: string[];
+  /** Where clients find the service, for its description. */
+  addresses: { production?: string; staging?: string };
 }
 
 /** A setting that cannot be used; the message names the variable. */
@@ -19,13 +21,16 @@ export const DEFAULT_KV_PATH = ".data/pets.sqlite3";
 
 /** Reads the settings. Throws `ConfigError`. */
 export function readConfig(): Config {
-  const corsOrigins = readCorsOrigins();
+  const settings = {
+    corsOrigins: readCorsOrigins(),
+    addresses: { production: readAddress("PUBLIC_URL"), staging: readAddress("STAGING_URL") },
+  };
   if (isOnDenoDeploy()) {
     const kvPath = readKvPathOnDenoDeploy();
-    return { port: undefined, hostname: undefined, kvPath, corsOrigins };
+    return { port: undefined, hostname: undefined, kvPath, ...settings };
   }
   const hostname = read("HOST") ?? "0.0.0.0";
-  return { port: readPort(), hostname, kvPath: readKvPath(), corsOrigins };
+  return { port: readPort(), hostname, kvPath: readKvPath(), ...settings };
 }
 
 function readPort(): number {
@@ -76,6 +81,18 @@ function readCorsOrigins(): string[] {
 /** Whether the text is an origin to the letter as a browser sends it; any other would match none. */
 function isOrigin(text: string): boolean {
   return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}
+
+function readAddress(name: string): string | undefined {
+  const text = read(name);
+  if (text === undefined) return undefined;
+  const { protocol, pathname, search, hash, username } = URL.parse(text) ?? {};
+  const isHttp = protocol === "https:" || protocol === "http:";
+  const isBare = search === "" && hash === "" && username === "";
+  if (isHttp && isBare && pathname?.endsWith("/v1")) return text;
+  throw new ConfigError(
+    `${name} must be an http(s) address whose path ends in /v1, not ${JSON.stringify(text)}`,
+  );
 }
 
 function isOnDenoDeploy(): boolean {

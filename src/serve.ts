@@ -33,6 +33,7 @@ export async function serve(
     report,
     corsOrigins: config.corsOrigins,
     isDurable: isDurable(config.kvPath),
+    addresses: config.addresses,
   });
   let server: Deno.HttpServer<Deno.NetAddr>;
   try {

@@ -2,6 +2,7 @@ import { petText } from "../events/pet.ts";
 import type { Creation } from "./commands/create_pet.ts";
 import { Flights } from "./commands/flights.ts";
 import { createHandler } from "./http/handler.ts";
+import type { BaseAddresses } from "./http/openapi.ts";
 import type { Host } from "./host.ts";
 import { Appender } from "./log/appender.ts";
 import { HeadReader } from "./log/head_reader.ts";
@@ -36,10 +37,12 @@ export interface ServiceParts {
   corsOrigins?: readonly string[];
   /** Whether the store outlives the process; where that is not said, it does not. */
   isDurable?: boolean;
+  /** Where clients find the service; where that is not said, at the address that they ask. */
+  addresses?: BaseAddresses;
 }
 
 export function createService(parts: ServiceParts): Service {
-  const { host, report, corsOrigins = [], isDurable = false } = parts;
+  const { host, report, addresses = {}, corsOrigins = [], isDurable = false } = parts;
   const store = new BoundedStore(parts.store, host, report);
   const heads = new HeadReader(store, host);
   const keys = new KeyReader(store);
@@ -63,6 +66,7 @@ export function createService(parts: ServiceParts): Service {
   };
   const creations = new Flights<Creation>(host);
   const handler = createHandler({
+    addresses,
     appender,
     corsOrigins,
     creations,

@@ -10,15 +10,13 @@ import { Cors } from "./cors.ts";
 import { bearerToken } from "./credentials.ts";
 import { errorAnswer, Refusal } from "./errors.ts";
 import { createPet, getPet, listPets, PETS_PATH, readOrder } from "./pets.ts";
-import { type PublicRoutes, publicRoutes } from "./public_routes.ts";
+import { type PublicParts, type PublicRoutes, publicRoutes } from "./public_routes.ts";
 
-export interface HandlerParts extends CreatePetParts {
+export interface HandlerParts extends CreatePetParts, PublicParts {
   /** The origins whose scripts may read answers. */
   corsOrigins: readonly string[];
   /** Aborts when the service takes no more. */
   draining: AbortSignal;
-  /** Whether the store outlives the process. */
-  isDurable: boolean;
   report: Report;
 }
 

@@ -1,13 +1,25 @@
 /** What stands outside /v1 and can be read without a key: answers to GET and HEAD, by path. */
 
 import type { Answer } from "./answer.ts";
+import { entityTag } from "./conditional_read.ts";
+import { docsPageRoutes } from "./docs_page.ts";
+import { type BaseAddresses, describeInterface } from "./openapi.ts";
 import { answerToHealth, answerToReadiness, type ReadinessParts } from "./probes.ts";
+
+export interface PublicParts extends ReadinessParts {
+  /** Where clients find the service. */
+  addresses: BaseAddresses;
+}
 
 export type PublicRoutes = ReadonlyMap<string, () => Answer | Promise<Answer>>;
 
-export function publicRoutes(parts: ReadinessParts): PublicRoutes {
+export function publicRoutes(parts: PublicParts): PublicRoutes {
+  const description = describeInterface(parts.addresses);
+  const descriptionHeaders = { "cache-control": "no-cache", etag: entityTag(description) };
   return new Map<string, () => Answer | Promise<Answer>>([
     ["/healthz", answerToHealth],
     ["/readyz", () => answerToReadiness(parts)],
+    ["/openapi.json", () => ({ status: 200, body: description, headers: descriptionHeaders })],
+    ...docsPageRoutes(parts.addresses),
   ]);
 }
