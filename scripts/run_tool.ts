@@ -4,6 +4,10 @@ import { parseArgs, type ParseArgsConfig } from "node:util";
 import { readConfig } from "../src/config.ts";
 import { reasonOf } from "../src/report.ts";
 import { createService, type Service } from "../src/service.ts";
+import type { Host } from "../src/host.ts";
+import { BoundedStore } from "../src/store/bounded_store.ts";
+import { PatientStore } from "../src/store/patient_store.ts";
+import type { Store } from "../src/store/store.ts";
 import { openStore } from "../src/store/open_store.ts";
 import { systemHost } from "../src/system_host.ts";
 
@@ -48,13 +52,27 @@ export async function withService<T>(
   { create }: { create: boolean },
   use: (service: Service) => Promise<T>,
 ): Promise<T> {
-  const store = await openStore(readConfig().kvPath, create);
+  const store = await openStore(readConfig().kvPath, { create });
   const report = () => {};
   const service = createService({ store, host: systemHost, report });
   try {
     return await use(service);
   } finally {
     await service.appender.drain();
+    store.close();
+  }
+}
+
+/** Opens the configured store, which must be there, for a tool that takes its time and nobody's. */
+export async function withPatientStore<T>(
+  { examined = false }: { examined?: boolean },
+  use: (parts: { store: Store; host: Host }) => Promise<T>,
+): Promise<T> {
+  const host = systemHost;
+  const store = await openStore(readConfig().kvPath, { create: false, examined });
+  try {
+    return await use({ store: new PatientStore(new BoundedStore(store, host), host), host });
+  } finally {
     store.close();
   }
 }

@@ -10,20 +10,9 @@ import { backoffMs, type Host, sleep } from "../host.ts";
 import { reasonOf, type Report } from "../report.ts";
 import { sha256Hex } from "../sha256.ts";
 import { NotMadeFailure } from "../store/bounded_store.ts";
-import {
-  HEAD_KEY,
-  keyBytes,
-  logKey,
-  type ProjectionRecord,
-  recordMutation,
-} from "../store/layout.ts";
-import {
-  COMMIT_BYTES_LIMIT,
-  COMMIT_KEY_BYTES_LIMIT,
-  COMMIT_MUTATIONS_LIMIT,
-  type Mutation,
-  type Store,
-} from "../store/store.ts";
+import { CommitSize } from "../store/commit_size.ts";
+import { HEAD_KEY, logKey, type ProjectionRecord, recordMutation } from "../store/layout.ts";
+import { COMMIT_MUTATIONS_LIMIT, type Mutation, type Store } from "../store/store.ts";
 import { encodeHead, type Head, type HeadEntry, readHead, writtenGenerations } from "./head.ts";
 import type { HeadReader } from "./head_reader.ts";
 
@@ -175,18 +164,15 @@ export class Appender {
     await this.#prepare(candidates, base);
 
     const attempt: Attempt = { base, next: base.head, members: [], lines: [], mutations: [] };
-    const size = { bytes: 0, keyBytes: 0 };
+    const size = new CommitSize();
     for (const [index, pending] of candidates.entries()) {
       if (pending.settled) continue;
       const share = this.#shareOf(pending, attempt.next);
       if (share === undefined) continue;
-      for (const mutation of share.mutations) addSize(size, mutation);
-      const full = attempt.mutations.length + share.mutations.length >= COMMIT_MUTATIONS_LIMIT ||
-        size.bytes > COMMIT_BYTES_LIMIT - COMMIT_RESERVE_BYTES ||
-        size.keyBytes > COMMIT_KEY_BYTES_LIMIT - COMMIT_RESERVE_BYTES;
+      for (const mutation of share.mutations) size.add(mutation);
       // What follows an event of a key is to be prepared again, which the next commit will do.
       const keysMoved = attempt.next.keyPosition > base.head.keyPosition;
-      if (attempt.members.length > 0 && (full || keysMoved)) {
+      if (attempt.members.length > 0 && (size.exceedsLimits || keysMoved)) {
         this.#waiting.unshift(...candidates.slice(index));
         break;
       }
@@ -335,9 +321,6 @@ export class Appender {
   }
 }
 
-/** Room in a commit for the new head and for what KV adds to keys and values. */
-const COMMIT_RESERVE_BYTES = 16_384;
-
 function headAfter(head: Head, event: LogEvent, line: Uint8Array): Head {
   return {
     ...head,
@@ -346,16 +329,6 @@ function headAfter(head: Head, event: LogEvent, line: Uint8Array): Head {
     lastPetId: event.type === "PetCreated" ? event.data.id : head.lastPetId,
     keyPosition: event.type === "PetCreated" ? head.keyPosition : event.position,
   };
-}
-
-/** Counts a little more than KV does: a string outside Latin-1 takes two bytes a character. */
-function addSize(size: { bytes: number; keyBytes: number }, mutation: Mutation): void {
-  const keyLength = keyBytes(mutation.key);
-  size.keyBytes += keyLength;
-  size.bytes += keyLength;
-  if (mutation.type !== "set") return;
-  const { value } = mutation;
-  size.bytes += typeof value === "string" ? 2 * value.length : value.length;
 }
 
 function settle(pending: Pending, answer: () => void): void {

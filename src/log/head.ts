@@ -23,6 +23,8 @@ const Head = z.strictObject({
   generation: Count,
   /** The generation that a replay builds, and the last position that the replay itself must fill in. */
   building: z.strictObject({ generation: Count, until: Count }).optional(),
+  /** A generation that is neither served nor built any more, for as long as records of it are left. */
+  removing: Count.optional(),
 });
 export type Head = z.infer<typeof Head>;
 

@@ -1,5 +1,6 @@
 import { logKey } from "../store/layout.ts";
-import { LIST_LIMIT, type Store } from "../store/store.ts";
+import { scan } from "../store/scan.ts";
+import type { Store } from "../store/store.ts";
 
 /** A stored line and the position of its key. */
 export interface StoredLine {
@@ -13,12 +14,7 @@ export async function* readLog(
   store: Store,
   { from = 1, to }: { from?: number; to: number },
 ): AsyncGenerator<StoredLine[]> {
-  for (let start = from; start <= to;) {
-    const range = { start: logKey(start), end: logKey(to + 1) };
-    const entries = await store.list(range, { limit: LIST_LIMIT });
-    if (entries.length === 0) return;
-    const batch = entries.map(({ key, value }) => ({ position: key[1] as number, value }));
-    yield batch;
-    start = batch.at(-1)!.position + 1;
+  for await (const entries of scan(store, { start: logKey(from), end: logKey(to + 1) })) {
+    yield entries.map(({ key, value }) => ({ position: key[1] as number, value }));
   }
 }

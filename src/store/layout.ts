@@ -14,7 +14,7 @@
  * live writer and a replay write them does not matter.
  */
 
-import type { PetStatus } from "../../events/pet.ts";
+import { PET_STATUSES, type PetStatus } from "../../events/pet.ts";
 import type { Mutation } from "./store.ts";
 
 export const HEAD_KEY = ["head"] as const;
@@ -56,6 +56,25 @@ export function petByIdempotencyKeyKey(
 ): RecordKey {
   const prefix = ["pet_by_idempotency_key", actor, idempotencyKey];
   return position === undefined ? prefix : [...prefix, position];
+}
+
+/** Whether a key can be one of a record: not whether there is such a record. */
+export function isRecordKey(key: Deno.KvKey): key is RecordKey {
+  const [kind, ...rest] = key;
+  const number = rest.pop();
+  if (typeof number !== "number" || !Number.isSafeInteger(number) || number < 1) return false;
+  switch (kind) {
+    case "pet":
+      return rest.length === 0;
+    case "pet_by_status":
+      return rest.length === 1 && (PET_STATUSES as readonly unknown[]).includes(rest[0]);
+    case "key_by_token":
+      return rest.length === 1 && typeof rest[0] === "string";
+    case "pet_by_idempotency_key":
+      return rest.length === 2 && rest.every((part) => typeof part === "string");
+    default:
+      return false;
+  }
 }
 
 /** The length of a key in bytes as KV counts it, or a little more. */

@@ -24,12 +24,17 @@ const REACH_LIMIT_MS = 3_000;
 
 /**
  * Opens the store at a path: a file, `:memory:`, an http(s) address, or `undefined` for the database
- * that the platform attaches. A file that is not there is made only where `create` says so. Throws
- * `OpenStoreError`, and leaves files that are no store of ours as they were.
+ * that the platform attaches. A file that is not there is made only where `create` says so, and data
+ * without a head is accepted only in a store that is to be `examined`. Throws `OpenStoreError`, and
+ * leaves files that are no store of ours as they were.
  */
-export async function openStore(path: string | undefined, create: boolean): Promise<Store> {
+export async function openStore(
+  path: string | undefined,
+  { create, examined = false }: { create: boolean; examined?: boolean },
+): Promise<Store> {
+  const expect = examined ? () => Promise.resolve() : expectOurs;
   if (path === undefined || isAddress(path)) {
-    const store = new RemoteStore(path, expectOurs);
+    const store = new RemoteStore(path, expect);
     await reach(store, path);
     return store;
   }
@@ -37,7 +42,7 @@ export async function openStore(path: string | undefined, create: boolean): Prom
   let store: Store | undefined;
   try {
     store = new KvStore(await Deno.openKv(path));
-    await expectOurs(store);
+    await expect(store);
     return store;
   } catch (error) {
     store?.close();
@@ -54,7 +59,7 @@ export async function openStoreOrWait(
   path: string | undefined,
   onRefused: (error: OpenStoreError) => void,
 ): Promise<Store> {
-  if (path !== undefined && !isAddress(path)) return await openStore(path, true);
+  if (path !== undefined && !isAddress(path)) return await openStore(path, { create: true });
   let isWaiting = false;
   const store = new RemoteStore(path, expectOurs, ({ message }) => {
     if (isWaiting) onRefused(new OpenStoreError(path, message));

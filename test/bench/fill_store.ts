@@ -14,7 +14,7 @@ const WAVE = 1_000;
  * Resolves to the key.
  */
 export async function fillStore(path: string, pets: number): Promise<string> {
-  const store = await openStore(path, true);
+  const store = await openStore(path, { create: true });
   const host = systemHost;
   const service = createService({ store, host, report: () => {}, isDurable: true });
   try {

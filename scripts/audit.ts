@@ -1,0 +1,83 @@
+/**
+ * Proves that a store, or an exported log, is sound; or says what is not.
+ *
+ *     deno task audit [--json] [--checkpoint FILE] [--file EXPORT]
+ */
+
+import { audit, auditLines, type AuditOptions, type AuditReport } from "../src/audit.ts";
+import { readCheckpoint, writeCheckpoint } from "../src/checkpoint.ts";
+import { splitLines } from "../src/log/chain.ts";
+import { count, ProgressLine } from "./progress_line.ts";
+import { EXIT, print, runTool, UsageError, withPatientStore } from "./run_tool.ts";
+
+const HELP = `
+Re-reads everything that is stored and proves it against the log: each line's form, hash, place and
+facts, the head, and every record of the projections. Writes nothing to the store; works while the
+service runs, up to the event that was the newest when it began.
+
+  deno task audit [--json] [--checkpoint FILE] [--file EXPORT]
+
+  --json              the report as one JSON object
+  --checkpoint FILE   proves too that the log extends the checkpoint in that file, if it is there, and
+                      replaces it where all is sound. Keep it away from the store.
+  --file EXPORT       audits an export of deno task log (- for standard input), without any store
+
+The store is named by KV_PATH (default .data/pets.sqlite3).
+Exit codes: 0 sound, 1 not sound, 2 the audit could not run.
+`;
+
+const progress = new ProgressLine();
+const CHECKING = { title: "Auditing", unit: "events" };
+
+await runTool({
+  help: HELP,
+  options: {
+    json: { type: "boolean" },
+    checkpoint: { type: "string" },
+    file: { type: "string" },
+  },
+  async run({ json = false, checkpoint: path, file }, positionals) {
+    if (positionals.length > 0) {
+      throw new UsageError(`Unexpected argument ${JSON.stringify(positionals[0])}`);
+    }
+    const checkpoint = path === undefined ? undefined : await readCheckpoint(path);
+    const options: AuditOptions = {
+      ...(checkpoint === undefined ? {} : { checkpoint }),
+      progress: (done, total) => progress.update(CHECKING, done, total),
+    };
+    const report = file === undefined
+      ? await withPatientStore({ examined: true }, (parts) => audit(parts, options))
+      : await auditExport(file, options);
+    progress.end();
+    if (path !== undefined && report.sound) {
+      await writeCheckpoint(path, { position: report.position, hash: report.hash });
+    }
+    await print(json ? JSON.stringify(report) : textOf(report, checkpoint !== undefined));
+    return report.sound ? EXIT.done : EXIT.refused;
+  },
+});
+
+async function auditExport(path: string, options: AuditOptions): Promise<AuditReport> {
+  const stream = path === "-" ? Deno.stdin.readable : (await Deno.open(path)).readable;
+  return await auditLines(splitLines(stream), options);
+}
+
+function textOf(report: AuditReport, hadCheckpoint: boolean): string {
+  const { sound, position, pets, hash, counts, faults, notes, firstBadPosition } = report;
+  const lines: string[] = [];
+  if (sound) {
+    lines.push(`Sound: ${count(position)} events, ${count(pets)} pets.`);
+    if (hadCheckpoint) lines.push("The log extends the checkpoint.");
+    lines.push(`The last line's SHA-256 is ${hash}.`);
+  } else {
+    const total = Object.values(counts).reduce((sum, number) => sum + number, 0);
+    const where = firstBadPosition === undefined
+      ? ""
+      : ` The first bad position is ${firstBadPosition}.`;
+    lines.push(`Not sound: ${count(total)} faults in ${count(position)} events.${where}`);
+    for (const { message } of faults) lines.push(`- ${message}`);
+    if (total > faults.length) lines.push(`- and ${count(total - faults.length)} more`);
+  }
+  lines.push(...notes.map((note) => `Note: ${note}.`));
+  return lines.join("\n");
+}

@@ -1,0 +1,118 @@
+/**
+ * Rebuilds the projections from the log, beside the live service.
+ *
+ *     deno task replay [--dry-run] [--grace SECONDS]
+ */
+
+import { readHead } from "../src/log/head.ts";
+import { compareWithLog, type Differences, UnsoundError } from "../src/projections/compare.ts";
+import { GRACE_MS, replay, type ReplayPhase } from "../src/projections/replay.ts";
+import { LEASE_LIMIT_MS, ReplayUnderWayError } from "../src/projections/replay_lease.ts";
+import type { Host } from "../src/host.ts";
+import { keyText } from "../src/store/key_text.ts";
+import type { Store } from "../src/store/store.ts";
+import { count, ProgressLine, type ProgressPhase } from "./progress_line.ts";
+import { EXIT, runTool, UsageError, withPatientStore } from "./run_tool.ts";
+
+const HELP = `
+Rebuilds the projections (pets, status index, keys) from the log, beside the live service, which goes
+on reading and writing all the while. A replay that was killed is taken up by the next one.
+
+  deno task replay [--dry-run] [--grace SECONDS]
+
+  --dry-run         only compares what is served with the log; writes nothing
+  --grace SECONDS   how long the old projections stay after the change to the new ones, for requests
+                    that still read them (default: ${GRACE_MS / 1_000})
+
+The store is named by KV_PATH (default .data/pets.sqlite3).
+Exit codes: 0 done; 1 another replay is under way, the log is not sound, or a dry run found differences;
+2 the command could not run.
+`;
+
+const PHASES: Record<ReplayPhase, ProgressPhase> = {
+  fill: { title: "Filling", unit: "events" },
+  compare: { title: "Comparing", unit: "events" },
+  wait: { title: "Waiting", unit: "ms" },
+  remove: { title: "Removing", unit: "records" },
+};
+
+const progress = new ProgressLine();
+
+await runTool({
+  help: HELP,
+  options: { "dry-run": { type: "boolean" }, grace: { type: "string" } },
+  async run({ "dry-run": dryRun = false, grace }, positionals) {
+    if (positionals.length > 0) {
+      throw new UsageError(`Unexpected argument ${JSON.stringify(positionals[0])}`);
+    }
+    if (dryRun && grace !== undefined) throw new UsageError("--grace does not go with --dry-run");
+    const graceMs = grace === undefined ? GRACE_MS : parseSeconds(grace);
+    try {
+      return await withPatientStore(
+        {},
+        (parts) => dryRun ? compare(parts) : rebuild(parts, graceMs),
+      );
+    } catch (error) {
+      progress.end();
+      if (!(error instanceof UnsoundError || error instanceof ReplayUnderWayError)) throw error;
+      console.error(`error: ${error.message}`);
+      return EXIT.refused;
+    }
+  },
+});
+
+async function rebuild(parts: { store: Store; host: Host }, graceMs: number): Promise<number> {
+  const start = performance.now();
+  const { generation, events, differences } = await replay(parts, {
+    graceMs,
+    progress: (phase, done, total) => progress.update(PHASES[phase], done, total),
+    onWait: () =>
+      console.error(
+        "Another replay has been at work; looking for up to " +
+          `${LEASE_LIMIT_MS / 1_000} s whether it still lives`,
+      ),
+  });
+  progress.end();
+  const seconds = (performance.now() - start) / 1_000;
+  console.error(
+    `Replayed ${count(events)} events in ${
+      seconds.toFixed(1)
+    } s; generation ${generation} is served.`,
+  );
+  describe("The old projections", differences);
+  return EXIT.done;
+}
+
+async function compare({ store, host }: { store: Store; host: Host }): Promise<number> {
+  const { generation, position: until } = (await readHead(store)).head;
+  const [differences] = await compareWithLog(
+    { store, host },
+    { generations: [generation], until },
+    (done) => progress.update(PHASES.compare, done, until),
+  );
+  progress.end();
+  console.error(`Compared generation ${generation} with ${count(until)} events; wrote nothing.`);
+  describe("The projections", differences);
+  return differences.total === 0 ? EXIT.done : EXIT.refused;
+}
+
+function describe(subject: string, { total, counts, first }: Differences): void {
+  if (total === 0) {
+    console.error(`${subject} were as the log says.`);
+    return;
+  }
+  const { missing, extra, altered } = counts;
+  console.error(
+    `${subject} differed from the log: ` +
+      `${count(missing)} records missing, ${count(extra)} extra, ${count(altered)} altered.`,
+  );
+  for (const { kind, key, position } of Object.values(first)) {
+    const event = position === undefined ? "" : ` (event ${position})`;
+    console.error(`  first ${kind}: ${keyText(key)}${event}`);
+  }
+}
+
+function parseSeconds(text: string): number {
+  if (/^\d{1,5}(\.\d{1,3})?$/.test(text)) return Number(text) * 1_000;
+  throw new UsageError(`--grace takes a number of seconds, not ${JSON.stringify(text)}`);
+}

@@ -1,0 +1,427 @@
+/**
+ * Proves that what is stored is what was written: re-reads every record of a store, or every line of
+ * an export, and says what is not as it must be. Writes nothing.
+ */
+
+import type { LogEvent } from "../events/event.ts";
+import type { Checkpoint } from "./checkpoint.ts";
+import type { Host } from "./host.ts";
+import { Chain } from "./log/chain.ts";
+import {
+  EMPTY_HEAD,
+  encodeHead,
+  ForeignStoreError,
+  type Head,
+  headEntryOf,
+  readHead,
+} from "./log/head.ts";
+import { Comparison, type Difference, type DifferenceKind } from "./projections/compare.ts";
+import { decodeLease } from "./projections/replay_lease.ts";
+import { keyText } from "./store/key_text.ts";
+import { HEAD_KEY, isRecordKey, logKey, REPLAY_KEY } from "./store/layout.ts";
+import { type BoundedRange, scan, scanOutside } from "./store/scan.ts";
+import type { Store, StoreEntry } from "./store/store.ts";
+
+/** How many faults of a kind are kept; all are counted. */
+export const FAULTS_KEPT_PER_KIND = 20;
+
+/** How often an audit begins again where replays change the generations under its feet. */
+const ATTEMPTS = 3;
+
+export type FaultKind =
+  | "head"
+  | "line"
+  | "record_missing"
+  | "record_extra"
+  | "record_altered"
+  | "foreign_record"
+  | "checkpoint";
+
+export interface Fault {
+  kind: FaultKind;
+  /** Position in the log, where the fault has one. */
+  position?: number;
+  /** What is wrong, for an operator. */
+  message: string;
+}
+
+export interface AuditReport {
+  sound: boolean;
+  /** How far the log was audited, and the hash of that line: a checkpoint, where all is sound. */
+  position: number;
+  hash: string;
+  pets: number;
+  /** How many faults there are of each kind that there is. */
+  counts: Partial<Record<FaultKind, number>>;
+  /** The first position that is bad; absent where no fault has a position. */
+  firstBadPosition?: number;
+  /** The first faults of each kind, in order of their positions. */
+  faults: Fault[];
+  /** What is no fault but worth to know. */
+  notes: string[];
+}
+
+export interface AuditOptions {
+  /** What an earlier audit found, which this log must extend. */
+  checkpoint?: Checkpoint;
+  /** Told how many lines were checked; `total` is unknown for a file. */
+  progress?: (done: number, total?: number) => void;
+}
+
+/** Replays followed each other so closely that no audit between them was possible. */
+export class AuditImpossibleError extends Error {
+  override name = "AuditImpossibleError";
+}
+
+/**
+ * Audits a store up to the head that it has now; what is added meanwhile is no fault. The store must
+ * repeat its reads. Throws `AuditImpossibleError`.
+ */
+export async function audit(
+  { store, host }: { store: Store; host: Host },
+  options: AuditOptions = {},
+): Promise<AuditReport> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const findings = new Findings();
+    const head = await readHeadFor(findings, store);
+    const report = await new StoreAudit(store, host, findings, options).run(head);
+    // A replay may have removed what was being read: that is a fault only where no replay did it.
+    if (report.sound || head === undefined || await generationsHold(store, head)) return report;
+  }
+  throw new AuditImpossibleError(
+    "A replay flipped the projections during each attempt; audit again when it has ended",
+  );
+}
+
+/** Audits the lines of an export alone. */
+export async function auditLines(
+  lines: AsyncIterable<Uint8Array>,
+  { checkpoint, progress = () => {} }: AuditOptions = {},
+): Promise<AuditReport> {
+  const findings = new Findings();
+  const log = new LogAudit(findings, checkpoint);
+  for await (const line of lines) {
+    log.take(line);
+    if (log.position % 1_000 === 0) progress(log.position);
+  }
+  log.end();
+  return findings.report(log.head);
+}
+
+/** The faults found, bounded in number. */
+class Findings {
+  readonly notes: string[] = [];
+  #faults: Fault[] = [];
+  #counts: Partial<Record<FaultKind, number>> = {};
+  #firstBadPosition = Infinity;
+
+  add(kind: FaultKind, message: string, position?: number): void {
+    const count = (this.#counts[kind] ?? 0) + 1;
+    this.#counts[kind] = count;
+    if (position !== undefined) {
+      this.#firstBadPosition = Math.min(this.#firstBadPosition, position);
+    }
+    if (count > FAULTS_KEPT_PER_KIND) return;
+    this.#faults.push({ kind, ...(position === undefined ? {} : { position }), message });
+  }
+
+  report({ position, lastHash, lastPetId }: Head): AuditReport {
+    const first = this.#firstBadPosition;
+    return {
+      sound: this.#faults.length === 0,
+      position,
+      hash: lastHash,
+      pets: lastPetId,
+      counts: this.#counts,
+      ...(first === Infinity ? {} : { firstBadPosition: first }),
+      faults: this.#faults.sort((one, other) =>
+        (one.position ?? Infinity) - (other.position ?? Infinity)
+      ),
+      notes: this.notes,
+    };
+  }
+}
+
+/** The log's own part of an audit, with or without a store. */
+class LogAudit {
+  #findings: Findings;
+  #checkpoint: Checkpoint | undefined;
+  #chain = new Chain();
+  #position = 0;
+  #lines = 0;
+
+  constructor(findings: Findings, checkpoint: Checkpoint | undefined) {
+    this.#findings = findings;
+    this.#checkpoint = checkpoint;
+    this.#compareWithCheckpoint();
+  }
+
+  /** Position of the last line taken. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** The head that belongs to the lines taken. */
+  get head(): Head {
+    return this.#chain.head;
+  }
+
+  /**
+   * The event of the next line, where it bears one that can be gone on with. `place` is the position
+   * that the line is stored at; lines of a file have none but their order.
+   */
+  take(line: unknown, place?: number): LogEvent | undefined {
+    const due = this.#position + 1;
+    this.#lines++;
+    const { event, faults } = this.#chain.take(line, place);
+    this.#position = this.#chain.head.position;
+    if (faults.length > 0) {
+      // What is missing is first missed where it was due.
+      const position = Math.min(due, this.#position);
+      this.#findings.add("line", `Line ${place ?? this.#lines}: ${faults.join("; ")}`, position);
+    }
+    this.#compareWithCheckpoint();
+    return event?.position === this.#position ? event : undefined;
+  }
+
+  end(): void {
+    const { position } = this.#checkpoint ?? { position: 0 };
+    if (position <= this.#position) return;
+    this.#findings.add(
+      "checkpoint",
+      `The log ends at position ${this.#position}, but the checkpoint was taken at position ` +
+        `${position}: its newest events were cut off`,
+      this.#position + 1,
+    );
+  }
+
+  #compareWithCheckpoint(): void {
+    if (this.#checkpoint?.position !== this.#position) return;
+    const { position, hash } = this.#checkpoint;
+    const { lastHash } = this.#chain.head;
+    if (lastHash === hash) return;
+    this.#findings.add(
+      "checkpoint",
+      `Line ${position} is not the one that the checkpoint was taken at: the log up to there was ` +
+        `rewritten (its SHA-256 is ${lastHash}, the checkpoint says ${hash})`,
+      position,
+    );
+  }
+}
+
+class StoreAudit {
+  #store: Store;
+  #host: Host;
+  #findings: Findings;
+  #options: AuditOptions;
+
+  constructor(store: Store, host: Host, findings: Findings, options: AuditOptions) {
+    this.#store = store;
+    this.#host = host;
+    this.#findings = findings;
+    this.#options = options;
+  }
+
+  async run(head: Head | undefined): Promise<AuditReport> {
+    const to = head?.position ?? await this.#lastPosition();
+    const comparisons = head === undefined ? [] : this.#comparisonsOf(head);
+    const log = await this.#readLog(to, comparisons);
+    if (head === undefined) {
+      this.#findings.notes.push("Without a head, the projections were not audited");
+    } else {
+      this.#checkHead(head, log.head);
+      await this.#readRest(head, comparisons);
+    }
+    return this.#findings.report({ ...log.head, position: log.position });
+  }
+
+  #comparisonsOf({ generation, building }: Head): Comparison[] {
+    const parts = { store: this.#store, host: this.#host };
+    const differs = (difference: Difference) => {
+      this.#findings.add(RECORD_FAULTS[difference.kind], wordsFor(difference), difference.position);
+    };
+    const served = new Comparison({ ...parts, generation, differs });
+    if (building?.generation !== generation + 1) return [served];
+    const { until: mayMissUntil } = building;
+    return [
+      served,
+      new Comparison({ ...parts, generation: generation + 1, mayMissUntil, differs }),
+    ];
+  }
+
+  async #readLog(to: number, comparisons: Comparison[]): Promise<LogAudit> {
+    const log = new LogAudit(this.#findings, this.#options.checkpoint);
+    for await (const entries of scan(this.#store, logRange(to))) {
+      const events: LogEvent[] = [];
+      for (const { key, value } of entries) {
+        if (!isLogKey(key)) {
+          this.#addForeign(key);
+          continue;
+        }
+        const event = log.take(value, key[1]);
+        if (event !== undefined) events.push(event);
+      }
+      await Promise.all(comparisons.map((comparison) => comparison.follow(events)));
+      this.#options.progress?.(log.position, to);
+    }
+    if (log.position < to) {
+      const from = log.position + 1;
+      const which = from === to ? `Line ${to} is` : `Lines ${from} to ${to} are`;
+      this.#findings.add("line", `${which} missing, although the head counts them`, from);
+    }
+    log.end();
+    return log;
+  }
+
+  #checkHead(head: Head, due: Head): void {
+    const { position, generation, building, removing } = head;
+    const wrong = (what: string, at?: number) => {
+      this.#findings.add("head", `The head is wrong: ${what}`, at);
+    };
+    if (head.lastHash !== due.lastHash) {
+      wrong(
+        `its lastHash is not the SHA-256 of line ${position}, so one of both was altered`,
+        position,
+      );
+    }
+    for (const field of ["lastPetId", "keyPosition"] as const) {
+      if (head[field] !== due[field]) {
+        wrong(`its ${field} is ${head[field]} where the log says ${due[field]}`);
+      }
+    }
+    if (generation < 1) wrong(`generation ${generation} cannot be`);
+    if (building !== undefined) {
+      if (building.generation !== generation + 1 || building.until > position) {
+        wrong(
+          `it builds generation ${building.generation} up to position ${building.until}, ` +
+            `while generation ${generation} is served and the log ends at ${position}`,
+        );
+      } else {
+        this.#findings.notes.push(
+          `A replay builds generation ${building.generation}; if none runs, run one to finish it`,
+        );
+      }
+    }
+    if (removing !== undefined) {
+      if (removing < 1 || building !== undefined || Math.abs(removing - generation) !== 1) {
+        wrong(`generation ${removing} cannot be under removal while ${generation} is served`);
+      } else {
+        this.#findings.notes.push(
+          `Generation ${removing} is being removed; if no replay runs, run one to finish it`,
+        );
+      }
+    }
+  }
+
+  /** Everything that lies outside of the log and of the ranges that were compared beside it. */
+  async #readRest(head: Head, comparisons: Comparison[]): Promise<void> {
+    const read: BoundedRange[] = [
+      logRange(head.position),
+      ...comparisons.flatMap(({ covered }) => covered),
+    ];
+    for await (const entries of scanOutside(this.#store, [], read)) {
+      const unclear: StoreEntry[] = [];
+      const ofComparison = new Map<Comparison, StoreEntry[]>();
+      for (const entry of entries) {
+        const comparison = comparisons.find(({ generation }) => isOf(generation, entry.key));
+        if (comparison === undefined) unclear.push(entry);
+        else ofComparison.set(comparison, [...ofComparison.get(comparison) ?? [], entry]);
+      }
+      for (const [comparison, own] of ofComparison) await comparison.judge(own);
+      await this.#judge(unclear, head);
+    }
+  }
+
+  async #judge(entries: StoreEntry[], head: Head): Promise<void> {
+    const doubtful = entries.filter((entry) => !isOwn(entry));
+    if (doubtful.length === 0) return;
+    // Read after the entries: what has come since the audit began is accounted for by this head.
+    const { head: now } = await readHead(this.#store);
+    const generations = [head, now].flatMap((
+      { generation, building, removing },
+    ) => [generation, building?.generation, removing]);
+    for (const { key } of doubtful) {
+      const isNewLine = isLogKey(key) && key[1] > head.position && key[1] <= now.position;
+      const isOfReplay = key[0] === "projection" &&
+        generations.includes(key[1] as number) && isRecordKey(key.slice(2));
+      if (!isNewLine && !isOfReplay) this.#addForeign(key);
+    }
+  }
+
+  #addForeign(key: Deno.KvKey): void {
+    this.#findings.add(
+      "foreign_record",
+      `Record ${keyText(key)} is none that this service writes at this head`,
+    );
+  }
+
+  async #lastPosition(): Promise<number> {
+    const [last] = await this.#store.list({ prefix: ["log"] }, { limit: 1, reverse: true });
+    return last !== undefined && isLogKey(last.key) ? last.key[1] : 0;
+  }
+}
+
+const RECORD_FAULTS = {
+  missing: "record_missing",
+  extra: "record_extra",
+  altered: "record_altered",
+} as const satisfies Record<DifferenceKind, FaultKind>;
+
+function wordsFor({ kind, key, position }: Difference): string {
+  switch (kind) {
+    case "missing":
+      return `Record ${keyText(key)} is missing: the event at position ${position} makes it`;
+    case "extra":
+      return `Record ${keyText(key)} is there, but no event makes it`;
+    case "altered":
+      return `Record ${keyText(key)} is not what the event at position ${position} makes it`;
+  }
+}
+
+/** The head to audit up to; `undefined` where there is none that can be used. */
+async function readHeadFor(findings: Findings, store: Store): Promise<Head | undefined> {
+  try {
+    const entry = await store.get(HEAD_KEY);
+    const { head } = headEntryOf(entry);
+    if (entry !== null) {
+      if (entry.value !== encodeHead(head)) {
+        findings.add("head", "The head record is not in the form that this service writes");
+      }
+      return head;
+    }
+    const isEmpty = (await store.list({ prefix: [] }, { limit: 1 })).length === 0;
+    if (isEmpty) return EMPTY_HEAD;
+    findings.add("head", "The head record is missing");
+  } catch (error) {
+    if (!(error instanceof ForeignStoreError)) throw error;
+    findings.add("head", "The head record is none that this service writes");
+  }
+}
+
+async function generationsHold(store: Store, before: Head): Promise<boolean> {
+  const { head: now } = await readHead(store);
+  return generationsOf(now) === generationsOf(before);
+}
+
+function generationsOf({ generation, building, removing }: Head): string {
+  return JSON.stringify([generation, building, removing]);
+}
+
+function logRange(to: number): BoundedRange {
+  return { start: logKey(1), end: logKey(to + 1) };
+}
+
+function isLogKey(key: Deno.KvKey): key is ["log", number] {
+  return key.length === 2 && key[0] === "log" && Number.isSafeInteger(key[1]) &&
+    key[1] as number >= 1;
+}
+
+function isOf(generation: number, key: Deno.KvKey): boolean {
+  return key[0] === "projection" && key[1] === generation;
+}
+
+function isOwn({ key, value }: StoreEntry): boolean {
+  if (key.length !== 1) return false;
+  if (key[0] === HEAD_KEY[0]) return true;
+  return key[0] === REPLAY_KEY[0] && decodeLease(value) !== undefined;
+}

@@ -1,0 +1,265 @@
+/** Compares the records of a generation with the fold of the log, both ways, in bounded memory. */
+
+import { type LogEvent, MalformedEventError } from "../../events/event.ts";
+import { PET_STATUSES } from "../../events/pet.ts";
+import type { Host } from "../host.ts";
+import { Chain, decodeLine } from "../log/chain.ts";
+import { readHead } from "../log/head.ts";
+import { readLog } from "../log/read_log.ts";
+import { keyText } from "../store/key_text.ts";
+import {
+  isRecordKey,
+  logKey,
+  petByStatusKey,
+  petKey,
+  projectionKey,
+  type ProjectionRecord,
+  type RecordKey,
+} from "../store/layout.ts";
+import { type BoundedRange, scan, scanOutside } from "../store/scan.ts";
+import type { Store, StoreEntry } from "../store/store.ts";
+import { fold } from "./fold.ts";
+
+export type DifferenceKind = "missing" | "extra" | "altered";
+
+/** A record that is not as the log says. */
+export interface Difference {
+  kind: DifferenceKind;
+  key: Deno.KvKey;
+  /** Position of the event that the record is of; absent where it is of none. */
+  position?: number;
+}
+
+export interface ComparisonParts {
+  store: Store;
+  host: Host;
+  generation: number;
+  /** Of events up to this position records may be missing: a replay is still filling them in. */
+  mayMissUntil?: number;
+  differs: (difference: Difference) => void;
+}
+
+/**
+ * Store and clocks may disagree by so much on whether a record that expires is due to be there. KV
+ * removes one up to a minute late.
+ */
+const EXPIRY_MARGIN_MS = 60_000;
+
+interface Expected extends ProjectionRecord {
+  position: number;
+}
+
+/**
+ * Takes the events of the log in order, and compares their records with the stored ones; what it has
+ * not covered in doing so is to be judged afterwards, key by key.
+ */
+export class Comparison {
+  #parts: ComparisonParts;
+  #position = 0;
+  #lastPetId = 0;
+
+  constructor(parts: ComparisonParts) {
+    this.#parts = parts;
+  }
+
+  get generation(): number {
+    return this.#parts.generation;
+  }
+
+  /** The ranges of keys that are compared by now, in key order. */
+  get covered(): BoundedRange[] {
+    return this.#rangesOfPets(1, this.#lastPetId + 1);
+  }
+
+  /** Compares the records of the next events of the log. */
+  async follow(events: readonly LogEvent[]): Promise<void> {
+    const first = this.#lastPetId + 1;
+    const ofPets = new Map<string, Expected[]>();
+    const others: Expected[] = [];
+    for (const event of events) {
+      const { position } = event;
+      this.#position = position;
+      if (event.type === "PetCreated") {
+        const { id } = event.data;
+        // A damaged log may say anything, but not make more pets than it has events.
+        if (id <= this.#lastPetId || id > position) continue;
+        this.#lastPetId = id;
+      }
+      for (const record of fold(event)) {
+        const expected = { ...record, position };
+        if (!isOfPets(record.key)) {
+          others.push(expected);
+          continue;
+        }
+        const projection = nameOfProjection(record.key);
+        const records = ofPets.get(projection);
+        if (records === undefined) ofPets.set(projection, [expected]);
+        else records.push(expected);
+      }
+    }
+    const ranges = this.#rangesOfPets(first, this.#lastPetId + 1);
+    await Promise.all([
+      ...petsKeys(first).map(async (key, index) => {
+        const found = (await Array.fromAsync(scan(this.#parts.store, ranges[index]))).flat();
+        this.#compare(ofPets.get(nameOfProjection(key)) ?? [], found);
+      }),
+      ...others.map(async (expected) => {
+        const key = projectionKey(this.generation, expected.key);
+        const entry = await this.#parts.store.get(key);
+        this.#compare([expected], entry === null ? [] : [entry]);
+      }),
+    ]);
+  }
+
+  /**
+   * Judges entries of this generation that lie outside of the ranges covered. What belongs to events
+   * after those taken is no difference, where the head has come as far.
+   */
+  async judge(entries: StoreEntry[]): Promise<void> {
+    const newer: StoreEntry[] = [];
+    await Promise.all(entries.map(async (entry) => {
+      const key = entry.key.slice(2);
+      if (!isRecordKey(key)) return this.#differ("extra", entry.key);
+      const place = key.at(-1) as number;
+      if (place > (isOfPets(key) ? this.#lastPetId : this.#position)) newer.push(entry);
+      else if (!await this.#isOfEvent(key, place)) this.#differ("extra", entry.key);
+    }));
+    if (newer.length === 0) return;
+    const { head } = await readHead(this.#parts.store);
+    for (const { key } of newer) {
+      const last = isOfPets(key.slice(2)) ? head.lastPetId : head.position;
+      if (key.at(-1) as number > last) this.#differ("extra", key);
+    }
+  }
+
+  #compare(expected: Expected[], found: StoreEntry[]): void {
+    if (areSame(expected, found)) return;
+    const foundByName = new Map(found.map((entry) => [keyText(entry.key), entry]));
+    for (const record of expected) {
+      const key = projectionKey(this.generation, record.key);
+      const name = keyText(key);
+      const entry = foundByName.get(name);
+      foundByName.delete(name);
+      if (entry === undefined) {
+        if (this.#isDue(record)) this.#differ("missing", key, record.position);
+      } else if (entry.value !== record.value) {
+        this.#differ("altered", key, record.position);
+      }
+    }
+    for (const { key } of foundByName.values()) this.#differ("extra", key);
+  }
+
+  #isDue({ position, expiresAt }: Expected): boolean {
+    const { host, mayMissUntil = 0 } = this.#parts;
+    return position > mayMissUntil &&
+      (expiresAt === undefined || expiresAt > host.now() + EXPIRY_MARGIN_MS);
+  }
+
+  async #isOfEvent(key: RecordKey, position: number): Promise<boolean> {
+    const entry = await this.#parts.store.get(logKey(position));
+    try {
+      const records = fold(decodeLine(entry?.value));
+      return records.some((record) => keyText(record.key) === keyText(key));
+    } catch (error) {
+      if (error instanceof MalformedEventError) return false;
+      throw error;
+    }
+  }
+
+  #rangesOfPets(first: number, end: number): BoundedRange[] {
+    const starts = petsKeys(first);
+    return petsKeys(end).map((key, index) => ({
+      start: projectionKey(this.generation, starts[index]),
+      end: projectionKey(this.generation, key),
+    }));
+  }
+
+  #differ(kind: DifferenceKind, key: Deno.KvKey, position?: number): void {
+    this.#parts.differs({ kind, key, ...(position === undefined ? {} : { position }) });
+  }
+}
+
+/** How a generation differs from the log, in numbers, and the first of each kind. */
+export class Differences {
+  readonly counts: Record<DifferenceKind, number> = { missing: 0, extra: 0, altered: 0 };
+  readonly first: Partial<Record<DifferenceKind, Difference>> = {};
+
+  add(difference: Difference): void {
+    this.counts[difference.kind]++;
+    this.first[difference.kind] ??= difference;
+  }
+
+  get total(): number {
+    return this.counts.missing + this.counts.extra + this.counts.altered;
+  }
+}
+
+/** The log, or what was built from it, is not what it must be. */
+export class UnsoundError extends Error {
+  override name = "UnsoundError";
+}
+
+/** The events of the log up to a position, in batches. Throws `UnsoundError` at the first fault. */
+export async function* readEvents(store: Store, to: number): AsyncGenerator<LogEvent[]> {
+  const chain = new Chain();
+  let due = 1;
+  for await (const batch of readLog(store, { to })) {
+    yield batch.map(({ position, value }) => {
+      const { event, faults } = chain.take(value, position);
+      if (event === undefined || faults.length > 0) {
+        throw new UnsoundError(`Line ${position} of the log is not sound: ${faults.join("; ")}`);
+      }
+      return event;
+    });
+    due += batch.length;
+  }
+  if (due <= to) throw new UnsoundError(`Line ${due} of the log is missing`);
+}
+
+/** Compares generations with the log up to a position, in one reading of it. */
+export async function compareWithLog(
+  { store, host }: { store: Store; host: Host },
+  { generations, until }: { generations: number[]; until: number },
+  progress: (done: number) => Promise<void> | void,
+): Promise<Differences[]> {
+  const results = generations.map(() => new Differences());
+  const comparisons = generations.map((generation, index) =>
+    new Comparison({ store, host, generation, differs: (one) => results[index].add(one) })
+  );
+  for await (const events of readEvents(store, until)) {
+    await Promise.all(comparisons.map((comparison) => comparison.follow(events)));
+    await progress(events.at(-1)!.position);
+  }
+  for (const comparison of comparisons) {
+    const prefix = projectionKey(comparison.generation, []);
+    for await (const entries of scanOutside(store, prefix, comparison.covered)) {
+      await comparison.judge(entries);
+      await progress(until);
+    }
+  }
+  return results;
+}
+
+/** The projections that have a record for each of many pets: read by ranges of ids, beside the log. */
+function petsKeys(id: number): RecordKey[] {
+  return [petKey(id), ...STATUSES_IN_KEY_ORDER.map((status) => petByStatusKey(status, id))];
+}
+
+const STATUSES_IN_KEY_ORDER = [...PET_STATUSES].sort();
+
+function nameOfProjection(key: RecordKey): string {
+  return key.slice(0, -1).join("/");
+}
+
+function isOfPets([kind]: Deno.KvKey): boolean {
+  return kind === "pet" || kind === "pet_by_status";
+}
+
+/** Both are of one range, in which an entry's last part and the length of its key tell it from all others. */
+function areSame(expected: Expected[], found: StoreEntry[]): boolean {
+  return expected.length === found.length && expected.every(({ key, value }, index) => {
+    const entry = found[index];
+    return entry.value === value && entry.key.length === key.length + 2 &&
+      entry.key.at(-1) === key.at(-1);
+  });
+}

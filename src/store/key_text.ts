@@ -1,0 +1,21 @@
+import { encodeHex } from "@std/encoding/hex";
+
+/** A key of the store in readable words; different keys have different texts. */
+export function keyText(key: Deno.KvKey): string {
+  return `[${key.map(partText).join(",")}]`;
+}
+
+function partText(part: Deno.KvKeyPart): string {
+  switch (typeof part) {
+    case "string":
+      return JSON.stringify(part);
+    case "bigint":
+      return `${part}n`;
+    case "number":
+      return Object.is(part, -0) ? "-0" : String(part);
+    case "boolean":
+      return String(part);
+    default:
+      return `0x${encodeHex(part as Uint8Array)}`;
+  }
+}

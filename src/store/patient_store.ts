@@ -1,0 +1,47 @@
+import { backoffMs, type Host, sleep } from "../host.ts";
+import type { Commit, ListOptions, Store, StoreEntry } from "./store.ts";
+
+/** How long a tool waits for a busy store before it gives up. */
+export const PATIENCE_MS = 60_000;
+
+/**
+ * Repeats reads that failed, for a tool that has nobody waiting for its answer. Commits pass as they
+ * are: only who made one can tell whether it landed.
+ */
+export class PatientStore implements Store {
+  #store: Store;
+  #host: Host;
+
+  constructor(store: Store, host: Host) {
+    this.#store = store;
+    this.#host = host;
+  }
+
+  get(key: Deno.KvKey): Promise<StoreEntry | null> {
+    return this.#patiently(() => this.#store.get(key));
+  }
+
+  list(range: Deno.KvListSelector, options: ListOptions): Promise<StoreEntry[]> {
+    return this.#patiently(() => this.#store.list(range, options));
+  }
+
+  commit(commit: Commit): Promise<string | null> {
+    return this.#store.commit(commit);
+  }
+
+  close(): void {
+    this.#store.close();
+  }
+
+  async #patiently<T>(read: () => Promise<T>): Promise<T> {
+    const deadline = this.#host.uptime() + PATIENCE_MS;
+    for (let attempt = 0;; attempt++) {
+      try {
+        return await read();
+      } catch (error) {
+        if (this.#host.uptime() >= deadline) throw error;
+        await sleep(this.#host, backoffMs(this.#host, attempt));
+      }
+    }
+  }
+}

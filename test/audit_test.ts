@@ -1,0 +1,202 @@
+import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
+import { audit, auditLines } from "../src/audit.ts";
+import { splitLines } from "../src/log/chain.ts";
+
+import { sha256Hex } from "../src/sha256.ts";
+import { keyText } from "../src/store/key_text.ts";
+import { HEAD_KEY, projectionKey, REPLAY_KEY } from "../src/store/layout.ts";
+import { scan } from "../src/store/scan.ts";
+import type { Mutation, Store, StoreEntry } from "../src/store/store.ts";
+import { linesToBytes, rewritten, sampleLog } from "./sample_log.ts";
+import { openSampleStore } from "./sample_store.ts";
+
+const encoder = new TextEncoder();
+
+Deno.test("audit() finds every record that is changed, deleted, duplicated or swapped", async () => {
+  using sample = await openSampleStore(60);
+  const { store } = sample;
+  const entries = (await Array.fromAsync(scan(store, { prefix: [] }))).flat();
+  const kinds = new Set(entries.map(({ key }) => key[0] === "projection" ? key[2] : key[0]));
+  assertEquals(kinds.size, 6, "the sample has records of all kinds");
+  const missed: string[] = [];
+  let damages = 0;
+  for (const [index, entry] of entries.entries()) {
+    const other = entries[(index + 1) % entries.length];
+    for (const [name, mutations] of damagesTo(entry, other)) {
+      damages++;
+      await commit(store, mutations);
+      if ((await audit(sample)).sound) missed.push(`${name} ${keyText(entry.key)}`);
+      await restore(store, mutations, entries);
+    }
+  }
+  assertEquals(missed, []);
+  assertEquals(damages, 4 * entries.length);
+  assertEquals((await audit(sample)).sound, true);
+});
+
+Deno.test("audit() finds every foreign record", async () => {
+  using sample = await openSampleStore(30);
+  const missed: string[] = [];
+  for (const key of FOREIGN_KEYS) {
+    await commit(sample.store, [{ type: "set", key, value: "foreign" }]);
+    const { sound, counts } = await audit(sample);
+    if (sound) missed.push(keyText(key));
+    else assertEquals(Object.values(counts), [1], keyText(key));
+    await commit(sample.store, [{ type: "delete", key }]);
+  }
+  assertEquals(missed, []);
+});
+
+Deno.test("audit() finds against an older checkpoint that the newest events were cut with a fitting head", async () => {
+  using before = await openSampleStore(40);
+  const { position, hash } = await audit(before);
+  using cut = await openSampleStore(35);
+  assertEquals((await audit(cut)).sound, true);
+  const report = await audit(cut, { checkpoint: { position, hash } });
+  assertEquals(report.counts, { checkpoint: 1 });
+  assertEquals(report.firstBadPosition, 36);
+  assertMatch(report.faults[0].message, /newest events were cut off/);
+});
+
+Deno.test("audit() proves that a log extends an older checkpoint", async () => {
+  using before = await openSampleStore(35);
+  const { position, hash } = await audit(before);
+  using now = await openSampleStore(40);
+  assertEquals((await audit(now, { checkpoint: { position, hash } })).sound, true);
+});
+
+Deno.test("auditLines() finds against a checkpoint that history was rewritten with fitting hashes", async () => {
+  const lines = sampleLog(30);
+  const checkpoint = { position: 20, hash: sha256Hex(lines[19]) };
+  const line = lines[8].replace("Zoë", "Zoé");
+  assertNotEquals(line, lines[8]);
+  const forged = rewritten(lines, 8, line);
+  assertEquals((await auditFile(forged)).sound, true);
+  const report = await auditLines(linesOf(forged), { checkpoint });
+  assertEquals(report.counts, { checkpoint: 1 });
+  assertMatch(report.faults[0].message, /^Line 20 is not the one that the checkpoint was taken at/);
+});
+
+Deno.test("auditLines() names the first bad position of an export", async () => {
+  const lines = sampleLog(30);
+  assertEquals((await auditFile(lines.toSpliced(9, 1))).firstBadPosition, 10);
+  assertEquals((await auditFile(lines.with(4, "{}"))).firstBadPosition, 5);
+  assertEquals((await auditFile([...lines, ""])).firstBadPosition, 31);
+});
+
+Deno.test("audit() calls an empty store sound", async () => {
+  using sample = await openSampleStore(0);
+  await sample.store.commit({ checks: [], mutations: [{ type: "delete", key: HEAD_KEY }] });
+  assertEquals((await audit(sample)).sound, true);
+});
+
+Deno.test("audit() lets pass what is added while it runs", async () => {
+  using sample = await openSampleStore(60);
+  using shorter = await openSampleStore(40);
+  const store: Store = {
+    ...bound(sample.store),
+    get: (key) => (first ? (first = false, shorter.store) : sample.store).get(key),
+  };
+  // The audit reads the head of 40 events, and after that whatever is there with 60.
+  let first = true;
+  const report = await audit({ store, host: sample.host });
+  assertEquals(report.faults, []);
+  assertEquals(report.position, 40);
+});
+
+/** Keys that the service never writes, in all corners of the store. */
+const FOREIGN_KEYS: Deno.KvKey[] = [
+  [new Uint8Array([1])],
+  ["a"],
+  ["head", 1],
+  ["heads"],
+  ["log"],
+  ["log", 0],
+  ["log", -1],
+  ["log", 5.5],
+  ["log", 5, "x"],
+  ["log", 31],
+  ["log", "5"],
+  ["log", 5n],
+  ["projection"],
+  ["projection", 1],
+  ["projection", 0, "pet", 1],
+  ["projection", 2, "pet", 1],
+  ["projection", "1", "pet", 1],
+  projectionKey(1, ["pet"]),
+  projectionKey(1, ["pet", 0]),
+  projectionKey(1, ["pet", 2.5]),
+  projectionKey(1, ["pet", 26]),
+  projectionKey(1, ["pet", "2"]),
+  projectionKey(1, ["pet", 2, 3]),
+  projectionKey(1, ["pet_by_status", "available", 999]),
+  projectionKey(1, ["pet_by_status", "lost", 1]),
+  projectionKey(1, ["key_by_token", "0".repeat(64), 1]),
+  projectionKey(1, ["key_by_token", "0".repeat(64), 99]),
+  projectionKey(1, ["key_by_token", "0".repeat(64)]),
+  projectionKey(1, ["pet_by_idempotency_key", "a", "b", 3]),
+  projectionKey(1, ["pet_by_idempotency_key", "a", "b"]),
+  projectionKey(1, ["pet_by_name", "Rex", 1]),
+  REPLAY_KEY,
+  ["replay", 1],
+  ["z"],
+  [1],
+  [1n],
+  [true],
+];
+
+function* damagesTo(entry: StoreEntry, other: StoreEntry): Generator<[string, Mutation[]]> {
+  const { key } = entry;
+  const value = entry.value as string | Uint8Array;
+  yield ["change of", [{ type: "set", key, value: changed(value) }]];
+  yield ["deletion of", [{ type: "delete", key }]];
+  const last = key.at(-1);
+  const copy = [...key.slice(0, -1), typeof last === "number" ? last + 1_000 : `${String(last)}2`];
+  yield ["duplicate of", [{ type: "set", key: copy, value }]];
+  yield ["swap of", [
+    { type: "set", key, value: other.value as string | Uint8Array },
+    { type: "set", key: other.key, value },
+  ]];
+}
+
+/** The value with one letter or digit changed. */
+function changed(value: string | Uint8Array): string | Uint8Array {
+  const text = typeof value === "string" ? value : new TextDecoder().decode(value);
+  const index = text.search(/[0-9](?=[^0-9]*$)/);
+  const other = text[index] === "1" ? "2" : "1";
+  const altered = text.slice(0, index) + other + text.slice(index + 1);
+  return typeof value === "string" ? altered : encoder.encode(altered);
+}
+
+async function restore(store: Store, done: Mutation[], entries: StoreEntry[]): Promise<void> {
+  await commit(
+    store,
+    done.map(({ key }) => {
+      const entry = entries.find((entry) => keyText(entry.key) === keyText(key));
+      return entry === undefined
+        ? { type: "delete", key }
+        : { type: "set", key, value: entry.value as string | Uint8Array };
+    }),
+  );
+}
+
+async function commit(store: Store, mutations: Mutation[]): Promise<void> {
+  assertNotEquals(await store.commit({ checks: [], mutations }), null);
+}
+
+function auditFile(lines: string[]) {
+  return auditLines(linesOf(lines));
+}
+
+function linesOf(lines: string[]) {
+  return splitLines(new Blob([linesToBytes(lines)]).stream());
+}
+
+function bound(store: Store): Store {
+  return {
+    get: (key) => store.get(key),
+    list: (range, options) => store.list(range, options),
+    commit: (commit) => store.commit(commit),
+    close: () => store.close(),
+  };
+}

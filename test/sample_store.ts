@@ -1,0 +1,40 @@
+import { decodeLine } from "../src/log/chain.ts";
+import { Chain } from "../src/log/chain.ts";
+import { encodeHead, type Head } from "../src/log/head.ts";
+import { fold } from "../src/projections/fold.ts";
+import { splitIntoCommits } from "../src/store/commit_size.ts";
+import { KvStore } from "../src/store/kv_store.ts";
+import { HEAD_KEY, logKey, recordMutation } from "../src/store/layout.ts";
+import type { Mutation, Store } from "../src/store/store.ts";
+import { FakeHost } from "./fake_host.ts";
+import { sampleLog } from "./sample_log.ts";
+
+const encoder = new TextEncoder();
+
+/** A store of its own in memory that holds the sample log of that length, as the service would have left it. */
+export async function openSampleStore(length: number) {
+  const store = new KvStore(await Deno.openKv(":memory:"));
+  const host = new FakeHost();
+  const lines = sampleLog(length, { since: host.now() });
+  const head = await writeLog(store, host, lines);
+  return { store, host, lines, head, [Symbol.dispose]: () => store.close() };
+}
+
+/** Writes lines, the records of generation 1 and the head, unchecked. */
+export async function writeLog(store: Store, host: FakeHost, lines: string[]): Promise<Head> {
+  const chain = new Chain();
+  const mutations: Mutation[] = [];
+  for (const [index, line] of lines.entries()) {
+    const value = encoder.encode(line);
+    chain.take(value);
+    mutations.push({ type: "set", key: logKey(index + 1), value });
+    for (const record of fold(decodeLine(value))) {
+      mutations.push(recordMutation(1, record, host.now()));
+    }
+  }
+  mutations.push({ type: "set", key: HEAD_KEY, value: encodeHead(chain.head) });
+  for (const part of splitIntoCommits(mutations)) {
+    await store.commit({ checks: [], mutations: part });
+  }
+  return chain.head;
+}
