@@ -30,6 +30,9 @@ export class FakeHost implements Host {
     this.#clockOffset += ms;
   }
 
+  /** How long it is until each of the timers falls due, in milliseconds. */
+  waits = () => [...this.#timers].map(({ at }) => at - this.#now);
+
   /** Lets time pass: runs what falls due in order, and lets what waits for it go on in between. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;

@@ -17,7 +17,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
  * The text of a JSON body. Refuses with `unsupported_media_type`, `body_too_large`, `request_timeout`,
- * `shutting_down` and, where it is no UTF-8, `malformed_body`.
+ * `shutting_down` and, where it is no UTF-8 or breaks off, `malformed_body`.
  */
 export async function readJsonBody(request: Request, limits: BodyLimits): Promise<string> {
   const { headers } = request;
@@ -34,7 +34,8 @@ export async function readJsonBody(request: Request, limits: BodyLimits): Promis
   if (declared !== null && Number(declared) > BODY_LIMIT_BYTES) throw tooLarge();
   // The server holds a client to the length that it declared, which spares a look at each chunk.
   const isBounded = declared !== null && headers.get("transfer-encoding") === null;
-  const bytes = await withinTime(isBounded ? request.bytes() : readChunks(request), limits);
+  const bytes = await withinTime(isBounded ? request.bytes() : readChunks(request), limits)
+    .catch(brokenOff);
   try {
     return decoder.decode(bytes);
   } catch {
@@ -75,6 +76,12 @@ function withinTime<T>(reading: Promise<T>, { host, draining }: BodyLimits): Pro
       draining.removeEventListener("abort", cut);
     });
   });
+}
+
+/** A body that cannot be read to its end is the client's affair, whatever the server calls it. */
+function brokenOff(thrown: unknown): never {
+  if (thrown instanceof Refusal) throw thrown;
+  throw new Refusal("malformed_body", "The body broke off");
 }
 
 function isJson(contentType: string | null): boolean {

@@ -1,0 +1,240 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../src/http/request_body.ts";
+import { readHead } from "../../src/log/head.ts";
+import { permitted } from "../permitted.ts";
+import { openTestService, type TestService } from "../test_service.ts";
+import { assertError, assertRefused, serveOnSocket, testEachWay } from "./test_each_way.ts";
+
+const REX = '{"name":"Rex","categoryId":1}';
+const TOO_LARGE = { status: 413, code: "body_too_large" };
+
+testEachWay("a body that is not declared as JSON is answered with 415", async (service) => {
+  const types = ["text/plain", "", "application/jsonp", "application/json-patch+json", "json"];
+  types.push(
+    "multipart/form-data",
+    "application/json; charset=latin1",
+    "application/json, text/html",
+  );
+  for (const type of types) {
+    await assertRefused(service, () => service.add(REX, { "content-type": type }), {
+      status: 415,
+      code: "unsupported_media_type",
+    });
+  }
+  const bytes = new TextEncoder().encode(REX);
+  await assertRefused(
+    service,
+    () => service.send("/v1/pets", { method: "POST", body: bytes }),
+    { status: 415, code: "unsupported_media_type" },
+  );
+});
+
+testEachWay("a body is declared as JSON in any of the ways that mean it", async ({ add }) => {
+  const types = ["application/json", "Application/JSON", "application/json;charset=utf-8"];
+  types.push(
+    'application/json; charset="UTF-8"',
+    "application/json ; charset=UTF-8",
+    "application/json;",
+  );
+  for (const type of types) {
+    const response = await add(REX, { "content-type": type });
+    await response.body?.cancel();
+    assertEquals(response.status, 201, type);
+  }
+});
+
+testEachWay("a body that is encoded is answered with 415", async (service) => {
+  const gzip = new Response(REX).body!.pipeThrough(new CompressionStream("gzip"));
+  const body = await new Response(gzip).bytes();
+  const response = await assertRefused(
+    service,
+    () => service.add(body, { "content-encoding": "gzip" }),
+    { status: 415, code: "unsupported_media_type" },
+  );
+  assertEquals(response.headers.get("accept-encoding"), "identity");
+});
+
+testEachWay("a body may fill its limit to the byte", async (service) => {
+  const padding = " ".repeat(BODY_LIMIT_BYTES - REX.length);
+  assertEquals((await (await service.add(REX + padding)).json()).id, 1);
+  await assertRefused(service, () => service.add(`${REX}${padding} `), TOO_LARGE);
+});
+
+testEachWay("a body of 3 MB that is declared is answered with 413", async (service) => {
+  await assertRefused(service, () => service.add(" ".repeat(3_000_000)), TOO_LARGE);
+});
+
+testEachWay("a body of 3 MB that comes in chunks is answered with 413", async (service) => {
+  const headers = { "content-type": "application/json" };
+  const chunks = () => ReadableStream.from(Array(48).fill(new Uint8Array(65_000).fill(0x20)));
+  await assertRefused(
+    service,
+    () => service.send("/v1/pets", { method: "POST", headers, body: chunks() }),
+    TOO_LARGE,
+  );
+});
+
+testEachWay("a body that comes in chunks is put together", async ({ send }) => {
+  const bytes = new TextEncoder().encode('{"name":"Zoë 🐈","categoryId":1}');
+  const chunks = Array.from(bytes, (byte) => new Uint8Array([byte]));
+  const headers = { "content-type": "application/json" };
+  const body = ReadableStream.from(chunks);
+  const response = await send("/v1/pets", { method: "POST", headers, body });
+  assertEquals(await response.json(), { id: 1, name: "Zoë 🐈", categoryId: 1 });
+});
+
+Deno.test("a body that never ends is answered with 408 when its time is over", async () => {
+  await using service = await openTestService();
+  const before = await readHead(service.store);
+  const body = new ReadableStream({
+    start: (controller) => controller.enqueue(new TextEncoder().encode('{"name":')),
+  });
+  let response: Response | undefined;
+  const headers = { "content-type": "application/json" };
+  const done = service.send("/v1/pets", { method: "POST", headers, body })
+    .then((it) => response = it);
+  await service.host.advance(BODY_LIMIT_MS - 1);
+  assertEquals(response, undefined);
+  await service.host.advance(1);
+  await assertError(await done, { status: 408, code: "request_timeout" });
+  assertEquals(await readHead(service.store), before);
+  assertEquals(service.reports, []);
+});
+
+testOnTcp("a body that never ends is cut, declared or in chunks", async (service, open) => {
+  const framings = ["Content-Length: 29\r\n\r\n" + REX.slice(0, 9)];
+  framings.push(`Transfer-Encoding: chunked\r\n\r\n9\r\n${REX.slice(0, 9)}\r\n`);
+  for (const framing of framings) {
+    using connection = await open(`${post(service)}${framing}`);
+    await until(() => service.host.waits().includes(BODY_LIMIT_MS));
+    await service.host.advance(BODY_LIMIT_MS);
+    const answer = await connection.answer();
+    assertStringIncludes(answer, "HTTP/1.1 408 ");
+    assertStringIncludes(answer, "connection: close");
+    assertStringIncludes(answer, '"code":"request_timeout"');
+    // What comes now is neither the rest of an addition nor a request of its own.
+    await connection.write(`${REX.slice(9)}\r\n${post(service)}Content-Length: 29\r\n\r\n${REX}`);
+    assertEquals(await connection.rest(), "");
+  }
+});
+
+testOnTcp("a body that breaks off is no failure of the service", async (service, open) => {
+  using connection = await open(`${post(service)}Content-Length: 29\r\n\r\n${REX.slice(0, 9)}`);
+  await connection.closeWrite();
+  const answer = await connection.answer();
+  assertStringIncludes(answer, "HTTP/1.1 400 ");
+  assertStringIncludes(answer, '"code":"malformed_body"');
+  assertEquals(service.reports, []);
+});
+
+testOnTcp("a body of 3 MB is refused before it has arrived", async (service, open) => {
+  using connection = await open(`${post(service)}Content-Length: 3000000\r\n\r\n{`);
+  assertStringIncludes(await connection.answer(), "HTTP/1.1 413 ");
+});
+
+testOnTcp("headers that contradict each other add nothing", async (service, open) => {
+  const framings = [
+    `Content-Length: 29\r\nContent-Length: 28\r\n\r\n${REX}`,
+    `Content-Length: 29\r\nTransfer-Encoding: chunked\r\n\r\n1d\r\n${REX}\r\n0\r\n\r\n`,
+    `Content-Length: -1\r\n\r\n${REX}`,
+    `Content-Length: 0x1d\r\n\r\n${REX}`,
+    `Content-Length: 99999999999999999999\r\n\r\n${REX}`,
+    `Transfer-Encoding: identity\r\nContent-Length: 29\r\n\r\n${REX}`,
+    `Transfer-Encoding: chunked\r\n\r\nzz\r\n${REX}\r\n0\r\n\r\n`,
+    `Content-Length: 29\r\nContent-Type: text/plain\r\n\r\n${REX}`,
+    `Content-Length: 29\r\nAuthorization: Bearer ${service.token}\r\n\r\n${REX}`,
+    `Content-Length: 29\r\nBroken header\r\n\r\n${REX}`,
+    `Content-Length: 29\r\nX-Null: a\0b\r\n\r\n${REX}`,
+  ];
+  for (const framing of framings) {
+    using connection = await open(`${post(service)}${framing}`);
+    await connection.closeWrite();
+    const answer = await connection.answer();
+    assert(answer === "" || /^HTTP\/1\.1 4\d\d /.test(answer), `${framing}: ${answer}`);
+  }
+});
+
+interface Connection {
+  write(text: string): Promise<void>;
+  closeWrite(): Promise<void>;
+  /** What the server sends first, up to the end of an Error; nothing where it just ends the connection. */
+  answer(): Promise<string>;
+  /** What the server sends after that, until it is silent for a while. */
+  rest(): Promise<string>;
+  [Symbol.dispose](): void;
+}
+
+/**
+ * Declares a test on bare connections, for what no HTTP client sends. Whatever it does, nothing is
+ * stored, and the service goes on.
+ */
+function testOnTcp(
+  name: string,
+  check: (service: TestService, open: (request: string) => Promise<Connection>) => Promise<void>,
+): void {
+  Deno.test({
+    name: `${name} (over a socket)`,
+    ignore: !permitted("net"),
+    async fn() {
+      await using service = await openTestService();
+      await using server = await serveOnSocket(service);
+      const before = await readHead(service.store);
+      await check(service, async (request) => {
+        const connection = await connect(server.port);
+        await connection.write(request);
+        return connection;
+      });
+      assertEquals(await readHead(service.store), before);
+      assertEquals((await service.add(REX)).status, 201);
+    },
+  });
+}
+
+const SILENCE_MS = 100;
+
+async function connect(port: number): Promise<Connection> {
+  const connection = await Deno.connect({ hostname: "127.0.0.1", port });
+  const decoder = new TextDecoder();
+  let received = "";
+  let ended = false;
+  const reading = (async () => {
+    for await (const chunk of connection.readable) received += decoder.decode(chunk);
+  })().catch(() => {}).finally(() => ended = true);
+  return {
+    async write(text) {
+      const writer = connection.writable.getWriter();
+      await writer.write(new TextEncoder().encode(text)).catch(() => {});
+      writer.releaseLock();
+    },
+    closeWrite: () => connection.closeWrite().catch(() => {}),
+    async answer() {
+      await until(() => ended || /\r\n\r\n.*}$/.test(received) || /length: 0\r\n/.test(received));
+      const answer = received;
+      received = "";
+      return answer;
+    },
+    async rest() {
+      await Promise.race([reading, new Promise((resolve) => setTimeout(resolve, SILENCE_MS))]);
+      return received;
+    },
+    [Symbol.dispose]() {
+      try {
+        connection.close();
+      } catch {
+        // It has ended already.
+      }
+    },
+  };
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let waitedMs = 0; !condition(); waitedMs += 5) {
+    assert(waitedMs < 5_000, "waited too long");
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+function post({ token }: TestService): string {
+  return "POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
+    `Authorization: Bearer ${token}\r\n`;
+}
