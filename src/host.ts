@@ -27,4 +27,5 @@ export function backoffMs(host: Host, attempt: number): number {
 }
 
 const BACKOFF_FIRST_MS = 4;
-const BACKOFF_LIMIT_MS = 250;
+/** The longest wait between two tries. */
+export const BACKOFF_LIMIT_MS = 250;

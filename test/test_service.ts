@@ -1,3 +1,4 @@
+import { BACKOFF_LIMIT_MS } from "../src/host.ts";
 import { issueKey } from "../src/commands/issue_key.ts";
 import { createService, type Service } from "../src/service.ts";
 import { KvStore } from "../src/store/kv_store.ts";
@@ -42,7 +43,11 @@ export async function openTestService(
     return service.handler(new Request(`http://localhost${path}`, init));
   });
   const close = async () => {
-    await service.appender.drain();
+    let isDrained = false;
+    const drained = service.appender.drain().finally(() => isDrained = true);
+    // Time stands still, and a commit that failed waits for its next try.
+    while (!isDrained) await host.advance(BACKOFF_LIMIT_MS);
+    await drained;
     store.close();
   };
   return {
