@@ -5,6 +5,7 @@ export class FakeHost implements Host {
   #now = Date.parse("2026-01-01T00:00:00.000Z");
   #clockOffset = 0;
   #count = 0;
+  #working = 0;
   #timers = new Set<{ at: number; run: () => void }>();
 
   now = () => this.#now + this.#clockOffset;
@@ -36,21 +37,34 @@ export class FakeHost implements Host {
   /** Lets time pass: runs what falls due in order, and lets what waits for it go on in between. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
-    await settled();
+    await this.#settled();
     for (;;) {
       const [next] = [...this.#timers].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at);
       if (next === undefined) break;
       this.#timers.delete(next);
       this.#now = next.at;
       next.run();
-      await settled();
+      await this.#settled();
     }
     this.#now = end;
-    await settled();
+    await this.#settled();
   }
-}
 
-/** Resolves when everything that can go on without more time has gone on. */
-function settled(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 2));
+  /** Takes note of work that goes on by itself: time does not pass before it is done. */
+  async during<T>(work: Promise<T>): Promise<T> {
+    this.#working++;
+    try {
+      return await work;
+    } finally {
+      this.#working--;
+    }
+  }
+
+  /** Resolves when everything that can go on without more time has gone on. */
+  async #settled(): Promise<void> {
+    for (let quietTurns = 0; quietTurns < 2;) {
+      await new Promise((resolve) => setTimeout(resolve));
+      quietTurns = this.#working === 0 ? quietTurns + 1 : 0;
+    }
+  }
 }

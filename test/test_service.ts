@@ -32,7 +32,7 @@ export async function openTestService(
 ): Promise<TestService> {
   const host = new FakeHost();
   const reports: TestService["reports"] = [];
-  const store = wrap(new KvStore(await Deno.openKv(":memory:")));
+  const store = wrap(awaitedBy(host, new KvStore(await Deno.openKv(":memory:"))));
   const service = createService({
     store,
     host,
@@ -58,6 +58,16 @@ export async function openTestService(
     token,
     reports,
     [Symbol.asyncDispose]: close,
+  };
+}
+
+/** The store, with a host that lets its calls end before time goes on. */
+function awaitedBy(host: FakeHost, store: Store): Store {
+  return {
+    get: (key) => host.during(store.get(key)),
+    list: (range, options) => host.during(store.list(range, options)),
+    commit: (commit) => host.during(store.commit(commit)),
+    close: () => store.close(),
   };
 }
 
