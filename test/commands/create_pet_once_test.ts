@@ -1,0 +1,415 @@
+/** One Idempotency-Key, one pet: whatever is sent again, when, where and in whatever weather. */
+
+import { assert, assertEquals } from "@std/assert";
+import { decodeEvent, type LogEvent } from "../../events/event.ts";
+import { issueKey } from "../../src/commands/issue_key.ts";
+import { revokeKey } from "../../src/commands/revoke_key.ts";
+import { APPEND_LIMIT_MS } from "../../src/log/appender.ts";
+import { encodeHead, type Head, readHead } from "../../src/log/head.ts";
+import { readLog } from "../../src/log/read_log.ts";
+import { fold, IDEMPOTENCY_LIFETIME_MS } from "../../src/projections/fold.ts";
+import { createService } from "../../src/service.ts";
+import { sha256Hex } from "../../src/sha256.ts";
+import { HEAD_KEY, projectionKey, recordMutation } from "../../src/store/layout.ts";
+import { LIST_LIMIT, type Store } from "../../src/store/store.ts";
+import type { FakeHost } from "../fake_host.ts";
+import { assertError, assertRefused } from "../http/test_each_way.ts";
+import { ScriptedStore } from "../scripted_store.ts";
+import { clientOf, openTestService, type TestService } from "../test_service.ts";
+
+const REX = { name: "Rex", categoryId: 1 };
+const KEY = { "idempotency-key": "order-4711" };
+const REUSED = { status: 422, code: "idempotency_key_reused" };
+
+Deno.test("createPet gives a second request with the same key the first answer again", async () => {
+  await using service = await openTestService();
+  const first = await service.add(REX, KEY);
+  assertEquals(first.headers.get("idempotency-replayed"), null);
+  const head = await readHead(service.store);
+  for (const headers of [KEY, { "idempotency-key": '"order-4711"' }]) {
+    const second = await service.add(REX, headers);
+    assertEquals(second.headers.get("idempotency-replayed"), "true");
+    assertEquals(second.status, 201);
+    assertEquals(second.headers.get("location"), "/v1/pets/1");
+    assertEquals(second.headers.get("location"), first.headers.get("location"));
+    assertEquals(await second.text(), '{"id":1,"name":"Rex","categoryId":1}');
+  }
+  assertEquals(await readHead(service.store), head);
+});
+
+Deno.test("createPet takes bodies that mean the same pet for the same body", async () => {
+  await using service = await openTestService();
+  const texts = [
+    '{"name":"Rex","categoryId":1,"status":"sold"}',
+    '{ "status": "sold", "categoryId": 1.0, "name": "\\u0052ex" }',
+    '{"categoryId":10e-1,"status":"sold","name":"Rex"}',
+  ];
+  for (const text of texts) {
+    const response = await service.add(text, KEY);
+    assertEquals(await response.text(), '{"id":1,"name":"Rex","categoryId":1,"status":"sold"}');
+  }
+});
+
+Deno.test("createPet refuses the key with another body, and remembers the first one still", async () => {
+  await using service = await openTestService();
+  await service.add(REX, KEY);
+  const others = [{ ...REX, name: "rex" }, { ...REX, categoryId: 2 }, { ...REX, status: "sold" }];
+  for (const other of others) await assertRefused(service, () => service.add(other, KEY), REUSED);
+  await assertReplayOf(1, service.add(REX, KEY));
+});
+
+Deno.test("createPet keeps the keys of different API keys apart", async () => {
+  await using service = await openTestService();
+  const { token } = await issueKey(service, { label: "another" });
+  await service.add(REX, KEY);
+  const authorization = `Bearer ${token}`;
+  await assertNew(2, service.add({ ...REX, name: "Ada" }, { ...KEY, authorization }));
+  await assertReplayOf(1, service.add(REX, KEY));
+});
+
+Deno.test("createPet does not remember a key whose request was refused", async () => {
+  await using service = await openTestService();
+  const refused = [
+    await service.add({ name: "" }, KEY),
+    await service.add("{", KEY),
+    await service.add(REX, { ...KEY, "content-type": "text/plain" }),
+    await service.add(REX, { ...KEY, authorization: "Bearer nobody" }),
+  ];
+  assertEquals(refused.map(({ status }) => status), [400, 400, 415, 401]);
+  await assertNew(1, service.add({ ...REX, name: "Ada" }, KEY));
+});
+
+Deno.test("createPet refuses an invalid key, and adds nothing", async () => {
+  await using service = await openTestService();
+  for (const key of ["", '""', "k".repeat(256)]) {
+    await assertRefused(service, () => service.add(REX, { "idempotency-key": key }), {
+      status: 400,
+      code: "invalid_idempotency_key",
+      message: /^Header Idempotency-Key must be 1 to 255 characters/,
+    });
+  }
+});
+
+Deno.test("createPet puts the key's hash into the event, and never the key", async () => {
+  await using service = await openTestService();
+  await service.add(REX, KEY);
+  const [line] = (await Array.fromAsync(readLog(service.store, { from: 2, to: 2 }))).flat();
+  const event = decodeEvent(new TextDecoder().decode(line.value as Uint8Array));
+  assertEquals(event.idempotencyKey, sha256Hex(KEY["idempotency-key"]));
+  assertEquals(event.actor, service.keyId);
+});
+
+Deno.test("createPet remembers a key to the millisecond, though the store keeps its record", async () => {
+  await using service = await openTestService();
+  await service.add(REX, KEY);
+  await service.host.advance(IDEMPOTENCY_LIFETIME_MS - 1);
+  await assertReplayOf(1, service.add(REX, KEY));
+  await service.host.advance(1);
+  await assertNew(2, service.add({ ...REX, name: "Ada" }, KEY));
+  assertEquals((await recordsOf(service)).length, 2, "both records are in the store");
+  await assertReplayOf(2, service.add({ ...REX, name: "Ada" }, KEY));
+  await assertRefused(service, () => service.add(REX, KEY), REUSED);
+});
+
+Deno.test("createPet remembers a key across a restart", async () => {
+  await using service = await openTestService();
+  await service.add(REX, KEY);
+  await assertReplayOf(1, instanceOn(service).add(REX, KEY));
+});
+
+Deno.test("createPet refuses a replay with an API key that was revoked elsewhere meanwhile", async () => {
+  await using service = await openTestService();
+  const other = instanceOn(service);
+  await service.add(REX, KEY);
+  await revokeKey(other, service.keyId);
+  // This instance knows of no new head yet, and a replay commits nothing that would tell it.
+  await assertRefused(service, () => service.add(REX, KEY), {
+    status: 401,
+    code: "invalid_credentials",
+  });
+});
+
+Deno.test("createPet adds one pet a key where two instances are asked at once", async () => {
+  await using service = await openTestService();
+  const clients = [service, instanceOn(service), service, instanceOn(service)];
+  for (let count = 1; count <= 25; count++) {
+    const headers = { "idempotency-key": `order-${count}` };
+    const answers = await inTime(
+      service.host,
+      Promise.all(clients.map(({ add }) => add(REX, headers))),
+    );
+    assertEquals(answers.map(({ status }) => status), [201, 201, 201, 201]);
+    const isNew = answers.filter(({ headers }) => !headers.has("idempotency-replayed"));
+    assertEquals(isNew.length, 1, "one of the four added the pet");
+    const bodies = await Promise.all(answers.map((answer) => answer.text()));
+    assertEquals(new Set(bodies).size, 1);
+  }
+  assertEquals((await readHead(service.store)).head.lastPetId, 25);
+});
+
+Deno.test("createPet adds one pet of two that two instances send with one key at once", async () => {
+  await using service = await openTestService();
+  const other = instanceOn(service);
+  const answers = await inTime(
+    service.host,
+    Promise.all([service.add(REX, KEY), other.add({ ...REX, name: "Ada" }, KEY)]),
+  );
+  assertEquals(answers.map(({ status }) => status).sort(), [201, 422]);
+  assertEquals((await readHead(service.store)).head.lastPetId, 1);
+});
+
+Deno.test("createPet lets a second request wait for the outcome of the first", async () => {
+  const { service, store } = await openScriptedService();
+  await using _ = service;
+  const started = Promise.withResolvers<void>();
+  const go = Promise.withResolvers<void>();
+  store.scripts.push((land) => {
+    started.resolve();
+    return go.promise.then(land);
+  });
+  const first = service.add(REX, KEY);
+  await started.promise;
+  const second = service.add(REX, KEY);
+  const third = service.add({ ...REX, name: "Ada" }, KEY);
+  assertEquals(await settledWithin(20, second), false);
+  go.resolve();
+  await assertNew(1, first);
+  await assertReplayOf(1, second);
+  await assertError(await third, REUSED);
+  assertEquals((await readHead(service.store)).head.lastPetId, 1);
+});
+
+Deno.test("createPet refuses a request that waited where its API key was revoked meanwhile", async () => {
+  const { service, store } = await openScriptedService();
+  await using _ = service;
+  const landed = Promise.withResolvers<void>();
+  const go = Promise.withResolvers<void>();
+  store.scripts.push(async (land) => {
+    const versionstamp = await land();
+    landed.resolve();
+    await go.promise;
+    return versionstamp;
+  });
+  const first = service.add(REX, KEY);
+  await landed.promise;
+  await revokeKey(instanceOn(service), service.keyId);
+  const second = service.add(REX, KEY);
+  assertEquals(await settledWithin(20, second), false);
+  go.resolve();
+  await assertNew(1, first);
+  await assertError(await second, { status: 401, code: "invalid_credentials" });
+});
+
+Deno.test("createPet answers a retry as a replay where the unclear commit had landed", async () => {
+  const { service, store, pass } = await openScriptedService();
+  await using _ = service;
+  store.scripts.push(async (land) => {
+    await land();
+    throw new Error("connection lost");
+  });
+  const first = service.add(REX, KEY);
+  await pass(100);
+  await assertNew(1, first);
+  await assertReplayOf(1, service.add(REX, KEY));
+});
+
+Deno.test("createPet adds one pet where a commit lands before the retry's, after its client gave up", async () => {
+  const { service, store, pass } = await openScriptedService();
+  await using _ = service;
+  const { add } = service;
+  // No commit of the first request gets an answer; the last of them is on its way still.
+  let landLate: (() => Promise<string | null>) | undefined;
+  for (let count = 0; count < 100; count++) {
+    store.scripts.push((land) => {
+      landLate = land;
+      return new Promise(() => {});
+    });
+  }
+  const first = add(REX, KEY);
+  await pass(APPEND_LIMIT_MS + 100);
+  await assertError(await first, { status: 503, code: "outcome_unknown" });
+  store.scripts = [async (land) => {
+    // The retry found no pet when it was prepared, on the very base of the commit that lands now.
+    assertEquals((await readHead(service.store)).head.lastPetId, 0);
+    assert(await landLate!() !== null);
+    return land();
+  }];
+  const second = add(REX, KEY);
+  await pass(APPEND_LIMIT_MS - 1);
+  await assertReplayOf(1, second);
+  assertEquals(store.scripts.length, 0, "the retry made a commit of its own");
+  assertEquals((await readHead(service.store)).head.lastPetId, 1);
+});
+
+Deno.test("createPet adds one pet where a commit comes after the retry's, after its client gave up", async () => {
+  const { service, store, pass } = await openScriptedService();
+  await using _ = service;
+  const { add } = service;
+  const late: (() => Promise<string | null>)[] = [];
+  for (let count = 0; count < 100; count++) {
+    store.scripts.push((land) => {
+      late.push(land);
+      return new Promise(() => {});
+    });
+  }
+  const first = add(REX, KEY);
+  await pass(APPEND_LIMIT_MS + 100);
+  await assertError(await first, { status: 503, code: "outcome_unknown" });
+  store.scripts = [];
+  const second = add(REX, KEY);
+  await pass(APPEND_LIMIT_MS - 1);
+  await assertNew(1, second);
+  assert(late.length > 0);
+  for (const land of late) assertEquals(await land(), null, "its base is gone");
+  assertEquals((await readHead(service.store)).head.lastPetId, 1);
+});
+
+Deno.test("createPet lets a retry wait for a commit that others wait for too, and finds its pet", async () => {
+  const { service, store, pass } = await openScriptedService();
+  await using _ = service;
+  const { add } = service;
+  const go = Promise.withResolvers<void>();
+  let isClear = false;
+  store.scripts.push((land) => go.promise.then(land));
+  for (let count = 0; count < 1_000; count++) {
+    store.scripts.push((land) => isClear ? land() : Promise.reject(new Error("connection lost")));
+  }
+  // Rex and Ada wait for the commit before theirs, and so go into one; Ada has 900 ms more to wait.
+  const blocker = add({ ...REX, name: "Bo" });
+  await pass(1);
+  const first = add(REX, KEY);
+  await pass(900);
+  const companion = add({ ...REX, name: "Ada" });
+  await pass(1);
+  go.resolve();
+  await assertNew(1, blocker);
+  await pass(APPEND_LIMIT_MS - 800);
+  await assertError(await first, { status: 503, code: "outcome_unknown" });
+  const second = add(REX, KEY);
+  assertEquals(await settledWithin(20, second), false);
+  isClear = true;
+  await pass(500);
+  await assertNew(3, companion);
+  await assertReplayOf(2, second);
+  assertEquals((await readHead(service.store)).head.lastPetId, 3);
+});
+
+Deno.test("createPet finds a key across a change of generation, written before or during it", async () => {
+  await using service = await openTestService();
+  const later = { "idempotency-key": "order-4712" };
+  await service.add(REX, KEY);
+  const { head: { position: until } } = await readHead(service.store);
+  await changeHead(service.store, (head) => ({ ...head, building: { generation: 2, until } }));
+  await inTime(service.host, service.add({ ...REX, name: "Ada" }, later));
+  await assertReplayOf(1, service.add(REX, KEY));
+  await backfill(service, 2, until);
+  await changeHead(service.store, ({ building: _, ...head }) => ({ ...head, generation: 2 }));
+  await assertReplayOf(1, service.add(REX, KEY));
+  await assertReplayOf(2, service.add({ ...REX, name: "Ada" }, later));
+  await removeGeneration(service.store, 1);
+  await assertReplayOf(1, service.add(REX, KEY));
+  await assertReplayOf(2, instanceOn(service).add({ ...REX, name: "Ada" }, later));
+  await assertNew(
+    3,
+    inTime(service.host, service.add(REX, { "idempotency-key": "order-4713" })),
+  );
+});
+
+Deno.test("createPet on an instance that has not seen the new generation adds no pet twice", async () => {
+  await using service = await openTestService();
+  const other = instanceOn(service);
+  await service.add({ ...REX, name: "Ada" });
+  await inTime(service.host, other.add({ ...REX, name: "Eva" }));
+  const { head: { position: until } } = await readHead(service.store);
+  await changeHead(service.store, (head) => ({ ...head, building: { generation: 2, until } }));
+  await backfill(service, 2, until);
+  await changeHead(service.store, ({ building: _, ...head }) => ({ ...head, generation: 2 }));
+  await assertNew(3, inTime(service.host, other.add(REX, KEY)));
+  await removeGeneration(service.store, 1);
+  // This instance still takes generation 1 for the one that is served, and finds no record there.
+  assertEquals(service.heads.latest?.head.generation, 1);
+  await assertReplayOf(3, inTime(service.host, service.add(REX, KEY)));
+  assertEquals((await readHead(service.store)).head.lastPetId, 3);
+});
+
+/** Lets time pass until there is an answer: who lost a race for the head tries again a little later. */
+async function inTime<T>(host: FakeHost, answering: Promise<T>): Promise<T> {
+  let isOpen = true;
+  const closing = answering.finally(() => isOpen = false);
+  while (isOpen) await host.advance(1);
+  return await closing;
+}
+
+async function assertNew(petId: number, answering: Promise<Response>): Promise<void> {
+  const answer = await answering;
+  const text = await answer.text();
+  assertEquals(answer.status, 201, text);
+  assertEquals(answer.headers.get("location"), `/v1/pets/${petId}`);
+  assertEquals(answer.headers.get("idempotency-replayed"), null);
+}
+
+async function assertReplayOf(petId: number, answering: Promise<Response>): Promise<void> {
+  const answer = await answering;
+  const text = await answer.text();
+  assertEquals(answer.status, 201, text);
+  assertEquals(answer.headers.get("location"), `/v1/pets/${petId}`);
+  assertEquals(JSON.parse(text).id, petId);
+  assertEquals(answer.headers.get("idempotency-replayed"), "true");
+}
+
+/** Another instance on the same store, or the same one started anew. */
+function instanceOn({ store, host, token }: TestService) {
+  const service = createService({ store, host, report: () => {} });
+  const client = clientOf(
+    token,
+    (path, init) => service.handler(new Request(`http://localhost${path}`, init)),
+  );
+  return { ...service, ...client };
+}
+
+async function openScriptedService() {
+  let store!: ScriptedStore;
+  const service = await openTestService((inner) => store = new ScriptedStore(inner));
+  return { service, store, pass: (ms: number) => store.pass(service.host, ms) };
+}
+
+/** Whether a promise settles in that many milliseconds of real time. */
+function settledWithin(ms: number, promise: Promise<unknown>): Promise<boolean> {
+  const late = new Promise<false>((resolve) => setTimeout(() => resolve(false), ms));
+  return Promise.race([promise.then(() => true), late]);
+}
+
+async function recordsOf({ store }: TestService) {
+  const prefix = projectionKey(1, ["pet_by_idempotency_key"]);
+  return await store.list({ prefix }, { limit: LIST_LIMIT });
+}
+
+async function changeHead(store: Store, change: (head: Head) => Head): Promise<void> {
+  const { head, versionstamp } = await readHead(store);
+  const versionAfter = await store.commit({
+    checks: [{ key: HEAD_KEY, versionstamp }],
+    mutations: [{ type: "set", key: HEAD_KEY, value: encodeHead(change(head)) }],
+  });
+  assert(versionAfter !== null);
+}
+
+/** What a replay does with the events up to `until`. */
+async function backfill({ store, host }: TestService, generation: number, until: number) {
+  const lines = (await Array.fromAsync(readLog(store, { to: until }))).flat();
+  const events: LogEvent[] = lines.map(({ value }) =>
+    decodeEvent(new TextDecoder().decode(value as Uint8Array))
+  );
+  const mutations = events.flatMap(fold)
+    .map((record) => recordMutation(generation, record, host.now()));
+  await store.commit({ checks: [], mutations });
+}
+
+async function removeGeneration(store: Store, generation: number): Promise<void> {
+  const entries = await store.list({ prefix: projectionKey(generation, []) }, {
+    limit: LIST_LIMIT,
+  });
+  await store.commit({
+    checks: [],
+    mutations: entries.map(({ key }) => ({ type: "delete", key })),
+  });
+}
