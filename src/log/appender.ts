@@ -50,6 +50,8 @@ interface Pending {
   deadline: number;
   /** The run of heads that the command was prepared for; see `Appender.#run`. */
   preparedFor: number;
+  /** Whether it was refused once, on a head that may have been an old one. */
+  refused: boolean;
   /** Whether an attempt that holds it may have landed. */
   unclear: boolean;
   settled: boolean;
@@ -82,6 +84,8 @@ export class Appender {
   #run = 0;
   /** The versionstamp of the newest head of the run. */
   #runHead: string | null | undefined;
+  /** Whether the next base must be read, however well the latest head is known. */
+  #needsFreshBase = false;
 
   constructor(parts: AppenderParts) {
     this.#parts = parts;
@@ -104,6 +108,7 @@ export class Appender {
         command,
         deadline: this.#parts.host.uptime() + APPEND_LIMIT_MS,
         preparedFor: -1,
+        refused: false,
         unclear: false,
         settled: false,
         resolve,
@@ -149,7 +154,8 @@ export class Appender {
 
   async #base(): Promise<HeadEntry> {
     const { heads, store } = this.#parts;
-    if (heads.latest === undefined) heads.advance(await readHead(store));
+    if (heads.latest === undefined || this.#needsFreshBase) heads.advance(await readHead(store));
+    this.#needsFreshBase = false;
     return heads.latest!;
   }
 
@@ -167,6 +173,10 @@ export class Appender {
     const size = new CommitSize();
     for (const [index, pending] of candidates.entries()) {
       if (pending.settled) continue;
+      if (pending.preparedFor !== this.#run) {
+        this.#waiting.push(pending);
+        continue;
+      }
       const share = this.#shareOf(pending, attempt.next);
       if (share === undefined) continue;
       for (const mutation of share.mutations) size.add(mutation);
@@ -229,13 +239,24 @@ export class Appender {
         const preparing = pending.command.prepare(base);
         if (preparing === undefined) continue;
         preparations.push(
-          preparing.catch((reason) => settle(pending, () => pending.reject(reason))),
+          preparing.catch((reason) => this.#refuse(pending, reason)),
         );
       } catch (reason) {
-        settle(pending, () => pending.reject(reason));
+        this.#refuse(pending, reason);
       }
     }
     if (preparations.length > 0) await Promise.all(preparations);
+  }
+
+  /**
+   * A refusal holds only on a head that was read since the command came: on an old one, what it rests
+   * on may not be there any more, as after a replay. So the first refusal has the head read anew.
+   */
+  #refuse(pending: Pending, reason: unknown): void {
+    if (pending.refused) return settle(pending, () => pending.reject(reason));
+    pending.refused = true;
+    pending.preparedFor = -1;
+    this.#needsFreshBase = true;
   }
 
   /**

@@ -1,5 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { audit } from "../../src/audit.ts";
+import { issueKey } from "../../src/commands/issue_key.ts";
 import { readHead } from "../../src/log/head.ts";
 import { UnsoundError } from "../../src/projections/compare.ts";
 import { replay } from "../../src/projections/replay.ts";
@@ -13,6 +14,7 @@ import {
 import { scan } from "../../src/store/scan.ts";
 import type { Store } from "../../src/store/store.ts";
 import { openSampleStore } from "../sample_store.ts";
+import { openTestService } from "../test_service.ts";
 
 const NO_GRACE = { graceMs: 0 };
 
@@ -66,3 +68,18 @@ async function allOf(store: Store) {
   const entries = await Array.fromAsync(scan(store, { prefix: [] }));
   return entries.flat().map(({ key, value }) => [key, value]);
 }
+
+Deno.test("A key holds on an instance that slept while a replay removed what it had read", async () => {
+  await using service = await openTestService();
+  assertEquals((await service.add({ name: "Rex", categoryId: 1 })).status, 201);
+  // From here on the instance knows of a key event that it has not looked the key up after.
+  await issueKey(service, { label: "another" });
+  const { store, host } = service;
+  await replay({ store, host }, NO_GRACE);
+  assertEquals((await service.add({ name: "Mia", categoryId: 1 })).status, 201);
+  assertEquals(await (await service.send("/v1/pets/2")).json(), {
+    id: 2,
+    name: "Mia",
+    categoryId: 1,
+  });
+});
