@@ -8,12 +8,7 @@ import { NewPet, Pet, PetStatus } from "../../events/pet.ts";
 import { NEVER_STORED } from "./answer.ts";
 import { ENTITY_TAG_PATTERN, entityTag } from "./conditional_read.ts";
 import { CHALLENGES, type ErrorCode, ERRORS, RETRY_AFTER_SECONDS } from "./errors.ts";
-import {
-  IDEMPOTENCY_KEY_HEADER,
-  IDEMPOTENCY_KEY_MAX_LENGTH,
-  IDEMPOTENCY_KEY_PATTERN,
-  IDEMPOTENCY_REPLAYED_HEADER,
-} from "./idempotency_key.ts";
+import { IDEMPOTENCY_KEY_MAX_LENGTH, IDEMPOTENCY_KEY_PATTERN } from "./idempotency_key.ts";
 import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN } from "./page_query.ts";
 import { DEPRECATION_HEADERS, PETS_PATH, READ_HEADERS } from "./pets.ts";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "./request_body.ts";
@@ -168,7 +163,7 @@ const EVERY_OPERATION = [
 ] as const;
 
 const IF_NONE_MATCH = {
-  name: "if-none-match",
+  name: "If-None-Match",
   in: "header",
   description: "The `ETag` of the answer that the client holds: 304 where it still holds",
   // No example: a page that fills it in would be answered with 304 at random.
@@ -228,7 +223,7 @@ function createPet() {
     description: "Adds an animal; the service gives it its `id`. An omitted `status` stays absent.",
     parameters: [
       {
-        name: IDEMPOTENCY_KEY_HEADER,
+        name: "Idempotency-Key",
         in: "header",
         description: "Makes a retry safe: a new UUID for each animal, the same one for each try",
         // No example: a page that fills it in would send every animal with the same key.
@@ -244,7 +239,7 @@ function createPet() {
         "The animal was added, by this request or by an earlier one with the same key",
         {
           Location: "Location",
-          [IDEMPOTENCY_REPLAYED_HEADER]: "Replayed",
+          "Idempotency-Replayed": "Replayed",
           "Cache-Control": "NeverStored",
         },
         schemaRef("Pet"),

@@ -59,6 +59,22 @@ Deno.test("GET /openapi.json answers with the description, without a key", async
   assertEquals(refused.headers.get("allow"), "GET, HEAD");
 });
 
+Deno.test("the examples of the description are what a new store answers", async () => {
+  await using service = await openTestService();
+  const { paths } = JSON.parse(describeInterface({}));
+  const { get, post } = paths["/pets"];
+  const exampleOf = ({ content }: { content: Record<string, { example: unknown }> }) =>
+    content["application/json"].example;
+  const added = await service.add(exampleOf(post.requestBody));
+  assertEquals(await added.json(), exampleOf(post.responses[201]));
+  assertEquals(await (await service.send("/v1/pets")).json(), exampleOf(get.responses[200]));
+  const getPet = paths["/pets/{petId}"].get;
+  const got = await service.send(`/v1/pets/${getPet.parameters[0].example}`);
+  assertEquals(await got.json(), exampleOf(getPet.responses[200]));
+  const location = DESCRIPTION.components.headers.Location.example;
+  assertEquals(added.headers.get("location"), location);
+});
+
 Deno.test("every error code befalls an operation, or a request for none", () => {
   const operations = Object.values(DESCRIPTION.paths).flatMap((path) => Object.values(path));
   const described = operations.flatMap(({ responses }) =>

@@ -1,0 +1,140 @@
+import { assert, assertEquals } from "@std/assert";
+import { issueKey } from "../../src/commands/issue_key.ts";
+import type { ErrorCode } from "../../src/http/errors.ts";
+import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../src/http/request_body.ts";
+import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "../../src/log/appender.ts";
+import { keyByTokenKey, projectionKey } from "../../src/store/layout.ts";
+import { COMMIT_MUTATIONS_LIMIT, type Store } from "../../src/store/store.ts";
+import { DESCRIPTION } from "../assert_described.ts";
+import { openTestService, type TestService } from "../test_service.ts";
+
+/** A service with one pet, on a store whose calls can be replaced, and one of its operations. */
+interface Stage {
+  service: TestService;
+  faults: Partial<Store>;
+  call: (change?: Change) => Promise<Response>;
+}
+
+/** How a call differs from one that succeeds. */
+interface Change {
+  path?: string;
+  headers?: Record<string, string>;
+  body?: BodyInit;
+}
+
+type Way = (stage: Stage) => Promise<Response>;
+
+const REX = '{"name":"Rex","categoryId":7,"status":"available"}';
+
+const REQUESTS: Record<string, { method: string; path: string; body?: string }> = {
+  listPets: { method: "GET", path: "/v1/pets" },
+  createPet: { method: "POST", path: "/v1/pets", body: REX },
+  getPet: { method: "GET", path: "/v1/pets/1" },
+};
+
+/** How to get each answer that is described: by status where it succeeds, by code where it fails. */
+const WAYS: Record<"200" | "201" | "304", Way> & Partial<Record<ErrorCode, Way>> = {
+  200: ({ call }) => call(),
+  201: ({ call }) => call(),
+  304: async ({ call }) => {
+    const etag = (await call()).headers.get("etag")!;
+    return await call({ headers: { "if-none-match": etag } });
+  },
+  invalid_parameter: ({ call }) => call({ path: "?owner=1" }),
+  invalid_idempotency_key: ({ call }) => call({ headers: { "idempotency-key": "" } }),
+  malformed_body: ({ call }) => call({ body: "{" }),
+  invalid_body: ({ call }) => call({ body: "{}" }),
+  missing_credentials: ({ call }) => call({ headers: { authorization: "" } }),
+  invalid_credentials: ({ call }) => call({ headers: { authorization: "Bearer pets_none" } }),
+  pet_not_found: ({ call }) => call({ path: "9" }),
+  request_timeout: async ({ service, call }) => {
+    const answer = call({ body: new ReadableStream() });
+    await service.host.advance(BODY_LIMIT_MS);
+    return await answer;
+  },
+  body_too_large: ({ call }) => call({ body: " ".repeat(BODY_LIMIT_BYTES + 1) }),
+  unsupported_media_type: ({ call }) => call({ headers: { "content-type": "text/plain" } }),
+  idempotency_key_reused: async ({ call }) => {
+    const headers = { "idempotency-key": "one" };
+    await call({ headers });
+    return await call({ headers, body: '{"name":"Mia","categoryId":7}' });
+  },
+  internal_error: ({ faults, call }) => {
+    faults.list = () => Promise.resolve([{ key: [], value: "{", versionstamp: "1" }]);
+    return call();
+  },
+  projection_damaged: ({ faults, call }) => {
+    const key = projectionKey(1, keyByTokenKey("hash", 2));
+    const value = '{"keyId":"","revokedAt":"2026-01-01T00:00:00.000Z"}';
+    faults.list = () => Promise.resolve([{ key, value, versionstamp: "1" }]);
+    return call();
+  },
+  store_unavailable: ({ faults, call }) => {
+    faults.list = () => Promise.reject(new Error("gone"));
+    return call();
+  },
+  outcome_unknown: async ({ service, faults, call }) => {
+    faults.commit = () => new Promise(() => {});
+    const answer = call();
+    await service.host.advance(APPEND_LIMIT_MS);
+    return await answer;
+  },
+  overloaded: ({ faults, call }) => {
+    faults.commit = () => new Promise(() => {});
+    // While a commit is under way, no addition is answered but one that finds no room.
+    const length = COMMIT_MUTATIONS_LIMIT + QUEUE_LIMIT + 1;
+    return Promise.race(Array.from({ length }, () => call()));
+  },
+  shutting_down: async ({ service, call }) => {
+    await service.appender.drain();
+    return await call();
+  },
+};
+
+for (const operation of Object.values(DESCRIPTION.paths).flatMap((path) => Object.values(path))) {
+  const { operationId, responses } = operation;
+  for (const [status, { content }] of Object.entries(responses)) {
+    for (const code of Object.keys(content?.["application/json"].examples ?? { [status]: {} })) {
+      const name = code === status ? status : `${status} ${code}`;
+      Deno.test(`${operationId} gives the answer that is described: ${name}`, async () => {
+        const way = WAYS[code as keyof typeof WAYS];
+        assert(way !== undefined, `No way is known to get ${code}`);
+        await using stage = await openStage(operationId);
+        const answer = await way(stage);
+        const text = await answer.text();
+        assertEquals(answer.status, Number(status), text);
+        if (code !== status) assertEquals(JSON.parse(text).code, code);
+      });
+    }
+  }
+}
+
+async function openStage(operationId: string): Promise<Stage & AsyncDisposable> {
+  const faults: Partial<Store> = {};
+  const service = await openTestService((store) => ({
+    get: (key) => store.get(key),
+    list: (range, options) => (faults.list ?? store.list.bind(store))(range, options),
+    commit: (commit) => (faults.commit ?? store.commit.bind(store))(commit),
+    close: () => store.close(),
+  }));
+  await service.add(REX);
+  // Whatever happens to a key, the next request looks at its own anew.
+  await issueKey(service, { label: "another" });
+  const { method, path, body } = REQUESTS[operationId];
+  const call: Stage["call"] = (change = {}) =>
+    service.send(path + (change.path ?? ""), {
+      method,
+      headers: {
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...change.headers,
+      },
+      body: change.body ?? body,
+    });
+  const close = async () => {
+    delete faults.commit;
+    const closed = service[Symbol.asyncDispose]();
+    await service.host.advance(2 * APPEND_LIMIT_MS);
+    await closed;
+  };
+  return { service, faults, call, [Symbol.asyncDispose]: close };
+}
