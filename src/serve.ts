@@ -8,11 +8,11 @@ import { isDurable, openStoreOrWait } from "./store/open_store.ts";
 import { systemHost } from "./system_host.ts";
 
 /**
- * Deno Deploy ends a process five seconds after it was told to stop. So bodies that are still arriving
- * get a second, which leaves the appender its time for the last of them; then come the reads of a store
- * that does not answer, and then the end, whatever hangs.
+ * The steps of a shutdown, in milliseconds from the signal. Deno Deploy ends a process after 5,000. Until
+ * `drain`, requests that arrived whole may still add; until `close`, all additions have their answers;
+ * `exit` comes whatever hangs.
  */
-const SHUTDOWN_MS = { bodies: 1_000, store: 1_000 + APPEND_LIMIT_MS + 200, all: 4_600 };
+const SHUTDOWN_MS = { drain: 1_000, close: 1_000 + APPEND_LIMIT_MS + 200, exit: 4_600 };
 
 /**
  * Opens the store and serves until SIGTERM or SIGINT; then stops accepting, answers what was accepted,
@@ -55,12 +55,14 @@ export async function serve(
   service.heads.fresh().catch(() => {});
   const stopped = shutDownOnSignal(async (signal) => {
     report("info", "shutting_down", { signal });
+    // The server cuts off bodies that are still arriving.
+    service.cutBodies();
     const answered = server.shutdown();
-    await Promise.race([answered, sleep(host, SHUTDOWN_MS.bodies)]);
-    const done = Promise.all([answered, service.drain()]);
-    await Promise.race([done, sleep(host, SHUTDOWN_MS.store - SHUTDOWN_MS.bodies)]);
+    await Promise.race([answered, sleep(host, SHUTDOWN_MS.drain)]);
+    const done = Promise.all([answered, service.appender.drain()]);
+    await Promise.race([done, sleep(host, SHUTDOWN_MS.close - SHUTDOWN_MS.drain)]);
     service.store.close();
-    await Promise.race([answered, sleep(host, SHUTDOWN_MS.all - SHUTDOWN_MS.store)]);
+    await Promise.race([answered, sleep(host, SHUTDOWN_MS.exit - SHUTDOWN_MS.close)]);
     report("info", "stopped");
   });
   await Promise.race([refused, onListening(service, server.addr)]);

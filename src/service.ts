@@ -16,11 +16,8 @@ import type { Store } from "./store/store.ts";
 /** One instance of the service: its parts wired together, the same in production, tools and tests. */
 export interface Service {
   appender: Appender;
-  /**
-   * Takes no more: bodies that are still arriving are cut off, and additions are refused. Resolves
-   * when all that were taken have their answer.
-   */
-  drain(): Promise<void>;
+  /** Waits no longer for bodies that are still arriving, now or later. */
+  cutBodies(): void;
   handler: (request: Request) => Promise<Response>;
   heads: HeadReader;
   host: Host;
@@ -59,18 +56,14 @@ export function createService(parts: ServiceParts): Service {
       }
     },
   });
-  const draining = new AbortController();
-  const drain = () => {
-    draining.abort();
-    return appender.drain();
-  };
+  const cut = new AbortController();
   const creations = new Flights<Creation>(host);
   const handler = createHandler({
     addresses,
     appender,
     corsOrigins,
     creations,
-    draining: draining.signal,
+    bodyCut: cut.signal,
     heads,
     host,
     isDurable,
@@ -78,5 +71,5 @@ export function createService(parts: ServiceParts): Service {
     pets,
     report,
   });
-  return { appender, drain, handler, heads, host, report, store };
+  return { appender, cutBodies: () => cut.abort(), handler, heads, host, report, store };
 }

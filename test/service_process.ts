@@ -66,6 +66,11 @@ export class ServiceProcess implements AsyncDisposable {
     } catch {
       // It has ended by itself.
     }
+    return await this.ended();
+  }
+
+  /** Resolves to its exit code when it has ended. */
+  async ended(): Promise<number> {
     const { code } = await this.#process.status;
     await this.#reading.catch(() => {});
     return code;

@@ -15,8 +15,8 @@ import { type PublicParts, type PublicRoutes, publicRoutes } from "./public_rout
 export interface HandlerParts extends CreatePetParts, PublicParts {
   /** The origins whose scripts may read answers. */
   corsOrigins: readonly string[];
-  /** Aborts when the service takes no more. */
-  draining: AbortSignal;
+  /** Aborts when bodies that are still arriving are waited for no longer. */
+  bodyCut: AbortSignal;
   report: Report;
 }
 

@@ -1,5 +1,5 @@
 import type { Host } from "../host.ts";
-import { Refusal } from "./errors.ts";
+import { type ErrorCode, Refusal } from "./errors.ts";
 
 /** Longest body, in bytes. */
 export const BODY_LIMIT_BYTES = 64 * 1024;
@@ -10,7 +10,7 @@ export const BODY_LIMIT_MS = 10_000;
 export interface BodyLimits {
   host: Host;
   /** Aborts when bodies that are still arriving are waited for no longer. */
-  draining: AbortSignal;
+  bodyCut: AbortSignal;
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -60,20 +60,23 @@ async function readChunks(request: Request): Promise<Uint8Array> {
   return bytes;
 }
 
-function withinTime<T>(reading: Promise<T>, { host, draining }: BodyLimits): Promise<T> {
+function withinTime<T>(reading: Promise<T>, { host, bodyCut }: BodyLimits): Promise<T> {
   return new Promise((resolve, reject) => {
-    const refuse = (code: "request_timeout" | "shutting_down", message: string) =>
+    const refuse = (code: ErrorCode, message: string) =>
       reject(new Refusal(code, message, { connection: "close" }));
+    const cut = () => refuse("shutting_down", "The service is shutting down");
     const cancel = host.after(
       BODY_LIMIT_MS,
       () => refuse("request_timeout", `The body did not arrive within ${BODY_LIMIT_MS} ms`),
     );
-    const cut = () => refuse("shutting_down", "The service is shutting down");
-    if (draining.aborted) cut();
-    draining.addEventListener("abort", cut);
-    reading.then(resolve, reject).finally(() => {
+    bodyCut.addEventListener("abort", cut);
+    reading.then(resolve, (error) => {
+      if (error instanceof Refusal) reject(error);
+      else if (bodyCut.aborted) cut();
+      else refuse("malformed_body", "The body broke off");
+    }).finally(() => {
       cancel();
-      draining.removeEventListener("abort", cut);
+      bodyCut.removeEventListener("abort", cut);
     });
   });
 }

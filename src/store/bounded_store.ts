@@ -20,6 +20,9 @@ export class NotMadeFailure extends Failure {
   }
 }
 
+/** How long calls wait for the first probe, before the store counts as away. */
+const SUSPECT_LIMIT_MS = 500;
+
 /** How often it is reported that the store is still away. */
 const AWAY_REPORT_MS = 60_000;
 
@@ -166,25 +169,29 @@ export class BoundedStore implements Store {
   #suspect(): void {
     if (this.#state !== "answering") return;
     this.#state = "suspect";
-    this.#recover();
+    const cancel = this.#host.after(SUSPECT_LIMIT_MS, () => this.#giveUpHope());
+    this.#recover().finally(cancel);
+  }
+
+  #giveUpHope(): void {
+    if (this.#state !== "suspect") return;
+    this.#state = "away";
+    this.#giveUpWaiting(awayFailure());
   }
 
   /** Probes the store until it answers. Never rejects. */
   async #recover(): Promise<void> {
     const since = this.#host.uptime();
-    let reportAt = since;
+    let reportAt: number | undefined;
     for (let attempt = 0;; attempt++) {
       try {
         await this.#probe();
         break;
       } catch (error) {
         if (this.#isClosed()) return;
-        if (this.#state === "suspect") {
-          this.#state = "away";
-          this.#giveUpWaiting(awayFailure());
-        }
+        this.#giveUpHope();
         const now = this.#host.uptime();
-        if (now >= reportAt) {
+        if (reportAt === undefined || now >= reportAt) {
           this.#report("warn", "store_away", { reason: reasonOf(error), forMs: now - since });
           reportAt = now + AWAY_REPORT_MS;
         }
@@ -192,7 +199,7 @@ export class BoundedStore implements Store {
       await sleep(this.#host, backoffMs(this.#host, attempt));
     }
     if (this.#isClosed()) return;
-    if (this.#state === "away") {
+    if (reportAt !== undefined) {
       this.#report("info", "store_back", { afterMs: this.#host.uptime() - since });
     }
     this.#state = "answering";

@@ -1,3 +1,5 @@
+import { freePort } from "../free_port.ts";
+
 /** Names the `denokv` program to the tests that need it; without it they are left out. */
 export const DENOKV_VARIABLE = "TEST_DENOKV";
 
@@ -75,12 +77,6 @@ export class DenokvServer implements AsyncDisposable {
     await this.kill();
     await Deno.remove(this.#folder, { recursive: true });
   }
-}
-
-/** A port that nobody listens on just now. */
-export function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }
 
 async function answers(address: string): Promise<boolean> {

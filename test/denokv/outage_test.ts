@@ -1,0 +1,206 @@
+import { assertEquals, assertGreater, assertLess, assertMatch } from "@std/assert";
+import { issueKey } from "../../src/commands/issue_key.ts";
+import { createService } from "../../src/service.ts";
+import { openStore } from "../../src/store/open_store.ts";
+import { systemHost } from "../../src/system_host.ts";
+import { runTask } from "../run_task.ts";
+import { denokvProgram, DenokvServer } from "./denokv_server.ts";
+import { ServiceProcess } from "../service_process.ts";
+
+const ignore = denokvProgram() === undefined;
+
+/** Longest time that an answer may take, whatever becomes of the store. */
+const ANSWER_LIMIT_MS = 4_000;
+
+/** Longest time to an answer that is no failure, when the store is back. */
+const RETURN_LIMIT_MS = 2_000;
+
+Deno.test({
+  name: "a service that starts while the store is away says that it is not ready until it is back",
+  ignore,
+  async fn() {
+    await using server = await DenokvServer.start();
+    await server.kill();
+    await using service = await startService(server);
+    assertEquals(await statusOf(service, "/healthz"), 200);
+    assertEquals(await statusOf(service, "/readyz"), 503);
+    await server.start();
+    await becomes(service, "/readyz", 200);
+    assertMatch(service.lines.join("\n"), /"event":"store_away"[^]*"event":"store_back"/);
+  },
+});
+
+Deno.test({
+  name: "a wrong token ends service and tools with one line, though the store be away at first",
+  ignore,
+  async fn() {
+    await using server = await DenokvServer.start();
+    const env = { DENO_KV_ACCESS_TOKEN: "some-other-token" };
+    const expected = `error: Cannot open the store ${server.address} (KV_PATH): ` +
+      "it refuses the access token (DENO_KV_ACCESS_TOKEN)\n";
+    const options = { kvPath: server.address, env: { ...env, PORT: "0" } };
+    assertEquals(await runTask(["start"], options), { code: 1, stdout: "", stderr: expected });
+    assertEquals(await runTask(["keys", "list"], options), {
+      code: 2,
+      stdout: "",
+      stderr: expected,
+    });
+
+    await server.kill();
+    await using service = await ServiceProcess.start(server.address, env);
+    await server.start();
+    assertEquals(await service.ended(), 1);
+    assertEquals(service.lines.at(-1), expected.trimEnd());
+  },
+});
+
+Deno.test({
+  name: "a tool fails with one line and in time when the store is away or hangs",
+  ignore,
+  async fn() {
+    await using server = await DenokvServer.start();
+    const options = {
+      kvPath: server.address,
+      env: { DENO_KV_ACCESS_TOKEN: server.token },
+    };
+    server.pause();
+    const started = performance.now();
+    const hanging = await runTask(["log"], options);
+    assertLess(performance.now() - started, 10_000);
+    server.resume();
+    await server.kill();
+    for (const { code, stdout, stderr } of [hanging, await runTask(["log"], options)]) {
+      assertEquals(code, 2);
+      assertEquals(stdout, "");
+      assertMatch(stderr, /^error: Cannot open the store http[^\n]*it does not answer[^\n]*\n$/);
+    }
+  },
+});
+
+Deno.test({
+  name: "while the store hangs everything is answered in time, and service resumes by itself",
+  ignore,
+  async fn() {
+    await using fixture = await openFixture();
+    const { server, service } = fixture;
+    assertEquals((await fixture.create("before")).status, 201);
+    server.pause();
+    for (let round = 0; round < 2; round++) {
+      const answers = [fixture.create(`hanging ${round}`), fixture.list(), fixture.list()];
+      for (const answer of await Promise.all(answers)) await expectUnavailable(answer);
+      assertEquals(await statusOf(service, "/healthz"), 200);
+      assertEquals(await statusOf(service, "/readyz"), 503);
+    }
+    server.resume();
+    await becomes(service, "/readyz", 200);
+    assertEquals((await fixture.create("after")).status, 201);
+    const names = (await (await fixture.list()).json()).map(({ name }: { name: string }) => name);
+    assertEquals(names.at(-1), "before");
+    assertEquals(names[0], "after");
+    assertEquals(new Set(names).size, names.length);
+  },
+});
+
+Deno.test({
+  name: "a store that is killed and started again is used again by itself",
+  ignore,
+  async fn() {
+    await using fixture = await openFixture();
+    const { server, service } = fixture;
+    for (let round = 0; round < 3; round++) {
+      await server.kill();
+      await expectUnavailable(await fixture.create(`unclear ${round}`));
+      await expectUnavailable(await fixture.list());
+      assertEquals(await statusOf(service, "/readyz"), 503);
+      await server.start();
+      await becomes(service, "/readyz", 200);
+      assertEquals((await fixture.create(`clear ${round}`)).status, 201);
+    }
+  },
+});
+
+Deno.test({
+  name:
+    "a service told to end while the store hangs answers what it took and ends within 5 seconds",
+  ignore,
+  async fn() {
+    await using fixture = await openFixture();
+    assertEquals((await fixture.create("before")).status, 201);
+    fixture.server.pause();
+    const answers = [
+      ...Array.from({ length: 10 }, (_, index) => fixture.create(`${index}`)),
+      fixture.list(),
+      fixture.list(),
+    ];
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const told = performance.now();
+    assertEquals(await fixture.service.stop(), 0);
+    assertLess(performance.now() - told, 5_000);
+    for (const answer of await Promise.all(answers)) await expectUnavailable(answer);
+  },
+});
+
+async function openFixture() {
+  const server = await DenokvServer.start();
+  const token = await issueKeyAt(server);
+  const service = await startService(server);
+  const headers = { authorization: `Bearer ${token}` };
+  return {
+    server,
+    service,
+    create: (name: string) =>
+      fetch(`${service.address}/v1/pets`, {
+        method: "POST",
+        headers: { ...headers, "content-type": "application/json" },
+        body: JSON.stringify({ name, categoryId: 1 }),
+        signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
+      }),
+    list: () =>
+      fetch(`${service.address}/v1/pets?limit=100`, {
+        headers,
+        signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
+      }),
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function startService({ address, token }: DenokvServer): Promise<ServiceProcess> {
+  return ServiceProcess.start(address, { DENO_KV_ACCESS_TOKEN: token });
+}
+
+async function issueKeyAt(server: DenokvServer): Promise<string> {
+  Deno.env.set("DENO_KV_ACCESS_TOKEN", server.token);
+  const store = await openStore(server.address, { create: true });
+  const service = createService({ store, host: systemHost, report: () => {} });
+  const { token } = await issueKey(service, { label: "test" });
+  service.store.close();
+  return token;
+}
+
+async function statusOf({ address }: ServiceProcess, path: string): Promise<number> {
+  const response = await fetch(address + path, { signal: AbortSignal.timeout(ANSWER_LIMIT_MS) });
+  await response.body?.cancel();
+  return response.status;
+}
+
+async function becomes(service: ServiceProcess, path: string, status: number): Promise<void> {
+  const started = performance.now();
+  while (await statusOf(service, path) !== status) {
+    assertLess(performance.now() - started, RETURN_LIMIT_MS);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+async function expectUnavailable(answer: Response): Promise<void> {
+  assertEquals(answer.status, 503);
+  assertGreater(Number(answer.headers.get("retry-after")), 0);
+  assertEquals(answer.headers.get("content-type"), "application/json");
+  const { code, message, status, ...rest } = await answer.json();
+  assertMatch(code, /^(store_unavailable|outcome_unknown|shutting_down)$/);
+  assertEquals(typeof message, "string");
+  assertEquals(status, 503);
+  assertEquals(rest, {});
+}

@@ -1,0 +1,5 @@
+/** A port of loopback that nobody listens on just now. */
+export function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}
