@@ -78,9 +78,9 @@ function readCorsOrigins(): string[] {
   return origins;
 }
 
-/** Whether the text is an origin to the letter as a browser sends it; any other would match none. */
+/** Whether the text is an origin to the letter as a browser sends it: no other would be met, nor `*`. */
 function isOrigin(text: string): boolean {
-  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+  return /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }
 
 function readAddress(name: string): string | undefined {

@@ -1,0 +1,151 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { createService } from "../../src/service.ts";
+import { openTestService, type TestService } from "../test_service.ts";
+
+const ORIGIN = "https://shop.example";
+const STRANGER = "https://other.example";
+
+const PREFLIGHT = {
+  origin: ORIGIN,
+  "access-control-request-method": "POST",
+  "access-control-request-headers": "authorization,content-type,idempotency-key",
+};
+
+Deno.test("without CORS_ORIGINS nothing is said of origins, and OPTIONS is as any method", async () => {
+  await using service = await openTestService();
+  for (const path of ["/v1/pets", "/v1/pets/1"]) {
+    const keyless = await ask(service, path, { method: "OPTIONS", headers: PREFLIGHT });
+    assertEquals(keyless.status, 401);
+    const authorization = `Bearer ${service.token}`;
+    const headers = { ...PREFLIGHT, authorization };
+    const refused = await ask(service, path, { method: "OPTIONS", headers });
+    assertEquals(refused.status, 405);
+    const answer = await ask(service, "/v1/pets", { headers });
+    for (const { headers } of [keyless, refused, answer]) {
+      assertEquals([...headers.keys()].filter((name) => name.startsWith("access-control")), []);
+      assertEquals(headers.get("vary")?.includes("origin") ?? false, false);
+    }
+  }
+});
+
+Deno.test("a preflight of a named origin is answered without a key, on every path that is known", async () => {
+  await using service = await openTestService();
+  const shared = sharing(service);
+  const methods = {
+    "/v1/pets": "GET, HEAD, POST",
+    "/v1/pets?limit=1": "GET, HEAD, POST",
+    "/v1/pets/1": "GET, HEAD",
+    "/openapi.json": "GET, HEAD",
+  };
+  for (const [path, allowed] of Object.entries(methods)) {
+    const answer = await ask(shared, path, { method: "OPTIONS", headers: PREFLIGHT });
+    assertEquals(answer.status, 204);
+    assertEquals(await answer.text(), "");
+    assertEquals(crossOriginHeaders(answer), {
+      "access-control-allow-headers": "authorization, content-type, idempotency-key, if-none-match",
+      "access-control-allow-methods": allowed,
+      "access-control-allow-origin": ORIGIN,
+      "access-control-expose-headers": EXPOSED,
+      "access-control-max-age": "7200",
+      vary: "origin",
+    });
+  }
+});
+
+Deno.test("a preflight is refused to strangers, on unknown paths and where it is none", async () => {
+  await using service = await openTestService();
+  const shared = sharing(service);
+  const { origin: _, ...fromNowhere } = PREFLIGHT;
+  const refused: [string, Record<string, string>][] = [
+    ["/v1/pets", { ...PREFLIGHT, origin: STRANGER }],
+    ["/v1/pets", { ...PREFLIGHT, origin: `${ORIGIN}.evil.example` }],
+    ["/v1/pets", { ...PREFLIGHT, origin: "null" }],
+    ["/v1/pets", fromNowhere],
+    ["/v1/pets", { origin: ORIGIN }],
+    ["/v1/cats", PREFLIGHT],
+  ];
+  for (const [path, headers] of refused) {
+    const answer = await ask(shared, path, { method: "OPTIONS", headers });
+    assertEquals(answer.status, 401, JSON.stringify(headers));
+    assertEquals(answer.headers.get("access-control-allow-methods"), null);
+  }
+});
+
+Deno.test("every answer to a named origin can be read by its scripts, errors included", async () => {
+  await using service = await openTestService();
+  const shared = sharing(service);
+  const authorization = `Bearer ${service.token}`;
+  const json = { "content-type": "application/json" };
+  const body = '{"name":"Rex","categoryId":1}';
+  const requests: [string, RequestInit, number, string][] = [
+    ["/v1/pets", { method: "POST", body, headers: { authorization, ...json } }, 201, "origin"],
+    ["/v1/pets", { headers: { authorization } }, 200, "authorization, origin"],
+    ["/v1/pets/1", { headers: { authorization } }, 200, "authorization, origin"],
+    [
+      "/v1/pets",
+      { headers: { authorization, "if-none-match": "*" } },
+      304,
+      "authorization, origin",
+    ],
+    ["/v1/pets", {}, 401, "origin"],
+    ["/v1/pets/9", { headers: { authorization } }, 404, "origin"],
+    ["/v1/pets", { method: "POST", body: "{", headers: { authorization, ...json } }, 400, "origin"],
+    ["/v1/pets", { method: "DELETE", headers: { authorization } }, 405, "origin"],
+  ];
+  for (const [path, init, status, vary] of requests) {
+    for (const origin of [ORIGIN, STRANGER]) {
+      const headers = { ...init.headers as Record<string, string>, origin };
+      const answer = await ask(shared, path, { ...init, headers });
+      assertEquals(answer.status, status);
+      assertEquals(
+        crossOriginHeaders(answer),
+        origin === STRANGER ? { vary } : {
+          "access-control-allow-origin": ORIGIN,
+          "access-control-expose-headers": EXPOSED,
+          vary,
+        },
+      );
+    }
+  }
+});
+
+Deno.test("every header of the interface that a browser keeps to itself is exposed", async () => {
+  await using service = await openTestService();
+  const description = await (await ask(service, "/openapi.json", {})).json();
+  // What the Fetch standard lets every script read (https://fetch.spec.whatwg.org/#cors-safelisted-response-header-name).
+  const safelisted = ["cache-control", "content-language", "content-length", "content-type"];
+  const names = new Set<string>();
+  // deno-lint-ignore no-explicit-any -- an OpenAPI document
+  for (const path of Object.values<any>(description.paths)) {
+    // deno-lint-ignore no-explicit-any -- an OpenAPI document
+    for (const operation of Object.values<any>(path)) {
+      // deno-lint-ignore no-explicit-any -- an OpenAPI document
+      for (const { headers } of Object.values<any>(operation.responses)) {
+        for (const name of Object.keys(headers)) names.add(name.toLowerCase());
+      }
+    }
+  }
+  for (const name of [...safelisted, "accept-encoding"]) names.delete(name);
+  for (const name of names) assertStringIncludes(`, ${EXPOSED},`, `, ${name},`);
+});
+
+const EXPOSED =
+  "deprecation, etag, idempotency-replayed, link, location, retry-after, sunset, www-authenticate, x-request-id";
+
+/** The same service with one origin named. */
+function sharing({ store, host }: TestService) {
+  return createService({ store, host, report: () => {}, corsOrigins: [ORIGIN] });
+}
+
+function ask(
+  { handler }: { handler: (request: Request) => Promise<Response> },
+  path: string,
+  init: RequestInit,
+): Promise<Response> {
+  return handler(new Request(`http://localhost${path}`, init));
+}
+
+function crossOriginHeaders({ headers }: Response): Record<string, string> {
+  const isOfCors = (name: string) => name.startsWith("access-control-") || name === "vary";
+  return Object.fromEntries([...headers].filter(([name]) => isOfCors(name)));
+}
