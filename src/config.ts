@@ -86,9 +86,9 @@ function isOrigin(text: string): boolean {
 function readAddress(name: string): string | undefined {
   const text = read(name);
   if (text === undefined) return undefined;
-  const { protocol, pathname, search, hash, username } = URL.parse(text) ?? {};
+  const { protocol, pathname, search, hash, username, password } = URL.parse(text) ?? {};
   const isHttp = protocol === "https:" || protocol === "http:";
-  const isBare = search === "" && hash === "" && username === "";
+  const isBare = [search, hash, username, password].every((part) => part === "");
   if (isHttp && isBare && pathname?.endsWith("/v1")) return text;
   throw new ConfigError(
     `${name} must be an http(s) address whose path ends in /v1, not ${JSON.stringify(text)}`,

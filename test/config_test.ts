@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { ConfigError, readConfig } from "../src/config.ts";
+import { type Config, ConfigError, readConfig } from "../src/config.ts";
 import { permitted } from "./permitted.ts";
 
 Deno.test({
@@ -42,17 +42,59 @@ Deno.test({
   },
 });
 
+Deno.test({
+  name: "readConfig() takes PUBLIC_URL and STAGING_URL for the addresses that clients use",
+  ignore: !permitted("env"),
+  fn() {
+    const production = "https://animals.example/store/v1";
+    const staging = "http://staging.animals.example:8080/v1";
+    const { addresses } = readWith({ PUBLIC_URL: production, STAGING_URL: staging });
+    assertEquals(addresses, { production, staging });
+    assertEquals(readWith({ PUBLIC_URL: "", STAGING_URL: "" }).addresses, {
+      production: undefined,
+      staging: undefined,
+    });
+  },
+});
+
+Deno.test({
+  name: "readConfig() refuses a PUBLIC_URL that is no http(s) address whose path ends in /v1",
+  ignore: !permitted("env"),
+  fn() {
+    const faulty = [
+      "animals.example/v1",
+      "ftp://animals.example/v1",
+      "https://animals.example/",
+      "https://animals.example/v1/",
+      "https://animals.example/v1?key=1",
+      "https://animals.example/v1#top",
+      "https://me@animals.example/v1",
+      "https://animals.example/xv1",
+    ];
+    for (const text of faulty) {
+      assertThrows(() => readWith({ PUBLIC_URL: text }), ConfigError, "PUBLIC_URL must be");
+    }
+  },
+});
+
 function originsOf(text: string | undefined): string[] {
-  const before = Deno.env.get("CORS_ORIGINS");
-  setEnv(text);
+  return readWith({ CORS_ORIGINS: text }).corsOrigins;
+}
+
+/** Reads the settings with those variables, and leaves the environment as it was. */
+function readWith(variables: Record<string, string | undefined>): Config {
+  const before = Object.keys(variables).map((name) => [name, Deno.env.get(name)]);
+  setEnv(variables);
   try {
-    return readConfig().corsOrigins;
+    return readConfig();
   } finally {
-    setEnv(before);
+    setEnv(Object.fromEntries(before));
   }
 }
 
-function setEnv(text: string | undefined): void {
-  if (text === undefined) Deno.env.delete("CORS_ORIGINS");
-  else Deno.env.set("CORS_ORIGINS", text);
+function setEnv(variables: Record<string, string | undefined>): void {
+  for (const [name, text] of Object.entries(variables)) {
+    if (text === undefined) Deno.env.delete(name);
+    else Deno.env.set(name, text);
+  }
 }

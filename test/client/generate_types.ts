@@ -1,0 +1,16 @@
+/**
+ * Writes the types of the interface for TypeScript clients, as anybody makes them of /openapi.json.
+ *
+ *     deno run -A test/client/generate_types.ts
+ */
+
+import { describeInterface } from "../../src/http/openapi.ts";
+
+export const TYPES = new URL("openapi_types.d.ts", import.meta.url);
+
+export async function generateTypes(): Promise<string> {
+  const { default: openapiTS, astToString } = await import("openapi-typescript");
+  return astToString(await openapiTS(describeInterface({})));
+}
+
+if (import.meta.main) await Deno.writeTextFile(TYPES, await generateTypes());

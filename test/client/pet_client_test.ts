@@ -1,0 +1,83 @@
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { serveOnSocket } from "../http/test_each_way.ts";
+import { permitted } from "../permitted.ts";
+import { readHead } from "../../src/log/head.ts";
+import { openTestService, type TestService } from "../test_service.ts";
+import { generateTypes, TYPES } from "./generate_types.ts";
+import { petClient } from "./pet_client.ts";
+
+Deno.test({
+  name: "the types of the TypeScript client are those of the description",
+  ignore: !permitted("read", "env", "sys"),
+  async fn() {
+    assertEquals(
+      await Deno.readTextFile(TYPES),
+      await generateTypes(),
+      "Run: deno run -A test/client/generate_types.ts",
+    );
+  },
+});
+
+Deno.test({
+  name: "the README shows the client that is tested",
+  ignore: !permitted("read"),
+  async fn() {
+    const client = await Deno.readTextFile(new URL("pet_client.ts", import.meta.url));
+    const readme = await Deno.readTextFile(new URL("../../README.md", import.meta.url));
+    assertStringIncludes(readme, client);
+  },
+});
+
+/** Runs a client against a live service. */
+async function withClient(
+  use: (client: ReturnType<typeof petClient>, service: TestService) => Promise<void>,
+): Promise<void> {
+  await using service = await openTestService();
+  await using server = await serveOnSocket(service);
+  const client = petClient(`http://127.0.0.1:${server.port}/v1`, service.token);
+  await use(client, service);
+}
+
+Deno.test({
+  name: "the TypeScript client adds an animal once, however often it tries",
+  ignore: !permitted("net"),
+  fn: () =>
+    withClient(async (client, service) => {
+      const rex = { name: "Rex", categoryId: 7, status: "available" as const };
+      assertEquals(await client.add(rex, "one"), { id: 1, ...rex });
+      assertEquals(await client.add(rex, "one"), { id: 1, ...rex });
+      assertEquals(await client.add(rex), { id: 2, ...rex });
+      assertEquals((await readHead(service.store)).head.lastPetId, 2);
+    }),
+});
+
+Deno.test({
+  name: "the TypeScript client lists all animals of a status, page after page",
+  ignore: !permitted("net"),
+  fn: () =>
+    withClient(async (client) => {
+      for (let n = 1; n <= 230; n++) {
+        const status = n % 2 === 0 ? "sold" as const : "pending" as const;
+        await client.add({ name: `Pet ${n}`, categoryId: n, status });
+      }
+      const idsOf = async (status?: "sold" | "available") =>
+        (await Array.fromAsync(client.list(status))).map(({ id }) => id);
+      const newestFirst = Array.from({ length: 230 }, (_, index) => 230 - index);
+      assertEquals(await idsOf(), newestFirst);
+      assertEquals(await idsOf("sold"), newestFirst.filter((id) => id % 2 === 0));
+      assertEquals(await idsOf("available"), []);
+    }),
+});
+
+Deno.test({
+  name: "the TypeScript client meets an Error as its code and message",
+  ignore: !permitted("net"),
+  fn: () =>
+    withClient(async (client) => {
+      await assertRejects(
+        () => client.add({ name: "", categoryId: 7 }),
+        Error,
+        'invalid_body: Field "name" must be 1 to 1000 characters long',
+      );
+    }),
+});
