@@ -1,0 +1,435 @@
+import { assert, assertEquals, assertLessOrEqual, assertRejects } from "@std/assert";
+import { decodeEvent, type LogEvent } from "../../events/event.ts";
+import { audit } from "../../src/audit.ts";
+import { issueKey } from "../../src/commands/issue_key.ts";
+import { revokeKey } from "../../src/commands/revoke_key.ts";
+import { Failure } from "../../src/failure.ts";
+import { APPEND_LIMIT_MS, type Command, QUEUE_LIMIT } from "../../src/log/appender.ts";
+import { readHead } from "../../src/log/head.ts";
+import { readLog } from "../../src/log/read_log.ts";
+import { createService, type Service } from "../../src/service.ts";
+import { COMMIT_MUTATIONS_LIMIT, type Mutation, type Store } from "../../src/store/store.ts";
+import type { FakeHost } from "../fake_host.ts";
+import { type Fate, FATES, heldCommit, ScriptedStore } from "../store/scripted_store.ts";
+import { openTestService, type TestService } from "../test_service.ts";
+
+const REX = { name: "Rex", categoryId: 1 };
+
+/** A service on a store whose commits can be scripted, once its key is issued. */
+async function open() {
+  let store!: ScriptedStore;
+  let inner!: Store;
+  const service = await openTestService((it) => store = new ScriptedStore(inner = it));
+  store.commits.length = 0;
+  /** Another instance of the service, whose commits are none of the script's. */
+  const openOther = () => createService({ store: inner, host: service.host, report: () => {} });
+  return { service, store, openOther, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
+}
+
+Deno.test("append() puts all that wait while a commit is in flight into the next one", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  const { fate, begun, release } = heldCommit();
+  store.script.push(fate);
+  const first = service.add(REX);
+  await begun;
+  const others = Array.from({ length: 100 }, () => service.add(REX));
+  await service.host.advance(0);
+  assertEquals(store.commits.length, 1);
+  release();
+  const ids = await idsOf(await Promise.all([first, ...others]));
+  assertEquals(ids, firstIds(101));
+  assertEquals(store.commits.length, 2);
+  await assertSound(service, 101);
+});
+
+Deno.test("append() checks the head's versionstamp and nothing else", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  const { versionstamp } = await readHead(service.store);
+  await service.add(REX);
+  assertEquals(store.commits[0].checks, [{ key: ["head"], versionstamp }]);
+});
+
+const UNCLEAR: Record<string, Fate[]> = {
+  "a commit that landed reports a conflict": [FATES.landsAndConflicts],
+  "a commit that landed reports failure": [FATES.landsAndFails],
+  "a commit that landed never answers": [FATES.landsAndHangs],
+  "a commit failed": [FATES.fails],
+  "a commit met a lock, again and again": Array(8).fill(FATES.isLocked),
+  "a commit never came through": [FATES.hangs],
+  "a commit failed, and its repetition landed and reports a conflict": [
+    FATES.fails,
+    FATES.landsAndConflicts,
+  ],
+  "a commit met a lock, and its repetition landed and reports failure": [
+    FATES.isLocked,
+    FATES.landsAndFails,
+  ],
+};
+
+for (const [what, script] of Object.entries(UNCLEAR)) {
+  Deno.test(`append() answers with the one outcome when ${what}`, async () => {
+    await using opened = await open();
+    const { service, store } = opened;
+    store.script.push(...script);
+    const added = [service.add(REX), service.add({ name: "Max", categoryId: 2 })];
+    const responses = await inTime(service.host, Promise.all(added));
+    assertEquals(responses.map(({ status }) => status), [201, 201]);
+    assertEquals(await idsOf(responses), [1, 2]);
+    assertEquals((await service.add(REX)).status, 201);
+    await assertSound(service, 3);
+  });
+}
+
+Deno.test("append() gives an event its id once, whatever the number of attempts", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  store.script.push(FATES.fails, FATES.isLocked, FATES.fails);
+  await inTime(service.host, service.add(REX));
+  const [, created] = await readEvents(service.store);
+  const tried = store.commits.map(({ mutations }) => eventOf((mutations[0] as Set).value));
+  assertEquals(tried, [created, created, created, created]);
+});
+
+Deno.test("append() is not misled when a commit that hung lands after all, before its repetition", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  let land!: () => Promise<string | null>;
+  store.script.push((commit) => {
+    land = commit;
+    return new Promise(() => {});
+  });
+  store.script.push(async (commit) => {
+    await land();
+    return await commit();
+  });
+  const response = await inTime(service.host, service.add(REX));
+  assertEquals((await response.json()).id, 1);
+  assertEquals(store.commits.length, 2);
+  await assertSound(service, 1);
+});
+
+Deno.test("append() is not misled when a commit that hung lands after its repetition", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  let land!: () => Promise<string | null>;
+  store.script.push((commit) => {
+    land = commit;
+    return new Promise(() => {});
+  });
+  const response = await inTime(service.host, service.add(REX));
+  assertEquals((await response.json()).id, 1);
+  assertEquals(await land(), null);
+  assertEquals((await (await service.add(REX)).json()).id, 2);
+  await assertSound(service, 2);
+});
+
+Deno.test("append() goes on from the commit of another instance that came in between", async () => {
+  await using opened = await open();
+  const { service, store, openOther } = opened;
+  const other = openOther();
+  const { fate, begun, release } = heldCommit();
+  store.script.push(fate);
+  const own = service.add(REX);
+  await begun;
+  assertEquals((await (await addTo(other, service.token)).json()).id, 1);
+  release();
+  assertEquals((await (await inTime(service.host, own)).json()).id, 2);
+  await assertSound(service, 2);
+});
+
+Deno.test("append() finds its commit below that of another instance", async () => {
+  await using opened = await open();
+  const { service, store, openOther } = opened;
+  const other = openOther();
+  store.script.push(async (land) => {
+    await land();
+    assertEquals((await (await addTo(other, service.token)).json()).id, 2);
+    return null;
+  });
+  assertEquals((await (await inTime(service.host, service.add(REX))).json()).id, 1);
+  assertEquals((await (await service.add(REX)).json()).id, 3);
+  await assertSound(service, 3);
+});
+
+Deno.test("append() lets two instances that race add every pet once", async () => {
+  await using opened = await open();
+  const { service, openOther } = opened;
+  const other = openOther();
+  const added = Array.from(
+    { length: 60 },
+    (_, index) => index % 2 === 0 ? service.add(REX) : addTo(other, service.token),
+  );
+  const ids = await idsOf(await inTime(service.host, Promise.all(added)));
+  assertEquals(ids, firstIds(60));
+  await assertSound(service, 60);
+});
+
+Deno.test("append() says outcome_unknown past the limit where the commit may have landed", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  store.otherwise = FATES.fails;
+  const before = service.host.uptime();
+  let tookMs = 0;
+  const added = service.add(REX).finally(() => tookMs = service.host.uptime() - before);
+  const response = await inTime(service.host, added);
+  assertEquals(response.status, 503);
+  assertEquals((await response.json()).code, "outcome_unknown");
+  assertEquals(response.headers.get("retry-after"), "1");
+  assert(tookMs >= APPEND_LIMIT_MS && tookMs < APPEND_LIMIT_MS + 200, `${tookMs} ms`);
+  store.otherwise = FATES.lands;
+  const next = await inTime(service.host, service.add(REX));
+  assertEquals(next.status, 201);
+  await assertSound(service, (await next.json()).id);
+});
+
+Deno.test("append() says store_unavailable past the limit to who was in no commit", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  store.otherwise = FATES.fails;
+  const first = service.add(REX);
+  await service.host.advance(0);
+  const second = service.add({ name: "Max", categoryId: 2 });
+  const responses = await inTime(service.host, Promise.all([first, second]));
+  const codes = await Promise.all(responses.map(async (it) => (await it.json()).code));
+  assertEquals(codes, ["outcome_unknown", "store_unavailable"]);
+  store.otherwise = FATES.lands;
+  await service.host.advance(APPEND_LIMIT_MS);
+  const names = (await readEvents(service.store)).map(({ data }) => "name" in data && data.name);
+  assert(!names.includes("Max"), "what was said not to be stored is not stored later");
+});
+
+Deno.test("append() says store_unavailable past the limit where others were always faster", async () => {
+  await using opened = await open();
+  const { service, store, openOther } = opened;
+  const other = openOther();
+  store.otherwise = async (land) => {
+    await addTo(other, service.token);
+    return await land();
+  };
+  const response = await inTime(service.host, service.add({ name: "Max", categoryId: 2 }));
+  assertEquals((await response.json()).code, "store_unavailable");
+  store.otherwise = FATES.lands;
+  await service.host.advance(APPEND_LIMIT_MS);
+  const { head } = await readHead(service.store);
+  await assertSound(service, head.lastPetId);
+  const text = await (await service.send("/v1/pets?limit=100")).text();
+  assert(!text.includes("Max"));
+});
+
+Deno.test("append() refuses at once when its queue is full, and keeps what it took", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  const { fate, begun, release } = heldCommit();
+  store.script.push(fate);
+  const held = service.add(REX);
+  await begun;
+  const taken = Array.from({ length: QUEUE_LIMIT }, () => service.appender.append(NOTHING));
+  const refusal = await assertRejects(() => service.appender.append(NOTHING), Failure);
+  assertEquals(refusal.code, "overloaded");
+  const response = await service.add(REX);
+  assertEquals([response.status, response.headers.get("retry-after")], [503, "1"]);
+  assertEquals((await response.json()).code, "overloaded");
+  release();
+  assertEquals((await held).status, 201);
+  assertEquals((await Promise.all(taken)).length, QUEUE_LIMIT);
+  assertEquals((await service.add(REX)).status, 201);
+});
+
+Deno.test("drain() answers what was taken, and takes no more", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  const { fate, begun, release } = heldCommit();
+  store.script.push(fate);
+  const added = [service.add(REX), service.add(REX)];
+  await begun;
+  let isDrained = false;
+  const drained = service.appender.drain().then(() => isDrained = true);
+  const late = await service.add(REX);
+  assertEquals(late.status, 503);
+  assertEquals((await late.json()).code, "shutting_down");
+  assertEquals(isDrained, false);
+  release();
+  await drained;
+  assertEquals(await idsOf(await Promise.all(added)), [1, 2]);
+  await assertSound(service, 2);
+});
+
+Deno.test("append() keeps each commit within the number of mutations that KV takes", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  const pet = { ...REX, status: "sold" };
+  const added = Array.from({ length: 1_000 }, () => service.add(pet));
+  const ids = await idsOf(await inTime(service.host, Promise.all(added)));
+  assertEquals(ids, firstIds(1_000));
+  const sizes = store.commits.map(({ mutations }) => mutations.length);
+  for (const size of sizes) assertLessOrEqual(size, COMMIT_MUTATIONS_LIMIT);
+  assert(Math.max(...sizes) > COMMIT_MUTATIONS_LIMIT - 10, `${sizes}`);
+  await assertSound(service, 1_000);
+});
+
+Deno.test("append() keeps each commit within the bytes that KV takes", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  // The longest text that a name can have: six bytes for each of its characters.
+  const pet = { name: "\u0001".repeat(1_000), categoryId: 1, status: "pending" };
+  const added = Array.from({ length: 150 }, () => service.add(pet));
+  const ids = await idsOf(await inTime(service.host, Promise.all(added)));
+  assertEquals(ids, firstIds(150));
+  assert(store.commits.length >= 5, `${store.commits.length} commits`);
+  assertEquals(service.reports, []);
+  await assertSound(service, 150);
+});
+
+Deno.test("append() adds nothing for a key that another instance revoked meanwhile", async () => {
+  await using opened = await open();
+  const { service, store, openOther } = opened;
+  const other = openOther();
+  const { id, token } = await issueKey(other, { label: "short" });
+  const headers = { authorization: `Bearer ${token}` };
+  await (await service.sendBare("/v1/pets", { headers })).body?.cancel();
+  const { fate, begun, release } = heldCommit();
+  store.script.push(fate);
+  const first = service.add(REX);
+  await begun;
+  const second = service.add({ name: "Max", categoryId: 2 }, headers);
+  await revokeKey(other, id);
+  release();
+  const responses = await inTime(service.host, Promise.all([first, second]));
+  assertEquals(responses.map(({ status }) => status), [201, 401]);
+  assertEquals((await responses[1].json()).code, "invalid_credentials");
+  await assertSound(service, 1);
+});
+
+Deno.test("append() adds nothing for a key whose revocation is ahead in the same queue", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  const { id, token } = await issueKey(service, { label: "short" });
+  const headers = { authorization: `Bearer ${token}` };
+  await (await service.sendBare("/v1/pets", { headers })).body?.cancel();
+  const { fate, begun, release } = heldCommit();
+  store.script.push(fate);
+  const first = service.add(REX);
+  await begun;
+  const revoked = revokeKey(service, id);
+  const second = service.add({ name: "Max", categoryId: 2 }, headers);
+  release();
+  await revoked;
+  assertEquals([(await first).status, (await second).status], [201, 401]);
+  await assertSound(service, 1);
+});
+
+Deno.test("append() prepares a command once, however many of its own commits go before", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  let prepared = 0;
+  const commands = Array.from({ length: 1_000 }, () => addition(service, () => prepared++));
+  await inTime(service.host, Promise.all(commands.map((it) => service.appender.append(it))));
+  assert(store.commits.length > 1);
+  assertEquals(prepared, 1_000);
+});
+
+Deno.test("append() prepares a command again when others have moved the head", async () => {
+  await using opened = await open();
+  const { service, store, openOther } = opened;
+  const other = openOther();
+  let prepared = 0;
+  store.script.push(async (land) => {
+    assertEquals(prepared, 1);
+    await addTo(other, service.token);
+    return await land();
+  });
+  const command = addition(service, () => prepared++);
+  await inTime(service.host, service.appender.append(command));
+  assertEquals(prepared, 2);
+  await assertSound(service, 2);
+});
+
+Deno.test("append() refuses the one command that does not want to go on, and takes the others", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  const { fate, begun, release } = heldCommit();
+  store.script.push(fate);
+  const first = service.add(REX);
+  await begun;
+  const error = new Error("no");
+  const refusals = [
+    service.appender.append({ ...NOTHING, prepare: () => Promise.reject(error) }),
+    service.appender.append({
+      ...NOTHING,
+      prepare() {
+        throw error;
+      },
+    }),
+    service.appender.append({
+      ...NOTHING,
+      decide() {
+        throw error;
+      },
+    }),
+  ].map((refusal) => refusal.then(() => "taken", (reason) => reason));
+  const second = service.add(REX);
+  release();
+  assertEquals(await Promise.all(refusals), [error, error, error]);
+  assertEquals(await idsOf([await first, await second]), [1, 2]);
+  assertEquals(store.commits.length, 2);
+});
+
+const NOTHING: Command = { prepare: () => {}, decide: () => [] };
+
+/** A command that adds a pet, and tells when it is prepared. */
+function addition({ host, keyId }: TestService, onPrepare: () => void): Command {
+  const origin = { id: host.newId(), time: new Date(host.now()).toISOString(), actor: keyId };
+  return {
+    prepare() {
+      onPrepare();
+    },
+    decide({ lastPetId }) {
+      const data = { id: lastPetId + 1, name: "Rex", categoryId: 1n, status: "sold" as const };
+      return [{ ...origin, type: "PetCreated", data }];
+    },
+  };
+}
+
+function addTo({ handler }: Service, token: string): Promise<Response> {
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const init = { method: "POST", headers, body: JSON.stringify(REX) };
+  return handler(new Request("http://localhost/v1/pets", init));
+}
+
+/** Lets time pass until the work is done. */
+async function inTime<T>(host: FakeHost, work: Promise<T>): Promise<T> {
+  let isDone = false;
+  work.finally(() => isDone = true).catch(() => {});
+  while (!isDone) await host.advance(500);
+  return await work;
+}
+
+/** The ids that were given, in order; which request got which is not said. */
+async function idsOf(responses: Response[]): Promise<number[]> {
+  const ids = await Promise.all(responses.map(async (it) => (await it.json()).id as number));
+  return ids.sort((one, other) => one - other);
+}
+
+function firstIds(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index + 1);
+}
+
+async function readEvents(store: Store): Promise<LogEvent[]> {
+  const { head } = await readHead(store);
+  const batches = await Array.fromAsync(readLog(store, { to: head.position }));
+  return batches.flat().map(({ value }) => eventOf(value));
+}
+
+type Set = Mutation & { type: "set" };
+
+function eventOf(line: unknown): LogEvent {
+  return decodeEvent(new TextDecoder().decode(line as Uint8Array));
+}
+
+/** Asserts that the store is whole, and holds that many pets, no more and no less. */
+async function assertSound(service: TestService, pets: number): Promise<void> {
+  const { sound, faults, pets: found } = await audit(service);
+  assertEquals({ sound, faults, pets: found }, { sound: true, faults: [], pets });
+}

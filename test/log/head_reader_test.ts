@@ -1,0 +1,112 @@
+import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import { EMPTY_HEAD, encodeHead, ForeignStoreError, type Head } from "../../src/log/head.ts";
+import { HeadReader } from "../../src/log/head_reader.ts";
+import { KvStore } from "../../src/store/kv_store.ts";
+import { HEAD_KEY } from "../../src/store/layout.ts";
+import { FakeHost } from "../fake_host.ts";
+import { ScriptedStore } from "../store/scripted_store.ts";
+
+async function open() {
+  const store = new ScriptedStore(new KvStore(await Deno.openKv(":memory:")));
+  const heads = new HeadReader(store, new FakeHost());
+  return { store, heads, [Symbol.dispose]: () => store.close() };
+}
+
+function write(store: ScriptedStore, head: Head | string): Promise<string | null> {
+  const value = typeof head === "string" ? head : encodeHead(head);
+  return store.commit({ checks: [], mutations: [{ type: "set", key: HEAD_KEY, value }] });
+}
+
+Deno.test("fresh() answers the head of an empty log where there is none", async () => {
+  using opened = await open();
+  assertEquals(await opened.heads.fresh(), { head: EMPTY_HEAD, versionstamp: null });
+});
+
+Deno.test("fresh() shares one read among all that ask at once", async () => {
+  using opened = await open();
+  const { store, heads } = opened;
+  await write(store, EMPTY_HEAD);
+  const entries = await Promise.all(Array.from({ length: 100 }, () => heads.fresh()));
+  assertEquals(store.reads.gets, 1);
+  for (const entry of entries) assertStrictEquals(entry, entries[0]);
+});
+
+Deno.test("fresh() joins the next read, never the one in flight", async () => {
+  using opened = await open();
+  const { store, heads } = opened;
+  const old = await write(store, EMPTY_HEAD);
+  const { promise: looked, resolve: onLooked } = Promise.withResolvers<void>();
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  store.onRead = async (look) => {
+    const seen = await look();
+    onLooked();
+    await released;
+    return seen;
+  };
+  const first = heads.fresh();
+  await looked;
+  const current = await write(store, { ...EMPTY_HEAD, position: 1 });
+  const late = [heads.fresh(), heads.fresh()];
+  release();
+  assertEquals((await first).versionstamp, old);
+  for (const entry of await Promise.all(late)) assertEquals(entry.versionstamp, current);
+  assertEquals(store.reads.gets, 2);
+});
+
+Deno.test("fresh() fails for those that shared the read, and for no other", async () => {
+  using opened = await open();
+  const { store, heads } = opened;
+  let isAway = true;
+  store.onRead = (look) => isAway ? Promise.reject(new Error("connection refused")) : look();
+  const failing = [heads.fresh(), heads.fresh()];
+  for (const entry of failing) await assertRejects(() => entry, Error, "connection refused");
+  isAway = false;
+  assertEquals((await heads.fresh()).head, EMPTY_HEAD);
+});
+
+Deno.test("fresh() goes on after a read in flight that fails", async () => {
+  using opened = await open();
+  const { store, heads } = opened;
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  const { promise: failed, reject: fail } = Promise.withResolvers<never>();
+  store.onRead = () => {
+    begin();
+    return failed;
+  };
+  const first = assertRejects(() => heads.fresh(), Error, "connection refused");
+  await begun;
+  store.onRead = (look) => look();
+  const second = heads.fresh();
+  fail(new Error("connection refused"));
+  await first;
+  assertEquals((await second).head, EMPTY_HEAD);
+});
+
+Deno.test("latest never goes back to an older head", async () => {
+  using opened = await open();
+  const { heads } = opened;
+  const [one, two] = [{ ...EMPTY_HEAD, position: 1 }, { ...EMPTY_HEAD, position: 2 }];
+  heads.advance({ head: EMPTY_HEAD, versionstamp: null });
+  heads.advance({ head: two, versionstamp: "00000000000000020000" });
+  heads.advance({ head: one, versionstamp: "00000000000000010000" });
+  heads.advance({ head: EMPTY_HEAD, versionstamp: null });
+  assertEquals(heads.latest?.head, two);
+});
+
+Deno.test("fresh() refuses a head that the service did not write", async () => {
+  using opened = await open();
+  const { store, heads } = opened;
+  const foreign = [
+    "",
+    "{}",
+    "null",
+    encodeHead({ ...EMPTY_HEAD, format: 2 as 1 }),
+    encodeHead({ ...EMPTY_HEAD, position: -1 }),
+    encodeHead({ ...EMPTY_HEAD, lastHash: "x" }),
+    encodeHead({ ...EMPTY_HEAD, more: 1 } as Head),
+  ];
+  for (const value of foreign) {
+    await write(store, value);
+    await assertRejects(() => heads.fresh(), ForeignStoreError);
+  }
+});
