@@ -8,7 +8,7 @@ import type { Host } from "../src/host.ts";
 import { BoundedStore } from "../src/store/bounded_store.ts";
 import { PatientStore } from "../src/store/patient_store.ts";
 import type { Store } from "../src/store/store.ts";
-import { openStore } from "../src/store/open_store.ts";
+import { type OpenOptions, openStore } from "../src/store/open_store.ts";
 import { systemHost } from "../src/system_host.ts";
 
 /** Exit codes of every command. */
@@ -63,13 +63,13 @@ export async function withService<T>(
   }
 }
 
-/** Opens the configured store, which must be there, for a tool that takes its time and nobody's. */
+/** Opens the configured store for a tool that takes its time and nobody's. */
 export async function withPatientStore<T>(
-  { examined = false }: { examined?: boolean },
+  options: Partial<OpenOptions>,
   use: (parts: { store: Store; host: Host }) => Promise<T>,
 ): Promise<T> {
   const host = systemHost;
-  const store = await openStore(readConfig().kvPath, { create: false, examined });
+  const store = await openStore(readConfig().kvPath, { create: false, ...options });
   try {
     return await use({ store: new PatientStore(new BoundedStore(store, host), host), host });
   } finally {

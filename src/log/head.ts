@@ -3,7 +3,8 @@
 import { z } from "zod";
 import { Sha256Hex } from "../../events/api_key.ts";
 import { GENESIS_HASH } from "../../events/event.ts";
-import { HEAD_KEY } from "../store/layout.ts";
+import { Failure } from "../failure.ts";
+import { HEAD_KEY, isRestoreMark } from "../store/layout.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
 
 const Count = z.int().min(0);
@@ -43,7 +44,10 @@ export const EMPTY_HEAD: Head = {
   generation: 1,
 };
 
-/** Reads the head. Throws `ForeignStoreError` where the record is none of ours. */
+/**
+ * Reads the head. Rejects with `ForeignStoreError` where the record is none of ours, and with
+ * `store_unavailable` where a restore is not done.
+ */
 export async function readHead(store: Store): Promise<HeadEntry> {
   return headEntryOf(await store.get(HEAD_KEY));
 }
@@ -59,6 +63,9 @@ export function encodeHead(head: Head): string {
 }
 
 function decodeHead(value: unknown): Head {
+  if (isRestoreMark(value)) {
+    throw new Failure("store_unavailable", "A log is being restored into the store");
+  }
   try {
     return Head.parse(JSON.parse(value as string));
   } catch (cause) {

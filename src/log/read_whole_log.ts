@@ -23,6 +23,7 @@ export async function* readWholeLog(
   store: Store,
   { from, to }: { from: number; to: number },
 ): AsyncGenerator<WholeLine[]> {
+  if (from > to) return;
   let due = from;
   for await (const batch of readLog(store, { from, to })) {
     for (const { position, value } of batch) {

@@ -1,7 +1,8 @@
 /**
  * The layout of the store: every key that the service writes, and nothing else.
  *
- *     ["head"]                                                    the head record, replaced by every commit
+ *     ["head"]                                                    the head record, replaced by every commit;
+ *                                                                 while a log is restored, the mark of that
  *     ["log", position]                                           the line of an event, as bytes
  *     ["projection", generation, "pet", id]                       pet by id: its JSON text
  *     ["projection", generation, "pet_by_status", status, id]     pets by status, newest last: the same text
@@ -18,6 +19,13 @@ import { PET_STATUSES, type PetStatus } from "../../events/pet.ts";
 import type { Mutation } from "./store.ts";
 
 export const HEAD_KEY = ["head"] as const;
+
+/** How the record begins that stands in the head's place until a restore is done. */
+const RESTORE_MARK_START = '{"format":"restore"';
+
+export function isRestoreMark(value: unknown): value is string {
+  return typeof value === "string" && value.startsWith(RESTORE_MARK_START);
+}
 
 export const REPLAY_KEY = ["replay"] as const;
 

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { reasonOf } from "../report.ts";
-import { HEAD_KEY } from "./layout.ts";
+import { HEAD_KEY, isRestoreMark } from "./layout.ts";
 import { KvStore } from "./kv_store.ts";
 import { RemoteStore, StoreRefusedError } from "./remote_store.ts";
 import type { Store } from "./store.ts";
@@ -22,17 +22,25 @@ export class OpenStoreError extends Error {
 /** How long a remote store may take to be reached. */
 const REACH_LIMIT_MS = 3_000;
 
+export interface OpenOptions {
+  /** Whether a file that is not there is made. */
+  create: boolean;
+  /** Whether data without a head is accepted, since somebody wants to say what is wrong with it. */
+  examined?: boolean;
+  /** Whether anything is accepted, since a restore looks for itself what is there. */
+  restored?: boolean;
+}
+
 /**
  * Opens the store at a path: a file, `:memory:`, an http(s) address, or `undefined` for the database
- * that the platform attaches. A file that is not there is made only where `create` says so, and data
- * without a head is accepted only in a store that is to be `examined`. Throws `OpenStoreError`, and
- * leaves files that are no store of ours as they were.
+ * that the platform attaches. Throws `OpenStoreError`, and leaves files that are no store of ours as
+ * they were.
  */
 export async function openStore(
   path: string | undefined,
-  { create, examined = false }: { create: boolean; examined?: boolean },
+  { create, examined = false, restored = false }: OpenOptions,
 ): Promise<Store> {
-  const expect = examined ? () => Promise.resolve() : expectOurs;
+  const expect = restored ? () => Promise.resolve() : examined ? expectRestored : expectOurs;
   if (path === undefined || isAddress(path)) {
     const store = new RemoteStore(path, expect);
     await reach(store, path);
@@ -91,9 +99,17 @@ async function reach(store: RemoteStore, path: string | undefined): Promise<void
 
 /** A store is ours where it holds a head, and may become ours where it holds nothing. */
 async function expectOurs(store: Store): Promise<void> {
+  await expectRestored(store);
   const isEmpty = (await store.list({ prefix: [] }, { limit: 1 })).length === 0;
   if (isEmpty || await store.get(HEAD_KEY) !== null) return;
   throw new StoreRefusedError("it holds the data of another program");
+}
+
+async function expectRestored(store: Store): Promise<void> {
+  if (!isRestoreMark((await store.get(HEAD_KEY))?.value)) return;
+  throw new StoreRefusedError(
+    "a restore into it is under way or was broken off; run it again to its end, with the same export",
+  );
 }
 
 /** Whether what is stored there outlives the process. */

@@ -1,0 +1,106 @@
+/**
+ * Restores an export of the log into an empty store.
+ *
+ *     deno task restore FILE|-
+ */
+
+import { readConfig } from "../src/config.ts";
+import {
+  type Export,
+  ExportRefusedError,
+  restore,
+  verifyExport,
+} from "../src/projections/restore.ts";
+import { isDurable } from "../src/store/open_store.ts";
+import { count, ProgressLine } from "./progress_line.ts";
+import { EXIT, runTool, UsageError, withPatientStore } from "./run_tool.ts";
+
+const HELP = `
+Restores an export, as deno task log prints it, into an empty store: the same bytes in the log, and
+everything that follows from them. Verifies all of it before it writes anything. A restore that was
+killed is taken up where it was left, when it is run again with the same export; until it is done, no
+service and no other command works on that store.
+
+  deno task restore FILE
+  deno task log | KV_PATH=… deno task restore -
+
+The store is named by KV_PATH (default .data/pets.sqlite3).
+Exit codes: 0 done; 1 the export is not one whole, sound log; 2 the command could not run, as where the
+store is not empty.
+`;
+
+const CHUNK_BYTES = 256 * 1024;
+
+const VERIFYING = { title: "Verifying", unit: "events" };
+const WRITING = { title: "Restoring", unit: "events" };
+
+const progress = new ProgressLine();
+
+await runTool({
+  help: HELP,
+  options: {},
+  async run(_values, [path, ...rest]) {
+    if (path === undefined) throw new UsageError("The name of an export is needed, or -");
+    if (rest.length > 0) throw new UsageError(`Unexpected argument ${JSON.stringify(rest[0])}`);
+    if (!isDurable(readConfig().kvPath)) {
+      throw new UsageError("KV_PATH must name a store that outlives this command");
+    }
+    try {
+      using file = await openExport(path);
+      return await restoreFrom(() => bytesOf(file));
+    } catch (error) {
+      progress.end();
+      if (!(error instanceof ExportRefusedError)) throw error;
+      console.error(`error: ${error.message}`);
+      return EXIT.refused;
+    }
+  },
+});
+
+async function restoreFrom(source: Export): Promise<number> {
+  const start = performance.now();
+  const head = await verifyExport(source, (done) => progress.update(VERIFYING, done));
+  const { position, lastHash } = head;
+  await withPatientStore(
+    { create: true, restored: true },
+    (parts) => restore(parts, source, head, (done) => progress.update(WRITING, done, position)),
+  );
+  progress.end();
+  const seconds = (performance.now() - start) / 1_000;
+  console.error(
+    `Restored ${count(position)} events in ${
+      seconds.toFixed(1)
+    } s; the last has the hash ${lastHash}.`,
+  );
+  return EXIT.done;
+}
+
+/** The export as a file that can be read twice: what cannot is copied first. */
+async function openExport(path: string): Promise<Deno.FsFile> {
+  if (path === "-") return await copied(Deno.stdin.readable);
+  const file = await Deno.open(path);
+  return (await file.stat()).isFile ? file : await copied(file.readable);
+}
+
+async function copied(stream: ReadableStream<Uint8Array>): Promise<Deno.FsFile> {
+  const path = await Deno.makeTempFile({ prefix: "animal-store-export-" });
+  try {
+    const file = await Deno.open(path, { read: true, write: true });
+    await stream.pipeTo(file.writable, { preventClose: true });
+    return file;
+  } finally {
+    // It stays for as long as it is open, and no longer, however this command ends.
+    await Deno.remove(path);
+  }
+}
+
+/** All bytes of a file, from its first one on. */
+async function* bytesOf(file: Deno.FsFile): AsyncGenerator<Uint8Array> {
+  await file.seek(0, Deno.SeekMode.Start);
+  for (;;) {
+    const chunk = new Uint8Array(CHUNK_BYTES);
+    const length = await file.read(chunk);
+    if (length === null) return;
+    yield chunk.subarray(0, length);
+  }
+}
