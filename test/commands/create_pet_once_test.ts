@@ -370,7 +370,7 @@ function instanceOn({ store, host, token }: TestService) {
 async function openScriptedService() {
   let store!: ScriptedStore;
   const service = await openTestService((inner) => store = new ScriptedStore(inner));
-  return { service, store, pass: (ms: number) => store.pass(service.host, ms) };
+  return { service, store, pass: (ms: number) => service.host.advance(ms) };
 }
 
 /** Whether a promise settles in that many milliseconds of real time. */
