@@ -99,7 +99,7 @@ export class PetReader {
     const [newest] = await this.#store.list({ prefix }, { limit: 1, reverse: true });
     if (newest === undefined) return undefined;
     const { petId, expiresAt } = JSON.parse(newest.value as string);
-    // The store removes what has expired up to a minute late.
+    // The store keeps it for longer.
     return Date.parse(expiresAt) > now ? petId : undefined;
   }
 

@@ -10,7 +10,7 @@ import { sleep } from "../host.ts";
 import { encodeHead, type Head, type HeadEntry, readHead } from "../log/head.ts";
 import { splitIntoCommits } from "../store/commit_size.ts";
 import { keyText } from "../store/key_text.ts";
-import { HEAD_KEY, projectionKey, recordMutation } from "../store/layout.ts";
+import { HEAD_KEY, projectionKey, recordMutation, RETENTION_MARGIN_MS } from "../store/layout.ts";
 import { scan } from "../store/scan.ts";
 import type { Mutation, Store } from "../store/store.ts";
 import { compareWithLog, Differences, readEvents, UnsoundError } from "./compare.ts";
@@ -113,7 +113,7 @@ class Replay {
       const due = batch.filter(({ position }) => position > start);
       const now = this.#host.now();
       const mutations = due.flatMap(fold)
-        .filter(({ expiresAt = Infinity }) => expiresAt > now)
+        .filter(({ expiresAt = Infinity }) => expiresAt + RETENTION_MARGIN_MS > now)
         .map((record) => recordMutation(generation, record, now));
       for (const part of splitIntoCommits(mutations)) {
         await this.#lease.commit({ checks: [], mutations: part });

@@ -100,6 +100,12 @@ export interface ProjectionRecord {
   expiresAt?: number;
 }
 
+/**
+ * How much longer than a record says anything the store keeps it, for the clocks of the store, of who
+ * wrote it and of who reads it may differ: what the record itself says decides.
+ */
+export const RETENTION_MARGIN_MS = 60 * 60 * 1_000;
+
 /** What must be written for a record to stand in a generation. */
 export function recordMutation(
   generation: number,
@@ -107,7 +113,7 @@ export function recordMutation(
   now: number,
 ): Mutation {
   const key = projectionKey(generation, record.key);
-  return record.expiresAt === undefined
-    ? { type: "set", key, value: record.value }
-    : { type: "set", key, value: record.value, expireIn: Math.max(1, record.expiresAt - now) };
+  if (record.expiresAt === undefined) return { type: "set", key, value: record.value };
+  const expireIn = Math.max(1, record.expiresAt + RETENTION_MARGIN_MS - now);
+  return { type: "set", key, value: record.value, expireIn };
 }

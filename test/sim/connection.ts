@@ -1,0 +1,161 @@
+import type { Commit, ListOptions, Store, StoreEntry } from "../../src/store/store.ts";
+import type { Machine } from "./machine.ts";
+import type { ModelStore } from "./model_store.ts";
+import type { Random } from "./random.ts";
+import { type CommitFate, LATE_MS, type ReadFate, type Weather } from "./weather.ts";
+import type { World } from "./world.ts";
+
+/** Longest time of a `slow` answer, in milliseconds: longer than the service waits for one. */
+const SLOW_MS = 4_000;
+
+/** The one store of a world, and what its clients have to expect of it. */
+export interface Site {
+  world: World;
+  model: ModelStore;
+  /** Changes as the weather does. */
+  weather: Weather;
+  /** Until when the store is away; and whether it refuses meanwhile, or says nothing. */
+  away: { until: number; refuses: boolean };
+  /** Whose commit is being done, for who watches the store. */
+  committing: Machine | undefined;
+}
+
+/** A machine's way to the store: whatever may happen to a call between two machines happens here. */
+export class Connection implements Store {
+  readonly #site: Site;
+  readonly #machine: Machine;
+  readonly #random: Random;
+  #closed = false;
+  #inFlight = new Set<(reason: Error) => void>();
+
+  constructor(site: Site, machine: Machine) {
+    this.#site = site;
+    this.#machine = machine;
+    this.#random = site.world.random.fork();
+  }
+
+  get(key: Deno.KvKey): Promise<StoreEntry | null> {
+    return this.#read(`get ${key.join("/")}`, () => this.#site.model.read(key));
+  }
+
+  list(range: Deno.KvListSelector, options: ListOptions): Promise<StoreEntry[]> {
+    const name = Object.values(range).map((key) => key.join("/")).join(" to ");
+    return this.#read(`list ${name}`, () => this.#site.model.scan(range, options));
+  }
+
+  commit(commit: Commit): Promise<string | null> {
+    const { site: { model }, fate } = { site: this.#site, fate: this.#fate("commit") };
+    const what = `commit of ${commit.mutations.length} (${fate})`;
+    const land = () => {
+      this.#site.committing = this.#machine;
+      return model.apply(commit);
+    };
+    return this.#call(what, fate, land);
+  }
+
+  close(): void {
+    if (this.#closed) throw new Error("The store was closed twice");
+    this.#closed = true;
+    for (const reject of this.#inFlight) reject(new Deno.errors.Interrupted("operation canceled"));
+  }
+
+  #read<T>(what: string, look: () => T): Promise<T> {
+    const fate = this.#fate("read");
+    return this.#call(`${what} (${fate})`, fate, look);
+  }
+
+  #fate(kind: "read"): ReadFate;
+  #fate(kind: "commit"): CommitFate;
+  #fate(kind: "read" | "commit"): CommitFate {
+    return this.#random.weighted<CommitFate>(this.#site.weather[kind] as Weather["commit"]);
+  }
+
+  #call<T>(what: string, fate: CommitFate, act: () => T): Promise<T> {
+    const { world } = this.#site;
+    if (this.#closed) return Promise.reject(new Deno.errors.BadResource("Bad resource ID"));
+    return new Promise((resolve, reject) => {
+      this.#inFlight.add(reject);
+      const answer = (told: () => void, after = this.#way()) => {
+        world.after(after, () =>
+          this.#machine.deliver(() => {
+            this.#inFlight.delete(reject);
+            told();
+          }));
+      };
+      /** Lets it happen at the store, and gives its outcome to `then`. */
+      const happen = (after: number, then: (told: () => void) => void) => {
+        this.#arrive(after, () => {
+          world.trace(`${this.#machine.name} ${what}`);
+          const outcome = outcomeOf(act);
+          world.trace(`  = ${outcome.text}`);
+          then(() => outcome.error === undefined ? resolve(outcome.value!) : reject(outcome.error));
+        }, () => answer(() => reject(new Error("connection refused"))));
+      };
+      const fail = () => reject(new Error("connection reset"));
+      switch (fate) {
+        case "answered":
+          return happen(this.#way(), (told) => answer(told));
+        case "locked":
+          return answer(() => reject(new TypeError("database is locked")));
+        case "failed":
+          return answer(fail);
+        case "silent":
+          return;
+        case "slow":
+          return happen(this.#way(), (told) => answer(told, this.#random.between(0, SLOW_MS)));
+        case "failedAfter":
+          return happen(this.#way(), () => answer(fail));
+        case "resent":
+          // The client of the network heard nothing of the first, and sent it again.
+          return happen(this.#way(), () => happen(this.#way(), (told) => answer(told)));
+        case "resentLater":
+          // The first was under way for long, and the second overtook it.
+          happen(this.#late(), () => {});
+          return happen(this.#way(), (told) => answer(told));
+        case "silentAfter":
+          return happen(this.#way(), () => {});
+        case "late":
+          return happen(this.#late(), (told) => answer(told));
+        case "lateSilent":
+          return happen(this.#late(), () => {});
+      }
+    });
+  }
+
+  /** What was sent arrives even where its sender has died since. */
+  #arrive(after: number, act: () => void, refuse: () => void): void {
+    const { world, away } = this.#site;
+    world.after(after, () => {
+      if (world.now >= away.until) return act();
+      if (away.refuses) return refuse();
+      // Nobody answers; some of what was sent waits at the door until the store is back.
+      if (this.#random.chance(0.5)) this.#arrive(away.until - world.now + this.#way(), act, refuse);
+    });
+  }
+
+  #way(): number {
+    const { latencyMs, tailProbability } = this.#site.weather;
+    const scale = this.#random.chance(tailProbability) ? 100 : 1;
+    return latencyMs * scale * this.#random.between(0.2, 2);
+  }
+
+  #late(): number {
+    return this.#random.between(LATE_MS.low, LATE_MS.high);
+  }
+}
+
+function outcomeOf<T>(act: () => T): { value?: T; error?: unknown; text: string } {
+  try {
+    const value = act();
+    const text = Array.isArray(value)
+      ? `${value.length} entries`
+      : value === null
+      ? "null"
+      : typeof value === "string"
+      ? value
+      : `entry of ${(value as StoreEntry).versionstamp}`;
+    return { value, text };
+  } catch (error) {
+    return { error, text: String(error) };
+  }
+}

@@ -1,0 +1,242 @@
+import type { Service } from "../../src/service.ts";
+import { type Commit } from "../../src/store/store.ts";
+import type { Code } from "./code.ts";
+import { Connection, type Site } from "./connection.ts";
+import type { Answer, Ask, Bearer, CommandOutcome, Exchange, History } from "./history.ts";
+import { Machine } from "./machine.ts";
+import { ModelStore } from "./model_store.ts";
+import { Truth } from "./truth.ts";
+import { Violations } from "./violations.ts";
+import { CALM } from "./weather.ts";
+import { World } from "./world.ts";
+
+/** How long a shutdown waits for answers, then for the appender too, then for answers without a store. */
+const SHUTDOWN_MS = { bodies: 1_000, store: 3_200, last: 400 };
+
+/** How much later than asked the store takes away what expires, at the most; in milliseconds. */
+const EXPIRY_LAG_MS = 60_000;
+
+/** How far the clocks are from the true time at the beginning, at the most; in milliseconds. */
+const CLOCK_OFFSET_MS = 2_000;
+
+/** One instance of the service on its machine. */
+interface Instance {
+  machine: Machine;
+  service: Service;
+  /** How many requests have no answer yet. */
+  open: number;
+  isStopping: boolean;
+}
+
+/** How a command is run. */
+export interface Circumstances {
+  /** The instance to run it within, if that runs; without it, it has a machine of its own. */
+  slot?: number;
+  /** When a machine of its own dies, unless the command is done before; in milliseconds. */
+  diesAfterMs?: number;
+}
+
+export interface CommandResult<T> {
+  outcome: CommandOutcome;
+  value?: T;
+  reason?: unknown;
+}
+
+/** One store, some instances of the real service on it, and the tools of its operators. */
+export class Fleet {
+  readonly world: World;
+  readonly site: Site;
+  readonly truth: Truth;
+  readonly violations = new Violations();
+  readonly history: History = { exchanges: [], keyCommands: [], exports: [] };
+  /** How many requests have no answer yet although their machine lives. */
+  open = 0;
+  #code: Code;
+  #instances: (Instance | undefined)[];
+  #starts = 0;
+
+  constructor(world: World, code: Code, size: number) {
+    this.world = world;
+    this.#code = code;
+    this.truth = new Truth(world, this.violations);
+    const random = world.random.fork();
+    const model: ModelStore = new ModelStore({
+      now: () => world.now,
+      expiryLagMs: () => random.between(0, EXPIRY_LAG_MS),
+      committed: (commit: Commit) => this.truth.observe(commit, this.site.committing!, model),
+    });
+    const away = { until: -Infinity, refuses: true };
+    this.site = { world, model, weather: CALM, away, committing: undefined };
+    this.#instances = Array.from({ length: size }, () => undefined);
+    for (let slot = 0; slot < size; slot++) this.start(slot);
+  }
+
+  get size(): number {
+    return this.#instances.length;
+  }
+
+  machineOf(slot: number): Machine | undefined {
+    return this.#instances[slot]?.machine;
+  }
+
+  start(slot: number): void {
+    const { machine, service } = this.#boot(`service${slot}`);
+    this.#instances[slot] = { machine, service, open: 0, isStopping: false };
+  }
+
+  /** Ends an instance as a power cut does. */
+  kill(slot: number): void {
+    this.#instances[slot]?.machine.die();
+    this.#instances[slot] = undefined;
+  }
+
+  /** Ends an instance as `serve()` does at SIGTERM, while others may send requests to it still. */
+  async stop(slot: number): Promise<void> {
+    const instance = this.#instances[slot];
+    if (instance === undefined || instance.isStopping) return;
+    instance.isStopping = true;
+    const { machine, service } = instance;
+    this.world.trace(`${machine.name} shuts down`);
+    const isAnswered = () => instance.open === 0;
+    await this.#until(isAnswered, SHUTDOWN_MS.bodies, machine);
+    let isDrained = false;
+    service.drain().then(() => isDrained = true);
+    await this.#until(() => isDrained && isAnswered(), SHUTDOWN_MS.store, machine);
+    if (machine.alive) service.store.close();
+    await this.#until(isAnswered, SHUTDOWN_MS.last, machine);
+    machine.die();
+    if (this.#instances[slot] === instance) this.#instances[slot] = undefined;
+  }
+
+  /** Sends a request to an instance, and writes both sides down. `undefined` where it does not run. */
+  async send(slot: number, ask: Ask, bearer: Bearer): Promise<Exchange | undefined> {
+    const instance = this.#instances[slot];
+    if (instance === undefined || instance.isStopping) return undefined;
+    const { machine, service } = instance;
+    const { world } = this;
+    const exchange: Exchange = {
+      ask,
+      bearer,
+      machine,
+      startStep: world.step,
+      startAt: world.now,
+      endStep: Infinity,
+      endAt: Infinity,
+      undisturbed: this.#isUndisturbed,
+    };
+    this.history.exchanges.push(exchange);
+    world.trace(`${machine.name} <- ${JSON.stringify(ask)}`);
+    instance.open++;
+    this.open++;
+    const answering = service.handler(requestOf(ask, bearer)).then(readAnswer);
+    answering.catch((error) => this.violations.add(`the handler rejects: ${error}`));
+    exchange.answer = await Promise.race([answering, died(machine)]);
+    instance.open--;
+    this.open--;
+    exchange.endStep = world.step;
+    exchange.endAt = world.now;
+    exchange.undisturbed &&= this.#isUndisturbed;
+    const { status, body } = exchange.answer ?? {};
+    world.trace(`${machine.name} -> ${status} ${body}`);
+    return exchange;
+  }
+
+  /** Runs an operator's command: as the tools do, or within an instance, as in development. */
+  async command<T>(
+    name: string,
+    run: (service: Service) => Promise<T>,
+    { slot, diesAfterMs }: Circumstances = {},
+  ): Promise<CommandResult<T>> {
+    const within = slot === undefined ? undefined : this.#instances[slot];
+    const isWithin = within !== undefined && !within.isStopping;
+    const { machine, service } = isWithin ? within : this.#boot(name);
+    this.world.trace(`${name} begins on ${machine.name}`);
+    if (diesAfterMs !== undefined && !isWithin) {
+      this.world.after(diesAfterMs, () => machine.die());
+    }
+    const running = (async (): Promise<CommandResult<T>> => {
+      try {
+        return { outcome: "done", value: await run(service) };
+      } catch (reason) {
+        const { code } = reason as { code?: string };
+        return { outcome: nothingStored(code) ? "failed" : "unclear", reason };
+      } finally {
+        if (!isWithin) await service.appender.drain();
+      }
+    })();
+    const result = await Promise.race([running, died(machine)]) ??
+      { outcome: "unclear", reason: "died" };
+    if (!isWithin && machine.alive) {
+      service.store.close();
+      machine.die();
+    }
+    const reason = result.reason === undefined ? "" : `: ${result.reason}`;
+    this.world.trace(`${name} on ${machine.name} is ${result.outcome}${reason}`);
+    return result;
+  }
+
+  get #isUndisturbed(): boolean {
+    return this.site.weather === CALM && this.isCalm;
+  }
+
+  /** Whether everything has recovered, so that nothing may fail any more. */
+  isCalm = false;
+
+  #boot(role: string) {
+    const { random } = this.world;
+    const offset = random.between(-CLOCK_OFFSET_MS, CLOCK_OFFSET_MS);
+    const machine = new Machine(this.world, `${role}.${this.#starts++}`, offset);
+    const connection = new Connection(this.site, machine);
+    const service = this.#code.createService({
+      store: connection,
+      host: machine,
+      report: (level, event, details) =>
+        this.world.trace(`${machine.name} ${level} ${event} ${JSON.stringify(details ?? {})}`),
+      isDurable: true,
+    });
+    return { machine, service };
+  }
+
+  async #until(isSo: () => boolean, limitMs: number, machine: Machine): Promise<void> {
+    const deadline = this.world.now + limitMs;
+    while (!isSo() && this.world.now < deadline && machine.alive) await this.world.sleep(10);
+  }
+}
+
+function died(machine: Machine): Promise<undefined> {
+  return new Promise((resolve) => machine.onDeath(() => resolve(undefined)));
+}
+
+function nothingStored(code: string | undefined): boolean {
+  return code === "store_unavailable" || code === "overloaded" || code === "shutting_down";
+}
+
+function requestOf(ask: Ask, bearer: Bearer): Request {
+  const headers: Record<string, string> = {};
+  if (bearer.kind !== "nobody") headers.authorization = `Bearer ${bearer.token}`;
+  switch (ask.kind) {
+    case "create": {
+      const { name, status, categoryId, idempotencyKey, invalid } = ask;
+      headers["content-type"] = "application/json";
+      if (idempotencyKey !== undefined) headers["idempotency-key"] = idempotencyKey;
+      const body = JSON.stringify({ name, status, categoryId: invalid ? "none" : categoryId });
+      return new Request("http://localhost/v1/pets", { method: "POST", headers, body });
+    }
+    case "list": {
+      const search = new URLSearchParams();
+      for (const name of ["limit", "status", "cursor"] as const) {
+        if (ask[name] !== undefined) search.set(name, String(ask[name]));
+      }
+      if (ask.held !== undefined) headers["if-none-match"] = ask.held.etag;
+      return new Request(`http://localhost/v1/pets?${search}`, { headers });
+    }
+    case "get":
+      if (ask.held !== undefined) headers["if-none-match"] = ask.held.etag;
+      return new Request(`http://localhost/v1/pets/${ask.petId}`, { headers });
+  }
+}
+
+async function readAnswer(response: Response): Promise<Answer> {
+  const { status, headers } = response;
+  return { status, headers, body: await response.text() };
+}

@@ -1,0 +1,251 @@
+import {
+  type Commit,
+  COMMIT_BYTES_LIMIT,
+  COMMIT_KEY_BYTES_LIMIT,
+  COMMIT_MUTATIONS_LIMIT,
+  LIST_LIMIT,
+  type ListOptions,
+  type Store,
+  type StoreEntry,
+} from "../../src/store/store.ts";
+
+/** Largest value, in bytes: https://docs.deno.com/deploy/kv/#limits */
+const VALUE_BYTES_LIMIT = 65_536;
+
+interface Row {
+  /** The key as text that sorts as KV sorts keys. */
+  name: string;
+  key: Deno.KvKey;
+  value: string | Uint8Array;
+  versionstamp: string;
+  /** When the row is gone, on the store's clock. */
+  goneAt: number;
+}
+
+export interface ModelStoreParts {
+  /** The store's own clock, in milliseconds. */
+  now: () => number;
+  /** How much later than asked a row that expires is taken away, in milliseconds; KV takes its time. */
+  expiryLagMs: () => number;
+  /** Told of every commit that was done, at the moment when it was. */
+  committed?: (commit: Commit) => void;
+}
+
+/**
+ * An exact model of Deno KV in memory: order of keys, versionstamps, checks, ranges, expiry and
+ * limits, without any waiting. Of the parts that a key can have it knows those that the service uses.
+ */
+export class ModelStore implements Store {
+  #parts: ModelStoreParts;
+  #rows: Row[] = [];
+  #version = 0;
+  #nextGoneAt = Infinity;
+  #isClosed = false;
+
+  constructor(
+    parts: ModelStoreParts = { now: () => Date.now(), expiryLagMs: () => 0 },
+  ) {
+    this.#parts = parts;
+  }
+
+  // deno-lint-ignore require-await -- what is thrown must become a rejection
+  async get(key: Deno.KvKey): Promise<StoreEntry | null> {
+    return this.read(key);
+  }
+
+  // deno-lint-ignore require-await -- what is thrown must become a rejection
+  async list(range: Deno.KvListSelector, options: ListOptions): Promise<StoreEntry[]> {
+    return this.scan(range, options);
+  }
+
+  // deno-lint-ignore require-await -- what is thrown must become a rejection
+  async commit(commit: Commit): Promise<string | null> {
+    return this.apply(commit);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** get(), at once. */
+  read(key: Deno.KvKey): StoreEntry | null {
+    this.#expire();
+    const row = this.#rowOf(nameOf(key));
+    return row === undefined ? null : entryOf(row);
+  }
+
+  /** list(), at once. */
+  scan(selector: Deno.KvListSelector, { limit, reverse = false }: ListOptions): StoreEntry[] {
+    this.#expire();
+    if (limit > LIST_LIMIT) throw new TypeError(`Too many entries (max ${LIST_LIMIT})`);
+    const { start, end } = rangeOf(selector);
+    const [from, to] = [this.#indexOf(start), this.#indexOf(end)];
+    const rows = reverse
+      ? this.#rows.slice(Math.max(from, to - limit), to).reverse()
+      : this.#rows.slice(from, Math.min(to, from + limit));
+    return rows.map(entryOf);
+  }
+
+  /** commit(), at once. */
+  apply(commit: Commit): string | null {
+    this.#expire();
+    refuseOversize(commit);
+    for (const { key, versionstamp } of commit.checks) {
+      if ((this.#rowOf(nameOf(key))?.versionstamp ?? null) !== versionstamp) return null;
+    }
+    const versionstamp = (++this.#version).toString(16).padStart(16, "0") + "0000";
+    for (const mutation of commit.mutations) {
+      const { key } = mutation;
+      const name = nameOf(key);
+      const index = this.#indexOf(name);
+      const found = this.#rows[index]?.name === name ? 1 : 0;
+      if (mutation.type === "delete") {
+        this.#rows.splice(index, found);
+        continue;
+      }
+      const { expireIn } = mutation;
+      const goneAt = expireIn === undefined
+        ? Infinity
+        : this.#parts.now() + expireIn + this.#parts.expiryLagMs();
+      this.#nextGoneAt = Math.min(this.#nextGoneAt, goneAt);
+      const row = {
+        name,
+        key: key.map(wellFormed),
+        value: copyOf(mutation.value),
+        versionstamp,
+        goneAt,
+      };
+      this.#rows.splice(index, found, row);
+    }
+    this.#parts.committed?.(commit);
+    return versionstamp;
+  }
+
+  #rowOf(name: string): Row | undefined {
+    const row = this.#rows[this.#indexOf(name)];
+    return row?.name === name ? row : undefined;
+  }
+
+  /** The place of the first row that does not sort before the name. */
+  #indexOf(name: string): number {
+    let low = 0;
+    let high = this.#rows.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#rows[middle].name < name) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** To be done before anything else is. */
+  #expire(): void {
+    if (this.#isClosed) throw new Deno.errors.BadResource("Bad resource ID");
+    const now = this.#parts.now();
+    if (now < this.#nextGoneAt) return;
+    this.#rows = this.#rows.filter(({ goneAt }) => goneAt > now);
+    this.#nextGoneAt = Math.min(Infinity, ...this.#rows.map(({ goneAt }) => goneAt));
+  }
+}
+
+function entryOf({ key, value, versionstamp }: Row): StoreEntry {
+  return { key: [...key], value: copyOf(value), versionstamp };
+}
+
+/** What is handed in and out is nobody else's: a change to it changes nothing in the store. */
+function copyOf(value: string | Uint8Array): string | Uint8Array {
+  return typeof value === "string" ? value : value.slice();
+}
+
+/** KV has no lone surrogates in keys: each becomes U+FFFD. */
+function wellFormed(part: Deno.KvKeyPart): Deno.KvKeyPart {
+  return typeof part === "string" ? part.toWellFormed() : part;
+}
+
+/** Start included, end left out, as names. */
+function rangeOf(selector: Deno.KvListSelector): { start: string; end: string } {
+  if (!("prefix" in selector)) {
+    const [start, end] = [nameOf(selector.start), nameOf(selector.end)];
+    if (start > end) throw new TypeError("Start key is greater than end key");
+    return { start, end };
+  }
+  const prefix = nameOf(selector.prefix);
+  const isWithin = (key: Deno.KvKey) => nameOf(key).startsWith(prefix) && nameOf(key) !== prefix;
+  if ("start" in selector) {
+    if (!isWithin(selector.start)) throw new TypeError("Start key is not in the prefix");
+    return { start: nameOf(selector.start), end: `${prefix}\xff` };
+  }
+  if ("end" in selector) {
+    if (!isWithin(selector.end)) throw new TypeError("End key is not in the prefix");
+    return { start: `${prefix}\x00`, end: nameOf(selector.end) };
+  }
+  return { start: `${prefix}\x00`, end: `${prefix}\xff` };
+}
+
+const encoder = new TextEncoder();
+
+/**
+ * The key in KV's own encoding, a character a byte, so that names sort as KV sorts keys
+ * (https://docs.deno.com/deploy/kv/key_space/#key-part-ordering).
+ */
+function nameOf(key: Deno.KvKey): string {
+  let name = "";
+  for (const part of key) name += partName(part);
+  return name;
+}
+
+function partName(part: Deno.KvKeyPart): string {
+  if (typeof part === "string") return `\x02${escaped(encoder.encode(part))}\x00`;
+  if (typeof part === "number") return `\x21${sortableDouble(part)}`;
+  if (part instanceof Uint8Array) return `\x01${escaped(part)}\x00`;
+  throw new TypeError(`The model knows no ${typeof part} as part of a key`);
+}
+
+function escaped(bytes: Uint8Array): string {
+  let text = "";
+  for (const byte of bytes) text += byte === 0 ? "\x00\xff" : String.fromCharCode(byte);
+  return text;
+}
+
+function sortableDouble(value: number): string {
+  const view = new DataView(new ArrayBuffer(8));
+  view.setFloat64(0, value);
+  const isNegative = (view.getUint8(0) & 0x80) !== 0;
+  let text = "";
+  for (let index = 0; index < 8; index++) {
+    const byte = view.getUint8(index);
+    const flip = isNegative ? 0xff : index === 0 ? 0x80 : 0;
+    text += String.fromCharCode(byte ^ flip);
+  }
+  return text;
+}
+
+function refuseOversize({ mutations }: Commit): void {
+  if (mutations.length > COMMIT_MUTATIONS_LIMIT) {
+    throw new TypeError(`Too many mutations (max ${COMMIT_MUTATIONS_LIMIT})`);
+  }
+  let keyBytes = 0;
+  let valueBytes = 0;
+  for (const mutation of mutations) {
+    keyBytes += nameOf(mutation.key).length;
+    if (mutation.type === "delete") continue;
+    const bytes = bytesOf(mutation.value);
+    if (bytes > VALUE_BYTES_LIMIT) {
+      throw new TypeError(`Value too large (max ${VALUE_BYTES_LIMIT} bytes)`);
+    }
+    valueBytes += bytes;
+  }
+  if (keyBytes > COMMIT_KEY_BYTES_LIMIT) {
+    throw new TypeError(`Total key size too large (max ${COMMIT_KEY_BYTES_LIMIT} bytes)`);
+  }
+  if (keyBytes + valueBytes > COMMIT_BYTES_LIMIT) {
+    throw new TypeError(`Total mutation size too large (max ${COMMIT_BYTES_LIMIT} bytes)`);
+  }
+}
+
+/** As V8 serialises it: a string outside Latin-1 takes two bytes a character. */
+function bytesOf(value: string | Uint8Array): number {
+  if (typeof value !== "string") return value.length;
+  // deno-lint-ignore no-control-regex -- Latin-1 begins with control characters
+  return /^[\x00-\xff]*$/.test(value) ? value.length + 4 : 2 * value.length + 4;
+}

@@ -1,0 +1,134 @@
+import { assertEquals } from "@std/assert";
+import { KvStore } from "../../src/store/kv_store.ts";
+import type { Mutation, Store, StoreEntry } from "../../src/store/store.ts";
+import { testStoreContract } from "../store/store_contract.ts";
+import { ModelStore } from "./model_store.ts";
+import { Random } from "./random.ts";
+
+testStoreContract({
+  name: "ModelStore",
+  open: () => Promise.resolve({ store: new ModelStore() }),
+});
+
+const ROUNDS = 1_500;
+
+Deno.test("ModelStore does what KvStore does, over random commits, reads and lists", async () => {
+  for (const seed of [1, 2, 3]) {
+    const random = new Random(seed);
+    const stores = [new ModelStore(), new KvStore(await Deno.openKv(":memory:"))];
+    for (let round = 0; round < ROUNDS; round++) {
+      const act = drawAct(random);
+      const [ofModel, ofKv] = await Promise.all(stores.map((store) => outcomeOf(act, store)));
+      assertEquals(ofModel, ofKv, `round ${round} of seed ${seed}`);
+    }
+    for (const store of stores) store.close();
+  }
+});
+
+Deno.test("ModelStore takes away what expires when its time and the store's lag are over", async () => {
+  let now = 0;
+  const store = new ModelStore({ now: () => now, expiryLagMs: () => 50 });
+  const mutation = { type: "set" as const, key: ["brief"], value: "", expireIn: 100 };
+  await store.commit({ checks: [], mutations: [mutation] });
+  now = 149;
+  assertEquals((await store.get(["brief"]))?.value, "");
+  now = 150;
+  assertEquals(await store.get(["brief"]), null);
+  assertEquals(await store.list({ prefix: [] }, { limit: 1 }), []);
+});
+
+type Act = (store: Store) => Promise<unknown>;
+
+/** Versionstamps are told only by what changes with them, for each store counts as it likes. */
+function drawAct(random: Random): Act {
+  switch (random.weighted({ get: 1, list: 3, commit: 4 })) {
+    case "get": {
+      const key = drawKey(random);
+      return async (store) => contentOf(await store.get(key));
+    }
+    case "list": {
+      const range = drawRange(random);
+      const options = { limit: random.integer(1, 20), reverse: random.chance(0.5) };
+      return async (store) => (await store.list(range, options)).map(contentOf);
+    }
+    case "commit": {
+      const checked = Array.from({ length: random.integer(0, 2) }, () => ({
+        key: drawKey(random),
+        // What holds, mostly; and what held never.
+        claim: random.weighted({ current: 8, absent: 1, old: 1 }),
+      }));
+      const mutations = Array.from({ length: random.integer(0, 5) }, () => drawMutation(random));
+      return async (store) => {
+        const checks = await Promise.all(checked.map(async ({ key, claim }) => {
+          const versionstamp = (await store.get(key))?.versionstamp ?? null;
+          if (claim === "current") return { key, versionstamp };
+          return { key, versionstamp: claim === "absent" ? null : "0".repeat(20) };
+        }));
+        return await store.commit({ checks, mutations }) === null ? "refused" : "done";
+      };
+    }
+  }
+}
+
+function drawMutation(random: Random): Mutation {
+  const key = drawKey(random);
+  if (random.chance(0.3)) return { type: "delete", key };
+  const value = random.chance(0.5) ? random.bytes(3) : String.fromCodePoint(
+    random.pick([0, 65, 0xe9, 0x20ac, 0x1f408]),
+  ).repeat(random.integer(0, 3));
+  return { type: "set", key, value };
+}
+
+function drawKey(random: Random, least = 1): (string | number | Uint8Array)[] {
+  return Array.from(
+    { length: random.integer(least, 3) },
+    () =>
+      random.pick<string | number | Uint8Array>([
+        "",
+        "a",
+        "a\0",
+        "a\0b",
+        "b",
+        "é",
+        "\u{1f408}",
+        "\ud800",
+        -2,
+        -0.5,
+        0,
+        1,
+        2,
+        10,
+        2 ** 40,
+        new Uint8Array(),
+        new Uint8Array([0]),
+        new Uint8Array([255]),
+      ]),
+  );
+}
+
+function drawRange(random: Random): Deno.KvListSelector {
+  const prefix = drawKey(random, 0);
+  const within = () => [...prefix, ...drawKey(random)];
+  switch (random.pick(["prefix", "from", "to", "between"])) {
+    case "prefix":
+      return { prefix };
+    case "from":
+      return { prefix, start: random.chance(0.9) ? within() : drawKey(random) };
+    case "to":
+      return { prefix, end: random.chance(0.9) ? within() : drawKey(random) };
+    default:
+      return { start: drawKey(random), end: drawKey(random) };
+  }
+}
+
+function contentOf(entry: StoreEntry | null) {
+  return entry === null ? null : { key: entry.key, value: entry.value };
+}
+
+async function outcomeOf(act: Act, store: Store): Promise<unknown> {
+  try {
+    return await act(store);
+  } catch (error) {
+    return `refused with ${(error as Error).name}`;
+  }
+}

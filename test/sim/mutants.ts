@@ -1,0 +1,238 @@
+/** The code under test, made wrong on purpose: each fault is one that the simulator must see. */
+
+export interface Mutant {
+  name: string;
+  /** Within the repository. */
+  file: string;
+  /** Each text must stand in the file exactly once. */
+  edits: [text: string, instead: string][];
+}
+
+/** Each mutant is found within so many seeds, counted from 1. */
+export const MUTANT_SEEDS = 300;
+
+const APPENDER = "src/log/appender.ts";
+const HEAD_READER = "src/log/head_reader.ts";
+const KEY_READER = "src/projections/key_reader.ts";
+const PET_READER = "src/projections/pet_reader.ts";
+const FOLD = "src/projections/fold.ts";
+const BOUNDED_STORE = "src/store/bounded_store.ts";
+const CREATE_PET = "src/commands/create_pet.ts";
+const HANDLER = "src/http/handler.ts";
+
+export const MUTANTS: Mutant[] = [
+  {
+    name: "the head is not checked",
+    file: APPENDER,
+    edits: [["[{ key: HEAD_KEY, versionstamp: base.versionstamp }];", "[];"]],
+  },
+  {
+    name: "what was not confirmed counts as lost, without reading back",
+    file: APPENDER,
+    edits: [[
+      "switch (await this.#outcomeOf(attempt)) {",
+      'switch (heads.advance(await readHead(store)) ?? "lost") {',
+    ]],
+  },
+  {
+    name: "a head that moved counts as landed, without comparing the line",
+    file: APPENDER,
+    edits: [["entry?.value instanceof Uint8Array && areEqual(entry.value, lines[0])", "true"]],
+  },
+  {
+    name: "what landed is appended again",
+    file: APPENDER,
+    edits: [[
+      'case "landed":\n            this.#acknowledge(attempt);',
+      'case "landed":\n            this.#waitAgain(attempt);',
+    ]],
+  },
+  {
+    name: "what was lost is acknowledged",
+    file: APPENDER,
+    edits: [['case "lost":', 'case "lost":\n            this.#acknowledge(attempt);']],
+  },
+  {
+    name: "commands are acknowledged before the commit",
+    file: APPENDER,
+    edits: [[
+      "for (const { pending } of attempt.members) pending.unclear = true;",
+      "this.#acknowledge(attempt);",
+    ]],
+  },
+  {
+    name: "an unclear outcome is answered as nothing stored",
+    file: APPENDER,
+    edits: [["return unclear\n", "return false\n"]],
+  },
+  {
+    name: "an attempt that was given up counts as clear",
+    file: APPENDER,
+    edits: [[
+      "for (const { pending } of attempt.members) pending.unclear = true;",
+      "",
+    ]],
+  },
+  {
+    name: "the deadline of additions is looked at too late",
+    file: APPENDER,
+    edits: [["const SWEEP_MS = 50;", "const SWEEP_MS = 20_000;"]],
+  },
+  {
+    name: "the deadline of additions is kept on the clock of the day",
+    file: APPENDER,
+    edits: [
+      ["host.uptime() + APPEND_LIMIT_MS", "host.now() + APPEND_LIMIT_MS"],
+      ["const now = this.#parts.host.uptime();", "const now = this.#parts.host.now();"],
+    ],
+  },
+  {
+    name: "what a command rests on is not looked at again on another head",
+    file: APPENDER,
+    edits: [["pending.preparedFor === this.#run", "pending.preparedFor !== -1"]],
+  },
+  {
+    name: "an event of a key does not end a run of heads",
+    file: APPENDER,
+    edits: [["if (!keysMoved) this.#runHead", "this.#runHead"]],
+  },
+  {
+    name: "a creation goes into one commit after an event of a key",
+    file: APPENDER,
+    edits: [["(size.exceedsLimits || keysMoved)", "size.exceedsLimits"]],
+  },
+  {
+    name: "a command that was refused is appended all the same",
+    file: APPENDER,
+    edits: [["if (pending.settled) continue;\n      const share", "const share"]],
+  },
+  {
+    name: "a revocation does not move the head's position of keys",
+    file: APPENDER,
+    edits: [[
+      'keyPosition: event.type === "PetCreated" ?',
+      'keyPosition: event.type !== "ApiKeyIssued" ?',
+    ]],
+  },
+  {
+    name: "a lost commit is not tried again",
+    file: APPENDER,
+    edits: [[
+      "this.#waiting.unshift(...members.map(({ pending }) => pending));",
+      "",
+    ]],
+  },
+  {
+    name: "a read of the head is joined that is under way already",
+    file: HEAD_READER,
+    edits: [
+      ["    this.#next = undefined;\n", ""],
+      ["return await reading;", "return await reading.finally(() => this.#next = undefined);"],
+    ],
+  },
+  {
+    name: "the head is remembered",
+    file: HEAD_READER,
+    edits: [[
+      "return this.#next ??= this.#readNext();",
+      "return this.#latest === undefined ? this.#next ??= this.#readNext() : Promise.resolve(this.#latest);",
+    ]],
+  },
+  {
+    name: "a key is remembered whatever happens to keys",
+    file: KEY_READER,
+    edits: [[
+      "remembered?.keyPosition === head.keyPosition && remembered.generation === head.generation",
+      "remembered !== undefined",
+    ]],
+  },
+  {
+    name: "a remembered key does not expire",
+    file: KEY_READER,
+    edits: [["return alive(remembered.key, now);", "return remembered.key;"]],
+  },
+  {
+    name: "a key revoked at once stands until the clock says so",
+    file: KEY_READER,
+    edits: [["if (record.isAtOnce) key.isRevoked = true;", ""]],
+  },
+  {
+    name: "the newest page is remembered whatever was added",
+    file: PET_READER,
+    edits: [["remembered.lastPetId === head.lastPetId);", "true);"]],
+  },
+  {
+    name: "a page below a cursor is remembered although it was not full",
+    file: PET_READER,
+    edits: [["query.cursor <= remembered.lastPetId + 1", "true"]],
+  },
+  {
+    name: "a pet beyond the head is looked for",
+    file: PET_READER,
+    edits: [["if (id < 1 || id > head.lastPetId) return undefined;", ""]],
+  },
+  {
+    name: "a page begins at the pet of its cursor",
+    file: PET_READER,
+    edits: [["(cursor ?? Infinity) - 1)", "cursor ?? Infinity)"]],
+  },
+  {
+    name: "an Idempotency-Key is remembered for ever",
+    file: PET_READER,
+    edits: [["return Date.parse(expiresAt) > now ? petId : undefined;", "return petId;"]],
+  },
+  {
+    name: "an Idempotency-Key is looked up once, and not again on another head",
+    file: CREATE_PET,
+    edits: [[
+      "    return pets.madeWith(",
+      "    if ((this as any).looked) return;\n    (this as any).looked = true;\n    return pets.madeWith(",
+    ]],
+  },
+  {
+    name: "two at once with one Idempotency-Key go into one commit",
+    file: CREATE_PET,
+    edits: [[
+      "await parts.creations.share(`${token} ${idempotencyKey}`, append)",
+      "await append()",
+    ]],
+  },
+  {
+    name: "a repeated answer is given to whom the key was taken from",
+    file: CREATE_PET,
+    edits: [["  await keys.authorize(token, head, host.now());\n", ""]],
+  },
+  {
+    name: "a repeated answer is given for another animal",
+    file: CREATE_PET,
+    edits: [["if (await pets.get(pet.id, head) === petText(pet)) return;", "return;"]],
+  },
+  {
+    name: "a request is let in on the head that is known",
+    file: HANDLER,
+    edits: [[
+      "const { head } = await heads.fresh();",
+      "const { head } = heads.latest ?? await heads.fresh();",
+    ]],
+  },
+  {
+    name: "pets are in the list of a status under no status",
+    file: FOLD,
+    edits: [["if (status !== undefined) records.push(", "records.push("]],
+  },
+  {
+    name: "an Idempotency-Key is not recorded",
+    file: FOLD,
+    edits: [["if (event.idempotencyKey !== undefined) {", "if (false) {"]],
+  },
+  {
+    name: "the store's clock decides how long an Idempotency-Key is remembered",
+    file: "src/store/layout.ts",
+    edits: [["RETENTION_MARGIN_MS = 60 * 60 * 1_000", "RETENTION_MARGIN_MS = 0"]],
+  },
+  {
+    name: "a call of the store has no limit of time",
+    file: BOUNDED_STORE,
+    edits: [["STORE_CALL_LIMIT_MS = 2_000", "STORE_CALL_LIMIT_MS = 2_000_000"]],
+  },
+];

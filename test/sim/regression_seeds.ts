@@ -1,0 +1,18 @@
+/**
+ * Every seed that ever found a fault of the service, with what it found. A seed means another history
+ * once the workload has changed; each fault has a test or a mutant of its own beside.
+ */
+export const REGRESSION_SEEDS: readonly { seed: number; found: string }[] = [
+  {
+    seed: 43,
+    found: "A key revoked at once was taken by an instance whose clock was behind the revoker's",
+  },
+  {
+    seed: 623,
+    found: "An addition waited beyond its limit on an instance whose clock was set back meanwhile",
+  },
+  {
+    seed: 571,
+    found: "The store forgot an Idempotency-Key before the day was over by its reader's clock",
+  },
+];

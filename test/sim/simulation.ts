@@ -1,0 +1,131 @@
+import { check } from "./checker.ts";
+import type { Code } from "./code.ts";
+import { disturb } from "./disturbances.ts";
+import { Fleet } from "./fleet.ts";
+import type { Bearer } from "./history.ts";
+import { CALM, drawWeather, LATE_MS } from "./weather.ts";
+import { type Crowd, exportLog, issue, runClient, runOperator } from "./workload.ts";
+import { World } from "./world.ts";
+
+/** What came of one seed. */
+export interface Outcome {
+  seed: number;
+  /** What was seen that must not be; empty where all was well. */
+  violations: readonly string[];
+  /** The same for every run of the seed on the same code. */
+  digest: string;
+  requests: number;
+  acknowledged: number;
+  events: number;
+  steps: number;
+}
+
+/** Once faults have stopped, everything is well again after this time, in milliseconds. */
+const RECOVERY_MS = LATE_MS.high + 5_000;
+
+/** Longest time that a world may take, in milliseconds of its own: whoever hangs, hangs for ever. */
+const WORLD_LIMIT_MS = 3 * 24 * 60 * 60 * 1_000;
+
+/** Longest time until an instance that is asked nothing has nothing left to do, in milliseconds. */
+const REST_LIMIT_MS = 60_000;
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+/** Lives through the world of one seed, from an empty store to the last check. */
+export async function simulate(
+  code: Code,
+  seed: number,
+  onTrace?: (line: string) => void,
+): Promise<Outcome> {
+  const world = new World(seed, onTrace);
+  const fleet = new Fleet(world, code, world.random.integer(1, 4));
+  const { history, truth, violations } = fleet;
+  let isOver = false;
+  const living = live(fleet, code).catch((error) =>
+    violations.add(`the simulation broke: ${error.stack}`)
+  )
+    .finally(() => isOver = true);
+  if (!await world.run(() => isOver, world.now + WORLD_LIMIT_MS)) {
+    violations.add(`${fleet.open} requests and commands hang for ever`);
+  } else await living;
+  check(history, truth, violations);
+  truth.checkGeneration(truth.servedGeneration, fleet.site.model);
+  const created = history.exchanges.filter(({ answer }) => answer?.status === 201);
+  return {
+    seed,
+    violations: violations.list,
+    digest: world.digest(),
+    requests: history.exchanges.length,
+    acknowledged: created.length,
+    events: truth.lines.length,
+    steps: world.step,
+  };
+}
+
+async function live(fleet: Fleet, code: Code): Promise<void> {
+  const { world } = fleet;
+  const { random } = world;
+  const crowd: Crowd = { fleet, code, keys: [], newestPetId: 0, safeWishes: [] };
+  await issue(crowd, { isKept: true });
+  const rounds = random.chance(0.2) ? 2 : 1;
+  for (let round = 0; round < rounds; round++) {
+    // The next day, when what was to be forgotten is forgotten.
+    if (round > 0) await world.sleep(DAY_MS + random.between(-60_000, 120_000));
+    await liveThroughFaults(crowd, round);
+  }
+  await recover(crowd);
+  await comeToRest(fleet);
+}
+
+async function liveThroughFaults(crowd: Crowd, round: number): Promise<void> {
+  const { fleet } = crowd;
+  const { random } = fleet.world;
+  fleet.isCalm = false;
+  fleet.site.weather = drawWeather(random);
+  let isOver = false;
+  const clients = random.integer(1, 6);
+  const people = Array.from(
+    { length: clients },
+    (_, client) => runClient(crowd, `r${round}c${client}`, random.integer(3, 15)),
+  );
+  people.push(runOperator(crowd, random.integer(0, 12)));
+  const disturbing = random.chance(0.8) ? disturb(fleet, () => isOver) : undefined;
+  await Promise.all(people);
+  isOver = true;
+  fleet.site.weather = CALM;
+  await disturbing;
+}
+
+/** Faults have stopped: soon every instance does again all that it is asked. */
+async function recover(crowd: Crowd): Promise<void> {
+  const { fleet } = crowd;
+  const { world, site } = fleet;
+  site.away.until = world.now;
+  await world.sleep(RECOVERY_MS);
+  for (let slot = 0; slot < fleet.size; slot++) fleet.machineOf(slot) ?? fleet.start(slot);
+  fleet.isCalm = true;
+  const { keyId, token } = crowd.keys[0];
+  const bearer: Bearer = { kind: "key", keyId, token };
+  for (let slot = 0; slot < fleet.size; slot++) {
+    const name = `last-${slot}`;
+    for (
+      const ask of [
+        { kind: "create", name, categoryId: slot },
+        { kind: "list", limit: 100 },
+        { kind: "list", status: "sold" },
+        { kind: "get", petId: 1 },
+      ] as const
+    ) await fleet.send(slot, ask, bearer);
+  }
+  await exportLog(crowd);
+}
+
+/** An instance that has nothing to do does nothing, and shuts down when it is told. */
+async function comeToRest(fleet: Fleet): Promise<void> {
+  await fleet.world.sleep(REST_LIMIT_MS);
+  for (let slot = 0; slot < fleet.size; slot++) {
+    const { name, timers } = fleet.machineOf(slot)!;
+    if (timers > 0) fleet.violations.add(`${name} still waits for ${timers} timers`);
+    await fleet.stop(slot);
+  }
+}

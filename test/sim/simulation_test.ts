@@ -1,0 +1,47 @@
+import { assertEquals } from "@std/assert";
+import { permitted } from "../permitted.ts";
+import { loadCode } from "./code.ts";
+import { hunt } from "./hunt.ts";
+import { MUTANT_SEEDS, MUTANTS } from "./mutants.ts";
+import { REGRESSION_SEEDS } from "./regression_seeds.ts";
+import { simulate } from "./simulation.ts";
+
+/** How many seeds every run of the tests lives through; `deno task sim` takes as many as are asked for. */
+const SEEDS = 100;
+
+async function expectSound(seed: number): Promise<void> {
+  const { violations } = await simulate(await loadCode(), seed);
+  assertEquals(violations, [], `deno task sim --seed ${seed}`);
+}
+
+Deno.test("simulate() gives the same history for the same seed, and another for another", async () => {
+  const code = await loadCode();
+  const histories = [];
+  for (const seed of [7, 7, 8]) {
+    const lines: string[] = [];
+    const { digest } = await simulate(code, seed, (line) => lines.push(line));
+    histories.push({ digest, lines });
+  }
+  const [one, again, other] = histories;
+  assertEquals(one, again);
+  assertEquals(one.digest === other.digest, false);
+});
+
+Deno.test(`The service keeps its promises in the worlds of seeds 1 to ${SEEDS}`, async () => {
+  for (let seed = 1; seed <= SEEDS; seed++) await expectSound(seed);
+});
+
+Deno.test("The service keeps its promises in every world that it once broke them in", async () => {
+  for (const { seed } of REGRESSION_SEEDS) await expectSound(seed);
+});
+
+for (const mutant of MUTANTS) {
+  Deno.test({
+    name: `The simulator sees where ${mutant.name}`,
+    ignore: !permitted("read", "write"),
+    async fn() {
+      const kill = await hunt(mutant);
+      assertEquals(kill === undefined, false, `not found within ${MUTANT_SEEDS} seeds`);
+    },
+  });
+}

@@ -1,0 +1,210 @@
+import { createHash } from "node:crypto";
+import type { Commit } from "../../src/store/store.ts";
+import type { Machine } from "./machine.ts";
+import type { ModelStore } from "./model_store.ts";
+import type { Violations } from "./violations.ts";
+import type { World } from "./world.ts";
+
+/** A line of the log as it landed in the store. */
+export interface LandedLine {
+  position: number;
+  text: string;
+  // deno-lint-ignore no-explicit-any -- read with plain JSON.parse, by none of the code under test
+  event: any;
+  step: number;
+  at: number;
+  /** Whose commit it was. */
+  machine: Machine;
+}
+
+export interface LandedPet extends LandedLine {
+  id: number;
+  /** The pet's JSON text, cut out of the line. */
+  body: string;
+  status: string | undefined;
+}
+
+/** The first hash of the chain: 64 zeros. */
+const GENESIS = "0".repeat(64);
+
+const DATA_MARK = ',"data":';
+
+/**
+ * What really happened in the store, seen from beside it and checked at every commit: no line is ever
+ * changed or left out, the chain holds, the head says what the log says, and a generation is served
+ * only when it is complete. Shares no code with what it watches.
+ */
+export class Truth {
+  readonly lines: LandedLine[] = [];
+  readonly pets: LandedPet[] = [];
+  #world: World;
+  #violations: Violations;
+  #lastHash = GENESIS;
+  #keyPosition = 0;
+  #generation = 1;
+
+  constructor(world: World, violations: Violations) {
+    this.#world = world;
+    this.#violations = violations;
+  }
+
+  /** How many of the lines or pets, which are in order, had landed by the end of a step. */
+  landedBy(landed: readonly LandedLine[], step: number): number {
+    let low = 0;
+    let high = landed.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (landed[middle].step <= step) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** To be told of every commit that is done. */
+  observe({ mutations }: Commit, machine: Machine, model: ModelStore): void {
+    const before = this.lines.length;
+    let head: Record<string, unknown> | undefined;
+    for (const mutation of mutations) {
+      const [space, position] = mutation.key;
+      if (space === "log") {
+        if (mutation.type !== "set" || !(mutation.value instanceof Uint8Array)) {
+          this.#violations.add(`the line at ${String(position)} was taken away or is no bytes`);
+        } else this.#land(Number(position), mutation.value, machine);
+      } else if (space === "head" && mutation.key.length === 1) {
+        if (mutation.type === "delete") this.#violations.add("the head was taken away");
+        else head = JSON.parse(mutation.value as string);
+      }
+    }
+    if (head !== undefined) this.#checkHead(head, model);
+    else if (this.lines.length > before) this.#violations.add("lines landed without a head");
+  }
+
+  /** The records that the projections of a generation must hold now, and whether they do. */
+  checkGeneration(generation: number, model: ModelStore): void {
+    const found = new Map<string, unknown>();
+    for (const { key, value } of scanAll(model, ["projection", generation])) {
+      found.set(JSON.stringify(key.slice(2)), value);
+    }
+    for (const { key, members, text, goneAt } of this.lines.flatMap(expectedRecords)) {
+      const name = JSON.stringify(key);
+      const value = found.get(name);
+      found.delete(name);
+      if (value === undefined) {
+        if (goneAt > this.#world.now) {
+          this.#violations.add(`generation ${generation} lacks the record ${name}`);
+        }
+      } else if (text === undefined ? !holds(value, members) : value !== text) {
+        this.#violations.add(`generation ${generation} holds ${value} under ${name}`);
+      }
+    }
+    for (const name of found.keys()) {
+      this.#violations.add(`generation ${generation} holds ${name}, which no event made`);
+    }
+  }
+
+  get servedGeneration(): number {
+    return this.#generation;
+  }
+
+  #land(position: number, bytes: Uint8Array, machine: Machine): void {
+    const text = new TextDecoder().decode(bytes);
+    if (position !== this.lines.length + 1) {
+      this.#violations.add(`a line landed at ${position}, after ${this.lines.length} lines`);
+      return;
+    }
+    const event = JSON.parse(text);
+    const sound = Number(event.sequence) === position && event.previoushash === this.#lastHash;
+    if (!sound) this.#violations.add(`the chain breaks at ${position}`);
+    this.#lastHash = createHash("sha256").update(bytes).digest("hex");
+    const { step, now: at } = this.#world;
+    const line: LandedLine = { position, text, event, step, at, machine };
+    this.lines.push(line);
+    if (event.type !== "PetCreated") this.#keyPosition = position;
+    else {
+      const { id, status } = event.data;
+      if (id !== this.pets.length + 1) {
+        this.#violations.add(`pet ${id} landed after ${this.pets.length} pets`);
+      }
+      const body = text.slice(text.indexOf(DATA_MARK) + DATA_MARK.length, -1);
+      this.pets.push({ ...line, id, status, body });
+    }
+  }
+
+  #checkHead(head: Record<string, unknown>, model: ModelStore): void {
+    const expected: Record<string, unknown> = {
+      position: this.lines.length,
+      lastPetId: this.pets.length,
+      lastHash: this.#lastHash,
+      keyPosition: this.#keyPosition,
+    };
+    for (const [name, value] of Object.entries(expected)) {
+      if (head[name] !== value) {
+        this.#violations.add(`the head says ${name} ${head[name]}, and it is ${value}`);
+      }
+    }
+    const generation = head.generation as number;
+    if (generation === this.#generation) return;
+    if (generation < this.#generation) {
+      this.#violations.add(`generation ${generation} is served after ${this.#generation}`);
+    }
+    this.#generation = generation;
+    this.checkGeneration(generation, model);
+  }
+}
+
+/** Every entry below a prefix. */
+export function scanAll(model: ModelStore, prefix: Deno.KvKey) {
+  const entries = model.scan({ prefix }, { limit: 1_000 });
+  for (let batch = entries; batch.length === 1_000;) {
+    const start = [...batch.at(-1)!.key, new Uint8Array()];
+    batch = model.scan({ prefix, start }, { limit: 1_000 });
+    entries.push(...batch);
+  }
+  return entries;
+}
+
+interface ExpectedRecord {
+  key: (string | number)[];
+  /** The value, where it is known to the letter. */
+  text?: string;
+  /** What the value must say among other things, where it is JSON. */
+  members: Record<string, unknown>;
+  /** From when on it may be gone. */
+  goneAt: number;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+/** What the design says that the projections hold of an event: the fold, written a second time. */
+function expectedRecords({ event, position, text: line }: LandedLine): ExpectedRecord[] {
+  const { data, type, time, actor } = event;
+  const forGood = { members: {}, goneAt: Infinity };
+  if (type === "PetCreated") {
+    const text = line.slice(line.indexOf(DATA_MARK) + DATA_MARK.length, -1);
+    const records: ExpectedRecord[] = [{ ...forGood, key: ["pet", data.id], text }];
+    if (data.status !== undefined) {
+      records.push({ ...forGood, key: ["pet_by_status", data.status, data.id], text });
+    }
+    if (event.idempotencykey !== undefined) {
+      const key = ["pet_by_idempotency_key", actor, event.idempotencykey, position];
+      // Its writer's clock said how long was left, and may have been wrong.
+      records.push({ key, members: { petId: data.id }, goneAt: -Infinity });
+    }
+    return records;
+  }
+  const key = ["key_by_token", data.tokenHash, position];
+  const members = type === "ApiKeyIssued"
+    ? { keyId: data.keyId, label: data.label, issuedAt: time, expiresAt: data.expiresAt }
+    : { keyId: data.keyId, revokedAt: data.effectiveAt };
+  return [{ ...forGood, key, members }];
+}
+
+/** When the pet of an event stops answering for its Idempotency-Key. */
+export function forgottenAt(line: LandedLine): number {
+  return Date.parse(line.event.time) + DAY_MS;
+}
+
+function holds(value: unknown, members: Record<string, unknown>): boolean {
+  const record = JSON.parse(value as string);
+  return Object.entries(members).every(([name, expected]) => record[name] === expected);
+}

@@ -1,0 +1,349 @@
+/** What clients and operators do in a world: drawn from its seed. */
+
+import type { Service } from "../../src/service.ts";
+import type { Code } from "./code.ts";
+import { cursorOf } from "./checker.ts";
+import type { Circumstances, Fleet } from "./fleet.ts";
+import type { Ask, Bearer, CreateAsk, Exchange, Held, KeyCommand, ListAsk } from "./history.ts";
+import type { Random } from "./random.ts";
+
+export interface KeyInUse {
+  keyId: string;
+  token: string;
+  /** Whether the operators leave it alone, so that there is always a good one. */
+  isKept: boolean;
+}
+
+/** What the people and programs outside the service know and have in common. */
+export interface Crowd {
+  fleet: Fleet;
+  code: Code;
+  keys: KeyInUse[];
+  /** Newest id that anybody was told of. */
+  newestPetId: number;
+  /** What was asked for with an Idempotency-Key, and by whom. */
+  safeWishes: { ask: CreateAsk; bearer: Bearer }[];
+}
+
+const STATUSES = ["available", "pending", "sold"];
+
+/** Longest time that a client waits for an answer before it tries again elsewhere, in milliseconds. */
+const PATIENCE_MS = { low: 200, high: 12_000 };
+
+/** One client, that does so many things one after the other. */
+export async function runClient(crowd: Crowd, name: string, count: number): Promise<void> {
+  const random = crowd.fleet.world.random.fork();
+  const client = new Client(crowd, name, random);
+  const haste = random.pick([1, 10, 100, 1_000]);
+  for (let number = 0; number < count; number++) {
+    await crowd.fleet.world.sleep(random.between(0, 2 * haste));
+    await client.act(number);
+  }
+}
+
+class Client {
+  #crowd: Crowd;
+  #name: string;
+  #random: Random;
+  /** An instance that it likes, as behind a balancer with sticky sessions. */
+  #home: number;
+  /** What it was answered to reads, by what it asked. */
+  #held = new Map<string, Held>();
+
+  constructor(crowd: Crowd, name: string, random: Random) {
+    this.#crowd = crowd;
+    this.#name = name;
+    this.#random = random;
+    this.#home = random.integer(0, crowd.fleet.size - 1);
+  }
+
+  async act(number: number): Promise<void> {
+    const random = this.#random;
+    const action = random.weighted({
+      create: 5,
+      createSafely: 4,
+      createAgain: 1,
+      burst: 1,
+      list: 5,
+      get: 3,
+      walk: 1,
+      invalid: 0.5,
+    });
+    const name = `${this.#name}-${number}`;
+    switch (action) {
+      case "create":
+        return void await this.#send(this.#wish(name));
+      case "invalid":
+        return void await this.#send({ ...this.#wish(name), invalid: true });
+      case "createSafely":
+        return await this.#createSafely(name);
+      case "burst":
+        return void await Promise.all(
+          Array.from(
+            { length: random.integer(2, 12) },
+            (_, index) => this.#send(this.#wish(`${name}-${index}`)),
+          ),
+        );
+      case "createAgain": {
+        // Perhaps the next day, when the key is free for another pet.
+        if (this.#crowd.safeWishes.length === 0) return;
+        const { ask, bearer } = random.pick(this.#crowd.safeWishes);
+        return void await this.#send(ask, bearer);
+      }
+      case "list":
+        return void await this.#send(this.#listAsk());
+      case "get": {
+        const petId = random.integer(1, this.#crowd.newestPetId + 2);
+        return void await this.#send({ kind: "get", petId });
+      }
+      case "walk":
+        return await this.#walk();
+    }
+  }
+
+  #wish(name: string): CreateAsk {
+    const random = this.#random;
+    const status = random.chance(0.3) ? undefined : random.pick(STATUSES);
+    const wish: CreateAsk = { kind: "create", name, categoryId: random.integer(-5, 5) };
+    return status === undefined ? wish : { ...wish, status };
+  }
+
+  #listAsk(): ListAsk {
+    const random = this.#random;
+    const earlier = [...this.#held.keys()].filter((text) => text.includes(`"list"`));
+    if (earlier.length > 0 && random.chance(0.3)) return JSON.parse(random.pick(earlier));
+    const ask: ListAsk = { kind: "list" };
+    if (random.chance(0.6)) ask.limit = random.pick([1, 2, 5, 100]);
+    if (random.chance(0.5)) ask.status = random.pick(STATUSES);
+    if (random.chance(0.3)) ask.cursor = random.integer(1, this.#crowd.newestPetId + 3);
+    return ask;
+  }
+
+  /** Tries until it is told the outcome, each time with the same Idempotency-Key; sometimes twice at once. */
+  async #createSafely(name: string): Promise<void> {
+    const random = this.#random;
+    const ask: CreateAsk = { ...this.#wish(name), idempotencyKey: `key-of-${name}` };
+    const bearer = this.#bearer();
+    this.#crowd.safeWishes.push({ ask, bearer });
+    for (let attempt = 0; attempt < 6; attempt++) {
+      const sent = this.#send(ask, bearer);
+      if (random.chance(0.2)) void this.#send(ask, bearer);
+      const patience = this.#crowd.fleet.world.sleep(
+        random.between(PATIENCE_MS.low, PATIENCE_MS.high),
+      );
+      const exchange = await Promise.race([sent, patience]);
+      const status = exchange?.answer?.status;
+      if (status !== undefined && status !== 503 && status !== 409) break;
+      await this.#crowd.fleet.world.sleep(random.between(0, 500));
+    }
+    // Who was answered may ask again, much later too; or come with another animal under the same key.
+    if (random.chance(0.3)) await this.#send(ask, bearer);
+    if (random.chance(0.15)) {
+      await this.#send(
+        { ...this.#wish(`${name}-other`), idempotencyKey: ask.idempotencyKey },
+        bearer,
+      );
+    }
+  }
+
+  /** Pages through the catalogue as the links lead; each page is judged by itself, the way by this. */
+  async #walk(): Promise<void> {
+    const random = this.#random;
+    const ask: ListAsk = { kind: "list", limit: random.pick([1, 2, 5, 20]) };
+    if (random.chance(0.5)) ask.status = random.pick(STATUSES);
+    const bearer = this.#bearer();
+    let last = Infinity;
+    for (let page = 0; page < 12; page++) {
+      const exchange = await this.#send(ask, bearer);
+      // What it held from before was just as right, says 304.
+      const shown = exchange?.answer?.status === 304
+        ? this.#held.get(JSON.stringify(ask))!
+        : exchange?.answer?.status === 200
+        ? { body: exchange.answer.body, link: exchange.answer.headers.get("link") }
+        : undefined;
+      if (shown === undefined) return;
+      for (const { id } of JSON.parse(shown.body)) {
+        const isNext = ask.status === undefined ? last === Infinity || id === last - 1 : id < last;
+        if (!isNext) {
+          this.#crowd.fleet.violations.add(
+            `pet ${id} follows pet ${last} on the way through pages`,
+          );
+        }
+        last = id;
+      }
+      const cursor = cursorOf(shown.link);
+      if (cursor === undefined) return;
+      ask.cursor = cursor;
+    }
+  }
+
+  async #send(ask: Ask, bearer = this.#bearer()): Promise<Exchange | undefined> {
+    const random = this.#random;
+    const { fleet } = this.#crowd;
+    const slot = random.chance(0.7) ? this.#home : random.integer(0, fleet.size - 1);
+    const exchange = await fleet.send(slot, this.#withHeld(ask), bearer);
+    if (exchange === undefined) {
+      await fleet.world.sleep(50);
+      return undefined;
+    }
+    const { answer } = exchange;
+    const etag = answer?.headers.get("etag");
+    if (answer?.status === 200 && typeof etag === "string") {
+      const held = { etag, body: answer.body, link: answer.headers.get("link") };
+      this.#held.set(JSON.stringify(ask), held);
+    }
+    if (answer?.status === 201) {
+      this.#crowd.newestPetId = Math.max(this.#crowd.newestPetId, JSON.parse(answer.body).id);
+    }
+    return exchange;
+  }
+
+  /** What is asked, to be written down as it was, whatever the asker does with it later. */
+  #withHeld(ask: Ask): Ask {
+    const held = this.#held.get(JSON.stringify(ask));
+    return ask.kind === "create" || held === undefined ? { ...ask } : { ...ask, held };
+  }
+
+  #bearer(): Bearer {
+    const random = this.#random;
+    if (random.chance(0.02)) return { kind: "nobody" };
+    if (random.chance(0.02)) return { kind: "stranger", token: `pets_${"0".repeat(72)}` };
+    const { keys } = this.#crowd;
+    // Who holds a key goes on to use it after it was revoked, until somebody notices.
+    const { keyId, token } = random.chance(0.4) ? random.pick(keys) : keys[0];
+    return { kind: "key", keyId, token };
+  }
+}
+
+/** One operator, that gives so many commands one after the other. */
+export async function runOperator(crowd: Crowd, count: number): Promise<void> {
+  const { fleet } = crowd;
+  const random = fleet.world.random.fork();
+  const haste = random.pick([50, 500, 3_000]);
+  for (let number = 0; number < count; number++) {
+    await fleet.world.sleep(random.between(0, 2 * haste));
+    const circumstances: Circumstances = random.chance(0.4)
+      ? { slot: random.integer(0, fleet.size - 1) }
+      : random.chance(0.2)
+      ? { diesAfterMs: random.between(0, 50) }
+      : {};
+    const candidates = crowd.keys.filter(({ isKept }) => !isKept);
+    const action = random.weighted({ issue: 3, revoke: 3, rotate: 2, export: 1 });
+    if (action === "export") await exportLog(crowd, circumstances);
+    else if (action === "issue" || candidates.length === 0) {
+      const lifetimeMs = random.chance(0.3) ? random.between(100, 20_000) : undefined;
+      await issue(crowd, { lifetimeMs, circumstances });
+    } else {
+      const key = random.pick(candidates);
+      const end = action === "revoke"
+        ? revoke(crowd, key.keyId, circumstances)
+        : rotate(crowd, key.keyId, random.pick([0, 100, 20_000]), circumstances);
+      if (random.chance(0.5)) useKeyMeanwhile(crowd, key, circumstances.slot, random);
+      await end;
+      if (random.chance(0.5)) await useKeyAgain(crowd, key);
+    }
+  }
+}
+
+/** Adds pets with a key while it is being revoked, where that may be in the same queue. */
+function useKeyMeanwhile(
+  { fleet }: Crowd,
+  { keyId, token }: KeyInUse,
+  slot: number | undefined,
+  random: Random,
+): void {
+  for (let index = 0; index < 6; index++) {
+    fleet.world.after(random.between(0, 5), () => {
+      const name = `meanwhile-${keyId}-${fleet.world.step}-${index}`;
+      const ask: CreateAsk = { kind: "create", name, categoryId: index };
+      fleet.send(slot ?? random.integer(0, fleet.size - 1), ask, { kind: "key", keyId, token });
+    });
+  }
+}
+
+/** Asks everywhere for what the key did before it was revoked. */
+async function useKeyAgain({ fleet, safeWishes }: Crowd, { keyId }: KeyInUse): Promise<void> {
+  const wish = safeWishes.find(({ bearer }) => bearer.kind === "key" && bearer.keyId === keyId);
+  if (wish === undefined) return;
+  await Promise.all(
+    Array.from({ length: fleet.size }, (_, slot) => fleet.send(slot, wish.ask, wish.bearer)),
+  );
+}
+
+/** Issues a key, and hands it to the clients where the command says so. */
+export async function issue(
+  crowd: Crowd,
+  options: { lifetimeMs?: number; circumstances?: Circumstances; isKept?: boolean } = {},
+): Promise<void> {
+  const { fleet, code, keys } = crowd;
+  const { lifetimeMs, circumstances, isKept = false } = options;
+  const issued = await commandKeys(
+    crowd,
+    "issue",
+    (service) =>
+      code.issueKey(service, {
+        label: `key ${keys.length}`,
+        ...(lifetimeMs === undefined ? {} : { expiresAt: service.host.now() + lifetimeMs }),
+      }),
+    ({ id }) => id,
+    circumstances,
+  );
+  if (issued !== undefined) keys.push({ keyId: issued.id, token: issued.token, isKept });
+  else if (isKept) fleet.violations.add("the first key of all could not be issued");
+}
+
+async function revoke(crowd: Crowd, keyId: string, circumstances: Circumstances): Promise<void> {
+  const revoking = async (service: Service) => {
+    const key = await crowd.code.revokeKey(service, keyId);
+    if (key === undefined) crowd.fleet.violations.add(`key ${keyId} was issued, and is not found`);
+  };
+  await commandKeys(crowd, "revoke", revoking, () => keyId, circumstances);
+}
+
+/** A key that does not live any more, or has a successor already, gets none: the command says so. */
+async function rotate(
+  crowd: Crowd,
+  keyId: string,
+  overlapMs: number,
+  circumstances: Circumstances,
+): Promise<void> {
+  const { code, keys } = crowd;
+  const rotating = (service: Service) => code.rotateKey(service, keyId, { overlapMs });
+  const action = overlapMs === 0 ? "revoke" : "rotate";
+  const rotation = await commandKeys(crowd, action, rotating, () => keyId, circumstances);
+  if (rotation === undefined) return;
+  const { id, token } = rotation.successor;
+  keys.push({ keyId: id, token, isKept: false });
+}
+
+/** Runs a command and writes down what became of it. */
+async function commandKeys<T>(
+  { fleet }: Crowd,
+  action: KeyCommand["action"],
+  run: (service: Service) => Promise<T>,
+  keyIdOf: (value: T) => string,
+  circumstances?: Circumstances,
+): Promise<T | undefined> {
+  const startStep = fleet.world.step;
+  const { outcome, value } = await fleet.command(action, run, circumstances);
+  const keyId = outcome === "done" ? keyIdOf(value!) : undefined;
+  const endStep = fleet.world.step;
+  fleet.history.keyCommands.push({ action, keyId, startStep, endStep, outcome });
+  return value;
+}
+
+export async function exportLog(
+  { fleet, code }: Crowd,
+  circumstances?: Circumstances,
+): Promise<void> {
+  const startStep = fleet.world.step;
+  const lines: string[] = [];
+  const { outcome } = await fleet.command("export", async ({ store, heads }) => {
+    const { head } = await heads.fresh();
+    for await (const batch of code.readLog(store, { to: head.position })) {
+      for (const { value } of batch) lines.push(new TextDecoder().decode(value as Uint8Array));
+    }
+  }, circumstances);
+  const endStep = fleet.world.step;
+  if (outcome === "done") fleet.history.exports.push({ lines, startStep, endStep });
+}
