@@ -11,7 +11,7 @@ import { CALM } from "./weather.ts";
 import { World } from "./world.ts";
 
 /** How long a shutdown waits for answers, then for the appender too, then for answers without a store. */
-const SHUTDOWN_MS = { bodies: 1_000, store: 3_200, last: 400 };
+const SHUTDOWN_MS = { drain: 1_000, close: 3_200, exit: 400 };
 
 /** How much later than asked the store takes away what expires, at the most; in milliseconds. */
 const EXPIRY_LAG_MS = 60_000;
@@ -98,12 +98,13 @@ export class Fleet {
     const { machine, service } = instance;
     this.world.trace(`${machine.name} shuts down`);
     const isAnswered = () => instance.open === 0;
-    await this.#until(isAnswered, SHUTDOWN_MS.bodies, machine);
+    if (machine.alive) service.cutBodies();
+    await this.#until(isAnswered, SHUTDOWN_MS.drain, machine);
     let isDrained = false;
-    service.drain().then(() => isDrained = true);
-    await this.#until(() => isDrained && isAnswered(), SHUTDOWN_MS.store, machine);
+    service.appender.drain().then(() => isDrained = true);
+    await this.#until(() => isDrained && isAnswered(), SHUTDOWN_MS.close, machine);
     if (machine.alive) service.store.close();
-    await this.#until(isAnswered, SHUTDOWN_MS.last, machine);
+    await this.#until(isAnswered, SHUTDOWN_MS.exit, machine);
     machine.die();
     if (this.#instances[slot] === instance) this.#instances[slot] = undefined;
   }

@@ -104,7 +104,10 @@ export const MUTANTS: Mutant[] = [
   {
     name: "a command that was refused is appended all the same",
     file: APPENDER,
-    edits: [["if (pending.settled) continue;\n      const share", "const share"]],
+    edits: [
+      [".filter((pending) => !pending.settled);", ";"],
+      ["      if (pending.settled) continue;\n", ""],
+    ],
   },
   {
     name: "a revocation does not move the head's position of keys",
