@@ -1,10 +1,11 @@
 import type { Config } from "./config.ts";
 import { sleep } from "./host.ts";
 import { APPEND_LIMIT_MS } from "./log/appender.ts";
+import { ForeignStoreError } from "./log/head.ts";
 import { reasonOf } from "./report.ts";
 import { createService, type Service } from "./service.ts";
 import { stderrReport } from "./stderr_report.ts";
-import { isDurable, openStoreOrWait } from "./store/open_store.ts";
+import { isDurable, OpenStoreError, openStoreOrWait } from "./store/open_store.ts";
 import { systemHost } from "./system_host.ts";
 
 /**
@@ -51,8 +52,11 @@ export async function serve(
     throw new ListenError(config, error);
   }
   report("info", "listening", { hostname: server.addr.hostname, port: server.addr.port });
-  // The first call finds out whether the store is there, and sees to it that it is waited for.
-  service.heads.fresh().catch(() => {});
+  // The first call finds out whether the store is there and ours, and sees to it that it is waited for.
+  service.heads.fresh().catch((error) => {
+    if (!(error instanceof ForeignStoreError)) return;
+    onRefused(new OpenStoreError(config.kvPath, error.message));
+  });
   const stopped = shutDownOnSignal(async (signal) => {
     report("info", "shutting_down", { signal });
     // The server cuts off bodies that are still arriving.

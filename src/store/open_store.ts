@@ -118,18 +118,23 @@ export function isDurable(path: string | undefined): boolean {
 }
 
 async function prepareFile(path: string, create: boolean): Promise<void> {
-  let size: number;
-  try {
-    const stat = await Deno.stat(path);
-    if (stat.isDirectory) throw new OpenStoreError(path, "it is a folder");
-    size = stat.size;
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw new OpenStoreError(path, reasonOf(error));
+  const stat = await statOf(path);
+  if (stat === undefined) {
     if (!create) throw new OpenStoreError(path, "there is no such file");
     return await makeFolder(path);
   }
-  if (size > 0 && !isKvFile(path)) {
+  if (stat.isDirectory) throw new OpenStoreError(path, "it is a folder");
+  if (stat.size > 0 && !isKvFile(path)) {
     throw new OpenStoreError(path, "it is a database of another program");
+  }
+}
+
+async function statOf(path: string): Promise<Deno.FileInfo | undefined> {
+  try {
+    return await Deno.stat(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw new OpenStoreError(path, reasonOf(error));
   }
 }
 

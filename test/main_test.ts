@@ -1,0 +1,144 @@
+import { DatabaseSync } from "node:sqlite";
+import { assertEquals, assertMatch } from "@std/assert";
+import { EMPTY_HEAD, encodeHead } from "../src/log/head.ts";
+import { permitted } from "./permitted.ts";
+import { runTask } from "./run_task.ts";
+
+const ignore = !permitted("env", "net", "read", "run", "write");
+
+Deno.test({
+  name: "start: a setting that cannot be used is one line that names it, and a non-zero exit",
+  ignore,
+  async fn() {
+    const cases: [env: Record<string, string>, line: RegExp][] = [
+      [{ PORT: "http" }, /^error: PORT must be a number from 0 to 65535, not "http"\n$/],
+      [{ PORT: "65536" }, /^error: PORT must be a number from 0 to 65535, not "65536"\n$/],
+      [{ PORT: "-1" }, /^error: PORT must be .*\n$/],
+      [{ HOST: "no host" }, /^error: Cannot listen on no host:0 \(HOST, PORT\): .*\n$/],
+      [{ HOST: "192.0.2.1" }, /^error: Cannot listen on 192.0.2.1:0 \(HOST, PORT\): .*\n$/],
+      [{ KV_PATH: "ftp://localhost/x" }, /^error: KV_PATH must be a file, .*\n$/],
+      [{ KV_PATH: "http://" }, /^error: KV_PATH must be a file, .*\n$/],
+      [{ KV_PATH: "http://localhost:1" }, /^error: DENO_KV_ACCESS_TOKEN must be set .*\n$/],
+    ];
+    await Promise.all(cases.map(async ([env, line]) => {
+      await assertRefuses(line, ":memory:", env);
+    }));
+  },
+});
+
+Deno.test({
+  name: "start: a port in use is one line that says so, and a non-zero exit",
+  ignore,
+  async fn() {
+    using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const { port } = listener.addr;
+    await assertRefuses(
+      new RegExp(`^error: Cannot listen on 127.0.0.1:${port} \\(HOST, PORT\\): the port is in use`),
+      ":memory:",
+      { HOST: "127.0.0.1", PORT: String(port) },
+    );
+  },
+});
+
+Deno.test({
+  name: "start: a path that can be no store is one line that says why, and a non-zero exit",
+  ignore,
+  async fn() {
+    await using folder = await tempFolder();
+    await Deno.writeTextFile(`${folder.path}/notes.txt`, "Rex, Max and Zoë\n");
+    const cases: [path: string, reason: string][] = [
+      [folder.path, "it is a folder"],
+      [`${folder.path}/notes.txt`, "file is not a database"],
+      [`${folder.path}/notes.txt/pets.sqlite3`, "Not a directory .*"],
+      [`${folder.path}/notes.txt/folder/pets.sqlite3`, "Not a directory .*"],
+    ];
+    await Promise.all(cases.map(async ([path, reason]) => {
+      await assertRefuses(refusalOf(path, reason), path);
+    }));
+    assertEquals(await Deno.readTextFile(`${folder.path}/notes.txt`), "Rex, Max and Zoë\n");
+    assertEquals((await Array.fromAsync(Deno.readDir(folder.path))).length, 1);
+  },
+});
+
+Deno.test({
+  name: "start: the database of another program is refused, and left as it was to the byte",
+  ignore,
+  async fn() {
+    await using folder = await tempFolder();
+    const path = `${folder.path}/other.sqlite3`;
+    makeDatabase(path, ["create table pet (name text)", "insert into pet values ('Rex')"]);
+    const before = await Deno.readFile(path);
+    await assertRefuses(refusalOf(path, "it is a database of another program"), path);
+    assertEquals(await Deno.readFile(path), before);
+    assertEquals((await Array.fromAsync(Deno.readDir(folder.path))).length, 1);
+  },
+});
+
+Deno.test({
+  name: "start: a store that was cut off is refused, and left as it was to the byte",
+  ignore,
+  async fn() {
+    await using folder = await tempFolder();
+    const whole = `${folder.path}/whole.sqlite3`;
+    await writeKv(whole, ["head"], encodeHead(EMPTY_HEAD));
+    const bytes = await Deno.readFile(whole);
+    for (const length of [50, 4_096, bytes.length - 4_096]) {
+      const path = `${folder.path}/cut_${length}.sqlite3`;
+      await Deno.writeFile(path, bytes.subarray(0, length));
+      await assertRefuses(refusalOf(path, ".*"), path);
+      assertEquals(await Deno.readFile(path), bytes.subarray(0, length));
+    }
+  },
+});
+
+Deno.test({
+  name: "start: a Deno KV database of another program is refused",
+  ignore,
+  async fn() {
+    await using folder = await tempFolder();
+    const [withoutHead, withOther] = ["a", "b"].map((it) => `${folder.path}/${it}.sqlite3`);
+    await writeKv(withoutHead, ["users", 1], "Ann");
+    await assertRefuses(
+      refusalOf(withoutHead, "it holds the data of another program"),
+      withoutHead,
+    );
+    await writeKv(withOther, ["head"], "of a list");
+    await assertRefuses(
+      refusalOf(withOther, "The head record is none of Animal Store's"),
+      withOther,
+    );
+  },
+});
+
+/** Asserts that `deno task start` ends by itself, with that line as the last of standard error. */
+async function assertRefuses(
+  line: RegExp,
+  kvPath: string,
+  env: Record<string, string> = {},
+): Promise<void> {
+  const outcome = await runTask(["start"], { kvPath, env: { PORT: "0", ...env } });
+  const { code, stdout, stderr } = outcome;
+  const errors = stderr.split(/(?<=\n)/).filter((it) => !it.includes('"event":"listening"'));
+  assertMatch(errors.join(""), line);
+  assertEquals([code, stdout, errors.length], [1, "", 1]);
+}
+
+function refusalOf(path: string, reason: string): RegExp {
+  return new RegExp(`^error: Cannot open the store ${path} \\(KV_PATH\\): ${reason}\n$`);
+}
+
+function makeDatabase(path: string, statements: string[]): void {
+  const database = new DatabaseSync(path);
+  for (const statement of statements) database.exec(statement);
+  database.close();
+}
+
+async function writeKv(path: string, key: Deno.KvKey, value: unknown): Promise<void> {
+  using kv = await Deno.openKv(path);
+  await kv.set(key, value);
+}
+
+async function tempFolder() {
+  const path = await Deno.makeTempDir();
+  return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
+}
