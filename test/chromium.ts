@@ -1,3 +1,4 @@
+import type { Browser } from "playwright-core";
 import { permitted } from "./permitted.ts";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -11,5 +12,14 @@ export function chromiumPath(): string | undefined {
     } catch {
       return false;
     }
+  });
+}
+
+/** Starts that browser, without a window and without traffic of its own. */
+export async function launchChromium(executablePath: string | undefined): Promise<Browser> {
+  const { chromium } = await import("playwright-core");
+  return await chromium.launch({
+    executablePath,
+    args: ["--no-sandbox", "--disable-quic", "--disable-background-networking"],
   });
 }

@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import type { Page } from "playwright-core";
-import { chromiumPath } from "../chromium.ts";
+import { chromiumPath, launchChromium } from "../chromium.ts";
 import { permitted } from "../permitted.ts";
 import { openTestService } from "../test_service.ts";
 import { serveOnSocket } from "./test_each_way.ts";
@@ -79,11 +79,7 @@ Deno.test({
     await using service = await openTestService();
     await using server = await serveOnSocket(service);
     await service.add('{"name":"Rex","categoryId":9223372036854775807}');
-    const { chromium: browserType } = await import("playwright-core");
-    await using browser = await browserType.launch({
-      executablePath: chromium,
-      args: ["--no-sandbox", "--disable-quic", "--disable-background-networking"],
-    });
+    await using browser = await launchChromium(chromium);
     const page = await browser.newPage();
     const origin = `http://127.0.0.1:${server.port}`;
     const complaints = watch(page, origin);

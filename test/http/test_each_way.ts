@@ -26,7 +26,7 @@ export function testEachWay(name: string, check: (service: TestService) => Promi
 }
 
 /** Serves on a free port of this machine until disposed of. */
-export function serveOnSocket({ handler }: TestService) {
+export function serveOnSocket({ handler }: Pick<TestService, "handler">) {
   const abort = new AbortController();
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, signal: abort.signal, onListen: () => {} },

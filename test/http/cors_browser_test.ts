@@ -1,0 +1,93 @@
+import { assertEquals } from "@std/assert";
+import { createService } from "../../src/service.ts";
+import { chromiumPath, launchChromium } from "../chromium.ts";
+import { openTestService } from "../test_service.ts";
+import { serveOnSocket } from "./test_each_way.ts";
+
+const chromium = chromiumPath();
+
+/** A page of another origin than the service's: a site that calls it. */
+function serveSite() {
+  const html = { "content-type": "text/html" };
+  const handler = () => Promise.resolve(new Response("<title>Shop</title>", { headers: html }));
+  return serveOnSocket({ handler });
+}
+
+Deno.test({
+  name:
+    "a script of a named origin adds, retries and polls in a real browser, and no other's does" +
+    (chromium === undefined ? " (left out: no chromium that may be run)" : ""),
+  ignore: chromium === undefined,
+  async fn() {
+    await using shop = serveSite();
+    await using stranger = serveSite();
+    await using service = await openTestService();
+    const { store, host, token } = service;
+    const corsOrigins = [`http://127.0.0.1:${shop.port}`];
+    const shared = createService({ store, host, report: () => {}, corsOrigins });
+    await using server = serveOnSocket(shared);
+    await using browser = await launchChromium(chromium);
+    const callFrom = async (port: number) => {
+      const page = await browser.newPage();
+      await page.goto(`http://127.0.0.1:${port}/`);
+      return await page.evaluate(callApi, {
+        pets: `http://127.0.0.1:${server.port}/v1/pets`,
+        token,
+      });
+    };
+
+    assertEquals(await callFrom(stranger.port), "TypeError");
+    assertEquals((await shared.heads.fresh()).head.lastPetId, 0, "the preflight was refused");
+    assertEquals(await callFrom(shop.port), [
+      { status: 201, location: "/v1/pets/1", replayed: null, body: { id: 1, ...REX } },
+      { status: 201, location: "/v1/pets/1", replayed: "true", body: { id: 1, ...REX } },
+      { status: 200, body: [{ id: 1, ...REX }] },
+      { status: 304 },
+      {
+        status: 401,
+        challenge: "Bearer",
+        body: { code: "missing_credentials", message: MISSING_KEY, status: 401 },
+      },
+    ]);
+  },
+});
+
+const REX = { name: "Rex", categoryId: 7 };
+const MISSING_KEY = "An API key is required: Authorization: Bearer <API_KEY>";
+
+/** Runs in the page: what a script there sees of the answers. */
+async function callApi({ pets, token }: { pets: string; token: string }) {
+  const authorization = `Bearer ${token}`;
+  const add = async () => {
+    const answer = await fetch(pets, {
+      method: "POST",
+      headers: { authorization, "content-type": "application/json", "idempotency-key": "a" },
+      body: '{"name":"Rex","categoryId":7}',
+    });
+    return {
+      status: answer.status,
+      location: answer.headers.get("location"),
+      replayed: answer.headers.get("idempotency-replayed"),
+      body: await answer.json(),
+    };
+  };
+  try {
+    const added = [await add(), await add()];
+    const list = await fetch(pets, { headers: { authorization }, cache: "no-store" });
+    const held = { authorization, "if-none-match": list.headers.get("etag")! };
+    const unchanged = await fetch(pets, { headers: held, cache: "no-store" });
+    const keyless = await fetch(pets, { cache: "no-store" });
+    return [
+      ...added,
+      { status: list.status, body: await list.json() },
+      { status: unchanged.status },
+      {
+        status: keyless.status,
+        challenge: keyless.headers.get("www-authenticate"),
+        body: await keyless.json(),
+      },
+    ];
+  } catch (error) {
+    return (error as Error).name;
+  }
+}
