@@ -1,0 +1,34 @@
+"""Calls the three operations with the client that openapi-python-client made, unchanged."""
+
+import sys
+import uuid
+
+from animal_store_client import AuthenticatedClient
+from animal_store_client.api.pets import create_pet, get_pet, list_pets
+from animal_store_client.models import Error, NewPet, Pet, PetStatus
+
+base_url, token = sys.argv[1:]
+
+with AuthenticatedClient(base_url=base_url, token=token) as client:
+    new_pet = NewPet(name="Zoé", category_id=2**63 - 1, status=PetStatus.SOLD)
+    key = str(uuid.uuid4())
+    pet = create_pet.sync(client=client, body=new_pet, idempotency_key=key)
+    assert isinstance(pet, Pet) and pet.category_id == 2**63 - 1, pet
+    assert create_pet.sync(client=client, body=new_pet, idempotency_key=key) == pet
+
+    assert get_pet.sync(pet.id, client=client) == pet
+
+    page = list_pets.sync_detailed(client=client, limit=1, status=PetStatus.SOLD)
+    assert page.parsed == [pet], page
+    tag = page.headers["etag"]
+    again = list_pets.sync_detailed(client=client, limit=1, status=PetStatus.SOLD, if_none_match=tag)
+    assert again.status_code == 304, again
+
+    missing = get_pet.sync(10**15, client=client)
+    assert isinstance(missing, Error) and missing.code.value == "pet_not_found", missing
+    refused = create_pet.sync(client=client, body=NewPet(name="", category_id=1))
+    assert isinstance(refused, Error) and refused.code.value == "invalid_body", refused
+
+with AuthenticatedClient(base_url=base_url, token="pets_none") as stranger:
+    denied = list_pets.sync(client=stranger)
+    assert isinstance(denied, Error) and denied.status == 401, denied
