@@ -11,7 +11,7 @@ import type { Commit, Mutation, Store, StoreEntry } from "../store/store.ts";
 const BEAT_MS = 1_000;
 
 /** How long a lease must stand still until its replay counts as dead. */
-export const LEASE_LIMIT_MS = 10_000;
+export const LEASE_LIMIT_MS = 5_000;
 
 const POLL_MS = 250;
 

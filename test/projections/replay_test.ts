@@ -1,9 +1,13 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
+import { OPERATOR } from "../../events/event.ts";
 import { audit } from "../../src/audit.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { readHead } from "../../src/log/head.ts";
 import { UnsoundError } from "../../src/projections/compare.ts";
 import { replay } from "../../src/projections/replay.ts";
+import { ReplayUnderWayError } from "../../src/projections/replay_lease.ts";
+import { createService } from "../../src/service.ts";
+import { KvStore } from "../../src/store/kv_store.ts";
 import {
   logKey,
   petByStatusKey,
@@ -13,8 +17,10 @@ import {
 } from "../../src/store/layout.ts";
 import { scan } from "../../src/store/scan.ts";
 import type { Store } from "../../src/store/store.ts";
+import { FakeHost } from "../fake_host.ts";
 import { openSampleStore } from "../sample_store.ts";
 import { openTestService } from "../test_service.ts";
+import { disturbed } from "./disturbed_store.ts";
 
 const NO_GRACE = { graceMs: 0 };
 
@@ -58,6 +64,215 @@ Deno.test("replay() of a log that is not sound serves the old generation on, and
   await assertRejects(() => replay(sample, NO_GRACE), UnsoundError, "Line 21 of the log is not");
   assertEquals(await allOf(sample.store), before);
 });
+
+Deno.test("replay() killed at any commit leaves a store that is right, and the next one finishes the work", async () => {
+  const commits = await countCommits();
+  for (let last = 1; last <= commits; last++) {
+    for (const isApplied of [true, false]) {
+      const what = `commit ${last} of ${commits}, ${isApplied ? "" : "not "}applied`;
+      using sample = await openSampleStore(SMALL);
+      const store = disturbed(sample.store, async (commit, number, apply) => {
+        if (number < last) return await apply(commit);
+        if (isApplied) await apply(commit);
+        killed.resolve();
+        return await new Promise<never>(() => {});
+      });
+      const killed = Promise.withResolvers<void>();
+      replay({ store, host: sample.host }, NO_GRACE);
+      await killed.promise;
+      assertEquals((await audit(sample)).faults, [], `left by ${what}`);
+      await addPets(sample, 3);
+      assertEquals((await audit(sample)).faults, [], `written after ${what}`);
+      await inTime(sample.host, replay(sample, NO_GRACE));
+      const { faults, notes } = await audit(sample);
+      assertEquals([faults, notes], [[], []], `finished after ${what}`);
+      assertEquals((await generationsIn(sample.store)).length, 1, what);
+      assertEquals(await sample.store.get(REPLAY_KEY), null, what);
+    }
+  }
+});
+
+Deno.test("replay() asks the store what became of a commit whose outcome it was not told", async () => {
+  for (const outcomes of OUTCOMES) {
+    using sample = await openSampleStore(SMALL);
+    const store = disturbed(sample.store, async (commit, number, apply) => {
+      switch (outcomes[number % outcomes.length]) {
+        case "lands":
+          return await apply(commit);
+        case "lands, says it did not":
+          await apply(commit);
+          return null;
+        case "lands, fails":
+          await apply(commit);
+          throw new TypeError("connection closed");
+        default:
+          throw new TypeError("database is locked");
+      }
+    });
+    const { generation, differences } = await inTime(
+      sample.host,
+      replay({ store, host: sample.host }, NO_GRACE),
+    );
+    assertEquals([generation, differences.total], [2, 0]);
+    assertEquals((await audit(sample)).faults, []);
+    assertEquals(await generationsIn(sample.store), [2]);
+    assertEquals(await sample.store.get(REPLAY_KEY), null);
+  }
+});
+
+Deno.test("replay() loses nothing of what is written before each of its commits", async () => {
+  using sample = await openSampleStore(SMALL);
+  let added = 0;
+  const store = disturbed(sample.store, async (commit, number, apply) => {
+    // A commit that checks the head fails when the head has moved; so not for ever.
+    if (number % 2 === 1) added += await addPets(sample, 1);
+    assertEquals((await audit(sample)).faults, [], `before commit ${number}`);
+    return await apply(commit);
+  });
+  await inTime(sample.host, replay({ store, host: sample.host }, NO_GRACE));
+  const { faults, pets } = await audit(sample);
+  assertEquals([faults, pets], [[], sample.head.lastPetId + added]);
+  assertEquals(await generationsIn(sample.store), [2]);
+});
+
+Deno.test("replay() that was taken for dead writes nothing when it comes to itself again", async () => {
+  const commits = await countCommits();
+  // Its first commit takes the lease and its last one gives it back: between them it holds it.
+  for (let last = 2; last < commits; last++) {
+    using sample = await openSampleStore(SMALL);
+    const sleep = Promise.withResolvers<void>();
+    const store = disturbed(sample.store, async (commit, number, apply) => {
+      if (number === last) {
+        asleep.resolve();
+        await sleep.promise;
+      }
+      return await apply(commit);
+    });
+    const asleep = Promise.withResolvers<void>();
+    const sleeper = replay({ store, host: sample.host }, NO_GRACE);
+    sleeper.catch(() => {});
+    await asleep.promise;
+    await inTime(sample.host, replay(sample, NO_GRACE));
+    const before = await allOf(sample.store);
+    sleep.resolve();
+    await assertRejects(() => inTime(sample.host, sleeper), ReplayUnderWayError);
+    assertEquals(await allOf(sample.store), before, `asleep at commit ${last} of ${commits}`);
+  }
+});
+
+Deno.test("replay() beside another one that lives says so, and stops", async () => {
+  using sample = await openSampleStore(SMALL);
+  const first = replay(sample, { graceMs: 20_000 });
+  await isServed(2, sample.store);
+  let waits = 0;
+  const second = replay(sample, { onWait: () => waits++ });
+  await assertRejects(
+    () => inTime(sample.host, second),
+    ReplayUnderWayError,
+    "Another replay is under way",
+  );
+  assertEquals(waits, 1);
+  assertEquals((await inTime(sample.host, first)).generation, 2);
+  assertEquals((await audit(sample)).faults, []);
+});
+
+Deno.test("replay() leaves the old generation for the whole grace period", async () => {
+  using sample = await openSampleStore(SMALL);
+  const outcome = replay(sample, { graceMs: 5_000 });
+  await isServed(2, sample.store);
+  await sample.host.advance(4_900);
+  assertEquals(await generationsIn(sample.store), [1, 2]);
+  const { faults, notes } = await audit(sample);
+  assertEquals(faults, []);
+  assertMatch(notes.join(), /^Generation 1 is being removed/);
+  await inTime(sample.host, outcome);
+  assertEquals(await generationsIn(sample.store), [2]);
+});
+
+Deno.test("replay() of an empty store writes nothing", async () => {
+  using store = new DisposableStore(await Deno.openKv(":memory:"));
+  const { events } = await replay({ store, host: new FakeHost() }, NO_GRACE);
+  assertEquals(events, 0);
+  assertEquals(await allOf(store), []);
+});
+
+Deno.test("replay() puts no record into the new generation that has expired", async () => {
+  using sample = await openSampleStore(60);
+  const isOfKey = ([key]: unknown[]) => (key as Deno.KvKey)[0] === "pet_by_idempotency_key";
+  assertNotEquals((await recordsOf(sample.store, 1)).filter(isOfKey), []);
+  await sample.host.advance(25 * 60 * 60 * 1_000);
+  const { differences } = await inTime(sample.host, replay(sample, NO_GRACE));
+  assertEquals(differences.total, 0);
+  assertEquals((await recordsOf(sample.store, 2)).filter(isOfKey), []);
+  assertEquals((await audit(sample)).faults, []);
+});
+
+/** As many events as make a replay of all its steps. */
+const SMALL = 12;
+
+const OUTCOMES = [
+  ["lands, says it did not"],
+  ["lands, fails"],
+  ["fails", "lands"],
+  ["lands", "lands, says it did not", "fails", "lands, fails"],
+  ["fails", "lands, fails", "fails"],
+];
+
+/** How many commits a replay of a small sample makes. */
+async function countCommits(): Promise<number> {
+  using sample = await openSampleStore(SMALL);
+  let commits = 0;
+  const store = disturbed(sample.store, (commit, number, apply) => {
+    commits = number;
+    return apply(commit);
+  });
+  await replay({ store, host: sample.host }, NO_GRACE);
+  return commits;
+}
+
+/** Lets time pass until the promise has an outcome. */
+async function inTime<T>(host: FakeHost, outcome: Promise<T>): Promise<T> {
+  let isOver = false;
+  const over = () => void (isOver = true);
+  outcome.then(over, over);
+  while (!isOver) await host.advance(250);
+  return await outcome;
+}
+
+async function isServed(generation: number, store: Store): Promise<void> {
+  while ((await readHead(store)).head.generation !== generation);
+}
+
+/** Adds pets by an instance of the service that is new to the store. */
+async function addPets(
+  { store, host }: { store: Store; host: FakeHost },
+  count: number,
+): Promise<number> {
+  const { appender } = createService({ store, host, report: () => {} });
+  for (let number = 0; number < count; number++) {
+    const origin = { id: host.newId(), time: new Date(host.now()).toISOString(), actor: OPERATOR };
+    await appender.append({
+      prepare: () => {},
+      decide: ({ lastPetId }) => {
+        const data = { id: lastPetId + 1, name: "Mia", categoryId: 1n, status: "sold" as const };
+        return [{ ...origin, type: "PetCreated", data }];
+      },
+    });
+  }
+  await appender.drain();
+  return count;
+}
+
+async function generationsIn(store: Store): Promise<number[]> {
+  const entries = await Array.fromAsync(scan(store, { prefix: ["projection"] }));
+  return [...new Set(entries.flat().map(({ key }) => key[1] as number))];
+}
+
+class DisposableStore extends KvStore {
+  [Symbol.dispose]() {
+    this.close();
+  }
+}
 
 async function recordsOf(store: Store, generation: number) {
   const entries = await Array.fromAsync(scan(store, { prefix: projectionKey(generation, []) }));
