@@ -149,6 +149,8 @@ class LogAudit {
   #chain = new Chain();
   #position = 0;
   #lines = 0;
+  /** Position of a line that does not bear the hash of the one before. */
+  #break: number | undefined;
 
   constructor(findings: Findings, checkpoint: Checkpoint | undefined) {
     this.#findings = findings;
@@ -173,9 +175,12 @@ class LogAudit {
   take(line: unknown, place?: number): LogEvent | undefined {
     const due = this.#position + 1;
     this.#lines++;
-    const { event, faults } = this.#chain.take(line, place);
+    const { event, faults, isLinked } = this.#chain.take(line, place);
     this.#position = this.#chain.head.position;
-    if (faults.length > 0) {
+    const explained = this.#explainBreak(isLinked);
+    if (isLinked === false && faults.length === 1) {
+      this.#break = explained ? undefined : this.#position;
+    } else if (faults.length > 0) {
       // What is missing is first missed where it was due.
       const position = Math.min(due, this.#position);
       this.#findings.add("line", `Line ${place ?? this.#lines}: ${faults.join("; ")}`, position);
@@ -184,7 +189,9 @@ class LogAudit {
     return event?.position === this.#position ? event : undefined;
   }
 
-  end(): void {
+  /** `lastHash` is what a head says of the last line, where there is a head. */
+  end(lastHash?: string): void {
+    this.#explainBreak(lastHash === undefined ? undefined : lastHash === this.head.lastHash);
     const { position } = this.#checkpoint ?? { position: 0 };
     if (position <= this.#position) return;
     this.#findings.add(
@@ -193,6 +200,29 @@ class LogAudit {
         `${position}: its newest events were cut off`,
       this.#position + 1,
     );
+  }
+
+  /**
+   * Two lines that do not fit together leave open which of both was altered; whether the second fits
+   * the one after it tells. Returns whether the second was altered, and does not fit for that alone.
+   */
+  #explainBreak(isNextLinked: boolean | undefined): boolean {
+    const second = this.#break;
+    if (second === undefined) return false;
+    this.#break = undefined;
+    const first = second - 1;
+    if (isNextLinked === true) {
+      const message = `Line ${first} was altered: line ${second} bears another SHA-256 of it`;
+      this.#findings.add("line", message, first);
+    } else if (isNextLinked === false) {
+      const message =
+        `Line ${second} was altered: it fits neither the line before nor what follows`;
+      this.#findings.add("line", message, second);
+    } else {
+      const message = `Line ${first} or ${second} was altered: they do not fit together`;
+      this.#findings.add("line", message, first);
+    }
+    return isNextLinked === false;
   }
 
   #compareWithCheckpoint(): void {
@@ -225,7 +255,7 @@ class StoreAudit {
   async run(head: Head | undefined): Promise<AuditReport> {
     const to = head?.position ?? await this.#lastPosition();
     const comparisons = head === undefined ? [] : this.#comparisonsOf(head);
-    const log = await this.#readLog(to, comparisons);
+    const log = await this.#readLog(to, comparisons, head?.lastHash);
     if (head === undefined) {
       this.#findings.notes.push("Without a head, the projections were not audited");
     } else {
@@ -249,7 +279,7 @@ class StoreAudit {
     ];
   }
 
-  async #readLog(to: number, comparisons: Comparison[]): Promise<LogAudit> {
+  async #readLog(to: number, comparisons: Comparison[], lastHash?: string): Promise<LogAudit> {
     const log = new LogAudit(this.#findings, this.#options.checkpoint);
     for await (const entries of scan(this.#store, logRange(to))) {
       const events: LogEvent[] = [];
@@ -269,7 +299,7 @@ class StoreAudit {
       const which = from === to ? `Line ${to} is` : `Lines ${from} to ${to} are`;
       this.#findings.add("line", `${which} missing, although the head counts them`, from);
     }
-    log.end();
+    log.end(log.position === to ? lastHash : undefined);
     return log;
   }
 

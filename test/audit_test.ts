@@ -4,7 +4,7 @@ import { splitLines } from "../src/log/chain.ts";
 
 import { sha256Hex } from "../src/sha256.ts";
 import { keyText } from "../src/store/key_text.ts";
-import { HEAD_KEY, projectionKey, REPLAY_KEY } from "../src/store/layout.ts";
+import { HEAD_KEY, logKey, projectionKey, REPLAY_KEY } from "../src/store/layout.ts";
 import { scan } from "../src/store/scan.ts";
 import type { Mutation, Store, StoreEntry } from "../src/store/store.ts";
 import { linesToBytes, rewritten, sampleLog } from "./sample_log.ts";
@@ -82,6 +82,46 @@ Deno.test("auditLines() names the first bad position of an export", async () => 
   assertEquals((await auditFile(lines.toSpliced(9, 1))).firstBadPosition, 10);
   assertEquals((await auditFile(lines.with(4, "{}"))).firstBadPosition, 5);
   assertEquals((await auditFile([...lines, ""])).firstBadPosition, 31);
+});
+
+Deno.test("audit() names the altered line of two that do not fit together", async () => {
+  using sample = await openSampleStore(30);
+  for (const position of [1, 8, 29, 30]) {
+    const line = sample.lines[position - 1];
+    const altered = line.replace(/"time":"2026/, '"time":"2027');
+    assertNotEquals(altered, line);
+    const key = logKey(position);
+    await commit(sample.store, [{ type: "set", key, value: encoder.encode(altered) }]);
+    const { firstBadPosition, faults } = await audit(sample);
+    assertEquals(firstBadPosition, position, JSON.stringify(faults));
+    await commit(sample.store, [{ type: "set", key, value: encoder.encode(line) }]);
+  }
+});
+
+Deno.test("auditLines() names the altered line of two that do not fit together, where it can be told", async () => {
+  const lines = sampleLog(30);
+  const altered = (position: number) =>
+    lines.with(position - 1, lines[position - 1].replace('"time":"2026', '"time":"2027'));
+  for (const position of [1, 8, 29]) {
+    const report = await auditFile(altered(position));
+    assertEquals(report.firstBadPosition, position);
+    assertEquals(report.counts, { line: 1 });
+  }
+  const hash = sha256Hex("another");
+  const last = lines.with(
+    29,
+    lines[29].replace(/"previoushash":"\w+"/, `"previoushash":"${hash}"`),
+  );
+  assertEquals((await auditFile(last)).faults.map(({ message }) => message), [
+    "Line 29 or 30 was altered: they do not fit together",
+  ]);
+  const middle = lines.with(
+    9,
+    lines[9].replace(/"previoushash":"\w+"/, `"previoushash":"${hash}"`),
+  );
+  assertEquals((await auditFile(middle)).faults.map(({ message }) => message), [
+    "Line 10 was altered: it fits neither the line before nor what follows",
+  ]);
 });
 
 Deno.test("audit() calls an empty store sound", async () => {

@@ -7,12 +7,17 @@ import { EMPTY_HEAD, type Head } from "./head.ts";
 /** Longest line, in bytes: the longest value of Deno KV. */
 export const LINE_LIMIT_BYTES = 65_536;
 
+/** How many of the last events' ids are remembered, or up to twice as many. */
+export const IDS_REMEMBERED = 20_000;
+
 /** What was found at one line. */
 export interface CheckedLine {
   /** The line's event; `undefined` where it bears none. */
   event: LogEvent | undefined;
   /** What is wrong, in words that can follow "Line 7: "; empty where the line is sound. */
   faults: string[];
+  /** Whether its previoushash is that of the line before; absent where that cannot be told. */
+  isLinked?: boolean;
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -21,7 +26,8 @@ const LINE_FEED = 10;
 /**
  * Takes the lines one after the other and says of each what is wrong with it. After a fault it goes on
  * from what the line itself says, so that one fault is told once and not again at every later line.
- * Remembers the API keys, and nothing else that grows with the log.
+ * Remembers the API keys, and nothing else that grows with the log; so an id that is used again is
+ * found where it is one of the last {@linkcode IDS_REMEMBERED}, as an append that was repeated would be.
  */
 export class Chain {
   #position = 0;
@@ -33,6 +39,8 @@ export class Chain {
   #keysKnown = true;
   #hashByKeyId = new Map<string, string>();
   #tokenHashes = new Set<string>();
+  #ids = new Set<string>();
+  #earlierIds = new Set<string>();
 
   /** The head as it must be after the lines taken, all of them sound; no replay is under way in it. */
   get head(): Head {
@@ -54,6 +62,7 @@ export class Chain {
       this.#lose();
     }
     const event = this.#read(line, faults);
+    const lastHash = this.#lastHash;
     if (event === undefined) {
       this.#lose();
       this.#position = place ?? due;
@@ -63,7 +72,8 @@ export class Chain {
       this.#position = place ?? event.position;
     }
     if (line instanceof Uint8Array) this.#lastHash = sha256Hex(line);
-    return { event, faults };
+    if (event === undefined || lastHash === undefined) return { event, faults };
+    return { event, faults, isLinked: event.previousHash === lastHash };
   }
 
   #read(line: unknown, faults: string[]): LogEvent | undefined {
@@ -85,7 +95,15 @@ export class Chain {
   }
 
   #checkFact(event: LogEvent, faults: string[]): void {
-    const { actor, data, type } = event;
+    const { actor, data, id, type } = event;
+    if (this.#ids.has(id) || this.#earlierIds.has(id)) {
+      faults.push(`its id ${id} is that of an earlier event`);
+    }
+    if (this.#ids.size >= IDS_REMEMBERED) {
+      this.#earlierIds = this.#ids;
+      this.#ids = new Set();
+    }
+    this.#ids.add(id);
     if (actor !== OPERATOR && !this.#isKnown(actor)) {
       faults.push(`its actor ${actor} is no key that was issued before`);
     }

@@ -140,3 +140,11 @@ async function* chunksOf(bytes: Uint8Array, size: number): AsyncGenerator<Uint8A
 function decode(line: Uint8Array): string {
   return new TextDecoder().decode(line);
 }
+
+Deno.test("Chain finds an id that was used before", () => {
+  const id = /"id":"(\w+)"/.exec(LINES[9])![1];
+  const again = LINES[20].replace(/"id":"\w+"/, `"id":"${id}"`);
+  assertEquals(faultsOf(rewritten(LINES, 20, again)), [
+    `21: its id ${id} is that of an earlier event`,
+  ]);
+});
