@@ -123,10 +123,24 @@ const Envelope = z.strictObject({
 
 function parseLine(line: string): unknown {
   try {
-    return parseExactJson(line);
+    return parsePlainly(line) ?? parseExactJson(line);
   } catch (error) {
     throw new MalformedEventError(`The line is no JSON: ${(error as Error).message}`);
   }
+}
+
+/**
+ * The integers of a pet without the cost of looking at their source text, for the log is long;
+ * `undefined` where that cannot be done. What rounding makes of any other number is not encoded to
+ * the same line again.
+ */
+function parsePlainly(line: string): unknown {
+  const envelope = JSON.parse(line);
+  const { id, categoryId } = envelope?.data ?? {};
+  if (!Number.isSafeInteger(id) || !Number.isSafeInteger(categoryId)) return undefined;
+  envelope.data.id = BigInt(id);
+  envelope.data.categoryId = BigInt(categoryId);
+  return envelope;
 }
 
 /** What the event is about, as CloudEvents' `subject`. */

@@ -176,7 +176,7 @@ class LogAudit {
     const due = this.#position + 1;
     this.#lines++;
     const { event, faults, isLinked } = this.#chain.take(line, place);
-    this.#position = this.#chain.head.position;
+    this.#position = this.#chain.position;
     const explained = this.#explainBreak(isLinked);
     if (isLinked === false && faults.length === 1) {
       this.#break = explained ? undefined : this.#position;
@@ -291,9 +291,10 @@ class StoreAudit {
         const event = log.take(value, key[1]);
         if (event !== undefined) events.push(event);
       }
-      await Promise.all(comparisons.map((comparison) => comparison.follow(events)));
+      for (const comparison of comparisons) await comparison.follow(events);
       this.#options.progress?.(log.position, to);
     }
+    for (const comparison of comparisons) await comparison.finish();
     if (log.position < to) {
       const from = log.position + 1;
       const which = from === to ? `Line ${to} is` : `Lines ${from} to ${to} are`;

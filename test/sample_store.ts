@@ -16,6 +16,8 @@ export async function openSampleStore(length: number) {
   const store = new KvStore(await Deno.openKv(":memory:"));
   const host = new FakeHost();
   const lines = sampleLog(length, { since: host.now() });
+  // The sample's ids are those that the host would give first.
+  for (let used = 0; used < length; used++) host.newId();
   const head = await writeLog(store, host, lines);
   return { store, host, lines, head, [Symbol.dispose]: () => store.close() };
 }

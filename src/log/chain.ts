@@ -42,6 +42,11 @@ export class Chain {
   #ids = new Set<string>();
   #earlierIds = new Set<string>();
 
+  /** Position of the last line taken. */
+  get position(): number {
+    return this.#position;
+  }
+
   /** The head as it must be after the lines taken, all of them sound; no replay is under way in it. */
   get head(): Head {
     return {

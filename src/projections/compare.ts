@@ -57,6 +57,7 @@ export class Comparison {
   #parts: ComparisonParts;
   #position = 0;
   #lastPetId = 0;
+  #following = Promise.resolve();
 
   constructor(parts: ComparisonParts) {
     this.#parts = parts;
@@ -71,8 +72,22 @@ export class Comparison {
     return this.#rangesOfPets(1, this.#lastPetId + 1);
   }
 
-  /** Compares the records of the next events of the log. */
+  /**
+   * Compares the records of the next events of the log: not at once, but while the caller reads on.
+   * Resolves when those before are compared, and rejects where that failed.
+   */
   async follow(events: readonly LogEvent[]): Promise<void> {
+    await this.#following;
+    this.#following = this.#follow(events);
+    this.#following.catch(() => {});
+  }
+
+  /** Resolves when all that was to be followed is compared. */
+  finish(): Promise<void> {
+    return this.#following;
+  }
+
+  async #follow(events: readonly LogEvent[]): Promise<void> {
     const first = this.#lastPetId + 1;
     const ofPets = new Map<string, Expected[]>();
     const others: Expected[] = [];
@@ -227,10 +242,11 @@ export async function compareWithLog(
     new Comparison({ store, host, generation, differs: (one) => results[index].add(one) })
   );
   for await (const events of readEvents(store, until)) {
-    await Promise.all(comparisons.map((comparison) => comparison.follow(events)));
+    for (const comparison of comparisons) await comparison.follow(events);
     await progress(events.at(-1)!.position);
   }
   for (const comparison of comparisons) {
+    await comparison.finish();
     const prefix = projectionKey(comparison.generation, []);
     for await (const entries of scanOutside(store, prefix, comparison.covered)) {
       await comparison.judge(entries);

@@ -5,6 +5,7 @@
  * that was killed is taken up by the next one where it was left.
  */
 
+import type { LogEvent } from "../../events/event.ts";
 import type { Host } from "../host.ts";
 import { sleep } from "../host.ts";
 import { encodeHead, type Head, type HeadEntry, readHead } from "../log/head.ts";
@@ -107,23 +108,28 @@ class Replay {
 
   async #fill(generation: number, until: number): Promise<number> {
     const start = this.#lease.filledTo;
-    let events = 0;
+    let filling = Promise.resolve();
     for await (const batch of readEvents(this.#store, until)) {
-      const last = batch.at(-1)!.position;
-      const due = batch.filter(({ position }) => position > start);
-      const now = this.#host.now();
-      const mutations = due.flatMap(fold)
-        .filter(({ expiresAt = Infinity }) => expiresAt + RETENTION_MARGIN_MS > now)
-        .map((record) => recordMutation(generation, record, now));
-      for (const part of splitIntoCommits(mutations)) {
-        await this.#lease.commit({ checks: [], mutations: part });
-      }
-      if (last > start) this.#lease.filledTo = last;
-      await this.#lease.keep();
-      events += due.length;
-      this.#progress("fill", last, until);
+      // The next batch is read while the one before is written.
+      await filling;
+      filling = this.#write(generation, batch.filter(({ position }) => position > start));
+      filling.catch(() => {});
+      this.#progress("fill", batch.at(-1)!.position, until);
     }
-    return events;
+    await filling;
+    return until - start;
+  }
+
+  async #write(generation: number, events: LogEvent[]): Promise<void> {
+    const now = this.#host.now();
+    const mutations = events.flatMap(fold)
+      .filter(({ expiresAt = Infinity }) => expiresAt + RETENTION_MARGIN_MS > now)
+      .map((record) => recordMutation(generation, record, now));
+    for (const part of splitIntoCommits(mutations)) {
+      await this.#lease.commit({ checks: [], mutations: part });
+    }
+    if (events.length > 0) this.#lease.filledTo = events.at(-1)!.position;
+    await this.#lease.keep();
   }
 
   async #compare(old: number, generation: number, until: number): Promise<Differences> {
