@@ -39,12 +39,6 @@ export interface ComparisonParts {
   differs: (difference: Difference) => void;
 }
 
-/**
- * Store and clocks may disagree by so much on whether a record that expires is due to be there. KV
- * removes one up to a minute late.
- */
-const EXPIRY_MARGIN_MS = 60_000;
-
 interface Expected extends ProjectionRecord {
   position: number;
 }
@@ -166,8 +160,9 @@ export class Comparison {
 
   #isDue({ position, expiresAt }: Expected): boolean {
     const { host, mayMissUntil = 0 } = this.#parts;
+    // The store keeps for longer what expires, so clocks that differ do not matter.
     return position > mayMissUntil &&
-      (expiresAt === undefined || expiresAt > host.now() + EXPIRY_MARGIN_MS);
+      (expiresAt === undefined || expiresAt > host.now());
   }
 
   async #isOfEvent(key: RecordKey, position: number): Promise<boolean> {
