@@ -13,7 +13,7 @@ export const OUTSTANDING_LIMIT = 64;
 /** How many reads that ask whether the store is back may hang; no more are made until one answers. */
 const HANGING_PROBES_LIMIT = 16;
 
-/** The call was not made, so it cannot have done anything. */
+/** The call was not made, or met a lock: it cannot have done anything. */
 export class NotMadeFailure extends Failure {
   constructor(message: string) {
     super("store_unavailable", message);
@@ -34,7 +34,7 @@ interface Waiting {
 /**
  * Puts limits of time and of number on the calls of a store, since a remote one may never answer, and
  * repeats reads that met a lock of the SQLite file. What fails, fails with the code `store_unavailable`,
- * and as a {@linkcode NotMadeFailure} where the store was not even asked.
+ * and as a {@linkcode NotMadeFailure} where the store was not even asked, or locked.
  *
  * Nobody can take back a call that hangs, and a remote client repeats it for as long as the store is
  * away. So where one hangs, no other is made before a probe has been answered: calls wait for the first
@@ -129,7 +129,11 @@ export class BoundedStore implements Store {
         }, (cause) => {
           free();
           if (isOver) return;
-          giveUp(new Failure("store_unavailable", `The store failed to ${what}`, { cause }));
+          giveUp(
+            isLocked(cause)
+              ? new NotMadeFailure("Another process keeps the store's file locked")
+              : new Failure("store_unavailable", `The store failed to ${what}`, { cause }),
+          );
           if (this.#store.reconnect !== undefined) this.#suspect();
         });
       };

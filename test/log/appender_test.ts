@@ -184,6 +184,17 @@ Deno.test("append() says outcome_unknown past the limit where the commit may hav
   await assertSound(service, (await next.json()).id);
 });
 
+Deno.test("append() says store_unavailable past the limit where the store stayed locked", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  store.otherwise = FATES.isLocked;
+  const response = await inTime(service.host, service.add(REX));
+  assertEquals((await response.json()).code, "store_unavailable");
+  store.otherwise = FATES.lands;
+  await service.host.advance(APPEND_LIMIT_MS);
+  await assertSound(service, 0);
+});
+
 Deno.test("append() says store_unavailable past the limit to who was in no commit", async () => {
   await using opened = await open();
   const { service, store } = opened;

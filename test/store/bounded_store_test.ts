@@ -87,10 +87,11 @@ for (const name of ["get()", "list()"]) {
   });
 }
 
-Deno.test("BoundedStore: commit() is not repeated when the file is locked", async () => {
+Deno.test("BoundedStore: commit() is not repeated when the file is locked, and fails as not made", async () => {
   let calls = 0;
   const inner = storeThat(() => (calls++, Promise.reject(lockError())));
-  await assertRejects(() => CALLS["commit()"](new BoundedStore(inner, new FakeHost())), Failure);
+  const store = new BoundedStore(inner, new FakeHost());
+  await assertRejects(() => CALLS["commit()"](store), NotMadeFailure);
   assertEquals(calls, 1);
 });
 

@@ -1,0 +1,40 @@
+import { issueKey } from "../src/commands/issue_key.ts";
+import { createService, type Service } from "../src/service.ts";
+import { openStore } from "../src/store/open_store.ts";
+import { systemHost } from "../src/system_host.ts";
+
+/** A store in a file of its own, for processes to share, that is gone when disposed of. */
+export class TempStore implements AsyncDisposable {
+  readonly kvPath: string;
+  #folder: string;
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+    this.kvPath = `${folder}/pets.sqlite3`;
+  }
+
+  static async make(): Promise<TempStore> {
+    return new TempStore(await Deno.makeTempDir());
+  }
+
+  /** Opens the store beside the processes, as a tool does. */
+  async use<T>(work: (service: Service) => Promise<T>): Promise<T> {
+    const store = await openStore(this.kvPath, { create: true });
+    const service = createService({ store, host: systemHost, report: () => {} });
+    try {
+      return await work(service);
+    } finally {
+      await service.appender.drain();
+      store.close();
+    }
+  }
+
+  /** Issues a key, and resolves to its text. */
+  async issueKey(): Promise<string> {
+    return (await this.use((service) => issueKey(service, { label: "test" }))).token;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Deno.remove(this.#folder, { recursive: true });
+  }
+}
