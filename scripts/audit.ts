@@ -74,7 +74,8 @@ function textOf(report: AuditReport, hadCheckpoint: boolean): string {
     const where = firstBadPosition === undefined
       ? ""
       : ` The first bad position is ${firstBadPosition}.`;
-    lines.push(`Not sound: ${count(total)} faults in ${count(position)} events.${where}`);
+    const faultsFound = `${count(total)} ${total === 1 ? "fault" : "faults"}`;
+    lines.push(`Not sound: ${faultsFound} in ${count(position)} events.${where}`);
     for (const { message } of faults) lines.push(`- ${message}`);
     if (total > faults.length) lines.push(`- and ${count(total - faults.length)} more`);
   }

@@ -104,7 +104,8 @@ function describe(subject: string, { total, counts, first }: Differences): void 
   const { missing, extra, altered } = counts;
   console.error(
     `${subject} differed from the log: ` +
-      `${count(missing)} records missing, ${count(extra)} extra, ${count(altered)} altered.`,
+      `${count(missing)} ${missing === 1 ? "record" : "records"} missing, ` +
+      `${count(extra)} extra, ${count(altered)} altered.`,
   );
   for (const { kind, key, position } of Object.values(first)) {
     const event = position === undefined ? "" : ` (event ${position})`;

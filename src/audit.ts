@@ -425,7 +425,7 @@ async function readHeadFor(findings: Findings, store: Store): Promise<Head | und
     findings.add("head", "The head record is missing");
   } catch (error) {
     if (!(error instanceof ForeignStoreError)) throw error;
-    findings.add("head", "The head record is none that this service writes");
+    findings.add("head", error.message);
   }
 }
 

@@ -185,7 +185,8 @@ async function runScript(script: string, kvPath: string, args: string[]) {
 
 /** Resolves to whether it was killed before it ended by itself. */
 async function runAndKill(kvPath: string, afterMs: number): Promise<boolean> {
-  const replay = spawnScript("replay.ts", kvPath, ["--grace", "1"]);
+  // A longer grace period than that of the run that was measured, so that it is still at work by then.
+  const replay = spawnScript("replay.ts", kvPath, ["--grace", "5"]);
   const timer = setTimeout(() => replay.kill("SIGKILL"), afterMs);
   const { signal } = await replay.output();
   clearTimeout(timer);

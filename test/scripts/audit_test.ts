@@ -1,0 +1,124 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { HEAD_KEY, petKey, projectionKey } from "../../src/store/layout.ts";
+import { permitted } from "../permitted.ts";
+import { runTask } from "../run_task.ts";
+import { changeFile, withSampleFile } from "../sample_file.ts";
+import { linesToBytes } from "../sample_log.ts";
+
+const ignore = !permitted("run", "read", "write", "env", "net");
+
+Deno.test({
+  name: "audit: a sound store exits 0, and its report in JSON has what a checkpoint is made of",
+  ignore,
+  fn: () =>
+    withSampleFile(async ({ kvPath }) => {
+      const plain = await runTask(["audit"], { kvPath });
+      assertEquals(plain.code, 0, plain.stderr);
+      assertMatch(
+        plain.stdout,
+        /^Sound: 40 events, 33 pets\.\nThe last line's SHA-256 is \w{64}\.\n$/,
+      );
+      const { code, stdout } = await runTask(["audit", "--json"], { kvPath });
+      const { hash, ...report } = JSON.parse(stdout);
+      assertEquals(code, 0);
+      assertMatch(hash, /^[0-9a-f]{64}$/);
+      assertEquals(report, {
+        sound: true,
+        position: 40,
+        pets: 33,
+        counts: {},
+        faults: [],
+        notes: [],
+      });
+    }),
+});
+
+Deno.test({
+  name: "audit: a store that is not sound exits 1 and is told in words and in JSON",
+  ignore,
+  fn: () =>
+    withSampleFile(async ({ kvPath }) => {
+      await changeFile(kvPath, [{ type: "delete", key: projectionKey(1, petKey(5)) }]);
+      const plain = await runTask(["audit"], { kvPath });
+      assertEquals(plain.code, 1);
+      assertEquals(plain.stdout.split("\n").slice(0, 2), [
+        "Not sound: 1 fault in 40 events. The first bad position is 6.",
+        '- Record ["projection",1,"pet",5] is missing: the event at position 6 makes it',
+      ]);
+      const { code, stdout } = await runTask(["audit", "--json"], { kvPath });
+      assertEquals(code, 1);
+      assertEquals(JSON.parse(stdout).counts, { record_missing: 1 });
+      await changeFile(kvPath, [{ type: "delete", key: HEAD_KEY }]);
+      const headless = await runTask(["audit", "--json"], { kvPath });
+      assertEquals([headless.code, JSON.parse(headless.stdout).counts], [1, { head: 1 }]);
+    }),
+});
+
+Deno.test({
+  name: "audit: what cannot be audited exits 2 with one line of reason",
+  ignore,
+  fn: () =>
+    withSampleFile(async ({ folder, kvPath }) => {
+      const torn = `${folder}/torn.json`;
+      await Deno.writeTextFile(torn, '{"position":');
+      for (
+        const [args, path] of [
+          [["audit"], `${folder}/nowhere.sqlite3`],
+          [["audit", "--file", `${folder}/nowhere.jsonl`], kvPath],
+          [["audit", "--checkpoint", torn], kvPath],
+          [["audit", "extra"], kvPath],
+          [["audit", "--nonsense"], kvPath],
+        ] as const
+      ) {
+        const { code, stdout, stderr } = await runTask([...args], { kvPath: path });
+        assertEquals([code, stdout], [2, ""], stderr);
+        assertMatch(stderr, /^error: [^\n]+\n(Run it with --help [^\n]+\n)?$/);
+      }
+    }),
+});
+
+Deno.test({
+  name: "audit: a checkpoint is made, proved and replaced, and kept where the log was cut",
+  ignore,
+  fn: () =>
+    withSampleFile(async ({ folder, kvPath, lines }) => {
+      const checkpoint = `${folder}/checkpoint.json`;
+      const audit = (...args: string[]) =>
+        runTask(["audit", "--checkpoint", checkpoint, ...args], { kvPath });
+      const head = async (upTo: number) => {
+        const file = `${folder}/export.jsonl`;
+        await Deno.writeFile(file, linesToBytes(lines.slice(0, upTo)));
+        return await audit("--file", file);
+      };
+      assertEquals((await head(30)).code, 0);
+      assertEquals(JSON.parse(await Deno.readTextFile(checkpoint)).position, 30);
+      const { code, stdout } = await audit();
+      assertEquals(code, 0);
+      assertMatch(stdout, /The log extends the checkpoint\./);
+      const made = await Deno.readTextFile(checkpoint);
+      assertEquals(JSON.parse(made).position, 40);
+      const cut = await head(35);
+      assertEquals(cut.code, 1);
+      assertMatch(cut.stdout, /The log ends at position 35, but the checkpoint was taken at/);
+      assertEquals(await Deno.readTextFile(checkpoint), made);
+      assertEquals(
+        Array.from(Deno.readDirSync(folder)).filter(({ name }) => name.endsWith(".tmp")),
+        [],
+      );
+    }),
+});
+
+Deno.test({
+  name: "audit --file: an export is audited without a store, from a file or from standard input",
+  ignore,
+  fn: () =>
+    withSampleFile(async ({ folder, lines }) => {
+      const kvPath = `${folder}/nowhere.sqlite3`;
+      const stdin = linesToBytes(lines);
+      const sound = await runTask(["audit", "--file", "-"], { kvPath, stdin });
+      assertEquals(sound.code, 0, sound.stderr);
+      const broken = await runTask(["audit", "--file", "-"], { kvPath, stdin: stdin.slice(0, -9) });
+      assertEquals(broken.code, 1);
+      assertMatch(broken.stdout, /The first bad position is 40\.\n- Line 40: The line is no JSON/);
+    }),
+});

@@ -1,0 +1,81 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { logKey, petKey, projectionKey } from "../../src/store/layout.ts";
+import { permitted } from "../permitted.ts";
+import { runReplayLoad } from "../replay_load/replay_load.ts";
+import { runTask } from "../run_task.ts";
+import { changeFile, withSampleFile } from "../sample_file.ts";
+
+const ignore = !permitted("run", "read", "write", "env", "net");
+
+Deno.test({
+  name: "replay --dry-run: differences exit 1 and are counted, and nothing is written",
+  ignore,
+  fn: () =>
+    withSampleFile(async ({ kvPath }) => {
+      const sound = await runTask(["replay", "--dry-run"], { kvPath });
+      assertEquals(sound.code, 0);
+      assertMatch(sound.stderr, /The projections were as the log says\.\n$/);
+      const [missing, altered] = [5, 7].map((id) => projectionKey(1, petKey(id)));
+      await changeFile(kvPath, [
+        { type: "delete", key: missing },
+        { type: "set", key: altered, value: "{}" },
+      ]);
+      const { code, stdout, stderr } = await runTask(["replay", "--dry-run"], { kvPath });
+      assertEquals([code, stdout], [1, ""]);
+      assertMatch(
+        stderr,
+        /The projections differed from the log: 1 record missing, 0 extra, 1 altered\./,
+      );
+      assertMatch(stderr, /first missing: \["projection",1,"pet",5\] \(event 6\)/);
+      assertEquals((await runTask(["audit"], { kvPath })).code, 1);
+      const replayed = await runTask(["replay", "--grace", "0"], { kvPath });
+      assertEquals(replayed.code, 0, replayed.stderr);
+      assertMatch(replayed.stderr, /Replayed 40 events in [\d.]+ s; generation 2 is served\./);
+      assertEquals((await runTask(["audit"], { kvPath })).code, 0);
+    }),
+});
+
+Deno.test({
+  name: "replay: a log that is not sound exits 1, and the old projections are served on",
+  ignore,
+  fn: () =>
+    withSampleFile(async ({ kvPath }) => {
+      await changeFile(kvPath, [{ type: "delete", key: logKey(12) }]);
+      const { code, stderr } = await runTask(["replay", "--grace", "0"], { kvPath });
+      assertEquals(code, 1);
+      assertMatch(stderr, /error: Line 13 of the log is not sound: position 12 is missing/);
+      const { notes } = JSON.parse((await runTask(["audit", "--json"], { kvPath })).stdout);
+      assertEquals(notes, []);
+    }),
+});
+
+Deno.test({
+  name: "replay: two at once on one store, and the second says so and stops",
+  ignore,
+  fn: () =>
+    withSampleFile(async ({ kvPath }) => {
+      const outcomes = await Promise.all([1, 2].map(() => {
+        return runTask(["replay", "--grace", "4"], { kvPath });
+      }));
+      const [done, refused] = outcomes.sort((one, other) => one.code - other.code);
+      assertEquals([done.code, refused.code], [0, 1]);
+      assertMatch(refused.stderr, /\nerror: Another replay is under way\n$/);
+      assertEquals((await runTask(["audit"], { kvPath })).code, 0);
+    }),
+});
+
+Deno.test({
+  name:
+    "replay: clients of two processes see no failure, no short list and nothing stale, also when one is killed",
+  ignore,
+  fn: () =>
+    withSampleFile(async ({ folder }) => {
+      const load = { clients: 64, pets: 1_000, kills: 1 };
+      const outcome = await runReplayLoad(`${folder}/load.sqlite3`, load);
+      assertEquals(outcome.violations, []);
+      assertEquals(outcome.replays.map(({ code }) => code), [0, 0]);
+      assertEquals(outcome.killed, 1);
+      assertEquals(outcome.audit.code, 0, outcome.audit.stdout);
+      assertEquals(outcome.reads > 100 && outcome.writes > 20, true, JSON.stringify(outcome));
+    }),
+});
