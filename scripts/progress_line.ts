@@ -1,6 +1,12 @@
 /** How far a command is, on standard error: a bar on a terminal, a line now and then elsewhere. */
 
 import { SingleBar } from "cli-progress";
+import { isTelemetryOn } from "../src/config.ts";
+
+/** Loaded only where it is on, for it is of no use otherwise. */
+const recordProgress = isTelemetryOn()
+  ? (await import("../src/telemetry.ts")).recordToolProgress
+  : undefined;
 
 const LINE_EVERY_MS = 5_000;
 
@@ -23,6 +29,7 @@ export class ProgressLine {
   /** Tells how far a phase is. The first word of another phase ends the one before. */
   update(phase: ProgressPhase, done: number, total?: number): void {
     if (phase.title !== this.#phase?.title) this.#begin(phase, done, total);
+    recordProgress?.(phase.title, phase.unit, done);
     const seconds = (performance.now() - this.#startedAt) / 1_000;
     const rate = seconds === 0 ? 0 : Math.round((done - this.#startedWith) / seconds);
     if (this.#bar !== undefined) {

@@ -10,6 +10,8 @@ export interface Config {
   corsOrigins: string[];
   /** Where clients find the service, for its description. */
   addresses: { production?: string; staging?: string };
+  /** Whether Deno's OpenTelemetry is on. */
+  telemetry: boolean;
 }
 
 /** A setting that cannot be used; the message names the variable. */
@@ -24,6 +26,7 @@ export function readConfig(): Config {
   const settings = {
     corsOrigins: readCorsOrigins(),
     addresses: { production: readAddress("PUBLIC_URL"), staging: readAddress("STAGING_URL") },
+    telemetry: isTelemetryOn(),
   };
   if (isOnDenoDeploy()) {
     const kvPath = readKvPathOnDenoDeploy();
@@ -31,6 +34,11 @@ export function readConfig(): Config {
   }
   const hostname = read("HOST") ?? "0.0.0.0";
   return { port: readPort(), hostname, kvPath: readKvPath(), ...settings };
+}
+
+/** Whether Deno's OpenTelemetry is on, by the variable that Deno itself looks at. */
+export function isTelemetryOn(): boolean {
+  return ["true", "1"].includes(read("OTEL_DENO") ?? "");
 }
 
 function readPort(): number {

@@ -35,6 +35,8 @@ export async function serve(
     corsOrigins: config.corsOrigins,
     isDurable: isDurable(config.kvPath),
     addresses: config.addresses,
+    // Loaded only where it is on, for it is of no use otherwise.
+    telemetry: config.telemetry ? (await import("./telemetry.ts")).telemetry : undefined,
   });
   let server: Deno.HttpServer<Deno.NetAddr>;
   try {

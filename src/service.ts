@@ -12,6 +12,7 @@ import { PetReader } from "./projections/pet_reader.ts";
 import type { Report } from "./report.ts";
 import { BoundedStore } from "./store/bounded_store.ts";
 import type { Store } from "./store/store.ts";
+import type { Telemetry } from "./telemetry.ts";
 
 /** One instance of the service: its parts wired together, the same in production, tools and tests. */
 export interface Service {
@@ -36,15 +37,18 @@ export interface ServiceParts {
   isDurable?: boolean;
   /** Where clients find the service; where that is not said, at the address that they ask. */
   addresses?: BaseAddresses;
+  /** Measures the instance; without it, nothing does. */
+  telemetry?: Telemetry;
 }
 
 export function createService(parts: ServiceParts): Service {
-  const { host, report, addresses = {}, corsOrigins = [], isDurable = false } = parts;
-  const store = new BoundedStore(parts.store, host, report);
-  const heads = new HeadReader(store, host);
-  const keys = new KeyReader(store);
-  const pets = new PetReader(store);
-  const appender = new Appender({
+  const { host, report, addresses = {}, corsOrigins = [], isDurable = false, telemetry } = parts;
+  const bounded = new BoundedStore(parts.store, host, report);
+  const store = telemetry?.store(bounded) ?? bounded;
+  const heads = new (telemetry?.HeadReader ?? HeadReader)(store, host);
+  const keys = new (telemetry?.KeyReader ?? KeyReader)(store);
+  const pets = new (telemetry?.PetReader ?? PetReader)(store);
+  const appender = new (telemetry?.Appender ?? Appender)({
     store,
     heads,
     fold,
@@ -55,10 +59,12 @@ export function createService(parts: ServiceParts): Service {
         if (event.type === "PetCreated") pets.remember(event.data.id, petText(event.data));
       }
     },
+    watch: telemetry?.watch,
   });
+  telemetry?.observe({ appender, heads });
   const cut = new AbortController();
   const creations = new Flights<Creation>(host);
-  const handler = createHandler({
+  const plainHandler = createHandler({
     addresses,
     appender,
     corsOrigins,
@@ -71,5 +77,6 @@ export function createService(parts: ServiceParts): Service {
     pets,
     report,
   });
+  const handler = telemetry?.handler(plainHandler) ?? plainHandler;
   return { appender, cutBodies: () => cut.abort(), handler, heads, host, report, store };
 }

@@ -35,6 +35,24 @@ export interface Command {
   decide(head: Head): readonly (Fact & Origin)[];
 }
 
+/**
+ * Watches the appender at work, for telemetry. A context is whatever tells in whose name something is
+ * done; the appender does the work of many commands at once, and says for which.
+ */
+export interface AppendWatch<Context = unknown> {
+  /** That of the caller. */
+  context(): Context;
+  /** Runs something in a context, or in nobody's. */
+  within<T>(context: Context | undefined, run: () => T): T;
+  /** Runs a commit of so many events, for the commands that came in these contexts. */
+  commit<T>(contexts: Context[], events: number, run: () => Promise<T>): Promise<T>;
+  landed(events: number): void;
+  /** Another instance's commit came first. */
+  lost(): void;
+  /** A commit gave no clear answer. */
+  unclear(): void;
+}
+
 export interface AppenderParts {
   store: Store;
   heads: HeadReader;
@@ -43,6 +61,7 @@ export interface AppenderParts {
   report: Report;
   /** Told of every commit of this appender, before its commands are answered. */
   committed: (events: readonly LogEvent[]) => void;
+  watch?: AppendWatch;
 }
 
 interface Pending {
@@ -55,6 +74,8 @@ interface Pending {
   /** Whether an attempt that holds it may have landed. */
   unclear: boolean;
   settled: boolean;
+  /** The context in which it came; see `AppendWatch`. */
+  context: unknown;
   resolve: (events: readonly LogEvent[]) => void;
   reject: (reason: unknown) => void;
 }
@@ -103,6 +124,7 @@ export class Appender {
     if (this.#waiting.length >= QUEUE_LIMIT) {
       return Promise.reject(new Failure("overloaded", "Too many additions are waiting"));
     }
+    const { watch } = this.#parts;
     return new Promise((resolve, reject) => {
       const pending: Pending = {
         command,
@@ -111,13 +133,21 @@ export class Appender {
         refused: false,
         unclear: false,
         settled: false,
+        context: watch?.context(),
         resolve,
         reject,
       };
       this.#waiting.push(pending);
       this.#arrivals.push(pending);
-      this.#working ??= this.#work();
+      this.#working ??= watch === undefined
+        ? this.#work()
+        : watch.within(undefined, () => this.#work());
     });
+  }
+
+  /** How many commands wait for a commit to be made. */
+  get queueLength(): number {
+    return this.#waiting.length;
   }
 
   /** Resolves when every command taken so far has its answer; from now on none is taken. */
@@ -231,12 +261,16 @@ export class Appender {
   }
 
   async #prepare(candidates: Pending[], base: HeadEntry): Promise<void> {
+    const { watch } = this.#parts;
     const preparations: Promise<void>[] = [];
     for (const pending of candidates) {
       if (pending.preparedFor === this.#run) continue;
       pending.preparedFor = this.#run;
       try {
-        const preparing = pending.command.prepare(base);
+        const { command, context } = pending;
+        const preparing = watch === undefined
+          ? command.prepare(base)
+          : watch.within(context, () => command.prepare(base));
         if (preparing === undefined) continue;
         preparations.push(
           preparing.catch((reason) => this.#refuse(pending, reason)),
@@ -265,13 +299,12 @@ export class Appender {
    * the attempt landed; where it did not, its commands wait again, or were answered at their deadline.
    */
   async #bring(attempt: Attempt): Promise<boolean> {
-    const { host, heads, report, store } = this.#parts;
+    const { host, heads, report, watch } = this.#parts;
     for (const { pending } of attempt.members) pending.unclear = true;
     for (let tries = 0;; tries++) {
       try {
-        const { base, mutations } = attempt;
-        const checks = [{ key: HEAD_KEY, versionstamp: base.versionstamp }];
-        const versionstamp = await store.commit({ checks, mutations });
+        const { base } = attempt;
+        const versionstamp = await this.#commit(attempt);
         if (versionstamp !== null) {
           heads.advance({ head: attempt.next, versionstamp });
           const keysMoved = attempt.next.keyPosition !== base.head.keyPosition;
@@ -282,6 +315,7 @@ export class Appender {
       } catch (error) {
         if (!(error instanceof NotMadeFailure)) {
           report("warn", "commit_failed", { reason: reasonOf(error) });
+          watch?.unclear();
         } else if (tries === 0) {
           this.#waitAgain(attempt);
           return false;
@@ -293,6 +327,7 @@ export class Appender {
             this.#acknowledge(attempt);
             return true;
           case "lost":
+            watch?.lost();
             this.#waitAgain(attempt);
             return false;
           case "open":
@@ -305,6 +340,14 @@ export class Appender {
       if (attempt.members.every(({ pending }) => pending.settled)) return false;
       await sleep(host, backoffMs(host, tries));
     }
+  }
+
+  #commit({ base, members, lines, mutations }: Attempt): Promise<string | null> {
+    const { store, watch } = this.#parts;
+    const checks = [{ key: HEAD_KEY, versionstamp: base.versionstamp }];
+    const commit = () => store.commit({ checks, mutations });
+    if (watch === undefined) return commit();
+    return watch.commit(members.map(({ pending }) => pending.context), lines.length, commit);
   }
 
   /** Puts back the commands of an attempt that did not land and never will. */
@@ -328,7 +371,9 @@ export class Appender {
   }
 
   #acknowledge({ members }: Attempt): void {
-    this.#parts.committed(members.flatMap(({ events }) => events));
+    const events = members.flatMap(({ events }) => events);
+    this.#parts.committed(events);
+    this.#parts.watch?.landed(events.length);
     for (const { pending, events } of members) settle(pending, () => pending.resolve(events));
   }
 

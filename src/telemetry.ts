@@ -1,0 +1,245 @@
+/**
+ * Spans and metrics of one instance, on Deno's own OpenTelemetry (`OTEL_DENO=true`; where they go is
+ * said by the standard variables, `OTEL_EXPORTER_OTLP_ENDPOINT` and others). Loaded only where that is
+ * on: without it the service runs on its plain parts.
+ */
+
+import {
+  type Attributes,
+  type Context,
+  context,
+  createContextKey,
+  metrics,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  type SpanOptions,
+  SpanStatusCode,
+  trace,
+} from "@opentelemetry/api";
+import { Appender, type AppendWatch, type Command } from "./log/appender.ts";
+import { HeadReader } from "./log/head_reader.ts";
+import { KeyReader } from "./projections/key_reader.ts";
+import { type PageQuery, PetReader } from "./projections/pet_reader.ts";
+import type { Head } from "./log/head.ts";
+import { reasonOf } from "./report.ts";
+import type { Commit, ListOptions, Store, StoreEntry } from "./store/store.ts";
+
+const NAME = "animal-store";
+const tracer = trace.getTracer(NAME);
+const meter = metrics.getMeter(NAME);
+
+const eventsAppended = meter.createCounter("animal_store.events.appended", {
+  description: "Events that this instance appended",
+  unit: "{event}",
+});
+const commitEvents = meter.createHistogram("animal_store.commit.events", {
+  description: "Events in one commit",
+  unit: "{event}",
+  advice: { explicitBucketBoundaries: [1, 2, 5, 10, 20, 50, 100, 200, 500] },
+});
+const commitDuration = meter.createHistogram("animal_store.commit.duration", {
+  description: "Time that the store took for one commit, whatever became of it",
+  unit: "s",
+  advice: {
+    explicitBucketBoundaries: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2],
+  },
+});
+const conflicts = meter.createCounter("animal_store.commit.conflicts", {
+  description: "Commits that gave way to one of another instance, to be made anew",
+  unit: "{commit}",
+});
+const unclear = meter.createCounter("animal_store.commit.unclear", {
+  description: "Commits that gave no clear answer, so that the log was asked what became of them",
+  unit: "{commit}",
+});
+const cacheReads = meter.createCounter("animal_store.cache.reads", {
+  description:
+    "Look-ups of a cache, by whether it had the answer (hit) or the store was asked (miss)",
+  unit: "{read}",
+});
+const toolProgress = meter.createGauge("animal_store.tool.progress", {
+  description: "How far a phase of a replay, an audit or a restore is",
+});
+
+/** What an instance is made of where it is measured; each part does what the plain one does. */
+export const telemetry = {
+  store: (store: Store): Store => new MeasuredStore(store),
+  HeadReader: class extends HeadReader {
+    override fresh() {
+      return inSpan("head fresh", {}, () => super.fresh());
+    }
+  },
+  KeyReader: class extends KeyReader {
+    override authorize(token: string, head: Head, now: number) {
+      return countingCache("keys", () => super.authorize(token, head, now));
+    }
+  },
+  PetReader: class extends PetReader {
+    override get(id: number, head: Head) {
+      return countingCache("pets", () => super.get(id, head));
+    }
+
+    override list(query: PageQuery, head: Head) {
+      return countingCache("pages", () => super.list(query, head));
+    }
+  },
+  Appender: class extends Appender {
+    override append(command: Command) {
+      return inSpan("append", {}, () => super.append(command));
+    }
+  },
+  handler: nameRoutes,
+  observe,
+  get watch() {
+    return appendWatch;
+  },
+};
+export type Telemetry = typeof telemetry;
+
+/** Sees to the metrics that are read off an instance when they are exported. */
+function observe({ appender, heads }: { appender: Appender; heads: HeadReader }): void {
+  meter.createObservableGauge("animal_store.queue.length", {
+    description: "Commands that wait for a commit",
+    unit: "{command}",
+  }).addCallback((result) => result.observe(appender.queueLength));
+  meter.createObservableGauge("animal_store.head.position", {
+    description: "Position of the newest event that this instance knows of",
+    unit: "{event}",
+  }).addCallback((result) => {
+    const position = heads.latest?.head.position;
+    if (position !== undefined) result.observe(position);
+  });
+}
+
+export function recordToolProgress(phase: string, unit: string, done: number): void {
+  toolProgress.record(done, { phase, unit });
+}
+
+/** Puts commits under the requests that wait for them, and counts what becomes of them. */
+const appendWatch: AppendWatch<Context> = {
+  context: () => context.active(),
+  within: (origin, run) => context.with(origin ?? ROOT_CONTEXT, run),
+  async commit(origins, events, run) {
+    // A span has one parent, so the others that share the commit are linked with it.
+    const [parent = ROOT_CONTEXT, ...others] = origins;
+    const links = others.flatMap((other) => {
+      const spanContext = trace.getSpanContext(other);
+      return spanContext === undefined ? [] : [{ context: spanContext }];
+    });
+    const attributes = { "animal_store.events": events };
+    const start = performance.now();
+    try {
+      return await inSpan("commit", { attributes, links }, run, parent);
+    } finally {
+      commitDuration.record((performance.now() - start) / 1_000);
+    }
+  },
+  landed(events) {
+    eventsAppended.add(events);
+    commitEvents.record(events);
+  },
+  lost: () => conflicts.add(1),
+  unclear: () => unclear.add(1),
+};
+
+/** Whether the store was asked for what a cache did not have. */
+interface Asking {
+  isAsked: boolean;
+}
+
+const ASKING = createContextKey("animal-store asking");
+
+/** Makes a span of every call, and tells the cache that had to ask. */
+class MeasuredStore implements Store {
+  #store: Store;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  get(key: Deno.KvKey): Promise<StoreEntry | null> {
+    return inStoreSpan("get", recordsOf(key), () => this.#store.get(key));
+  }
+
+  list(range: Deno.KvListSelector, options: ListOptions): Promise<StoreEntry[]> {
+    const key = "prefix" in range ? range.prefix : range.start;
+    return inStoreSpan("list", recordsOf(key), () => this.#store.list(range, options));
+  }
+
+  commit(commit: Commit): Promise<string | null> {
+    const attributes = { "db.operation.batch.size": commit.mutations.length };
+    return inStoreSpan("commit", attributes, () => this.#store.commit(commit));
+  }
+
+  close(): void {
+    this.#store.close();
+  }
+}
+
+/** Names the kind of records only: what follows it in a key may be the hash of a token. */
+function recordsOf(key: Deno.KvKey): Attributes {
+  const kind = key[0] === "projection" ? key[2] : key[0];
+  return kind === undefined ? {} : { "db.collection.name": String(kind) };
+}
+
+function inStoreSpan<T>(operation: string, more: Attributes, run: () => Promise<T>): Promise<T> {
+  const asking = context.active().getValue(ASKING) as Asking | undefined;
+  if (asking !== undefined) asking.isAsked = true;
+  const attributes = { "db.system.name": "deno.kv", "db.operation.name": operation, ...more };
+  return inSpan(`store ${operation}`, { kind: SpanKind.CLIENT, attributes }, run);
+}
+
+function inSpan<T>(
+  name: string,
+  options: SpanOptions,
+  run: () => Promise<T>,
+  parent: Context = context.active(),
+): Promise<T> {
+  return tracer.startActiveSpan(name, options, parent, async (span: Span) => {
+    try {
+      return await run();
+    } catch (error) {
+      span.setStatus({ code: SpanStatusCode.ERROR, message: reasonOf(error) });
+      throw error;
+    } finally {
+      span.end();
+    }
+  });
+}
+
+/** An answer that comes at once comes from the cache; one that comes later may still not be the store's. */
+function countingCache<Answer>(cache: string, look: () => Answer): Answer {
+  const asking: Asking = { isAsked: false };
+  const count = () => cacheReads.add(1, { cache, result: asking.isAsked ? "miss" : "hit" });
+  const answer = context.with(context.active().setValue(ASKING, asking), look);
+  if (answer instanceof Promise) return answer.finally(count) as Answer;
+  count();
+  return answer;
+}
+
+/** Gives the server's span of a request the name of its route, of which there are few. */
+function nameRoutes(
+  handler: (request: Request) => Promise<Response>,
+): (request: Request) => Promise<Response> {
+  return (request) => {
+    const { pathname } = new URL(request.url);
+    const route = pathname.replace(/^(\/v1\/pets\/).+/, "$1{petId}");
+    const span = trace.getActiveSpan();
+    if (ROUTES.has(route)) {
+      span?.setAttribute("http.route", route);
+      span?.updateName(`${request.method} ${route}`);
+    }
+    return handler(request);
+  };
+}
+
+const ROUTES = new Set([
+  "/v1/pets",
+  "/v1/pets/{petId}",
+  "/healthz",
+  "/readyz",
+  "/openapi.json",
+  "/docs",
+  "/",
+]);

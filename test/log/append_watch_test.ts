@@ -1,0 +1,125 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { type Fact, OPERATOR, type Origin } from "../../events/event.ts";
+import { Appender, type AppendWatch } from "../../src/log/appender.ts";
+import { HeadReader } from "../../src/log/head_reader.ts";
+import { fold } from "../../src/projections/fold.ts";
+import { KvStore } from "../../src/store/kv_store.ts";
+import type { Store } from "../../src/store/store.ts";
+import { FakeHost } from "../fake_host.ts";
+
+/** Notes what it is told, and counts the contexts that it gives out. */
+class NotingWatch implements AppendWatch<number> {
+  notes: string[] = [];
+  #given = 0;
+
+  context(): number {
+    return ++this.#given;
+  }
+
+  within<T>(context: number | undefined, run: () => T): T {
+    this.notes.push(`within ${context}`);
+    return run();
+  }
+
+  commit<T>(contexts: number[], events: number, run: () => Promise<T>): Promise<T> {
+    this.notes.push(`commit of ${events} for ${contexts.join(", ")}`);
+    return run();
+  }
+
+  landed(events: number): void {
+    this.notes.push(`landed ${events}`);
+  }
+
+  lost(): void {
+    this.notes.push("lost");
+  }
+
+  unclear(): void {
+    this.notes.push("unclear");
+  }
+}
+
+function appenderOn(store: Store, host: FakeHost, watch?: AppendWatch): Appender {
+  const heads = new HeadReader(store, host);
+  return new Appender({ store, heads, fold, host, watch, report: () => {}, committed: () => {} });
+}
+
+function addPet(appender: Appender, host: FakeHost) {
+  const origin: Origin = { id: host.newId(), time: "2026-01-01T00:00:00.000Z", actor: OPERATOR };
+  return appender.append({
+    prepare: () => {},
+    decide: ({ lastPetId }): (Fact & Origin)[] => [{
+      ...origin,
+      type: "PetCreated",
+      data: { id: lastPetId + 1, name: "Rex", categoryId: 1n },
+    }],
+  });
+}
+
+Deno.test("Appender tells its watch in whose name it works, and what became of a commit", async () => {
+  using kv = await Deno.openKv(":memory:");
+  const host = new FakeHost();
+  const watch = new NotingWatch();
+  const appender = appenderOn(new KvStore(kv), host, watch);
+  await Promise.all([addPet(appender, host), addPet(appender, host)]);
+  assertEquals(watch.notes, [
+    "within undefined",
+    "within 1",
+    "within 2",
+    "commit of 2 for 1, 2",
+    "landed 2",
+  ]);
+});
+
+Deno.test("Appender tells its watch of a commit that another instance's came before", async () => {
+  using kv = await Deno.openKv(":memory:");
+  const host = new FakeHost();
+  const watch = new NotingWatch();
+  const store = new KvStore(kv);
+  const appender = appenderOn(store, host, watch);
+  await addPet(appender, host);
+  await addPet(appenderOn(store, host), host);
+  watch.notes.length = 0;
+  let isDone = false;
+  const adding = addPet(appender, host).finally(() => isDone = true);
+  while (!isDone) await host.advance(10);
+  assertEquals((await adding)[0].position, 3);
+  assertEquals(watch.notes.filter((note) => !note.startsWith("within")), [
+    "commit of 1 for 2",
+    "lost",
+    "commit of 1 for 2",
+    "landed 1",
+  ]);
+});
+
+Deno.test("Appender tells its watch of a commit without a clear answer, and that it landed", async () => {
+  using kv = await Deno.openKv(":memory:");
+  const host = new FakeHost();
+  const watch = new NotingWatch();
+  const store = new KvStore(kv);
+  const doubtful: Store = {
+    get: (key) => store.get(key),
+    list: (range, options) => store.list(range, options),
+    close: () => {},
+    commit: async (commit) => {
+      await store.commit(commit);
+      throw new TypeError("connection reset");
+    },
+  };
+  const appender = appenderOn(doubtful, host, watch);
+  assertEquals((await addPet(appender, host))[0].position, 1);
+  assertEquals(watch.notes.slice(-3), ["commit of 1 for 1", "unclear", "landed 1"]);
+});
+
+Deno.test("Appender says how many commands wait", async () => {
+  using kv = await Deno.openKv(":memory:");
+  const host = new FakeHost();
+  const appender = appenderOn(new KvStore(kv), host);
+  assertEquals(appender.queueLength, 0);
+  const adding = [addPet(appender, host), addPet(appender, host), addPet(appender, host)];
+  assertEquals(appender.queueLength, 3);
+  await Promise.all(adding);
+  assertEquals(appender.queueLength, 0);
+  await appender.drain();
+  await assertRejects(() => addPet(appender, host), Error, "shutting down");
+});

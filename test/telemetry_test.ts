@@ -1,0 +1,181 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { permitted } from "./permitted.ts";
+import { runTask } from "./run_task.ts";
+import { linesToBytes, sampleLog } from "./sample_log.ts";
+import { ServiceProcess } from "./service_process.ts";
+
+const ignore = !permitted("run", "read", "write", "env", "net");
+
+interface SentSpan {
+  traceId: string;
+  spanId: string;
+  parentSpanId: string;
+  name: string;
+  attributes: { key: string; value: Record<string, string> }[];
+  links?: { spanId: string }[];
+}
+
+interface Point {
+  attributes?: { key: string; value: { stringValue?: string } }[];
+  asInt?: string;
+  asDouble?: number;
+  count?: string;
+  sum?: number;
+}
+
+/** A collector of OpenTelemetry on loopback, which keeps what it is sent. */
+class Collector implements AsyncDisposable {
+  readonly spans: SentSpan[] = [];
+  /** The last points that were sent of each metric. */
+  readonly metrics = new Map<string, Point[]>();
+  /** All that was sent, as text. */
+  text = "";
+  #server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
+    const text = await request.text();
+    this.text += text;
+    this.#keep(JSON.parse(text));
+    return Response.json({});
+  });
+
+  /** The variables that make a process send here what it has to tell. */
+  get env(): Record<string, string> {
+    return {
+      OTEL_DENO: "true",
+      OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${this.#server.addr.port}`,
+      OTEL_METRIC_EXPORT_INTERVAL: "200",
+      OTEL_SERVICE_NAME: "pets",
+    };
+  }
+
+  // deno-lint-ignore no-explicit-any -- the JSON of OTLP, of which little is looked at
+  #keep(sent: any): void {
+    for (const { scopeSpans } of sent.resourceSpans ?? []) {
+      for (const { spans } of scopeSpans) this.spans.push(...spans);
+    }
+    for (const { scopeMetrics } of sent.resourceMetrics ?? []) {
+      for (const { metrics } of scopeMetrics) {
+        for (const { name, sum, gauge, histogram } of metrics) {
+          this.metrics.set(name, (sum ?? gauge ?? histogram).dataPoints);
+        }
+      }
+    }
+  }
+
+  /** The value of a metric, where it has one for those attributes. */
+  valueOf(name: string, attributes: Record<string, string> = {}): number | undefined {
+    const point = this.metrics.get(name)?.find((point) =>
+      Object.entries(attributes).every(([key, value]) =>
+        point.attributes?.some((one) => one.key === key && one.value.stringValue === value)
+      )
+    );
+    return point === undefined ? undefined : Number(point.asInt ?? point.asDouble ?? point.sum);
+  }
+
+  /** Names of the spans from one up to the root of its trace. */
+  pathOf(span: SentSpan): string[] {
+    const parent = this.spans.find(({ spanId }) => spanId === span.parentSpanId);
+    return [span.name, ...(parent === undefined ? [] : this.pathOf(parent))];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server.shutdown();
+  }
+}
+
+Deno.test({
+  name: "A service with OTEL_DENO=true sends spans under its requests' spans, and its metrics",
+  ignore,
+  fn: async () => {
+    const folder = await Deno.makeTempDir();
+    try {
+      await using collector = new Collector();
+      const kvPath = `${folder}/pets.sqlite3`;
+      const { stdout } = await runTask(["keys", "issue", "--label", "a"], { kvPath });
+      const token = stdout.trim();
+      await using service = await ServiceProcess.start(kvPath, collector.env);
+      assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
+      const together = await Promise.all(
+        Array.from({ length: 5 }, () => service.add({ name: "Rex", categoryId: 1 }, token)),
+      );
+      assertEquals(together, [201, 201, 201, 201, 201]);
+      for (let times = 0; times < 2; times++) {
+        for (const path of ["/v1/pets?status=sold", "/v1/pets/1"]) {
+          const response = await service.send(path, token);
+          assertEquals(response.status, 200);
+          await response.body?.cancel();
+        }
+      }
+      // What is read off the instance is not read once more at its end.
+      await until(() => collector.valueOf("animal_store.head.position") === 7);
+      assertEquals(await service.stop(), 0);
+
+      const paths = collector.spans.map((span) => collector.pathOf(span).join(" < "));
+      for (
+        const path of [
+          "store get < head fresh < GET /v1/pets",
+          "store list < GET /v1/pets",
+          "head fresh < GET /v1/pets/{petId}",
+          "store commit < commit < append < POST /v1/pets",
+        ]
+      ) assert(paths.includes(path), `${path} is not among\n${[...new Set(paths)].join("\n")}`);
+      const appends = collector.spans.filter(({ name }) => name === "append");
+      const commits = collector.spans.filter(({ name }) => name === "commit");
+      const served = commits.flatMap(({ parentSpanId, links = [] }) => [
+        parentSpanId,
+        ...links.map(({ spanId }) => spanId),
+      ]);
+      assertEquals(served.toSorted(), appends.map(({ spanId }) => spanId).toSorted());
+      assertEquals(appends.length, 6);
+
+      const valueOf = collector.valueOf.bind(collector);
+      assertEquals(valueOf("animal_store.events.appended"), 6);
+      assertEquals(valueOf("animal_store.commit.events"), 6);
+      assert(valueOf("animal_store.commit.duration")! > 0);
+      assertEquals(valueOf("animal_store.queue.length"), 0);
+      const readsOf = (cache: string) =>
+        ["miss", "hit"].map((result) =>
+          valueOf("animal_store.cache.reads", { cache, result }) ?? 0
+        );
+      assertEquals(readsOf("pages"), [1, 1]);
+      const [petMisses, petHits] = readsOf("pets");
+      assert(petHits >= 1 && petMisses + petHits === 2);
+      const [keyMisses, keyHits] = readsOf("keys");
+      assert(keyMisses === 1 && keyHits >= 4);
+
+      assertStringIncludes(collector.text, "db.collection.name");
+      assert(!collector.text.includes(token), "the key is nowhere in what is sent");
+      assert(!collector.text.includes("authorization"));
+      assert(!service.lines.join("\n").includes(token), "nor on standard error");
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  },
+});
+
+Deno.test({
+  name: "A restore with OTEL_DENO=true sends how far it is",
+  ignore,
+  fn: async () => {
+    const folder = await Deno.makeTempDir();
+    try {
+      await using collector = new Collector();
+      const stdin = linesToBytes(sampleLog(1_200));
+      const options = { kvPath: `${folder}/pets.sqlite3`, stdin, env: collector.env };
+      const { code, stderr } = await runTask(["restore", "-"], options);
+      assertEquals(code, 0, stderr);
+      const phase = { phase: "Restoring", unit: "events" };
+      assert(collector.valueOf("animal_store.tool.progress", phase)! > 0);
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  },
+});
+
+async function until(holds: () => boolean): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while (!holds()) {
+    assert(Date.now() < deadline, "it did not come to pass");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
