@@ -48,16 +48,16 @@ ajv.addSchema(DESCRIPTION, "description");
 
 /**
  * Asserts that an answer under /v1 is one that the description knows: the status for that operation,
- * every header there and valid and none besides, and the body by its schema. The answer stays unread.
+ * every header there and valid and none besides, and the body by its schema.
  */
-export async function assertDescribed(
+export function assertDescribed(
   method: string,
-  pathname: string,
-  answer: Response,
-): Promise<void> {
-  if (!pathname.startsWith("/v1/")) return;
-  const { status, headers } = answer;
-  const text = await answer.clone().text();
+  path: string,
+  { status, headers, body: text }: { status: number; headers: Headers; body: string },
+): void {
+  const { pathname } = new URL(path, "http://localhost");
+  const isPreflight = method === "OPTIONS" && status === 204;
+  if (!pathname.startsWith("/v1/") || isPreflight) return;
   const at = `${method} ${pathname}: ${status} ${text.slice(0, 200)}`;
   const operation = operationOf(method, pathname);
   const described = operation === undefined ? outside(status) : operation.responses[status];
@@ -78,8 +78,20 @@ export async function assertDescribed(
   }
 }
 
+/** Waits for an answer and asserts that it is described. It is left unread. */
+export async function describedAnswer(
+  method: string | undefined,
+  path: string,
+  answering: Promise<Response>,
+): Promise<Response> {
+  const answer = await answering;
+  const { status, headers } = answer;
+  assertDescribed(method ?? "GET", path, { status, headers, body: await answer.clone().text() });
+  return answer;
+}
+
 /** The operation that a request asks for; HEAD is answered as GET is. */
-export function operationOf(method: string, pathname: string): Operation | undefined {
+function operationOf(method: string, pathname: string): Operation | undefined {
   const template = Object.keys(DESCRIPTION.paths).find((template) =>
     new RegExp(`^/v1${template.replace(/\{\w+\}/, "[^/]+")}$`).test(pathname)
   );

@@ -1,3 +1,5 @@
+import { describedAnswer } from "./assert_described.ts";
+
 const ROOT = new URL("../", import.meta.url);
 
 /** A service in a process of its own, as `deno task start` runs it, on loopback and a free port. */
@@ -45,7 +47,8 @@ export class ServiceProcess implements AsyncDisposable {
   send(path: string, token: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers);
     headers.set("authorization", `Bearer ${token}`);
-    return fetch(`${this.address}${path}`, { ...init, headers });
+    const answering = fetch(`${this.address}${path}`, { ...init, headers });
+    return describedAnswer(init.method, path, answering);
   }
 
   /** Adds a pet and resolves to the status of the answer. */

@@ -3,7 +3,7 @@ import { issueKey } from "../src/commands/issue_key.ts";
 import { createService, type Service } from "../src/service.ts";
 import { KvStore } from "../src/store/kv_store.ts";
 import type { Store } from "../src/store/store.ts";
-import { assertDescribed } from "./assert_described.ts";
+import { describedAnswer } from "./assert_described.ts";
 import { FakeHost } from "./fake_host.ts";
 
 /** A service on a store in memory, wired as in production, with one live key. */
@@ -73,12 +73,8 @@ function awaitedBy(host: FakeHost, store: Store): Store {
 
 /** A client that has a key, over whatever carries its requests. It holds every answer to the description. */
 export function clientOf(token: string, carry: Client["sendBare"]): Client {
-  const sendBare: Client["sendBare"] = async (path, init = {}) => {
-    const answer = await carry(path, init);
-    const { pathname } = new URL(path, "http://localhost");
-    await assertDescribed(init.method ?? "GET", pathname, answer);
-    return answer;
-  };
+  const sendBare: Client["sendBare"] = (path, init = {}) =>
+    describedAnswer(init.method, path, carry(path, init));
   const send: Client["send"] = (path, init = {}) => {
     const headers = new Headers(init.headers);
     if (!headers.has("authorization")) headers.set("authorization", `Bearer ${token}`);

@@ -144,22 +144,18 @@ async function openFixture() {
   const server = await DenokvServer.start();
   const token = await issueKeyAt(server);
   const service = await startService(server);
-  const headers = { authorization: `Bearer ${token}` };
   return {
     server,
     service,
     create: (name: string) =>
-      fetch(`${service.address}/v1/pets`, {
+      service.send("/v1/pets", token, {
         method: "POST",
-        headers: { ...headers, "content-type": "application/json" },
+        headers: { "content-type": "application/json" },
         body: JSON.stringify({ name, categoryId: 1 }),
         signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
       }),
     list: () =>
-      fetch(`${service.address}/v1/pets?limit=100`, {
-        headers,
-        signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
-      }),
+      service.send("/v1/pets?limit=100", token, { signal: AbortSignal.timeout(ANSWER_LIMIT_MS) }),
     async [Symbol.asyncDispose]() {
       await service[Symbol.asyncDispose]();
       await server[Symbol.asyncDispose]();

@@ -1,5 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { createService } from "../../src/service.ts";
+import { describedAnswer } from "../assert_described.ts";
 import { openTestService, type TestService } from "../test_service.ts";
 
 const ORIGIN = "https://shop.example";
@@ -142,7 +143,7 @@ function ask(
   path: string,
   init: RequestInit,
 ): Promise<Response> {
-  return handler(new Request(`http://localhost${path}`, init));
+  return describedAnswer(init.method, path, handler(new Request(`http://localhost${path}`, init)));
 }
 
 function crossOriginHeaders({ headers }: Response): Record<string, string> {

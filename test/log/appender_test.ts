@@ -9,6 +9,7 @@ import { readHead } from "../../src/log/head.ts";
 import { readLog } from "../../src/log/read_log.ts";
 import { createService, type Service } from "../../src/service.ts";
 import { COMMIT_MUTATIONS_LIMIT, type Mutation, type Store } from "../../src/store/store.ts";
+import { describedAnswer } from "../assert_described.ts";
 import type { FakeHost } from "../fake_host.ts";
 import { type Fate, FATES, heldCommit, ScriptedStore } from "../store/scripted_store.ts";
 import { openTestService, type TestService } from "../test_service.ts";
@@ -407,7 +408,8 @@ function addition({ host, keyId }: TestService, onPrepare = () => {}): Command {
 function addTo({ handler }: Service, token: string): Promise<Response> {
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const init = { method: "POST", headers, body: JSON.stringify(REX) };
-  return handler(new Request("http://localhost/v1/pets", init));
+  const answering = handler(new Request("http://localhost/v1/pets", init));
+  return describedAnswer(init.method, "/v1/pets", answering);
 }
 
 /** Lets time pass until the work is done. */

@@ -1,5 +1,6 @@
 import type { Service } from "../../src/service.ts";
 import { type Commit } from "../../src/store/store.ts";
+import { assertDescribed } from "../assert_described.ts";
 import type { Code } from "./code.ts";
 import { Connection, type Site } from "./connection.ts";
 import type { Answer, Ask, Bearer, CommandOutcome, Exchange, History } from "./history.ts";
@@ -129,7 +130,11 @@ export class Fleet {
     world.trace(`${machine.name} <- ${JSON.stringify(ask)}`);
     instance.open++;
     this.open++;
-    const answering = service.handler(requestOf(ask, bearer)).then(readAnswer);
+    const request = requestOf(ask, bearer);
+    const answering = service.handler(request).then(readAnswer).then((answer) => {
+      assertDescribed(request.method, request.url, answer);
+      return answer;
+    });
     answering.catch((error) => this.violations.add(`the handler rejects: ${error}`));
     exchange.answer = await Promise.race([answering, died(machine)]);
     instance.open--;

@@ -1,0 +1,81 @@
+import { assertThrows } from "@std/assert";
+import { assertDescribed } from "./assert_described.ts";
+
+const PET = '{"id":1,"name":"Rex","categoryId":9223372036854775807}';
+
+interface Change {
+  method?: string;
+  path?: string;
+  status?: number;
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+/** Holds an answer to the description that is one of listPets, but for the change. */
+function hold({ method = "GET", path = "/v1/pets", status = 200, headers, body }: Change) {
+  const sound = {
+    "content-type": "application/json",
+    "x-request-id": "01HZZZZZZZ0000000000000001",
+    "cache-control": "private, no-cache",
+    vary: "authorization",
+    etag: `"${"0".repeat(32)}"`,
+  };
+  const answer = {
+    status,
+    headers: new Headers({ ...sound, ...headers }),
+    body: body ?? `[${PET}]`,
+  };
+  assertDescribed(method, path, answer);
+}
+
+Deno.test("assertDescribed() lets pass what is described, and what is not of the interface", () => {
+  hold({});
+  hold({ headers: { link: '</v1/pets?cursor=7>; rel="next"' } });
+  hold({ path: "/healthz", status: 299 });
+});
+
+const FAULTS: [string, Change, string][] = [
+  ["a status that is not described", { status: 202 }, "describes no such status"],
+  ["a header that is not described", { headers: { "x-more": "1" } }, "x-more is not described"],
+  ["a header that is not valid", { headers: { etag: "W/1" } }, "must match pattern"],
+  ["another content type", { headers: { "content-type": "text/plain" } }, "text/plain"],
+  ["another body", { body: PET }, "must be array"],
+  [
+    "a field too many",
+    { body: `[{"age":1,${PET.slice(1)}]` },
+    "must NOT have additional properties",
+  ],
+  [
+    "an integer beyond int64",
+    { body: `[${PET.replace(/\d{19}/, "9223372036854775808")}]` },
+    "is no int64",
+  ],
+];
+
+for (const [subject, change, message] of FAULTS) {
+  Deno.test(`assertDescribed() finds ${subject}`, () => {
+    assertThrows(() => hold(change), Error, message);
+  });
+}
+
+Deno.test("assertDescribed() finds a code that the operation does not give with the status", () => {
+  const headers = new Headers({
+    "content-type": "application/json",
+    "x-request-id": "01HZZZZZZZ0000000000000001",
+    "cache-control": "no-store",
+    "retry-after": "1",
+  });
+  const refuse = (code: string) => {
+    const body = JSON.stringify({ code, message: "No", status: 503 });
+    assertDescribed("GET", "/v1/pets", { status: 503, headers, body });
+  };
+  refuse("store_unavailable");
+  assertThrows(() => refuse("overloaded"), Error, "Code overloaded is not described");
+  assertThrows(() => refuse("invented"), Error, "must be equal to one of the allowed values");
+});
+
+Deno.test("assertDescribed() finds that a header is missing", () => {
+  const headers = new Headers({ "content-type": "application/json" });
+  const answer = { status: 200, headers, body: "[]" };
+  assertThrows(() => assertDescribed("GET", "/v1/pets", answer), Error, "x-request-id is missing");
+});
