@@ -131,17 +131,27 @@ function assertHeaders(headers: Headers, described: DescribedAnswer, at: string)
   }
 }
 
-const validators = new Map<object, ValidateFunction>();
+/** Whether the schema of that name, among the components, takes the value. */
+export function isDescribed(name: string, value: unknown): boolean {
+  return validatorOf({ $ref: `#/components/schemas/${name}` })(value);
+}
 
 function assertValid(schema: object, value: unknown, at: string): void {
-  let validate = validators.get(schema);
-  if (validate === undefined) {
-    // A reference within the description is one to it from here.
-    const text = JSON.stringify(schema).replaceAll('"#/', '"description#/');
-    validate = ajv.compile(JSON.parse(text));
-    validators.set(schema, validate);
-  }
+  const validate = validatorOf(schema);
   assert(validate(value), `${ajv.errorsText(validate.errors)}: ${at}`);
+}
+
+const validators = new Map<string, ValidateFunction>();
+
+function validatorOf(schema: object): ValidateFunction {
+  // A reference within the description is one to it from here.
+  const text = JSON.stringify(schema).replaceAll('"#/', '"description#/');
+  let validate = validators.get(text);
+  if (validate === undefined) {
+    validate = ajv.compile(JSON.parse(text));
+    validators.set(text, validate);
+  }
+  return validate;
 }
 
 /** Numbers as the validator knows them. What `parseExactJson` left a number is no int64. */

@@ -65,6 +65,9 @@ const EXAMPLE_NEW_PET = { name: "Rex", categoryId: 7, status: "available" };
 const EXAMPLE_PET = { id: 1, ...EXAMPLE_NEW_PET };
 const EXAMPLE_TAG = entityTag(JSON.stringify(EXAMPLE_PET));
 
+/** The day of an HTTP date, without its weekday. */
+const REMOVAL_DATE = DEPRECATION_HEADERS.sunset.slice(5, 16);
+
 /** The headers of answers that are this interface's own. */
 const HEADERS = {
   RequestId: {
@@ -269,7 +272,7 @@ function getPet() {
     tags: ["Pets"],
     summary: "Get an animal",
     description: "One animal by its identifier. Deprecated, and to be removed on " +
-      `${DEPRECATION_HEADERS.sunset.slice(5, 16)}: use \`listPets\` with a \`status\` instead.`,
+      `${REMOVAL_DATE}: use \`listPets\` with a \`status\` instead.`,
     deprecated: true,
     parameters: [
       {
@@ -431,10 +434,7 @@ A field or a query parameter that is not described here is refused, not ignored.
 ## Deprecation
 
 An operation that is to be removed bears \`Deprecation\` and \`Sunset\` headers, and a \`Link\` to its
-successor. \`getPet\` is deprecated and is removed on ${
-    DEPRECATION_HEADERS.sunset.slice(5, 16)
-  }: list with a
-\`status\` instead.
+successor. \`getPet\` is deprecated and is removed on ${REMOVAL_DATE}: list with a \`status\` instead.
 
 ## Errors
 

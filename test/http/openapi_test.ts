@@ -1,7 +1,9 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { INT64_MIN, parseExactJson } from "../../events/int64.ts";
+import { NAME_MAX_LENGTH, NewPet } from "../../events/pet.ts";
 import { ERRORS } from "../../src/http/errors.ts";
 import { describeInterface } from "../../src/http/openapi.ts";
-import { DESCRIPTION } from "../assert_described.ts";
+import { DESCRIPTION, isDescribed } from "../assert_described.ts";
 import { permitted } from "../permitted.ts";
 import { openTestService } from "../test_service.ts";
 
@@ -73,6 +75,31 @@ Deno.test("the examples of the description are what a new store answers", async 
   assertEquals(await got.json(), exampleOf(getPet.responses[200]));
   const location = DESCRIPTION.components.headers.Location.example;
   assertEquals(added.headers.get("location"), location);
+});
+
+Deno.test("the schema of NewPet takes what the service takes, and nothing else", () => {
+  const longest = "😀".repeat(NAME_MAX_LENGTH);
+  const bodies: [string, boolean][] = [
+    ['{"name":"Rex","categoryId":7}', true],
+    ['{"name":"Rex","categoryId":7,"status":"sold"}', true],
+    ['{"name":"Rex","categoryId":7.0}', true],
+    [`{"name":"${longest}","categoryId":${INT64_MIN}}`, true],
+    [`{"name":"${longest}!","categoryId":7}`, false],
+    ['{"name":"","categoryId":7}', false],
+    ['{"name":null,"categoryId":7}', false],
+    ['{"name":"Rex"}', false],
+    ['{"categoryId":7}', false],
+    ['{"name":"Rex","categoryId":"7"}', false],
+    ['{"name":"Rex","categoryId":7.5}', false],
+    ['{"name":"Rex","categoryId":1e30}', false],
+    ['{"name":"Rex","categoryId":7,"status":"lost"}', false],
+    ['{"name":"Rex","categoryId":7,"status":null}', false],
+    ['{"id":1,"name":"Rex","categoryId":7}', false],
+  ];
+  for (const [body, isTaken] of bodies) {
+    assertEquals(isDescribed("NewPet", JSON.parse(body)), isTaken, `the schema and ${body}`);
+    assertEquals(NewPet.safeParse(parseExactJson(body)).success, isTaken, `the code and ${body}`);
+  }
 });
 
 Deno.test("every error code befalls an operation, or a request for none", () => {
