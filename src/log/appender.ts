@@ -15,6 +15,7 @@ import { HEAD_KEY, logKey, type ProjectionRecord, recordMutation } from "../stor
 import { COMMIT_MUTATIONS_LIMIT, type Mutation, type Store } from "../store/store.ts";
 import { encodeHead, type Head, type HeadEntry, readHead, writtenGenerations } from "./head.ts";
 import type { HeadReader } from "./head_reader.ts";
+import { Turns } from "./turns.ts";
 
 /** How long a command may wait for its outcome, from append() to the answer. */
 export const APPEND_LIMIT_MS = 3_000;
@@ -108,8 +109,11 @@ export class Appender {
   /** Whether the next base must be read, however well the latest head is known. */
   #needsFreshBase = false;
 
+  #turns: Turns;
+
   constructor(parts: AppenderParts) {
     this.#parts = parts;
+    this.#turns = new Turns(parts.host);
   }
 
   /**
@@ -164,13 +168,22 @@ export class Appender {
       cancelSweep = host.after(SWEEP_MS, sweep);
     };
     cancelSweep = host.after(SWEEP_MS, sweep);
+    const turns = this.#turns;
     for (let failures = 0; this.#waiting.length > 0;) {
       // What is at the door now shall share the commit.
       await host.turn();
       try {
         const attempt = await this.#assemble(await this.#base());
-        if (attempt === undefined || await this.#bring(attempt)) failures = 0;
-        else await sleep(host, backoffMs(host, failures++));
+        if (attempt === undefined) continue;
+        const started = host.uptime();
+        const outcome = await this.#bring(attempt);
+        if (outcome === "unclear") {
+          await sleep(host, backoffMs(host, failures++));
+          continue;
+        }
+        failures = 0;
+        const pauseMs = outcome === "lost" ? turns.lose() : turns.win(host.uptime() - started);
+        if (pauseMs > 0 && this.#waiting.length > 0) await sleep(host, pauseMs);
       } catch (error) {
         report("warn", "append_failed", { reason: reasonOf(error) });
         await sleep(host, backoffMs(host, failures++));
@@ -295,10 +308,10 @@ export class Appender {
 
   /**
    * Brings an attempt to its outcome. `ok: false`, a lock, a time-out and a broken connection all leave
-   * the same question, whether it landed, and only the log itself can answer it. Resolves to whether
-   * the attempt landed; where it did not, its commands wait again, or were answered at their deadline.
+   * the same question, whether it landed, and only the log itself can answer it. Where it was lost, or
+   * not even made, its commands wait again; where that stays unclear, they were answered at their deadline.
    */
-  async #bring(attempt: Attempt): Promise<boolean> {
+  async #bring(attempt: Attempt): Promise<"landed" | "lost" | "unclear"> {
     const { host, heads, report, watch } = this.#parts;
     for (const { pending } of attempt.members) pending.unclear = true;
     for (let tries = 0;; tries++) {
@@ -310,7 +323,7 @@ export class Appender {
           const keysMoved = attempt.next.keyPosition !== base.head.keyPosition;
           if (!keysMoved) this.#runHead = versionstamp;
           this.#acknowledge(attempt);
-          return true;
+          return "landed";
         }
       } catch (error) {
         if (!(error instanceof NotMadeFailure)) {
@@ -318,18 +331,18 @@ export class Appender {
           watch?.unclear();
         } else if (tries === 0) {
           this.#waitAgain(attempt);
-          return false;
+          return "unclear";
         }
       }
       try {
         switch (await this.#outcomeOf(attempt)) {
           case "landed":
             this.#acknowledge(attempt);
-            return true;
+            return "landed";
           case "lost":
             watch?.lost();
             this.#waitAgain(attempt);
-            return false;
+            return "lost";
           case "open":
         }
       } catch (error) {
@@ -337,7 +350,7 @@ export class Appender {
           report("warn", "read_back_failed", { reason: reasonOf(error) });
         }
       }
-      if (attempt.members.every(({ pending }) => pending.settled)) return false;
+      if (attempt.members.every(({ pending }) => pending.settled)) return "unclear";
       await sleep(host, backoffMs(host, tries));
     }
   }

@@ -1,0 +1,62 @@
+import type { Host } from "../host.ts";
+
+/** An instance that wins for so long, and so often, lets others go first for once. */
+const ROW_LIMIT_MS = 500;
+const ROW_LIMIT_COMMITS = 16;
+
+/** How long others are remembered after they were met. */
+const OTHERS_REMEMBERED_MS = 2_000;
+
+/** The longest pause, counted in commits of the length of the last one, and in milliseconds. */
+const PAUSE_LIMIT_TURNS = 4;
+const PAUSE_LIMIT_MS = 500;
+
+const JITTER_LIMIT_MS = 4;
+
+/**
+ * How instances that append to one log take turns. The one that has just won knows the new head before
+ * all others, and would win again and again: so it makes a pause, for as many commits as it lost before.
+ * One that never loses cannot know whether it is alone, and so makes a pause now and then.
+ */
+export class Turns {
+  #host: Host;
+  #lost = 0;
+  #won = 0;
+  #rowSince = 0;
+  #othersUntil = -Infinity;
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  /** How long to wait before the next commit, in milliseconds, after another instance was first. */
+  lose(): number {
+    this.#lost++;
+    this.#startRow();
+    this.#othersUntil = this.#host.uptime() + OTHERS_REMEMBERED_MS;
+    // Hardly at all: the new head is known by now. By chance, so that those who lost to one do not meet again.
+    return Math.ceil(Math.min(JITTER_LIMIT_MS, this.#lost) * this.#host.random());
+  }
+
+  /** How long to wait before the next commit, in milliseconds, after one that landed and took so long. */
+  win(commitMs: number): number {
+    const turns = this.#turnsToWait();
+    this.#lost = 0;
+    if (turns > 0) this.#startRow();
+    else this.#won++;
+    return Math.round(Math.min(PAUSE_LIMIT_MS, turns * commitMs * (0.5 + this.#host.random())));
+  }
+
+  #turnsToWait(): number {
+    if (this.#lost > 0) return Math.min(PAUSE_LIMIT_TURNS, this.#lost);
+    const now = this.#host.uptime();
+    if (now < this.#othersUntil) return 1;
+    const isLongRow = this.#won >= ROW_LIMIT_COMMITS && now - this.#rowSince >= ROW_LIMIT_MS;
+    return isLongRow ? 2 : 0;
+  }
+
+  #startRow(): void {
+    this.#won = 0;
+    this.#rowSince = this.#host.uptime();
+  }
+}
