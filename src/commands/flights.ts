@@ -4,26 +4,36 @@ import type { Host } from "../host.ts";
 /** How long one that waits for others of its name goes on to wait for the next of them. */
 export const FLIGHTS_LIMIT_MS = 5_000;
 
+/** How many may wait for others; one more is refused at once. */
+export const FLIGHTS_WAITING_LIMIT = 2_048;
+
 /**
  * What is under way on this instance, by name, and of each name one at a time. Who comes second waits
  * for the first and shares its outcome; where the first failed, the second starts its own.
  */
 export class Flights<Outcome extends object> {
   #host: Host;
+  #waiting = 0;
   #underWay = new Map<string, Promise<Outcome | undefined>>();
 
   constructor(host: Host) {
     this.#host = host;
   }
 
-  /** Rejects as `start` does, or with `outcome_unknown` where others of the name failed for too long. */
+  /**
+   * Rejects as `start` does, with `overloaded` where too many wait, or with `outcome_unknown` where
+   * others of the name failed for too long.
+   */
   async share(name: string, start: () => Promise<Outcome>): Promise<Outcome> {
     const deadline = this.#host.uptime() + FLIGHTS_LIMIT_MS;
     for (let flight; (flight = this.#underWay.get(name)) !== undefined;) {
-      const outcome = await flight;
+      const outcome = await this.#waitFor(flight);
       if (outcome !== undefined) return outcome;
       if (this.#host.uptime() >= deadline) {
-        throw new Failure("outcome_unknown", "An earlier request with the same key has no outcome");
+        throw new Failure(
+          "outcome_unknown",
+          "Earlier requests with the same Idempotency-Key have had no outcome yet",
+        );
       }
     }
     const own = start();
@@ -31,5 +41,17 @@ export class Flights<Outcome extends object> {
     const landing = () => void this.#underWay.delete(name);
     this.#underWay.set(name, own.then((outcome) => (landing(), outcome), landing));
     return await own;
+  }
+
+  async #waitFor(flight: Promise<Outcome | undefined>): Promise<Outcome | undefined> {
+    if (this.#waiting >= FLIGHTS_WAITING_LIMIT) {
+      throw new Failure("overloaded", "Too many additions are waiting");
+    }
+    this.#waiting++;
+    try {
+      return await flight;
+    } finally {
+      this.#waiting--;
+    }
   }
 }

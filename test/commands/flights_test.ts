@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { Flights, FLIGHTS_LIMIT_MS } from "../../src/commands/flights.ts";
+import { Flights, FLIGHTS_LIMIT_MS, FLIGHTS_WAITING_LIMIT } from "../../src/commands/flights.ts";
 import { Failure } from "../../src/failure.ts";
 import { FakeHost } from "../fake_host.ts";
 
@@ -53,4 +53,21 @@ Deno.test("share() waits for no further one after its limit", async () => {
   const [one, two, three] = await Promise.all(all);
   assertEquals([one.message, two.message], ["first", "second"]);
   assertEquals(three instanceof Failure && three.code, "outcome_unknown");
+});
+
+Deno.test("share() refuses at once who would be one too many to wait, and no more when there is room", async () => {
+  const flights = new Flights<{ id: number }>(new FakeHost());
+  const first = Promise.withResolvers<{ id: number }>();
+  const all = Array.from(
+    { length: FLIGHTS_WAITING_LIMIT + 1 },
+    () => flights.share("a", () => first.promise),
+  );
+  const { code } = await assertRejects(() => flights.share("a", neverStarted), Failure);
+  assertEquals(code, "overloaded");
+  first.resolve({ id: 1 });
+  assertEquals(new Set((await Promise.all(all)).map(({ id }) => id)), new Set([1]));
+  const second = Promise.withResolvers<{ id: number }>();
+  const next = [flights.share("a", () => second.promise), flights.share("a", neverStarted)];
+  second.resolve({ id: 2 });
+  assertEquals(await Promise.all(next), [{ id: 2 }, { id: 2 }]);
 });
