@@ -1,0 +1,173 @@
+/**
+ * Measures 1, 2 and 4 instances on one SQLite file and on one denokv, in one run on loopback, and how
+ * many events a commit carries. Only the ratios say something: all of it shares one machine.
+ *
+ *     deno task bench:scaling [--quick]
+ */
+
+import { EXIT, runTool } from "../../scripts/run_tool.ts";
+import { issueKey } from "../../src/commands/issue_key.ts";
+import { createService } from "../../src/service.ts";
+import { openStore } from "../../src/store/open_store.ts";
+import type { Store } from "../../src/store/store.ts";
+import { systemHost } from "../../src/system_host.ts";
+import { DENOKV_VARIABLE, DenokvServer } from "../denokv/denokv_server.ts";
+import { installDenokv } from "../denokv/install_denokv.ts";
+import { examplePet } from "./fill_store.ts";
+import { measure, type Operation } from "./http_bench.ts";
+import { startService } from "./server_process.ts";
+import { printTable } from "./table.ts";
+
+const HELP = `
+Measures 1, 2 and 4 instances on one SQLite file and on one denokv, which it builds by cargo first.
+
+  deno task bench:scaling [--quick]
+
+  --quick   a second instead of five for each number
+
+Exit codes: 0 done, 2 could not run.
+`;
+
+const INSTANCES = [1, 2, 4];
+
+/** All instances together. */
+const CONNECTIONS = 64;
+
+const NEW_PET = '{"name":"Rex the dog","categoryId":12,"status":"available"}';
+
+const OPERATIONS: Omit<Operation, "connections">[] = [
+  { name: "create", method: "POST", path: "/v1/pets", body: NEW_PET },
+  { name: "list, 20", method: "GET", path: "/v1/pets" },
+  { name: "read by id", method: "GET", path: "/v1/pets/1" },
+];
+
+/** How many additions wait for a commit at any time. */
+const WAITING = [1, 16, 64, 256, 1_024];
+
+await runTool({
+  help: HELP,
+  options: { quick: { type: "boolean", default: false } },
+  async run({ quick }) {
+    Deno.env.set(DENOKV_VARIABLE, await installDenokv());
+    const ms = quick ? 1_000 : 5_000;
+    const folder = await Deno.makeTempDir({ prefix: "animal-store-scaling-" });
+    try {
+      await using server = await DenokvServer.start();
+      Deno.env.set("DENO_KV_ACCESS_TOKEN", server.token);
+      const stores = [
+        { name: "one file", path: `${folder}/pets.sqlite3` },
+        { name: "denokv", path: server.address },
+      ];
+      await benchInstances(stores, ms);
+      await benchCommits(stores, ms);
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+    return EXIT.done;
+  },
+});
+
+interface NamedStore {
+  name: string;
+  path: string;
+}
+
+async function benchInstances(stores: NamedStore[], ms: number): Promise<void> {
+  const rows: (string | number)[][] = [];
+  for (const { name, path } of stores) {
+    const token = await withStore(path, async (store) => {
+      const service = createService({ store, host: systemHost, report: () => {} });
+      return (await issueKey(service, { label: "bench" })).token;
+    });
+    for (const instances of INSTANCES) {
+      const servers = await Promise.all(
+        Array.from({ length: instances }, () => startService(path)),
+      );
+      try {
+        for (const operation of OPERATIONS) {
+          const connections = CONNECTIONS / instances;
+          const measured = await Promise.all(
+            servers.map((server) => measure(server, token, { ...operation, connections }, ms)),
+          );
+          const perSecond = measured.map((one) => one.perSecond);
+          rows.push([
+            operation.name,
+            name,
+            instances,
+            sum(perSecond),
+            Math.min(...perSecond) / Math.max(...perSecond),
+            Math.max(...measured.map(({ p50Ms }) => p50Ms)),
+            Math.max(...measured.map(({ p99Ms }) => p99Ms)),
+            sum(measured.map(({ failures }) => failures)),
+          ]);
+        }
+      } finally {
+        for (const server of servers) await server.stop();
+      }
+    }
+  }
+  const order = OPERATIONS.map(({ name }) => name);
+  rows.sort((one, other) => order.indexOf(one[0] as string) - order.indexOf(other[0] as string));
+  printTable(
+    `Answers a second, all instances together, at ${CONNECTIONS} connections`,
+    ["", "store", "instances", "all/s", "least/most", "p50 ms", "p99 ms", "failures"],
+    rows,
+  );
+}
+
+/** What the one head record carries: commits a second, and events a commit. */
+async function benchCommits(stores: NamedStore[], ms: number): Promise<void> {
+  const rows: (string | number)[][] = [];
+  for (const { name, path } of stores) {
+    for (const waiting of WAITING) {
+      await withStore(path, async (store) => {
+        const { commits, events, seconds } = await countCommits(store, waiting, ms);
+        const perSecond = commits / seconds;
+        rows.push([name, waiting, perSecond, events / commits, events / seconds]);
+      });
+    }
+  }
+  printTable(
+    "Commits of one instance, by how many additions wait",
+    ["store", "waiting", "commits/s", "events/commit", "events/s"],
+    rows,
+  );
+}
+
+async function countCommits(store: Store, waiting: number, ms: number) {
+  let commits = 0;
+  const counting: Store = {
+    get: (key) => store.get(key),
+    list: (range, options) => store.list(range, options),
+    commit: (commit) => (commits++, store.commit(commit)),
+    close: () => {},
+  };
+  const { appender } = createService({ store: counting, host: systemHost, report: () => {} });
+  const started = performance.now();
+  let events = 0;
+  await Promise.all(Array.from({ length: waiting }, async () => {
+    while (performance.now() - started < ms) {
+      const time = new Date(systemHost.now()).toISOString();
+      const origin = { id: systemHost.newId(), time, actor: "operator" };
+      const decide = ({ lastPetId }: { lastPetId: number }) => [
+        { ...origin, type: "PetCreated" as const, data: { id: lastPetId + 1, ...examplePet(0) } },
+      ];
+      const appended = await appender.append({ prepare: () => {}, decide });
+      events += appended.length;
+    }
+  }));
+  return { commits, events, seconds: (performance.now() - started) / 1_000 };
+}
+
+async function withStore<T>(path: string, use: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore(path, { create: true });
+  try {
+    return await use(store);
+  } finally {
+    store.close();
+  }
+}
+
+function sum(numbers: number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
