@@ -1,4 +1,4 @@
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertGreater, assertLess, assertStringIncludes } from "@std/assert";
 import type { Page } from "playwright-core";
 import { chromiumPath, launchChromium } from "../chromium.ts";
 import { permitted } from "../permitted.ts";
@@ -71,9 +71,12 @@ async function answerThrough(page: Page, operation: string, body?: string): Prom
 
 const chromium = chromiumPath();
 
+const inBrowser = `, in a real browser${
+  chromium === undefined ? " (left out: no chromium that may be run)" : ""
+}`;
+
 Deno.test({
-  name: "a person lists, adds and reads an animal through the page, in a real browser" +
-    (chromium === undefined ? " (left out: no chromium that may be run)" : ""),
+  name: `a person lists, adds and reads an animal through the page${inBrowser}`,
   ignore: chromium === undefined,
   async fn() {
     await using service = await openTestService();
@@ -104,5 +107,33 @@ Deno.test({
 
     assertStringIncludes(await answerThrough(page, "getPet"), '"name": "Rex"');
     assertEquals(complaints, []);
+  },
+});
+
+Deno.test({
+  name: `the page is light or dark as its reader likes, and fits a phone${inBrowser}`,
+  ignore: chromium === undefined,
+  async fn() {
+    await using service = await openTestService();
+    await using server = serveOnSocket(service);
+    await using browser = await launchChromium(chromium);
+    const page = await browser.newPage({
+      colorScheme: "dark",
+      viewport: { width: 390, height: 844 },
+    });
+    await page.goto(`http://127.0.0.1:${server.port}/docs`);
+    for (const operation of ["listPets", "createPet", "getPet"]) {
+      await page.click(`#operations-Pets-${operation} .opblock-summary-control`);
+    }
+    const inkOf = async () => {
+      const title = "document.querySelector('.info .title')";
+      const ink = await page.evaluate<string>(`getComputedStyle(${title}).color`);
+      return Number(/\d+/.exec(ink));
+    };
+    assertGreater(await inkOf(), 191);
+    assertEquals(await page.evaluate("document.documentElement.scrollWidth"), 390);
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.locator("html.dark-mode").waitFor({ state: "detached" });
+    assertLess(await inkOf(), 64);
   },
 });
