@@ -8,7 +8,7 @@ import { EMPTY_HEAD, type Head } from "./head.ts";
 export const LINE_LIMIT_BYTES = 65_536;
 
 /** How many of the last events' ids are remembered, or up to twice as many. */
-export const IDS_REMEMBERED = 20_000;
+export const IDS_REMEMBERED = 10_000;
 
 /** What was found at one line. */
 export interface CheckedLine {

@@ -1,7 +1,7 @@
 /** Compares the records of a generation with the fold of the log, both ways, in bounded memory. */
 
 import { type LogEvent, MalformedEventError } from "../../events/event.ts";
-import { PET_STATUSES } from "../../events/pet.ts";
+import { PET_STATUSES, type PetStatus } from "../../events/pet.ts";
 import type { Host } from "../host.ts";
 import { Chain, decodeLine } from "../log/chain.ts";
 import { readHead } from "../log/head.ts";
@@ -39,7 +39,9 @@ export interface ComparisonParts {
   differs: (difference: Difference) => void;
 }
 
-interface Expected extends ProjectionRecord {
+interface Expected {
+  record: ProjectionRecord;
+  /** Of the event that makes it. */
   position: number;
 }
 
@@ -83,7 +85,7 @@ export class Comparison {
 
   async #follow(events: readonly LogEvent[]): Promise<void> {
     const first = this.#lastPetId + 1;
-    const ofPets = new Map<string, Expected[]>();
+    const ofPets: Expected[][] = petsKeys(first).map(() => []);
     const others: Expected[] = [];
     for (const event of events) {
       const { position } = event;
@@ -95,25 +97,18 @@ export class Comparison {
         this.#lastPetId = id;
       }
       for (const record of fold(event)) {
-        const expected = { ...record, position };
-        if (!isOfPets(record.key)) {
-          others.push(expected);
-          continue;
-        }
-        const projection = nameOfProjection(record.key);
-        const records = ofPets.get(projection);
-        if (records === undefined) ofPets.set(projection, [expected]);
-        else records.push(expected);
+        const place = placeInPetsKeys(record.key);
+        (place === undefined ? others : ofPets[place]).push({ record, position });
       }
     }
     const ranges = this.#rangesOfPets(first, this.#lastPetId + 1);
     await Promise.all([
-      ...petsKeys(first).map(async (key, index) => {
+      ...ofPets.map(async (expected, index) => {
         const found = (await Array.fromAsync(scan(this.#parts.store, ranges[index]))).flat();
-        this.#compare(ofPets.get(nameOfProjection(key)) ?? [], found);
+        this.#compare(expected, found);
       }),
       ...others.map(async (expected) => {
-        const key = projectionKey(this.generation, expected.key);
+        const key = projectionKey(this.generation, expected.record.key);
         const entry = await this.#parts.store.get(key);
         this.#compare([expected], entry === null ? [] : [entry]);
       }),
@@ -144,25 +139,24 @@ export class Comparison {
   #compare(expected: Expected[], found: StoreEntry[]): void {
     if (areSame(expected, found)) return;
     const foundByName = new Map(found.map((entry) => [keyText(entry.key), entry]));
-    for (const record of expected) {
+    for (const { record, position } of expected) {
       const key = projectionKey(this.generation, record.key);
       const name = keyText(key);
       const entry = foundByName.get(name);
       foundByName.delete(name);
       if (entry === undefined) {
-        if (this.#isDue(record)) this.#differ("missing", key, record.position);
+        if (this.#isDue(record, position)) this.#differ("missing", key, position);
       } else if (entry.value !== record.value) {
-        this.#differ("altered", key, record.position);
+        this.#differ("altered", key, position);
       }
     }
     for (const { key } of foundByName.values()) this.#differ("extra", key);
   }
 
-  #isDue({ position, expiresAt }: Expected): boolean {
+  #isDue({ expiresAt = Infinity }: ProjectionRecord, position: number): boolean {
     const { host, mayMissUntil = 0 } = this.#parts;
     // The store keeps for longer what expires, so clocks that differ do not matter.
-    return position > mayMissUntil &&
-      (expiresAt === undefined || expiresAt > host.now());
+    return position > mayMissUntil && expiresAt > host.now();
   }
 
   async #isOfEvent(key: RecordKey, position: number): Promise<boolean> {
@@ -258,8 +252,14 @@ function petsKeys(id: number): RecordKey[] {
 
 const STATUSES_IN_KEY_ORDER = [...PET_STATUSES].sort();
 
-function nameOfProjection(key: RecordKey): string {
-  return key.slice(0, -1).join("/");
+/** Which of {@linkcode petsKeys} a record belongs to; `undefined` where it is none of so many. */
+function placeInPetsKeys([kind, status]: RecordKey): number | undefined {
+  switch (kind) {
+    case "pet":
+      return 0;
+    case "pet_by_status":
+      return 1 + STATUSES_IN_KEY_ORDER.indexOf(status as PetStatus);
+  }
 }
 
 function isOfPets([kind]: Deno.KvKey): boolean {
@@ -268,9 +268,12 @@ function isOfPets([kind]: Deno.KvKey): boolean {
 
 /** Both are of one range, in which an entry's last part and the length of its key tell it from all others. */
 function areSame(expected: Expected[], found: StoreEntry[]): boolean {
-  return expected.length === found.length && expected.every(({ key, value }, index) => {
+  if (expected.length !== found.length) return false;
+  for (const [index, { record: { key, value } }] of expected.entries()) {
     const entry = found[index];
-    return entry.value === value && entry.key.length === key.length + 2 &&
-      entry.key.at(-1) === key.at(-1);
-  });
+    const { length } = entry.key;
+    if (entry.value !== value || length !== key.length + 2) return false;
+    if (entry.key[length - 1] !== key[key.length - 1]) return false;
+  }
+  return true;
 }
