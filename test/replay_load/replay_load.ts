@@ -14,6 +14,12 @@ export interface ReplayLoad {
   kills: number;
 }
 
+export interface ScriptOutcome {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
 export interface ReplayLoadOutcome {
   reads: number;
   writes: number;
@@ -21,11 +27,12 @@ export interface ReplayLoadOutcome {
   violations: string[];
   /** Of the requests, the longest in milliseconds. */
   slowestMs: number;
-  /** What each replay that was left alone said, and its exit code. */
-  replays: { code: number; stderr: string }[];
+  /** Replays that were left alone. */
+  replays: ScriptOutcome[];
   /** How many replays were killed before they had ended by themselves. */
   killed: number;
-  audit: { code: number; stdout: string; stderr: string };
+  /** Audits made one after the other all the while, and the last one when all had ended. */
+  audits: ScriptOutcome[];
 }
 
 /** Runs one replay to its end, then the killed ones, then one more that finishes what they left. */
@@ -38,7 +45,12 @@ export async function runReplayLoad(
   await using other = await ServiceProcess.start(path);
   const load = new Load([one, other], token, pets);
   const working = load.run(clients);
-  const replays: ReplayLoadOutcome["replays"] = [];
+  const audits: ScriptOutcome[] = [];
+  let isOver = false;
+  const auditing = (async () => {
+    while (!isOver) audits.push(await runScript("audit.ts", path, []));
+  })();
+  const replays: ScriptOutcome[] = [];
   let killed = 0;
   try {
     const start = performance.now();
@@ -50,11 +62,16 @@ export async function runReplayLoad(
       if (await runAndKill(path, after)) killed++;
     }
     if (kills > 0) replays.push(await runScript("replay.ts", path, ["--grace", "1"]));
-    const audit = await runScript("audit.ts", path, []);
-    return { ...load.stop(), replays, killed, audit };
-  } finally {
-    load.stop();
+    isOver = true;
+    await auditing;
+    const outcome = load.stop();
     await working;
+    audits.push(await runScript("audit.ts", path, []));
+    return { ...outcome, replays, killed, audits };
+  } finally {
+    isOver = true;
+    load.stop();
+    await Promise.all([auditing, working]);
   }
 }
 
@@ -177,7 +194,11 @@ function spawnScript(script: string, kvPath: string, args: string[]): Deno.Child
   }).spawn();
 }
 
-async function runScript(script: string, kvPath: string, args: string[]) {
+async function runScript(
+  script: string,
+  kvPath: string,
+  args: string[],
+): Promise<ScriptOutcome> {
   const { code, stdout, stderr } = await spawnScript(script, kvPath, args).output();
   const decoder = new TextDecoder();
   return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
