@@ -70,8 +70,8 @@ interface Pending {
   deadline: number;
   /** The run of heads that the command was prepared for; see `Appender.#run`. */
   preparedFor: number;
-  /** Whether it was refused once, on a head that may have been an old one. */
-  refused: boolean;
+  /** Whether it was put back once, since it came to nothing on a head that may have been an old one. */
+  putBack: boolean;
   /** Whether an attempt that holds it may have landed. */
   unclear: boolean;
   settled: boolean;
@@ -134,7 +134,7 @@ export class Appender {
         command,
         deadline: this.#parts.host.uptime() + APPEND_LIMIT_MS,
         preparedFor: -1,
-        refused: false,
+        putBack: false,
         unclear: false,
         settled: false,
         context: watch?.context(),
@@ -221,7 +221,10 @@ export class Appender {
         continue;
       }
       const share = this.#shareOf(pending, attempt.next);
-      if (share === undefined) continue;
+      if (share === undefined) {
+        if (!pending.settled) this.#waiting.push(pending);
+        continue;
+      }
       for (const mutation of share.mutations) size.add(mutation);
       // What follows an event of a key is to be prepared again, which the next commit will do.
       const keysMoved = attempt.next.keyPosition > base.head.keyPosition;
@@ -230,7 +233,8 @@ export class Appender {
         break;
       }
       if (share.events.length === 0) {
-        settle(pending, () => pending.resolve([]));
+        if (this.#putsBack(pending)) this.#waiting.push(pending);
+        else settle(pending, () => pending.resolve([]));
         continue;
       }
       attempt.next = share.next;
@@ -243,7 +247,7 @@ export class Appender {
     return attempt;
   }
 
-  /** What one command adds to a commit after that head; `undefined` where it refuses. */
+  /** What one command adds to a commit after that head; `undefined` where it refuses, or is put back. */
   #shareOf(pending: Pending, head: Head) {
     const { fold, host } = this.#parts;
     const generations = writtenGenerations(head);
@@ -267,7 +271,7 @@ export class Appender {
         }
       }
     } catch (reason) {
-      settle(pending, () => pending.reject(reason));
+      this.#refuse(pending, reason);
       return undefined;
     }
     return { events, lines, mutations, next };
@@ -295,15 +299,21 @@ export class Appender {
     if (preparations.length > 0) await Promise.all(preparations);
   }
 
-  /**
-   * A refusal holds only on a head that was read since the command came: on an old one, what it rests
-   * on may not be there any more, as after a replay. So the first refusal has the head read anew.
-   */
   #refuse(pending: Pending, reason: unknown): void {
-    if (pending.refused) return settle(pending, () => pending.reject(reason));
-    pending.refused = true;
+    if (!this.#putsBack(pending)) settle(pending, () => pending.reject(reason));
+  }
+
+  /**
+   * What comes to nothing is not proved by a commit, and holds only on a head that was read since the
+   * command came: on an old one, what it rests on may not be there any more, as after a replay. So the
+   * first time the command is to be prepared again, on a head read anew.
+   */
+  #putsBack(pending: Pending): boolean {
+    if (pending.putBack) return false;
+    pending.putBack = true;
     pending.preparedFor = -1;
     this.#needsFreshBase = true;
+    return true;
   }
 
   /**

@@ -11,7 +11,7 @@ import { sleep } from "../host.ts";
 import { encodeHead, type Head, type HeadEntry, readHead } from "../log/head.ts";
 import { splitIntoCommits } from "../store/commit_size.ts";
 import { keyText } from "../store/key_text.ts";
-import { HEAD_KEY, projectionKey, recordMutation, RETENTION_MARGIN_MS } from "../store/layout.ts";
+import { HEAD_KEY, isRetained, projectionKey, recordMutation } from "../store/layout.ts";
 import { scan } from "../store/scan.ts";
 import type { Mutation, Store } from "../store/store.ts";
 import { compareWithLog, Differences, readEvents, UnsoundError } from "./compare.ts";
@@ -123,7 +123,7 @@ class Replay {
   async #write(generation: number, events: LogEvent[]): Promise<void> {
     const now = this.#host.now();
     const mutations = events.flatMap(fold)
-      .filter(({ expiresAt = Infinity }) => expiresAt + RETENTION_MARGIN_MS > now)
+      .filter((record) => isRetained(record, now))
       .map((record) => recordMutation(generation, record, now));
     for (const part of splitIntoCommits(mutations)) {
       await this.#lease.commit({ checks: [], mutations: part });

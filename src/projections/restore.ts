@@ -11,7 +11,7 @@ import { encodeHead, type Head } from "../log/head.ts";
 import { decodeRestoreMark, encodeRestoreMark, type RestoreMark } from "../log/restore_mark.ts";
 import { reasonOf } from "../report.ts";
 import { CommitSize } from "../store/commit_size.ts";
-import { HEAD_KEY, isRestoreMark, logKey, recordMutation } from "../store/layout.ts";
+import { HEAD_KEY, isRestoreMark, isRetained, logKey, recordMutation } from "../store/layout.ts";
 import type { Mutation, Store } from "../store/store.ts";
 import { fold } from "./fold.ts";
 
@@ -174,7 +174,7 @@ class RestoreWriter {
   #shareOf(event: LogEvent, line: Uint8Array): Mutation[] {
     const now = this.#host.now();
     const records = fold(event)
-      .filter(({ expiresAt }) => expiresAt === undefined || expiresAt > now)
+      .filter((record) => isRetained(record, now))
       .map((record) => recordMutation(this.#head.generation, record, now));
     return [{ type: "set", key: logKey(event.position), value: line }, ...records];
   }
@@ -195,7 +195,7 @@ class RestoreWriter {
   async #commit(mutations: Mutation[], value: string): Promise<void> {
     const checks = [{ key: HEAD_KEY, versionstamp: this.#versionstamp }];
     const all: Mutation[] = [...mutations, { type: "set", key: HEAD_KEY, value }];
-    const deadline = this.#host.now() + COMMIT_PATIENCE_MS;
+    const deadline = this.#host.uptime() + COMMIT_PATIENCE_MS;
     for (let attempt = 0;; attempt++) {
       let reason = "the store refused the commit";
       try {
@@ -218,7 +218,7 @@ class RestoreWriter {
       if ((now?.versionstamp ?? null) !== this.#versionstamp) {
         throw new StoreNotFreeError("Another restore or a service has begun to write to the store");
       }
-      if (this.#host.now() >= deadline) throw new Error(`The store takes no commit: ${reason}`);
+      if (this.#host.uptime() >= deadline) throw new Error(`The store takes no commit: ${reason}`);
       await sleep(this.#host, backoffMs(this.#host, attempt));
     }
   }

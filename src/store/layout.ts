@@ -104,7 +104,12 @@ export interface ProjectionRecord {
  * How much longer than a record says anything the store keeps it, for the clocks of the store, of who
  * wrote it and of who reads it may differ: what the record itself says decides.
  */
-export const RETENTION_MARGIN_MS = 60 * 60 * 1_000;
+const RETENTION_MARGIN_MS = 60 * 60 * 1_000;
+
+/** Whether the store would still have a record that was written when its event was. */
+export function isRetained({ expiresAt = Infinity }: ProjectionRecord, now: number): boolean {
+  return expiresAt + RETENTION_MARGIN_MS > now;
+}
 
 /** What must be written for a record to stand in a generation. */
 export function recordMutation(

@@ -1,20 +1,34 @@
 /** The code under test: the real one, or a copy of it that was changed on purpose. */
 
-export interface Code {
-  createService: typeof import("../../src/service.ts").createService;
-  issueKey: typeof import("../../src/commands/issue_key.ts").issueKey;
-  revokeKey: typeof import("../../src/commands/revoke_key.ts").revokeKey;
-  rotateKey: typeof import("../../src/commands/rotate_key.ts").rotateKey;
-  readLog: typeof import("../../src/log/read_log.ts").readLog;
-}
+export type Code =
+  & Pick<typeof import("../../src/service.ts"), "createService">
+  & Pick<typeof import("../../src/commands/issue_key.ts"), "issueKey">
+  & Pick<typeof import("../../src/commands/revoke_key.ts"), "revokeKey">
+  & Pick<typeof import("../../src/commands/rotate_key.ts"), "rotateKey">
+  & Pick<typeof import("../../src/log/follow_log.ts"), "followLog">
+  & Pick<typeof import("../../src/log/read_whole_log.ts"), "readWholeLog">
+  & Pick<typeof import("../../src/projections/replay.ts"), "replay">
+  & Pick<typeof import("../../src/projections/restore.ts"), "restore" | "verifyExport">
+  & Pick<typeof import("../../src/audit.ts"), "audit">
+  & Pick<typeof import("../../src/store/bounded_store.ts"), "BoundedStore">
+  & Pick<typeof import("../../src/store/patient_store.ts"), "PatientStore">;
+
+const MODULES = [
+  "src/service.ts",
+  "src/commands/issue_key.ts",
+  "src/commands/revoke_key.ts",
+  "src/commands/rotate_key.ts",
+  "src/log/follow_log.ts",
+  "src/log/read_whole_log.ts",
+  "src/projections/replay.ts",
+  "src/projections/restore.ts",
+  "src/audit.ts",
+  "src/store/bounded_store.ts",
+  "src/store/patient_store.ts",
+];
 
 /** Loads the service below a folder, given with its slash at the end. */
 export async function loadCode(root = new URL("../../", import.meta.url)): Promise<Code> {
-  const load = (path: string) => import(new URL(path, root).href);
-  const { createService } = await load("src/service.ts");
-  const { issueKey } = await load("src/commands/issue_key.ts");
-  const { revokeKey } = await load("src/commands/revoke_key.ts");
-  const { rotateKey } = await load("src/commands/rotate_key.ts");
-  const { readLog } = await load("src/log/read_log.ts");
-  return { createService, issueKey, revokeKey, rotateKey, readLog };
+  const modules = await Promise.all(MODULES.map((path) => import(new URL(path, root).href)));
+  return Object.assign({}, ...modules);
 }

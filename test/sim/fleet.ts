@@ -1,5 +1,5 @@
 import type { Service } from "../../src/service.ts";
-import { type Commit } from "../../src/store/store.ts";
+import type { Commit, Store } from "../../src/store/store.ts";
 import { assertDescribed } from "../assert_described.ts";
 import type { Code } from "./code.ts";
 import { Connection, type Site } from "./connection.ts";
@@ -147,6 +147,29 @@ export class Fleet {
     return exchange;
   }
 
+  /** Runs a tool that nobody waits for, on a store that has patience. */
+  async patientCommand<T>(
+    name: string,
+    run: (parts: { store: Store; host: Machine }) => Promise<T>,
+    { diesAfterMs, site = this.site }: { diesAfterMs?: number; site?: Site } = {},
+  ): Promise<CommandResult<T>> {
+    const machine = this.#newMachine(name);
+    this.world.trace(`${name} begins on ${machine.name}`);
+    if (diesAfterMs !== undefined) this.world.after(diesAfterMs, () => machine.die());
+    const bounded = new this.#code.BoundedStore(new Connection(site, machine), machine);
+    const store = new this.#code.PatientStore(bounded, machine);
+    const running = run({ store, host: machine }).then(
+      (value): CommandResult<T> => ({ outcome: "done", value }),
+      (reason): CommandResult<T> => ({ outcome: "unclear", reason }),
+    );
+    const result = await Promise.race([running, died(machine)]) ??
+      { outcome: "unclear", reason: "died" };
+    if (machine.alive) store.close();
+    machine.die();
+    this.#traceResult(name, machine, result);
+    return result;
+  }
+
   /** Runs an operator's command: as the tools do, or within an instance, as in development. */
   async command<T>(
     name: string,
@@ -176,9 +199,13 @@ export class Fleet {
       service.store.close();
       machine.die();
     }
-    const reason = result.reason === undefined ? "" : `: ${result.reason}`;
-    this.world.trace(`${name} on ${machine.name} is ${result.outcome}${reason}`);
+    this.#traceResult(name, machine, result);
     return result;
+  }
+
+  #traceResult(name: string, machine: Machine, { outcome, reason }: CommandResult<unknown>): void {
+    const words = reason === undefined ? "" : `: ${reason}`;
+    this.world.trace(`${name} on ${machine.name} is ${outcome}${words}`);
   }
 
   get #isUndisturbed(): boolean {
@@ -188,10 +215,13 @@ export class Fleet {
   /** Whether everything has recovered, so that nothing may fail any more. */
   isCalm = false;
 
+  #newMachine(role: string): Machine {
+    const offset = this.world.random.between(-CLOCK_OFFSET_MS, CLOCK_OFFSET_MS);
+    return new Machine(this.world, `${role}.${this.#starts++}`, offset);
+  }
+
   #boot(role: string) {
-    const { random } = this.world;
-    const offset = random.between(-CLOCK_OFFSET_MS, CLOCK_OFFSET_MS);
-    const machine = new Machine(this.world, `${role}.${this.#starts++}`, offset);
+    const machine = this.#newMachine(role);
     const connection = new Connection(this.site, machine);
     const service = this.#code.createService({
       store: connection,

@@ -4,7 +4,18 @@ import { disturb } from "./disturbances.ts";
 import { Fleet } from "./fleet.ts";
 import type { Bearer } from "./history.ts";
 import { CALM, drawWeather, LATE_MS } from "./weather.ts";
-import { type Crowd, exportLog, issue, runClient, runOperator } from "./workload.ts";
+import { restoreElsewhere } from "./restoring.ts";
+import { scanAll } from "./truth.ts";
+import {
+  auditStore,
+  type Crowd,
+  exportLog,
+  followLog,
+  issue,
+  replayLog,
+  runClient,
+  runOperator,
+} from "./workload.ts";
 import { World } from "./world.ts";
 
 /** What came of one seed. */
@@ -49,7 +60,7 @@ export async function simulate(
     violations.add(`${fleet.open} requests and commands hang for ever`);
   } else await living;
   check(history, truth, violations);
-  truth.checkGeneration(truth.servedGeneration, fleet.site.model);
+  checkStore(fleet);
   const created = history.exchanges.filter(({ answer }) => answer?.status === 201);
   return {
     seed,
@@ -89,11 +100,15 @@ async function liveThroughFaults(crowd: Crowd, round: number): Promise<void> {
     (_, client) => runClient(crowd, `r${round}c${client}`, random.integer(3, 15)),
   );
   people.push(runOperator(crowd, random.integer(0, 12)));
+  if (random.chance(0.2)) people.push(runOperator(crowd, random.integer(0, 6)));
+  const following = random.chance(0.2) ? followLog(crowd, () => isOver) : undefined;
   const disturbing = random.chance(0.8) ? disturb(fleet, () => isOver) : undefined;
   await Promise.all(people);
   isOver = true;
   fleet.site.weather = CALM;
   await disturbing;
+  fleet.site.away.until = fleet.world.now;
+  await following;
 }
 
 /** Faults have stopped: soon every instance does again all that it is asked. */
@@ -117,7 +132,27 @@ async function recover(crowd: Crowd): Promise<void> {
       ] as const
     ) await fleet.send(slot, ask, bearer);
   }
-  await exportLog(crowd);
+  // Takes up what a replay left that was killed, and leaves nothing behind.
+  await replayLog(crowd, { isRequired: true });
+  await auditStore(crowd, { isRequired: true });
+  const lines = await exportLog(crowd);
+  if (world.random.chance(0.15)) await restoreElsewhere(crowd, lines);
+}
+
+/** Everything that the store holds is what the log says that it holds. */
+function checkStore({ site: { model }, truth, violations }: Fleet): void {
+  const generation = truth.servedGeneration;
+  truth.checkGeneration(generation, model);
+  const { building, removing } = JSON.parse(model.read(["head"])!.value as string);
+  if (building !== undefined || removing !== undefined) {
+    violations.add(`the head is left building ${building} and removing ${removing}`);
+  }
+  for (const { key } of scanAll(model, [])) {
+    const [space, second] = key;
+    const isOurs = space === "projection" ? second === generation : space === "log" ||
+      space === "head";
+    if (!isOurs) violations.add(`the store is left with ${JSON.stringify(key)}`);
+  }
 }
 
 /** An instance that has nothing to do does nothing, and shuts down when it is told. */

@@ -3,6 +3,7 @@
 import type { Service } from "../../src/service.ts";
 import type { Code } from "./code.ts";
 import { cursorOf } from "./checker.ts";
+import type { Site } from "./connection.ts";
 import type { Circumstances, Fleet } from "./fleet.ts";
 import type { Ask, Bearer, CreateAsk, Exchange, Held, KeyCommand, ListAsk } from "./history.ts";
 import type { Random } from "./random.ts";
@@ -220,6 +221,7 @@ export async function runOperator(crowd: Crowd, count: number): Promise<void> {
   const { fleet } = crowd;
   const random = fleet.world.random.fork();
   const haste = random.pick([50, 500, 3_000]);
+  const isReplayer = random.chance(0.5);
   for (let number = 0; number < count; number++) {
     await fleet.world.sleep(random.between(0, 2 * haste));
     const circumstances: Circumstances = random.chance(0.4)
@@ -228,9 +230,20 @@ export async function runOperator(crowd: Crowd, count: number): Promise<void> {
       ? { diesAfterMs: random.between(0, 50) }
       : {};
     const candidates = crowd.keys.filter(({ isKept }) => !isKept);
-    const action = random.weighted({ issue: 3, revoke: 3, rotate: 2, export: 1 });
+    const action = random.weighted({
+      issue: 3,
+      revoke: 3,
+      rotate: 2,
+      export: 1,
+      audit: 1,
+      replay: isReplayer ? 5 : 0,
+    });
     if (action === "export") await exportLog(crowd, circumstances);
-    else if (action === "issue" || candidates.length === 0) {
+    else if (action === "audit") await auditStore(crowd);
+    else if (action === "replay") {
+      const diesAfterMs = random.chance(0.4) ? random.between(0, 14_000) : undefined;
+      await replayLog(crowd, { diesAfterMs });
+    } else if (action === "issue" || candidates.length === 0) {
       const lifetimeMs = random.chance(0.3) ? random.between(100, 20_000) : undefined;
       await issue(crowd, { lifetimeMs, circumstances });
     } else {
@@ -335,15 +348,91 @@ async function commandKeys<T>(
 export async function exportLog(
   { fleet, code }: Crowd,
   circumstances?: Circumstances,
-): Promise<void> {
+): Promise<string[]> {
   const startStep = fleet.world.step;
   const lines: string[] = [];
-  const { outcome } = await fleet.command("export", async ({ store, heads }) => {
-    const { head } = await heads.fresh();
-    for await (const batch of code.readLog(store, { to: head.position })) {
-      for (const { value } of batch) lines.push(new TextDecoder().decode(value as Uint8Array));
+  const { outcome, reason } = await fleet.command("export", async ({ store, heads }) => {
+    const { position } = (await heads.fresh()).head;
+    for await (const batch of code.readWholeLog(store, { from: 1, to: position })) {
+      lines.push(...batch.map(textOf));
     }
   }, circumstances);
+  refuseDamage(fleet, reason);
   const endStep = fleet.world.step;
   if (outcome === "done") fleet.history.exports.push({ lines, startStep, endStep });
+  return lines;
+}
+
+/** How long after the end of all faults who follows the log has seen all of it, in milliseconds. */
+const FOLLOW_LIMIT_MS = 20_000;
+
+/** Follows the log from its begin until some time after `isOver`; every line is to be at its place. */
+export async function followLog({ fleet, code }: Crowd, isOver: () => boolean): Promise<void> {
+  const { world } = fleet;
+  const lines: string[] = [];
+  const stop = new AbortController();
+  const following = fleet.command("follow", async ({ store, heads, host }) => {
+    const parts = { store, heads, host, reachable: () => {} };
+    for await (const batch of code.followLog(parts, { from: 1, signal: stop.signal })) {
+      lines.push(...batch.map(textOf));
+    }
+  });
+  while (!isOver()) await world.sleep(100);
+  const startStep = world.step;
+  await world.sleep(FOLLOW_LIMIT_MS);
+  stop.abort();
+  const { outcome, reason } = await following;
+  if (outcome !== "done") fleet.violations.add(`the log could not be followed: ${reason}`);
+  fleet.history.exports.push({ lines, startStep, endStep: world.step });
+}
+
+/** An audit that comes to its end finds nothing, whatever goes on meanwhile. */
+export async function auditStore(
+  { fleet, code }: Crowd,
+  { isRequired = false, site = fleet.site }: { isRequired?: boolean; site?: Site } = {},
+): Promise<void> {
+  const { truth, violations, world } = fleet;
+  const from = truth.landedBy(truth.lines, world.step);
+  const { outcome, value, reason } = await fleet.patientCommand(
+    "audit",
+    (parts) => code.audit(parts),
+    { site },
+  );
+  if (outcome !== "done") {
+    if (isRequired) violations.add(`the audit cannot run: ${reason}`);
+    return;
+  }
+  const { sound, position, faults } = value!;
+  if (!sound) violations.add(`the audit finds ${JSON.stringify(faults.slice(0, 3))}`);
+  if (position < from || position > truth.lines.length) {
+    violations.add(`the audit ends at ${position}, when ${from} lines were there`);
+  }
+}
+
+/** A replay finds that the old projections were as the log says; or another is under way. */
+export async function replayLog(
+  { fleet, code }: Crowd,
+  { diesAfterMs, isRequired = false }: { diesAfterMs?: number; isRequired?: boolean } = {},
+): Promise<void> {
+  const { violations } = fleet;
+  const replaying = (parts: Parameters<Code["replay"]>[0]) => code.replay(parts);
+  const circumstances = diesAfterMs === undefined ? {} : { diesAfterMs };
+  const { outcome, value, reason } = await fleet.patientCommand("replay", replaying, circumstances);
+  if (outcome === "done") {
+    const { total, counts, first } = value!.differences;
+    if (total > 0) {
+      violations.add(`a replay finds ${JSON.stringify(counts)}, as ${JSON.stringify(first)}`);
+    }
+  } else if (isRequired) violations.add(`the replay cannot run: ${reason}`);
+  refuseDamage(fleet, reason);
+}
+
+/** The store was never damaged, so no command may say that it was. */
+function refuseDamage({ violations }: Fleet, reason: unknown): void {
+  const name = reason instanceof Error ? reason.name : undefined;
+  if (name === "UnsoundError" || name === "LogDamagedError") violations.add(`damage: ${reason}`);
+}
+
+function textOf({ value }: { value: Uint8Array }): string {
+  return new TextDecoder().decode(value);
 }

@@ -1,0 +1,62 @@
+import type { Store } from "../../src/store/store.ts";
+import type { Site } from "./connection.ts";
+import type { Machine } from "./machine.ts";
+import { ModelStore } from "./model_store.ts";
+import { CALM, drawWeather } from "./weather.ts";
+import { auditStore, type Crowd } from "./workload.ts";
+
+/** How often a restore is run, most of the time killed, before the weather turns calm. */
+const RUNS_IN_WEATHER = 4;
+
+const CHUNK_BYTES = 1_000;
+
+/**
+ * Restores an export into another store through faults, however often it takes, and holds the outcome
+ * to the first store's log.
+ */
+export async function restoreElsewhere(crowd: Crowd, lines: string[]): Promise<void> {
+  const { fleet, code } = crowd;
+  const { world, truth, violations } = fleet;
+  const random = world.random.fork();
+  const model = new ModelStore({ now: () => world.now, expiryLagMs: () => 0 });
+  const site: Site = {
+    world,
+    model,
+    weather: drawWeather(random),
+    away: { until: -Infinity, refuses: true },
+    committing: undefined,
+  };
+  const bytes = new TextEncoder().encode(lines.map((line) => `${line}\n`).join(""));
+  async function* source() {
+    for (let start = 0; start < bytes.length; start += CHUNK_BYTES) {
+      yield await Promise.resolve(bytes.subarray(start, start + CHUNK_BYTES));
+    }
+  }
+  const restoring = async (parts: { store: Store; host: Machine }) => {
+    await code.restore(parts, source, await code.verifyExport(source));
+  };
+  for (let run = 1;; run++) {
+    if (run > RUNS_IN_WEATHER) site.weather = CALM;
+    const circumstances = run > RUNS_IN_WEATHER
+      ? { site }
+      : { site, diesAfterMs: random.between(0, 100) };
+    const { outcome, reason } = await fleet.patientCommand("restore", restoring, circumstances);
+    if (isHead(model)) break;
+    if (outcome === "done") return violations.add("a restore says that it is done, and is not");
+    if (run > RUNS_IN_WEATHER) return violations.add(`the restore cannot be done: ${reason}`);
+  }
+  for (const [index, line] of lines.entries()) {
+    const stored = model.read(["log", index + 1])?.value;
+    if (!(stored instanceof Uint8Array) || new TextDecoder().decode(stored) !== line) {
+      return violations.add(`line ${index + 1} was not restored`);
+    }
+  }
+  truth.checkGeneration(JSON.parse(model.read(["head"])!.value as string).generation, model);
+  await auditStore(crowd, { isRequired: true, site });
+}
+
+/** Whether what stands in the head's place is a head, and not the mark of a restore. */
+function isHead(model: ModelStore): boolean {
+  const entry = model.read(["head"]);
+  return entry !== null && JSON.parse(entry.value as string).format === 1;
+}
