@@ -37,6 +37,14 @@ export interface Circumstances {
   diesAfterMs?: number;
 }
 
+export interface PatientCircumstances {
+  diesAfterMs?: number;
+  /** When its machine stands still for how long. */
+  pause?: { afterMs: number; ms: number };
+  /** The store that it works on, where it is not that of the service. */
+  site?: Site;
+}
+
 export interface CommandResult<T> {
   outcome: CommandOutcome;
   value?: T;
@@ -151,11 +159,12 @@ export class Fleet {
   async patientCommand<T>(
     name: string,
     run: (parts: { store: Store; host: Machine }) => Promise<T>,
-    { diesAfterMs, site = this.site }: { diesAfterMs?: number; site?: Site } = {},
+    { diesAfterMs, pause, site = this.site }: PatientCircumstances = {},
   ): Promise<CommandResult<T>> {
     const machine = this.#newMachine(name);
     this.world.trace(`${name} begins on ${machine.name}`);
     if (diesAfterMs !== undefined) this.world.after(diesAfterMs, () => machine.die());
+    if (pause !== undefined) this.world.after(pause.afterMs, () => machine.pause(pause.ms));
     const bounded = new this.#code.BoundedStore(new Connection(site, machine), machine);
     const store = new this.#code.PatientStore(bounded, machine);
     const running = run({ store, host: machine }).then(

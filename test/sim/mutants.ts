@@ -19,6 +19,8 @@ const FOLD = "src/projections/fold.ts";
 const BOUNDED_STORE = "src/store/bounded_store.ts";
 const CREATE_PET = "src/commands/create_pet.ts";
 const HANDLER = "src/http/handler.ts";
+const REPLAY = "src/projections/replay.ts";
+const REPLAY_LEASE = "src/projections/replay_lease.ts";
 
 export const MUTANTS: Mutant[] = [
   {
@@ -237,5 +239,82 @@ export const MUTANTS: Mutant[] = [
     name: "a call of the store has no limit of time",
     file: BOUNDED_STORE,
     edits: [["STORE_CALL_LIMIT_MS = 2_000", "STORE_CALL_LIMIT_MS = 2_000_000"]],
+  },
+  {
+    name: "a commit that hung counts as never made",
+    file: BOUNDED_STORE,
+    edits: [["giveUp(isMade ? new Failure", "giveUp(false ? new Failure"]],
+  },
+  {
+    name: "a store that was away stays away",
+    file: BOUNDED_STORE,
+    edits: [['    this.#state = "answering";\n', ""]],
+  },
+  {
+    name: "the newest of a status miss one when they are brought up to date",
+    file: PET_READER,
+    edits: [["const first = known.lastPetId + 1;", "const first = known.lastPetId + 2;"]],
+  },
+  {
+    name: "a command that comes to nothing on an old head is not looked at again",
+    file: APPENDER,
+    edits: [["if (pending.putBack) return false;", "return false;"]],
+  },
+  {
+    name: "events are folded into one generation only while another is built",
+    file: APPENDER,
+    edits: [[
+      "for (const generation of generations) {",
+      "for (const generation of generations.slice(0, 1)) {",
+    ]],
+  },
+  {
+    name: "a generation is served before it is filled",
+    file: REPLAY,
+    edits: [[
+      "const events = await this.#fill(generation, until);",
+      "await this.#flip(old, generation);\n      const events = await this.#fill(generation, until);",
+    ]],
+  },
+  {
+    name: "a replay fills in nothing of what was before",
+    file: REPLAY,
+    edits: [[
+      "building: { generation, until: head.position }",
+      "building: { generation, until: 0 }",
+    ]],
+  },
+  {
+    name: "a replay changes a head that others have moved",
+    file: REPLAY,
+    edits: [["const checks = [{ key: HEAD_KEY, versionstamp }];", "const checks: [] = [];"]],
+  },
+  {
+    name: "the old generation is removed under its readers",
+    file: REPLAY,
+    edits: [["GRACE_MS = 10_000", "GRACE_MS = 0"]],
+  },
+  {
+    name: "the old generation is left where it was",
+    file: REPLAY,
+    edits: [["    await this.#remove(removing);\n", ""]],
+  },
+  {
+    name: "a replay writes without its lease",
+    file: REPLAY_LEASE,
+    edits: [["checks: [mine, ...checks]", "checks"]],
+  },
+  {
+    name: "a restore takes one line more for written than was",
+    file: "src/projections/restore.ts",
+    edits: [[
+      "mark.lastHash === lastHash) return mark.restored;",
+      "mark.lastHash === lastHash) return mark.restored + 1;",
+    ]],
+  },
+  {
+    name: "who follows the log is shown the last line again",
+    file: "src/log/follow_log.ts",
+    edits: [["next = batch.at(-1)!.position + 1;", "next = batch.at(-1)!.position;"]],
   },
 ];

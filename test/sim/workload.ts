@@ -4,7 +4,7 @@ import type { Service } from "../../src/service.ts";
 import type { Code } from "./code.ts";
 import { cursorOf } from "./checker.ts";
 import type { Site } from "./connection.ts";
-import type { Circumstances, Fleet } from "./fleet.ts";
+import type { Circumstances, Fleet, PatientCircumstances } from "./fleet.ts";
 import type { Ask, Bearer, CreateAsk, Exchange, Held, KeyCommand, ListAsk } from "./history.ts";
 import type { Random } from "./random.ts";
 
@@ -241,8 +241,11 @@ export async function runOperator(crowd: Crowd, count: number): Promise<void> {
     if (action === "export") await exportLog(crowd, circumstances);
     else if (action === "audit") await auditStore(crowd);
     else if (action === "replay") {
-      const diesAfterMs = random.chance(0.4) ? random.between(0, 14_000) : undefined;
-      await replayLog(crowd, { diesAfterMs });
+      const trouble = drawTrouble(random);
+      const replaying = replayLog(crowd, trouble);
+      // Who sees a replay stand still begins another one.
+      if (trouble.pause !== undefined) await replayLog(crowd);
+      await replaying;
     } else if (action === "issue" || candidates.length === 0) {
       const lifetimeMs = random.chance(0.3) ? random.between(100, 20_000) : undefined;
       await issue(crowd, { lifetimeMs, circumstances });
@@ -255,6 +258,19 @@ export async function runOperator(crowd: Crowd, count: number): Promise<void> {
       await end;
       if (random.chance(0.5)) await useKeyAgain(crowd, key);
     }
+  }
+}
+
+/** What befalls a replay: often that it is killed, or stands still for so long that it is held for dead. */
+function drawTrouble(random: Random): PatientCircumstances {
+  const afterMs = random.between(0, random.pick([5, 50, 14_000]));
+  switch (random.weighted({ nothing: 3, death: 4, pause: 3 })) {
+    case "nothing":
+      return {};
+    case "death":
+      return { diesAfterMs: afterMs };
+    case "pause":
+      return { pause: { afterMs, ms: random.between(5_000, 60_000) } };
   }
 }
 
@@ -279,7 +295,10 @@ async function useKeyAgain({ fleet, safeWishes }: Crowd, { keyId }: KeyInUse): P
   const wish = safeWishes.find(({ bearer }) => bearer.kind === "key" && bearer.keyId === keyId);
   if (wish === undefined) return;
   await Promise.all(
-    Array.from({ length: fleet.size }, (_, slot) => fleet.send(slot, wish.ask, wish.bearer)),
+    // Twice at once, so that one shares the other's outcome.
+    Array.from({ length: 2 * fleet.size }, (_, index) => {
+      return fleet.send(Math.floor(index / 2), wish.ask, wish.bearer);
+    }),
   );
 }
 
@@ -412,11 +431,11 @@ export async function auditStore(
 /** A replay finds that the old projections were as the log says; or another is under way. */
 export async function replayLog(
   { fleet, code }: Crowd,
-  { diesAfterMs, isRequired = false }: { diesAfterMs?: number; isRequired?: boolean } = {},
+  circumstances: PatientCircumstances = {},
+  isRequired = false,
 ): Promise<void> {
   const { violations } = fleet;
   const replaying = (parts: Parameters<Code["replay"]>[0]) => code.replay(parts);
-  const circumstances = diesAfterMs === undefined ? {} : { diesAfterMs };
   const { outcome, value, reason } = await fleet.patientCommand("replay", replaying, circumstances);
   if (outcome === "done") {
     const { total, counts, first } = value!.differences;

@@ -55,13 +55,13 @@ export class World {
 
   /**
    * Lets one event after the other happen, and all that follows from each before the next, until
-   * `isOver`, or until nothing is left to happen. Returns whether `isOver`.
+   * `isOver`, or until nothing is left to happen, or so many have. Returns whether `isOver`.
    */
-  async run(isOver: () => boolean, untilMs = Infinity): Promise<boolean> {
+  async run(isOver: () => boolean, stepLimit: number): Promise<boolean> {
     await settled();
     while (!isOver()) {
       const next = this.#queue[0];
-      if (next === undefined || next.at > untilMs) return false;
+      if (next === undefined || this.step >= stepLimit) return false;
       this.#pop();
       if (next.run === undefined) continue;
       this.now = next.at;
