@@ -53,6 +53,7 @@ export async function serve(
     store.close();
     throw new ListenError(config, error);
   }
+  surviveFileSizeLimit();
   report("info", "listening", { hostname: server.addr.hostname, port: server.addr.port });
   // The first call finds out whether the store is there and ours, and sees to it that it is waited for.
   service.heads.fresh().catch((error) => {
@@ -73,6 +74,14 @@ export async function serve(
   });
   await Promise.race([refused, onListening(service, server.addr)]);
   await Promise.race([refused, stopped]);
+}
+
+/**
+ * Where the size of files is limited (setrlimit(2), RLIMIT_FSIZE), a write beyond ends the process, unless
+ * somebody listens to the signal: then it fails as on a full disk, and is tried again.
+ */
+function surviveFileSizeLimit(): void {
+  if (Deno.build.os !== "windows") Deno.addSignalListener("SIGXFSZ", () => {});
 }
 
 /** Runs `shutDown` at the first signal; a second one ends the process at once. */

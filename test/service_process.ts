@@ -43,6 +43,15 @@ export class ServiceProcess implements AsyncDisposable {
     });
   }
 
+  get pid(): number {
+    return this.#process.pid;
+  }
+
+  /** Sends it a signal that does not end it. */
+  signal(signal: Deno.Signal): void {
+    this.#process.kill(signal);
+  }
+
   /** Sends a request with that key. */
   send(path: string, token: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers);

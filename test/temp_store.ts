@@ -6,15 +6,17 @@ import { systemHost } from "../src/system_host.ts";
 /** A store in a file of its own, for processes to share, that is gone when disposed of. */
 export class TempStore implements AsyncDisposable {
   readonly kvPath: string;
-  #folder: string;
+  /** Holds the store's files and nothing else. */
+  readonly folder: string;
 
   private constructor(folder: string) {
-    this.#folder = folder;
+    this.folder = folder;
     this.kvPath = `${folder}/pets.sqlite3`;
   }
 
-  static async make(): Promise<TempStore> {
-    return new TempStore(await Deno.makeTempDir());
+  /** `parent` is where its folder lies; without it, where temporary files are. */
+  static async make(parent?: string): Promise<TempStore> {
+    return new TempStore(await Deno.makeTempDir(parent === undefined ? {} : { dir: parent }));
   }
 
   /** Opens the store beside the processes, as a tool does. */
@@ -35,6 +37,6 @@ export class TempStore implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Deno.remove(this.#folder, { recursive: true });
+    await Deno.remove(this.folder, { recursive: true });
   }
 }

@@ -1,0 +1,114 @@
+import { assertEquals } from "@std/assert";
+import { readHead } from "../../src/log/head.ts";
+import { ServiceProcess } from "../service_process.ts";
+import { TempStore } from "../temp_store.ts";
+import { Ledger } from "./ledger.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+
+const PARALLEL = 16;
+
+const TOOLS = [
+  ["scripts/replay.ts", "--grace", "0.2"],
+  ["scripts/audit.ts"],
+  ["scripts/log.ts"],
+  ["scripts/keys.ts", "issue", "--label", "round"],
+];
+
+export interface KillCounts {
+  rounds: number;
+  killedServices: number;
+  killedTools: number;
+  ledger: Ledger;
+  events: number;
+}
+
+/**
+ * Two services and a tool on one store file, under load; in every round one of them is killed at a
+ * moment of chance. At the end all that was acknowledged must be there.
+ */
+export async function killRounds(rounds: number): Promise<KillCounts> {
+  await using temp = await TempStore.make();
+  const token = await temp.issueKey();
+  const ledger = new Ledger();
+  const counts = { rounds, killedServices: 0, killedTools: 0, events: 0 };
+  const start = () => ServiceProcess.start(temp.kvPath);
+  const services = await Promise.all([start(), start()]);
+  try {
+    let isOver = false;
+    const load = ledger.addMany(() => services, token, PARALLEL, () => isOver);
+    for (let round = 1; round <= rounds; round++) {
+      const tool = runTool(TOOLS[round % TOOLS.length], temp.kvPath);
+      await pause(50 + Math.random() * 1_000);
+      const victim = Math.floor(Math.random() * 3);
+      if (victim < 2) {
+        await services[victim].stop("SIGKILL");
+        services[victim] = await start();
+        counts.killedServices++;
+      } else {
+        counts.killedTools += await tool.kill() ? 1 : 0;
+      }
+      await tool.ended;
+      await expectFresh(ledger, services, token);
+    }
+    isOver = true;
+    await load;
+    await expectReplayable(temp);
+    await ledger.expectKept(services[0], token, temp);
+    counts.events = await temp.use(async ({ store }) => (await readHead(store)).head.position);
+  } finally {
+    for (const service of services) await service.stop("SIGKILL");
+  }
+  return { ...counts, ledger };
+}
+
+/** While the load goes on: both services show what was acknowledged last, by whichever of them. */
+async function expectFresh(
+  ledger: Ledger,
+  services: ServiceProcess[],
+  token: string,
+): Promise<void> {
+  assertEquals(ledger.strange, []);
+  const newest = [...ledger.acknowledged].at(-1);
+  if (newest === undefined) return;
+  const [name, id] = newest;
+  for (const service of services) {
+    const response = await service.send(`/v1/pets/${id}`, token);
+    assertEquals((await response.json()).name, name);
+  }
+}
+
+/** A replay takes up what killed ones have left, and the store is whole again. */
+async function expectReplayable({ kvPath }: TempStore): Promise<void> {
+  const { ended } = runTool(["scripts/replay.ts", "--grace", "0"], kvPath);
+  const { code, stderr } = await ended;
+  assertEquals(code, 0, stderr);
+}
+
+function runTool(args: string[], kvPath: string) {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--allow-all", ...args],
+    cwd: ROOT,
+    env: { NO_COLOR: "1", KV_PATH: kvPath },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const ended = child.output().then(({ code, stderr }) => {
+    return { code, stderr: new TextDecoder().decode(stderr) };
+  });
+  /** Whether it was still there to be killed. */
+  const kill = async () => {
+    try {
+      child.kill("SIGKILL");
+    } catch {
+      return false;
+    }
+    return (await child.status).signal === "SIGKILL";
+  };
+  return { ended, kill };
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

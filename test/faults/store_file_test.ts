@@ -1,0 +1,138 @@
+/** What becomes of a service whose store file cannot be written for a while. */
+
+import { assert, assertEquals } from "@std/assert";
+import { permitted } from "../permitted.ts";
+import { ServiceProcess } from "../service_process.ts";
+import { TempStore } from "../temp_store.ts";
+import { Disk, run } from "./disk.ts";
+import { Ledger } from "./ledger.ts";
+
+const isPermitted = permitted("env", "net", "read", "run", "write", "sys");
+const isRoot = isPermitted && Deno.build.os === "linux" && Deno.uid() === 0;
+
+const PARALLEL = 8;
+
+/** How long the store cannot be written; and how long anything may take; in milliseconds. */
+const TROUBLE_MS = 2_500;
+const LIMIT_MS = 20_000;
+
+/** A way to keep the store from being written, and to end that. */
+interface Trouble {
+  begin(service: ServiceProcess, store: TempStore): Promise<void>;
+  end(service: ServiceProcess, store: TempStore): Promise<void>;
+}
+
+const TROUBLES: Record<string, Trouble> = {
+  "the disk is full": {
+    // It ends with a failure, when nothing more fits in.
+    begin: (_service, { folder }) =>
+      run("dd", "if=/dev/zero", `of=${folder}/filler`, "bs=4096", "status=none").catch(() => {}),
+    end: (_service, { folder }) => Deno.remove(`${folder}/filler`),
+  },
+  "its files may grow no further": {
+    begin: ({ pid }) => run("prlimit", `--pid=${pid}`, "--fsize=4096:unlimited"),
+    end: ({ pid }) => run("prlimit", `--pid=${pid}`, "--fsize=unlimited:unlimited"),
+  },
+  "its files are read-only": {
+    begin: (_service, { folder }) => setImmutable(folder, "+i"),
+    end: (_service, { folder }) => setImmutable(folder, "-i"),
+  },
+};
+
+/** Mounting and attributes need a root that may do so; elsewhere these tests are left out. */
+const canMount = isRoot &&
+  await works(async () => await (await Disk.mount())[Symbol.asyncDispose]());
+const canSetImmutable = isRoot && await works(async () => {
+  await using store = await TempStore.make();
+  await Deno.writeTextFile(store.kvPath, "");
+  await setImmutable(store.folder, "+i");
+  await setImmutable(store.folder, "-i");
+});
+
+for (const [name, trouble] of Object.entries(TROUBLES)) {
+  Deno.test({
+    name: `While ${name}, additions are refused with 503 Error; afterwards all goes on by itself`,
+    ignore: !canMount || !canSetImmutable,
+    async fn() {
+      await using disk = name === "the disk is full" ? await Disk.mount() : undefined;
+      await using store = await TempStore.make(disk?.folder);
+      const token = await store.issueKey();
+      await using service = await ServiceProcess.start(store.kvPath);
+      const ledger = new Ledger();
+      let isOver = false;
+      const load = ledger.addMany(() => [service], token, PARALLEL, () => isOver);
+      await until("additions", () => ledger.acknowledged.size > 50);
+
+      await trouble.begin(service, store);
+      const failed = () => ledger.refused.size + ledger.unclear.size;
+      const before = failed();
+      try {
+        await until("refusals", () => failed() > before + PARALLEL);
+        await pause(TROUBLE_MS);
+        const response = await service.send("/v1/pets?limit=1", token);
+        await response.body?.cancel();
+        assert([200, 503].includes(response.status), `a list is answered with ${response.status}`);
+      } finally {
+        await trouble.end(service, store);
+      }
+
+      const kept = ledger.acknowledged.size;
+      await until("additions again", () => ledger.acknowledged.size > kept + 50);
+      isOver = true;
+      await load;
+      await ledger.expectKept(service, token, store);
+      assertEquals(await service.stop(), 0);
+    },
+  });
+}
+
+Deno.test({
+  name: "A service that is stopped in the middle goes on when it wakes up, beside another",
+  ignore: !isPermitted || Deno.build.os === "windows",
+  async fn() {
+    await using store = await TempStore.make();
+    const token = await store.issueKey();
+    await using sleeper = await ServiceProcess.start(store.kvPath);
+    await using other = await ServiceProcess.start(store.kvPath);
+    const ledger = new Ledger();
+    let isOver = false;
+    const load = ledger.addMany(() => [sleeper, other], token, PARALLEL, () => isOver);
+    for (let round = 0; round < 3; round++) {
+      await pause(200 + Math.random() * 300);
+      sleeper.signal("SIGSTOP");
+      await pause(TROUBLE_MS);
+      const asleep = ledger.acknowledged.size;
+      sleeper.signal("SIGCONT");
+      await until("additions again", () => ledger.acknowledged.size > asleep + 50);
+    }
+    isOver = true;
+    await load;
+    for (const service of [sleeper, other]) await ledger.expectKept(service, token, store);
+    assertEquals([await sleeper.stop(), await other.stop()], [0, 0]);
+  },
+});
+
+function setImmutable(folder: string, change: "+i" | "-i"): Promise<void> {
+  const files = [...Deno.readDirSync(folder)].map(({ name }) => `${folder}/${name}`);
+  return run("chattr", change, ...files);
+}
+
+async function until(what: string, isSo: () => boolean): Promise<void> {
+  for (const deadline = Date.now() + LIMIT_MS; !isSo();) {
+    assert(Date.now() < deadline, `no ${what} within ${LIMIT_MS} ms`);
+    await pause(10);
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+async function works(attempt: () => Promise<void>): Promise<boolean> {
+  try {
+    await attempt();
+    return true;
+  } catch {
+    return false;
+  }
+}
