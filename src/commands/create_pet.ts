@@ -83,7 +83,7 @@ async function expectReplay(
 ): Promise<void> {
   const { head } = await heads.fresh();
   await keys.authorize(token, head, host.now());
-  if (await pets.get(pet.id, head) === petText(pet)) return;
+  if ((await pets.get(pet.id, head))?.text === petText(pet)) return;
   throw new Failure(
     "idempotency_key_reused",
     "The Idempotency-Key was sent with another animal before; nothing was added",

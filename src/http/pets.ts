@@ -7,7 +7,7 @@ import {
   type CreatePetParts,
 } from "../commands/create_pet.ts";
 import type { Head } from "../log/head.ts";
-import type { Page, PetReader } from "../projections/pet_reader.ts";
+import type { Page, PetReader, PetView } from "../projections/pet_reader.ts";
 import { type Answer, NEVER_STORED } from "./answer.ts";
 import { entityTag } from "./conditional_read.ts";
 import { Refusal } from "./errors.ts";
@@ -84,13 +84,20 @@ export async function getPet(
   search: string,
 ): Promise<Answer> {
   refuseQuery(search);
-  const text = isPlainInteger(petId) ? await pets.get(Number(petId), head) : undefined;
-  if (text === undefined) {
+  const pet = isPlainInteger(petId) ? await pets.get(Number(petId), head) : undefined;
+  if (pet === undefined) {
     throw new Refusal("pet_not_found", "No animal has that identifier", DEPRECATION_HEADERS);
   }
-  const headers = { ...READ_HEADERS, ...DEPRECATION_HEADERS, etag: entityTag(text) };
-  return { status: 200, body: text, headers };
+  const known = petAnswers.get(pet);
+  if (known !== undefined) return known;
+  const headers = { ...READ_HEADERS, ...DEPRECATION_HEADERS, etag: entityTag(pet.text) };
+  const answer = { status: 200, body: pet.text, headers };
+  petAnswers.set(pet, answer);
+  return answer;
 }
+
+/** What was answered with a pet, for as long as it is remembered. */
+const petAnswers = new WeakMap<PetView, Answer>();
 
 /** A canonical integer; one too large for an int64 is larger than any id as well. */
 function isPlainInteger(text: string): boolean {

@@ -1,24 +1,27 @@
 /** How many pets with neighbouring ids lie together. */
 export const BLOCK_SIZE = 64;
 
-/** How much text is kept, in UTF-16 code units: a million pets of an ordinary kind. */
-const LENGTH_LIMIT = 96 * 1024 * 1024;
+/** How much is kept, in bytes: a million pets of an ordinary kind. */
+const SIZE_LIMIT_BYTES = 96 * 1024 * 1024;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
 
 /**
- * The texts of pets in memory. A block of neighbours that is whole becomes one text, which leaves the
- * garbage collector thousands of objects to look after where it would have millions.
+ * The texts of pets in memory. A block of neighbours that is whole becomes bytes outside the heap, or
+ * the garbage collector would let a million texts grow to some times their size before it looks at them.
  */
 export class PetCache {
   #blocks = new Map<number, Block>();
-  #length = 0;
+  #bytes = 0;
 
   get(id: number): string | undefined {
     const place = id % BLOCK_SIZE;
     const block = this.#blocks.get(id - place);
     if (block === undefined) return undefined;
-    return block.ends === undefined
-      ? block.texts[place]
-      : block.text.slice(place === 0 ? 0 : block.ends[place - 1], block.ends[place]);
+    return block.ends === undefined ? block.texts[place] : decoder.decode(
+      block.bytes.subarray(place === 0 ? 0 : block.ends[place - 1], block.ends[place]),
+    );
   }
 
   put(id: number, text: string): void {
@@ -30,32 +33,55 @@ export class PetCache {
     }
     if (block.ends !== undefined || block.texts[place] !== undefined) return;
     block.texts[place] = text;
-    block.missing--;
-    this.#length += text.length;
-    if (block.missing === 0) this.#blocks.set(id - place, pack(block.texts as string[]));
-    while (this.#length > LENGTH_LIMIT) this.#dropOldestBlock();
+    this.#bytes += text.length;
+    if (--block.missing === 0) {
+      const packed = pack(block.texts as string[]);
+      this.#blocks.set(id - place, packed);
+      this.#bytes += sizeOf(packed) - sizeOf(block);
+    }
+    while (this.#bytes > SIZE_LIMIT_BYTES) this.#dropOldestBlock();
   }
 
   clear(): void {
     this.#blocks.clear();
-    this.#length = 0;
+    this.#bytes = 0;
   }
 
   #dropOldestBlock(): void {
     const [start, block] = this.#blocks.entries().next().value!;
     this.#blocks.delete(start);
-    this.#length -= block.ends === undefined
-      ? block.texts.reduce((length, text) => length + (text?.length ?? 0), 0)
-      : block.text.length;
+    this.#bytes -= sizeOf(block);
   }
 }
 
-/** Texts by their place in the block, some still missing; or all in one, with the ends of each. */
-type Block =
-  | { texts: (string | undefined)[]; missing: number; ends?: undefined }
-  | { text: string; ends: Uint32Array };
+/** Texts by their place in a block, some still missing. */
+interface OpenBlock {
+  texts: (string | undefined)[];
+  missing: number;
+  ends?: undefined;
+}
 
-function pack(texts: string[]): Block {
+/** All texts one after the other in UTF-8, and where each of them ends. */
+interface PackedBlock {
+  bytes: Uint8Array;
+  ends: Uint32Array;
+}
+
+type Block = OpenBlock | PackedBlock;
+
+function pack(texts: string[]): PackedBlock {
+  const encoded = texts.map((text) => encoder.encode(text));
   let end = 0;
-  return { ends: Uint32Array.from(texts, (text) => end += text.length), text: texts.join("") };
+  const ends = Uint32Array.from(encoded, ({ length }) => end += length);
+  const bytes = new Uint8Array(end);
+  for (const [place, part] of encoded.entries()) {
+    bytes.set(part, place === 0 ? 0 : ends[place - 1]);
+  }
+  return { bytes, ends };
+}
+
+function sizeOf(block: Block): number {
+  return block.ends === undefined
+    ? block.texts.reduce((size, text) => size + (text?.length ?? 0), 0)
+    : block.bytes.length;
 }

@@ -5,8 +5,9 @@ import { petByIdempotencyKeyKey, petByStatusKey, petKey, projectionKey } from ".
 import type { Store } from "../store/store.ts";
 import { BLOCK_SIZE, PetCache } from "./pet_cache.ts";
 
-/** How many pages are remembered. */
+/** How many pages are remembered, and how many pets as they were answered. */
 const PAGES_CACHE_LIMIT = 1_000;
+const VIEWS_CACHE_LIMIT = 1_000;
 
 /** How many of the newest pets of a status are kept at hand: a page of any length, and one more. */
 const NEWEST_LIMIT = 101;
@@ -22,6 +23,13 @@ export interface PageQuery {
   cursor?: number;
 }
 
+/** A pet as it is answered. While it is remembered, it stays the same object. */
+export interface PetView {
+  /** JSON of a Pet. */
+  text: string;
+}
+
+/** A page as it is answered. While it is remembered, it stays the same object. */
 export interface Page {
   /** A JSON array of Pet, newest first. */
   text: string;
@@ -55,6 +63,7 @@ export class PetReader {
   #store: Store;
   #generation = 0;
   #pets = new PetCache();
+  #views = new Map<number, PetView>();
   #newest = new Map<PetStatus, Newest>();
   #pages = new Map<string, RememberedPage>();
 
@@ -67,11 +76,14 @@ export class PetReader {
     this.#pets.put(id, text);
   }
 
-  /** The JSON text of a pet, or `undefined` where none has that id. */
-  get(id: number, head: Head): string | undefined | Promise<string> {
+  /** The pet of an id, or `undefined` where none has it. */
+  get(id: number, head: Head): PetView | undefined | Promise<PetView> {
     if (id < 1 || id > head.lastPetId) return undefined;
     this.#follow(head);
-    return this.#pets.get(id) ?? this.#readPet(id, head);
+    const view = this.#views.get(id);
+    if (view !== undefined) return view;
+    const text = this.#pets.get(id);
+    return text === undefined ? this.#readPet(id, head) : this.#rememberView(id, { text });
   }
 
   /** A page of pets. */
@@ -108,22 +120,27 @@ export class PetReader {
     if (generation === this.#generation) return;
     this.#generation = generation;
     this.#pets.clear();
+    this.#views.clear();
     this.#newest.clear();
     this.#pages.clear();
   }
 
-  async #readPet(id: number, head: Head): Promise<string> {
+  async #readPet(id: number, head: Head): Promise<PetView> {
     const [text] = await this.#readTexts(id, id, head);
-    return text;
+    return head.generation === this.#generation ? this.#rememberView(id, { text }) : { text };
+  }
+
+  #rememberView(id: number, view: PetView): PetView {
+    makeRoom(this.#views, VIEWS_CACHE_LIMIT);
+    this.#views.set(id, view);
+    return view;
   }
 
   async #readPage(name: string, query: PageQuery, head: Head): Promise<Page> {
     const page = query.status === undefined
       ? await this.#readNewest(query, head)
       : await this.#readNewestOf(query.status, query, head);
-    if (this.#pages.size >= PAGES_CACHE_LIMIT) {
-      this.#pages.delete(this.#pages.keys().next().value!);
-    }
+    makeRoom(this.#pages, PAGES_CACHE_LIMIT);
     const { generation, lastPetId } = head;
     this.#pages.set(name, { page, generation, lastPetId });
     return page;
@@ -224,6 +241,11 @@ export class PetReader {
       return text;
     });
   }
+}
+
+/** Drops what was remembered first, where there is no room for one more. */
+function makeRoom<Name>(remembered: Map<Name, unknown>, limit: number): void {
+  if (remembered.size >= limit) remembered.delete(remembered.keys().next().value!);
 }
 
 /** A pet's text ends with its status, and a quotation mark within its name is escaped. */

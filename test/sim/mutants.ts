@@ -210,7 +210,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: "a repeated answer is given for another animal",
     file: CREATE_PET,
-    edits: [["if (await pets.get(pet.id, head) === petText(pet)) return;", "return;"]],
+    edits: [["if ((await pets.get(pet.id, head))?.text === petText(pet)) return;", "return;"]],
   },
   {
     name: "a request is let in on the head that is known",
