@@ -13,7 +13,7 @@ import { systemHost } from "./system_host.ts";
  * `drain`, requests that arrived whole may still add; until `close`, all additions have their answers;
  * `exit` comes whatever hangs.
  */
-const SHUTDOWN_MS = { drain: 1_000, close: 1_000 + APPEND_LIMIT_MS + 200, exit: 4_600 };
+const SHUTDOWN_MS = { drain: 500, close: 500 + APPEND_LIMIT_MS + 200, exit: 4_600 };
 
 /**
  * Opens the store and serves until SIGTERM or SIGINT; then stops accepting, answers what was accepted,

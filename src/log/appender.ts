@@ -18,7 +18,7 @@ import type { HeadReader } from "./head_reader.ts";
 import { Turns } from "./turns.ts";
 
 /** How long a command may wait for its outcome, from append() to the answer. */
-export const APPEND_LIMIT_MS = 3_000;
+export const APPEND_LIMIT_MS = 3_500;
 
 /** How many commands may wait; one more is refused at once. */
 export const QUEUE_LIMIT = 2_048;

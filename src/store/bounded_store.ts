@@ -20,7 +20,10 @@ export class NotMadeFailure extends Failure {
   }
 }
 
-/** How long calls wait for the first probe, before the store counts as away. */
+/** How often a read over the network is repeated that failed. */
+const READ_REPETITIONS = 4;
+
+/** How long calls wait for a probe to be answered, before the store counts as away. */
 const SUSPECT_LIMIT_MS = 500;
 
 /** How often it is reported that the store is still away. */
@@ -33,12 +36,12 @@ interface Waiting {
 
 /**
  * Puts limits of time and of number on the calls of a store, since a remote one may never answer, and
- * repeats reads that met a lock of the SQLite file. What fails, fails with the code `store_unavailable`,
+ * repeats reads that met a lock of the SQLite file or were lost on the network. What fails, fails with the code `store_unavailable`,
  * and as a {@linkcode NotMadeFailure} where the store was not even asked, or locked.
  *
  * Nobody can take back a call that hangs, and a remote client repeats it for as long as the store is
- * away. So where one hangs, no other is made before a probe has been answered: calls wait for the first
- * probe, and fail at once when that has failed too.
+ * away. So where one hangs, no other is made before a probe has been answered: calls wait for that for
+ * a moment, and from then on fail at once.
  */
 export class BoundedStore implements Store {
   #store: Store;
@@ -85,8 +88,11 @@ export class BoundedStore implements Store {
         return await read();
       } catch (error) {
         const pauseMs = backoffMs(this.#host, attempt);
+        // A network may lose an answer; what is still wrong after some tries is no such accident.
+        const isAccident = this.#store.reconnect !== undefined && attempt < READ_REPETITIONS;
         // In time to say so itself: a lock that stays is no call that hangs.
-        if (!isLocked(error) || this.#host.uptime() + pauseMs >= deadline) throw error;
+        const isLate = this.#host.uptime() + pauseMs >= deadline;
+        if (isLate || !isAccident && !isLocked(error)) throw error;
         await sleep(this.#host, pauseMs);
       }
     }
@@ -193,9 +199,8 @@ export class BoundedStore implements Store {
         break;
       } catch (error) {
         if (this.#isClosed()) return;
-        this.#giveUpHope();
         const now = this.#host.uptime();
-        if (reportAt === undefined || now >= reportAt) {
+        if (this.#state === "away" && (reportAt === undefined || now >= reportAt)) {
           this.#report("warn", "store_away", { reason: reasonOf(error), forMs: now - since });
           reportAt = now + AWAY_REPORT_MS;
         }

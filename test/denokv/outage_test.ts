@@ -10,7 +10,7 @@ import { ServiceProcess } from "../service_process.ts";
 const ignore = denokvProgram() === undefined;
 
 /** Longest time that an answer may take, whatever becomes of the store. */
-const ANSWER_LIMIT_MS = 4_000;
+const ANSWER_LIMIT_MS = 4_500;
 
 /** Longest time to an answer that is no failure, when the store is back. */
 const RETURN_LIMIT_MS = 2_000;

@@ -201,6 +201,23 @@ Deno.test("BoundedStore: close() fails what has no answer, and every later call"
   }
 });
 
+for (const name of ["get()", "list()"]) {
+  Deno.test(`BoundedStore: ${name} is repeated when a network lost it, and not for ever`, async () => {
+    const host = new FakeHost();
+    for (const [losses, expected] of [[4, "answered"], [5, "failed"]] as const) {
+      let lost = 0;
+      const inner = storeThat(() =>
+        lost++ < losses ? Promise.reject(new TypeError("broken pipe")) : Promise.resolve([])
+      );
+      const store = new BoundedStore({ ...inner, reconnect: () => Promise.resolve() }, host);
+      const outcome = CALLS[name](store).then(() => "answered", () => "failed");
+      await host.advance(1_000);
+      assertEquals(await outcome, expected);
+      store.close();
+    }
+  });
+}
+
 /** A store whose calls hang until they are told to be answered, or until it hangs no more. */
 class HangingStore implements Store {
   hangs = true;
