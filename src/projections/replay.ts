@@ -12,6 +12,7 @@ import { encodeHead, type Head, type HeadEntry, readHead } from "../log/head.ts"
 import { splitIntoCommits } from "../store/commit_size.ts";
 import { keyText } from "../store/key_text.ts";
 import { HEAD_KEY, isRetained, projectionKey, recordMutation } from "../store/layout.ts";
+import { PATIENCE_MS } from "../store/patient_store.ts";
 import { scan } from "../store/scan.ts";
 import type { Mutation, Store } from "../store/store.ts";
 import { compareWithLog, Differences, readEvents, UnsoundError } from "./compare.ts";
@@ -191,14 +192,17 @@ class Replay {
 
   /** Replaces the head, which others move all the while. */
   async #changeHead(change: (head: Head) => Head): Promise<Head> {
-    for (;;) {
+    const deadline = this.#host.uptime() + PATIENCE_MS;
+    do {
       const { head, versionstamp } = await this.#head();
       const next = change(head);
       const mutations: Mutation[] = [{ type: "set", key: HEAD_KEY, value: encodeHead(next) }];
       const checks = [{ key: HEAD_KEY, versionstamp }];
       if (await this.#lease.commit({ checks, mutations })) return next;
+      // Hardly at all, for whoever writes now goes on at once.
       await sleep(this.#host, this.#host.random());
-    }
+    } while (this.#host.uptime() < deadline);
+    throw new Error("Others moved the head at each attempt to change it; run the replay again");
   }
 
   #head(): Promise<HeadEntry> {
