@@ -3,6 +3,7 @@ import { sleep } from "./host.ts";
 import { APPEND_LIMIT_MS } from "./log/appender.ts";
 import { ForeignStoreError } from "./log/head.ts";
 import { reasonOf } from "./report.ts";
+import { reportCrashes } from "./report_crashes.ts";
 import { createService, type Service } from "./service.ts";
 import { stderrReport } from "./stderr_report.ts";
 import { isDurable, OpenStoreError, openStoreOrWait } from "./store/open_store.ts";
@@ -26,6 +27,7 @@ export async function serve(
 ): Promise<void> {
   const host = systemHost;
   const report = stderrReport;
+  reportCrashes(report);
   const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
   const store = await openStoreOrWait(config.kvPath, onRefused);
   const service = createService({

@@ -30,7 +30,13 @@ class Collector implements AsyncDisposable {
   readonly metrics = new Map<string, Point[]>();
   /** All that was sent, as text. */
   text = "";
-  #server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
+  #stop = new AbortController();
+  #server = Deno.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    onListen: () => {},
+    signal: this.#stop.signal,
+  }, async (request) => {
     const text = await request.text();
     this.text += text;
     this.#keep(JSON.parse(text));
@@ -79,7 +85,9 @@ class Collector implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#server.shutdown();
+    // At once: who was killed may have left a connection that nobody ends.
+    this.#stop.abort();
+    await this.#server.finished;
   }
 }
 
