@@ -47,6 +47,9 @@ export async function runTool<Options extends NonNullable<ParseArgsConfig["optio
   }
 }
 
+/** How long a command waits until its event is stored: longer than a client of the service would. */
+const APPEND_LIMIT_MS = 10_000;
+
 /** Opens the configured store for the time of `use`. A file that is not there is made only for `create`. */
 export async function withService<T>(
   { create }: { create: boolean },
@@ -54,7 +57,8 @@ export async function withService<T>(
 ): Promise<T> {
   const store = await openStore(readConfig().kvPath, { create });
   const report = () => {};
-  const service = createService({ store, host: systemHost, report });
+  const parts = { store, host: systemHost, report, appendLimitMs: APPEND_LIMIT_MS };
+  const service = createService(parts);
   try {
     return await use(service);
   } finally {

@@ -28,6 +28,8 @@ export interface Service {
 }
 
 export interface ServiceParts {
+  /** How long an addition may wait for its outcome, in milliseconds. */
+  appendLimitMs?: number;
   store: Store;
   host: Host;
   report: Report;
@@ -49,6 +51,7 @@ export function createService(parts: ServiceParts): Service {
   const keys = new (telemetry?.KeyReader ?? KeyReader)(store);
   const pets = new (telemetry?.PetReader ?? PetReader)(store);
   const appender = new (telemetry?.Appender ?? Appender)({
+    appendLimitMs: parts.appendLimitMs,
     store,
     heads,
     fold,

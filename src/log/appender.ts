@@ -17,7 +17,7 @@ import { encodeHead, type Head, type HeadEntry, readHead, writtenGenerations } f
 import type { HeadReader } from "./head_reader.ts";
 import { Turns } from "./turns.ts";
 
-/** How long a command may wait for its outcome, from append() to the answer. */
+/** How long a command may wait for its outcome, from append() to the answer, where nothing else is said. */
 export const APPEND_LIMIT_MS = 3_500;
 
 /** How many commands may wait; one more is refused at once. */
@@ -55,6 +55,8 @@ export interface AppendWatch<Context = unknown> {
 }
 
 export interface AppenderParts {
+  /** How long a command may wait for its outcome, in milliseconds. */
+  appendLimitMs?: number;
   store: Store;
   heads: HeadReader;
   fold: (event: LogEvent) => ProjectionRecord[];
@@ -109,10 +111,12 @@ export class Appender {
   /** Whether the next base must be read, however well the latest head is known. */
   #needsFreshBase = false;
 
+  #limitMs: number;
   #turns: Turns;
 
   constructor(parts: AppenderParts) {
     this.#parts = parts;
+    this.#limitMs = parts.appendLimitMs ?? APPEND_LIMIT_MS;
     this.#turns = new Turns(parts.host);
   }
 
@@ -132,7 +136,7 @@ export class Appender {
     return new Promise((resolve, reject) => {
       const pending: Pending = {
         command,
-        deadline: this.#parts.host.uptime() + APPEND_LIMIT_MS,
+        deadline: this.#parts.host.uptime() + this.#limitMs,
         preparedFor: -1,
         putBack: false,
         unclear: false,
@@ -197,7 +201,9 @@ export class Appender {
 
   async #base(): Promise<HeadEntry> {
     const { heads, store } = this.#parts;
-    if (heads.latest === undefined || this.#needsFreshBase) heads.advance(await readHead(store));
+    // A read costs little beside a commit that comes too late.
+    const isOld = heads.latest === undefined || this.#needsFreshBase || this.#turns.areOthersNear;
+    if (isOld) heads.advance(await readHead(store));
     this.#needsFreshBase = false;
     return heads.latest!;
   }
@@ -405,7 +411,7 @@ export class Appender {
     const due = this.#arrivals.findIndex(({ settled, deadline }) => !settled && deadline > now);
     const passed = this.#arrivals.splice(0, due === -1 ? this.#arrivals.length : due);
     for (const pending of passed) {
-      settle(pending, () => pending.reject(overdue(pending)));
+      settle(pending, () => pending.reject(overdue(pending, this.#limitMs)));
     }
   }
 }
@@ -426,15 +432,15 @@ function settle(pending: Pending, answer: () => void): void {
   answer();
 }
 
-function overdue({ unclear }: Pending): Failure {
+function overdue({ unclear }: Pending, limitMs: number): Failure {
   return unclear
     ? new Failure(
       "outcome_unknown",
-      `The store gave no clear answer within ${APPEND_LIMIT_MS} ms, so it may or may not have been stored`,
+      `The store gave no clear answer within ${limitMs} ms, so it may or may not have been stored`,
     )
     : new Failure(
       "store_unavailable",
-      `The store could not take it within ${APPEND_LIMIT_MS} ms, so nothing was stored`,
+      `The store could not take it within ${limitMs} ms, so nothing was stored`,
     );
 }
 

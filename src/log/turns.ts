@@ -29,6 +29,11 @@ export class Turns {
     this.#host = host;
   }
 
+  /** Whether another instance was first a moment ago. */
+  get areOthersNear(): boolean {
+    return this.#host.uptime() < this.#othersUntil;
+  }
+
   /** How long to wait before the next commit, in milliseconds, after another instance was first. */
   lose(): number {
     this.#lost++;
@@ -49,9 +54,9 @@ export class Turns {
 
   #turnsToWait(): number {
     if (this.#lost > 0) return Math.min(PAUSE_LIMIT_TURNS, this.#lost);
-    const now = this.#host.uptime();
-    if (now < this.#othersUntil) return 1;
-    const isLongRow = this.#won >= ROW_LIMIT_COMMITS && now - this.#rowSince >= ROW_LIMIT_MS;
+    if (this.areOthersNear) return 1;
+    const rowMs = this.#host.uptime() - this.#rowSince;
+    const isLongRow = this.#won >= ROW_LIMIT_COMMITS && rowMs >= ROW_LIMIT_MS;
     return isLongRow ? 2 : 0;
   }
 

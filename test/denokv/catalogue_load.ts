@@ -50,7 +50,8 @@ type Outcome = { response: Response; text: string } | undefined;
 export async function openOperator(server: DenokvServer): Promise<Service & Disposable> {
   Deno.env.set("DENO_KV_ACCESS_TOKEN", server.token);
   const store = await openStore(server.address, { create: true });
-  const service = createService({ store, host: systemHost, report: () => {} });
+  const parts = { store, host: systemHost, report: () => {}, appendLimitMs: 10_000 };
+  const service = createService(parts);
   return { ...service, [Symbol.dispose]: () => service.store.close() };
 }
 

@@ -32,11 +32,14 @@ Deno.test("Turns: who wins after losses waits for as many commits as it lost, up
 Deno.test("Turns: others who were met are let go first for two seconds", async () => {
   const host = new FakeHost();
   const turns = new Turns(host);
+  assertEquals(turns.areOthersNear, false);
   turns.lose();
   turns.win(COMMIT_MS);
   assertEquals(turns.win(COMMIT_MS), COMMIT_MS);
+  assertEquals(turns.areOthersNear, true);
   await host.advance(2_000);
   assertEquals(turns.win(COMMIT_MS), 0);
+  assertEquals(turns.areOthersNear, false);
 });
 
 Deno.test("Turns: no pause is longer than half a second, however long the commits take", () => {
