@@ -5,8 +5,8 @@
  */
 
 import { audit, auditLines, type AuditOptions, type AuditReport } from "../src/audit.ts";
-import { readCheckpoint, writeCheckpoint } from "../src/checkpoint.ts";
 import { splitLines } from "../src/log/chain.ts";
+import { readCheckpoint, writeCheckpoint } from "./checkpoint_file.ts";
 import { count, ProgressLine } from "./progress_line.ts";
 import { EXIT, print, runTool, UsageError, withPatientStore } from "./run_tool.ts";
 
@@ -45,20 +45,20 @@ await runTool({
       ...(checkpoint === undefined ? {} : { checkpoint }),
       progress: (done, total) => progress.update(CHECKING, done, total),
     };
-    const report = file === undefined
-      ? await withPatientStore({ examined: true }, (parts) => audit(parts, options))
-      : await auditExport(file, options);
-    progress.end();
+    const report = await auditWhat(file, options).finally(() => progress.end());
+    await print(json ? JSON.stringify(report) : textOf(report, checkpoint !== undefined));
     if (path !== undefined && report.sound) {
       await writeCheckpoint(path, { position: report.position, hash: report.hash });
     }
-    await print(json ? JSON.stringify(report) : textOf(report, checkpoint !== undefined));
     return report.sound ? EXIT.done : EXIT.refused;
   },
 });
 
-async function auditExport(path: string, options: AuditOptions): Promise<AuditReport> {
-  const stream = path === "-" ? Deno.stdin.readable : (await Deno.open(path)).readable;
+async function auditWhat(file: string | undefined, options: AuditOptions): Promise<AuditReport> {
+  if (file === undefined) {
+    return await withPatientStore({ examined: true }, (parts) => audit(parts, options));
+  }
+  const stream = file === "-" ? Deno.stdin.readable : (await Deno.open(file)).readable;
   return await auditLines(splitLines(stream), options);
 }
 

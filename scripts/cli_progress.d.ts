@@ -6,6 +6,10 @@ declare module "cli-progress" {
     format: string;
     barCompleteChar?: string;
     barIncompleteChar?: string;
+    /** Width of the bar, in characters. */
+    barsize?: number;
+    /** Whether the terminal is left to break its lines; `false` has it cut them while the bar is shown. */
+    linewrap?: boolean;
     /** How many updates the time left is reckoned from. */
     etaBuffer?: number;
   }

@@ -64,6 +64,9 @@ export class ProgressLine {
         : "{title} [{bar}] {percentage}% {value}/{total} {unit}, {rate}/s, {eta_formatted} left",
       barCompleteChar: "=",
       barIncompleteChar: " ",
+      barsize: 16,
+      // Else a terminal would cut its lines for good after a Ctrl-C.
+      linewrap: true,
       etaBuffer: 50,
     });
     this.#bar.start(total ?? 0, done, { ...phase, rate: 0 });

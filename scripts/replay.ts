@@ -32,7 +32,7 @@ Exit codes: 0 done; 1 another replay is under way, the log is not sound, or a dr
 const PHASES: Record<ReplayPhase, ProgressPhase> = {
   fill: { title: "Filling", unit: "events" },
   compare: { title: "Comparing", unit: "events" },
-  wait: { title: "Waiting", unit: "ms" },
+  wait: { title: "Waiting", unit: "s" },
   remove: { title: "Removing", unit: "records" },
 };
 
@@ -63,9 +63,12 @@ await runTool({
 
 async function rebuild(parts: { store: Store; host: Host }, graceMs: number): Promise<number> {
   const start = performance.now();
-  const { generation, events, differences } = await replay(parts, {
+  const { generation, events, resumedFrom, differences } = await replay(parts, {
     graceMs,
-    progress: (phase, done, total) => progress.update(PHASES[phase], done, total),
+    progress: (phase, done, total) => {
+      if (phase === "wait") progress.update(PHASES.wait, inSeconds(done), inSeconds(total!));
+      else progress.update(PHASES[phase], done, total);
+    },
     onWait: () =>
       console.error(
         "Another replay has been at work; looking for up to " +
@@ -73,11 +76,11 @@ async function rebuild(parts: { store: Store; host: Host }, graceMs: number): Pr
       ),
   });
   progress.end();
-  const seconds = (performance.now() - start) / 1_000;
+  const seconds = ((performance.now() - start) / 1_000).toFixed(1);
+  const earlier = resumedFrom === 0 ? "" : `, ${count(resumedFrom)} of them in an earlier run`;
   console.error(
-    `Replayed ${count(events)} events in ${
-      seconds.toFixed(1)
-    } s; generation ${generation} is served.`,
+    `Replayed ${count(events)} events${earlier}, in ${seconds} s; ` +
+      `generation ${generation} is served.`,
   );
   describe("The old projections", differences);
   return EXIT.done;
@@ -111,6 +114,10 @@ function describe(subject: string, { total, counts, first }: Differences): void 
     const event = position === undefined ? "" : ` (event ${position})`;
     console.error(`  first ${kind}: ${keyText(key)}${event}`);
   }
+}
+
+function inSeconds(ms: number): number {
+  return Math.round(ms / 1_000);
 }
 
 function parseSeconds(text: string): number {

@@ -4,7 +4,6 @@
  */
 
 import type { LogEvent } from "../events/event.ts";
-import type { Checkpoint } from "./checkpoint.ts";
 import type { Host } from "./host.ts";
 import { Chain } from "./log/chain.ts";
 import {
@@ -59,6 +58,14 @@ export interface AuditReport {
   faults: Fault[];
   /** What is no fault but worth to know. */
   notes: string[];
+}
+
+/** What an operator keeps of a log that was sound, to see later that it was only added to. */
+export interface Checkpoint {
+  /** Position of the last line then; 0 for an empty log. */
+  position: number;
+  /** SHA-256 (hex) of that line. */
+  hash: string;
 }
 
 export interface AuditOptions {

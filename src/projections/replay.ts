@@ -36,8 +36,10 @@ export interface ReplayOptions {
 export interface ReplayOutcome {
   /** The generation that is served now. */
   generation: number;
-  /** How many events were replayed by this run; fewer than the log has where it took up another's work. */
+  /** How many events were replayed: all that the log had when the replay was announced. */
   events: number;
+  /** How many of them by a run that was broken off, and taken up by this one. */
+  resumedFrom: number;
   /** How the generation that was served before differed from the log. */
   differences: Differences;
 }
@@ -54,7 +56,12 @@ export async function replay(
   // An empty log has nothing to be rebuilt, and a lease alone would make its store a stranger's.
   const { head, versionstamp } = await readHead(store);
   if (versionstamp === null) {
-    return { generation: head.generation, events: 0, differences: new Differences() };
+    return {
+      generation: head.generation,
+      events: 0,
+      resumedFrom: 0,
+      differences: new Differences(),
+    };
   }
   const lease = await ReplayLease.take(store, host, options.onWait ?? (() => {}));
   const work = new Replay(store, host, lease, options);
@@ -83,11 +90,12 @@ class Replay {
     const { generation: old, building = await this.#announce() } = (await this.#head()).head;
     const { generation, until } = building;
     try {
-      const events = await this.#fill(generation, until);
+      const resumedFrom = this.#lease.filledTo;
+      await this.#fill(generation, until);
       const differences = await this.#compare(old, generation, until);
       await this.#flip(old, generation);
       await this.#removeLeftovers();
-      return { generation, events, differences };
+      return { generation, events: until, resumedFrom, differences };
     } catch (error) {
       if (error instanceof UnsoundError) await this.#abandon(generation);
       throw error;
@@ -107,7 +115,7 @@ class Replay {
     return announced.building!;
   }
 
-  async #fill(generation: number, until: number): Promise<number> {
+  async #fill(generation: number, until: number): Promise<void> {
     const start = this.#lease.filledTo;
     let filling = Promise.resolve();
     for await (const batch of readEvents(this.#store, until)) {
@@ -118,7 +126,6 @@ class Replay {
       this.#progress("fill", batch.at(-1)!.position, until);
     }
     await filling;
-    return until - start;
   }
 
   async #write(generation: number, events: LogEvent[]): Promise<void> {

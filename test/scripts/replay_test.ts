@@ -30,7 +30,7 @@ Deno.test({
       assertEquals((await runTask(["audit"], { kvPath })).code, 1);
       const replayed = await runTask(["replay", "--grace", "0"], { kvPath });
       assertEquals(replayed.code, 0, replayed.stderr);
-      assertMatch(replayed.stderr, /Replayed 40 events in [\d.]+ s; generation 2 is served\./);
+      assertMatch(replayed.stderr, /Replayed 40 events, in [\d.]+ s; generation 2 is served\./);
       assertEquals((await runTask(["audit"], { kvPath })).code, 0);
     }),
 });

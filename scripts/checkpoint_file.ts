@@ -1,15 +1,13 @@
-/** A checkpoint: what an operator keeps of a log, outside of its store, to see later that it was only added to. */
+/** The file in which an operator keeps a checkpoint of the log, outside of its store. */
 
 import { z } from "zod";
 import { Sha256Hex } from "../events/api_key.ts";
+import type { Checkpoint } from "../src/audit.ts";
 
-const Checkpoint = z.strictObject({
-  /** Position of the last line that was sound; 0 for an empty log. */
+const CheckpointFile: z.ZodType<Checkpoint> = z.strictObject({
   position: z.int().min(0),
-  /** SHA-256 (hex) of that line. */
   hash: Sha256Hex,
 });
-export type Checkpoint = z.infer<typeof Checkpoint>;
 
 /** The file is there but holds no checkpoint. */
 export class CheckpointFileError extends Error {
@@ -26,7 +24,7 @@ export async function readCheckpoint(path: string): Promise<Checkpoint | undefin
     throw error;
   }
   try {
-    return Checkpoint.parse(JSON.parse(text));
+    return CheckpointFile.parse(JSON.parse(text));
   } catch {
     throw new CheckpointFileError(`${path} holds no checkpoint`);
   }
@@ -37,13 +35,9 @@ export async function writeCheckpoint(path: string, checkpoint: Checkpoint): Pro
   // Beside the file, for a rename is atomic within a file system only.
   const draft = `${path}.${crypto.randomUUID()}.tmp`;
   try {
-    const file = await Deno.open(draft, { write: true, createNew: true });
-    try {
-      await file.write(new TextEncoder().encode(`${JSON.stringify(checkpoint)}\n`));
-      await file.sync();
-    } finally {
-      file.close();
-    }
+    await Deno.writeTextFile(draft, `${JSON.stringify(checkpoint)}\n`, { createNew: true });
+    using file = await Deno.open(draft, { write: true });
+    await file.sync();
     await Deno.rename(draft, path);
   } catch (error) {
     await Deno.remove(draft).catch(() => {});
