@@ -1,8 +1,9 @@
 import { Failure } from "../failure.ts";
 import type { Host } from "../host.ts";
+import { APPEND_LIMIT_MS } from "../log/appender.ts";
 
 /** How long one that waits for others of its name goes on to wait for the next of them. */
-export const FLIGHTS_LIMIT_MS = 5_000;
+export const FLIGHTS_LIMIT_MS = APPEND_LIMIT_MS;
 
 /** How many may wait for others; one more is refused at once. */
 export const FLIGHTS_WAITING_LIMIT = 2_048;
