@@ -81,7 +81,7 @@ Deno.test({
     using proxy = new CuttingProxy(server.port, 0);
     await using fixture = await openFixture(server, proxy.address);
     const load = fixture.load({ hasFaults: false });
-    proxy.share = 0.1;
+    proxy.share = 0.05;
     await load.run();
     proxy.share = 0;
     await load.verifyLog();
