@@ -5,46 +5,36 @@
  */
 
 import { readConfig } from "../src/config.ts";
-import { issueKey } from "../src/commands/issue_key.ts";
-import { revokeKey } from "../src/commands/revoke_key.ts";
-import { listKeys } from "../src/projections/key_reader.ts";
-import { stateOf } from "../src/api_key.ts";
-import { reasonOf } from "../src/report.ts";
-import { serve } from "../src/serve.ts";
-import type { Service } from "../src/service.ts";
+import { EXIT, runTool, UsageError } from "./run_tool.ts";
 
-const LABEL = "development (deno task dev)";
+const HELP = `
+Serves for development: starts again on every change of the source, sees to it that there is a
+development key, and prints the address, the key and a curl line that can be pasted.
 
-/**
- * Where a reload finds the key again: it starts the program anew within the same process. A key is
- * stored nowhere in clear, so each start issues its own, and revokes the one of the start before.
- */
-const TOKEN_VARIABLE = "DEV_TOKEN";
+  deno task dev
 
-try {
-  await serve(readConfig(), announce);
-} catch (error) {
-  console.error(`error: ${reasonOf(error)}`);
-  Deno.exit(1);
-}
+PORT (default 8000), HOST (default 0.0.0.0) and KV_PATH (default .data/pets.sqlite3) are settings of the
+environment, as for deno task start. Ctrl-C ends it.
+Exit codes: 0 told to end, 2 the command could not run.
+`;
 
-async function announce(service: Service, { port }: Deno.NetAddr): Promise<void> {
-  const token = Deno.env.get(TOKEN_VARIABLE) ?? await renewKey(service);
-  Deno.env.set(TOKEN_VARIABLE, token);
-  const address = `http://localhost:${port}/v1`;
-  console.log(`
-Animal Store serves at ${address}
-Development key: ${token}
-
-  curl -H 'Authorization: Bearer ${token}' ${address}/pets
-`);
-}
-
-async function renewKey(service: Service): Promise<string> {
-  const { head } = await service.heads.fresh();
-  for (const key of await listKeys(service.store, head)) {
-    const isOld = key.label === LABEL && stateOf(key, service.host.now()) === "live";
-    if (isOld) await revokeKey(service, key.id);
-  }
-  return (await issueKey(service, { label: LABEL })).token;
-}
+await runTool({
+  help: HELP,
+  options: {},
+  async run(_values, positionals) {
+    if (positionals.length > 0) {
+      throw new UsageError(`Unexpected argument ${JSON.stringify(positionals[0])}`);
+    }
+    // What cannot be used is told here: the watcher would wait for a change that mends nothing.
+    readConfig();
+    // A process of its own, because the watcher outlives whatever it watches, a refusal included.
+    const watcher = new Deno.Command(Deno.execPath(), { args: ["task", "--quiet", "dev:watch"] });
+    const process = watcher.spawn();
+    // A terminal tells the watcher of Ctrl-C itself; this process has but to outlive it.
+    Deno.addSignalListener("SIGINT", () => {});
+    // SIGTERM would end the service only, and leave the watcher waiting for a change.
+    Deno.addSignalListener("SIGTERM", () => process.kill("SIGINT"));
+    const { success } = await process.status;
+    return success ? EXIT.done : EXIT.couldNotRun;
+  },
+});

@@ -41,8 +41,8 @@ export async function runTool<Options extends NonNullable<ParseArgsConfig["optio
   } catch (error) {
     // Who reads the output has seen enough: `deno task log | head`.
     if (error instanceof Deno.errors.BrokenPipe) Deno.exit(EXIT.done);
-    console.error(`error: ${reasonOf(error)}`);
-    if (error instanceof UsageError) console.error("Run it with --help to see how it is used.");
+    const hint = error instanceof UsageError ? "; --help shows how it is used" : "";
+    console.error(`error: ${reasonOf(error)}${hint}`);
     Deno.exit(EXIT.couldNotRun);
   }
 }
@@ -97,6 +97,7 @@ function parse<Options extends NonNullable<ParseArgsConfig["options"]>>(options:
   try {
     return parseArgs({ args: Deno.args, options, allowPositionals: true, strict: true });
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    // The first sentence says what is wrong; the others how an argument can begin with a dash.
+    throw new UsageError((error as Error).message.split(". ")[0]);
   }
 }

@@ -1,0 +1,65 @@
+/** Serves for development: what `deno task dev` runs, and runs again on every change. */
+
+import { readConfig } from "../src/config.ts";
+import { issueKey } from "../src/commands/issue_key.ts";
+import { revokeKey } from "../src/commands/revoke_key.ts";
+import { listKeys } from "../src/projections/key_reader.ts";
+import { stateOf } from "../src/api_key.ts";
+import { reasonOf } from "../src/report.ts";
+import { serve } from "../src/serve.ts";
+import type { Service } from "../src/service.ts";
+import { sha256Hex } from "../src/sha256.ts";
+
+const LABEL = "development (deno task dev)";
+
+/**
+ * Where a reload finds the key again: it starts the program anew within the same process. A key is
+ * stored nowhere in clear, so each start issues its own, and revokes the one of the start before.
+ */
+const TOKEN_VARIABLE = "DEV_TOKEN";
+
+try {
+  await serve(readConfig(), announce);
+} catch (error) {
+  console.error(`error: ${reasonOf(error)}`);
+  Deno.exit(1);
+}
+
+async function announce(service: Service, { hostname, port }: Deno.NetAddr): Promise<void> {
+  const token = await liveToken(service, Deno.env.get(TOKEN_VARIABLE)) ?? await renewKey(service);
+  Deno.env.set(TOKEN_VARIABLE, token);
+  const address = `http://${hostOf(hostname)}:${port}/v1`;
+  console.log(`
+Animal Store serves at ${address}
+Development key: ${token}
+
+  curl -H 'Authorization: Bearer ${token}' ${address}/pets
+`);
+}
+
+/** A name under which this machine reaches what listens there. */
+function hostOf(hostname: string): string {
+  if (["0.0.0.0", "127.0.0.1", "::", "::1"].includes(hostname)) return "localhost";
+  return hostname.includes(":") ? `[${hostname}]` : hostname;
+}
+
+/** The token, unless its key was revoked meanwhile, or went with a store in memory. */
+async function liveToken(
+  { store, heads, host }: Service,
+  token: string | undefined,
+): Promise<string | undefined> {
+  if (token === undefined) return undefined;
+  const { head } = await heads.fresh();
+  const tokenHash = sha256Hex(token);
+  const key = (await listKeys(store, head)).find((it) => it.tokenHash === tokenHash);
+  return key !== undefined && stateOf(key, host.now()) === "live" ? token : undefined;
+}
+
+async function renewKey(service: Service): Promise<string> {
+  const { head } = await service.heads.fresh();
+  for (const key of await listKeys(service.store, head)) {
+    const isOld = key.label === LABEL && stateOf(key, service.host.now()) === "live";
+    if (isOld) await revokeKey(service, key.id);
+  }
+  return (await issueKey(service, { label: LABEL })).token;
+}
