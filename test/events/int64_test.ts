@@ -1,0 +1,81 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { INT64_MAX, INT64_MIN, int64Of, parseExactJson } from "../../events/int64.ts";
+
+const INTEGERS: [source: string, value: bigint][] = [
+  ["0", 0n],
+  ["-0", 0n],
+  ["0.000", 0n],
+  ["0e999999999", 0n],
+  ["-0.0e-999999999", 0n],
+  ["1", 1n],
+  ["1.0", 1n],
+  ["10e-1", 1n],
+  ["0.1e1", 1n],
+  ["1000e-3", 1n],
+  ["-1", -1n],
+  ["1e3", 1_000n],
+  ["1E+3", 1_000n],
+  ["1.5e1", 15n],
+  ["9007199254740993", 9_007_199_254_740_993n],
+  ["9223372036854775807", INT64_MAX],
+  ["9223372036854775807.000", INT64_MAX],
+  ["9.223372036854775807e18", INT64_MAX],
+  ["92233720368547758070e-1", INT64_MAX],
+  ["-9223372036854775808", INT64_MIN],
+  ["1e18", 10n ** 18n],
+];
+
+const OTHERS = [
+  "0.1",
+  "1.5",
+  "-1.5",
+  "1e-1",
+  "15e-1",
+  "9007199254740992.5",
+  "9223372036854775806.5",
+  "9223372036854775808",
+  "-9223372036854775809",
+  "1e19",
+  "1e999999999",
+  "-1e999999999",
+  "1e-999999999",
+  "1e99999999999999999999999",
+  "123456789012345678901234567890",
+];
+
+Deno.test("int64Of() knows an integer in whatever way it is written", () => {
+  for (const [source, value] of INTEGERS) assertEquals(int64Of(source), value, source);
+});
+
+Deno.test("int64Of() has no value for what is no integer or no int64", () => {
+  for (const source of OTHERS) assertEquals(int64Of(source), undefined, source);
+});
+
+Deno.test("int64Of() takes no time for a short text that means a huge number", () => {
+  const before = performance.now();
+  for (let round = 0; round < 1_000; round++) int64Of("1e999999999");
+  int64Of(`1${"0".repeat(60_000)}e-60000`);
+  assertEquals(performance.now() - before < 1_000, true);
+});
+
+Deno.test("parseExactJson() makes int64s of integers, and leaves other numbers as they are", () => {
+  assertEquals(parseExactJson('{"a":[1,1.5,9223372036854775807],"b":1e400,"c":"1","d":null}'), {
+    a: [1n, 1.5, INT64_MAX],
+    b: Infinity,
+    c: "1",
+    d: null,
+  });
+});
+
+Deno.test("parseExactJson() keeps __proto__ as a name like any other", () => {
+  const parsed = parseExactJson('{"__proto__":{"a":1}}') as object;
+  assertEquals(Object.keys(parsed), ["__proto__"]);
+  assertEquals(Object.getPrototypeOf(parsed), Object.prototype);
+});
+
+Deno.test("parseExactJson() throws on malformed text, and on text nested too deep", () => {
+  for (const text of ["", "{", "[1,]", "01", "1 2", "'a'", "undefined"]) {
+    assertThrows(() => parseExactJson(text), SyntaxError);
+  }
+  assertThrows(() => parseExactJson("[".repeat(20_000) + "]".repeat(20_000)), RangeError);
+});
