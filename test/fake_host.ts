@@ -22,7 +22,11 @@ export class FakeHost implements Host {
 
   random = () => 0.5;
 
-  randomBytes = (length: number) => new Uint8Array(length).fill(++this.#count);
+  randomBytes = (length: number) => {
+    const bytes = new Uint8Array(length);
+    new DataView(bytes.buffer).setUint32(0, ++this.#count);
+    return bytes;
+  };
 
   newId = () => `01HZZZZZZZ${String(++this.#count).padStart(16, "0")}`;
 

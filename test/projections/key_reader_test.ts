@@ -1,0 +1,111 @@
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { newToken } from "../../src/api_key.ts";
+import { issueKey } from "../../src/commands/issue_key.ts";
+import { revokeKey } from "../../src/commands/revoke_key.ts";
+import { Failure } from "../../src/failure.ts";
+import type { ApiKey } from "../../src/api_key.ts";
+import { KeyReader, listKeys } from "../../src/projections/key_reader.ts";
+import { keyByTokenKey, projectionKey } from "../../src/store/layout.ts";
+import { ScriptedStore } from "../store/scripted_store.ts";
+import { openTestService } from "../test_service.ts";
+
+async function open() {
+  let store!: ScriptedStore;
+  const service = await openTestService((inner) => store = new ScriptedStore(inner));
+  const keys = new KeyReader(service.store);
+  const headNow = async () => (await service.heads.fresh()).head;
+  return { service, store, keys, headNow, [Symbol.asyncDispose]: service[Symbol.asyncDispose] };
+}
+
+Deno.test("authorize() reads a key once, until an event concerns keys", async () => {
+  await using opened = await open();
+  const { service, store, keys, headNow } = opened;
+  const now = service.host.now();
+  const key = await keys.authorize(service.token, await headNow(), now);
+  assertEquals([key.id, key.label], [service.keyId, "test"]);
+  const { lists } = store.reads;
+  await (await service.add({ name: "Rex", categoryId: 1 })).body?.cancel();
+  const afterAddition = store.reads.lists;
+  assertEquals((keys.authorize(service.token, await headNow(), now) as ApiKey).id, key.id);
+  assertEquals(store.reads.lists, afterAddition);
+  await issueKey(service, { label: "other" });
+  await keys.authorize(service.token, await headNow(), now);
+  assertEquals(store.reads.lists > lists, true);
+});
+
+Deno.test("authorize() refuses from the head on at which a key was revoked", async () => {
+  await using opened = await open();
+  const { service, keys, headNow } = opened;
+  const now = service.host.now();
+  const { id, token } = await issueKey(service, { label: "short" });
+  const before = await headNow();
+  await keys.authorize(token, before, now);
+  await revokeKey(service, id);
+  const refusal = await assertRejects(async () => {
+    await keys.authorize(token, await headNow(), now);
+  }, Failure);
+  assertEquals([refusal.code, refusal.message], ["invalid_credentials", "The API key is revoked"]);
+});
+
+Deno.test("authorize() asks the clock of a key that is remembered", async () => {
+  await using opened = await open();
+  const { service, keys, headNow } = opened;
+  const expiresAt = service.host.now() + 1_000;
+  const { token } = await issueKey(service, { label: "short", expiresAt });
+  const head = await headNow();
+  await keys.authorize(token, head, expiresAt - 1);
+  assertThrows(() => keys.authorize(token, head, expiresAt), Failure, "The API key is expired");
+});
+
+Deno.test("authorize() refuses a mistyped token without asking the store", async () => {
+  await using opened = await open();
+  const { service, store, keys, headNow } = opened;
+  const head = await headNow();
+  const { lists } = store.reads;
+  for (const token of ["", "nonsense", service.token.slice(0, -1), `${service.token}0`]) {
+    await assertRejects(
+      async () => {
+        await keys.authorize(token, head, service.host.now());
+      },
+      Failure,
+      "The API key is not known",
+    );
+  }
+  assertEquals(store.reads.lists, lists);
+  const unknown = newToken((length) => new Uint8Array(length).fill(255));
+  await assertRejects(
+    async () => {
+      await keys.authorize(unknown, head, service.host.now());
+    },
+    Failure,
+    "The API key is not known",
+  );
+  assertEquals(store.reads.lists, lists + 1);
+  assertEquals(keys.remembers(unknown), false);
+});
+
+Deno.test("listKeys() has all keys, more than one batch of them too", async () => {
+  await using opened = await open();
+  const { service, headNow } = opened;
+  const count = 1_005;
+  const issued = await Promise.all(
+    Array.from({ length: count }, (_, index) => issueKey(service, { label: `key ${index}` })),
+  );
+  await revokeKey(service, issued[0].id);
+  const keys = await listKeys(service.store, await headNow());
+  assertEquals(keys.length, count + 1);
+  assertEquals(new Set(keys.map(({ id }) => id)).size, count + 1);
+  assertEquals(keys.filter(({ isRevoked }) => isRevoked).map(({ id }) => id), [issued[0].id]);
+});
+
+Deno.test("listKeys() says that a projection is damaged where a key has no record of its issue", async () => {
+  await using opened = await open();
+  const { service, headNow } = opened;
+  await revokeKey(service, service.keyId);
+  const head = await headNow();
+  const [{ tokenHash }] = await listKeys(service.store, head);
+  const key = projectionKey(head.generation, keyByTokenKey(tokenHash, 1));
+  await service.store.commit({ checks: [], mutations: [{ type: "delete", key }] });
+  const failure = await assertRejects(() => listKeys(service.store, head), Failure);
+  assertEquals(failure.code, "projection_damaged");
+});
