@@ -15,7 +15,7 @@ import { projectionKey } from "../../src/store/layout.ts";
 import { LIST_LIMIT } from "../../src/store/store.ts";
 import type { FakeHost } from "../fake_host.ts";
 import { assertError, assertRefused } from "../http/test_each_way.ts";
-import { ScriptedStore } from "../scripted_store.ts";
+import { ScriptedStore } from "../store/scripted_store.ts";
 import { clientOf, openTestService, type TestService } from "../test_service.ts";
 
 const REX = { name: "Rex", categoryId: 1 };
@@ -164,7 +164,7 @@ Deno.test("createPet lets a second request wait for the outcome of the first", a
   await using _ = service;
   const started = Promise.withResolvers<void>();
   const go = Promise.withResolvers<void>();
-  store.scripts.push((land) => {
+  store.script.push((land) => {
     started.resolve();
     return go.promise.then(land);
   });
@@ -185,7 +185,7 @@ Deno.test("createPet refuses a request that waited where its API key was revoked
   await using _ = service;
   const landed = Promise.withResolvers<void>();
   const go = Promise.withResolvers<void>();
-  store.scripts.push(async (land) => {
+  store.script.push(async (land) => {
     const versionstamp = await land();
     landed.resolve();
     await go.promise;
@@ -204,7 +204,7 @@ Deno.test("createPet refuses a request that waited where its API key was revoked
 Deno.test("createPet answers a retry as a replay where the unclear commit had landed", async () => {
   const { service, store, pass } = await openScriptedService();
   await using _ = service;
-  store.scripts.push(async (land) => {
+  store.script.push(async (land) => {
     await land();
     throw new Error("connection lost");
   });
@@ -221,7 +221,7 @@ Deno.test("createPet adds one pet where a commit lands before the retry's, after
   // No commit of the first request gets an answer; the last of them is on its way still.
   let landLate: (() => Promise<string | null>) | undefined;
   for (let count = 0; count < 100; count++) {
-    store.scripts.push((land) => {
+    store.script.push((land) => {
       landLate = land;
       return new Promise(() => {});
     });
@@ -229,7 +229,7 @@ Deno.test("createPet adds one pet where a commit lands before the retry's, after
   const first = add(REX, KEY);
   await pass(APPEND_LIMIT_MS + 100);
   await assertError(await first, { status: 503, code: "outcome_unknown" });
-  store.scripts = [async (land) => {
+  store.script = [async (land) => {
     // The retry found no pet when it was prepared, on the very base of the commit that lands now.
     assertEquals((await readHead(service.store)).head.lastPetId, 0);
     assert(await landLate!() !== null);
@@ -238,7 +238,7 @@ Deno.test("createPet adds one pet where a commit lands before the retry's, after
   const second = add(REX, KEY);
   await pass(APPEND_LIMIT_MS - 1);
   await assertReplayOf(1, second);
-  assertEquals(store.scripts.length, 0, "the retry made a commit of its own");
+  assertEquals(store.script.length, 0, "the retry made a commit of its own");
   assertEquals((await readHead(service.store)).head.lastPetId, 1);
 });
 
@@ -248,7 +248,7 @@ Deno.test("createPet adds one pet where a commit comes after the retry's, after 
   const { add } = service;
   const late: (() => Promise<string | null>)[] = [];
   for (let count = 0; count < 100; count++) {
-    store.scripts.push((land) => {
+    store.script.push((land) => {
       late.push(land);
       return new Promise(() => {});
     });
@@ -256,7 +256,7 @@ Deno.test("createPet adds one pet where a commit comes after the retry's, after 
   const first = add(REX, KEY);
   await pass(APPEND_LIMIT_MS + 100);
   await assertError(await first, { status: 503, code: "outcome_unknown" });
-  store.scripts = [];
+  store.script = [];
   const second = add(REX, KEY);
   await pass(APPEND_LIMIT_MS - 1);
   await assertNew(1, second);
@@ -271,9 +271,9 @@ Deno.test("createPet lets a retry wait for a commit that others wait for too, an
   const { add } = service;
   const go = Promise.withResolvers<void>();
   let isClear = false;
-  store.scripts.push((land) => go.promise.then(land));
+  store.script.push((land) => go.promise.then(land));
   for (let count = 0; count < 1_000; count++) {
-    store.scripts.push((land) => isClear ? land() : Promise.reject(new Error("connection lost")));
+    store.script.push((land) => isClear ? land() : Promise.reject(new Error("connection lost")));
   }
   // Rex and Ada wait for the commit before theirs, and so go into one; Ada has 900 ms more to wait.
   const blocker = add({ ...REX, name: "Bo" });

@@ -26,7 +26,7 @@ export const FATES = {
 /** A store whose commits go as the script says, and well when it is at its end. */
 export class ScriptedStore implements Store {
   /** The fates of the next commits, in order. */
-  readonly script: Fate[] = [];
+  script: Fate[] = [];
   /** The fate of all commits that the script leaves out. */
   otherwise: Fate = FATES.lands;
   /** What becomes of the reads: may hold one up before or after it has looked, or make it fail. */
