@@ -8,6 +8,7 @@ declare module "@std/assert" {
   export function assertEquals<T>(actual: T, expected: T, message?: string): void;
   export function assertNotEquals<T>(actual: T, expected: T, message?: string): void;
   export function assertStrictEquals<T>(actual: unknown, expected: T, message?: string): void;
+  export function assertNotStrictEquals<T>(actual: unknown, expected: T, message?: string): void;
   export function assertMatch(actual: string, expected: RegExp, message?: string): void;
   export function assertStringIncludes(actual: string, expected: string, message?: string): void;
   export function assertGreater<T>(actual: T, expected: T, message?: string): void;

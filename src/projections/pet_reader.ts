@@ -9,6 +9,9 @@ import { BLOCK_SIZE, PetCache } from "./pet_cache.ts";
 const PAGES_CACHE_LIMIT = 1_000;
 const VIEWS_CACHE_LIMIT = 1_000;
 
+/** How much text of pages is remembered, in UTF-16 code units: a thousand long ones would be 600 MB. */
+const PAGES_TEXT_LIMIT = 32 * 1024 * 1024;
+
 /** How many of the newest pets of a status are kept at hand: a page of any length, and one more. */
 const NEWEST_LIMIT = 101;
 
@@ -66,6 +69,7 @@ export class PetReader {
   #views = new Map<number, PetView>();
   #newest = new Map<PetStatus, Newest>();
   #pages = new Map<string, RememberedPage>();
+  #pagesLength = 0;
 
   constructor(store: Store) {
     this.#store = store;
@@ -123,6 +127,7 @@ export class PetReader {
     this.#views.clear();
     this.#newest.clear();
     this.#pages.clear();
+    this.#pagesLength = 0;
   }
 
   async #readPet(id: number, head: Head): Promise<PetView> {
@@ -140,10 +145,19 @@ export class PetReader {
     const page = query.status === undefined
       ? await this.#readNewest(query, head)
       : await this.#readNewestOf(query.status, query, head);
-    makeRoom(this.#pages, PAGES_CACHE_LIMIT);
+    this.#forgetPage(name);
     const { generation, lastPetId } = head;
     this.#pages.set(name, { page, generation, lastPetId });
+    this.#pagesLength += page.text.length;
+    while (this.#pages.size > PAGES_CACHE_LIMIT || this.#pagesLength > PAGES_TEXT_LIMIT) {
+      this.#forgetPage(this.#pages.keys().next().value!);
+    }
     return page;
+  }
+
+  #forgetPage(name: string): void {
+    this.#pagesLength -= this.#pages.get(name)?.page.text.length ?? 0;
+    this.#pages.delete(name);
   }
 
   /** Ids have no gaps, so the page is known by its ids before anything is read. */

@@ -1,4 +1,9 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import {
+  assertEquals,
+  assertNotStrictEquals,
+  assertRejects,
+  assertStrictEquals,
+} from "@std/assert";
 import { PET_STATUSES, type PetStatus } from "../../events/pet.ts";
 import { Failure } from "../../src/failure.ts";
 import { PetReader } from "../../src/projections/pet_reader.ts";
@@ -34,6 +39,24 @@ Deno.test("list() gives the same pages whether it read them, remembered them or 
       }
     }
   }
+});
+
+Deno.test("list() remembers pages while their text is within its limit, and forgets the oldest", async () => {
+  await using service = await openTestService();
+  const longest = { name: "\u0001".repeat(1_000), categoryId: 1 };
+  await Promise.all(Array.from({ length: 101 }, () => service.add(longest)));
+  const { head } = await service.heads.fresh();
+  const reader = new PetReader(service.store);
+  const first = await reader.list({ limit: 100 }, head);
+  assertStrictEquals(await reader.list({ limit: 100 }, head), first);
+  let length = first.text.length;
+  for (let cursor = 102; length < 40 * 1024 * 1024; cursor++) {
+    length += (await reader.list({ limit: 100, cursor }, head)).text.length;
+  }
+  const again = await reader.list({ limit: 100 }, head);
+  assertNotStrictEquals(again, first);
+  assertEquals(again, first);
+  assertStrictEquals(await reader.list({ limit: 100 }, head), again);
 });
 
 Deno.test("list() as of an older head shows what that head knew", async () => {
