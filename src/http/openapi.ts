@@ -162,6 +162,7 @@ const EVERY_OPERATION = [
   "invalid_credentials",
   "internal_error",
   "projection_damaged",
+  "shutting_down",
   "store_unavailable",
 ] as const;
 
@@ -260,7 +261,6 @@ function createPet() {
         "idempotency_key_reused",
         "outcome_unknown",
         "overloaded",
-        "shutting_down",
       ]),
     },
   };

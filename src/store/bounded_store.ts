@@ -10,8 +10,13 @@ export const STORE_CALL_LIMIT_MS = 2_000;
 /** How many calls may be under way. The next ones wait, for as long as a call may take. */
 export const OUTSTANDING_LIMIT = 64;
 
-/** How many reads that ask whether the store is back may hang; no more are made until one answers. */
+/**
+ * So many reads that ask whether the store is back may hang. Further ones are made at intervals that
+ * double, the first after {@linkcode PROBE_PAUSE_MS}: the store may be back and those lost for good.
+ */
 const HANGING_PROBES_LIMIT = 16;
+
+const PROBE_PAUSE_MS = 10_000;
 
 /** The call was not made, or met a lock: it cannot have done anything. */
 export class NotMadeFailure extends Failure {
@@ -52,7 +57,8 @@ export class BoundedStore implements Store {
   #unanswered = new Set<(failure: Failure) => void>();
   /** Counts the calls under way; a new count begins when the store is back, as some may hang for good. */
   #slots = { taken: 0 };
-  #hangingProbes = 0;
+  /** Counted anew like the calls, and for the same reason. */
+  #probes = { hanging: 0, lastAt: -Infinity };
   #state: "answering" | "suspect" | "away" | "closed" = "answering";
 
   constructor(store: Store, host: Host, report: Report = () => {}) {
@@ -213,6 +219,7 @@ export class BoundedStore implements Store {
     }
     this.#state = "answering";
     this.#slots = { taken: 0 };
+    this.#probes = { hanging: 0, lastAt: -Infinity };
     this.#startWaiting();
   }
 
@@ -230,13 +237,19 @@ export class BoundedStore implements Store {
   }
 
   async #askStore(signal: AbortSignal): Promise<void> {
-    if (this.#hangingProbes >= HANGING_PROBES_LIMIT) throw new Error("Too many reads hang");
-    this.#hangingProbes++;
+    const probes = this.#probes;
+    const now = this.#host.uptime();
+    const beyond = probes.hanging - HANGING_PROBES_LIMIT;
+    if (beyond >= 0 && now < probes.lastAt + PROBE_PAUSE_MS * 2 ** beyond) {
+      throw new Error("Too many reads hang");
+    }
+    probes.lastAt = now;
+    probes.hanging++;
     try {
       await this.#store.reconnect?.(signal);
       await this.#read(() => this.#store.get(HEAD_KEY));
     } finally {
-      this.#hangingProbes--;
+      probes.hanging--;
     }
   }
 

@@ -235,7 +235,11 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `store_unavailable`: The store does not answer; nothing was stored */
+            /**
+             * @description `shutting_down`: This instance is shutting down; nothing was stored
+             *
+             *     `store_unavailable`: The store does not answer; nothing was stored
+             */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -389,13 +393,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `store_unavailable`: The store does not answer; nothing was stored
+             * @description `shutting_down`: This instance is shutting down; nothing was stored
+             *
+             *     `store_unavailable`: The store does not answer; nothing was stored
              *
              *     `outcome_unknown`: The store gave no clear answer in time: the animal may or may not have been added
              *
              *     `overloaded`: Too many additions are waiting; nothing was stored
-             *
-             *     `shutting_down`: This instance is shutting down; nothing was stored
              */
             503: {
                 headers: {
@@ -520,7 +524,11 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `store_unavailable`: The store does not answer; nothing was stored */
+            /**
+             * @description `shutting_down`: This instance is shutting down; nothing was stored
+             *
+             *     `store_unavailable`: The store does not answer; nothing was stored
+             */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];

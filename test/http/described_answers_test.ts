@@ -85,8 +85,12 @@ const WAYS: Record<"200" | "201" | "304", Way> & Partial<Record<ErrorCode, Way>>
     const length = COMMIT_MUTATIONS_LIMIT + QUEUE_LIMIT + 1;
     return Promise.race(Array.from({ length }, () => call()));
   },
-  shutting_down: async ({ service, call }) => {
+  shutting_down: async ({ service, faults, call }) => {
     await service.appender.drain();
+    // What is beneath is closed at the end of the test.
+    faults.close = () => {};
+    service.store.close();
+    delete faults.close;
     return await call();
   },
 };
@@ -115,7 +119,7 @@ async function openStage(operationId: string): Promise<Stage & AsyncDisposable> 
     get: (key) => store.get(key),
     list: (range, options) => (faults.list ?? store.list.bind(store))(range, options),
     commit: (commit) => (faults.commit ?? store.commit.bind(store))(commit),
-    close: () => store.close(),
+    close: () => (faults.close ?? store.close.bind(store))(),
   }));
   await service.add(REX);
   // Whatever happens to a key, the next request looks at its own anew.

@@ -140,10 +140,9 @@ export class Fleet {
     this.open++;
     const request = requestOf(ask, bearer);
     const answering = service.handler(request).then(readAnswer).then((answer) => {
-      assertDescribed(request.method, request.url, answer);
+      this.#expectDescribed(request, answer);
       return answer;
-    });
-    answering.catch((error) => this.violations.add(`the handler rejects: ${error}`));
+    }, (error) => void this.violations.add(`the handler rejects: ${error}`));
     exchange.answer = await Promise.race([answering, died(machine)]);
     instance.open--;
     this.open--;
@@ -215,6 +214,14 @@ export class Fleet {
   #traceResult(name: string, machine: Machine, { outcome, reason }: CommandResult<unknown>): void {
     const words = reason === undefined ? "" : `: ${reason}`;
     this.world.trace(`${name} on ${machine.name} is ${outcome}${words}`);
+  }
+
+  #expectDescribed({ method, url }: Request, answer: Answer): void {
+    try {
+      assertDescribed(method, url, answer);
+    } catch (error) {
+      this.violations.add((error as Error).message);
+    }
   }
 
   get #isUndisturbed(): boolean {

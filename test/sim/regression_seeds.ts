@@ -15,4 +15,13 @@ export const REGRESSION_SEEDS: readonly { seed: number; found: string }[] = [
     seed: 571,
     found: "The store forgot an Idempotency-Key before the day was over by its reader's clock",
   },
+  {
+    seed: 4,
+    found: "A revocation within an instance, on a head from before a replay, found no such key",
+  },
+  {
+    seed: 1295,
+    found:
+      "Sixteen reads that were lost for good, ever, left an instance without its store for ever",
+  },
 ];

@@ -2,7 +2,7 @@ import type { Store } from "../../src/store/store.ts";
 import type { Site } from "./connection.ts";
 import type { Machine } from "./machine.ts";
 import { ModelStore } from "./model_store.ts";
-import { CALM, drawWeather } from "./weather.ts";
+import { CALM, drawWeather, LATE_MS } from "./weather.ts";
 import { auditStore, type Crowd } from "./workload.ts";
 
 /** How often a restore is run, most of the time killed, before the weather turns calm. */
@@ -36,7 +36,11 @@ export async function restoreElsewhere(crowd: Crowd, lines: string[]): Promise<v
     await code.restore(parts, source, await code.verifyExport(source));
   };
   for (let run = 1;; run++) {
-    if (run > RUNS_IN_WEATHER) site.weather = CALM;
+    if (run === RUNS_IN_WEATHER + 1) {
+      site.weather = CALM;
+      // What killed runs had on its way lands now or never.
+      await world.sleep(LATE_MS.high + 1_000);
+    }
     const circumstances = run > RUNS_IN_WEATHER
       ? { site }
       : { site, diesAfterMs: random.between(0, 100) };

@@ -151,6 +151,24 @@ Deno.test("BoundedStore: a store that was away is used again within a second of 
   assertEquals(await test.store.get(["pet"]), null);
 });
 
+Deno.test("BoundedStore: a store that is back is used again although all that hung is lost for good", async () => {
+  await using test = openFlakyStore();
+  for (let outage = 0; outage < 20; outage++) {
+    test.inner.hangs = true;
+    await test.hangOnce();
+    await test.host.advance(5_000);
+    test.inner.hangs = false;
+    await test.host.advance(3_000);
+    assertEquals(await test.store.get(["pet"]), null);
+  }
+  test.inner.hangs = true;
+  await test.hangOnce();
+  await test.host.advance(60_000);
+  test.inner.hangs = false;
+  await test.host.advance(60_000);
+  assertEquals(await test.store.get(["pet"]), null);
+});
+
 Deno.test("BoundedStore: reports that the store is away, then once a minute, and that it is back", async () => {
   await using test = openFlakyStore();
   await test.hangOnce();
