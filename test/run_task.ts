@@ -41,3 +41,15 @@ export function spawnTask(
     stderr: "piped",
   }).spawn();
 }
+
+/** Starts a script itself, not its task: what is killed then is the one that works. */
+export function spawnScript(script: string, args: string[], kvPath: string): Deno.ChildProcess {
+  return new Deno.Command(Deno.execPath(), {
+    args: ["run", "--quiet", "--allow-all", `scripts/${script}`, ...args],
+    cwd: ROOT,
+    env: { NO_COLOR: "1", KV_PATH: kvPath },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+}

@@ -3,6 +3,7 @@ import { Failure } from "../failure.ts";
 import type { Head } from "../log/head.ts";
 import { sha256Hex } from "../sha256.ts";
 import { keyByTokenKey, projectionKey } from "../store/layout.ts";
+import { scan } from "../store/scan.ts";
 import { LIST_LIMIT, type Store, type StoreEntry } from "../store/store.ts";
 
 /** How many keys are remembered. */
@@ -59,16 +60,8 @@ export class KeyReader {
 /** All keys that were ever issued, in no order that matters. */
 export async function listKeys(store: Store, { generation }: Head): Promise<ApiKey[]> {
   const prefix = projectionKey(generation, ["key_by_token"]);
-  const entries: StoreEntry[] = [];
-  let batch: StoreEntry[];
-  do {
-    const last = entries.at(-1)?.key;
-    // The next key after one is that with one more part, the smallest there is.
-    const range = last === undefined ? { prefix } : { prefix, start: [...last, new Uint8Array()] };
-    batch = await store.list(range, { limit: LIST_LIMIT });
-    entries.push(...batch);
-  } while (batch.length === LIST_LIMIT);
-  return keysOf(entries);
+  const batches = await Array.fromAsync(scan(store, { prefix }));
+  return keysOf(batches.flat());
 }
 
 /** Puts the records of keys together, as they come from the store in order of token and position. */

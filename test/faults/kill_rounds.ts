@@ -1,18 +1,17 @@
 import { assertEquals } from "@std/assert";
 import { readHead } from "../../src/log/head.ts";
+import { spawnScript } from "../run_task.ts";
 import { ServiceProcess } from "../service_process.ts";
 import { TempStore } from "../temp_store.ts";
 import { Ledger } from "./ledger.ts";
 
-const ROOT = new URL("../../", import.meta.url);
-
 const PARALLEL = 16;
 
 const TOOLS = [
-  ["scripts/replay.ts", "--grace", "0.2"],
-  ["scripts/audit.ts"],
-  ["scripts/log.ts"],
-  ["scripts/keys.ts", "issue", "--label", "round"],
+  ["replay.ts", "--grace", "0.2"],
+  ["audit.ts"],
+  ["log.ts"],
+  ["keys.ts", "issue", "--label", "round"],
 ];
 
 export interface KillCounts {
@@ -80,20 +79,13 @@ async function expectFresh(
 
 /** A replay takes up what killed ones have left, and the store is whole again. */
 async function expectReplayable({ kvPath }: TempStore): Promise<void> {
-  const { ended } = runTool(["scripts/replay.ts", "--grace", "0"], kvPath);
+  const { ended } = runTool(["replay.ts", "--grace", "0"], kvPath);
   const { code, stderr } = await ended;
   assertEquals(code, 0, stderr);
 }
 
-function runTool(args: string[], kvPath: string) {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--allow-all", ...args],
-    cwd: ROOT,
-    env: { NO_COLOR: "1", KV_PATH: kvPath },
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
+function runTool([script, ...args]: string[], kvPath: string) {
+  const child = spawnScript(script, args, kvPath);
   const ended = child.output().then(({ code, stderr }) => {
     return { code, stderr: new TextDecoder().decode(stderr) };
   });

@@ -1,10 +1,9 @@
 /** Replays, some of them killed, while clients read and write on two processes; what clients see is checked. */
 
 import { examplePet, fillStore } from "../bench/fill_store.ts";
+import { spawnScript } from "../run_task.ts";
 import { ServiceProcess } from "../service_process.ts";
 import { petText } from "../../events/pet.ts";
-
-const ROOT = new URL("../../", import.meta.url);
 
 export interface ReplayLoad {
   clients: number;
@@ -182,24 +181,12 @@ class Load {
   }
 }
 
-/** A script itself, not the task: what is killed must be the one that works. */
-function spawnScript(script: string, kvPath: string, args: string[]): Deno.ChildProcess {
-  return new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "--no-check", "--allow-all", `scripts/${script}`, ...args],
-    cwd: ROOT,
-    env: { NO_COLOR: "1", KV_PATH: kvPath },
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-}
-
 async function runScript(
   script: string,
   kvPath: string,
   args: string[],
 ): Promise<ScriptOutcome> {
-  const { code, stdout, stderr } = await spawnScript(script, kvPath, args).output();
+  const { code, stdout, stderr } = await spawnScript(script, args, kvPath).output();
   const decoder = new TextDecoder();
   return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
 }
@@ -207,7 +194,7 @@ async function runScript(
 /** Resolves to whether it was killed before it ended by itself. */
 async function runAndKill(kvPath: string, afterMs: number): Promise<boolean> {
   // A longer grace period than that of the run that was measured, so that it is still at work by then.
-  const replay = spawnScript("replay.ts", kvPath, ["--grace", "5"]);
+  const replay = spawnScript("replay.ts", ["--grace", "5"], kvPath);
   const timer = setTimeout(() => replay.kill("SIGKILL"), afterMs);
   const { signal } = await replay.output();
   clearTimeout(timer);

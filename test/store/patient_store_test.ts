@@ -1,0 +1,45 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { PATIENCE_MS, PatientStore } from "../../src/store/patient_store.ts";
+import type { Store } from "../../src/store/store.ts";
+import { FakeHost } from "../fake_host.ts";
+import { ModelStore } from "../sim/model_store.ts";
+
+/** A store that fails so often, and then does what it is asked. */
+function failing(failures: number) {
+  const inner = new ModelStore();
+  const calls = { count: 0 };
+  const attempt = <T>(call: () => Promise<T>): Promise<T> =>
+    ++calls.count <= failures ? Promise.reject(new Error("database is locked")) : call();
+  const store: Store = {
+    get: (key) => attempt(() => inner.get(key)),
+    list: (range, options) => attempt(() => inner.list(range, options)),
+    commit: (commit) => attempt(() => inner.commit(commit)),
+    close: () => inner.close(),
+  };
+  return { store, calls };
+}
+
+Deno.test("PatientStore repeats reads that failed", async () => {
+  const host = new FakeHost();
+  const { store, calls } = failing(5);
+  const reading = new PatientStore(store, host).list({ prefix: [] }, { limit: 10 });
+  await host.advance(5_000);
+  assertEquals(await reading, []);
+  assertEquals(calls.count, 6);
+});
+
+Deno.test("PatientStore gives a read up when its patience is at an end, with the last reason", async () => {
+  const host = new FakeHost();
+  const { store } = failing(Infinity);
+  const reading = new PatientStore(store, host).get(["head"]);
+  const refused = assertRejects(() => reading, Error, "database is locked");
+  await host.advance(PATIENCE_MS + 1_000);
+  await refused;
+});
+
+Deno.test("PatientStore makes a commit once: only who made it can tell whether it landed", async () => {
+  const { store, calls } = failing(1);
+  const commit = { checks: [], mutations: [] };
+  await assertRejects(() => new PatientStore(store, new FakeHost()).commit(commit), Error);
+  assertEquals(calls.count, 1);
+});

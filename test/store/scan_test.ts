@@ -1,0 +1,85 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { scan, scanOutside } from "../../src/store/scan.ts";
+import { LIST_LIMIT, type Store, type StoreEntry } from "../../src/store/store.ts";
+import { ModelStore } from "../sim/model_store.ts";
+
+/** More than fit into two batches, with a neighbour on either side. */
+const LAST = 2 * LIST_LIMIT + 17;
+
+async function openStore(): Promise<ModelStore> {
+  const store = new ModelStore();
+  const keys = [["a"], ...Array.from({ length: LAST }, (_, index) => ["b", index + 1]), ["c"]];
+  for (let start = 0; start < keys.length; start += 500) {
+    const part = keys.slice(start, start + 500);
+    const mutations = part.map((key) => ({ type: "set" as const, key, value: "" }));
+    await store.commit({ checks: [], mutations });
+  }
+  return store;
+}
+
+async function keysOf(batches: AsyncIterable<StoreEntry[]>): Promise<Deno.KvKey[]> {
+  return (await Array.fromAsync(batches)).flat().map(({ key }) => key);
+}
+
+function numbers(from: number, to: number): Deno.KvKey[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => ["b", from + index]);
+}
+
+Deno.test("scan() yields every entry of a range once and in order, over any number of batches", async () => {
+  const store = await openStore();
+  const all = [["a"], ...numbers(1, LAST), ["c"]];
+  assertEquals(await keysOf(scan(store, { prefix: [] })), all);
+  assertEquals(await keysOf(scan(store, { prefix: ["b"] })), numbers(1, LAST));
+  assertEquals(
+    await keysOf(scan(store, { start: ["b", 2], end: ["b", LAST] })),
+    numbers(2, LAST - 1),
+  );
+  assertEquals(await keysOf(scan(store, { prefix: [], start: ["b", LAST] })), [["b", LAST], ["c"]]);
+  assertEquals(await keysOf(scan(store, { prefix: [], end: ["b", 1_500] })), [
+    ["a"],
+    ...numbers(1, 1_499),
+  ]);
+  assertEquals(await keysOf(scan(store, { prefix: ["d"] })), []);
+});
+
+Deno.test("scan() rejects where a batch cannot be read, at that batch", async () => {
+  const inner = await openStore();
+  let reads = 0;
+  const store: Store = {
+    get: (key) => inner.get(key),
+    list: (range, options) =>
+      ++reads === 2 ? Promise.reject(new Error("gone")) : inner.list(range, options),
+    commit: (commit) => inner.commit(commit),
+    close: () => inner.close(),
+  };
+  const seen: StoreEntry[] = [];
+  await assertRejects(
+    async () => {
+      for await (const batch of scan(store, { prefix: ["b"] })) seen.push(...batch);
+    },
+    Error,
+    "gone",
+  );
+  assertEquals(seen.length, LIST_LIMIT);
+});
+
+Deno.test("scanOutside() yields what lies outside of the ranges, and all of it", async () => {
+  const store = await openStore();
+  const ranges = [
+    { start: ["b", 2], end: ["b", 2_000] },
+    { start: ["b", 2_001], end: ["b", LAST] },
+  ];
+  assertEquals(await keysOf(scanOutside(store, [], ranges)), [
+    ["a"],
+    ["b", 1],
+    ["b", 2_000],
+    ["b", LAST],
+    ["c"],
+  ]);
+  assertEquals(await keysOf(scanOutside(store, ["b"], ranges)), [
+    ["b", 1],
+    ["b", 2_000],
+    ["b", LAST],
+  ]);
+  assertEquals(await keysOf(scanOutside(store, ["b"], [])), numbers(1, LAST));
+});
