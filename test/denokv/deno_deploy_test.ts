@@ -1,0 +1,44 @@
+import { assertEquals, assertLess } from "@std/assert";
+import { freePort } from "../free_port.ts";
+import { runTask } from "../run_task.ts";
+import { ServiceProcess } from "../service_process.ts";
+import { denokvProgram, DenokvServer } from "./denokv_server.ts";
+
+Deno.test({
+  name:
+    "with the variables of Deno Deploy the service listens as told and uses the attached database",
+  ignore: denokvProgram() === undefined,
+  async fn() {
+    await using server = await DenokvServer.start();
+    const env = { DENO_KV_ACCESS_TOKEN: server.token };
+    const issued = await runTask(["keys", "issue", "--label", "first"], {
+      kvPath: server.address,
+      env,
+    });
+    const port = freePort();
+    await using service = await ServiceProcess.start("", {
+      ...env,
+      DENO_DEPLOYMENT_ID: "test",
+      DENO_KV_DEFAULT_PATH: server.address,
+      DENO_SERVE_ADDRESS: `tcp:127.0.0.1:${port}`,
+      PORT: "1",
+    });
+    assertEquals(service.address, `http://127.0.0.1:${port}`);
+    assertEquals((await service.send("/readyz", "")).status, 200);
+    const token = issued.stdout.trim();
+    assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
+    server.pause();
+    const hanging = service.add({ name: "Max", categoryId: 1 }, token);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const told = performance.now();
+    assertEquals(await service.stop("SIGINT"), 0);
+    assertLess(performance.now() - told, 5_000);
+    assertEquals(await hanging, 503);
+    server.resume();
+    const { stdout } = await runTask(["log", "--type", "PetCreated", "--to", "2"], {
+      kvPath: server.address,
+      env,
+    });
+    assertEquals(JSON.parse(stdout).data.name, "Rex");
+  },
+});
