@@ -2,9 +2,42 @@ import { DatabaseSync } from "node:sqlite";
 import { assertEquals, assertMatch } from "@std/assert";
 import { EMPTY_HEAD, encodeHead } from "../src/log/head.ts";
 import { permitted } from "./permitted.ts";
-import { runTask } from "./run_task.ts";
+import { runTask, spawnTask } from "./run_task.ts";
+import { readLines } from "./service_process.ts";
+import { TempStore } from "./temp_store.ts";
 
 const ignore = !permitted("env", "net", "read", "run", "write");
+
+Deno.test({
+  name: "start: serves with the permissions that its task gives it, and ends with 0 when told to",
+  ignore,
+  async fn() {
+    await using temp = await TempStore.make();
+    const token = await temp.issueKey();
+    const env = { PORT: "0", HOST: "127.0.0.1" };
+    const process = spawnTask(["start"], { kvPath: temp.kvPath, env });
+    const { promise: port, resolve: onPort } = Promise.withResolvers<number>();
+    const events: string[] = [];
+    const reading = readLines(process.stderr, (line) => {
+      const report = JSON.parse(line);
+      events.push(report.event);
+      if (report.event === "listening") onPort(report.port);
+    });
+    const url = `http://127.0.0.1:${await port}/v1/pets`;
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const body = '{"name":"Rex","categoryId":1}';
+    const created = await fetch(url, { method: "POST", headers, body });
+    assertEquals([created.status, await created.text()], [201, `{"id":1,${body.slice(1)}`]);
+    const listed = await fetch(url, { headers });
+    assertEquals([listed.status, await listed.text()], [200, `[{"id":1,${body.slice(1)}]`]);
+    process.kill("SIGTERM");
+    await process.stdin.close();
+    assertEquals(await new Response(process.stdout).text(), "");
+    await reading;
+    assertEquals((await process.status).code, 0);
+    assertEquals(events, ["listening", "shutting_down", "stopped"]);
+  },
+});
 
 Deno.test({
   name: "start: a setting that cannot be used is one line that names it, and a non-zero exit",
