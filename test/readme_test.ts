@@ -1,0 +1,97 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { permitted } from "./permitted.ts";
+import { ServiceProcess } from "./service_process.ts";
+import { TempStore } from "./temp_store.ts";
+
+const ROOT = new URL("../", import.meta.url);
+
+/** What the commands of the README are written for, beside Deno. */
+const PROGRAMS = ["bash", "curl", "jq"];
+
+Deno.test({
+  name: "README: its requests get the answers shown, and its operators' commands do their work",
+  ignore: !permitted("env", "net", "read", "run", "write") || !PROGRAMS.every(isThere),
+  async fn() {
+    const readme = await Deno.readTextFile(new URL("README.md", ROOT));
+    await using temp = await TempStore.make();
+    const token = await temp.issueKey();
+    await using service = await ServiceProcess.start(temp.kvPath);
+    const run = (contained: string) => runBlock(readme, contained, { temp, token, service });
+
+    const [answer] = blocksOf(readme, "http");
+    assertSameAnswer(await run("KEY=pets_…"), answer);
+    const pet = '{"id":1,"name":"Rex","categoryId":7,"status":"available"}';
+    assertEquals(await run("# newest first"), `[${pet}][${pet}]${pet}`);
+    const retried = await run("Idempotency-Key: order-4711");
+    assertMatch(retried, /^location: \/v1\/pets\/2\r$/m);
+    const replayed = await run("Idempotency-Key: order-4711");
+    assertMatch(replayed, /^location: \/v1\/pets\/2\r$/m);
+    assertMatch(replayed, /^idempotency-replayed: true\r$/m);
+
+    assertMatch(await run("KV_PATH=copy.sqlite3"), /^Sound: 3 events, 2 pets\.$/m);
+    assertMatch(await run("deno task audit --checkpoint"), /^Sound: 3 events, 2 pets\.$/m);
+    const { label, key, pet: subject } = JSON.parse(await run("jq -nc --arg pet pets/1"));
+    assertEquals([label, subject], ["test", "pets/1"]);
+    assertMatch(key, /^[0-9A-Z]{26}$/);
+  },
+});
+
+Deno.test({
+  name: "README: every task that it names is there",
+  ignore: !permitted("read"),
+  async fn() {
+    const readme = await Deno.readTextFile(new URL("README.md", ROOT));
+    const { tasks } = JSON.parse(await Deno.readTextFile(new URL("deno.json", ROOT)));
+    const named = [...readme.matchAll(/deno(?:@[\d.]+)? task ([a-z][a-z:]*)/g)].map(([, it]) => it);
+    assert(named.length > 10);
+    for (const name of new Set(named)) assert(Object.hasOwn(tasks, name), name);
+  },
+});
+
+function isThere(program: string): boolean {
+  if (!permitted("run")) return false;
+  try {
+    return new Deno.Command(program, { args: ["--version"] }).outputSync().success;
+  } catch {
+    return false;
+  }
+}
+
+function blocksOf(readme: string, language: string): string[] {
+  const pattern = new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\`$`, "gm");
+  return [...readme.matchAll(pattern)].map(([, block]) => block);
+}
+
+/** Runs the block of commands that contains a text, and resolves to what it printed. */
+async function runBlock(
+  readme: string,
+  contained: string,
+  { temp, token, service }: { temp: TempStore; token: string; service: ServiceProcess },
+): Promise<string> {
+  const [block, ...others] = blocksOf(readme, "sh").filter((it) => it.includes(contained));
+  assert(block !== undefined && others.length === 0, `one block has ${contained}`);
+  const commands = block
+    .replaceAll("pets_…", token)
+    .replaceAll("localhost:8000", service.address)
+    .replaceAll("deno task", `${Deno.execPath()} task --quiet`)
+    .replaceAll(/\b(pets\.jsonl|copy\.sqlite3|checkpoint\.json)\b/g, `${temp.folder}/$1`)
+    .replaceAll("curl ", "curl --silent --show-error ");
+  const { success, stdout, stderr } = await new Deno.Command("bash", {
+    args: ["-euc", commands],
+    cwd: ROOT,
+    env: { NO_COLOR: "1", KV_PATH: temp.kvPath, KEY: token },
+  }).output();
+  const decoder = new TextDecoder();
+  assert(success, `${commands}\n${decoder.decode(stderr)}`);
+  return decoder.decode(stdout);
+}
+
+/** Asserts that an answer has the status line, the body and every header that are shown. */
+function assertSameAnswer(answer: string, shown: string): void {
+  const [statusLine, ...rest] = shown.trim().split("\n");
+  const body = rest.pop()!;
+  const lines = answer.split("\r\n");
+  assertEquals(lines[0], statusLine);
+  assertEquals(lines.at(-1), body);
+  for (const header of rest.filter((line) => line !== "")) assert(lines.includes(header), header);
+}
