@@ -4,7 +4,10 @@ import { type ErrorCode, Refusal } from "./errors.ts";
 /** Longest body, in bytes. */
 export const BODY_LIMIT_BYTES = 64 * 1024;
 
-/** Longest time for a body to arrive. */
+/**
+ * Longest time for a body to arrive. The client has its answer then, and nothing more is read as a
+ * request; the socket itself, Deno's server leaves open until the client or a proxy ends it.
+ */
 export const BODY_LIMIT_MS = 10_000;
 
 export interface BodyLimits {
