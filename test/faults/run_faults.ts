@@ -1,0 +1,21 @@
+/**
+ * Kills real processes for as many rounds as are asked for.
+ *
+ *     deno task faults [--rounds N]
+ */
+
+import { parseArgs } from "node:util";
+import { killRounds } from "./kill_rounds.ts";
+
+const { values: { rounds } } = parseArgs({
+  options: { rounds: { type: "string", default: "50" } },
+});
+if (!/^[1-9]\d{0,5}$/.test(rounds)) {
+  console.error(`error: --rounds takes a number from 1 on, not ${JSON.stringify(rounds)}`);
+  Deno.exit(2);
+}
+const { ledger, killedServices, killedTools, events } = await killRounds(Number(rounds));
+console.log(
+  `${rounds} rounds: ${killedServices} services and ${killedTools} tools killed; ` +
+    `additions: ${ledger.summary}; ${events} events; none lost, none twice`,
+);
