@@ -4,8 +4,7 @@
  *     deno task replay [--dry-run] [--grace SECONDS]
  */
 
-import { readHead } from "../src/log/head.ts";
-import { compareWithLog, type Differences, UnsoundError } from "../src/projections/compare.ts";
+import { compareServed, type Differences, UnsoundError } from "../src/projections/compare.ts";
 import { GRACE_MS, replay, type ReplayPhase } from "../src/projections/replay.ts";
 import { LEASE_LIMIT_MS, ReplayUnderWayError } from "../src/projections/replay_lease.ts";
 import type { Host } from "../src/host.ts";
@@ -86,15 +85,13 @@ async function rebuild(parts: { store: Store; host: Host }, graceMs: number): Pr
   return EXIT.done;
 }
 
-async function compare({ store, host }: { store: Store; host: Host }): Promise<number> {
-  const { generation, position: until } = (await readHead(store)).head;
-  const [differences] = await compareWithLog(
-    { store, host },
-    { generations: [generation], until },
-    (done) => progress.update(PHASES.compare, done, until),
+async function compare(parts: { store: Store; host: Host }): Promise<number> {
+  const { generation, events, differences } = await compareServed(
+    parts,
+    (done, total) => progress.update(PHASES.compare, done, total),
   );
   progress.end();
-  console.error(`Compared generation ${generation} with ${count(until)} events; wrote nothing.`);
+  console.error(`Compared generation ${generation} with ${count(events)} events; wrote nothing.`);
   describe("The projections", differences);
   return differences.total === 0 ? EXIT.done : EXIT.refused;
 }

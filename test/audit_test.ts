@@ -12,6 +12,7 @@ import type { Mutation, Store } from "../src/store/store.ts";
 import { linesToBytes, rewritten, sampleLog } from "./sample_log.ts";
 import { damageEveryRecord } from "./audit_damage.ts";
 import { openSampleStore } from "./sample_store.ts";
+import { storeWith } from "./store_with.ts";
 
 const encoder = new TextEncoder();
 
@@ -120,10 +121,9 @@ Deno.test("audit() calls an empty store sound", async () => {
 Deno.test("audit() lets pass what is added while it runs", async () => {
   using sample = await openSampleStore(60);
   using shorter = await openSampleStore(40);
-  const store: Store = {
-    ...bound(sample.store),
+  const store = storeWith(sample.store, {
     get: (key) => (first ? (first = false, shorter.store) : sample.store).get(key),
-  };
+  });
   // The audit reads the head of 40 events, and after that whatever is there with 60.
   let first = true;
   const report = await audit({ store, host: sample.host });
@@ -133,14 +133,14 @@ Deno.test("audit() lets pass what is added while it runs", async () => {
 
 Deno.test("audit() begins again where a replay removed what it was reading", async () => {
   using sample = await openSampleStore(30);
-  const replays = (times: number): Store => ({
-    ...bound(sample.store),
-    list: async (range, options) => {
-      const isOfPets = "start" in range && range.start?.[2] === "pet";
-      if (isOfPets && times-- > 0) await replay(sample, { graceMs: 0 });
-      return await sample.store.list(range, options);
-    },
-  });
+  const replays = (times: number) =>
+    storeWith(sample.store, {
+      list: async (range, options) => {
+        const isOfPets = "start" in range && range.start?.[2] === "pet";
+        if (isOfPets && times-- > 0) await replay(sample, { graceMs: 0 });
+        return await sample.store.list(range, options);
+      },
+    });
   assertEquals((await audit({ store: replays(1), host: sample.host })).faults, []);
   await assertRejects(
     () => audit({ store: replays(Infinity), host: sample.host }),
@@ -227,13 +227,4 @@ function auditFile(lines: string[]) {
 
 function linesOf(lines: string[]) {
   return splitLines(new Blob([linesToBytes(lines)]).stream());
-}
-
-function bound(store: Store): Store {
-  return {
-    get: (key) => store.get(key),
-    list: (range, options) => store.list(range, options),
-    commit: (commit) => store.commit(commit),
-    close: () => store.close(),
-  };
 }

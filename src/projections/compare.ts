@@ -220,6 +220,33 @@ export async function* readEvents(store: Store, to: number): AsyncGenerator<LogE
   if (due <= to) throw new UnsoundError(`Line ${due} of the log is missing`);
 }
 
+export interface ServedComparison {
+  generation: number;
+  /** How many events it was compared with. */
+  events: number;
+  differences: Differences;
+}
+
+/**
+ * Compares the generation being served with the log, as far as it goes by now; once more where a replay
+ * removed that generation meanwhile. Throws `UnsoundError` where the log is not sound.
+ */
+export async function compareServed(
+  parts: { store: Store; host: Host },
+  progress: (done: number, total: number) => void,
+): Promise<ServedComparison> {
+  for (;;) {
+    const { generation, position: until } = (await readHead(parts.store)).head;
+    const [differences] = await compareWithLog(
+      parts,
+      { generations: [generation], until },
+      (done) => progress(done, until),
+    );
+    const isServed = (await readHead(parts.store)).head.generation === generation;
+    if (differences.total === 0 || isServed) return { generation, events: until, differences };
+  }
+}
+
 /** Compares generations with the log up to a position, in one reading of it. */
 export async function compareWithLog(
   { store, host }: { store: Store; host: Host },

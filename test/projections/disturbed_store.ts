@@ -1,3 +1,4 @@
+import { storeWith } from "../store_with.ts";
 import type { Commit, Store } from "../../src/store/store.ts";
 
 /** Does a commit, or something else in its place. `number` counts the commits from 1. */
@@ -10,10 +11,7 @@ export type OnCommit = (
 /** A store whose commits go through a function. */
 export function disturbed(store: Store, onCommit: OnCommit): Store {
   let number = 0;
-  return {
-    get: (key) => store.get(key),
-    list: (range, options) => store.list(range, options),
+  return storeWith(store, {
     commit: (commit) => onCommit(commit, ++number, (commit) => store.commit(commit)),
-    close: () => store.close(),
-  };
+  });
 }

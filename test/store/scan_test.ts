@@ -1,7 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { scan, scanOutside } from "../../src/store/scan.ts";
-import { LIST_LIMIT, type Store, type StoreEntry } from "../../src/store/store.ts";
+import { LIST_LIMIT, type StoreEntry } from "../../src/store/store.ts";
 import { ModelStore } from "../sim/model_store.ts";
+import { storeWith } from "../store_with.ts";
 
 /** More than fit into two batches, with a neighbour on either side. */
 const LAST = 2 * LIST_LIMIT + 17;
@@ -45,13 +46,10 @@ Deno.test("scan() yields every entry of a range once and in order, over any numb
 Deno.test("scan() rejects where a batch cannot be read, at that batch", async () => {
   const inner = await openStore();
   let reads = 0;
-  const store: Store = {
-    get: (key) => inner.get(key),
+  const store = storeWith(inner, {
     list: (range, options) =>
       ++reads === 2 ? Promise.reject(new Error("gone")) : inner.list(range, options),
-    commit: (commit) => inner.commit(commit),
-    close: () => inner.close(),
-  };
+  });
   const seen: StoreEntry[] = [];
   await assertRejects(
     async () => {
