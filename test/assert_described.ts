@@ -36,6 +36,7 @@ const OUTSIDE_CODES: ErrorCode[] = [
   "method_not_allowed",
   "internal_error",
   "projection_damaged",
+  "shutting_down",
   "store_unavailable",
 ];
 
