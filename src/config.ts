@@ -63,10 +63,13 @@ function readKvPath(): string {
   const path = read("KV_PATH") ?? DEFAULT_KV_PATH;
   const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(path)?.[1].toLowerCase();
   if (scheme === undefined) return path;
-  if (scheme !== "http" && scheme !== "https" || !URL.canParse(path)) {
-    throw new ConfigError(
-      `KV_PATH must be a file, :memory: or an http(s) address, not ${JSON.stringify(path)}`,
-    );
+  // What is wrong with it is not repeated, for it may hold a password.
+  const address = URL.parse(path);
+  if (scheme !== "http" && scheme !== "https" || address === null) {
+    throw new ConfigError("KV_PATH must be a file, :memory: or an http(s) address");
+  }
+  if (address.username !== "" || address.password !== "" || address.search !== "") {
+    throw new ConfigError("KV_PATH must hold no credentials; set DENO_KV_ACCESS_TOKEN");
   }
   if (read("DENO_KV_ACCESS_TOKEN") === undefined) {
     throw new ConfigError("DENO_KV_ACCESS_TOKEN must be set where KV_PATH is an address");

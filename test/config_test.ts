@@ -77,6 +77,24 @@ Deno.test({
   },
 });
 
+Deno.test({
+  name: "readConfig() refuses a KV_PATH with credentials in it, and does not repeat them",
+  ignore: !permitted("env"),
+  fn() {
+    const faulty: [string, string][] = [
+      ["https://me:hunter2@kv.example", "KV_PATH must hold no credentials"],
+      ["https://hunter2@kv.example", "KV_PATH must hold no credentials"],
+      ["https://kv.example/?token=hunter2", "KV_PATH must hold no credentials"],
+      ["postgres://me:hunter2@db.example/pets", "KV_PATH must be a file"],
+    ];
+    for (const [path, words] of faulty) {
+      const variables = { KV_PATH: path, DENO_KV_ACCESS_TOKEN: "x", DENO_DEPLOYMENT_ID: undefined };
+      const { message } = assertThrows(() => readWith(variables), ConfigError, words);
+      assertEquals(message.includes("hunter2"), false);
+    }
+  },
+});
+
 function originsOf(text: string | undefined): string[] {
   return readWith({ CORS_ORIGINS: text }).corsOrigins;
 }

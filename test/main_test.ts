@@ -49,7 +49,7 @@ Deno.test({
       [{ PORT: "-1" }, /^error: PORT must be .*\n$/],
       [{ HOST: "no host" }, /^error: Cannot listen on no host:0 \(HOST, PORT\): .*\n$/],
       [{ HOST: "192.0.2.1" }, /^error: Cannot listen on 192.0.2.1:0 \(HOST, PORT\): .*\n$/],
-      [{ KV_PATH: "ftp://localhost/x" }, /^error: KV_PATH must be a file, .*\n$/],
+      [{ KV_PATH: "ftp://localhost/x" }, /^error: KV_PATH must be a file, .*address\n$/],
       [{ KV_PATH: "http://" }, /^error: KV_PATH must be a file, .*\n$/],
       [{ KV_PATH: "http://localhost:1" }, /^error: DENO_KV_ACCESS_TOKEN must be set .*\n$/],
     ];
