@@ -3,6 +3,7 @@ import { permitted } from "./permitted.ts";
 import { runTask } from "./run_task.ts";
 import { linesToBytes, sampleLog } from "./sample_log.ts";
 import { ServiceProcess } from "./service_process.ts";
+import { TempStore } from "./temp_store.ts";
 
 const ignore = !permitted("run", "read", "write", "env", "net");
 
@@ -95,69 +96,61 @@ Deno.test({
   name: "A service with OTEL_DENO=true sends spans under its requests' spans, and its metrics",
   ignore,
   fn: async () => {
-    const folder = await Deno.makeTempDir();
-    try {
-      await using collector = new Collector();
-      const kvPath = `${folder}/pets.sqlite3`;
-      const { stdout } = await runTask(["keys", "issue", "--label", "a"], { kvPath });
-      const token = stdout.trim();
-      await using service = await ServiceProcess.start(kvPath, collector.env);
-      assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
-      const together = await Promise.all(
-        Array.from({ length: 5 }, () => service.add({ name: "Rex", categoryId: 1 }, token)),
-      );
-      assertEquals(together, [201, 201, 201, 201, 201]);
-      for (let times = 0; times < 2; times++) {
-        for (const path of ["/v1/pets?status=sold", "/v1/pets/1"]) {
-          const response = await service.send(path, token);
-          assertEquals(response.status, 200);
-          await response.body?.cancel();
-        }
+    await using collector = new Collector();
+    await using store = await TempStore.make();
+    const token = await store.issueKey();
+    await using service = await ServiceProcess.start(store.kvPath, collector.env);
+    assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
+    const together = await Promise.all(
+      Array.from({ length: 5 }, () => service.add({ name: "Rex", categoryId: 1 }, token)),
+    );
+    assertEquals(together, [201, 201, 201, 201, 201]);
+    for (let times = 0; times < 2; times++) {
+      for (const path of ["/v1/pets?status=sold", "/v1/pets/1"]) {
+        const response = await service.send(path, token);
+        assertEquals(response.status, 200);
+        await response.body?.cancel();
       }
-      // What is read off the instance is not read once more at its end.
-      await until(() => collector.valueOf("animal_store.head.position") === 7);
-      assertEquals(await service.stop(), 0);
-
-      const paths = collector.spans.map((span) => collector.pathOf(span).join(" < "));
-      for (
-        const path of [
-          "store get < head fresh < GET /v1/pets",
-          "store list < GET /v1/pets",
-          "head fresh < GET /v1/pets/{petId}",
-          "store commit < commit < append < POST /v1/pets",
-        ]
-      ) assert(paths.includes(path), `${path} is not among\n${[...new Set(paths)].join("\n")}`);
-      const appends = collector.spans.filter(({ name }) => name === "append");
-      const commits = collector.spans.filter(({ name }) => name === "commit");
-      const served = commits.flatMap(({ parentSpanId, links = [] }) => [
-        parentSpanId,
-        ...links.map(({ spanId }) => spanId),
-      ]);
-      assertEquals(served.toSorted(), appends.map(({ spanId }) => spanId).toSorted());
-      assertEquals(appends.length, 6);
-
-      const valueOf = collector.valueOf.bind(collector);
-      assertEquals(valueOf("animal_store.events.appended"), 6);
-      assertEquals(valueOf("animal_store.commit.events"), 6);
-      assert(valueOf("animal_store.commit.duration")! > 0);
-      assertEquals(valueOf("animal_store.queue.length"), 0);
-      const readsOf = (cache: string) =>
-        ["miss", "hit"].map((result) =>
-          valueOf("animal_store.cache.reads", { cache, result }) ?? 0
-        );
-      assertEquals(readsOf("pages"), [1, 1]);
-      const [petMisses, petHits] = readsOf("pets");
-      assert(petHits >= 1 && petMisses + petHits === 2);
-      const [keyMisses, keyHits] = readsOf("keys");
-      assert(keyMisses === 1 && keyHits >= 4);
-
-      assertStringIncludes(collector.text, "db.collection.name");
-      assert(!collector.text.includes(token), "the key is nowhere in what is sent");
-      assert(!collector.text.includes("authorization"));
-      assert(!service.lines.join("\n").includes(token), "nor on standard error");
-    } finally {
-      await Deno.remove(folder, { recursive: true });
     }
+    // What is read off the instance is not read once more at its end.
+    await until(() => collector.valueOf("animal_store.head.position") === 7);
+    assertEquals(await service.stop(), 0);
+
+    const paths = collector.spans.map((span) => collector.pathOf(span).join(" < "));
+    for (
+      const path of [
+        "store get < head fresh < GET /v1/pets",
+        "store list < GET /v1/pets",
+        "head fresh < GET /v1/pets/{petId}",
+        "store commit < commit < append < POST /v1/pets",
+      ]
+    ) assert(paths.includes(path), `${path} is not among\n${[...new Set(paths)].join("\n")}`);
+    const appends = collector.spans.filter(({ name }) => name === "append");
+    const commits = collector.spans.filter(({ name }) => name === "commit");
+    const served = commits.flatMap(({ parentSpanId, links = [] }) => [
+      parentSpanId,
+      ...links.map(({ spanId }) => spanId),
+    ]);
+    assertEquals(served.toSorted(), appends.map(({ spanId }) => spanId).toSorted());
+    assertEquals(appends.length, 6);
+
+    const valueOf = collector.valueOf.bind(collector);
+    assertEquals(valueOf("animal_store.events.appended"), 6);
+    assertEquals(valueOf("animal_store.commit.events"), 6);
+    assert(valueOf("animal_store.commit.duration")! > 0);
+    assertEquals(valueOf("animal_store.queue.length"), 0);
+    const readsOf = (cache: string) =>
+      ["miss", "hit"].map((result) => valueOf("animal_store.cache.reads", { cache, result }) ?? 0);
+    assertEquals(readsOf("pages"), [1, 1]);
+    const [petMisses, petHits] = readsOf("pets");
+    assert(petHits >= 1 && petMisses + petHits === 2);
+    const [keyMisses, keyHits] = readsOf("keys");
+    assert(keyMisses === 1 && keyHits >= 4);
+
+    assertStringIncludes(collector.text, "db.collection.name");
+    assert(!collector.text.includes(token), "the key is nowhere in what is sent");
+    assert(!collector.text.includes("authorization"));
+    assert(!service.lines.join("\n").includes(token), "nor on standard error");
   },
 });
 
@@ -165,18 +158,14 @@ Deno.test({
   name: "A restore with OTEL_DENO=true sends how far it is",
   ignore,
   fn: async () => {
-    const folder = await Deno.makeTempDir();
-    try {
-      await using collector = new Collector();
-      const stdin = linesToBytes(sampleLog(1_200));
-      const options = { kvPath: `${folder}/pets.sqlite3`, stdin, env: collector.env };
-      const { code, stderr } = await runTask(["restore", "-"], options);
-      assertEquals(code, 0, stderr);
-      const phase = { phase: "Restoring", unit: "events" };
-      assert(collector.valueOf("animal_store.tool.progress", phase)! > 0);
-    } finally {
-      await Deno.remove(folder, { recursive: true });
-    }
+    await using collector = new Collector();
+    await using store = await TempStore.make();
+    const stdin = linesToBytes(sampleLog(1_200));
+    const options = { kvPath: store.kvPath, stdin, env: collector.env };
+    const { code, stderr } = await runTask(["restore", "-"], options);
+    assertEquals(code, 0, stderr);
+    const phase = { phase: "Restoring", unit: "events" };
+    assert(collector.valueOf("animal_store.tool.progress", phase)! > 0);
   },
 });
 

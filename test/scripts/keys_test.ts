@@ -1,6 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { permitted } from "../permitted.ts";
 import { runTask } from "../run_task.ts";
+import { TempStore } from "../temp_store.ts";
 
 const ignore = !permitted("run", "read", "write", "env");
 
@@ -10,13 +11,8 @@ const TOKEN_LINE = /^pets_[0-9a-f]{72}\n$/;
 async function withKeys(
   use: (keys: (...args: string[]) => ReturnType<typeof runTask>) => Promise<void>,
 ) {
-  const folder = await Deno.makeTempDir();
-  try {
-    const kvPath = `${folder}/pets.sqlite3`;
-    await use((...args) => runTask(["keys", ...args], { kvPath }));
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  await using store = await TempStore.make();
+  await use((...args) => runTask(["keys", ...args], store));
 }
 
 Deno.test({

@@ -6,16 +6,13 @@ import { permitted } from "../permitted.ts";
 import { type Outcome, runTask } from "../run_task.ts";
 import { linesToBytes, sampleLog } from "../sample_log.ts";
 import { ServiceProcess } from "../service_process.ts";
+import { TempStore } from "../temp_store.ts";
 
 const ignore = !permitted("run", "read", "write", "env", "net");
 
 async function withFolder(use: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await Deno.makeTempDir();
-  try {
-    await use(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  await using store = await TempStore.make();
+  await use(store.folder);
 }
 
 /** Runs a task that must succeed, and resolves to what it printed. */
