@@ -14,12 +14,17 @@ export interface PublicParts extends ReadinessParts {
 export type PublicRoutes = ReadonlyMap<string, () => Answer | Promise<Answer>>;
 
 export function publicRoutes(parts: PublicParts): PublicRoutes {
-  const description = describeInterface(parts.addresses);
-  const descriptionHeaders = { "cache-control": "no-cache", etag: entityTag(description) };
+  let description: Answer | undefined;
   return new Map<string, () => Answer | Promise<Answer>>([
     ["/healthz", answerToHealth],
     ["/readyz", () => answerToReadiness(parts)],
-    ["/openapi.json", () => ({ status: 200, body: description, headers: descriptionHeaders })],
+    // Made when it is first asked for: tools, which are services too, start without it.
+    ["/openapi.json", () => description ??= descriptionAnswer(parts.addresses)],
     ...docsPageRoutes(parts.addresses),
   ]);
+}
+
+function descriptionAnswer(addresses: BaseAddresses): Answer {
+  const body = describeInterface(addresses);
+  return { status: 200, body, headers: { "cache-control": "no-cache", etag: entityTag(body) } };
 }
