@@ -58,7 +58,7 @@ export async function runReplayLoad(
     for (let kill = 0; kill < kills; kill++) {
       // The lease of the one killed before is waited out first.
       const after = Math.random() * runMs + (kill === 0 ? 0 : 5_000);
-      if (await runAndKill(path, after)) killed++;
+      if (await runAndKill(path, after, runMs)) killed++;
     }
     if (kills > 0) replays.push(await runScript("replay.ts", path, ["--grace", "1"]));
     isOver = true;
@@ -191,10 +191,10 @@ async function runScript(
   return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
 }
 
-/** Resolves to whether it was killed before it ended by itself. */
-async function runAndKill(kvPath: string, afterMs: number): Promise<boolean> {
-  // A longer grace period than that of the run that was measured, so that it is still at work by then.
-  const replay = spawnScript("replay.ts", ["--grace", "5"], kvPath);
+/** Resolves to whether it was killed before it ended by itself, which takes it longer than `runMs`. */
+async function runAndKill(kvPath: string, afterMs: number, runMs: number): Promise<boolean> {
+  const grace = String(Math.ceil(runMs / 1_000));
+  const replay = spawnScript("replay.ts", ["--grace", grace], kvPath);
   const timer = setTimeout(() => replay.kill("SIGKILL"), afterMs);
   const { signal } = await replay.output();
   clearTimeout(timer);

@@ -55,7 +55,7 @@ Deno.test({
   fn: () =>
     withSampleFile(async ({ kvPath }) => {
       const outcomes = await Promise.all([1, 2].map(() => {
-        return runTask(["replay", "--grace", "4"], { kvPath });
+        return runTask(["replay", "--grace", "6"], { kvPath });
       }));
       const [done, refused] = outcomes.sort((one, other) => one.code - other.code);
       assertEquals([done.code, refused.code], [0, 1]);
