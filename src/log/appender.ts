@@ -205,7 +205,21 @@ export class Appender {
     const isOld = heads.latest === undefined || this.#needsFreshBase || this.#turns.areOthersNear;
     if (isOld) heads.advance(await readHead(store));
     this.#needsFreshBase = false;
+    if (this.#turns.isStarving) await this.#claim(heads.latest!);
     return heads.latest!;
+  }
+
+  /**
+   * Writes the head as it is, which makes every commit that others have under way come too late. It is
+   * small, so it is faster than they are, and the next commit has a start over all of theirs.
+   */
+  async #claim({ head, versionstamp }: HeadEntry): Promise<void> {
+    if (versionstamp === null) return;
+    const claimed = await this.#parts.store.commit({
+      checks: [{ key: HEAD_KEY, versionstamp }],
+      mutations: [{ type: "set", key: HEAD_KEY, value: encodeHead(head) }],
+    });
+    if (claimed !== null) this.#parts.heads.advance({ head, versionstamp: claimed });
   }
 
   /** Makes a commit on the base for as many waiting commands as fit; `undefined` where none wants one. */

@@ -4,6 +4,9 @@ import type { Host } from "../host.ts";
 const ROW_LIMIT_MS = 500;
 const ROW_LIMIT_COMMITS = 16;
 
+/** Every so many losses in a row, an instance claims the head. */
+const CLAIM_EVERY = 6;
+
 /** How long others are remembered after they were met. */
 const OTHERS_REMEMBERED_MS = 2_000;
 
@@ -32,6 +35,11 @@ export class Turns {
   /** Whether another instance was first a moment ago. */
   get areOthersNear(): boolean {
     return this.#host.uptime() < this.#othersUntil;
+  }
+
+  /** Whether pauses of others do not suffice, as where this instance is slower than they are. */
+  get isStarving(): boolean {
+    return this.#lost > 0 && this.#lost % CLAIM_EVERY === 0;
   }
 
   /** How long to wait before the next commit, in milliseconds, after another instance was first. */

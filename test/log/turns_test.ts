@@ -47,3 +47,15 @@ Deno.test("Turns: no pause is longer than half a second, however long the commit
   turns.lose();
   assertEquals(turns.win(60_000), 500);
 });
+
+Deno.test("Turns: who lost six times in a row is starving, and again after six more", () => {
+  const turns = new Turns(new FakeHost());
+  const starving: number[] = [];
+  for (let losses = 1; losses <= 13; losses++) {
+    turns.lose();
+    if (turns.isStarving) starving.push(losses);
+  }
+  assertEquals(starving, [6, 12]);
+  turns.win(COMMIT_MS);
+  assertEquals(turns.isStarving, false);
+});
