@@ -5,9 +5,10 @@ import { issueKey } from "../../src/commands/issue_key.ts";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
 import { Failure } from "../../src/failure.ts";
 import { APPEND_LIMIT_MS, type Command, QUEUE_LIMIT } from "../../src/log/appender.ts";
-import { readHead } from "../../src/log/head.ts";
+import { encodeHead, type Head, readHead } from "../../src/log/head.ts";
 import { readLog } from "../../src/log/read_log.ts";
 import { createService, type Service } from "../../src/service.ts";
+import { HEAD_KEY } from "../../src/store/layout.ts";
 import { COMMIT_MUTATIONS_LIMIT, type Mutation, type Store } from "../../src/store/store.ts";
 import { describedAnswer } from "../assert_described.ts";
 import type { FakeHost } from "../fake_host.ts";
@@ -228,6 +229,28 @@ Deno.test("append() says store_unavailable past the limit where others were alwa
   await assertSound(service, head.lastPetId);
   const text = await (await service.send("/v1/pets?limit=100")).text();
   assert(!text.includes("Max"));
+});
+
+Deno.test("append() claims the head when others were faster six times, and writes nothing else by that", async () => {
+  await using opened = await open();
+  const { service, store, openOther } = opened;
+  const other = openOther();
+  const isBeaten: Fate = async (land) => {
+    await addTo(other, service.token);
+    return await land();
+  };
+  store.script.push(...Array(6).fill(isBeaten));
+  let claimed: Head | undefined;
+  store.script.push(async (land) => {
+    claimed = (await readHead(service.store)).head;
+    return await land();
+  });
+  const response = await inTime(service.host, service.add({ name: "Max", categoryId: 2 }));
+  assertEquals((await response.json()).id, 7);
+  assertEquals(store.commits.length, 8);
+  const value = encodeHead(claimed!);
+  assertEquals(store.commits[6].mutations, [{ type: "set", key: HEAD_KEY, value }]);
+  await assertSound(service, 7);
 });
 
 Deno.test("append() refuses at once when its queue is full, and keeps what it took", async () => {
