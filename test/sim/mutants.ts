@@ -84,7 +84,7 @@ export const MUTANTS: Mutant[] = [
     name: "the deadline of additions is kept on the clock of the day",
     file: APPENDER,
     edits: [
-      ["host.uptime() + APPEND_LIMIT_MS", "host.now() + APPEND_LIMIT_MS"],
+      ["host.uptime() + this.#limitMs", "host.now() + this.#limitMs"],
       ["const now = this.#parts.host.uptime();", "const now = this.#parts.host.now();"],
     ],
   },
