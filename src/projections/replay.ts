@@ -118,14 +118,18 @@ class Replay {
   async #fill(generation: number, until: number): Promise<void> {
     const start = this.#lease.filledTo;
     let filling = Promise.resolve();
-    for await (const batch of readEvents(this.#store, until)) {
-      // The next batch is read while the one before is written.
+    try {
+      for await (const batch of readEvents(this.#store, until)) {
+        // The next batch is read while the one before is written.
+        await filling;
+        filling = this.#write(generation, batch.filter(({ position }) => position > start));
+        filling.catch(() => {});
+        this.#progress("fill", batch.at(-1)!.position, until);
+      }
+    } finally {
+      // The lease takes one commit at a time, also where what follows is the way back.
       await filling;
-      filling = this.#write(generation, batch.filter(({ position }) => position > start));
-      filling.catch(() => {});
-      this.#progress("fill", batch.at(-1)!.position, until);
     }
-    await filling;
   }
 
   async #write(generation: number, events: LogEvent[]): Promise<void> {

@@ -65,6 +65,23 @@ Deno.test("replay() of a log that is not sound serves the old generation on, and
   assertEquals(await allOf(sample.store), before);
 });
 
+Deno.test("replay() takes its announcement back also while it is writing what was sound of the log", async () => {
+  using sample = await openSampleStore(1_100);
+  const key = logKey(1_050);
+  await sample.store.commit({ checks: [], mutations: [{ type: "delete", key }] });
+  const store = disturbed(sample.store, async (commit, _number, apply) => {
+    const versionstamp = await apply(commit);
+    // The answer comes late, when the damaged line has been read.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return versionstamp;
+  });
+  const refusal = replay({ store, host: sample.host }, NO_GRACE);
+  await assertRejects(() => refusal, UnsoundError, "Line 1051 of the log is not sound");
+  assertEquals((await readHead(sample.store)).head, sample.head);
+  assertEquals(await generationsIn(sample.store), [1]);
+  assertEquals(await sample.store.get(REPLAY_KEY), null);
+});
+
 Deno.test("replay() killed at any commit leaves a store that is right, and the next one finishes the work", async () => {
   const commits = await countCommits();
   for (let last = 1; last <= commits; last++) {
