@@ -272,8 +272,8 @@ export const MUTANTS: Mutant[] = [
     name: "a generation is served before it is filled",
     file: REPLAY,
     edits: [[
-      "const events = await this.#fill(generation, until);",
-      "await this.#flip(old, generation);\n      const events = await this.#fill(generation, until);",
+      "await this.#fill(generation, until);",
+      "await this.#flip(old, generation);\n      await this.#fill(generation, until);",
     ]],
   },
   {
