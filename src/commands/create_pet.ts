@@ -81,9 +81,11 @@ async function expectReplay(
   pet: Pet,
   token: string,
 ): Promise<void> {
-  const { head } = await heads.fresh();
-  await keys.authorize(token, head, host.now());
-  if ((await pets.get(pet.id, head))?.text === petText(pet)) return;
+  const earlier = await heads.use(async (head) => {
+    await keys.authorize(token, head, host.now());
+    return await pets.get(pet.id, head);
+  });
+  if (earlier?.text === petText(pet)) return;
   throw new Failure(
     "idempotency_key_reused",
     "The Idempotency-Key was sent with another animal before; nothing was added",

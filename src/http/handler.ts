@@ -2,7 +2,6 @@
 
 import type { CreatePetOrder, CreatePetParts } from "../commands/create_pet.ts";
 import { Failure } from "../failure.ts";
-import type { Head } from "../log/head.ts";
 import { reasonOf, type Report } from "../report.ts";
 import type { Answer } from "./answer.ts";
 import { unlessHeld } from "./conditional_read.ts";
@@ -68,12 +67,15 @@ async function answerTo(
   if (method === "POST" && path === PETS_PATH) {
     return await answerToCreate(request, search, token, parts);
   }
-  const head = await authorizedHead(token, parts);
-  if (methods === undefined) throw new Refusal("not_found", "Nothing stands at this path");
-  if (!isRead) throw methodNotAllowed(methods);
-  return petId === undefined
-    ? await listPets(parts.pets, head, search)
-    : await getPet(parts.pets, head, petId, search);
+  const { heads, host, keys, pets } = parts;
+  return await heads.use(async (head) => {
+    await keys.authorize(token, head, host.now());
+    if (methods === undefined) throw new Refusal("not_found", "Nothing stands at this path");
+    if (!isRead) throw methodNotAllowed(methods);
+    return petId === undefined
+      ? await listPets(pets, head, search)
+      : await getPet(pets, head, petId, search);
+  });
 }
 
 /**
@@ -86,25 +88,20 @@ async function answerToCreate(
   token: string,
   parts: HandlerParts,
 ): Promise<Answer> {
-  if (!parts.keys.remembers(token)) await authorizedHead(token, parts);
+  if (!parts.keys.remembers(token)) await authorize(token, parts);
   let order: CreatePetOrder;
   try {
     order = await readOrder(request, search, token, parts);
   } catch (refusal) {
-    await authorizedHead(token, parts);
+    await authorize(token, parts);
     throw refusal;
   }
   return await createPet(parts, order);
 }
 
-/** The head as of now, on which the token's key stands. */
-async function authorizedHead(
-  token: string,
-  { heads, host, keys }: HandlerParts,
-): Promise<Head> {
-  const { head } = await heads.fresh();
-  await keys.authorize(token, head, host.now());
-  return head;
+/** Resolves where the token's key stands on the head as of now. */
+async function authorize(token: string, { heads, host, keys }: HandlerParts): Promise<void> {
+  await heads.use((head) => keys.authorize(token, head, host.now()));
 }
 
 /** What stands for `{petId}` in the path of a pet: one segment, whatever it holds. */

@@ -14,7 +14,7 @@ import { CommitSize } from "../store/commit_size.ts";
 import { HEAD_KEY, logKey, type ProjectionRecord, recordMutation } from "../store/layout.ts";
 import { COMMIT_MUTATIONS_LIMIT, type Mutation, type Store } from "../store/store.ts";
 import { encodeHead, type Head, type HeadEntry, readHead, writtenGenerations } from "./head.ts";
-import type { HeadReader } from "./head_reader.ts";
+import { HEAD_LIMIT_MS, type HeadReader } from "./head_reader.ts";
 import { Turns } from "./turns.ts";
 
 /** How long a command may wait for its outcome, from append() to the answer, where nothing else is said. */
@@ -110,6 +110,8 @@ export class Appender {
   #runHead: string | null | undefined;
   /** Whether the next base must be read, however well the latest head is known. */
   #needsFreshBase = false;
+  /** When that was last done. */
+  #baseReadAt = -Infinity;
 
   #limitMs: number;
   #turns: Turns;
@@ -200,10 +202,13 @@ export class Appender {
   }
 
   async #base(): Promise<HeadEntry> {
-    const { heads, store } = this.#parts;
+    const { heads, host, store } = this.#parts;
     // A read costs little beside a commit that comes too late.
     const isOld = heads.latest === undefined || this.#needsFreshBase || this.#turns.areOthersNear;
-    if (isOld) heads.advance(await readHead(store));
+    if (isOld) {
+      this.#baseReadAt = host.uptime();
+      heads.advance(await readHead(store));
+    }
     this.#needsFreshBase = false;
     if (this.#turns.isStarving) await this.#claim(heads.latest!);
     return heads.latest!;
@@ -329,7 +334,8 @@ export class Appender {
    * first time the command is to be prepared again, on a head read anew.
    */
   #putsBack(pending: Pending): boolean {
-    if (pending.putBack) return false;
+    const isBaseInTime = this.#parts.host.uptime() - this.#baseReadAt <= HEAD_LIMIT_MS;
+    if (pending.putBack && isBaseInTime) return false;
     pending.putBack = true;
     pending.preparedFor = -1;
     this.#needsFreshBase = true;

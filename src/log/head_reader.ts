@@ -1,7 +1,14 @@
+import { Failure } from "../failure.ts";
 import type { Host } from "../host.ts";
 import { HEAD_KEY } from "../store/layout.ts";
 import type { Store } from "../store/store.ts";
-import { type HeadEntry, headEntryOf } from "./head.ts";
+import { type Head, type HeadEntry, headEntryOf } from "./head.ts";
+
+/**
+ * How long what belongs to the generation of a head can be relied on to be there: as long as a request
+ * takes at the most, and less than a replay waits before it removes a generation that was served.
+ */
+export const HEAD_LIMIT_MS = 9_000;
 
 /**
  * Fresh reads of the head, shared by all that wait. Who asks joins the *next* read, never one already
@@ -27,6 +34,27 @@ export class HeadReader {
   /** The head as it stands at some moment after this call. */
   fresh(): Promise<HeadEntry> {
     return this.#next ??= this.#readNext();
+  }
+
+  /**
+   * Does work on a fresh head. Where that took beyond {@linkcode HEAD_LIMIT_MS}, as when the machine stood
+   * still, a replay may have removed what was being read: whatever came of it is a `store_unavailable`.
+   */
+  async use<T>(work: (head: Head) => T | Promise<T>): Promise<T> {
+    const start = this.#host.uptime();
+    const expectInTime = () => {
+      if (this.#host.uptime() - start <= HEAD_LIMIT_MS) return;
+      throw new Failure("store_unavailable", "The answer took so long that it may be out of date");
+    };
+    let outcome: T;
+    try {
+      outcome = await work((await this.fresh()).head);
+    } catch (error) {
+      expectInTime();
+      throw error;
+    }
+    expectInTime();
+    return outcome;
   }
 
   /** Takes note of a head that was written or read elsewhere. */

@@ -19,7 +19,7 @@ import { compareWithLog, Differences, readEvents, UnsoundError } from "./compare
 import { fold } from "./fold.ts";
 import { ReplayLease } from "./replay_lease.ts";
 
-/** Longer than any request works with a head that it has read. */
+/** Longer than any request works with a head that it has read: longer than HEAD_LIMIT_MS. */
 export const GRACE_MS = 10_000;
 
 export type ReplayPhase = "fill" | "compare" | "wait" | "remove";

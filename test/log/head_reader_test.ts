@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import { Failure } from "../../src/failure.ts";
 import { EMPTY_HEAD, encodeHead, ForeignStoreError, type Head } from "../../src/log/head.ts";
-import { HeadReader } from "../../src/log/head_reader.ts";
+import { HEAD_LIMIT_MS, HeadReader } from "../../src/log/head_reader.ts";
 import { KvStore } from "../../src/store/kv_store.ts";
 import { HEAD_KEY } from "../../src/store/layout.ts";
 import { FakeHost } from "../fake_host.ts";
@@ -8,8 +9,9 @@ import { ScriptedStore } from "../store/scripted_store.ts";
 
 async function open() {
   const store = new ScriptedStore(new KvStore(await Deno.openKv(":memory:")));
-  const heads = new HeadReader(store, new FakeHost());
-  return { store, heads, [Symbol.dispose]: () => store.close() };
+  const host = new FakeHost();
+  const heads = new HeadReader(store, host);
+  return { store, host, heads, [Symbol.dispose]: () => store.close() };
 }
 
 function write(store: ScriptedStore, head: Head | string): Promise<string | null> {
@@ -109,4 +111,26 @@ Deno.test("fresh() refuses a head that the service did not write", async () => {
     await write(store, value);
     await assertRejects(() => heads.fresh(), ForeignStoreError);
   }
+});
+
+Deno.test("use() hands a fresh head to its work, and passes on what comes of it", async () => {
+  using opened = await open();
+  const { heads, store } = opened;
+  await write(store, { ...EMPTY_HEAD, position: 1 });
+  assertEquals(await heads.use(({ position }) => position + 1), 2);
+  await assertRejects(() => heads.use(() => Promise.reject(new TypeError("no"))), TypeError, "no");
+});
+
+Deno.test("use() tells nothing of work that took longer than a generation is sure to be there", async () => {
+  using opened = await open();
+  const { heads, host } = opened;
+  const after = (ms: number, work: () => string) => () => host.advance(ms).then(work);
+  assertEquals(await heads.use(after(HEAD_LIMIT_MS, () => "in time")), "in time");
+  const late = after(HEAD_LIMIT_MS + 1, () => "late");
+  assertEquals((await assertRejects(() => heads.use(late), Failure)).code, "store_unavailable");
+  const lateRefusal = after(HEAD_LIMIT_MS + 1, () => {
+    throw new Failure("invalid_credentials", "The API key is not known");
+  });
+  const failure = await assertRejects(() => heads.use(lateRefusal), Failure);
+  assertEquals(failure.code, "store_unavailable");
 });

@@ -24,4 +24,12 @@ export const REGRESSION_SEEDS: readonly { seed: number; found: string }[] = [
     found:
       "Sixteen reads that were lost for good, ever, left an instance without its store for ever",
   },
+  {
+    seed: 563,
+    found: "A list was answered in a way that the description did not know, at a shutdown",
+  },
+  {
+    seed: 10725,
+    found: "A machine that stood still read on in a generation that a replay had removed meanwhile",
+  },
 ];
