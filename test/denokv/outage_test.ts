@@ -23,6 +23,7 @@ Deno.test({
     await server.kill();
     await using service = await startService(server);
     assertEquals(await statusOf(service, "/healthz"), 200);
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
     assertEquals(await statusOf(service, "/readyz"), 503);
     await server.start();
     await becomes(service, "/readyz", 200);
