@@ -83,7 +83,9 @@ export class StoreRefusedError extends Error {
 async function expectAnswer(address: string, signal: AbortSignal): Promise<void> {
   let response: Response;
   try {
-    response = await fetch(address, { method: "POST", signal });
+    // Of a connection that was kept, nobody knows whether a network has swallowed it.
+    const headers = { connection: "close" };
+    response = await fetch(address, { method: "POST", headers, signal });
   } catch (error) {
     const { cause, message } = error as Error;
     throw new Error(`it does not answer: ${cause instanceof Error ? cause.message : message}`);

@@ -1,6 +1,7 @@
 /**
  * A proxy between the service and its store that, by chance, closes a connection when the store has
- * answered and before the answer goes back: what was asked is done, and nobody hears of it.
+ * answered and before the answer goes back: what was asked is done, and nobody hears of it. It can
+ * swallow connections, too: they stay open, and nothing comes back on them any more.
  */
 export class CuttingProxy implements Disposable {
   /** How often a connection was cut. */
@@ -10,6 +11,9 @@ export class CuttingProxy implements Disposable {
   readonly address: string;
   #listener: Deno.TcpListener;
   #port: number;
+  /** Connections are counted in the order in which they came; those below this one are swallowed. */
+  #swallowedBelow = 0;
+  #connections = 0;
 
   constructor(port: number, share: number) {
     this.#port = port;
@@ -17,6 +21,11 @@ export class CuttingProxy implements Disposable {
     this.#listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     this.address = `http://127.0.0.1:${this.#listener.addr.port}`;
     this.#accept();
+  }
+
+  /** Swallows the connections that there are; new ones work. */
+  swallow(): void {
+    this.#swallowedBelow = this.#connections;
   }
 
   [Symbol.dispose](): void {
@@ -40,8 +49,10 @@ export class CuttingProxy implements Disposable {
   }
 
   #cutter(): TransformStream<Uint8Array, Uint8Array> {
+    const connection = this.#connections++;
     return new TransformStream({
       transform: (chunk, controller) => {
+        if (connection < this.#swallowedBelow) return;
         if (Math.random() < this.share) {
           this.cuts++;
           controller.error(new Error("cut"));

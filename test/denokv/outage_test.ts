@@ -4,6 +4,7 @@ import { createService } from "../../src/service.ts";
 import { openStore } from "../../src/store/open_store.ts";
 import { systemHost } from "../../src/system_host.ts";
 import { runTask } from "../run_task.ts";
+import { CuttingProxy } from "./cutting_proxy.ts";
 import { denokvProgram, DenokvServer } from "./denokv_server.ts";
 import { ServiceProcess } from "../service_process.ts";
 
@@ -103,6 +104,24 @@ Deno.test({
 });
 
 Deno.test({
+  name: "a connection that a network swallowed is given up for a new one",
+  ignore,
+  async fn() {
+    await using server = await DenokvServer.start();
+    using proxy = new CuttingProxy(server.port, 0);
+    await using fixture = await openFixture(server, proxy.address);
+    assertEquals((await fixture.create("before")).status, 201);
+    for (let round = 0; round < 2; round++) {
+      proxy.swallow();
+      await expectUnavailable(await fixture.list());
+      await becomes(fixture.service, "/readyz", 200);
+      assertEquals((await fixture.create(`after ${round}`)).status, 201);
+    }
+    assertEquals((await (await fixture.list()).json()).length, 3);
+  },
+});
+
+Deno.test({
   name: "a store that is killed and started again is used again by itself",
   ignore,
   async fn() {
@@ -141,10 +160,11 @@ Deno.test({
   },
 });
 
-async function openFixture() {
-  const server = await DenokvServer.start();
+/** A service on a store of its own, or on that one, which it reaches at that address. */
+async function openFixture(given?: DenokvServer, address = given?.address) {
+  const server = given ?? await DenokvServer.start();
   const token = await issueKeyAt(server);
-  const service = await startService(server);
+  const service = await startService(server, address);
   return {
     server,
     service,
@@ -159,13 +179,16 @@ async function openFixture() {
       service.send("/v1/pets?limit=100", token, { signal: AbortSignal.timeout(ANSWER_LIMIT_MS) }),
     async [Symbol.asyncDispose]() {
       await service[Symbol.asyncDispose]();
-      await server[Symbol.asyncDispose]();
+      if (given === undefined) await server[Symbol.asyncDispose]();
     },
   };
 }
 
-function startService({ address, token }: DenokvServer): Promise<ServiceProcess> {
-  return ServiceProcess.start(address, { DENO_KV_ACCESS_TOKEN: token });
+function startService(
+  server: DenokvServer,
+  address = server.address,
+): Promise<ServiceProcess> {
+  return ServiceProcess.start(address, { DENO_KV_ACCESS_TOKEN: server.token });
 }
 
 async function issueKeyAt(server: DenokvServer): Promise<string> {
