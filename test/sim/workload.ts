@@ -243,6 +243,7 @@ export async function runOperator(crowd: Crowd, count: number): Promise<void> {
     else if (action === "replay") {
       const trouble = drawTrouble(random);
       const replaying = replayLog(crowd, trouble);
+      if (random.chance(0.5)) readMeanwhile(crowd, random);
       // Who sees a replay stand still begins another one.
       if (trouble.pause !== undefined) await replayLog(crowd);
       await replaying;
@@ -274,20 +275,53 @@ function drawTrouble(random: Random): PatientCircumstances {
   }
 }
 
-/** Adds pets with a key while it is being revoked, where that may be in the same queue. */
+/**
+ * Adds pets with a key while it is being revoked, where that may be in the same queue: each another, or
+ * all the same under one Idempotency-Key.
+ */
 function useKeyMeanwhile(
   { fleet }: Crowd,
   { keyId, token }: KeyInUse,
   slot: number | undefined,
   random: Random,
 ): void {
-  for (let index = 0; index < 6; index++) {
-    fleet.world.after(random.between(0, 5), () => {
-      const name = `meanwhile-${keyId}-${fleet.world.step}-${index}`;
-      const ask: CreateAsk = { kind: "create", name, categoryId: index };
-      fleet.send(slot ?? random.integer(0, fleet.size - 1), ask, { kind: "key", keyId, token });
+  const name = `meanwhile-${keyId}-${fleet.world.step}`;
+  const isSame = random.chance(0.5);
+  const target = slot ?? random.integer(0, fleet.size - 1);
+  const spanMs = random.pick([5, 50, 500]);
+  for (let index = 0; index < 8; index++) {
+    const ask: CreateAsk = isSame
+      ? { kind: "create", name, categoryId: 1, idempotencyKey: name }
+      : { kind: "create", name: `${name}-${index}`, categoryId: index };
+    fleet.world.after(index === 0 ? 0 : random.between(0, spanMs), () => {
+      fleet.send(target, ask, { kind: "key", keyId, token });
     });
   }
+}
+
+/**
+ * Reads what no instance remembers while a replay changes the generations; sometimes on a machine that
+ * stands still in the middle of it, and wakes up when the old generation is gone.
+ */
+function readMeanwhile({ fleet, keys, newestPetId }: Crowd, random: Random): void {
+  const [{ keyId, token }] = keys;
+  const slot = random.integer(0, fleet.size - 1);
+  const spanMs = random.pick([50, 200, 1_000]);
+  for (let index = 0; index < 20; index++) {
+    const ask: ListAsk = {
+      kind: "list",
+      limit: random.integer(1, 100),
+      status: random.pick(STATUSES),
+      cursor: random.integer(1, newestPetId + 1),
+    };
+    fleet.world.after(random.between(0, spanMs), () => {
+      fleet.send(slot, ask, { kind: "key", keyId, token });
+    });
+  }
+  if (!random.chance(0.3)) return;
+  fleet.world.after(random.between(0, spanMs), () => {
+    fleet.machineOf(slot)?.pause(random.between(10_000, 16_000));
+  });
 }
 
 /** Asks everywhere for what the key did before it was revoked. */
