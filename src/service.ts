@@ -1,6 +1,7 @@
 import { petText } from "../events/pet.ts";
 import type { Creation } from "./commands/create_pet.ts";
 import { Flights } from "./commands/flights.ts";
+import { BodyCut } from "./http/body_cut.ts";
 import { createHandler } from "./http/handler.ts";
 import type { BaseAddresses } from "./http/openapi.ts";
 import type { Host } from "./host.ts";
@@ -65,14 +66,14 @@ export function createService(parts: ServiceParts): Service {
     watch: telemetry?.watch,
   });
   telemetry?.observe({ appender, heads });
-  const cut = new AbortController();
+  const bodyCut = new BodyCut();
   const creations = new Flights<Creation>(host);
   const plainHandler = createHandler({
     addresses,
     appender,
     corsOrigins,
     creations,
-    bodyCut: cut.signal,
+    bodyCut,
     heads,
     host,
     isDurable,
@@ -81,5 +82,5 @@ export function createService(parts: ServiceParts): Service {
     report,
   });
   const handler = telemetry?.handler(plainHandler) ?? plainHandler;
-  return { appender, cutBodies: () => cut.abort(), handler, heads, host, report, store };
+  return { appender, cutBodies: () => bodyCut.make(), handler, heads, host, report, store };
 }

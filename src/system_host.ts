@@ -6,12 +6,39 @@ import type { Host } from "./host.ts";
 export const systemHost: Host = {
   now: () => Date.now(),
   uptime: () => performance.now(),
-  after(ms, run) {
-    const timer = setTimeout(run, ms);
-    return () => clearTimeout(timer);
-  },
+  after: (ms, run) => ms < SHARED_FROM_MS ? afterExactly(ms, run) : afterRoundedUp(ms, run),
   turn: () => new Promise((resolve) => setImmediate(resolve)),
   random: () => Math.random(),
   randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
   newId: () => monotonicUlid(),
 };
+
+/**
+ * Limits of time that are seldom reached share the system's timers, many to one, and so come up to
+ * {@linkcode SHARED_STEP_MS} late. A timer for each call and each body would cost more than the rest.
+ */
+const SHARED_FROM_MS = 1_000;
+const SHARED_STEP_MS = 50;
+
+const shared = new Map<number, Set<{ run: () => void }>>();
+
+function afterRoundedUp(ms: number, run: () => void): () => void {
+  const step = Math.ceil((performance.now() + ms) / SHARED_STEP_MS);
+  let due = shared.get(step);
+  if (due === undefined) {
+    const all = due = new Set();
+    shared.set(step, all);
+    setTimeout(() => {
+      shared.delete(step);
+      for (const { run } of all) run();
+    }, step * SHARED_STEP_MS - performance.now());
+  }
+  const entry = { run };
+  due.add(entry);
+  return () => void due.delete(entry);
+}
+
+function afterExactly(ms: number, run: () => void): () => void {
+  const timer = setTimeout(run, ms);
+  return () => clearTimeout(timer);
+}

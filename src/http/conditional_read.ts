@@ -17,8 +17,10 @@ export function entityTag(content: string): string {
  * 304 in place of an answer whose `etag` the client's `If-None-Match` names, with the headers that the
  * answer would have had. The comparison is weak, as section 13.1.2 asks.
  */
-export function unlessHeld(answer: Answer, ifNoneMatchField: string | null): Answer {
+export function unlessHeld(answer: Answer, requestHeaders: Headers): Answer {
   const { etag } = answer.headers;
-  if (etag === undefined || ifNoneMatchField === null) return answer;
-  return ifNoneMatch(ifNoneMatchField, etag) ? answer : { ...answer, status: 304, body: null };
+  if (etag === undefined) return answer;
+  const field = requestHeaders.get("if-none-match");
+  if (field === null) return answer;
+  return ifNoneMatch(field, etag) ? answer : { ...answer, status: 304, body: null };
 }

@@ -4,6 +4,7 @@ import type { CreatePetOrder, CreatePetParts } from "../commands/create_pet.ts";
 import { Failure } from "../failure.ts";
 import { reasonOf, type Report } from "../report.ts";
 import type { Answer } from "./answer.ts";
+import type { BodyCut } from "./body_cut.ts";
 import { unlessHeld } from "./conditional_read.ts";
 import { Cors } from "./cors.ts";
 import { bearerToken } from "./credentials.ts";
@@ -15,7 +16,7 @@ export interface HandlerParts extends CreatePetParts, PublicParts {
   /** The origins whose scripts may read answers. */
   corsOrigins: readonly string[];
   /** Aborts when bodies that are still arriving are waited for no longer. */
-  bodyCut: AbortSignal;
+  bodyCut: BodyCut;
   report: Report;
 }
 
@@ -32,7 +33,7 @@ export function createHandler(parts: HandlerParts): (request: Request) => Promis
     let answer: Answer;
     try {
       answer = await answerTo(request, open, cors, parts);
-      answer = unlessHeld(answer, request.headers.get("if-none-match"));
+      answer = unlessHeld(answer, request.headers);
     } catch (thrown) {
       answer = errorAnswer(thrown);
       if (answer.status >= 500) reportFailure(parts.report, request, requestId, answer, thrown);

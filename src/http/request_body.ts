@@ -1,4 +1,5 @@
 import type { Host } from "../host.ts";
+import type { BodyCut } from "./body_cut.ts";
 import { type ErrorCode, Refusal } from "./errors.ts";
 
 /** Longest body, in bytes. */
@@ -12,8 +13,8 @@ export const BODY_LIMIT_MS = 10_000;
 
 export interface BodyLimits {
   host: Host;
-  /** Aborts when bodies that are still arriving are waited for no longer. */
-  bodyCut: AbortSignal;
+  /** Made when bodies that are still arriving are waited for no longer. */
+  bodyCut: BodyCut;
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -37,8 +38,7 @@ export async function readJsonBody(request: Request, limits: BodyLimits): Promis
   if (declared !== null && Number(declared) > BODY_LIMIT_BYTES) throw tooLarge();
   // The server holds a client to the length that it declared, which spares a look at each chunk.
   const isBounded = declared !== null && headers.get("transfer-encoding") === null;
-  const bytes = await withinTime(isBounded ? request.bytes() : readChunks(request), limits)
-    .catch(brokenOff);
+  const bytes = await withinTime(isBounded ? request.bytes() : readChunks(request), limits);
   try {
     return decoder.decode(bytes);
   } catch {
@@ -67,27 +67,25 @@ function withinTime<T>(reading: Promise<T>, { host, bodyCut }: BodyLimits): Prom
   return new Promise((resolve, reject) => {
     const refuse = (code: ErrorCode, message: string) =>
       reject(new Refusal(code, message, { connection: "close" }));
-    const cut = () => refuse("shutting_down", "The service is shutting down");
+    const stopWaiting = bodyCut.wait(() => refuse("shutting_down", "The service is shutting down"));
     const cancel = host.after(
       BODY_LIMIT_MS,
       () => refuse("request_timeout", `The body did not arrive within ${BODY_LIMIT_MS} ms`),
     );
-    bodyCut.addEventListener("abort", cut);
-    reading.then(resolve, (error) => {
-      if (error instanceof Refusal) reject(error);
-      else if (bodyCut.aborted) cut();
-      else refuse("malformed_body", "The body broke off");
-    }).finally(() => {
+    const end = () => {
       cancel();
-      bodyCut.removeEventListener("abort", cut);
+      stopWaiting();
+    };
+    reading.then((body) => {
+      end();
+      resolve(body);
+    }, (error) => {
+      end();
+      // A body that cannot be read to its end is the client's affair, whatever the server calls it.
+      if (error instanceof Refusal) reject(error);
+      else refuse("malformed_body", "The body broke off");
     });
   });
-}
-
-/** A body that cannot be read to its end is the client's affair, whatever the server calls it. */
-function brokenOff(thrown: unknown): never {
-  if (thrown instanceof Refusal) throw thrown;
-  throw new Refusal("malformed_body", "The body broke off");
 }
 
 function isJson(contentType: string | null): boolean {
