@@ -8,8 +8,28 @@ export const INT64_MAX = 2n ** 63n - 1n;
 
 /** Parses JSON text. Throws `SyntaxError` on malformed text and `RangeError` on text nested too deep. */
 export function parseExactJson(text: string): unknown {
-  // The compiler's library does not know the third argument yet (https://github.com/tc39/proposal-json-parse-with-source).
-  return JSON.parse(text, exactInteger as (key: string, value: unknown) => unknown);
+  return parsePlainly(text) ??
+    // The compiler's library does not know the third argument yet (https://github.com/tc39/proposal-json-parse-with-source).
+    JSON.parse(text, exactInteger as (key: string, value: unknown) => unknown);
+}
+
+/** A fraction, an exponent or more digits than a double holds, if only in a string. */
+const MAY_BE_INEXACT = /\d[.eE]|\d{16}/;
+
+/**
+ * An object of strings and small integers, which most are, without the cost of a look at the source of
+ * each value; `undefined` for any other text.
+ */
+function parsePlainly(text: string): unknown {
+  if (MAY_BE_INEXACT.test(text)) return undefined;
+  const members = JSON.parse(text);
+  if (typeof members !== "object" || members === null) return undefined;
+  for (const name of Object.keys(members)) {
+    const value = members[name];
+    if (typeof value === "number") members[name] = BigInt(value);
+    else if (typeof value !== "string") return undefined;
+  }
+  return members;
 }
 
 function exactInteger(_key: string, value: unknown, context: { source: string }): unknown {

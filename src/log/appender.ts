@@ -100,6 +100,8 @@ export class Appender {
   /** All that have no answer yet, and some that have, in order of their deadlines. */
   #arrivals: Pending[] = [];
   #working: Promise<void> | undefined;
+  /** The answers that are due in the next turn. */
+  #answering: Promise<void> | undefined;
   #draining = false;
   /**
    * Counts the runs of heads. A run is a row of heads that only this appender moved, and by no event
@@ -164,6 +166,7 @@ export class Appender {
   async drain(): Promise<void> {
     this.#draining = true;
     await this.#working;
+    await this.#answering;
   }
 
   async #work(): Promise<void> {
@@ -176,8 +179,8 @@ export class Appender {
     cancelSweep = host.after(SWEEP_MS, sweep);
     const turns = this.#turns;
     for (let failures = 0; this.#waiting.length > 0;) {
-      // What is at the door now shall share the commit.
-      await host.turn();
+      // What is at the door with the first shall share its commit. Later ones came while one was in flight.
+      if (this.#waiting.length === 1) await host.turn();
       try {
         const attempt = await this.#assemble(await this.#base());
         if (attempt === undefined) continue;
@@ -419,7 +422,16 @@ export class Appender {
       : "lost";
   }
 
-  #acknowledge({ members }: Attempt): void {
+  /**
+   * Where others wait, their commit is sent off first, within this turn, so that the store works on it
+   * while these are answered.
+   */
+  #acknowledge(attempt: Attempt): void {
+    if (this.#waiting.length === 0) this.#answer(attempt);
+    else this.#answering = this.#parts.host.turn().then(() => this.#answer(attempt));
+  }
+
+  #answer({ members }: Attempt): void {
     const events = members.flatMap(({ events }) => events);
     this.#parts.committed(events);
     this.#parts.watch?.landed(events.length);
