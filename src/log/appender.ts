@@ -178,9 +178,11 @@ export class Appender {
     };
     cancelSweep = host.after(SWEEP_MS, sweep);
     const turns = this.#turns;
+    let hasLanded = false;
     for (let failures = 0; this.#waiting.length > 0;) {
-      // What is at the door with the first shall share its commit. Later ones came while one was in flight.
-      if (this.#waiting.length === 1) await host.turn();
+      // What is at the door with the first shall share its commit; who came while one was in flight is many.
+      if (!hasLanded || this.#waiting.length === 1) await host.turn();
+      hasLanded = false;
       try {
         const attempt = await this.#assemble(await this.#base());
         if (attempt === undefined) continue;
@@ -191,6 +193,7 @@ export class Appender {
           continue;
         }
         failures = 0;
+        hasLanded = outcome === "landed";
         const pauseMs = outcome === "lost" ? turns.lose() : turns.win(host.uptime() - started);
         if (pauseMs > 0 && this.#waiting.length > 0) await sleep(host, pauseMs);
       } catch (error) {
