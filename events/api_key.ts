@@ -6,8 +6,13 @@ export const Instant = z.iso.datetime({
   precision: 3,
   error: "must be a UTC time with milliseconds",
 });
-export const Sha256Hex = z.string().regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits");
-export const Ulid = z.string().regex(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/, "must be a ULID");
+/** Patterns, to be made part of others. */
+export const SHA256_HEX = "[0-9a-f]{64}";
+export const ULID = "[0-7][0-9A-HJKMNP-TV-Z]{25}";
+
+export const Sha256Hex = z.string()
+  .regex(new RegExp(`^${SHA256_HEX}$`), "must be 64 lower-case hex digits");
+export const Ulid = z.string().regex(new RegExp(`^${ULID}$`), "must be a ULID");
 
 /** Longest `label` of a key, in UTF-16 code units. */
 export const LABEL_MAX_LENGTH = 100;
