@@ -22,6 +22,7 @@ export interface CheckedLine {
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const LINE_FEED = 10;
+const NOTHING = new Uint8Array(0);
 
 /**
  * Takes the lines one after the other and says of each what is wrong with it. After a fault it goes on
@@ -166,14 +167,15 @@ export function decodeLine(line: unknown): LogEvent {
  * it is. A last line may end with the stream.
  */
 export async function* splitLines(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let open = new Uint8Array(0);
+  let open = NOTHING;
   for await (const chunk of stream) {
     let start = 0;
     for (;;) {
       const end = chunk.indexOf(LINE_FEED, start);
       if (end === -1) break;
-      yield joined(open, chunk.subarray(start, end));
-      open = new Uint8Array(0);
+      const rest = chunk.subarray(start, Math.min(end, start + LINE_LIMIT_BYTES + 1));
+      yield open.length === 0 ? rest : joined(open, rest);
+      open = NOTHING;
       start = end + 1;
     }
     open = joined(open, chunk.subarray(start));
