@@ -1,4 +1,3 @@
-import { petText } from "../events/pet.ts";
 import type { Creation } from "./commands/create_pet.ts";
 import { Flights } from "./commands/flights.ts";
 import { BodyCut } from "./http/body_cut.ts";
@@ -58,11 +57,7 @@ export function createService(parts: ServiceParts): Service {
     fold,
     host,
     report,
-    committed: (events) => {
-      for (const event of events) {
-        if (event.type === "PetCreated") pets.remember(event.data.id, petText(event.data));
-      }
-    },
+    committed: (records) => pets.remember(records),
     watch: telemetry?.watch,
   });
   telemetry?.observe({ appender, heads });

@@ -36,6 +36,7 @@ function* damagesTo(entry: StoreEntry, other: StoreEntry): Generator<[string, Mu
   const { key } = entry;
   const value = entry.value as string | Uint8Array;
   yield ["change of", [{ type: "set", key, value: changed(value) }]];
+  yield ["other type of", [{ type: "set", key, value: inOtherType(value) }]];
   yield ["deletion of", [{ type: "delete", key }]];
   const last = key.at(-1);
   const copy = [...key.slice(0, -1), typeof last === "number" ? last + 1_000 : `${String(last)}2`];
@@ -53,6 +54,11 @@ function changed(value: string | Uint8Array): string | Uint8Array {
   const other = text[index] === "1" ? "2" : "1";
   const altered = text.slice(0, index) + other + text.slice(index + 1);
   return typeof value === "string" ? altered : encoder.encode(altered);
+}
+
+/** The same text, as bytes where it was text, and the other way round. */
+function inOtherType(value: string | Uint8Array): string | Uint8Array {
+  return typeof value === "string" ? encoder.encode(value) : new TextDecoder().decode(value);
 }
 
 function restoring(key: Deno.KvKey, entry: StoreEntry | undefined): Mutation {

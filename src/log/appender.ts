@@ -5,6 +5,7 @@
  */
 
 import { encodeEvent, type Fact, type LogEvent, type Origin } from "../../events/event.ts";
+import { areEqual } from "../are_equal.ts";
 import { Failure } from "../failure.ts";
 import { backoffMs, type Host, sleep } from "../host.ts";
 import { reasonOf, type Report } from "../report.ts";
@@ -62,8 +63,8 @@ export interface AppenderParts {
   fold: (event: LogEvent) => ProjectionRecord[];
   host: Host;
   report: Report;
-  /** Told of every commit of this appender, before its commands are answered. */
-  committed: (events: readonly LogEvent[]) => void;
+  /** Told what every commit of this appender put into the projections, before its commands are answered. */
+  committed: (records: readonly ProjectionRecord[]) => void;
   watch?: AppendWatch;
 }
 
@@ -89,6 +90,7 @@ interface Attempt {
   next: Head;
   members: { pending: Pending; events: readonly LogEvent[] }[];
   lines: Uint8Array[];
+  records: ProjectionRecord[];
   mutations: Mutation[];
 }
 
@@ -243,7 +245,14 @@ export class Appender {
       .filter((pending) => !pending.settled);
     await this.#prepare(candidates, base);
 
-    const attempt: Attempt = { base, next: base.head, members: [], lines: [], mutations: [] };
+    const attempt: Attempt = {
+      base,
+      next: base.head,
+      members: [],
+      lines: [],
+      records: [],
+      mutations: [],
+    };
     const size = new CommitSize();
     for (const [index, pending] of candidates.entries()) {
       if (pending.settled) continue;
@@ -271,6 +280,7 @@ export class Appender {
       attempt.next = share.next;
       attempt.members.push({ pending, events: share.events });
       attempt.lines.push(...share.lines);
+      attempt.records.push(...share.records);
       attempt.mutations.push(...share.mutations);
     }
     if (attempt.members.length === 0) return undefined;
@@ -284,6 +294,7 @@ export class Appender {
     const generations = writtenGenerations(head);
     const events: LogEvent[] = [];
     const lines: Uint8Array[] = [];
+    const records: ProjectionRecord[] = [];
     const mutations: Mutation[] = [];
     let next = head;
     try {
@@ -294,9 +305,9 @@ export class Appender {
         events.push(event);
         lines.push(line);
         mutations.push({ type: "set", key: logKey(event.position), value: line });
-        const records = fold(event);
-        for (const generation of generations) {
-          for (const record of records) {
+        for (const record of fold(event)) {
+          records.push(record);
+          for (const generation of generations) {
             mutations.push(recordMutation(generation, record, host.now()));
           }
         }
@@ -305,7 +316,7 @@ export class Appender {
       this.#refuse(pending, reason);
       return undefined;
     }
-    return { events, lines, mutations, next };
+    return { events, lines, records, mutations, next };
   }
 
   async #prepare(candidates: Pending[], base: HeadEntry): Promise<void> {
@@ -434,10 +445,9 @@ export class Appender {
     else this.#answering = this.#parts.host.turn().then(() => this.#answer(attempt));
   }
 
-  #answer({ members }: Attempt): void {
-    const events = members.flatMap(({ events }) => events);
-    this.#parts.committed(events);
-    this.#parts.watch?.landed(events.length);
+  #answer({ members, lines, records }: Attempt): void {
+    this.#parts.committed(records);
+    this.#parts.watch?.landed(lines.length);
     for (const { pending, events } of members) settle(pending, () => pending.resolve(events));
   }
 
@@ -477,8 +487,4 @@ function overdue({ unclear }: Pending, limitMs: number): Failure {
       "store_unavailable",
       `The store could not take it within ${limitMs} ms, so nothing was stored`,
     );
-}
-
-function areEqual(one: Uint8Array, other: Uint8Array): boolean {
-  return one.length === other.length && one.every((byte, index) => byte === other[index]);
 }

@@ -2,6 +2,7 @@
 
 import { type LogEvent, MalformedEventError } from "../../events/event.ts";
 import { PET_STATUSES, type PetStatus } from "../../events/pet.ts";
+import { areEqual } from "../are_equal.ts";
 import type { Host } from "../host.ts";
 import { Chain, decodeLine } from "../log/chain.ts";
 import { readHead } from "../log/head.ts";
@@ -146,7 +147,7 @@ export class Comparison {
       foundByName.delete(name);
       if (entry === undefined) {
         if (this.#isDue(record, position)) this.#differ("missing", key, position);
-      } else if (entry.value !== record.value) {
+      } else if (!isSame(entry.value, record.value)) {
         this.#differ("altered", key, position);
       }
     }
@@ -299,8 +300,13 @@ function areSame(expected: Expected[], found: StoreEntry[]): boolean {
   for (const [index, { record: { key, value } }] of expected.entries()) {
     const entry = found[index];
     const { length } = entry.key;
-    if (entry.value !== value || length !== key.length + 2) return false;
+    if (length !== key.length + 2 || !isSame(entry.value, value)) return false;
     if (entry.key[length - 1] !== key[key.length - 1]) return false;
   }
   return true;
+}
+
+function isSame(stored: unknown, value: ProjectionRecord["value"]): boolean {
+  if (typeof value === "string") return stored === value;
+  return stored instanceof Uint8Array && areEqual(stored, value);
 }

@@ -4,12 +4,11 @@ export const BLOCK_SIZE = 64;
 /** How much is kept, in bytes: a million pets of an ordinary kind. */
 const SIZE_LIMIT_BYTES = 96 * 1024 * 1024;
 
-const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /**
- * The texts of pets in memory. A block of neighbours that is whole becomes bytes outside the heap, or
- * the garbage collector would let a million texts grow to some times their size before it looks at them.
+ * The texts of pets in memory, in UTF-8. A block of neighbours that is whole becomes one piece, for a
+ * million pieces would take some times the memory of what they hold.
  */
 export class PetCache {
   #blocks = new Map<number, Block>();
@@ -19,26 +18,25 @@ export class PetCache {
     const place = id % BLOCK_SIZE;
     const block = this.#blocks.get(id - place);
     if (block === undefined) return undefined;
-    return block.ends === undefined ? block.texts[place] : decoder.decode(
-      block.bytes.subarray(place === 0 ? 0 : block.ends[place - 1], block.ends[place]),
+    const bytes = block.ends === undefined ? block.pieces[place] : block.bytes.subarray(
+      place === 0 ? 0 : block.ends[place - 1],
+      block.ends[place],
     );
+    return bytes === undefined ? undefined : decoder.decode(bytes);
   }
 
-  put(id: number, text: string): void {
+  /** Keeps a copy of the bytes, or the bytes themselves, which must not change. */
+  put(id: number, bytes: Uint8Array): void {
     const place = id % BLOCK_SIZE;
     let block = this.#blocks.get(id - place);
     if (block === undefined) {
-      block = { texts: new Array(BLOCK_SIZE).fill(undefined), missing: BLOCK_SIZE };
+      block = { pieces: new Array(BLOCK_SIZE).fill(undefined), missing: BLOCK_SIZE };
       this.#blocks.set(id - place, block);
     }
-    if (block.ends !== undefined || block.texts[place] !== undefined) return;
-    block.texts[place] = text;
-    this.#bytes += text.length;
-    if (--block.missing === 0) {
-      const packed = pack(block.texts as string[]);
-      this.#blocks.set(id - place, packed);
-      this.#bytes += sizeOf(packed) - sizeOf(block);
-    }
+    if (block.ends !== undefined || block.pieces[place] !== undefined) return;
+    block.pieces[place] = bytes;
+    this.#bytes += bytes.length;
+    if (--block.missing === 0) this.#blocks.set(id - place, pack(block.pieces as Uint8Array[]));
     while (this.#bytes > SIZE_LIMIT_BYTES) this.#dropOldestBlock();
   }
 
@@ -56,12 +54,12 @@ export class PetCache {
 
 /** Texts by their place in a block, some still missing. */
 interface OpenBlock {
-  texts: (string | undefined)[];
+  pieces: (Uint8Array | undefined)[];
   missing: number;
   ends?: undefined;
 }
 
-/** All texts one after the other in UTF-8, and where each of them ends. */
+/** All texts one after the other, and where each of them ends. */
 interface PackedBlock {
   bytes: Uint8Array;
   ends: Uint32Array;
@@ -69,19 +67,18 @@ interface PackedBlock {
 
 type Block = OpenBlock | PackedBlock;
 
-function pack(texts: string[]): PackedBlock {
-  const encoded = texts.map((text) => encoder.encode(text));
+function pack(pieces: Uint8Array[]): PackedBlock {
   let end = 0;
-  const ends = Uint32Array.from(encoded, ({ length }) => end += length);
+  const ends = Uint32Array.from(pieces, ({ length }) => end += length);
   const bytes = new Uint8Array(end);
-  for (const [place, part] of encoded.entries()) {
-    bytes.set(part, place === 0 ? 0 : ends[place - 1]);
+  for (const [place, piece] of pieces.entries()) {
+    bytes.set(piece, place === 0 ? 0 : ends[place - 1]);
   }
   return { bytes, ends };
 }
 
 function sizeOf(block: Block): number {
   return block.ends === undefined
-    ? block.texts.reduce((size, text) => size + (text?.length ?? 0), 0)
+    ? block.pieces.reduce((size, piece) => size + (piece?.length ?? 0), 0)
     : block.bytes.length;
 }

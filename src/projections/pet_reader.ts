@@ -1,8 +1,14 @@
 import { type PetStatus } from "../../events/pet.ts";
 import { Failure } from "../failure.ts";
 import type { Head } from "../log/head.ts";
-import { petByIdempotencyKeyKey, petByStatusKey, petKey, projectionKey } from "../store/layout.ts";
-import type { Store } from "../store/store.ts";
+import {
+  petByIdempotencyKeyKey,
+  petByStatusKey,
+  petKey,
+  projectionKey,
+  type ProjectionRecord,
+} from "../store/layout.ts";
+import type { Store, StoreEntry } from "../store/store.ts";
 import { BLOCK_SIZE, PetCache } from "./pet_cache.ts";
 
 /** How many pages are remembered, and how many pets as they were answered. */
@@ -17,6 +23,8 @@ const NEWEST_LIMIT = 101;
 
 /** How many pets are looked through, at the most, to bring the newest of a status up to date. */
 const CATCH_UP_LIMIT = 500;
+
+const decoder = new TextDecoder();
 
 export interface PageQuery {
   /** How many pets at the most, 1 to 100. */
@@ -75,9 +83,11 @@ export class PetReader {
     this.#store = store;
   }
 
-  /** Takes note of a pet that was just added. */
-  remember(id: number, text: string): void {
-    this.#pets.put(id, text);
+  /** Takes note of records that have just come into the generation being served. */
+  remember(records: readonly ProjectionRecord[]): void {
+    for (const { key: [kind, id], value } of records) {
+      if (kind === "pet") this.#pets.put(id as number, value as Uint8Array);
+    }
   }
 
   /** The pet of an id, or `undefined` where none has it. */
@@ -218,10 +228,10 @@ export class PetReader {
       end: projectionKey(generation, petByStatusKey(status, before)),
     };
     const entries = await this.#store.list(range, { limit, reverse: true });
-    return entries.map(({ key, value }) => ({
-      id: key.at(-1) as number,
-      text: value as string,
-    }));
+    return entries.map((entry) => {
+      const id = entry.key.at(-1) as number;
+      return { id, text: decoder.decode(bytesOf(id, entry)) };
+    });
   }
 
   /** The texts of all pets from one id to another, both included. */
@@ -243,16 +253,15 @@ export class PetReader {
     const start = projectionKey(generation, petKey(first));
     const end = projectionKey(generation, petKey(last + 1));
     const entries = await this.#store.list({ start, end }, { limit: last - first + 1 });
-    const texts = new Map(entries.map(({ key, value }) => [key.at(-1), value as string]));
+    const entryById = new Map(entries.map((entry) => [entry.key.at(-1) as number, entry]));
     if (generation === this.#generation) {
-      for (const [id, text] of texts) this.#pets.put(id as number, text);
+      for (const [id, { value }] of entryById) {
+        if (value instanceof Uint8Array) this.#pets.put(id, value);
+      }
     }
     return Array.from({ length: newest - oldest + 1 }, (_, index) => {
-      const text = texts.get(oldest + index);
-      if (text === undefined) {
-        throw damaged(`Pet ${oldest + index} is in the log but not in the projection`);
-      }
-      return text;
+      const id = oldest + index;
+      return decoder.decode(bytesOf(id, entryById.get(id)));
     });
   }
 }
@@ -267,6 +276,10 @@ function hasStatus(text: string, status: PetStatus): boolean {
   return text.endsWith(`,"status":"${status}"}`);
 }
 
-function damaged(message: string): Failure {
-  return new Failure("projection_damaged", message);
+function bytesOf(id: number, entry: StoreEntry | undefined): Uint8Array {
+  if (entry?.value instanceof Uint8Array) return entry.value;
+  throw new Failure(
+    "projection_damaged",
+    `The projection does not hold pet ${id}, which is in the log`,
+  );
 }

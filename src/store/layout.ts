@@ -4,8 +4,8 @@
  *     ["head"]                                                    the head record, replaced by every commit;
  *                                                                 while a log is restored, the mark of that
  *     ["log", position]                                           the line of an event, as bytes
- *     ["projection", generation, "pet", id]                       pet by id: its JSON text
- *     ["projection", generation, "pet_by_status", status, id]     pets by status, newest last: the same text
+ *     ["projection", generation, "pet", id]                       pet by id: its JSON text in UTF-8
+ *     ["projection", generation, "pet_by_status", status, id]     pets by status, newest last: the same bytes
  *     ["projection", generation, "key_by_token", hash, position]  API key by token: the data of its events
  *     ["projection", generation, "pet_by_idempotency_key", actor, hash, position]
  *                                                                 what an Idempotency-Key made, for a day
@@ -95,7 +95,8 @@ export function keyBytes(key: Deno.KvKey): number {
 /** One record of a projection, as the fold makes it from one event. */
 export interface ProjectionRecord {
   key: RecordKey;
-  value: string;
+  /** JSON text, that of pets in UTF-8: it is stored and compared as it is, and seldom read as text. */
+  value: string | Uint8Array;
   /** From when on the record says nothing any more, in milliseconds since the Unix epoch. */
   expiresAt?: number;
 }

@@ -7,6 +7,7 @@ import {
 import { PET_STATUSES, type PetStatus } from "../../events/pet.ts";
 import { Failure } from "../../src/failure.ts";
 import { PetReader } from "../../src/projections/pet_reader.ts";
+import type { Mutation } from "../../src/store/store.ts";
 import { petKey, projectionKey } from "../../src/store/layout.ts";
 import { openTestService, type TestService } from "../test_service.ts";
 
@@ -79,12 +80,15 @@ Deno.test("a pet that is in the log but not in the projection is a failure, neve
     await (await service.add({ name, categoryId: 1 })).body?.cancel();
   }
   const key = projectionKey(1, petKey(2));
-  await service.store.commit({ checks: [], mutations: [{ type: "delete", key }] });
   const { head } = await service.heads.fresh();
-  const reader = new PetReader(service.store);
-  for (const read of [() => reader.list({ limit: 20 }, head), () => reader.get(2, head)]) {
-    const failure = await assertRejects(async () => await read(), Failure);
-    assertEquals(failure.code, "projection_damaged");
+  const damages: Mutation[] = [{ type: "set", key, value: "text" }, { type: "delete", key }];
+  for (const damage of damages) {
+    await service.store.commit({ checks: [], mutations: [damage] });
+    const reader = new PetReader(service.store);
+    for (const read of [() => reader.list({ limit: 20 }, head), () => reader.get(2, head)]) {
+      const failure = await assertRejects(async () => await read(), Failure);
+      assertEquals(failure.code, "projection_damaged");
+    }
   }
 });
 

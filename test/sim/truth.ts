@@ -93,7 +93,7 @@ export class Truth {
         if (goneAt > this.#world.now) {
           this.#violations.add(`generation ${generation} lacks the record ${name}`);
         }
-      } else if (text === undefined ? !holds(value, members) : value !== text) {
+      } else if (text === undefined ? !holds(value, members) : !isTextOf(value, text)) {
         this.#violations.add(`generation ${generation} holds ${value} under ${name}`);
       }
     }
@@ -165,7 +165,7 @@ export function scanAll(model: ModelStore, prefix: Deno.KvKey) {
 
 interface ExpectedRecord {
   key: (string | number)[];
-  /** The value, where it is known to the letter. */
+  /** What the value is in UTF-8, where it is known to the letter. */
   text?: string;
   /** What the value must say among other things, where it is JSON. */
   members: Record<string, unknown>;
@@ -202,6 +202,10 @@ function expectedRecords({ event, position, text: line }: LandedLine): ExpectedR
 /** When the pet of an event stops answering for its Idempotency-Key. */
 export function forgottenAt(line: LandedLine): number {
   return Date.parse(line.event.time) + DAY_MS;
+}
+
+function isTextOf(value: unknown, text: string): boolean {
+  return value instanceof Uint8Array && new TextDecoder().decode(value) === text;
 }
 
 function holds(value: unknown, members: Record<string, unknown>): boolean {
