@@ -42,6 +42,7 @@ export function parsePageQuery(search: string): PageQuery {
 
 /** Refuses every parameter: for the operations that have none. */
 export function refuseQuery(search: string): void {
+  if (search === "") return;
   for (const name of new URLSearchParams(search).keys()) throw invalid(name, "is not known");
 }
 

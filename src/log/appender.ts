@@ -6,6 +6,7 @@
 
 import { encodeEvent, type Fact, type LogEvent, type Origin } from "../../events/event.ts";
 import { areEqual } from "../are_equal.ts";
+import { encodeUtf8 } from "../encode_utf8.ts";
 import { Failure } from "../failure.ts";
 import { backoffMs, type Host, sleep } from "../host.ts";
 import { reasonOf, type Report } from "../report.ts";
@@ -93,8 +94,6 @@ interface Attempt {
   records: ProjectionRecord[];
   mutations: Mutation[];
 }
-
-const encoder = new TextEncoder();
 
 export class Appender {
   #parts: AppenderParts;
@@ -300,7 +299,7 @@ export class Appender {
     try {
       for (const fact of pending.command.decide(head)) {
         const event = { ...fact, position: next.position + 1, previousHash: next.lastHash };
-        const line = encoder.encode(encodeEvent(event));
+        const line = encodeUtf8(encodeEvent(event));
         next = headAfter(next, event, line);
         events.push(event);
         lines.push(line);
@@ -449,15 +448,22 @@ export class Appender {
     this.#parts.committed(records);
     this.#parts.watch?.landed(lines.length);
     for (const { pending, events } of members) settle(pending, () => pending.resolve(events));
+    this.#forgetAnswered();
   }
 
   #answerOverdue(): void {
     const now = this.#parts.host.uptime();
-    const due = this.#arrivals.findIndex(({ settled, deadline }) => !settled && deadline > now);
-    const passed = this.#arrivals.splice(0, due === -1 ? this.#arrivals.length : due);
-    for (const pending of passed) {
+    for (const pending of this.#arrivals) {
+      if (pending.deadline > now) break;
       settle(pending, () => pending.reject(overdue(pending, this.#limitMs)));
     }
+    this.#forgetAnswered();
+  }
+
+  /** Lets go of those at the front that have their answers, before the garbage collector keeps them for good. */
+  #forgetAnswered(): void {
+    const open = this.#arrivals.findIndex(({ settled }) => !settled);
+    this.#arrivals.splice(0, open === -1 ? this.#arrivals.length : open);
   }
 }
 

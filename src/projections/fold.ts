@@ -1,5 +1,6 @@
 import type { LogEvent } from "../../events/event.ts";
 import { petText } from "../../events/pet.ts";
+import { encodeUtf8 } from "../encode_utf8.ts";
 import {
   keyByTokenKey,
   petByIdempotencyKeyKey,
@@ -11,8 +12,6 @@ import {
 /** How long an Idempotency-Key is remembered, from the time of its event. */
 export const IDEMPOTENCY_LIFETIME_MS = 24 * 60 * 60 * 1_000;
 
-const encoder = new TextEncoder();
-
 /**
  * The one fold: the records that an event puts into the projections. Used by the live writer, by
  * replay and by audit, so that they cannot drift. No record depends on another event.
@@ -21,7 +20,7 @@ export function fold(event: LogEvent): ProjectionRecord[] {
   switch (event.type) {
     case "PetCreated": {
       const { id, status } = event.data;
-      const value = encoder.encode(petText(event.data));
+      const value = encodeUtf8(petText(event.data));
       const records: ProjectionRecord[] = [{ key: petKey(id), value }];
       // A pet without a status is in no list of a status: an omitted one is not invented.
       if (status !== undefined) records.push({ key: petByStatusKey(status, id), value });
