@@ -3,6 +3,7 @@ import { type NewPet, type Pet, petText } from "../../events/pet.ts";
 import { Failure } from "../failure.ts";
 import type { Host } from "../host.ts";
 import type { Appender, Command } from "../log/appender.ts";
+import { instantText } from "../instant_text.ts";
 import type { Head, HeadEntry } from "../log/head.ts";
 import type { HeadReader } from "../log/head_reader.ts";
 import type { KeyReader } from "../projections/key_reader.ts";
@@ -65,11 +66,13 @@ export async function createPet(
   return { pet: created, isReplay: true };
 }
 
-async function appendPet(parts: CreatePetParts, order: CreatePetOrder): Promise<Creation> {
+function appendPet(parts: CreatePetParts, order: CreatePetOrder): Promise<Creation> {
   const command = new CreatePet(parts, order);
-  const [event] = await parts.appender.append(command);
-  if (event === undefined) return { petId: command.earlierPetId!, isNew: false };
-  return { petId: (event.data as Pet).id, isNew: true };
+  return parts.appender.append(command).then(([event]) =>
+    event === undefined
+      ? { petId: command.earlierPetId!, isNew: false }
+      : { petId: (event.data as Pet).id, isNew: true }
+  );
 }
 
 /**
@@ -105,7 +108,7 @@ class CreatePet implements Command {
     const { idempotencyKey } = order;
     this.#origin = {
       id: parts.host.newId(),
-      time: new Date(parts.host.now()).toISOString(),
+      time: instantText(parts.host.now()),
       actor: "",
       ...(idempotencyKey === undefined ? {} : { idempotencyKey: sha256Hex(idempotencyKey) }),
     };

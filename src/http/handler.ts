@@ -43,12 +43,12 @@ export function createHandler(parts: HandlerParts): (request: Request) => Promis
   };
 }
 
-async function answerTo(
+function answerTo(
   request: Request,
   open: PublicRoutes,
   cors: Cors,
   parts: HandlerParts,
-): Promise<Answer> {
+): Answer | Promise<Answer> {
   const { path, search } = splitUrl(request.url);
   const { method } = request;
   const isRead = method === "GET" || method === "HEAD";
@@ -61,15 +61,15 @@ async function answerTo(
     if (answerToPreflight !== undefined) return answerToPreflight;
   }
   if (answerToAnybody !== undefined) {
-    if (isRead) return await answerToAnybody();
+    if (isRead) return answerToAnybody();
     throw methodNotAllowed(READ_METHODS);
   }
   const token = bearerToken(request.headers.get("authorization"));
   if (method === "POST" && path === PETS_PATH) {
-    return await answerToCreate(request, search, token, parts);
+    return answerToCreate(request, search, token, parts);
   }
   const { heads, host, keys, pets } = parts;
-  return await heads.use(async (head) => {
+  return heads.use(async (head) => {
     await keys.authorize(token, head, host.now());
     if (methods === undefined) throw new Refusal("not_found", "Nothing stands at this path");
     if (!isRead) throw methodNotAllowed(methods);
@@ -129,10 +129,11 @@ function responseOf(
   { status, body, headers, contentType = "application/json" }: Answer,
   requestId: string,
 ): Response {
-  const common = { "x-request-id": requestId, ...headers };
   return new Response(body, {
     status,
-    headers: body === null ? common : { "content-type": contentType, ...common },
+    headers: body === null
+      ? { "x-request-id": requestId, ...headers }
+      : { "content-type": contentType, "x-request-id": requestId, ...headers },
   });
 }
 
