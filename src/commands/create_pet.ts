@@ -4,7 +4,7 @@ import { Failure } from "../failure.ts";
 import type { Host } from "../host.ts";
 import type { Appender, Command } from "../log/appender.ts";
 import { instantText } from "../instant_text.ts";
-import type { Head, HeadEntry } from "../log/head.ts";
+import type { Head } from "../log/head.ts";
 import type { HeadReader } from "../log/head_reader.ts";
 import type { KeyReader } from "../projections/key_reader.ts";
 import type { PetReader } from "../projections/pet_reader.ts";
@@ -114,7 +114,12 @@ class CreatePet implements Command {
     };
   }
 
-  prepare({ head }: HeadEntry): Promise<void> | void {
+  isPreparedAtOnce(head: Head): boolean {
+    const { idempotencyKey, token } = this.#order;
+    return idempotencyKey === undefined && this.#parts.keys.remembers(token, head);
+  }
+
+  prepare(head: Head): Promise<void> | void {
     const { host, keys } = this.#parts;
     const key = keys.authorize(this.#order.token, head, host.now());
     if (key instanceof Promise) return key.then(({ id }) => this.#prepareFor(id, head));

@@ -16,7 +16,7 @@ export async function revokeKey(
   let found: ApiKey | undefined;
   const origin = { id: host.newId(), time: new Date(host.now()).toISOString(), actor: OPERATOR };
   await appender.append({
-    async prepare({ head }) {
+    async prepare(head) {
       found = (await listKeys(store, head)).find(({ id }) => id === keyId);
     },
     decide() {

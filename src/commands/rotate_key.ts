@@ -43,7 +43,7 @@ export async function rotateKey(
   let found: ApiKey | undefined;
   let rotation: Rotation | undefined;
   await appender.append({
-    async prepare({ head }) {
+    async prepare(head) {
       found = (await listKeys(store, head)).find(({ id }) => id === keyId);
     },
     decide() {

@@ -33,7 +33,9 @@ export interface Command {
    * Reads what the decision rests on beside the head; rejects where that forbids it. Called before
    * decide(), and again whenever others have moved the head since.
    */
-  prepare(base: HeadEntry): Promise<void> | void;
+  prepare(head: Head): Promise<void> | void;
+  /** Whether prepare() is done at once on this head, from memory; where that is not said, it is not. */
+  isPreparedAtOnce?(head: Head): boolean;
   /** The facts to be appended on this head. Ids and times are given once, not here. */
   decide(head: Head): readonly (Fact & Origin)[];
 }
@@ -74,6 +76,8 @@ interface Pending {
   deadline: number;
   /** The run of heads that the command was prepared for; see `Appender.#run`. */
   preparedFor: number;
+  /** Its share of a commit, made ahead of its turn. */
+  share?: Share;
   /** Whether it was put back once, since it came to nothing on a head that may have been an old one. */
   putBack: boolean;
   /** Whether an attempt that holds it may have landed. */
@@ -83,6 +87,16 @@ interface Pending {
   context: unknown;
   resolve: (events: readonly LogEvent[]) => void;
   reject: (reason: unknown) => void;
+}
+
+/** What one command adds to a commit that appends after a head. */
+interface Share {
+  head: Head;
+  next: Head;
+  events: LogEvent[];
+  lines: Uint8Array[];
+  records: ProjectionRecord[];
+  mutations: Mutation[];
 }
 
 /** A commit, kept unchanged for as long as the head is the one that it was made for. */
@@ -104,6 +118,10 @@ export class Appender {
   /** The answers that are due in the next turn. */
   #answering: Promise<void> | undefined;
   #draining = false;
+  /** Whether a commit is. */
+  #isUnderWay = false;
+  /** The head after the commit under way and all that waits, where that was made ahead. */
+  #ahead: Head | undefined;
   /**
    * Counts the runs of heads. A run is a row of heads that only this appender moved, and by no event
    * of a key: what a command was prepared for holds to the end of the run.
@@ -152,6 +170,7 @@ export class Appender {
       };
       this.#waiting.push(pending);
       this.#arrivals.push(pending);
+      if (this.#isUnderWay) this.#makeAhead(pending);
       this.#working ??= watch === undefined
         ? this.#work()
         : watch.within(undefined, () => this.#work());
@@ -242,7 +261,7 @@ export class Appender {
     }
     const candidates = this.#waiting.splice(0, COMMIT_MUTATIONS_LIMIT)
       .filter((pending) => !pending.settled);
-    await this.#prepare(candidates, base);
+    await this.#prepare(candidates, base.head);
 
     const attempt: Attempt = {
       base,
@@ -259,8 +278,11 @@ export class Appender {
         this.#waiting.push(pending);
         continue;
       }
-      const share = this.#shareOf(pending, attempt.next);
-      if (share === undefined) {
+      let share: Share;
+      try {
+        share = this.#shareOf(pending, attempt.next);
+      } catch (reason) {
+        this.#refuse(pending, reason);
         if (!pending.settled) this.#waiting.push(pending);
         continue;
       }
@@ -287,8 +309,30 @@ export class Appender {
     return attempt;
   }
 
-  /** What one command adds to a commit after that head; `undefined` where it refuses, or is put back. */
-  #shareOf(pending: Pending, head: Head) {
+  /**
+   * Makes a command's share of the next commit while another is under way, so that the next can be sent
+   * off as soon as that has landed. Where it does not land, or anything comes in between, the share is
+   * for another head, and made anew when its turn comes.
+   */
+  #makeAhead(pending: Pending): void {
+    const head = this.#ahead;
+    this.#ahead = undefined;
+    const { command } = pending;
+    if (head === undefined || !command.isPreparedAtOnce?.(head)) return;
+    try {
+      command.prepare(head);
+      pending.preparedFor = this.#run;
+      pending.share = this.#shareOf(pending, head);
+      this.#ahead = pending.share.next;
+    } catch {
+      // Where it is to be refused, that is done in its turn.
+      pending.preparedFor = -1;
+    }
+  }
+
+  /** What a prepared command adds to a commit after that head. Throws where it refuses. */
+  #shareOf({ command, share }: Pending, head: Head): Share {
+    if (share?.head === head) return share;
     const { fold, host } = this.#parts;
     const generations = writtenGenerations(head);
     const events: LogEvent[] = [];
@@ -296,29 +340,24 @@ export class Appender {
     const records: ProjectionRecord[] = [];
     const mutations: Mutation[] = [];
     let next = head;
-    try {
-      for (const fact of pending.command.decide(head)) {
-        const event = { ...fact, position: next.position + 1, previousHash: next.lastHash };
-        const line = encodeUtf8(encodeEvent(event));
-        next = headAfter(next, event, line);
-        events.push(event);
-        lines.push(line);
-        mutations.push({ type: "set", key: logKey(event.position), value: line });
-        for (const record of fold(event)) {
-          records.push(record);
-          for (const generation of generations) {
-            mutations.push(recordMutation(generation, record, host.now()));
-          }
+    for (const fact of command.decide(head)) {
+      const event = { ...fact, position: next.position + 1, previousHash: next.lastHash };
+      const line = encodeUtf8(encodeEvent(event));
+      next = headAfter(next, event, line);
+      events.push(event);
+      lines.push(line);
+      mutations.push({ type: "set", key: logKey(event.position), value: line });
+      for (const record of fold(event)) {
+        records.push(record);
+        for (const generation of generations) {
+          mutations.push(recordMutation(generation, record, host.now()));
         }
       }
-    } catch (reason) {
-      this.#refuse(pending, reason);
-      return undefined;
     }
-    return { events, lines, records, mutations, next };
+    return { head, next, events, lines, records, mutations };
   }
 
-  async #prepare(candidates: Pending[], base: HeadEntry): Promise<void> {
+  async #prepare(candidates: Pending[], head: Head): Promise<void> {
     const { watch } = this.#parts;
     const preparations: Promise<void>[] = [];
     for (const pending of candidates) {
@@ -327,8 +366,8 @@ export class Appender {
       try {
         const { command, context } = pending;
         const preparing = watch === undefined
-          ? command.prepare(base)
-          : watch.within(context, () => command.prepare(base));
+          ? command.prepare(head)
+          : watch.within(context, () => command.prepare(head));
         if (preparing === undefined) continue;
         preparations.push(
           preparing.catch((reason) => this.#refuse(pending, reason)),
@@ -407,12 +446,20 @@ export class Appender {
     }
   }
 
-  #commit({ base, members, lines, mutations }: Attempt): Promise<string | null> {
+  async #commit({ base, next, members, lines, mutations }: Attempt): Promise<string | null> {
     const { store, watch } = this.#parts;
     const checks = [{ key: HEAD_KEY, versionstamp: base.versionstamp }];
     const commit = () => store.commit({ checks, mutations });
-    if (watch === undefined) return commit();
-    return watch.commit(members.map(({ pending }) => pending.context), lines.length, commit);
+    const last = this.#waiting.at(-1);
+    this.#ahead = last === undefined ? next : last.share?.next;
+    this.#isUnderWay = true;
+    try {
+      if (watch === undefined) return await commit();
+      const contexts = members.map(({ pending }) => pending.context);
+      return await watch.commit(contexts, lines.length, commit);
+    } finally {
+      this.#isUnderWay = false;
+    }
   }
 
   /** Puts back the commands of an attempt that did not land and never will. */

@@ -25,17 +25,19 @@ export class KeyReader {
     this.#store = store;
   }
 
-  /** Whether the token was a key's when last looked at: enough to go on, not enough to answer. */
-  remembers(token: string): boolean {
-    return this.#byToken.has(token);
+  /**
+   * Whether the token was a key's when last looked at: enough to go on, not enough to answer. With a
+   * head, whether authorize() can do without the store on that.
+   */
+  remembers(token: string, head?: Head): boolean {
+    const remembered = this.#byToken.get(token);
+    return remembered !== undefined && (head === undefined || isAsOf(head, remembered));
   }
 
   /** The live key of the token as of that head. Throws or rejects with `invalid_credentials`. */
   authorize(token: string, head: Head, now: number): ApiKey | Promise<ApiKey> {
     const remembered = this.#byToken.get(token);
-    if (remembered?.keyPosition === head.keyPosition && remembered.generation === head.generation) {
-      return alive(remembered.key, now);
-    }
+    if (remembered !== undefined && isAsOf(head, remembered)) return alive(remembered.key, now);
     return this.#read(token, head, now);
   }
 
@@ -91,6 +93,10 @@ function keysOf(entries: StoreEntry[]): ApiKey[] {
     }
   }
   return keys;
+}
+
+function isAsOf(head: Head, { keyPosition, generation }: Remembered): boolean {
+  return keyPosition === head.keyPosition && generation === head.generation;
 }
 
 function alive(key: ApiKey, now: number): ApiKey {

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertLessOrEqual, assertRejects } from "@std/assert";
 import { decodeEvent, type LogEvent } from "../../events/event.ts";
+import type { Pet } from "../../events/pet.ts";
 import { audit } from "../../src/audit.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
@@ -43,6 +44,45 @@ Deno.test("append() puts all that wait while a commit is in flight into the next
   assertEquals(ids, firstIds(101));
   assertEquals(store.commits.length, 2);
   await assertSound(service, 101);
+});
+
+Deno.test("append() decides what comes while a commit is in flight ahead, and once where that lands", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  const { fate, begun, release } = heldCommit();
+  store.script.push(fate);
+  const first = service.add(REX);
+  await begun;
+  const decided: number[] = [];
+  const others = [1, 2, 3].map(() => service.appender.append(readyAddition(service, decided)));
+  assertEquals(decided, [1, 2, 3]);
+  release();
+  assertEquals((await first).status, 201);
+  await Promise.all(others);
+  assertEquals(decided, [1, 2, 3]);
+  await assertSound(service, 4);
+});
+
+Deno.test("append() decides anew what was made ahead of a commit that others were before", async () => {
+  await using opened = await open();
+  const { service, store, openOther } = opened;
+  const { fate, begun, release } = heldCommit();
+  store.script.push(fate);
+  const first = service.add(REX);
+  await begun;
+  const decided: number[] = [];
+  const ahead = service.appender.append(readyAddition(service, decided));
+  // What is not ready breaks the row, and what is behind it waits for its turn.
+  const slow = service.appender.append(addition(service));
+  const behind = service.appender.append(readyAddition(service, decided));
+  assertEquals(decided, [1]);
+  assertEquals((await addTo(openOther(), service.token)).status, 201);
+  release();
+  const added = await inTime(service.host, Promise.all([ahead, slow, behind]));
+  assertEquals((await first).status, 201);
+  assertEquals(added.flat().map(({ data }) => (data as Pet).id), [3, 4, 5]);
+  assertEquals(decided, [1, 2, 4]);
+  await assertSound(service, 5);
 });
 
 Deno.test("append() checks the head's versionstamp and nothing else", async () => {
@@ -424,6 +464,19 @@ function addition({ host, keyId }: TestService, onPrepare = () => {}): Command {
     decide({ lastPetId }) {
       const data = { id: lastPetId + 1, name: "Rex", categoryId: 1n, status: "sold" as const };
       return [{ ...origin, type: "PetCreated", data }];
+    },
+  };
+}
+
+/** One that is prepared at once, and tells after which pet it was decided. */
+function readyAddition(service: TestService, decided: number[]): Command {
+  const command = addition(service);
+  return {
+    ...command,
+    isPreparedAtOnce: () => true,
+    decide(head) {
+      decided.push(head.lastPetId);
+      return command.decide(head);
     },
   };
 }

@@ -97,6 +97,11 @@ export const MUTANTS: Mutant[] = [
     edits: [["pending.preparedFor === this.#run", "pending.preparedFor !== -1"]],
   },
   {
+    name: "what was made ahead is taken for any head",
+    file: APPENDER,
+    edits: [["if (share?.head === head) return share;", "if (share !== undefined) return share;"]],
+  },
+  {
     name: "an event of a key does not end a run of heads",
     isRare: true,
     file: APPENDER,
@@ -153,8 +158,8 @@ export const MUTANTS: Mutant[] = [
     name: "a key is remembered whatever happens to keys",
     file: KEY_READER,
     edits: [[
-      "remembered?.keyPosition === head.keyPosition && remembered.generation === head.generation",
-      "remembered !== undefined",
+      "keyPosition === head.keyPosition && generation === head.generation",
+      "true",
     ]],
   },
   {
