@@ -41,6 +41,28 @@ export async function rawWrite(
   return perSecond;
 }
 
+/** Reads the entries of a store file and removes them, so many a commit; resolves to entries a second. */
+export async function rawRemove(
+  path: string,
+  prefix: Deno.KvKey,
+  perCommit: number,
+): Promise<number> {
+  const kv = await Deno.openKv(path);
+  const start = performance.now();
+  let removed = 0;
+  let atomic = kv.atomic();
+  for await (const { key } of kv.list({ prefix }, { batchSize: LIST_LIMIT })) {
+    atomic.delete(key);
+    if (++removed % perCommit > 0) continue;
+    await atomic.commit();
+    atomic = kv.atomic();
+  }
+  await atomic.commit();
+  const perSecond = removed / seconds(start);
+  kv.close();
+  return perSecond;
+}
+
 /** The records of additions as the service writes them: line, pet, status, and a head for each commit. */
 export function* additionRecords(
   additions: number,

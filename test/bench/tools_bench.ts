@@ -1,7 +1,7 @@
 /** The operators' commands beside raw KV that scans and writes the same records. */
 
 import { fillStore } from "./fill_store.ts";
-import { type RawRecord, rawScan, rawWrite } from "./raw_kv.ts";
+import { type RawRecord, rawRemove, rawScan, rawWrite } from "./raw_kv.ts";
 import { printTable } from "./table.ts";
 
 /** As many records as go into a commit of raw KV: the most that it takes. */
@@ -21,13 +21,18 @@ export async function benchTools(folder: string, events: number) {
   };
   const writeAll = await write("all", ["log", "projection", "head"]);
   const writeProjections = await write("projections", ["projection"]);
+  const removeProjections = timeOf(
+    await rawRemove(`${folder}/raw-projections.sqlite3`, ["projection"], PER_COMMIT),
+  );
   const entries = records.length;
   const projections = records.filter(([key]) => key[0] === "projection").length;
 
   // What raw KV needs for the same scans and writes, in seconds.
   const raw = {
     audit: scanAll(entries),
-    replay: scanLog(events) + writeProjections(projections) + 2 * scanAll(projections),
+    // The log to fill in and to compare; both generations to compare; the old one to remove.
+    replay: 2 * scanLog(events) + writeProjections(projections) + 2 * scanAll(projections) +
+      removeProjections(projections),
     restore: writeAll(entries),
   };
   const own = {
