@@ -11,7 +11,7 @@ export interface Mutant {
 }
 
 /** Each mutant is found within so many seeds, counted from 1. */
-export const MUTANT_SEEDS = 1_000;
+export const MUTANT_SEEDS = 5_000;
 
 const APPENDER = "src/log/appender.ts";
 const HEAD_READER = "src/log/head_reader.ts";
