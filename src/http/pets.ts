@@ -7,7 +7,7 @@ import {
   type CreatePetParts,
 } from "../commands/create_pet.ts";
 import type { Head } from "../log/head.ts";
-import type { Page, PetReader, PetView } from "../projections/pet_reader.ts";
+import type { PetReader } from "../projections/pet_reader.ts";
 import { type Answer, NEVER_STORED } from "./answer.ts";
 import { entityTag } from "./conditional_read.ts";
 import { Refusal } from "./errors.ts";
@@ -37,19 +37,22 @@ export const READ_HEADERS = { "cache-control": "private, no-cache", vary: "autho
 
 export async function listPets(pets: PetReader, head: Head, search: string): Promise<Answer> {
   const page = await pets.list(parsePageQuery(search), head);
-  const known = pageAnswers.get(page);
+  const known = page.answered as PageAnswer | undefined;
   if (known?.search === search) return known.answer;
   // The cursor of the next page is in the Link header, and so a part of what the tag stands for.
   const etag = entityTag(`${page.next ?? ""}${page.text}`);
   const headers: Answer["headers"] = { ...READ_HEADERS, etag };
   if (page.next !== undefined) headers.link = nextLink(search, page.next);
   const answer = { status: 200, body: page.text, headers };
-  pageAnswers.set(page, { search, answer });
+  page.answered = { search, answer } satisfies PageAnswer;
   return answer;
 }
 
-/** What was answered with a page, for as long as the page is remembered. */
-const pageAnswers = new WeakMap<Page, { search: string; answer: Answer }>();
+/** What was answered with a page, and to which query: that decides what the next page is called. */
+interface PageAnswer {
+  search: string;
+  answer: Answer;
+}
 
 /** RFC 8288. The path is absolute and the host left out, so that it holds behind any proxy. */
 function nextLink(search: string, cursor: number): string {
@@ -88,16 +91,10 @@ export async function getPet(
   if (pet === undefined) {
     throw new Refusal("pet_not_found", "No animal has that identifier", DEPRECATION_HEADERS);
   }
-  const known = petAnswers.get(pet);
-  if (known !== undefined) return known;
+  if (pet.answered !== undefined) return pet.answered as Answer;
   const headers = { ...READ_HEADERS, ...DEPRECATION_HEADERS, etag: entityTag(pet.text) };
-  const answer = { status: 200, body: pet.text, headers };
-  petAnswers.set(pet, answer);
-  return answer;
+  return pet.answered = { status: 200, body: pet.text, headers } satisfies Answer;
 }
-
-/** What was answered with a pet, for as long as it is remembered. */
-const petAnswers = new WeakMap<PetView, Answer>();
 
 /** A canonical integer; one too large for an int64 is larger than any id as well. */
 function isPlainInteger(text: string): boolean {

@@ -34,14 +34,20 @@ export interface PageQuery {
   cursor?: number;
 }
 
+/** What can bear what was made of it. A WeakMap would do as well, at some cost to the garbage collector. */
+interface Keepsake {
+  /** For who answers with it: kept as long as it is remembered. */
+  answered?: unknown;
+}
+
 /** A pet as it is answered. While it is remembered, it stays the same object. */
-export interface PetView {
+export interface PetView extends Keepsake {
   /** JSON of a Pet. */
   text: string;
 }
 
 /** A page as it is answered. While it is remembered, it stays the same object. */
-export interface Page {
+export interface Page extends Keepsake {
   /** A JSON array of Pet, newest first. */
   text: string;
   /** The cursor of the page after this one; absent on the last. */
