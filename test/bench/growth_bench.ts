@@ -22,6 +22,10 @@ export async function benchGrowth(folder: string, sizes: number[], ms: number) {
       ...OPERATIONS,
       { ...OPERATIONS[0], name: "read by id, the oldest", path: "/v1/pets/1" },
       { ...OPERATIONS[1], name: "list, from the middle", path: `/v1/pets?cursor=${pets / 2}` },
+      // At first most of them are read from the store, and in the end none.
+      { ...OPERATIONS[0], name: "read by id, at random", path: "/v1/pets/{id}", ids: pets },
+      { ...OPERATIONS[0], name: "the same, later", path: "/v1/pets/{id}", ids: pets },
+      { ...OPERATIONS[0], name: "the same, later still", path: "/v1/pets/{id}", ids: pets },
     ];
     const costs = [];
     for (const operation of operations) {

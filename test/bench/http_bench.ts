@@ -9,7 +9,9 @@ export interface Operation {
   name: string;
   connections: number;
   method: "GET" | "POST";
+  /** `{id}` in it stands for an id of a pet, drawn by chance from as many as there are `ids`. */
   path: string;
+  ids?: number;
   body?: string;
 }
 
@@ -93,13 +95,19 @@ export async function measure(
 async function runOperation(
   { port }: ServerProcess,
   token: string,
-  { connections, method, path, body }: Operation,
+  { connections, method, path, ids, body }: Operation,
   ms: number,
 ): Promise<Measured> {
   const headers = headersOf(token, body);
-  if (await hasWrk()) return await runWrk({ port, connections, ms, method, path, headers, body });
+  if (await hasWrk()) {
+    return await runWrk({ port, connections, ms, method, path, ids, headers, body });
+  }
   const bytes = requestBytes(method, path, headers, body);
-  return await runLoad({ port, connections, ms, next: () => bytes });
+  const next = ids === undefined ? () => bytes : () => {
+    const id = 1 + Math.floor(Math.random() * ids);
+    return requestBytes(method, path.replace("{id}", String(id)), headers, body);
+  };
+  return await runLoad({ port, connections, ms, next });
 }
 
 export function headersOf(token: string, body: string | undefined): Record<string, string> {

@@ -11,22 +11,26 @@ export interface ServerProcess {
   stop(): Promise<void>;
 }
 
-/** The service on a store file. */
-export function startService(kvPath: string): Promise<ServerProcess> {
-  const script = new URL("../../src/main.ts", import.meta.url).href;
-  return start([script], { KV_PATH: kvPath, PORT: "0", HOST: "127.0.0.1" });
+const ROOT = new URL("../../", import.meta.url);
+
+/** The service on a store file, run with the flags of `deno task start`. */
+export async function startService(kvPath: string): Promise<ServerProcess> {
+  const { tasks } = JSON.parse(await Deno.readTextFile(new URL("deno.json", ROOT)));
+  const [, , ...args] = tasks.start.split(" ");
+  return await start(args, { KV_PATH: kvPath, PORT: "0", HOST: "127.0.0.1" });
 }
 
 /** The bare server, which gives always the same answer. */
 export function startBareServer(answer: object): Promise<ServerProcess> {
   const script = new URL("./bare_server.ts", import.meta.url).href;
-  return start([script, JSON.stringify(answer)], {});
+  return start(["--allow-net", script, JSON.stringify(answer)], {});
 }
 
 async function start(args: string[], env: Record<string, string>): Promise<ServerProcess> {
   const started = performance.now();
   const process = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "--no-check", "--allow-all", ...args],
+    args: ["run", "--quiet", "--no-check", ...args],
+    cwd: ROOT,
     env,
     stdin: "null",
     stdout: "null",

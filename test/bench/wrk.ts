@@ -7,7 +7,9 @@ export interface WrkLoad {
   connections: number;
   ms: number;
   method: string;
+  /** `{id}` in it stands for a number from 1 to `ids`, drawn by chance. */
   path: string;
+  ids?: number;
   headers: Record<string, string>;
   body?: string;
 }
@@ -22,7 +24,7 @@ export async function hasWrk(): Promise<boolean> {
   }
 }
 
-/** Runs a load of equal requests with one thread of wrk. */
+/** Runs a load of requests with one thread of wrk. */
 export async function runWrk(load: WrkLoad): Promise<Measured> {
   const script = await Deno.makeTempFile({ suffix: ".lua" });
   const headers = Object.entries(load.headers)
@@ -30,7 +32,7 @@ export async function runWrk(load: WrkLoad): Promise<Measured> {
   const body = load.body === undefined ? "" : `wrk.body = ${quote(load.body)}`;
   await Deno.writeTextFile(
     script,
-    [`wrk.method = ${quote(load.method)}`, ...headers, body, REPORT].join("\n"),
+    [`wrk.method = ${quote(load.method)}`, ...headers, body, requestsOf(load), REPORT].join("\n"),
   );
   try {
     const { stdout } = await new Deno.Command("wrk", {
@@ -53,6 +55,12 @@ export async function runWrk(load: WrkLoad): Promise<Measured> {
   } finally {
     await Deno.remove(script);
   }
+}
+
+function requestsOf({ path, ids }: WrkLoad): string {
+  if (ids === undefined) return "";
+  const [before, after] = path.split("{id}").map(quote);
+  return `request = function() return wrk.format(nil, ${before}..math.random(${ids})..${after}) end`;
 }
 
 /** wrk counts 3xx as good; what it measures here never answers so. */
