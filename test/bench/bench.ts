@@ -46,12 +46,14 @@ await runTool({
     const ms = quick ? 1_000 : 4_000;
     const results: Record<string, unknown> = {};
     let http: HttpRow[] = [];
+    let failures = 0;
     try {
       const path = `${folder}/pets.sqlite3`;
       const token = await fillStore(path, 10_000);
       const service = await startService(path);
       try {
         if (parts.includes("http")) results.http = http = await benchHttp(service, token, ms);
+        failures += sum(http.flatMap(({ service, bare }) => [service.failures, bare.failures]));
         if (parts.includes("loads")) results.loads = await benchLoads(service, token, ms);
         if (soak !== "0") results.soak = await benchSoak(service, token, Number(soak));
       } finally {
@@ -63,16 +65,18 @@ await runTool({
       }
       if (parts.includes("growth")) {
         const sizes = quick ? [10_000, 100_000] : [10_000, 100_000, 1_000_000];
-        results.growth = await benchGrowth(folder, sizes, ms);
+        const growth = await benchGrowth(folder, sizes, ms);
+        results.growth = growth;
+        failures += sum(growth.rows.flatMap(({ costs }) => costs.map(({ failures }) => failures)));
       }
     } finally {
       await Deno.remove(folder, { recursive: true });
     }
     if (json !== undefined) await Deno.writeTextFile(json, JSON.stringify(results, null, 2) + "\n");
-    const failures = http.reduce(
-      (sum, { service, bare }) => sum + service.failures + bare.failures,
-      0,
-    );
     return failures === 0 ? EXIT.done : EXIT.refused;
   },
 });
+
+function sum(numbers: number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

@@ -2,50 +2,64 @@
 
 import { fillStore } from "./fill_store.ts";
 import { measure, type Operation, OPERATIONS } from "./http_bench.ts";
-import { startService } from "./server_process.ts";
+import type { Measured } from "./load.ts";
+import { type ServerProcess, startService } from "./server_process.ts";
 import { printTable } from "./table.ts";
 
 interface GrowthRow {
-  pets: number;
-  startMs: number;
-  memoryMiB: number;
-  costs: { name: string; perSecond: number; cpuUs: number; failures: number }[];
+  name: string;
+  /** In order of the sizes. */
+  costs: (Measured & { cpuUs: number })[];
 }
 
 export async function benchGrowth(folder: string, sizes: number[], ms: number) {
-  const path = `${folder}/growth.sqlite3`;
-  const rows: GrowthRow[] = [];
+  const services: { pets: number; token: string; service: ServerProcess }[] = [];
   for (const pets of sizes) {
+    const path = `${folder}/growth-${pets}.sqlite3`;
     const token = await fillStore(path, pets);
-    const service = await startService(path);
-    const operations: Operation[] = [
-      ...OPERATIONS,
-      { ...OPERATIONS[0], name: "read by id, the oldest", path: "/v1/pets/1" },
-      { ...OPERATIONS[1], name: "list, from the middle", path: `/v1/pets?cursor=${pets / 2}` },
-      // At first most of them are read from the store, and in the end none.
-      { ...OPERATIONS[0], name: "read by id, at random", path: "/v1/pets/{id}", ids: pets },
-      { ...OPERATIONS[0], name: "the same, later", path: "/v1/pets/{id}", ids: pets },
-      { ...OPERATIONS[0], name: "the same, later still", path: "/v1/pets/{id}", ids: pets },
-    ];
-    const costs = [];
-    for (const operation of operations) {
-      const { perSecond, cpuUs, failures } = await measure(service, token, operation, ms);
-      costs.push({ name: operation.name, perSecond, cpuUs, failures });
-    }
-    rows.push({ pets, startMs: service.startMs, costs, memoryMiB: service.memoryMiB() });
-    await service.stop();
+    services.push({ pets, token, service: await startService(path) });
   }
+  const rows: GrowthRow[] = [];
+  for (const { name, of } of GROWING) {
+    const costs = [];
+    // They take turns, so that what else the machine does meets all sizes.
+    for (const { pets, token, service } of services) {
+      costs.push(await measure(service, token, of(pets), ms));
+    }
+    rows.push({ name, costs });
+  }
+  const startMs = services.map(({ service }) => service.startMs);
+  const memoryMiB = services.map(({ service }) => service.memoryMiB());
+  for (const { service } of services) await service.stop();
   printTable(
     "Growth: requests a second, and processor time a request, by number of pets",
     ["", ...sizes.flatMap((size) => [`${size.toLocaleString("en")}: /s`, "cpu µs"])],
     [
-      ...rows[0].costs.map(({ name }, index) => [
+      ...rows.map(({ name, costs }) => [
         name,
-        ...rows.flatMap(({ costs }) => [costs[index].perSecond, costs[index].cpuUs]),
+        ...costs.flatMap(({ perSecond, cpuUs }) => [perSecond, cpuUs]),
       ]),
-      ["start to first answer, ms", ...rows.flatMap(({ startMs }) => [startMs, NaN])],
-      ["memory afterwards, MiB", ...rows.flatMap(({ memoryMiB }) => [memoryMiB, NaN])],
+      ["start to first answer, ms", ...startMs.flatMap((ms) => [ms, NaN])],
+      ["memory afterwards, MiB", ...memoryMiB.flatMap((mib) => [mib, NaN])],
     ],
   );
-  return rows;
+  return { sizes, rows, startMs, memoryMiB };
 }
+
+/** The operations, and how they are asked for in a store of so many pets. */
+const GROWING: { name: string; of: (pets: number) => Operation }[] = [
+  ...OPERATIONS.map((operation) => ({ name: operation.name, of: () => operation })),
+  {
+    name: "read by id, the oldest",
+    of: () => ({ ...OPERATIONS[0], path: "/v1/pets/1" }),
+  },
+  {
+    name: "list, from the middle",
+    of: (pets) => ({ ...OPERATIONS[1], path: `/v1/pets?cursor=${pets / 2}` }),
+  },
+  // At first most of them are read from the store, and in the end none.
+  ...["read by id, at random", "the same, later", "the same, later still"].map((name) => ({
+    name,
+    of: (pets: number) => ({ ...OPERATIONS[0], path: "/v1/pets/{id}", ids: pets }),
+  })),
+];
