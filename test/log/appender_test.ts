@@ -29,13 +29,19 @@ async function open() {
   return { service, store, openOther, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
 }
 
-Deno.test("append() puts all that wait while a commit is in flight into the next one", async () => {
-  await using opened = await open();
-  const { service, store } = opened;
+/** The same while the commit of a first addition is held. */
+async function openHeld() {
+  const opened = await open();
   const { fate, begun, release } = heldCommit();
-  store.script.push(fate);
-  const first = service.add(REX);
+  opened.store.script.push(fate);
+  const first = opened.service.add(REX);
   await begun;
+  return { ...opened, first, release };
+}
+
+Deno.test("append() puts all that wait while a commit is in flight into the next one", async () => {
+  await using opened = await openHeld();
+  const { service, store, first, release } = opened;
   const others = Array.from({ length: 100 }, () => service.add(REX));
   await service.host.advance(0);
   assertEquals(store.commits.length, 1);
@@ -47,12 +53,8 @@ Deno.test("append() puts all that wait while a commit is in flight into the next
 });
 
 Deno.test("append() decides what comes while a commit is in flight ahead, and once where that lands", async () => {
-  await using opened = await open();
-  const { service, store } = opened;
-  const { fate, begun, release } = heldCommit();
-  store.script.push(fate);
-  const first = service.add(REX);
-  await begun;
+  await using opened = await openHeld();
+  const { service, first, release } = opened;
   const decided: number[] = [];
   const others = [1, 2, 3].map(() => service.appender.append(readyAddition(service, decided)));
   assertEquals(decided, [1, 2, 3]);
@@ -64,12 +66,8 @@ Deno.test("append() decides what comes while a commit is in flight ahead, and on
 });
 
 Deno.test("append() decides anew what was made ahead of a commit that others were before", async () => {
-  await using opened = await open();
-  const { service, store, openOther } = opened;
-  const { fate, begun, release } = heldCommit();
-  store.script.push(fate);
-  const first = service.add(REX);
-  await begun;
+  await using opened = await openHeld();
+  const { service, openOther, first, release } = opened;
   const decided: number[] = [];
   const ahead = service.appender.append(readyAddition(service, decided));
   // What is not ready breaks the row, and what is behind it waits for its turn.
@@ -423,12 +421,8 @@ Deno.test("append() prepares a command again when others have moved the head", a
 });
 
 Deno.test("append() refuses the one command that does not want to go on, and takes the others", async () => {
-  await using opened = await open();
-  const { service, store } = opened;
-  const { fate, begun, release } = heldCommit();
-  store.script.push(fate);
-  const first = service.add(REX);
-  await begun;
+  await using opened = await openHeld();
+  const { service, store, first, release } = opened;
   const error = new Error("no");
   const refusals = [
     service.appender.append({ ...NOTHING, prepare: () => Promise.reject(error) }),
