@@ -118,9 +118,7 @@ export class Appender {
   /** The answers that are due in the next turn. */
   #answering: Promise<void> | undefined;
   #draining = false;
-  /** Whether a commit is. */
-  #isUnderWay = false;
-  /** The head after the commit under way and all that waits, where that was made ahead. */
+  /** The head after the newest commit and all that waits, where that was made ahead. */
   #ahead: Head | undefined;
   /**
    * Counts the runs of heads. A run is a row of heads that only this appender moved, and by no event
@@ -170,7 +168,7 @@ export class Appender {
       };
       this.#waiting.push(pending);
       this.#arrivals.push(pending);
-      if (this.#isUnderWay) this.#makeAhead(pending);
+      this.#makeAhead(pending);
       this.#working ??= watch === undefined
         ? this.#work()
         : watch.within(undefined, () => this.#work());
@@ -204,7 +202,13 @@ export class Appender {
       if (!hasLanded || this.#waiting.length === 1) await host.turn();
       hasLanded = false;
       try {
-        const attempt = await this.#assemble(await this.#base());
+        // What is there is not awaited: all else that is due would go before the commit, each time.
+        const known = this.#base();
+        const base = known instanceof Promise ? await known : known;
+        const candidates = this.#nextCandidates(base);
+        const preparing = this.#prepare(candidates, base.head);
+        if (preparing !== undefined) await preparing;
+        const attempt = this.#assemble(candidates, base);
         if (attempt === undefined) continue;
         const started = host.uptime();
         const outcome = await this.#bring(attempt);
@@ -227,14 +231,18 @@ export class Appender {
     cancelSweep();
   }
 
-  async #base(): Promise<HeadEntry> {
-    const { heads, host, store } = this.#parts;
+  /** The head to make the next commit on. */
+  #base(): HeadEntry | Promise<HeadEntry> {
+    const { latest } = this.#parts.heads;
     // A read costs little beside a commit that comes too late.
-    const isOld = heads.latest === undefined || this.#needsFreshBase || this.#turns.areOthersNear;
-    if (isOld) {
-      this.#baseReadAt = host.uptime();
-      heads.advance(await readHead(store));
-    }
+    const isOld = latest === undefined || this.#needsFreshBase || this.#turns.areOthersNear;
+    return isOld ? this.#readBase() : latest;
+  }
+
+  async #readBase(): Promise<HeadEntry> {
+    const { heads, host, store } = this.#parts;
+    this.#baseReadAt = host.uptime();
+    heads.advance(await readHead(store));
     this.#needsFreshBase = false;
     if (this.#turns.isStarving) await this.#claim(heads.latest!);
     return heads.latest!;
@@ -253,16 +261,21 @@ export class Appender {
     if (claimed !== null) this.#parts.heads.advance({ head, versionstamp: claimed });
   }
 
-  /** Makes a commit on the base for as many waiting commands as fit; `undefined` where none wants one. */
-  async #assemble(base: HeadEntry): Promise<Attempt | undefined> {
+  /** Takes as many of those that wait as a commit might hold. */
+  #nextCandidates(base: HeadEntry): Pending[] {
     if (base.versionstamp !== this.#runHead) {
       this.#run++;
       this.#runHead = base.versionstamp;
     }
-    const candidates = this.#waiting.splice(0, COMMIT_MUTATIONS_LIMIT)
+    return this.#waiting.splice(0, COMMIT_MUTATIONS_LIMIT)
       .filter((pending) => !pending.settled);
-    await this.#prepare(candidates, base.head);
+  }
 
+  /**
+   * Makes a commit on the base for as many of the candidates as fit, and lets the others wait again;
+   * `undefined` where none wants one.
+   */
+  #assemble(candidates: Pending[], base: HeadEntry): Attempt | undefined {
     const attempt: Attempt = {
       base,
       next: base.head,
@@ -310,9 +323,9 @@ export class Appender {
   }
 
   /**
-   * Makes a command's share of the next commit while another is under way, so that the next can be sent
-   * off as soon as that has landed. Where it does not land, or anything comes in between, the share is
-   * for another head, and made anew when its turn comes.
+   * Makes a command's share of a commit at once, on the head that the commit under way will leave, so
+   * that the next can be sent off as soon as that has landed. Where it does not land, or anything comes
+   * in between, the share is for another head, and made anew when its turn comes.
    */
   #makeAhead(pending: Pending): void {
     const head = this.#ahead;
@@ -320,13 +333,12 @@ export class Appender {
     const { command } = pending;
     if (head === undefined || !command.isPreparedAtOnce?.(head)) return;
     try {
+      // It is prepared again in its turn, for a key may expire by then.
       command.prepare(head);
-      pending.preparedFor = this.#run;
       pending.share = this.#shareOf(pending, head);
       this.#ahead = pending.share.next;
     } catch {
-      // Where it is to be refused, that is done in its turn.
-      pending.preparedFor = -1;
+      // Where it is to be refused, that is done in its turn, too.
     }
   }
 
@@ -357,7 +369,8 @@ export class Appender {
     return { head, next, events, lines, records, mutations };
   }
 
-  async #prepare(candidates: Pending[], head: Head): Promise<void> {
+  /** Prepares all that are not; resolves when they are, where that takes any time. */
+  #prepare(candidates: Pending[], head: Head): Promise<unknown> | undefined {
     const { watch } = this.#parts;
     const preparations: Promise<void>[] = [];
     for (const pending of candidates) {
@@ -376,7 +389,7 @@ export class Appender {
         this.#refuse(pending, reason);
       }
     }
-    if (preparations.length > 0) await Promise.all(preparations);
+    return preparations.length > 0 ? Promise.all(preparations) : undefined;
   }
 
   #refuse(pending: Pending, reason: unknown): void {
@@ -446,20 +459,14 @@ export class Appender {
     }
   }
 
-  async #commit({ base, next, members, lines, mutations }: Attempt): Promise<string | null> {
+  #commit({ base, next, members, lines, mutations }: Attempt): Promise<string | null> {
     const { store, watch } = this.#parts;
     const checks = [{ key: HEAD_KEY, versionstamp: base.versionstamp }];
     const commit = () => store.commit({ checks, mutations });
     const last = this.#waiting.at(-1);
     this.#ahead = last === undefined ? next : last.share?.next;
-    this.#isUnderWay = true;
-    try {
-      if (watch === undefined) return await commit();
-      const contexts = members.map(({ pending }) => pending.context);
-      return await watch.commit(contexts, lines.length, commit);
-    } finally {
-      this.#isUnderWay = false;
-    }
+    if (watch === undefined) return commit();
+    return watch.commit(members.map(({ pending }) => pending.context), lines.length, commit);
   }
 
   /** Puts back the commands of an attempt that did not land and never will. */
