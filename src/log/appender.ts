@@ -118,7 +118,9 @@ export class Appender {
   /** The answers that are due in the next turn. */
   #answering: Promise<void> | undefined;
   #draining = false;
-  /** The head after the newest commit and all that waits, where that was made ahead. */
+  /** Whether a commit is. */
+  #isUnderWay = false;
+  /** The head after the commit under way and all that waits, where that was made ahead. */
   #ahead: Head | undefined;
   /**
    * Counts the runs of heads. A run is a row of heads that only this appender moved, and by no event
@@ -168,7 +170,7 @@ export class Appender {
       };
       this.#waiting.push(pending);
       this.#arrivals.push(pending);
-      this.#makeAhead(pending);
+      if (this.#isUnderWay) this.#makeAhead(pending);
       this.#working ??= watch === undefined
         ? this.#work()
         : watch.within(undefined, () => this.#work());
@@ -202,13 +204,7 @@ export class Appender {
       if (!hasLanded || this.#waiting.length === 1) await host.turn();
       hasLanded = false;
       try {
-        // What is there is not awaited: all else that is due would go before the commit, each time.
-        const known = this.#base();
-        const base = known instanceof Promise ? await known : known;
-        const candidates = this.#nextCandidates(base);
-        const preparing = this.#prepare(candidates, base.head);
-        if (preparing !== undefined) await preparing;
-        const attempt = this.#assemble(candidates, base);
+        const attempt = await this.#assemble(await this.#base());
         if (attempt === undefined) continue;
         const started = host.uptime();
         const outcome = await this.#bring(attempt);
@@ -231,18 +227,14 @@ export class Appender {
     cancelSweep();
   }
 
-  /** The head to make the next commit on. */
-  #base(): HeadEntry | Promise<HeadEntry> {
-    const { latest } = this.#parts.heads;
-    // A read costs little beside a commit that comes too late.
-    const isOld = latest === undefined || this.#needsFreshBase || this.#turns.areOthersNear;
-    return isOld ? this.#readBase() : latest;
-  }
-
-  async #readBase(): Promise<HeadEntry> {
+  async #base(): Promise<HeadEntry> {
     const { heads, host, store } = this.#parts;
-    this.#baseReadAt = host.uptime();
-    heads.advance(await readHead(store));
+    // A read costs little beside a commit that comes too late.
+    const isOld = heads.latest === undefined || this.#needsFreshBase || this.#turns.areOthersNear;
+    if (isOld) {
+      this.#baseReadAt = host.uptime();
+      heads.advance(await readHead(store));
+    }
     this.#needsFreshBase = false;
     if (this.#turns.isStarving) await this.#claim(heads.latest!);
     return heads.latest!;
@@ -261,21 +253,16 @@ export class Appender {
     if (claimed !== null) this.#parts.heads.advance({ head, versionstamp: claimed });
   }
 
-  /** Takes as many of those that wait as a commit might hold. */
-  #nextCandidates(base: HeadEntry): Pending[] {
+  /** Makes a commit on the base for as many waiting commands as fit; `undefined` where none wants one. */
+  async #assemble(base: HeadEntry): Promise<Attempt | undefined> {
     if (base.versionstamp !== this.#runHead) {
       this.#run++;
       this.#runHead = base.versionstamp;
     }
-    return this.#waiting.splice(0, COMMIT_MUTATIONS_LIMIT)
+    const candidates = this.#waiting.splice(0, COMMIT_MUTATIONS_LIMIT)
       .filter((pending) => !pending.settled);
-  }
+    await this.#prepare(candidates, base.head);
 
-  /**
-   * Makes a commit on the base for as many of the candidates as fit, and lets the others wait again;
-   * `undefined` where none wants one.
-   */
-  #assemble(candidates: Pending[], base: HeadEntry): Attempt | undefined {
     const attempt: Attempt = {
       base,
       next: base.head,
@@ -323,9 +310,9 @@ export class Appender {
   }
 
   /**
-   * Makes a command's share of a commit at once, on the head that the commit under way will leave, so
-   * that the next can be sent off as soon as that has landed. Where it does not land, or anything comes
-   * in between, the share is for another head, and made anew when its turn comes.
+   * Makes a command's share of the next commit while another is under way, so that the next can be sent
+   * off as soon as that has landed. Where it does not land, or anything comes in between, the share is
+   * for another head, and made anew when its turn comes.
    */
   #makeAhead(pending: Pending): void {
     const head = this.#ahead;
@@ -369,8 +356,7 @@ export class Appender {
     return { head, next, events, lines, records, mutations };
   }
 
-  /** Prepares all that are not; resolves when they are, where that takes any time. */
-  #prepare(candidates: Pending[], head: Head): Promise<unknown> | undefined {
+  async #prepare(candidates: Pending[], head: Head): Promise<void> {
     const { watch } = this.#parts;
     const preparations: Promise<void>[] = [];
     for (const pending of candidates) {
@@ -389,7 +375,7 @@ export class Appender {
         this.#refuse(pending, reason);
       }
     }
-    return preparations.length > 0 ? Promise.all(preparations) : undefined;
+    if (preparations.length > 0) await Promise.all(preparations);
   }
 
   #refuse(pending: Pending, reason: unknown): void {
@@ -459,14 +445,20 @@ export class Appender {
     }
   }
 
-  #commit({ base, next, members, lines, mutations }: Attempt): Promise<string | null> {
+  async #commit({ base, next, members, lines, mutations }: Attempt): Promise<string | null> {
     const { store, watch } = this.#parts;
     const checks = [{ key: HEAD_KEY, versionstamp: base.versionstamp }];
     const commit = () => store.commit({ checks, mutations });
     const last = this.#waiting.at(-1);
     this.#ahead = last === undefined ? next : last.share?.next;
-    if (watch === undefined) return commit();
-    return watch.commit(members.map(({ pending }) => pending.context), lines.length, commit);
+    this.#isUnderWay = true;
+    try {
+      if (watch === undefined) return await commit();
+      const contexts = members.map(({ pending }) => pending.context);
+      return await watch.commit(contexts, lines.length, commit);
+    } finally {
+      this.#isUnderWay = false;
+    }
   }
 
   /** Puts back the commands of an attempt that did not land and never will. */
