@@ -32,11 +32,22 @@ async function open() {
 /** The same while the commit of a first addition is held. */
 async function openHeld() {
   const opened = await open();
+  return { ...opened, ...await holdFirst(opened) };
+}
+
+async function holdFirst({ service, store }: { service: TestService; store: ScriptedStore }) {
   const { fate, begun, release } = heldCommit();
-  opened.store.script.push(fate);
-  const first = opened.service.add(REX);
+  store.script.push(fate);
+  const first = service.add(REX);
   await begun;
-  return { ...opened, first, release };
+  return { first, release };
+}
+
+/** The header of a key that the service remembers, since it was used. */
+async function usedKey(service: TestService, token: string) {
+  const headers = { authorization: `Bearer ${token}` };
+  await (await service.sendBare("/v1/pets", { headers })).body?.cancel();
+  return headers;
 }
 
 Deno.test("append() puts all that wait while a commit is in flight into the next one", async () => {
@@ -358,15 +369,11 @@ Deno.test("append() keeps each commit within the bytes that KV takes", async () 
 
 Deno.test("append() adds nothing for a key that another instance revoked meanwhile", async () => {
   await using opened = await open();
-  const { service, store, openOther } = opened;
+  const { service, openOther } = opened;
   const other = openOther();
   const { id, token } = await issueKey(other, { label: "short" });
-  const headers = { authorization: `Bearer ${token}` };
-  await (await service.sendBare("/v1/pets", { headers })).body?.cancel();
-  const { fate, begun, release } = heldCommit();
-  store.script.push(fate);
-  const first = service.add(REX);
-  await begun;
+  const headers = await usedKey(service, token);
+  const { first, release } = await holdFirst(opened);
   const second = service.add({ name: "Max", categoryId: 2 }, headers);
   await revokeKey(other, id);
   release();
@@ -378,14 +385,10 @@ Deno.test("append() adds nothing for a key that another instance revoked meanwhi
 
 Deno.test("append() adds nothing for a key that expired while the commit before was under way", async () => {
   await using opened = await open();
-  const { service, store } = opened;
+  const { service } = opened;
   const terms = { label: "short", expiresAt: service.host.now() + 1_000 };
-  const headers = { authorization: `Bearer ${(await issueKey(service, terms)).token}` };
-  await (await service.sendBare("/v1/pets", { headers })).body?.cancel();
-  const { fate, begun, release } = heldCommit();
-  store.script.push(fate);
-  const first = service.add(REX);
-  await begun;
+  const headers = await usedKey(service, (await issueKey(service, terms)).token);
+  const { first, release } = await holdFirst(opened);
   const second = service.add({ name: "Max", categoryId: 2 }, headers);
   await service.host.advance(1_500);
   release();
@@ -396,14 +399,10 @@ Deno.test("append() adds nothing for a key that expired while the commit before 
 
 Deno.test("append() adds nothing for a key whose revocation is ahead in the same queue", async () => {
   await using opened = await open();
-  const { service, store } = opened;
+  const { service } = opened;
   const { id, token } = await issueKey(service, { label: "short" });
-  const headers = { authorization: `Bearer ${token}` };
-  await (await service.sendBare("/v1/pets", { headers })).body?.cancel();
-  const { fate, begun, release } = heldCommit();
-  store.script.push(fate);
-  const first = service.add(REX);
-  await begun;
+  const headers = await usedKey(service, token);
+  const { first, release } = await holdFirst(opened);
   const revoked = revokeKey(service, id);
   const second = service.add({ name: "Max", categoryId: 2 }, headers);
   release();
