@@ -79,7 +79,13 @@ export class ReplayLease {
       }
     }
     const lease = new ReplayLease(store, host, found);
-    await lease.commit({ checks: [], mutations: [] });
+    try {
+      await lease.commit({ checks: [], mutations: [] });
+    } catch (error) {
+      if (!(error instanceof ReplayUnderWayError)) throw error;
+      // Another one took it at the same moment, and is to be met like one that had it before.
+      return await ReplayLease.take(store, host, onWait);
+    }
     return lease;
   }
 

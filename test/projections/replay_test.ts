@@ -193,6 +193,15 @@ Deno.test("replay() beside another one that lives says so, and stops", async () 
   assertEquals((await audit(sample)).faults, []);
 });
 
+Deno.test("replay() that asks for the lease at the same moment as another one says so, and stops", async () => {
+  using sample = await openSampleStore(SMALL);
+  const both = [1, 2].map(() => replay(sample, { graceMs: 20_000 }));
+  const outcomes = await inTime(sample.host, Promise.allSettled(both));
+  const reasons = outcomes.flatMap((it) => it.status === "rejected" ? [it.reason] : []);
+  assertEquals(reasons.map(String), ["ReplayUnderWayError: Another replay is under way"]);
+  assertEquals((await audit(sample)).faults, []);
+});
+
 Deno.test("replay() leaves the old generation for the whole grace period", async () => {
   using sample = await openSampleStore(SMALL);
   const outcome = replay(sample, { graceMs: 5_000 });
