@@ -7,7 +7,7 @@
 import { z } from "zod";
 import { Instant, KeyIssuedData, KeyRevokedData, SHA256_HEX, ULID } from "./api_key.ts";
 import { parseExactJson } from "./int64.ts";
-import { Pet, petText } from "./pet.ts";
+import { Pet, petOfText, petText } from "./pet.ts";
 
 /** `previoushash` of the first line. */
 export const GENESIS_HASH = "0".repeat(64);
@@ -72,17 +72,11 @@ export function decodeEvent(line: string): LogEvent {
   const [, id, type, time, sequence, subject, dataschema, actor, idempotencyKey, ...rest] = parts;
   const [previousHash, dataText] = rest;
   if (!Object.hasOwn(TYPES, type)) throw new MalformedEventError(`Event type ${type} is not known`);
-  const known = TYPES[type as EventType];
-  if (dataschema !== known.dataschema) {
+  if (dataschema !== TYPES[type as EventType].dataschema) {
     throw new MalformedEventError(`Schema ${dataschema} of event type ${type} is not known`);
   }
-  const data = known.data.safeParse(parseData(dataText, line));
-  if (!data.success) throw new MalformedEventError(z.prettifyError(data.error));
-  const fact = { type, data: data.data } as Fact;
-  const isInstant = Instant.safeParse(time).success;
-  if (!isInstant || subjectOf(fact) !== subject || encodeData(fact) !== dataText) {
-    throw notOurs(line);
-  }
+  const fact = factOf(type as EventType, dataText, line);
+  if (!Instant.safeParse(time).success || subjectOf(fact) !== subject) throw notOurs(line);
   return {
     ...fact,
     id,
@@ -117,6 +111,16 @@ const LINE = new RegExp(
     `"previoushash":"(${SHA256_HEX})","data":({.*})}$`,
   "s",
 );
+
+function factOf(type: EventType, text: string, line: string): Fact {
+  const pet = type === "PetCreated" ? petOfText(text) : undefined;
+  if (pet !== undefined) return { type: "PetCreated", data: pet };
+  const { data, error } = TYPES[type].data.safeParse(parseData(text, line));
+  if (error !== undefined) throw new MalformedEventError(z.prettifyError(error));
+  const fact = { type, data } as Fact;
+  if (encodeData(fact) !== text) throw notOurs(line);
+  return fact;
+}
 
 function parseData(text: string, line: string): unknown {
   try {

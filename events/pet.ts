@@ -1,7 +1,7 @@
 /** An animal, as clients send it (NewPet) and as the service returns it (Pet): section 2 of the interface. */
 
 import { z } from "zod";
-import { INT64_MAX, INT64_MIN } from "./int64.ts";
+import { INT64_MAX, INT64_MIN, isInt64 } from "./int64.ts";
 
 /** Longest `name`, in Unicode code points. */
 export const NAME_MAX_LENGTH = 1_000;
@@ -15,10 +15,7 @@ export type PetStatus = z.infer<typeof PetStatus>;
 
 const PetName = z.string({ error: "must be a string" })
   .refine((name) => name.isWellFormed(), "must be well-formed Unicode, without a lone surrogate")
-  .refine(
-    (name) => name.length > 0 && withinCodePoints(name, NAME_MAX_LENGTH),
-    `must be 1 to ${NAME_MAX_LENGTH} characters long`,
-  )
+  .refine(hasNameLength, `must be 1 to ${NAME_MAX_LENGTH} characters long`)
   // What a JSON Schema says of it: there, too, a length is one in code points.
   .meta({ minLength: 1, maxLength: NAME_MAX_LENGTH, description: "The animal's name" });
 
@@ -53,8 +50,38 @@ export function newPetMembers(pet: NewPet): string {
   return pet.status === undefined ? members : `${members},"status":"${pet.status}"`;
 }
 
-function withinCodePoints(text: string, limit: number): boolean {
-  if (text.length <= limit) return true;
-  if (text.length > 2 * limit) return false;
-  return [...text].length <= limit;
+/**
+ * The pet of a text that is as {@linkcode petText} writes it; `undefined` for any other, of which
+ * {@linkcode Pet} can say what is wrong. By a pattern and no schema, for the log is long.
+ */
+export function petOfText(text: string): Pet | undefined {
+  const parts = PET_TEXT.exec(text);
+  if (parts === null) return undefined;
+  const [, id, nameText, categoryId, status] = parts;
+  const name = parseString(nameText);
+  if (name === undefined || !name.isWellFormed() || !hasNameLength(name)) return undefined;
+  const pet: Pet = { name, categoryId: BigInt(categoryId), id: Number(id) };
+  if (status !== undefined) pet.status = status as PetStatus;
+  if (!Number.isSafeInteger(pet.id) || !isInt64(pet.categoryId)) return undefined;
+  return petText(pet) === text ? pet : undefined;
+}
+
+const PET_TEXT = new RegExp(
+  `^{"id":([1-9]\\d*),"name":(".*"),"categoryId":(-?\\d{1,19})` +
+    `(?:,"status":"(${PET_STATUSES.join("|")})")?}$`,
+  "s",
+);
+
+function parseString(text: string): string | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function hasNameLength(name: string): boolean {
+  if (name.length <= NAME_MAX_LENGTH) return name.length > 0;
+  if (name.length > 2 * NAME_MAX_LENGTH) return false;
+  return [...name].length <= NAME_MAX_LENGTH;
 }

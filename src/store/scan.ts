@@ -1,4 +1,7 @@
-import { LIST_LIMIT, type Store, type StoreEntry } from "./store.ts";
+import type { Store, StoreEntry } from "./store.ts";
+
+/** Entries a batch, fewer than KV gives: more of twice as many would outlive a collection of garbage. */
+export const SCAN_BATCH = 500;
 
 /** Keys from `start` up to, but not including, `end`; or all that begin with `prefix`, bounded at one side at most. */
 export type KeyRange =
@@ -19,7 +22,7 @@ export async function* scan(store: Store, range: KeyRange): AsyncGenerator<Store
   let reading: Promise<StoreEntry[]> | undefined = list(store, range as Deno.KvListSelector);
   while (reading !== undefined) {
     const batch: StoreEntry[] = await reading;
-    reading = batch.length < LIST_LIMIT ? undefined : list(store, after(batch.at(-1)!.key, range));
+    reading = batch.length < SCAN_BATCH ? undefined : list(store, after(batch.at(-1)!.key, range));
     if (batch.length > 0) yield batch;
   }
 }
@@ -39,7 +42,7 @@ export async function* scanOutside(
 }
 
 function list(store: Store, range: Deno.KvListSelector): Promise<StoreEntry[]> {
-  const reading = store.list(range, { limit: LIST_LIMIT });
+  const reading = store.list(range, { limit: SCAN_BATCH });
   // Who stops half-way never asks for the batch that was read ahead, nor for its failure.
   reading.catch(() => {});
   return reading;

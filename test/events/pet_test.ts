@@ -1,6 +1,6 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { INT64_MAX, INT64_MIN, parseExactJson } from "../../events/int64.ts";
-import { NAME_MAX_LENGTH, NewPet, Pet, petText } from "../../events/pet.ts";
+import { NAME_MAX_LENGTH, NewPet, Pet, petOfText, petText } from "../../events/pet.ts";
 
 Deno.test("petText() is the JSON of a pet, exact and in one order", () => {
   const pet: Pet = { status: "sold", categoryId: INT64_MAX, name: 'R"ex\n🐈', id: 7 };
@@ -36,4 +36,73 @@ Deno.test("Pet has an id that every JSON client can hold", () => {
   for (const id of [0n, -1n, BigInt(Number.MAX_SAFE_INTEGER) + 1n]) {
     assertEquals(isValid(id), false);
   }
+});
+
+/** What {@linkcode petOfText} must say, told by the schema. */
+function petBySchema(text: string): Pet | undefined {
+  try {
+    const pet = Pet.parse(parseExactJson(text));
+    return petText(pet) === text ? pet : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const PETS: Pet[] = [
+  { id: 1, name: "Rex", categoryId: 0n },
+  { id: 1_234_567, name: 'R"ex\\\n\u2028🐈', categoryId: INT64_MIN, status: "sold" },
+  { id: Number.MAX_SAFE_INTEGER, name: "x", categoryId: INT64_MAX, status: "available" },
+  { id: 9, name: '","categoryId":7', categoryId: -1n, status: "pending" },
+  { id: 10, name: '"', categoryId: 12_345_678_901_234_567n },
+  { id: 11, name: "🐈".repeat(NAME_MAX_LENGTH), categoryId: 1n },
+];
+
+Deno.test("petOfText() reads what petText() wrote", () => {
+  for (const pet of PETS) {
+    assertEquals(petBySchema(petText(pet)), pet);
+    assertEquals(petOfText(petText(pet)), pet);
+  }
+});
+
+Deno.test("petOfText() refuses what the schema refuses", () => {
+  const member = (name: string, value: string) =>
+    `{"id":1,"name":"Rex","categoryId":1}`.replace(new RegExp(`("${name}":)[^,}]+`), `$1${value}`);
+  const refused = [
+    ...["0", "-1", "01", "1.0", "1e1", '"1"', "9007199254740992", "9".repeat(400)]
+      .map((value) => member("id", value)),
+    ...["9223372036854775808", "-9223372036854775809", "01", "-0", "1.0", "1e1", '"1"', "null"]
+      .map((value) => member("categoryId", value)),
+    ...['""', "1", "null", '"\\ud83d"', '"\ud83d"', '"\\u0052ex"', '"a\nb"', '"a"b"', '"a","b"']
+      .map((value) => member("name", value)),
+    ...["x", "🐈"].map((one) => member("name", `"${one.repeat(NAME_MAX_LENGTH + 1)}"`)),
+    '{"id":1,"name":"Rex","categoryId":1,"status":"gone"}',
+    '{"id":1,"name":"Rex","categoryId":1,"colour":"red"}',
+    '{"id":1,"name":"Rex","name":"Max","categoryId":1}',
+    '{"name":"Rex","id":1,"categoryId":1}',
+    '{"id":1,"name":"Rex","categoryId":1} ',
+    "",
+  ];
+  for (const text of refused) {
+    assertEquals(petBySchema(text), undefined, text);
+    assertEquals(petOfText(text), undefined, text);
+  }
+});
+
+Deno.test("petOfText() says of any text what the schema says", () => {
+  const pieces = ['"', "\\", ",", "0", "1", "9", "-", "{", "}", ":", "e", ".", " ", "\n", "\ud83d"];
+  const texts = PETS.slice(0, 5).map(petText);
+  let accepted = 0;
+  for (const text of texts) {
+    for (let at = 0; at <= text.length; at++) {
+      for (const piece of ["", ...pieces]) {
+        for (const length of [0, 1]) {
+          const changed = text.slice(0, at) + piece + text.slice(at + length);
+          const pet = petBySchema(changed);
+          if (pet !== undefined) accepted++;
+          assertEquals(petOfText(changed), pet, changed);
+        }
+      }
+    }
+  }
+  assert(accepted > 100, "some changes make another pet");
 });

@@ -1,11 +1,11 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { scan, scanOutside } from "../../src/store/scan.ts";
-import { LIST_LIMIT, type StoreEntry } from "../../src/store/store.ts";
+import { scan, SCAN_BATCH, scanOutside } from "../../src/store/scan.ts";
+import type { StoreEntry } from "../../src/store/store.ts";
 import { ModelStore } from "../sim/model_store.ts";
 import { storeWith } from "../store_with.ts";
 
-/** More than fit into two batches, with a neighbour on either side. */
-const LAST = 2 * LIST_LIMIT + 17;
+/** More than fit into four batches, with a neighbour on either side. */
+const LAST = 4 * SCAN_BATCH + 17;
 
 async function openStore(): Promise<ModelStore> {
   const store = new ModelStore();
@@ -58,7 +58,7 @@ Deno.test("scan() rejects where a batch cannot be read, at that batch", async ()
     Error,
     "gone",
   );
-  assertEquals(seen.length, LIST_LIMIT);
+  assertEquals(seen.length, SCAN_BATCH);
 });
 
 Deno.test("scanOutside() yields what lies outside of the ranges, and all of it", async () => {
