@@ -10,13 +10,16 @@ import { Chain, splitLines } from "../log/chain.ts";
 import { encodeHead, type Head } from "../log/head.ts";
 import { decodeRestoreMark, encodeRestoreMark, type RestoreMark } from "../log/restore_mark.ts";
 import { reasonOf } from "../report.ts";
-import { CommitSize } from "../store/commit_size.ts";
+import { splitIntoCommits } from "../store/commit_size.ts";
 import { HEAD_KEY, isRestoreMark, isRetained, logKey, recordMutation } from "../store/layout.ts";
 import type { Mutation, Store } from "../store/store.ts";
 import { fold } from "./fold.ts";
 
 /** How long one commit is tried while the store gives no clear answer. */
 const COMMIT_PATIENCE_MS = 60_000;
+
+/** As many bytes of lines are gathered before they are written: some commits' worth. */
+const GROUP_LINE_BYTES = 2 * 1024 * 1024;
 
 /** Reads the export anew, from its first byte. */
 export type Export = () => AsyncIterable<Uint8Array>;
@@ -39,13 +42,13 @@ export class StoreNotFreeError extends Error {
 
 /** Verifies an export, and resolves to the head of its log. Rejects with `ExportRefusedError`. */
 export async function verifyExport(source: Export, progress: Progress = () => {}): Promise<Head> {
-  let head: Head | undefined;
+  let verified: Chain | undefined;
   for await (const { event: { position }, chain } of verifiedLines(source)) {
-    head = chain.head;
+    verified = chain;
     if (position % PROGRESS_EVERY === 0) progress(position);
   }
-  if (head === undefined) throw new ExportRefusedError("The export holds no line");
-  return head;
+  if (verified === undefined) throw new ExportRefusedError("The export holds no line");
+  return verified.head;
 }
 
 /**
@@ -91,7 +94,11 @@ async function* verifiedLines(source: Export): AsyncGenerator<VerifiedLine> {
   }
 }
 
-/** Writes events in commits as large as they may be, each of which moves the mark that it checks. */
+/**
+ * Writes events in groups of commits, of which the next is handed over while the store works on one.
+ * All check the mark, which moves when all of a group have landed: what it does not count is written
+ * again by the next run, the same bytes to the same keys.
+ */
 class RestoreWriter {
   #store: Store;
   #host: Host;
@@ -99,11 +106,11 @@ class RestoreWriter {
   #mark: RestoreMark;
   /** The versionstamp of the mark, which nobody but this writer may have moved. */
   #versionstamp: string | null;
-  #mutations: Mutation[] = [];
-  #size = new CommitSize();
+  #group = new Group();
+  #lineBytes = 0;
   #last = 0;
-  /** The commit under way: while the store works on it, the next one is made. */
-  #committing: Promise<void> = Promise.resolve();
+  /** The group that is being written while the next one is gathered. */
+  #writing: Promise<void> = Promise.resolve();
 
   private constructor(
     store: Store,
@@ -141,7 +148,7 @@ class RestoreWriter {
       restored,
     };
     const writer = new RestoreWriter(store, host, head, mark, entry?.versionstamp ?? null);
-    await writer.#commit([], encodeRestoreMark(mark));
+    await writer.#replaceMark(encodeRestoreMark(mark));
     return writer;
   }
 
@@ -153,74 +160,98 @@ class RestoreWriter {
   async add(event: LogEvent, line: Uint8Array): Promise<void> {
     // What an earlier run has written is not written again.
     if (event.position <= this.#last) return;
-    const share = this.#shareOf(event, line);
-    for (const mutation of share) this.#size.add(mutation);
-    if (this.#size.exceedsLimits) {
-      await this.#flush();
-      for (const mutation of share) this.#size.add(mutation);
-    }
-    this.#mutations.push(...share);
     this.#last = event.position;
+    const now = this.#host.now();
+    this.#group.add({ type: "set", key: logKey(event.position), value: line });
+    for (const record of fold(event)) {
+      if (!isRetained(record, now)) continue;
+      this.#group.add(recordMutation(this.#head.generation, record, now));
+    }
+    this.#lineBytes += line.length;
+    if (this.#lineBytes >= GROUP_LINE_BYTES) await this.#flush();
   }
 
   /** Writes what is left, and the head in the place of the mark. */
   async end(): Promise<void> {
     await this.#flush();
-    await this.#committing;
+    await this.#writing;
     if (this.#last !== this.#head.position) throw changed();
-    await this.#commit([], encodeHead(this.#head));
-  }
-
-  #shareOf(event: LogEvent, line: Uint8Array): Mutation[] {
-    const now = this.#host.now();
-    const records = fold(event)
-      .filter((record) => isRetained(record, now))
-      .map((record) => recordMutation(this.#head.generation, record, now));
-    return [{ type: "set", key: logKey(event.position), value: line }, ...records];
+    await this.#replaceMark(encodeHead(this.#head));
   }
 
   async #flush(): Promise<void> {
-    await this.#committing;
-    if (this.#mutations.length === 0) return;
-    const mark = { ...this.#mark, restored: this.#last };
-    this.#committing = this.#commit(this.#mutations, encodeRestoreMark(mark))
-      .then(() => void (this.#mark = mark));
+    await this.#writing;
+    this.#writing = this.#write(this.#group, this.#last);
     // It is awaited before the next one; until then a failure is no unhandled one.
-    this.#committing.catch(() => {});
-    this.#mutations = [];
-    this.#size = new CommitSize();
+    this.#writing.catch(() => {});
+    this.#group = new Group();
+    this.#lineBytes = 0;
   }
 
-  /** Commits exactly once: the mark tells whether a commit without a clear answer landed. */
-  async #commit(mutations: Mutation[], value: string): Promise<void> {
+  async #write(group: Group, last: number): Promise<void> {
+    let before: Promise<unknown> = Promise.resolve();
+    for (const mutations of splitIntoCommits(group.mutations())) {
+      const commit = this.#commit(mutations);
+      commit.catch(() => {});
+      await before;
+      before = commit;
+    }
+    await before;
+    const mark = { ...this.#mark, restored: last };
+    await this.#replaceMark(encodeRestoreMark(mark));
+    this.#mark = mark;
+  }
+
+  async #replaceMark(value: string): Promise<void> {
+    this.#versionstamp = await this.#commit(
+      [{ type: "set", key: HEAD_KEY, value }],
+      // A mark bears the id of its run and never stands twice; a head can only be this one's or newer.
+      (now) => now === value || !isRestoreMark(value) && !isRestoreMark(now),
+    );
+  }
+
+  /**
+   * Commits until it is clear that it landed, and resolves to the versionstamp. Where the store gives
+   * no clear answer, what then stands in the head's place may tell that it did; else it is done again.
+   */
+  async #commit(
+    mutations: Mutation[],
+    hasLanded: (now: unknown) => boolean = () => false,
+  ): Promise<string> {
     const checks = [{ key: HEAD_KEY, versionstamp: this.#versionstamp }];
-    const all: Mutation[] = [...mutations, { type: "set", key: HEAD_KEY, value }];
     const deadline = this.#host.uptime() + COMMIT_PATIENCE_MS;
     for (let attempt = 0;; attempt++) {
       let reason = "the store refused the commit";
       try {
-        const versionstamp = await this.#store.commit({ checks, mutations: all });
-        if (versionstamp !== null) {
-          this.#versionstamp = versionstamp;
-          return;
-        }
+        const versionstamp = await this.#store.commit({ checks, mutations });
+        if (versionstamp !== null) return versionstamp;
       } catch (error) {
         reason = reasonOf(error);
       }
       const now = await this.#store.get(HEAD_KEY);
-      // A mark bears the id of its run and never stands twice; a head can only be this one's or newer.
-      if (
-        now?.value === value || now !== null && !isRestoreMark(value) && !isRestoreMark(now.value)
-      ) {
-        this.#versionstamp = now.versionstamp;
-        return;
-      }
-      if ((now?.versionstamp ?? null) !== this.#versionstamp) {
+      if (now !== null && hasLanded(now.value)) return now.versionstamp;
+      if ((now?.versionstamp ?? null) !== checks[0].versionstamp) {
         throw new StoreNotFreeError("Another restore or a service has begun to write to the store");
       }
       if (this.#host.uptime() >= deadline) throw new Error(`The store takes no commit: ${reason}`);
       await sleep(this.#host, backoffMs(this.#host, attempt));
     }
+  }
+}
+
+/** Mutations that belong together, those of neighbouring keys beside each other: the store writes them faster. */
+class Group {
+  #byNeighbourhood = new Map<Deno.KvKeyPart, Mutation[]>();
+
+  add(mutation: Mutation): void {
+    const neighbourhood = mutation.key[mutation.key.length - 2];
+    const neighbours = this.#byNeighbourhood.get(neighbourhood);
+    if (neighbours === undefined) this.#byNeighbourhood.set(neighbourhood, [mutation]);
+    else neighbours.push(mutation);
+  }
+
+  mutations(): Mutation[] {
+    return [...this.#byNeighbourhood.values()].flat();
   }
 }
 

@@ -9,11 +9,13 @@ import {
   StoreNotFreeError,
   verifyExport,
 } from "../../src/projections/restore.ts";
+import { decodeRestoreMark } from "../../src/log/restore_mark.ts";
 import { HEAD_KEY, isRestoreMark, logKey } from "../../src/store/layout.ts";
 import { KvStore } from "../../src/store/kv_store.ts";
 import type { Commit, Store } from "../../src/store/store.ts";
 import { FakeHost } from "../fake_host.ts";
 import { linesToBytes, rewritten, sampleLog } from "../sample_log.ts";
+import { storeWith } from "../store_with.ts";
 import { openTestService } from "../test_service.ts";
 
 const LINES = sampleLog(800);
@@ -164,6 +166,53 @@ Deno.test("restore() that is killed at any commit leaves no log to be served, an
     await restore({ store, host: new FakeHost() }, exportOf(LINES));
     assertEquals(await recordsOf(store), expected, `killed at commit ${number}`);
   }
+});
+
+Deno.test("restore() that was killed is taken up after the events that its mark counts", async () => {
+  const lines = sampleLog(5_000);
+  /** Resolves to the number of commits, of which that one hangs and all others land. */
+  const restoreKilledAt = async (store: Store, number: number) => {
+    let commits = 0;
+    const landing: Promise<string | null>[] = [];
+    const hung = Promise.withResolvers<void>();
+    const dying = storeWith(store, {
+      commit: (commit) => {
+        if (++commits === number) {
+          hung.resolve();
+          return new Promise(() => {});
+        }
+        const landed = store.commit(commit);
+        landing.push(landed);
+        return landed;
+      },
+    });
+    await Promise.race([
+      restore({ store: dying, host: new FakeHost() }, exportOf(lines)),
+      hung.promise,
+    ]);
+    // What was handed over beside it lands.
+    for (let seen = -1; seen < landing.length;) {
+      seen = landing.length;
+      await Promise.all(landing);
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+    return commits;
+  };
+  using whole = await openStore();
+  const commits = await restoreKilledAt(whole, Infinity);
+  const expected = await recordsOf(whole);
+  const counts = new Set<number>();
+  // The first commit sets the mark and the last one the head.
+  for (let number = 2; number < commits; number += 2) {
+    using store = await openStore();
+    await restoreKilledAt(store, number);
+    const mark = decodeRestoreMark((await store.get(HEAD_KEY))!.value as string)!;
+    counts.add(mark.restored);
+    const rest = await restoreKilledAt(store, Infinity);
+    assert(mark.restored === 0 || rest < commits, "what the mark counts is not written again");
+    assertEquals(await recordsOf(store), expected, `killed at commit ${number}`);
+  }
+  assert(counts.size > 1, "the mark moves on the way");
 });
 
 Deno.test("A service on a store that is being restored answers 503 until it is done", async () => {
