@@ -6,6 +6,7 @@
 
 import { audit, auditLines, type AuditOptions, type AuditReport } from "../src/audit.ts";
 import { splitLines } from "../src/log/chain.ts";
+import { ComparingThread } from "./comparing_thread.ts";
 import { readCheckpoint, writeCheckpoint } from "./checkpoint_file.ts";
 import { count, ProgressLine } from "./progress_line.ts";
 import { EXIT, print, runTool, UsageError, withPatientStore } from "./run_tool.ts";
@@ -56,7 +57,12 @@ await runTool({
 
 async function auditWhat(file: string | undefined, options: AuditOptions): Promise<AuditReport> {
   if (file === undefined) {
-    return await withPatientStore({ examined: true }, (parts) => audit(parts, options));
+    using thread = new ComparingThread();
+    const { areHeld } = thread;
+    return await withPatientStore(
+      { examined: true },
+      (parts) => audit({ ...parts, areHeld }, options),
+    );
   }
   const stream = file === "-" ? Deno.stdin.readable : (await Deno.open(file)).readable;
   return await auditLines(splitLines(stream), options);

@@ -79,9 +79,11 @@ export class ProgressLine {
   }
 }
 
+const numbers = new Intl.NumberFormat("en-US");
+
 /** A number for people: 12,345. */
 export function count(number: number): string {
-  return number.toLocaleString("en-US");
+  return numbers.format(number);
 }
 
 function duration(seconds: number): string {

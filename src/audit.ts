@@ -4,7 +4,6 @@
  */
 
 import type { LogEvent } from "../events/event.ts";
-import type { Host } from "./host.ts";
 import { Chain } from "./log/chain.ts";
 import {
   EMPTY_HEAD,
@@ -14,7 +13,12 @@ import {
   headEntryOf,
   readHead,
 } from "./log/head.ts";
-import { Comparison, type Difference, type DifferenceKind } from "./projections/compare.ts";
+import {
+  Comparison,
+  type ComparisonParts,
+  type Difference,
+  type DifferenceKind,
+} from "./projections/compare.ts";
 import { decodeLease } from "./projections/replay_lease.ts";
 import { keyText } from "./store/key_text.ts";
 import { HEAD_KEY, isRecordKey, logKey, REPLAY_KEY } from "./store/layout.ts";
@@ -68,6 +72,9 @@ export interface Checkpoint {
   hash: string;
 }
 
+/** What is audited, and by what. */
+export type AuditParts = Pick<ComparisonParts, "store" | "host" | "areHeld">;
+
 export interface AuditOptions {
   /** What an earlier audit found, which this log must extend. */
   checkpoint?: Checkpoint;
@@ -85,13 +92,14 @@ export class AuditImpossibleError extends Error {
  * repeat its reads. Throws `AuditImpossibleError`.
  */
 export async function audit(
-  { store, host }: { store: Store; host: Host },
+  parts: AuditParts,
   options: AuditOptions = {},
 ): Promise<AuditReport> {
+  const { store } = parts;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const findings = new Findings();
     const head = await readHeadFor(findings, store);
-    const report = await new StoreAudit(store, host, findings, options).run(head);
+    const report = await new StoreAudit(parts, findings, options).run(head);
     // A replay may have removed what was being read: that is a fault only where no replay did it.
     if (report.sound || head === undefined || await generationsHold(store, head)) return report;
   }
@@ -247,14 +255,14 @@ class LogAudit {
 }
 
 class StoreAudit {
+  #parts: AuditParts;
   #store: Store;
-  #host: Host;
   #findings: Findings;
   #options: AuditOptions;
 
-  constructor(store: Store, host: Host, findings: Findings, options: AuditOptions) {
-    this.#store = store;
-    this.#host = host;
+  constructor(parts: AuditParts, findings: Findings, options: AuditOptions) {
+    this.#parts = parts;
+    this.#store = parts.store;
     this.#findings = findings;
     this.#options = options;
   }
@@ -273,7 +281,7 @@ class StoreAudit {
   }
 
   #comparisonsOf({ generation, building }: Head): Comparison[] {
-    const parts = { store: this.#store, host: this.#host };
+    const parts = this.#parts;
     const differs = (difference: Difference) => {
       this.#findings.add(RECORD_FAULTS[difference.kind], wordsFor(difference), difference.position);
     };

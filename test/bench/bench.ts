@@ -61,7 +61,7 @@ await runTool({
       }
       if (parts.includes("raw")) results.raw = await benchRaw(folder, http);
       if (parts.includes("tools")) {
-        results.tools = await benchTools(folder, quick ? 20_000 : 100_000);
+        results.tools = await benchTools(folder, quick ? 50_000 : 300_000);
       }
       if (parts.includes("growth")) {
         const sizes = quick ? [10_000, 100_000] : [10_000, 100_000, 1_000_000];

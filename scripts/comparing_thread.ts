@@ -1,0 +1,44 @@
+import type { ExpectedEntries } from "../src/projections/expected_entries.ts";
+
+/** What the thread is asked, and what it answers: the reason where it could not tell. */
+export interface Question {
+  id: number;
+  expected: ExpectedEntries[];
+}
+export type Answer = { id: number; areHeld: boolean } | { id: number; reason: string };
+
+/** Compares what the configured store holds on a second thread, while this one reads the log. */
+export class ComparingThread {
+  #worker = new Worker(new URL("./comparing_worker.ts", import.meta.url), { type: "module" });
+  #asked = new Map<number, PromiseWithResolvers<boolean>>();
+  #lastId = 0;
+  #error: Error | undefined;
+
+  constructor() {
+    this.#worker.onmessage = ({ data }: MessageEvent<Answer>) => {
+      const asked = this.#asked.get(data.id)!;
+      this.#asked.delete(data.id);
+      if ("areHeld" in data) asked.resolve(data.areHeld);
+      else asked.reject(new Error(data.reason));
+    };
+    this.#worker.onerror = (event) => {
+      event.preventDefault();
+      this.#error = new Error(`The thread that compares failed: ${event.message}`);
+      for (const { reject } of this.#asked.values()) reject(this.#error);
+    };
+  }
+
+  /** Takes the values away from the caller. Rejects with the reason where the store cannot be read. */
+  readonly areHeld = (expected: ExpectedEntries[]): Promise<boolean> => {
+    if (this.#error !== undefined) return Promise.reject(this.#error);
+    const asked = Promise.withResolvers<boolean>();
+    const question: Question = { id: ++this.#lastId, expected };
+    this.#asked.set(question.id, asked);
+    this.#worker.postMessage(question, expected.map(({ values }) => values.buffer));
+    return asked.promise;
+  };
+
+  [Symbol.dispose](): void {
+    this.#worker.terminate();
+  }
+}
