@@ -28,13 +28,16 @@ export class ComparingThread {
     };
   }
 
-  /** Takes the values away from the caller. Rejects with the reason where the store cannot be read. */
+  /** Takes what is expected away from the caller. Rejects with the reason where the store cannot be read. */
   readonly areHeld = (expected: ExpectedEntries[]): Promise<boolean> => {
     if (this.#error !== undefined) return Promise.reject(this.#error);
     const asked = Promise.withResolvers<boolean>();
     const question: Question = { id: ++this.#lastId, expected };
     this.#asked.set(question.id, asked);
-    this.#worker.postMessage(question, expected.map(({ values }) => values.buffer));
+    this.#worker.postMessage(
+      question,
+      expected.flatMap(({ ids, values, ends }) => [ids.buffer, values.buffer, ends.buffer]),
+    );
     return asked.promise;
   };
 

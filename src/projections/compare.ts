@@ -58,6 +58,7 @@ export class Comparison {
   #position = 0;
   #lastPetId = 0;
   #following = Promise.resolve();
+  #beforeLast = Promise.resolve();
 
   constructor(parts: ComparisonParts) {
     this.#parts = parts;
@@ -74,11 +75,13 @@ export class Comparison {
 
   /**
    * Compares the records of the next events of the log: not at once, but while the caller reads on.
-   * Resolves when those before are compared, and rejects where that failed.
+   * Resolves when those are compared that came two calls ago, and rejects where that failed.
    */
   async follow(events: readonly LogEvent[]): Promise<void> {
-    await this.#following;
-    this.#following = this.#follow(events);
+    await this.#beforeLast;
+    const last = this.#following;
+    this.#beforeLast = last;
+    this.#following = this.#follow(events, last);
     this.#following.catch(() => {});
   }
 
@@ -87,7 +90,7 @@ export class Comparison {
     return this.#following;
   }
 
-  async #follow(events: readonly LogEvent[]): Promise<void> {
+  async #follow(events: readonly LogEvent[], before: Promise<void>): Promise<void> {
     const first = this.#lastPetId + 1;
     const ofPets: Expected[][] = petsKeys(first).map(() => []);
     const others: Expected[] = [];
@@ -106,26 +109,30 @@ export class Comparison {
       }
     }
     const ranges = this.#rangesOfPets(first, this.#lastPetId + 1);
-    await Promise.all([
-      this.#comparePets(ranges, ofPets),
-      ...others.map(async (expected) => {
-        const key = projectionKey(this.generation, expected.record.key);
-        const entry = await this.#parts.store.get(key);
-        if (entry !== null && isSame(entry.value, expected.record.value)) return;
-        this.#compare([expected], entry === null ? [] : [entry]);
-      }),
-    ]);
-  }
-
-  /** Looks closely only where the records of a range are not all as they must be. */
-  async #comparePets(ranges: BoundedRange[], ofPets: Expected[][]): Promise<void> {
     const { store, areHeld = (entries) => areHeldBy(store, entries) } = this.#parts;
     const packed = ofPets.map((expected, index) =>
       expectedEntries(ranges[index], expected.map(({ record }) => record))
     );
-    if (await areHeld(packed)) return;
+    const [arePetsHeld, found] = await Promise.all([
+      areHeld(packed),
+      Promise.all(
+        others.map(({ record }) => store.get(projectionKey(this.generation, record.key))),
+      ),
+    ]);
+    // What differs is told in the order of the log.
+    await before;
+    if (!arePetsHeld) await this.#comparePets(ranges, ofPets);
+    for (const [index, expected] of others.entries()) {
+      const entry = found[index];
+      if (entry !== null && isSame(entry.value, expected.record.value)) continue;
+      this.#compare([expected], entry === null ? [] : [entry]);
+    }
+  }
+
+  /** Looks closely where the records are not all as they must be. */
+  async #comparePets(ranges: BoundedRange[], ofPets: Expected[][]): Promise<void> {
     await Promise.all(ofPets.map(async (expected, index) => {
-      const found = (await Array.fromAsync(scan(store, ranges[index]))).flat();
+      const found = (await Array.fromAsync(scan(this.#parts.store, ranges[index]))).flat();
       this.#compare(expected, found);
     }));
   }

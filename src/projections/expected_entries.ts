@@ -10,11 +10,11 @@ import type { Store } from "../store/store.ts";
 export interface ExpectedEntries {
   range: BoundedRange;
   /** The last part of each key, in order. */
-  ids: number[];
+  ids: Float64Array<ArrayBuffer>;
   /** The values one after the other. */
   values: Uint8Array<ArrayBuffer>;
   /** Where each value ends. */
-  ends: number[];
+  ends: Float64Array<ArrayBuffer>;
 }
 
 /** `records` of pets, in the order of their ids. */
@@ -22,10 +22,13 @@ export function expectedEntries(
   range: BoundedRange,
   records: readonly ProjectionRecord[],
 ): ExpectedEntries {
-  const ids = records.map(({ key }) => key[key.length - 1] as number);
-  const ends: number[] = [];
+  const ids = new Float64Array(records.length);
+  const ends = new Float64Array(records.length);
   let end = 0;
-  for (const { value } of records) ends.push(end += value.length);
+  for (const [index, { key, value }] of records.entries()) {
+    ids[index] = key[key.length - 1] as number;
+    ends[index] = end += value.length;
+  }
   const values = new Uint8Array(end);
   for (const [index, { value }] of records.entries()) {
     values.set(value as Uint8Array, ends[index] - value.length);
