@@ -72,6 +72,7 @@ export async function restore(
     if (position % PROGRESS_EVERY === 0) progress(writer.restored);
   }
   await writer.end();
+  progress(writer.restored);
 }
 
 interface VerifiedLine {
