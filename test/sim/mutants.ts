@@ -323,6 +323,11 @@ export const MUTANTS: Mutant[] = [
     edits: [["checks: [mine, ...checks]", "checks"]],
   },
   {
+    name: "a restore counts what has not landed yet",
+    file: "src/projections/restore.ts",
+    edits: [["    await before;\n    const mark", "    const mark"]],
+  },
+  {
     name: "a restore takes one line more for written than was",
     isRare: true,
     file: "src/projections/restore.ts",
