@@ -5,6 +5,7 @@
  */
 
 import type { LogEvent } from "../../events/event.ts";
+import { areEqual } from "../are_equal.ts";
 import { backoffMs, type Host, sleep } from "../host.ts";
 import { Chain, splitLines } from "../log/chain.ts";
 import { encodeHead, type Head } from "../log/head.ts";
@@ -62,16 +63,20 @@ export async function restore(
   progress: Progress = () => {},
 ): Promise<void> {
   const writer = await RestoreWriter.begin(store, host, head);
-  for await (const { event, bytes, chain } of verifiedLines(source)) {
-    const { position } = event;
-    const isLast = position === head.position;
-    if (position > head.position || isLast && chain.head.lastHash !== head.lastHash) {
-      throw changed();
+  try {
+    for await (const { event, bytes, chain } of verifiedLines(source)) {
+      const { position } = event;
+      const isLast = position === head.position;
+      if (position > head.position || isLast && chain.head.lastHash !== head.lastHash) {
+        throw changed();
+      }
+      await writer.add(event, bytes);
+      if (position % PROGRESS_EVERY === 0) progress(writer.restored);
     }
-    await writer.add(event, bytes);
-    if (position % PROGRESS_EVERY === 0) progress(writer.restored);
+    await writer.end();
+  } finally {
+    await writer.drain();
   }
-  await writer.end();
   progress(writer.restored);
 }
 
@@ -110,6 +115,8 @@ class RestoreWriter {
   #group = new Group();
   #lineBytes = 0;
   #last = 0;
+  /** What stands at that position, where an earlier run wrote it. */
+  #lastLine: unknown;
   /** The group that is being written while the next one is gathered. */
   #writing: Promise<void> = Promise.resolve();
 
@@ -149,6 +156,7 @@ class RestoreWriter {
       restored,
     };
     const writer = new RestoreWriter(store, host, head, mark, entry?.versionstamp ?? null);
+    if (restored > 0) writer.#lastLine = (await store.get(logKey(restored)))?.value;
     await writer.#replaceMark(encodeRestoreMark(mark));
     return writer;
   }
@@ -159,8 +167,15 @@ class RestoreWriter {
   }
 
   async add(event: LogEvent, line: Uint8Array): Promise<void> {
-    // What an earlier run has written is not written again.
-    if (event.position <= this.#last) return;
+    if (event.position <= this.#last) {
+      // What an earlier run has written is not written again. The last line proves all before it.
+      if (event.position === this.#last && !isLine(this.#lastLine, line)) {
+        throw new StoreNotFreeError(
+          "An earlier run restored another export than it had verified; name another store by KV_PATH",
+        );
+      }
+      return;
+    }
     this.#last = event.position;
     const now = this.#host.now();
     this.#group.add({ type: "set", key: logKey(event.position), value: line });
@@ -178,6 +193,11 @@ class RestoreWriter {
     await this.#writing;
     if (this.#last !== this.#head.position) throw changed();
     await this.#replaceMark(encodeHead(this.#head));
+  }
+
+  /** Resolves when nothing is being written any more. */
+  drain(): Promise<void> {
+    return this.#writing.catch(() => {});
   }
 
   async #flush(): Promise<void> {
@@ -264,6 +284,10 @@ function takenUp(value: string, { position, lastHash }: Head): number {
     ? "another export"
     : `another export, of ${mark.position} events, the last with the hash ${mark.lastHash},`;
   throw new StoreNotFreeError(`The store holds a restore of ${other} that was not finished`);
+}
+
+function isLine(stored: unknown, line: Uint8Array): boolean {
+  return stored instanceof Uint8Array && areEqual(stored, line);
 }
 
 function changed(): ExportRefusedError {

@@ -257,6 +257,23 @@ Deno.test("restore() stops where the export is not the one that was verified", a
   }
 });
 
+Deno.test("restore() does not go on after lines of another export", async () => {
+  using store = await openStore();
+  const parts = { store, host: new FakeHost() };
+  const lines = sampleLog(5_000);
+  const head = await verifyExport(exportOf(lines));
+  // It is put in the place of the first one when that was verified.
+  const other = exportOf(sampleLog(5_000, { since: 1 }));
+  await assertRejects(() => restoreVerified(parts, other, head), ExportRefusedError, "changed");
+  assert(decodeRestoreMark((await store.get(HEAD_KEY))!.value as string)!.restored > 0);
+  await assertRejects(
+    () => restore(parts, exportOf(lines)),
+    StoreNotFreeError,
+    "An earlier run restored another export",
+  );
+  await assertRejects(() => readHead(store), Failure, "A log is being restored");
+});
+
 Deno.test("restore() finds out whether a commit landed that was reported as failed", async () => {
   using whole = await openStore();
   await restore({ store: whole, host: new FakeHost() }, exportOf(LINES));
