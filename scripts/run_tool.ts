@@ -5,11 +5,10 @@ import { readConfig } from "../src/config.ts";
 import { reasonOf } from "../src/report.ts";
 import { createService, type Service } from "../src/service.ts";
 import type { Host } from "../src/host.ts";
-import { BoundedStore } from "../src/store/bounded_store.ts";
-import { PatientStore } from "../src/store/patient_store.ts";
 import type { Store } from "../src/store/store.ts";
 import { type OpenOptions, openStore } from "../src/store/open_store.ts";
 import { systemHost } from "../src/system_host.ts";
+import { openPatientStore } from "./open_patient_store.ts";
 
 /** Exit codes of every command. */
 export const EXIT = { done: 0, refused: 1, couldNotRun: 2 } as const;
@@ -67,15 +66,14 @@ export async function withService<T>(
   }
 }
 
-/** Opens the configured store for a tool that takes its time and nobody's. */
+/** Opens the configured store as {@linkcode openPatientStore} does, for the time of `use`. */
 export async function withPatientStore<T>(
   options: Partial<OpenOptions>,
   use: (parts: { store: Store; host: Host }) => Promise<T>,
 ): Promise<T> {
-  const host = systemHost;
-  const store = await openStore(readConfig().kvPath, { create: false, ...options });
+  const store = await openPatientStore(options);
   try {
-    return await use({ store: new PatientStore(new BoundedStore(store, host), host), host });
+    return await use({ store, host: systemHost });
   } finally {
     store.close();
   }

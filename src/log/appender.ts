@@ -476,9 +476,7 @@ export class Appender {
     if (now.head.position <= base.head.position) return "lost";
     // Only one commit can have followed the base. If it is this one, its first line is there to the byte.
     const entry = await store.get(logKey(base.head.position + 1));
-    return entry?.value instanceof Uint8Array && areEqual(entry.value, lines[0])
-      ? "landed"
-      : "lost";
+    return areEqual(entry?.value, lines[0]) ? "landed" : "lost";
   }
 
   /**

@@ -315,6 +315,5 @@ function isOfPets([kind]: Deno.KvKey): boolean {
 }
 
 function isSame(stored: unknown, value: ProjectionRecord["value"]): boolean {
-  if (typeof value === "string") return stored === value;
-  return stored instanceof Uint8Array && areEqual(stored, value);
+  return typeof value === "string" ? stored === value : areEqual(stored, value);
 }

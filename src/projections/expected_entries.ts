@@ -53,7 +53,7 @@ async function isHeld(
       // Both ends of the range share all parts but the last, and so do all keys of that length in it.
       if (key.length !== range.start.length || key[key.length - 1] !== ids[index]) return false;
       const due = values.subarray(start, start = ends[index++]);
-      if (!(value instanceof Uint8Array) || !areEqual(value, due)) return false;
+      if (!areEqual(value, due)) return false;
     }
   }
   return index === ids.length;

@@ -169,7 +169,7 @@ class RestoreWriter {
   async add(event: LogEvent, line: Uint8Array): Promise<void> {
     if (event.position <= this.#last) {
       // What an earlier run has written is not written again. The last line proves all before it.
-      if (event.position === this.#last && !isLine(this.#lastLine, line)) {
+      if (event.position === this.#last && !areEqual(this.#lastLine, line)) {
         throw new StoreNotFreeError(
           "An earlier run restored another export than it had verified; name another store by KV_PATH",
         );
@@ -195,7 +195,7 @@ class RestoreWriter {
     await this.#replaceMark(encodeHead(this.#head));
   }
 
-  /** Resolves when nothing is being written any more. */
+  /** Resolves when the group that is being written has landed, or failed. */
   drain(): Promise<void> {
     return this.#writing.catch(() => {});
   }
@@ -284,10 +284,6 @@ function takenUp(value: string, { position, lastHash }: Head): number {
     ? "another export"
     : `another export, of ${mark.position} events, the last with the hash ${mark.lastHash},`;
   throw new StoreNotFreeError(`The store holds a restore of ${other} that was not finished`);
-}
-
-function isLine(stored: unknown, line: Uint8Array): boolean {
-  return stored instanceof Uint8Array && areEqual(stored, line);
 }
 
 function changed(): ExportRefusedError {

@@ -22,7 +22,6 @@ export class KvStore implements Store {
     const atomic = this.#kv.atomic().check(...checks as Deno.AtomicCheck[]);
     for (const mutation of mutations) {
       if (mutation.type === "delete") atomic.delete(mutation.key);
-      else if (mutation.expireIn === undefined) atomic.set(mutation.key, mutation.value);
       else atomic.set(mutation.key, mutation.value, { expireIn: mutation.expireIn });
     }
     const result = await atomic.commit();

@@ -11,6 +11,7 @@ import { benchHttp, type HttpRow } from "./http_bench.ts";
 import { benchLoads, benchSoak } from "./load_bench.ts";
 import { benchRaw } from "./raw_bench.ts";
 import { startService } from "./server_process.ts";
+import { sum } from "./sum.ts";
 import { benchTools } from "./tools_bench.ts";
 
 const PARTS = ["http", "raw", "loads", "tools", "growth"];
@@ -76,7 +77,3 @@ await runTool({
     return failures === 0 ? EXIT.done : EXIT.refused;
   },
 });
-
-function sum(numbers: number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
-}

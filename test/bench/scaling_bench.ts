@@ -16,6 +16,7 @@ import { installDenokv } from "../denokv/install_denokv.ts";
 import { examplePet } from "./fill_store.ts";
 import { measure, type Operation } from "./http_bench.ts";
 import { startService } from "./server_process.ts";
+import { sum } from "./sum.ts";
 import { printTable } from "./table.ts";
 
 const HELP = `
@@ -166,8 +167,4 @@ async function withStore<T>(path: string, use: (store: Store) => Promise<T>): Pr
   } finally {
     store.close();
   }
-}
-
-function sum(numbers: number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
 }

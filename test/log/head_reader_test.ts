@@ -105,7 +105,7 @@ Deno.test("fresh() refuses a head that the service did not write", async () => {
     encodeHead({ ...EMPTY_HEAD, format: 2 as 1 }),
     encodeHead({ ...EMPTY_HEAD, position: -1 }),
     encodeHead({ ...EMPTY_HEAD, lastHash: "x" }),
-    JSON.stringify({ ...EMPTY_HEAD, more: 1 }),
+    encodeHead({ ...EMPTY_HEAD, more: 1 } as Head),
   ];
   for (const value of foreign) {
     await write(store, value);
