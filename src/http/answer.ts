@@ -1,11 +1,11 @@
 /** What the service answers, before it becomes a `Response`. */
 export interface Answer {
   status: number;
-  /** `null` where the status knows no body. */
-  body: string | null;
+  /** `null` where the status knows no body. Bytes are shared, and streamed. */
+  body: string | Uint8Array | null;
   headers: Record<string, string>;
-  /** JSON where nothing else is said. */
-  contentType?: string;
+  /** The headers of the body itself, left out of 304; by default those of JSON. */
+  contentHeaders?: Record<string, string>;
 }
 
 /** Headers of what may be wrong a moment later. */

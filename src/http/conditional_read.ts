@@ -9,7 +9,7 @@ const TAG_DIGITS = 32;
 export const ENTITY_TAG_PATTERN = new RegExp(`^"[0-9a-f]{${TAG_DIGITS}}"$`);
 
 /** The strong entity tag of a content: the same on every instance and after every restart. */
-export function entityTag(content: string): string {
+export function entityTag(content: string | Uint8Array): string {
   return `"${sha256Hex(content).slice(0, TAG_DIGITS)}"`;
 }
 

@@ -1,29 +1,39 @@
 /**
  * The API reference page at /docs: Swagger UI, from the files of its npm package, so that nothing is
- * fetched from anywhere else. Files are read when they are asked for, and not kept.
+ * fetched from anywhere else.
  */
 
-import type { Answer } from "./answer.ts";
+import { HashedAssets, IMMUTABLE } from "./hashed_assets.ts";
 import type { BaseAddresses } from "./openapi.ts";
-
-type Route = [path: string, () => Promise<Answer>];
-
-/** How long a browser keeps a file: a new release of the service is seen after that. */
-const MAX_AGE_SECONDS = 3_600;
+import { StaticAsset } from "./static_asset.ts";
 
 const OWN = new URL(".", import.meta.url);
 
-/** Every address in the page is relative, so that it holds behind a proxy that adds to the path. */
-export function docsPageRoutes(addresses: BaseAddresses): Route[] {
-  const policy = { "content-security-policy": securityPolicy(addresses) };
-  return [
-    ["/", () => Promise.resolve({ status: 302, body: "", headers: { location: "docs" } })],
-    ["/docs", () => fileAnswer(new URL("docs_page.html", OWN), "text/html", policy)],
-    ["/docs/docs_page.css", () => fileAnswer(new URL("docs_page.css", OWN), "text/css")],
-    ["/docs/docs_page.js", () => fileAnswer(new URL("docs_page.js", OWN), "text/javascript")],
-    ["/docs/swagger-ui.css", () => packageAnswer("swagger-ui.css", "text/css")],
-    ["/docs/swagger-ui.js", () => packageAnswer("swagger-ui-bundle.js", "text/javascript")],
-  ];
+/** The files that the page names as `docs/<name>`, with their media types. */
+const FILES: [name: string, type: string, read: () => Promise<Uint8Array>][] = [
+  ["docs_page.css", "text/css", () => Deno.readFile(new URL("docs_page.css", OWN))],
+  ["docs_page.js", "text/javascript", () => Deno.readFile(new URL("docs_page.js", OWN))],
+  ["swagger-ui.css", "text/css", () => readPackaged("swagger-ui.css")],
+  ["swagger-ui.js", "text/javascript", () => readPackaged("swagger-ui-bundle.js")],
+];
+
+/** The page at /docs and its files. All their addresses are relative, for a proxy that adds to the path. */
+export function docsPage(addresses: BaseAddresses): { page: StaticAsset; files: HashedAssets } {
+  const assets = FILES.map(([name, type, load]): [string, StaticAsset] => [
+    name,
+    new StaticAsset({ type: `${type}; charset=utf-8`, cacheControl: IMMUTABLE, load }),
+  ]);
+  const files = new HashedAssets("docs", new Map(assets));
+  const page = new StaticAsset({
+    type: "text/html; charset=utf-8",
+    cacheControl: "no-cache",
+    headers: { "content-security-policy": securityPolicy(addresses) },
+    async load() {
+      const html = await Deno.readTextFile(new URL("docs_page.html", OWN));
+      return new TextEncoder().encode(await files.addHashes(html));
+    },
+  });
+  return { page, files };
 }
 
 /** The page runs no script but its own, and sends requests to no host but those of the interface. */
@@ -43,26 +53,8 @@ function securityPolicy({ production, staging }: BaseAddresses): string {
   ].join("; ");
 }
 
-async function packageAnswer(name: string, type: string): Promise<Answer> {
+async function readPackaged(name: string): Promise<Uint8Array> {
   // The package says itself where it lies; the import loads no more than that.
   const { default: directory } = await import("swagger-ui-dist/absolute-path.js");
-  return fileAnswer(`${directory()}/${name}`, type);
-}
-
-async function fileAnswer(
-  path: string | URL,
-  type: string,
-  headers: Answer["headers"] = {},
-): Promise<Answer> {
-  return {
-    status: 200,
-    contentType: `${type}; charset=utf-8`,
-    headers: {
-      "cache-control": `public, max-age=${MAX_AGE_SECONDS}`,
-      "x-content-type-options": "nosniff",
-      "referrer-policy": "no-referrer",
-      ...headers,
-    },
-    body: await Deno.readTextFile(path),
-  };
+  return await Deno.readFile(`${directory()}/${name}`);
 }

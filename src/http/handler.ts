@@ -5,6 +5,7 @@ import { Failure } from "../failure.ts";
 import { reasonOf, type Report } from "../report.ts";
 import type { Answer } from "./answer.ts";
 import type { BodyCut } from "./body_cut.ts";
+import { byteStream } from "./byte_stream.ts";
 import { unlessHeld } from "./conditional_read.ts";
 import { Cors } from "./cors.ts";
 import { bearerToken } from "./credentials.ts";
@@ -23,6 +24,7 @@ export interface HandlerParts extends CreatePetParts, PublicParts {
 const READ_METHODS = "GET, HEAD";
 const PETS_METHODS = `${READ_METHODS}, POST`;
 const PET_PATH_PREFIX = `${PETS_PATH}/`;
+const JSON_HEADERS = { "content-type": "application/json" };
 
 /** The service as a function of web standards. It never rejects: every failure becomes an Error answer. */
 export function createHandler(parts: HandlerParts): (request: Request) => Promise<Response> {
@@ -61,7 +63,7 @@ function answerTo(
     if (answerToPreflight !== undefined) return answerToPreflight;
   }
   if (answerToAnybody !== undefined) {
-    if (isRead) return answerToAnybody();
+    if (isRead) return answerToAnybody(request.headers);
     throw methodNotAllowed(READ_METHODS);
   }
   const token = bearerToken(request.headers.get("authorization"));
@@ -126,14 +128,14 @@ function methodNotAllowed(allow: string): Refusal {
 }
 
 function responseOf(
-  { status, body, headers, contentType = "application/json" }: Answer,
+  { status, body, headers, contentHeaders = JSON_HEADERS }: Answer,
   requestId: string,
 ): Response {
-  return new Response(body, {
+  return new Response(body instanceof Uint8Array ? byteStream(body) : body, {
     status,
     headers: body === null
       ? { "x-request-id": requestId, ...headers }
-      : { "content-type": contentType, "x-request-id": requestId, ...headers },
+      : { ...contentHeaders, "x-request-id": requestId, ...headers },
   });
 }
 

@@ -1,30 +1,35 @@
 /** What stands outside /v1 and can be read without a key: answers to GET and HEAD, by path. */
 
 import type { Answer } from "./answer.ts";
-import { entityTag } from "./conditional_read.ts";
-import { docsPageRoutes } from "./docs_page.ts";
+import { docsPage } from "./docs_page.ts";
 import { type BaseAddresses, describeInterface } from "./openapi.ts";
 import { answerToHealth, answerToReadiness, type ReadinessParts } from "./probes.ts";
+import { StaticAsset } from "./static_asset.ts";
 
 export interface PublicParts extends ReadinessParts {
   /** Where clients find the service. */
   addresses: BaseAddresses;
 }
 
-export type PublicRoutes = ReadonlyMap<string, () => Answer | Promise<Answer>>;
+export type PublicRoute = (requestHeaders: Headers) => Answer | Promise<Answer>;
 
-export function publicRoutes(parts: PublicParts): PublicRoutes {
-  let description: Answer | undefined;
-  return new Map<string, () => Answer | Promise<Answer>>([
-    ["/healthz", answerToHealth],
-    ["/readyz", () => answerToReadiness(parts)],
-    // Made when it is first asked for: tools, which are services too, start without it.
-    ["/openapi.json", () => description ??= descriptionAnswer(parts.addresses)],
-    ...docsPageRoutes(parts.addresses),
-  ]);
+export interface PublicRoutes {
+  get(path: string): PublicRoute | undefined;
 }
 
-function descriptionAnswer(addresses: BaseAddresses): Answer {
-  const body = describeInterface(addresses);
-  return { status: 200, body, headers: { "cache-control": "no-cache", etag: entityTag(body) } };
+export function publicRoutes(parts: PublicParts): PublicRoutes {
+  const { page, files } = docsPage(parts.addresses);
+  const description = new StaticAsset({
+    type: "application/json",
+    cacheControl: "no-cache",
+    load: () => Promise.resolve(new TextEncoder().encode(describeInterface(parts.addresses))),
+  });
+  const routes = new Map<string, PublicRoute>([
+    ["/healthz", answerToHealth],
+    ["/readyz", () => answerToReadiness(parts)],
+    ["/openapi.json", (requestHeaders) => description.respond(requestHeaders)],
+    ["/", () => ({ status: 302, body: "", headers: { location: "docs" } })],
+    ["/docs", (requestHeaders) => page.respond(requestHeaders)],
+  ]);
+  return { get: (path) => routes.get(path) ?? files.find(path) };
 }

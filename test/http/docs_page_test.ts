@@ -1,9 +1,15 @@
-import { assertEquals, assertGreater, assertLess, assertStringIncludes } from "@std/assert";
+import {
+  assertEquals,
+  assertGreater,
+  assertLess,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
 import type { Page } from "playwright-core";
 import { chromiumPath, launchChromium } from "../chromium.ts";
 import { permitted } from "../permitted.ts";
 import { openTestService } from "../test_service.ts";
-import { serveOnSocket } from "./test_each_way.ts";
+import { assertError, serveOnSocket } from "./test_each_way.ts";
 
 Deno.test("GET / leads to the page, without a key", async () => {
   await using service = await openTestService();
@@ -20,6 +26,7 @@ Deno.test({
     const response = await service.sendBare("/docs");
     assertEquals(response.status, 200);
     assertEquals(response.headers.get("content-type"), "text/html; charset=utf-8");
+    assertEquals(response.headers.get("cache-control"), "no-cache");
     const page = await response.text();
     const files = [...page.matchAll(/(?:src|href)="(?!data:)([^"]+)"/g)].map(([, name]) => name);
     assertEquals(files.length, 5);
@@ -28,6 +35,27 @@ Deno.test({
       const type = file.split(".").at(-1)!.replace(/^js$/, "javascript");
       assertEquals(status, 200, file);
       assertStringIncludes(headers.get("content-type")!, type);
+    }
+  },
+});
+
+Deno.test({
+  name: "the files of the page are at addresses with a hash, for clients to keep for a year",
+  ignore: !permitted("read"),
+  async fn() {
+    await using service = await openTestService();
+    const page = await (await service.sendBare("/docs")).text();
+    const files = [...page.matchAll(/(?:src|href)="(docs\/[^"]+)"/g)].map(([, name]) => name);
+    assertEquals(files.length, 4);
+    for (const file of files) {
+      assertMatch(file, /^docs\/[a-z_-]+\.[0-9a-f]{16}\.(css|js)$/);
+      const { headers } = await service.sendBare(`/${file}`);
+      assertEquals(headers.get("cache-control"), "public, max-age=31536000, immutable");
+      const unknown = { status: 404, code: "not_found" };
+      const otherHash = file.replace(/[0-9a-f]{16}/, "0123456789abcdef");
+      await assertError(await service.sendBare(`/${otherHash}`), unknown);
+      const plainName = file.replace(/\.[0-9a-f]{16}/, "");
+      await assertError(await service.send(`/${plainName}`), unknown);
     }
   },
 });

@@ -1,0 +1,51 @@
+import type { Answer } from "./answer.ts";
+import { Refusal } from "./errors.ts";
+import type { StaticAsset } from "./static_asset.ts";
+
+const HASH_DIGITS = 16;
+const HASHED_NAME = new RegExp(`^(.+)\\.([0-9a-f]{${HASH_DIGITS}})(\\.[a-z]+)$`);
+
+/** `Cache-Control` for content that never changes at its address, for a year (RFC 8246). */
+export const IMMUTABLE = "public, max-age=31536000, immutable";
+
+/**
+ * A folder of assets whose addresses change with their content: `page.css` is at
+ * `<folder>/page.<hash>.css`, and nothing is at `<folder>/page.css`.
+ */
+export class HashedAssets {
+  #prefix: string;
+  #assets: ReadonlyMap<string, StaticAsset>;
+
+  constructor(folder: string, assets: ReadonlyMap<string, StaticAsset>) {
+    this.#prefix = `${folder}/`;
+    this.#assets = assets;
+  }
+
+  /** The HTML with the hash in each quoted address `<folder>/<name>`. */
+  async addHashes(html: string): Promise<string> {
+    for (const [name, asset] of this.#assets) {
+      const address = `${this.#prefix}${name}`;
+      const hash = await hashOf(asset);
+      html = html.replaceAll(`"${address}"`, `"${address.replace(/\.[a-z]+$/, `.${hash}$&`)}"`);
+    }
+    return html;
+  }
+
+  /** Handles GET and HEAD of a path; `undefined` if it is none of the assets', whatever their hash. */
+  find(path: string): ((requestHeaders: Headers) => Promise<Answer>) | undefined {
+    if (!path.startsWith(this.#prefix, 1)) return undefined;
+    const name = path.slice(1 + this.#prefix.length);
+    const [, stem, hash, extension] = HASHED_NAME.exec(name) ?? [];
+    const asset = this.#assets.get(`${stem}${extension}`);
+    return asset && (async (requestHeaders) => {
+      if (await hashOf(asset) === hash) return asset.respond(requestHeaders);
+      throw new Refusal("not_found", "There is nothing at this path");
+    });
+  }
+}
+
+/** The first digits of the SHA-256 of the content. */
+async function hashOf(asset: StaticAsset): Promise<string> {
+  const quoted = await asset.identityTag();
+  return quoted.slice(1, 1 + HASH_DIGITS);
+}
