@@ -4,6 +4,7 @@ import { APPEND_LIMIT_MS } from "./log/appender.ts";
 import { ForeignStoreError } from "./log/head.ts";
 import { reasonOf } from "./report.ts";
 import { reportCrashes } from "./report_crashes.ts";
+import { Server } from "./server.ts";
 import { createService, type Service } from "./service.ts";
 import { stderrReport } from "./stderr_report.ts";
 import { isDurable, OpenStoreError, openStoreOrWait } from "./store/open_store.ts";
@@ -40,17 +41,10 @@ export async function serve(
     // Loaded only where it is on, for it is of no use otherwise.
     telemetry: config.telemetry ? (await import("./telemetry.ts")).telemetry : undefined,
   });
-  let server: Deno.HttpServer<Deno.NetAddr>;
+  let server: Server;
   try {
-    server = Deno.serve({
-      hostname: config.hostname,
-      port: config.port,
-      onListen: () => {},
-      onError: (error) => {
-        report("error", "answer_failed", { reason: reasonOf(error) });
-        return new Response(null, { status: 500 });
-      },
-    }, service.handler);
+    const { hostname, port } = config;
+    server = new Server({ hostname, port, handler: service.handler, host, report });
   } catch (error) {
     store.close();
     throw new ListenError(config, error);

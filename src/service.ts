@@ -1,7 +1,7 @@
 import type { Creation } from "./commands/create_pet.ts";
 import { Flights } from "./commands/flights.ts";
 import { BodyCut } from "./http/body_cut.ts";
-import { createHandler } from "./http/handler.ts";
+import { createHandler, type RequestHandler } from "./http/handler.ts";
 import type { BaseAddresses } from "./http/openapi.ts";
 import type { Host } from "./host.ts";
 import { Appender } from "./log/appender.ts";
@@ -19,7 +19,7 @@ export interface Service {
   appender: Appender;
   /** Waits no longer for bodies that are still arriving, now or later. */
   cutBodies(): void;
-  handler: (request: Request) => Promise<Response>;
+  handler: RequestHandler;
   heads: HeadReader;
   host: Host;
   report: Report;
@@ -47,8 +47,8 @@ export function createService(parts: ServiceParts): Service {
   const { host, report, addresses = {}, corsOrigins = [], isDurable = false, telemetry } = parts;
   const bounded = new BoundedStore(parts.store, host, report);
   const store = telemetry?.store(bounded) ?? bounded;
-  const heads = new (telemetry?.HeadReader ?? HeadReader)(store, host);
-  const keys = new (telemetry?.KeyReader ?? KeyReader)(store);
+  const heads = new (telemetry?.HeadReader ?? HeadReader)(store, host, report);
+  const keys = new (telemetry?.KeyReader ?? KeyReader)(store, host);
   const pets = new (telemetry?.PetReader ?? PetReader)(store);
   const appender = new (telemetry?.Appender ?? Appender)({
     appendLimitMs: parts.appendLimitMs,

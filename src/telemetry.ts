@@ -17,6 +17,7 @@ import {
   SpanStatusCode,
   trace,
 } from "@opentelemetry/api";
+import type { RequestHandler } from "./http/handler.ts";
 import { Appender, type AppendWatch, type Command } from "./log/appender.ts";
 import { HeadReader } from "./log/head_reader.ts";
 import { KeyReader } from "./projections/key_reader.ts";
@@ -219,10 +220,8 @@ function countingCache<Answer>(cache: string, look: () => Answer): Answer {
 }
 
 /** Gives the server's span of a request the name of its route, of which there are few. */
-function nameRoutes(
-  handler: (request: Request) => Promise<Response>,
-): (request: Request) => Promise<Response> {
-  return (request) => {
+function nameRoutes(handler: RequestHandler): RequestHandler {
+  return (request, connection) => {
     const { pathname } = new URL(request.url);
     const route = pathname.replace(/^(\/v1\/pets\/).+/, "$1{petId}");
     const span = trace.getActiveSpan();
@@ -230,7 +229,7 @@ function nameRoutes(
       span?.setAttribute("http.route", route);
       span?.updateName(`${request.method} ${route}`);
     }
-    return handler(request);
+    return handler(request, connection);
   };
 }
 

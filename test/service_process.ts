@@ -23,10 +23,15 @@ export class ServiceProcess implements AsyncDisposable {
     this.#reading = reading;
   }
 
-  /** Resolves when it listens. */
-  static start(kvPath: string, env: Record<string, string> = {}): Promise<ServiceProcess> {
-    const process = new Deno.Command(Deno.execPath(), {
-      args: ["run", "--allow-all", "src/main.ts"],
+  /** Resolves when it listens. `within` is a command that runs another one, such as prlimit. */
+  static start(
+    kvPath: string,
+    env: Record<string, string> = {},
+    within: string[] = [],
+  ): Promise<ServiceProcess> {
+    const [command, ...args] = [...within, Deno.execPath(), "run", "--allow-all", "src/main.ts"];
+    const process = new Deno.Command(command, {
+      args,
       cwd: ROOT,
       env: { NO_COLOR: "1", HOST: "127.0.0.1", PORT: "0", KV_PATH: kvPath, ...env },
       stdout: "null",

@@ -33,6 +33,11 @@ const TABLE = {
     when: "A query parameter is not known, is repeated or holds an invalid value",
     remedy: "Mend the parameter that the message names",
   },
+  malformed_request: {
+    status: 400,
+    when: "The Host or Content-Length header is missing, repeated or malformed",
+    remedy: "Send one well-formed Host and at most one Content-Length",
+  },
   missing_credentials: {
     status: 401,
     when: "The request bears no API key",
@@ -111,7 +116,7 @@ const TABLE = {
   },
   store_unavailable: {
     status: 503,
-    when: "The store does not answer; nothing was stored",
+    when: "The store does not answer or is damaged; nothing was stored",
     remedy: "Try again after Retry-After",
   },
 } as const satisfies Record<string, ErrorEntry> & Record<FailureCode, ErrorEntry>;

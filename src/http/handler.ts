@@ -12,6 +12,7 @@ import { bearerToken } from "./credentials.ts";
 import { errorAnswer, Refusal } from "./errors.ts";
 import { createPet, getPet, listPets, PETS_PATH, readOrder } from "./pets.ts";
 import { type PublicParts, type PublicRoutes, publicRoutes } from "./public_routes.ts";
+import { expectHost, requestTarget } from "./request_target.ts";
 
 export interface HandlerParts extends CreatePetParts, PublicParts {
   /** The origins whose scripts may read answers. */
@@ -26,14 +27,25 @@ const PETS_METHODS = `${READ_METHODS}, POST`;
 const PET_PATH_PREFIX = `${PETS_PATH}/`;
 const JSON_HEADERS = { "content-type": "application/json" };
 
+/** What the server knows of a request's connection. */
+export interface Connection {
+  clientAddress: () => string;
+  /** How the URL of a request begins that came without a `Host`. */
+  urlWithoutHost: string;
+}
+
+/** Any server of web standards can call it; one that knows its connections says so. */
+export type RequestHandler = (request: Request, connection?: Connection) => Promise<Response>;
+
 /** The service as a function of web standards. It never rejects: every failure becomes an Error answer. */
-export function createHandler(parts: HandlerParts): (request: Request) => Promise<Response> {
+export function createHandler(parts: HandlerParts): RequestHandler {
   const open = publicRoutes(parts);
   const cors = new Cors(parts.corsOrigins);
-  return async (request) => {
+  return async (request, connection) => {
     const requestId = parts.host.newId();
     let answer: Answer;
     try {
+      expectHost(request, connection?.urlWithoutHost);
       answer = await answerTo(request, open, cors, parts);
       answer = unlessHeld(answer, request.headers);
     } catch (thrown) {
@@ -51,7 +63,7 @@ function answerTo(
   cors: Cors,
   parts: HandlerParts,
 ): Answer | Promise<Answer> {
-  const { path, search } = splitUrl(request.url);
+  const { path, search } = requestTarget(request.url);
   const { method } = request;
   const isRead = method === "GET" || method === "HEAD";
   const answerToAnybody = open.get(path);
@@ -82,8 +94,9 @@ function answerTo(
 }
 
 /**
- * An addition needs no read of the head before it: the commit's own check proves the key. So a key
- * that is remembered may go ahead, but a refusal for another reason is told to a proven key only.
+ * An addition needs no read of the head before it: the commit's own check proves the key. So a cached key
+ * may go ahead if the head was seen a moment ago, but only a proven key is told another reason for a refusal.
+ * Nothing of the body is read for a key that is not live.
  */
 async function answerToCreate(
   request: Request,
@@ -91,7 +104,9 @@ async function answerToCreate(
   token: string,
   parts: HandlerParts,
 ): Promise<Answer> {
-  if (!parts.keys.remembers(token)) await authorize(token, parts);
+  const { heads, keys } = parts;
+  const isLive = heads.recent !== undefined && keys.cached(token, heads.recent) !== undefined;
+  if (!isLive) await authorize(token, parts);
   let order: CreatePetOrder;
   try {
     order = await readOrder(request, search, token, parts);
@@ -112,15 +127,6 @@ function petIdOf(path: string): string | undefined {
   if (!path.startsWith(PET_PATH_PREFIX)) return undefined;
   const petId = path.slice(PET_PATH_PREFIX.length);
   return petId === "" || petId.includes("/") ? undefined : petId;
-}
-
-/** Cheaper than `new URL`, and all that is asked of it: a request's URL is absolute and normal already. */
-function splitUrl(url: string): { path: string; search: string } {
-  const pathStart = url.indexOf("/", url.indexOf("//") + 2);
-  const queryStart = url.indexOf("?", pathStart);
-  return queryStart === -1
-    ? { path: url.slice(pathStart), search: "" }
-    : { path: url.slice(pathStart, queryStart), search: url.slice(queryStart + 1) };
 }
 
 function methodNotAllowed(allow: string): Refusal {
@@ -146,11 +152,12 @@ function reportFailure(
   { status }: Answer,
   thrown: unknown,
 ): void {
-  const { path } = splitUrl(request.url);
+  const { path } = requestTarget(request.url);
   const isOurs = thrown instanceof Failure || thrown instanceof Refusal;
   const code = isOurs ? thrown.code : "internal_error";
   const reason = reasonOf(thrown);
-  report("error", "request_failed", {
+  // A store that is away is no fault of the service, and its return is what ends the trouble.
+  report(status === 503 ? "warn" : "error", "request_failed", {
     requestId,
     method: request.method,
     path,

@@ -158,6 +158,7 @@ const ERROR_HEADERS: Record<number, Headers> = {
 
 /** What can befall any request to the store. */
 const EVERY_OPERATION = [
+  "malformed_request",
   "missing_credentials",
   "invalid_credentials",
   "internal_error",

@@ -17,11 +17,13 @@ export interface BodyLimits {
   bodyCut: BodyCut;
 }
 
+const DIGITS = /^[0-9]+$/;
+
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * The text of a JSON body. Refuses with `unsupported_media_type`, `body_too_large`, `request_timeout`,
- * `shutting_down` and, where it is no UTF-8 or breaks off, `malformed_body`.
+ * The text of a JSON body. Refuses with `unsupported_media_type`, `malformed_request`, `body_too_large`,
+ * `request_timeout`, `shutting_down` and, if it is not UTF-8 or breaks off, `malformed_body`.
  */
 export async function readJsonBody(request: Request, limits: BodyLimits): Promise<string> {
   const { headers } = request;
@@ -35,10 +37,15 @@ export async function readJsonBody(request: Request, limits: BodyLimits): Promis
     });
   }
   const declared = headers.get("content-length");
-  if (declared !== null && Number(declared) > BODY_LIMIT_BYTES) throw tooLarge();
-  // The server holds a client to the length that it declared, which spares a look at each chunk.
-  const isBounded = declared !== null && headers.get("transfer-encoding") === null;
-  const bytes = await withinTime(isBounded ? request.bytes() : readChunks(request), limits);
+  if (declared !== null && !DIGITS.test(declared)) {
+    throw new Refusal("malformed_request", "Content-Length must be one whole number");
+  }
+  if (Number(declared) > BODY_LIMIT_BYTES) throw tooLarge();
+  // The server holds a client to the one length that it declared, which spares a look at each chunk.
+  const isDeclared = declared !== null && headers.get("transfer-encoding") === null;
+  const bytes = isDeclared
+    ? await withinTime(request.bytes(), limits)
+    : await readChunks(request, limits);
   try {
     return decoder.decode(bytes);
   } catch {
@@ -46,13 +53,44 @@ export async function readJsonBody(request: Request, limits: BodyLimits): Promis
   }
 }
 
-async function readChunks(request: Request): Promise<Uint8Array> {
+/**
+ * Readers of bodies that were given up before their end. If the reader let go of the body before the
+ * request is answered, Deno would read the rest of it.
+ */
+export const abandonedBodies = new WeakMap<Request, ReadableStreamDefaultReader>();
+
+/** Whether a request says how long its body is, and that is within the limit: then reading it costs little. */
+export function isBodyBounded(headers: Headers): boolean {
+  if (headers.get("transfer-encoding") !== null) return false;
+  const declared = headers.get("content-length");
+  return declared === null || DIGITS.test(declared) && Number(declared) <= BODY_LIMIT_BYTES;
+}
+
+async function readChunks(request: Request, limits: BodyLimits): Promise<Uint8Array> {
+  const reader = request.body?.getReader();
+  if (reader === undefined) return new Uint8Array();
+  let isGivenUp = false;
+  try {
+    return await withinTime(readAll(reader, () => isGivenUp), limits);
+  } catch (error) {
+    isGivenUp = true;
+    abandonedBodies.set(request, reader);
+    throw error;
+  }
+}
+
+async function readAll(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  isGivenUp: () => boolean,
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of request.body ?? []) {
-    length += chunk.length;
-    if (length > BODY_LIMIT_BYTES) throw tooLarge();
-    chunks.push(chunk);
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    length += value.length;
+    if (length > BODY_LIMIT_BYTES || isGivenUp()) throw tooLarge();
+    chunks.push(value);
   }
   const bytes = new Uint8Array(length);
   let offset = 0;

@@ -83,7 +83,7 @@ export interface components {
              * @description What went wrong, for programs: see the list of error codes
              * @enum {string}
              */
-            code: "malformed_body" | "invalid_body" | "invalid_idempotency_key" | "invalid_parameter" | "missing_credentials" | "invalid_credentials" | "pet_not_found" | "not_found" | "method_not_allowed" | "request_timeout" | "body_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "internal_error" | "projection_damaged" | "not_ready" | "outcome_unknown" | "overloaded" | "shutting_down" | "store_unavailable";
+            code: "malformed_body" | "invalid_body" | "invalid_idempotency_key" | "invalid_parameter" | "malformed_request" | "missing_credentials" | "invalid_credentials" | "pet_not_found" | "not_found" | "method_not_allowed" | "request_timeout" | "body_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "internal_error" | "projection_damaged" | "not_ready" | "outcome_unknown" | "overloaded" | "shutting_down" | "store_unavailable";
             /** @description What went wrong, for people; the words may change */
             message: string;
             /** @description The HTTP status of the answer */
@@ -193,7 +193,11 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `invalid_parameter`: A query parameter is not known, is repeated or holds an invalid value */
+            /**
+             * @description `malformed_request`: The Host or Content-Length header is missing, repeated or malformed
+             *
+             *     `invalid_parameter`: A query parameter is not known, is repeated or holds an invalid value
+             */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -238,7 +242,7 @@ export interface operations {
             /**
              * @description `shutting_down`: This instance is shutting down; nothing was stored
              *
-             *     `store_unavailable`: The store does not answer; nothing was stored
+             *     `store_unavailable`: The store does not answer or is damaged; nothing was stored
              */
             503: {
                 headers: {
@@ -298,7 +302,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `invalid_parameter`: A query parameter is not known, is repeated or holds an invalid value
+             * @description `malformed_request`: The Host or Content-Length header is missing, repeated or malformed
+             *
+             *     `invalid_parameter`: A query parameter is not known, is repeated or holds an invalid value
              *
              *     `invalid_idempotency_key`: The Idempotency-Key header is empty, too long or holds characters that it must not
              *
@@ -395,7 +401,7 @@ export interface operations {
             /**
              * @description `shutting_down`: This instance is shutting down; nothing was stored
              *
-             *     `store_unavailable`: The store does not answer; nothing was stored
+             *     `store_unavailable`: The store does not answer or is damaged; nothing was stored
              *
              *     `outcome_unknown`: The store gave no clear answer in time: the animal may or may not have been added
              *
@@ -468,7 +474,11 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `invalid_parameter`: A query parameter is not known, is repeated or holds an invalid value */
+            /**
+             * @description `malformed_request`: The Host or Content-Length header is missing, repeated or malformed
+             *
+             *     `invalid_parameter`: A query parameter is not known, is repeated or holds an invalid value
+             */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -527,7 +537,7 @@ export interface operations {
             /**
              * @description `shutting_down`: This instance is shutting down; nothing was stored
              *
-             *     `store_unavailable`: The store does not answer; nothing was stored
+             *     `store_unavailable`: The store does not answer or is damaged; nothing was stored
              */
             503: {
                 headers: {

@@ -59,6 +59,7 @@ const WAYS: Record<"200" | "201" | "304", Way> & Partial<Record<ErrorCode, Way>>
     await call({ headers });
     return await call({ headers, body: '{"name":"Mia","categoryId":7}' });
   },
+  malformed_request: ({ call }) => call({ headers: { host: "localhost/healthz?" } }),
   internal_error: ({ faults, call }) => {
     faults.list = () => Promise.resolve([{ key: [], value: "{", versionstamp: "1" }]);
     return call();

@@ -3,6 +3,7 @@ import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../src/http/request_body.ts"
 import { readHead } from "../../src/log/head.ts";
 import { permitted } from "../permitted.ts";
 import { openTestService, type TestService } from "../test_service.ts";
+import { connect, type RawConnection, until } from "../raw_connection.ts";
 import { assertError, assertRefused, serveOnSocket, testEachWay } from "./test_each_way.ts";
 
 const REX = '{"name":"Rex","categoryId":1}';
@@ -154,23 +155,13 @@ testOnTcp("headers that contradict each other add nothing", async (service, open
   }
 });
 
-interface Connection {
-  write(text: string): Promise<void>;
-  closeWrite(): Promise<void>;
-  /** What the server sends first, up to the end of an Error; nothing where it just ends the connection. */
-  answer(): Promise<string>;
-  /** What the server sends after that, until it is silent for a while. */
-  rest(): Promise<string>;
-  [Symbol.dispose](): void;
-}
-
 /**
  * Declares a test on bare connections, for what no HTTP client sends. Whatever it does, nothing is
  * stored, and the service goes on.
  */
 function testOnTcp(
   name: string,
-  check: (service: TestService, open: (request: string) => Promise<Connection>) => Promise<void>,
+  check: (service: TestService, open: (request: string) => Promise<RawConnection>) => Promise<void>,
 ): void {
   Deno.test({
     name: `${name} (over a socket)`,
@@ -188,50 +179,6 @@ function testOnTcp(
       assertEquals((await service.add(REX)).status, 201);
     },
   });
-}
-
-const SILENCE_MS = 100;
-
-async function connect(port: number): Promise<Connection> {
-  const connection = await Deno.connect({ hostname: "127.0.0.1", port });
-  const decoder = new TextDecoder();
-  let received = "";
-  let ended = false;
-  const reading = (async () => {
-    for await (const chunk of connection.readable) received += decoder.decode(chunk);
-  })().catch(() => {}).finally(() => ended = true);
-  return {
-    async write(text) {
-      const writer = connection.writable.getWriter();
-      await writer.write(new TextEncoder().encode(text)).catch(() => {});
-      writer.releaseLock();
-    },
-    closeWrite: () => connection.closeWrite().catch(() => {}),
-    async answer() {
-      await until(() => ended || /\r\n\r\n.*}$/.test(received) || /length: 0\r\n/.test(received));
-      const answer = received;
-      received = "";
-      return answer;
-    },
-    async rest() {
-      await Promise.race([reading, new Promise((resolve) => setTimeout(resolve, SILENCE_MS))]);
-      return received;
-    },
-    [Symbol.dispose]() {
-      try {
-        connection.close();
-      } catch {
-        // It has ended already.
-      }
-    },
-  };
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  for (let waitedMs = 0; !condition(); waitedMs += 5) {
-    assert(waitedMs < 5_000, "waited too long");
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }
 
 function post({ token }: TestService): string {

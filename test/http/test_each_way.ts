@@ -1,5 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { readHead } from "../../src/log/head.ts";
+import { Server } from "../../src/server.ts";
+import { systemHost } from "../../src/system_host.ts";
 import { permitted } from "../permitted.ts";
 import { clientOf, openTestService, type TestService } from "../test_service.ts";
 
@@ -27,17 +29,11 @@ export function testEachWay(name: string, check: (service: TestService) => Promi
 
 /** Serves on a free port of this machine until disposed of. */
 export function serveOnSocket({ handler }: Pick<TestService, "handler">) {
-  const abort = new AbortController();
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, signal: abort.signal, onListen: () => {} },
-    handler,
-  );
+  const report = () => {};
+  const server = new Server({ hostname: "127.0.0.1", port: 0, handler, host: systemHost, report });
   return {
     port: server.addr.port,
-    async [Symbol.asyncDispose]() {
-      abort.abort();
-      await server.finished;
-    },
+    [Symbol.asyncDispose]: () => server.shutdown(),
   };
 }
 

@@ -1,0 +1,81 @@
+import { assert } from "@std/assert";
+
+/** A bare TCP connection to a server of this machine, for what no HTTP client sends. */
+export interface RawConnection {
+  /** What the server has sent so far and answer() has not taken. */
+  readonly received: string;
+  /** Whether the server has ended the connection. */
+  readonly ended: boolean;
+  write(text: string): Promise<void>;
+  closeWrite(): Promise<void>;
+  /** What the server sends first, up to the end of an Error; nothing where it just ends the connection. */
+  answer(): Promise<string>;
+  /** What the server sends after that, until it is silent for a while. */
+  rest(): Promise<string>;
+  /** Sends as much as the server takes within a time, up to a limit; resolves to the number of bytes. */
+  flood(ms: number, limitBytes: number): Promise<number>;
+  [Symbol.dispose](): void;
+}
+
+const SILENCE_MS = 100;
+
+export async function connect(port: number): Promise<RawConnection> {
+  const connection = await Deno.connect({ hostname: "127.0.0.1", port });
+  const decoder = new TextDecoder();
+  let received = "";
+  let ended = false;
+  const reading = (async () => {
+    for await (const chunk of connection.readable) received += decoder.decode(chunk);
+  })().catch(() => {}).finally(() => ended = true);
+  return {
+    get received() {
+      return received;
+    },
+    get ended() {
+      return ended;
+    },
+    async write(text) {
+      const writer = connection.writable.getWriter();
+      await writer.write(new TextEncoder().encode(text)).catch(() => {});
+      writer.releaseLock();
+    },
+    closeWrite: () => connection.closeWrite().catch(() => {}),
+    async answer() {
+      await until(() => ended || /\r\n\r\n.*}$/.test(received) || /length: 0\r\n/.test(received));
+      const answer = received;
+      received = "";
+      return answer;
+    },
+    async rest() {
+      await Promise.race([reading, new Promise((resolve) => setTimeout(resolve, SILENCE_MS))]);
+      return received;
+    },
+    async flood(ms, limitBytes) {
+      const chunk = new Uint8Array(65_536).fill(0x78);
+      const writer = connection.writable.getWriter();
+      let sent = 0;
+      const isOver = new Promise<true>((resolve) => setTimeout(() => resolve(true), ms));
+      while (sent < limitBytes) {
+        const written = writer.write(chunk).then(() => false, () => true);
+        if (await Promise.race([written, isOver])) break;
+        sent += chunk.length;
+      }
+      return sent;
+    },
+    [Symbol.dispose]() {
+      try {
+        connection.close();
+      } catch {
+        // It has ended already.
+      }
+    },
+  };
+}
+
+/** Resolves when the condition holds. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (let waitedMs = 0; !await condition(); waitedMs += 5) {
+    assert(waitedMs < 5_000, "waited too long");
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
