@@ -129,7 +129,10 @@ Deno.test({
   ignore,
   async fn() {
     await using folder = await tempFolder();
-    const [withoutHead, withOther] = ["a", "b"].map((it) => `${folder.path}/${it}.sqlite3`);
+    const [withoutHead, withOther, damaged] = ["a", "b", "c"]
+      .map((it) => `${folder.path}/${it}.sqlite3`);
+    await writeKv(damaged, ["log", 1], new Uint8Array(1));
+    await assertRefuses(refusalOf(damaged, "its head record is missing; .*"), damaged);
     await writeKv(withoutHead, ["users", 1], "Ann");
     await assertRefuses(
       refusalOf(withoutHead, "it holds the data of another program"),

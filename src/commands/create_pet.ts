@@ -116,7 +116,7 @@ class CreatePet implements Command {
 
   isPreparedAtOnce(head: Head): boolean {
     const { idempotencyKey, token } = this.#order;
-    return idempotencyKey === undefined && this.#parts.keys.remembers(token, head);
+    return idempotencyKey === undefined && this.#parts.keys.cached(token, head) !== undefined;
   }
 
   prepare(head: Head): Promise<void> | void {

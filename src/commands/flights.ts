@@ -22,8 +22,8 @@ export class Flights<Outcome extends object> {
   }
 
   /**
-   * Rejects as `start` does, with `overloaded` where too many wait, or with `outcome_unknown` where
-   * others of the name failed for too long.
+   * Rejects as `start` does, or with `outcome_unknown` if too many wait or if others of the name failed
+   * for too long.
    */
   async share(name: string, start: () => Promise<Outcome>): Promise<Outcome> {
     const deadline = this.#host.uptime() + FLIGHTS_LIMIT_MS;
@@ -46,7 +46,11 @@ export class Flights<Outcome extends object> {
 
   async #waitFor(flight: Promise<Outcome | undefined>): Promise<Outcome | undefined> {
     if (this.#waiting >= FLIGHTS_WAITING_LIMIT) {
-      throw new Failure("overloaded", "Too many additions are waiting");
+      // The first of them may yet be stored, so this is no `overloaded`.
+      throw new Failure(
+        "outcome_unknown",
+        "Too many requests with the same Idempotency-Key wait for the first of them",
+      );
     }
     this.#waiting++;
     try {

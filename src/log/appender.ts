@@ -15,7 +15,7 @@ import { NotMadeFailure } from "../store/bounded_store.ts";
 import { CommitSize } from "../store/commit_size.ts";
 import { HEAD_KEY, logKey, type ProjectionRecord, recordMutation } from "../store/layout.ts";
 import { COMMIT_MUTATIONS_LIMIT, type Mutation, type Store } from "../store/store.ts";
-import { encodeHead, type Head, type HeadEntry, readHead, writtenGenerations } from "./head.ts";
+import { encodeHead, type Head, type HeadEntry, writtenGenerations } from "./head.ts";
 import { HEAD_LIMIT_MS, type HeadReader } from "./head_reader.ts";
 import { Turns } from "./turns.ts";
 
@@ -228,12 +228,12 @@ export class Appender {
   }
 
   async #base(): Promise<HeadEntry> {
-    const { heads, host, store } = this.#parts;
+    const { heads, host } = this.#parts;
     // A read costs little beside a commit that comes too late.
     const isOld = heads.latest === undefined || this.#needsFreshBase || this.#turns.areOthersNear;
     if (isOld) {
       this.#baseReadAt = host.uptime();
-      heads.advance(await readHead(store));
+      await heads.read();
     }
     this.#needsFreshBase = false;
     if (this.#turns.isStarving) await this.#claim(heads.latest!);
@@ -470,9 +470,8 @@ export class Appender {
   /** Whether the attempt landed, can land no more, or still can. */
   async #outcomeOf({ base, lines }: Attempt): Promise<"landed" | "lost" | "open"> {
     const { heads, store } = this.#parts;
-    const now = await readHead(store);
+    const now = await heads.read();
     if (now.versionstamp === base.versionstamp) return "open";
-    heads.advance(now);
     if (now.head.position <= base.head.position) return "lost";
     // Only one commit can have followed the base. If it is this one, its first line is there to the byte.
     const entry = await store.get(logKey(base.head.position + 1));

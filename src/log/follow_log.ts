@@ -1,7 +1,7 @@
 import { Failure } from "../failure.ts";
 import { backoffMs, type Host } from "../host.ts";
 import type { Store } from "../store/store.ts";
-import type { HeadReader } from "./head_reader.ts";
+import { HeadLostError, type HeadReader } from "./head_reader.ts";
 import { readWholeLog, type WholeLine } from "./read_whole_log.ts";
 
 /** How often the head is looked at, while nothing happens. */
@@ -22,32 +22,21 @@ export interface FollowRange {
   signal: AbortSignal;
 }
 
-/** The log became shorter while it was followed: another store stands in place of the one before. */
-export class LogCutError extends Error {
-  override name = "LogCutError";
-}
-
 /**
  * The stored lines from a position on, in batches and in order, then the new ones as they are committed,
  * by whatever instance; ends at the signal. Asks the head again and again, since KV's `watch` does not
- * cross processes, and waits for a store that is away. Throws `LogCutError` and `LogDamagedError`.
+ * cross processes, and waits for a store that is away. Throws `HeadLostError` if another store has
+ * taken the place of the one before, and `LogDamagedError`.
  */
 export async function* followLog(
   { store, heads, host, reachable }: FollowParts,
   { from, to = Infinity, signal }: FollowRange,
 ): AsyncGenerator<WholeLine[]> {
   let next = from;
-  let seen = 0;
   let failures = 0;
   while (next <= to && !signal.aborted) {
     try {
       const { position } = (await heads.fresh()).head;
-      if (position < seen) {
-        throw new LogCutError(
-          `The log ends at position ${position} now, and was at ${seen} before`,
-        );
-      }
-      seen = position;
       for await (const batch of readWholeLog(store, { from: next, to: Math.min(position, to) })) {
         yield batch;
         next = batch.at(-1)!.position + 1;
@@ -57,6 +46,7 @@ export async function* followLog(
       failures = 0;
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== "store_unavailable") throw error;
+      if (error instanceof HeadLostError) throw error;
       if (failures++ === 0) reachable(false, error.message);
     }
     const pause = failures === 0 ? FOLLOW_INTERVAL_MS : backoffMs(host, failures);

@@ -1,5 +1,6 @@
 import { Failure } from "../failure.ts";
 import type { Host } from "../host.ts";
+import type { Report } from "../report.ts";
 import { HEAD_KEY } from "../store/layout.ts";
 import type { Store } from "../store/store.ts";
 import { type Head, type HeadEntry, headEntryOf } from "./head.ts";
@@ -10,6 +11,21 @@ import { type Head, type HeadEntry, headEntryOf } from "./head.ts";
  */
 export const HEAD_LIMIT_MS = 9_000;
 
+/** How long a head that was read or written last counts as recent. */
+export const HEAD_RECENT_MS = 1_000;
+
+/**
+ * The head is missing, or older than one that this instance has seen. The store is at fault, and nothing
+ * that it holds can be trusted.
+ */
+export class HeadLostError extends Failure {
+  override name = "HeadLostError";
+
+  constructor(message: string) {
+    super("store_unavailable", message);
+  }
+}
+
 /**
  * Fresh reads of the head, shared by all that wait. Who asks joins the *next* read, never one already
  * in flight, for that one may have looked before the asker's request began.
@@ -17,13 +33,18 @@ export const HEAD_LIMIT_MS = 9_000;
 export class HeadReader {
   #store: Store;
   #host: Host;
+  #report: Report;
   #latest: HeadEntry | undefined;
+  /** When the store was last known to hold the latest head. */
+  #latestSeenAt = -Infinity;
+  #isLost = false;
   #inFlight: Promise<unknown> | undefined;
   #next: Promise<HeadEntry> | undefined;
 
-  constructor(store: Store, host: Host) {
+  constructor(store: Store, host: Host, report: Report = () => {}) {
     this.#store = store;
     this.#host = host;
+    this.#report = report;
   }
 
   /** The newest head that this instance knows of: not fresh, good enough to try a commit on. */
@@ -31,7 +52,13 @@ export class HeadReader {
     return this.#latest;
   }
 
-  /** The head as it stands at some moment after this call. */
+  /** The latest head, if the store held it a moment ago: within {@linkcode HEAD_RECENT_MS}. */
+  get recent(): Head | undefined {
+    const isRecent = this.#host.uptime() - this.#latestSeenAt <= HEAD_RECENT_MS;
+    return isRecent ? this.#latest?.head : undefined;
+  }
+
+  /** The head as it stands at some moment after this call. Rejects as {@linkcode read} does. */
   fresh(): Promise<HeadEntry> {
     return this.#next ??= this.#readNext();
   }
@@ -59,7 +86,46 @@ export class HeadReader {
 
   /** Takes note of a head that was written or read elsewhere. */
   advance(entry: HeadEntry): void {
-    if (this.#latest === undefined || isNewer(entry, this.#latest)) this.#latest = entry;
+    if (this.#latest !== undefined && !isNewer(entry, this.#latest)) return;
+    this.#latest = entry;
+    this.#latestSeenAt = this.#host.uptime();
+  }
+
+  /**
+   * Reads the head, without sharing the read. Rejects with `HeadLostError`, and as
+   * {@linkcode headEntryOf} does.
+   */
+  async read(): Promise<HeadEntry> {
+    const known = this.#latest;
+    const entry = await this.#store.get(HEAD_KEY);
+    if (entry !== null && entry.versionstamp === this.#latest?.versionstamp) {
+      this.#latestSeenAt = this.#host.uptime();
+      if (this.#isLost) this.#expectToFollow(this.#latest, known);
+      return this.#latest;
+    }
+    const read = headEntryOf(entry);
+    this.#expectToFollow(read, known);
+    this.advance(read);
+    return read;
+  }
+
+  /** `known` is the latest head from before the read: a commit may have moved the head meanwhile. */
+  #expectToFollow(read: HeadEntry, known: HeadEntry | undefined): void {
+    if (known === undefined || known.versionstamp === null) return;
+    const reason = whyNotAfter(read, known);
+    if (reason === undefined) {
+      if (this.#isLost) this.#report("info", "head_found");
+      this.#isLost = false;
+      return;
+    }
+    if (!this.#isLost) {
+      this.#report("error", "head_lost", {
+        reason,
+        remedy: "Stop the service and run deno task audit; if the store is not sound, restore it",
+      });
+    }
+    this.#isLost = true;
+    throw new HeadLostError(reason);
   }
 
   async #readNext(): Promise<HeadEntry> {
@@ -67,17 +133,25 @@ export class HeadReader {
     // A turn costs one request nothing to speak of, and lets all that are at the door come along.
     await this.#host.turn();
     this.#next = undefined;
-    const reading = this.#read();
+    const reading = this.read();
     this.#inFlight = reading.catch(() => {});
     return await reading;
   }
+}
 
-  async #read(): Promise<HeadEntry> {
-    const entry = await this.#store.get(HEAD_KEY);
-    if (entry !== null && entry.versionstamp === this.#latest?.versionstamp) return this.#latest;
-    const read = headEntryOf(entry);
-    this.advance(read);
-    return read;
+/** Why a head cannot come after one that was read earlier; `undefined` if it can. */
+function whyNotAfter(
+  { head, versionstamp }: HeadEntry,
+  known: HeadEntry,
+): string | undefined {
+  const { position, lastHash } = known.head;
+  const seen = `this instance has seen one at position ${position}`;
+  if (versionstamp === null) return `The store's head record is missing, and ${seen}`;
+  if (head.position < position || versionstamp < known.versionstamp!) {
+    return `The store's head record is at position ${head.position}, and ${seen} before`;
+  }
+  if (head.position === position && head.lastHash !== lastHash) {
+    return `The store's head record is that of another log, and ${seen}`;
   }
 }
 

@@ -1,10 +1,11 @@
-import { type ApiKey, isToken, stateOf } from "../api_key.ts";
+import { type ApiKey, type ApiKeyState, isToken, stateOf } from "../api_key.ts";
 import { Failure } from "../failure.ts";
+import type { Host } from "../host.ts";
 import type { Head } from "../log/head.ts";
 import { sha256Hex } from "../sha256.ts";
 import { keyByTokenKey, projectionKey } from "../store/layout.ts";
 import { scan } from "../store/scan.ts";
-import { LIST_LIMIT, type Store, type StoreEntry } from "../store/store.ts";
+import type { Store, StoreEntry } from "../store/store.ts";
 
 /** How many keys are remembered. */
 const CACHE_LIMIT = 10_000;
@@ -14,30 +15,35 @@ interface Remembered {
   /** What the head said when the key was read: while it says so still, the key is as it was. */
   generation: number;
   keyPosition: number;
+  /**
+   * When the key ends, on the monotonic clock of the host, as reckoned when it was read. If somebody sets
+   * the wall clock back later, the key ends no later for that.
+   */
+  endsAtUptime: number;
 }
 
 /** Looks API keys up by their token. A key read once comes from memory until an event concerns keys. */
 export class KeyReader {
   #store: Store;
+  #host: Host;
   #byToken = new Map<string, Remembered>();
 
-  constructor(store: Store) {
+  constructor(store: Store, host: Host) {
     this.#store = store;
+    this.#host = host;
   }
 
-  /**
-   * Whether the token was a key's when last looked at: enough to go on, not enough to answer. With a
-   * head, whether authorize() can do without the store on that.
-   */
-  remembers(token: string, head?: Head): boolean {
+  /** The live key of the token as of that head, if memory alone can tell. */
+  cached(token: string, head: Head): ApiKey | undefined {
     const remembered = this.#byToken.get(token);
-    return remembered !== undefined && (head === undefined || isAsOf(head, remembered));
+    if (remembered === undefined || !isAsOf(head, remembered)) return undefined;
+    return this.#stateOf(remembered, this.#host.now()) === "live" ? remembered.key : undefined;
   }
 
   /** The live key of the token as of that head. Throws or rejects with `invalid_credentials`. */
   authorize(token: string, head: Head, now: number): ApiKey | Promise<ApiKey> {
     const remembered = this.#byToken.get(token);
-    if (remembered !== undefined && isAsOf(head, remembered)) return alive(remembered.key, now);
+    if (remembered !== undefined && isAsOf(head, remembered)) return this.#alive(remembered, now);
     return this.#read(token, head, now);
   }
 
@@ -49,13 +55,29 @@ export class KeyReader {
     }
     if (this.#byToken.size >= CACHE_LIMIT) this.#byToken.delete(this.#byToken.keys().next().value!);
     const { generation, keyPosition } = head;
-    this.#byToken.set(token, { key, generation, keyPosition });
-    return alive(key, now);
+    const endsAt = Math.min(key.expiresAt ?? Infinity, key.revokedAt ?? Infinity);
+    const endsAtUptime = this.#host.uptime() + endsAt - now;
+    const remembered = { key, generation, keyPosition, endsAtUptime };
+    this.#byToken.set(token, remembered);
+    return this.#alive(remembered, now);
+  }
+
+  #alive(remembered: Remembered, now: number): ApiKey {
+    const state = this.#stateOf(remembered, now);
+    if (state === "live") return remembered.key;
+    throw new Failure("invalid_credentials", `The API key is ${state}`);
+  }
+
+  #stateOf({ key, endsAtUptime }: Remembered, now: number): ApiKeyState {
+    const state = stateOf(key, now);
+    if (state !== "live" || this.#host.uptime() < endsAtUptime) return state;
+    return key.revokedAt === undefined ? "expired" : "revoked";
   }
 
   async #keyOf(tokenHash: string, { generation }: Head): Promise<ApiKey | undefined> {
     const prefix = projectionKey(generation, keyByTokenKey(tokenHash));
-    return keysOf(await this.#store.list({ prefix }, { limit: LIST_LIMIT })).at(0);
+    const batches = await Array.fromAsync(scan(this.#store, { prefix }));
+    return keysOf(batches.flat()).at(0);
   }
 }
 
@@ -97,10 +119,4 @@ function keysOf(entries: StoreEntry[]): ApiKey[] {
 
 function isAsOf(head: Head, { keyPosition, generation }: Remembered): boolean {
   return keyPosition === head.keyPosition && generation === head.generation;
-}
-
-function alive(key: ApiKey, now: number): ApiKey {
-  const state = stateOf(key, now);
-  if (state === "live") return key;
-  throw new Failure("invalid_credentials", `The API key is ${state}`);
 }

@@ -29,6 +29,8 @@ export function isRestoreMark(value: unknown): value is string {
 
 export const REPLAY_KEY = ["replay"] as const;
 
+export const LOG_PREFIX = ["log"];
+
 export function logKey(position: number) {
   return ["log", position];
 }

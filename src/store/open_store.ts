@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { reasonOf } from "../report.ts";
-import { HEAD_KEY, isRestoreMark } from "./layout.ts";
+import { HEAD_KEY, isRestoreMark, LOG_PREFIX } from "./layout.ts";
 import { KvStore } from "./kv_store.ts";
 import { RemoteStore, StoreRefusedError } from "./remote_store.ts";
 import type { Store } from "./store.ts";
@@ -100,9 +100,15 @@ async function reach(store: RemoteStore, path: string | undefined): Promise<void
 /** A store is ours where it holds a head, and may become ours where it holds nothing. */
 async function expectOurs(store: Store): Promise<void> {
   await expectRestored(store);
+  if (await store.get(HEAD_KEY) !== null) return;
   const isEmpty = (await store.list({ prefix: [] }, { limit: 1 })).length === 0;
-  if (isEmpty || await store.get(HEAD_KEY) !== null) return;
-  throw new StoreRefusedError("it holds the data of another program");
+  if (isEmpty) return;
+  const isLog = (await store.list({ prefix: LOG_PREFIX }, { limit: 1 })).length > 0;
+  throw new StoreRefusedError(
+    isLog
+      ? "its head record is missing; run deno task audit, and restore the store from an export"
+      : "it holds the data of another program",
+  );
 }
 
 async function expectRestored(store: Store): Promise<void> {

@@ -63,7 +63,7 @@ Deno.test("share() refuses at once who would be one too many to wait, and no mor
     () => flights.share("a", () => first.promise),
   );
   const { code } = await assertRejects(() => flights.share("a", neverStarted), Failure);
-  assertEquals(code, "overloaded");
+  assertEquals(code, "outcome_unknown");
   first.resolve({ id: 1 });
   assertEquals(new Set((await Promise.all(all)).map(({ id }) => id)), new Set([1]));
   const second = Promise.withResolvers<{ id: number }>();

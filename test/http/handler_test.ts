@@ -1,5 +1,13 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import type { Store } from "../../src/store/store.ts";
+import { newToken } from "../../src/api_key.ts";
+import { issueKey } from "../../src/commands/issue_key.ts";
+import { revokeKey } from "../../src/commands/revoke_key.ts";
+import { APPEND_LIMIT_MS } from "../../src/log/appender.ts";
+import { EMPTY_HEAD, encodeHead, type Head, readHead } from "../../src/log/head.ts";
+import { HEAD_RECENT_MS } from "../../src/log/head_reader.ts";
+import { createService } from "../../src/service.ts";
+import { HEAD_KEY } from "../../src/store/layout.ts";
+import type { Mutation, Store } from "../../src/store/store.ts";
 import { openTestService } from "../test_service.ts";
 import { assertError, assertRefused, testEachWay } from "./test_each_way.ts";
 
@@ -90,7 +98,7 @@ Deno.test("a failure is reported under the request id that its answer bears", as
   const response = await service.send("/v1/pets?limit=5");
   await assertError(response, { status: 503, code: "store_unavailable" });
   assertEquals(response.headers.get("retry-after"), "1");
-  assertEquals(service.reports, [["error", "request_failed", {
+  assertEquals(service.reports, [["warn", "request_failed", {
     requestId: response.headers.get("x-request-id"),
     method: "GET",
     path: "/v1/pets",
@@ -134,3 +142,89 @@ function withDamagedPets(store: Store): Store {
     close: () => store.close(),
   };
 }
+
+Deno.test("a store that lost its head, or has an older one, is a fault and no empty catalogue", async () => {
+  const damages: ((head: Head) => Mutation)[] = [
+    () => ({ type: "delete", key: HEAD_KEY }),
+    (head) => ({
+      type: "set",
+      key: HEAD_KEY,
+      value: encodeHead({ ...head, position: 1, lastPetId: 0 }),
+    }),
+    () => ({ type: "set", key: HEAD_KEY, value: encodeHead(EMPTY_HEAD) }),
+  ];
+  for (const damage of damages) {
+    await using service = await openTestService();
+    await service.add(REX);
+    await service.send("/v1/pets");
+    const { head } = await readHead(service.store);
+    await service.store.commit({ checks: [], mutations: [damage(head)] });
+    await service.host.advance(HEAD_RECENT_MS + 1);
+    for (const path of ["/v1/pets", "/v1/pets?status=sold", "/v1/pets/1", "/v1/pets/9"]) {
+      await assertError(await service.send(path), { status: 503, code: "store_unavailable" });
+    }
+    await assertError(await service.add(REX), { status: 503, code: "store_unavailable" });
+    await assertError(await service.sendBare("/readyz"), {
+      status: 503,
+      code: "not_ready",
+      message: /in memory|head record/,
+    });
+    const errors = service.reports.filter(([level]) => level === "error");
+    assertEquals(errors.map(([, event]) => event), ["head_lost"]);
+    const log = await service.store.list({ prefix: ["log"] }, { limit: 10 });
+    assertEquals(log.length, 2, "nothing was written over the log");
+  }
+});
+
+Deno.test("an addition under way when the head is lost is not written over the log", async () => {
+  await using service = await openTestService();
+  await service.add(REX);
+  await service.store.commit({ checks: [], mutations: [{ type: "delete", key: HEAD_KEY }] });
+  const adding = service.add(REX);
+  await service.host.advance(APPEND_LIMIT_MS);
+  await assertError(await adding, { status: 503, code: "outcome_unknown" });
+  assertEquals(await service.store.get(HEAD_KEY), null);
+  assertEquals((await service.store.list({ prefix: ["log"] }, { limit: 10 })).length, 2);
+});
+
+Deno.test("nothing of a body is read for a key that is unknown, revoked or expired", async () => {
+  await using service = await openTestService();
+  const revoked = await issueKey(service, { label: "revoked" });
+  const expired = await issueKey(service, { label: "expired", expiresAt: service.host.now() + 1 });
+  const unknown = { token: newToken((length) => new Uint8Array(length).fill(255)) };
+  // Each of the keys is cached while it is live.
+  for (const { token } of [revoked, expired]) {
+    const answer = await service.add(REX, { authorization: `Bearer ${token}` });
+    assertEquals(answer.status, 201);
+  }
+  await revokeKey(service, revoked.id);
+  await service.host.advance(1);
+  for (const token of ["mistyped", unknown.token, revoked.token, expired.token]) {
+    const read: unknown[] = [];
+    const body = new ReadableStream({
+      pull(controller) {
+        read.push(controller.enqueue(new Uint8Array(1)));
+      },
+    }, { highWaterMark: 0 });
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const response = await service.sendBare("/v1/pets", { method: "POST", headers, body });
+    await assertError(response, { status: 401, code: "invalid_credentials" });
+    assertEquals(read.length, 0, token);
+  }
+});
+
+Deno.test("a key that another instance revoked is refused without its body after a second", async () => {
+  await using service = await openTestService();
+  const other = createService({ store: service.store, host: service.host, report: () => {} });
+  const key = await issueKey(service, { label: "short" });
+  const authorization = `Bearer ${key.token}`;
+  await (await service.add(REX, { authorization })).body?.cancel();
+  await revokeKey(other, key.id);
+  await service.host.advance(HEAD_RECENT_MS + 1);
+  let pulls = 0;
+  const body = new ReadableStream({ pull: () => void pulls++ }, { highWaterMark: 0 });
+  const headers = { authorization, "content-type": "application/json" };
+  const response = await service.sendBare("/v1/pets", { method: "POST", headers, body });
+  await assertError(response, { status: 401, code: "invalid_credentials" });
+  assertEquals(pulls, 0);
+});

@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { encodeHead } from "../../src/log/head.ts";
-import { FOLLOW_INTERVAL_MS, followLog, LogCutError } from "../../src/log/follow_log.ts";
+import { HeadLostError } from "../../src/log/head_reader.ts";
+import { FOLLOW_INTERVAL_MS, followLog } from "../../src/log/follow_log.ts";
 import { LogDamagedError } from "../../src/log/read_whole_log.ts";
 import { HEAD_KEY, logKey } from "../../src/store/layout.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -104,7 +105,7 @@ Deno.test("followLog() says that a line is missing, or that the log became short
   await addPets(cut, 2);
   const { head } = await cut.heads.fresh();
   const { done } = follow(cut, { from: 1 });
-  const outcome = assertRejects(() => done, LogCutError, "ends at position 2 now, and was at 3");
+  const outcome = assertRejects(() => done, HeadLostError, "is at position 2, and");
   await cut.host.advance(0);
   const value = encodeHead({ ...head, position: 2 });
   await cut.store.commit({ checks: [], mutations: [{ type: "set", key: HEAD_KEY, value }] });

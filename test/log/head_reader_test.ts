@@ -1,7 +1,12 @@
 import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import { Failure } from "../../src/failure.ts";
 import { EMPTY_HEAD, encodeHead, ForeignStoreError, type Head } from "../../src/log/head.ts";
-import { HEAD_LIMIT_MS, HeadReader } from "../../src/log/head_reader.ts";
+import {
+  HEAD_LIMIT_MS,
+  HEAD_RECENT_MS,
+  HeadLostError,
+  HeadReader,
+} from "../../src/log/head_reader.ts";
 import { KvStore } from "../../src/store/kv_store.ts";
 import { HEAD_KEY } from "../../src/store/layout.ts";
 import { FakeHost } from "../fake_host.ts";
@@ -10,8 +15,9 @@ import { ScriptedStore } from "../store/scripted_store.ts";
 async function open() {
   const store = new ScriptedStore(new KvStore(await Deno.openKv(":memory:")));
   const host = new FakeHost();
-  const heads = new HeadReader(store, host);
-  return { store, host, heads, [Symbol.dispose]: () => store.close() };
+  const reports: string[] = [];
+  const heads = new HeadReader(store, host, (level, event) => reports.push(`${level} ${event}`));
+  return { store, host, heads, reports, [Symbol.dispose]: () => store.close() };
 }
 
 function write(store: ScriptedStore, head: Head | string): Promise<string | null> {
@@ -133,4 +139,71 @@ Deno.test("use() tells nothing of work that took longer than a generation is sur
   });
   const failure = await assertRejects(() => heads.use(lateRefusal), Failure);
   assertEquals(failure.code, "store_unavailable");
+});
+
+Deno.test("fresh() refuses a head that is missing after one was seen, and reports it once", async () => {
+  using opened = await open();
+  const { store, heads, reports } = opened;
+  assertEquals((await heads.fresh()).head, EMPTY_HEAD, "an empty store may have none at first");
+  await write(store, { ...EMPTY_HEAD, position: 3 });
+  await heads.fresh();
+  await store.commit({ checks: [], mutations: [{ type: "delete", key: HEAD_KEY }] });
+  for (let times = 0; times < 3; times++) {
+    await assertRejects(
+      () => heads.fresh(),
+      HeadLostError,
+      "The store's head record is missing, and this instance has seen one at position 3",
+    );
+  }
+  assertEquals(reports, ["error head_lost"]);
+  await write(store, { ...EMPTY_HEAD, position: 4 });
+  assertEquals((await heads.fresh()).head.position, 4);
+  assertEquals(reports, ["error head_lost", "info head_found"]);
+});
+
+Deno.test("fresh() refuses a head that is older than one it has seen, or of another log", async () => {
+  const hash = "1".repeat(64);
+  const others: [Head, string][] = [
+    [
+      { ...EMPTY_HEAD, position: 2 },
+      "is at position 2, and this instance has seen one at position 3",
+    ],
+    [{ ...EMPTY_HEAD, position: 0 }, "is at position 0"],
+    [{ ...EMPTY_HEAD, position: 3, lastHash: hash }, "is that of another log"],
+  ];
+  for (const [head, reason] of others) {
+    using opened = await open();
+    const { store, heads } = opened;
+    await write(store, { ...EMPTY_HEAD, position: 3 });
+    await heads.fresh();
+    await write(store, head);
+    await assertRejects(() => heads.fresh(), HeadLostError, reason);
+  }
+});
+
+Deno.test("fresh() accepts a head that is older than a commit made while it was read", async () => {
+  using opened = await open();
+  const { store, heads } = opened;
+  const old = await write(store, { ...EMPTY_HEAD, position: 1 });
+  store.onRead = async (look) => {
+    const seen = await look();
+    heads.advance({ head: { ...EMPTY_HEAD, position: 2 }, versionstamp: `${old}z` });
+    return seen;
+  };
+  assertEquals((await heads.fresh()).head.position, 1);
+  assertEquals(heads.latest?.head.position, 2);
+});
+
+Deno.test("recent is the latest head for a moment after it was read or written", async () => {
+  using opened = await open();
+  const { store, heads, host } = opened;
+  assertEquals(heads.recent, undefined);
+  await write(store, { ...EMPTY_HEAD, position: 1 });
+  for (let times = 0; times < 2; times++) {
+    await heads.fresh();
+    await host.advance(HEAD_RECENT_MS);
+    assertEquals(heads.recent?.position, 1);
+    await host.advance(1);
+    assertEquals(heads.recent, undefined);
+  }
 });

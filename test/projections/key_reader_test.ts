@@ -6,13 +6,14 @@ import { Failure } from "../../src/failure.ts";
 import type { ApiKey } from "../../src/api_key.ts";
 import { KeyReader, listKeys } from "../../src/projections/key_reader.ts";
 import { keyByTokenKey, projectionKey } from "../../src/store/layout.ts";
+import { LIST_LIMIT } from "../../src/store/store.ts";
 import { ScriptedStore } from "../store/scripted_store.ts";
 import { openTestService } from "../test_service.ts";
 
 async function open() {
   let store!: ScriptedStore;
   const service = await openTestService((inner) => store = new ScriptedStore(inner));
-  const keys = new KeyReader(service.store);
+  const keys = new KeyReader(service.store, service.host);
   const headNow = async () => (await service.heads.fresh()).head;
   return { service, store, keys, headNow, [Symbol.asyncDispose]: service[Symbol.asyncDispose] };
 }
@@ -57,6 +58,80 @@ Deno.test("authorize() asks the clock of a key that is remembered", async () => 
   assertThrows(() => keys.authorize(token, head, expiresAt), Failure, "The API key is expired");
 });
 
+Deno.test("authorize() ends a cached key in time although the clock was set back a day", async () => {
+  await using opened = await open();
+  const { service, keys, headNow } = opened;
+  const { host } = service;
+  const { token } = await issueKey(service, { label: "short", expiresAt: host.now() + 60_000 });
+  const head = await headNow();
+  await keys.authorize(token, head, host.now());
+  host.jumpClock(-24 * 60 * 60_000);
+  await host.advance(59_999);
+  assertEquals(keys.cached(token, head)?.label, "short");
+  await host.advance(1);
+  assertEquals(keys.cached(token, head), undefined);
+  assertThrows(() => keys.authorize(token, head, host.now()), Failure, "The API key is expired");
+});
+
+Deno.test("cached() knows no key that is revoked, expired or of another head", async () => {
+  await using opened = await open();
+  const { service, keys, headNow } = opened;
+  const { host } = service;
+  const { id, token } = await issueKey(service, { label: "short" });
+  const before = await headNow();
+  assertEquals(keys.cached(token, before), undefined);
+  await keys.authorize(token, before, host.now());
+  assertEquals(keys.cached(token, before)?.id, id);
+  await revokeKey(service, id);
+  const after = await headNow();
+  assertEquals(keys.cached(token, after), undefined);
+  await assertRejects(async () => void await keys.authorize(token, after, host.now()), Failure);
+  assertEquals(keys.cached(token, after), undefined);
+});
+
+Deno.test("authorize() reads all events of a key, also if there are more than fit one read", async () => {
+  await using opened = await open();
+  const { service, keys, headNow } = opened;
+  const { host, store } = service;
+  const head = await headNow();
+  const [{ id: keyId, tokenHash }] = await listKeys(store, head);
+  const at = (ms: number) => new Date(host.now() + ms).toISOString();
+  const revocations = Array.from({ length: LIST_LIMIT + 100 }, (_, index) => ({
+    type: "set" as const,
+    key: projectionKey(head.generation, keyByTokenKey(tokenHash, head.position + 1 + index)),
+    // All but the last lie in the future, and the last takes effect now.
+    value: JSON.stringify({ keyId, revokedAt: at(index < LIST_LIMIT + 99 ? 60_000 + index : 0) }),
+  }));
+  for (let first = 0; first < revocations.length; first += 500) {
+    await store.commit({ checks: [], mutations: revocations.slice(first, first + 500) });
+  }
+  assertEquals((await listKeys(store, head))[0].revokedAt, host.now());
+  await assertRejects(
+    async () => void await keys.authorize(service.token, head, host.now()),
+    Failure,
+    "The API key is revoked",
+  );
+});
+
+Deno.test("authorize() takes the earliest of several revocations that lie in the future", async () => {
+  await using opened = await open();
+  const { service, keys, headNow } = opened;
+  const { host, store } = service;
+  const head = await headNow();
+  const [{ id: keyId, tokenHash }] = await listKeys(store, head);
+  for (const [index, ms] of [3_000, 1_000, 2_000].entries()) {
+    const key = projectionKey(head.generation, keyByTokenKey(tokenHash, head.position + 1 + index));
+    const value = JSON.stringify({ keyId, revokedAt: new Date(host.now() + ms).toISOString() });
+    await store.commit({ checks: [], mutations: [{ type: "set", key, value }] });
+  }
+  await keys.authorize(service.token, head, host.now() + 999);
+  assertThrows(
+    () => keys.authorize(service.token, head, host.now() + 1_000),
+    Failure,
+    "The API key is revoked",
+  );
+});
+
 Deno.test("authorize() refuses a mistyped token without asking the store", async () => {
   await using opened = await open();
   const { service, store, keys, headNow } = opened;
@@ -81,7 +156,7 @@ Deno.test("authorize() refuses a mistyped token without asking the store", async
     "The API key is not known",
   );
   assertEquals(store.reads.lists, lists + 1);
-  assertEquals(keys.remembers(unknown), false);
+  assertEquals(keys.cached(unknown, head), undefined);
 });
 
 Deno.test("listKeys() has all keys, more than one batch of them too", async () => {

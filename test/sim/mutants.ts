@@ -165,7 +165,10 @@ export const MUTANTS: Mutant[] = [
   {
     name: "a remembered key does not expire",
     file: KEY_READER,
-    edits: [["return alive(remembered.key, now);", "return remembered.key;"]],
+    edits: [[
+      "isAsOf(head, remembered)) return this.#alive(remembered, now);",
+      "isAsOf(head, remembered)) return remembered.key;",
+    ]],
   },
   {
     name: "a key revoked at once stands until the clock says so",
