@@ -22,12 +22,15 @@ import { HeadReader } from "./log/head_reader.ts";
 import { KeyReader } from "./projections/key_reader.ts";
 import { type PageQuery, PetReader } from "./projections/pet_reader.ts";
 import type { Head } from "./log/head.ts";
+import { redactKeys } from "./redact_keys.ts";
 import { reasonOf } from "./report.ts";
 import type { Commit, ListOptions, Store, StoreEntry } from "./store/store.ts";
 
 const NAME = "animal-store";
 const tracer = trace.getTracer(NAME);
 const meter = metrics.getMeter(NAME);
+
+redactSpans();
 
 const eventsAppended = meter.createCounter("animal_store.events.appended", {
   description: "Events that this instance appended",
@@ -200,7 +203,7 @@ function inSpan<T>(
     try {
       return await run();
     } catch (error) {
-      span.setStatus({ code: SpanStatusCode.ERROR, message: reasonOf(error) });
+      span.setStatus({ code: SpanStatusCode.ERROR, message: redactKeys(reasonOf(error)) });
       throw error;
     } finally {
       span.end();
@@ -216,6 +219,24 @@ function countingCache<Answer>(cache: string, look: () => Answer): Answer {
   if (answer instanceof Promise) return answer.finally(count) as Answer;
   count();
   return answer;
+}
+
+/**
+ * Redacts API keys in the names and attributes of all spans. Deno sets the URL of a request on its own
+ * span before it calls the handler, and a later setAttribute() adds to the first value instead of
+ * replacing it. So the keys are removed as Deno sets the attributes: in the class of its spans.
+ */
+function redactSpans(): void {
+  const spanClass = Object.getPrototypeOf(tracer.startSpan("redaction"));
+  for (const method of ["setAttribute", "updateName"]) {
+    const plain = spanClass[method];
+    spanClass[method] = function (...values: unknown[]) {
+      return plain.apply(
+        this,
+        values.map((value) => typeof value === "string" ? redactKeys(value) : value),
+      );
+    };
+  }
 }
 
 /** Gives the server's span of a request the name of its route, of which there are few. */

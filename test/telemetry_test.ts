@@ -155,6 +155,50 @@ Deno.test({
 });
 
 Deno.test({
+  name: "A key in a path or a query is neither in the telemetry nor on standard error",
+  ignore,
+  fn: async () => {
+    await using collector = new Collector();
+    await using store = await TempStore.make();
+    const token = await store.issueKey();
+    const secret = token.slice("pets_".length);
+    const encoded = [...token].map((char) => `%${char.charCodeAt(0).toString(16)}`).join("");
+    await using service = await ServiceProcess.start(store.kvPath, collector.env);
+    const port = Number(new URL(service.address).port);
+    for (const key of [token, `pets%5F${secret}`, `pets%255f${secret}`, encoded]) {
+      for (
+        const path of [`/v1/pets/${key}`, `/${key}/v1/pets`, `/v1/pets?limit=1&key=${key}&a=1`]
+      ) {
+        const response = await service.send(path, token);
+        assert(response.status >= 400, path);
+        await response.body?.cancel();
+        // As a proxy sends it.
+        await sendRaw(port, `GET http://localhost${path} HTTP/1.1`);
+      }
+    }
+    assertEquals(await service.stop(), 0);
+
+    const urls = collector.spans.flatMap(({ attributes }) =>
+      attributes.filter(({ key }) => key.startsWith("url.")).map(({ value }) => value.stringValue)
+    );
+    for (
+      const url of [
+        "/v1/pets/pets_…",
+        "/pets_…/v1/pets",
+        "limit=1&key=pets_…&a=1",
+        `${service.address}/v1/pets?limit=1&key=pets_…&a=1`,
+      ]
+    ) assert(urls.includes(url), `${url} is not among\n${[...new Set(urls)].join("\n")}`);
+    for (const sent of [collector.text, service.lines.join("\n")]) {
+      for (const form of [secret, encoded.slice(-3 * secret.length)]) {
+        const at = sent.toLowerCase().indexOf(form.slice(0, 12));
+        assertEquals(at, -1, sent.slice(at - 200, at + 50));
+      }
+    }
+  },
+});
+
+Deno.test({
   name: "A restore with OTEL_DENO=true sends how far it is",
   ignore,
   fn: async () => {
@@ -168,6 +212,13 @@ Deno.test({
     assert(collector.valueOf("animal_store.tool.progress", phase)! > 0);
   },
 });
+
+/** Sends a request with that first line, and resolves when the answer begins. */
+async function sendRaw(port: number, line: string): Promise<void> {
+  using socket = await Deno.connect({ hostname: "127.0.0.1", port });
+  await socket.write(new TextEncoder().encode(`${line}\r\nhost: x\r\n\r\n`));
+  await socket.read(new Uint8Array(1));
+}
 
 async function until(holds: () => boolean): Promise<void> {
   const deadline = Date.now() + 10_000;
