@@ -3,6 +3,7 @@ import { Flights } from "./commands/flights.ts";
 import { BodyCut } from "./http/body_cut.ts";
 import { createHandler } from "./http/handler.ts";
 import type { BaseAddresses } from "./http/openapi.ts";
+import { RateLimiter } from "./http/rate_limiter.ts";
 import type { Host } from "./host.ts";
 import { Appender } from "./log/appender.ts";
 import { HeadReader } from "./log/head_reader.ts";
@@ -37,6 +38,8 @@ export interface ServiceParts {
   corsOrigins?: readonly string[];
   /** Whether the store outlives the process; where that is not said, it does not. */
   isDurable?: boolean;
+  /** Requests a second for each key; without it, there is no limit. */
+  rateLimit?: number;
   /** Where clients find the service; where that is not said, at the address that they ask. */
   addresses?: BaseAddresses;
   /** Measures the instance; without it, nothing does. */
@@ -74,6 +77,7 @@ export function createService(parts: ServiceParts): Service {
     isDurable,
     keys,
     pets,
+    rateLimiter: parts.rateLimit === undefined ? undefined : new RateLimiter(parts.rateLimit, host),
     report,
   });
   const handler = telemetry?.handler(plainHandler) ?? plainHandler;

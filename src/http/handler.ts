@@ -1,5 +1,6 @@
 /** The way of a request: credentials, route, operation, answer. */
 
+import type { ApiKey } from "../api_key.ts";
 import type { CreatePetOrder, CreatePetParts } from "../commands/create_pet.ts";
 import { Failure } from "../failure.ts";
 import { reasonOf, type Report } from "../report.ts";
@@ -11,13 +12,22 @@ import { bearerToken } from "./credentials.ts";
 import { errorAnswer, Refusal } from "./errors.ts";
 import { createPet, getPet, listPets, PETS_PATH, readOrder } from "./pets.ts";
 import { type PublicParts, type PublicRoutes, publicRoutes } from "./public_routes.ts";
+import type { CountedRequest, RateLimiter } from "./rate_limiter.ts";
 
 export interface HandlerParts extends CreatePetParts, PublicParts {
   /** The origins whose scripts may read answers. */
   corsOrigins: readonly string[];
   /** Aborts when bodies that are still arriving are waited for no longer. */
   bodyCut: BodyCut;
+  /** Limits the requests of each key; without it, there is no limit. */
+  rateLimiter: RateLimiter | undefined;
   report: Report;
+}
+
+/** What becomes known of a request while it is answered. */
+interface Progress {
+  /** Set when the request was counted for the rate limit of its key. */
+  counted?: CountedRequest;
 }
 
 const READ_METHODS = "GET, HEAD";
@@ -30,16 +40,17 @@ export function createHandler(parts: HandlerParts): (request: Request) => Promis
   const cors = new Cors(parts.corsOrigins);
   return async (request) => {
     const requestId = parts.host.newId();
+    const progress: Progress = {};
     let answer: Answer;
     try {
-      answer = await answerTo(request, open, cors, parts);
+      answer = await answerTo(request, open, cors, parts, progress);
       answer = unlessHeld(answer, request.headers);
     } catch (thrown) {
       answer = errorAnswer(thrown);
       if (answer.status >= 500) reportFailure(parts.report, request, requestId, answer, thrown);
     }
     // The server leaves the body out of an answer to HEAD, and keeps its length.
-    return responseOf(cors.share(answer, request), requestId);
+    return responseOf(cors.share(answer, request), requestId, progress.counted);
   };
 }
 
@@ -48,6 +59,7 @@ function answerTo(
   open: PublicRoutes,
   cors: Cors,
   parts: HandlerParts,
+  progress: Progress,
 ): Answer | Promise<Answer> {
   const { path, search } = splitUrl(request.url);
   const { method } = request;
@@ -66,11 +78,12 @@ function answerTo(
   }
   const token = bearerToken(request.headers.get("authorization"));
   if (method === "POST" && path === PETS_PATH) {
-    return answerToCreate(request, search, token, parts);
+    return answerToCreate(request, search, token, parts, progress);
   }
   const { heads, host, keys, pets } = parts;
   return heads.use(async (head) => {
-    await keys.authorize(token, head, host.now());
+    const key = await keys.authorize(token, head, host.now());
+    expectWithinLimit(key, parts, progress);
     if (methods === undefined) throw new Refusal("not_found", "Nothing stands at this path");
     if (!isRead) throw methodNotAllowed(methods);
     return petId === undefined
@@ -88,10 +101,12 @@ async function answerToCreate(
   search: string,
   token: string,
   parts: HandlerParts,
+  progress: Progress,
 ): Promise<Answer> {
-  if (!parts.keys.remembers(token)) await authorize(token, parts);
+  const key = parts.keys.remembered(token) ?? await authorize(token, parts);
   let order: CreatePetOrder;
   try {
+    expectWithinLimit(key, parts, progress);
     order = await readOrder(request, search, token, parts);
   } catch (refusal) {
     await authorize(token, parts);
@@ -100,9 +115,18 @@ async function answerToCreate(
   return await createPet(parts, order);
 }
 
-/** Resolves where the token's key stands on the head as of now. */
-async function authorize(token: string, { heads, host, keys }: HandlerParts): Promise<void> {
-  await heads.use((head) => keys.authorize(token, head, host.now()));
+/** Resolves to the token's key where it stands on the head as of now. */
+function authorize(token: string, { heads, host, keys }: HandlerParts): Promise<ApiKey> {
+  return heads.use((head) => keys.authorize(token, head, host.now()));
+}
+
+/** Counts a request of that key. Refuses with `rate_limited`. */
+function expectWithinLimit(key: ApiKey, { rateLimiter }: HandlerParts, progress: Progress): void {
+  if (rateLimiter === undefined) return;
+  progress.counted = rateLimiter.count(key.id);
+  if (progress.counted.isAdmitted) return;
+  const { perSecond } = rateLimiter;
+  throw new Refusal("rate_limited", `An API key may send ${perSecond} requests a second`);
 }
 
 /** What stands for `{petId}` in the path of a pet: one segment, whatever it holds. */
@@ -128,12 +152,16 @@ function methodNotAllowed(allow: string): Refusal {
 function responseOf(
   { status, body, headers, contentType = "application/json" }: Answer,
   requestId: string,
+  counted: CountedRequest | undefined,
 ): Response {
   return new Response(body, {
     status,
-    headers: body === null
-      ? { "x-request-id": requestId, ...headers }
-      : { "content-type": contentType, "x-request-id": requestId, ...headers },
+    headers: body === null ? { "x-request-id": requestId, ...headers, ...counted?.headers } : {
+      "content-type": contentType,
+      "x-request-id": requestId,
+      ...headers,
+      ...counted?.headers,
+    },
   });
 }
 

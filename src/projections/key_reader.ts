@@ -34,6 +34,11 @@ export class KeyReader {
     return remembered !== undefined && (head === undefined || isAsOf(head, remembered));
   }
 
+  /** The token's key as it was when last looked at. */
+  remembered(token: string): ApiKey | undefined {
+    return this.#byToken.get(token)?.key;
+  }
+
   /** The live key of the token as of that head. Throws or rejects with `invalid_credentials`. */
   authorize(token: string, head: Head, now: number): ApiKey | Promise<ApiKey> {
     const remembered = this.#byToken.get(token);

@@ -59,6 +59,10 @@ const WAYS: Record<"200" | "201" | "304", Way> & Partial<Record<ErrorCode, Way>>
     await call({ headers });
     return await call({ headers, body: '{"name":"Mia","categoryId":7}' });
   },
+  rate_limited: async ({ call }) => {
+    await call();
+    return await call();
+  },
   internal_error: ({ faults, call }) => {
     faults.list = () => Promise.resolve([{ key: [], value: "{", versionstamp: "1" }]);
     return call();
@@ -103,7 +107,7 @@ for (const operation of Object.values(DESCRIPTION.paths).flatMap((path) => Objec
       Deno.test(`${operationId} gives the answer that is described: ${name}`, async () => {
         const way = WAYS[code as keyof typeof WAYS];
         assert(way !== undefined, `No way is known to get ${code}`);
-        await using stage = await openStage(operationId);
+        await using stage = await openStage(operationId, code === "rate_limited" ? 1 : undefined);
         const answer = await way(stage);
         const text = await answer.text();
         assertEquals(answer.status, Number(status), text);
@@ -113,14 +117,17 @@ for (const operation of Object.values(DESCRIPTION.paths).flatMap((path) => Objec
   }
 }
 
-async function openStage(operationId: string): Promise<Stage & AsyncDisposable> {
+async function openStage(
+  operationId: string,
+  rateLimit: number | undefined,
+): Promise<Stage & AsyncDisposable> {
   const faults: Partial<Store> = {};
   const service = await openTestService((store) => ({
     get: (key) => store.get(key),
     list: (range, options) => (faults.list ?? store.list.bind(store))(range, options),
     commit: (commit) => (faults.commit ?? store.commit.bind(store))(commit),
     close: () => (faults.close ?? store.close.bind(store))(),
-  }));
+  }), { rateLimit });
   await service.add(REX);
   // Whatever happens to a key, the next request looks at its own anew.
   await issueKey(service, { label: "another" });
