@@ -51,7 +51,7 @@ export async function serve(
         report("error", "answer_failed", { reason: reasonOf(error) });
         return new Response(null, { status: 500 });
       },
-    }, service.handler);
+    }, (request, { remoteAddr }) => service.handler(request, remoteAddr.hostname));
   } catch (error) {
     store.close();
     throw new ListenError(config, error);

@@ -1,9 +1,10 @@
 import type { Creation } from "./commands/create_pet.ts";
 import { Flights } from "./commands/flights.ts";
 import { BodyCut } from "./http/body_cut.ts";
-import { createHandler } from "./http/handler.ts";
+import { createHandler, type RequestHandler } from "./http/handler.ts";
 import type { BaseAddresses } from "./http/openapi.ts";
 import { RateLimiter } from "./http/rate_limiter.ts";
+import { RefusedCredentials } from "./http/refused_credentials.ts";
 import type { Host } from "./host.ts";
 import { Appender } from "./log/appender.ts";
 import { HeadReader } from "./log/head_reader.ts";
@@ -20,7 +21,7 @@ export interface Service {
   appender: Appender;
   /** Waits no longer for bodies that are still arriving, now or later. */
   cutBodies(): void;
-  handler: (request: Request) => Promise<Response>;
+  handler: RequestHandler;
   heads: HeadReader;
   host: Host;
   report: Report;
@@ -77,6 +78,11 @@ export function createService(parts: ServiceParts): Service {
     isDurable,
     keys,
     pets,
+    refusedCredentials: new RefusedCredentials({
+      host,
+      report,
+      count: telemetry?.countRefusedCredentials,
+    }),
     rateLimiter: parts.rateLimit === undefined ? undefined : new RateLimiter(parts.rateLimit, host),
     report,
   });

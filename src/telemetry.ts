@@ -17,6 +17,8 @@ import {
   SpanStatusCode,
   trace,
 } from "@opentelemetry/api";
+import type { RequestHandler } from "./http/handler.ts";
+import type { RefusalReason } from "./http/refused_credentials.ts";
 import { Appender, type AppendWatch, type Command } from "./log/appender.ts";
 import { HeadReader } from "./log/head_reader.ts";
 import { KeyReader } from "./projections/key_reader.ts";
@@ -56,6 +58,10 @@ const unclear = meter.createCounter("animal_store.commit.unclear", {
   description: "Commits that gave no clear answer, so that the log was asked what became of them",
   unit: "{commit}",
 });
+const credentialsRefused = meter.createCounter("animal_store.credentials.refused", {
+  description: "Requests that were answered 401",
+  unit: "{request}",
+});
 const cacheReads = meter.createCounter("animal_store.cache.reads", {
   description:
     "Look-ups of a cache, by whether it had the answer (hit) or the store was asked (miss)",
@@ -93,6 +99,7 @@ export const telemetry = {
     }
   },
   handler: nameRoutes,
+  countRefusedCredentials: (reason: RefusalReason) => credentialsRefused.add(1, { reason }),
   observe,
   get watch() {
     return appendWatch;
@@ -240,10 +247,8 @@ function redactSpans(): void {
 }
 
 /** Gives the server's span of a request the name of its route, of which there are few. */
-function nameRoutes(
-  handler: (request: Request) => Promise<Response>,
-): (request: Request) => Promise<Response> {
-  return (request) => {
+function nameRoutes(handler: RequestHandler): RequestHandler {
+  return (request, clientAddress) => {
     const { pathname } = new URL(request.url);
     const route = pathname.replace(/^(\/v1\/pets\/).+/, "$1{petId}");
     const span = trace.getActiveSpan();
@@ -251,7 +256,7 @@ function nameRoutes(
       span?.setAttribute("http.route", route);
       span?.updateName(`${request.method} ${route}`);
     }
-    return handler(request);
+    return handler(request, clientAddress);
   };
 }
 

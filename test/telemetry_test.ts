@@ -114,6 +114,13 @@ Deno.test({
     }
     // What is read off the instance is not read once more at its end.
     await until(() => collector.valueOf("animal_store.head.position") === 7);
+    for (const [authorization, times] of [["", 2], ["Bearer pets_none", 3]] as const) {
+      for (let time = 0; time < times; time++) {
+        const response = await fetch(`${service.address}/v1/pets`, { headers: { authorization } });
+        assertEquals(response.status, 401);
+        await response.body?.cancel();
+      }
+    }
     assertEquals(await service.stop(), 0);
 
     const paths = collector.spans.map((span) => collector.pathOf(span).join(" < "));
@@ -139,6 +146,8 @@ Deno.test({
     assertEquals(valueOf("animal_store.commit.events"), 6);
     assert(valueOf("animal_store.commit.duration")! > 0);
     assertEquals(valueOf("animal_store.queue.length"), 0);
+    assertEquals(valueOf("animal_store.credentials.refused", { reason: "missing" }), 2);
+    assertEquals(valueOf("animal_store.credentials.refused", { reason: "invalid" }), 3);
     const readsOf = (cache: string) =>
       ["miss", "hit"].map((result) => valueOf("animal_store.cache.reads", { cache, result }) ?? 0);
     assertEquals(readsOf("pages"), [1, 1]);

@@ -13,6 +13,7 @@ import { errorAnswer, Refusal } from "./errors.ts";
 import { createPet, getPet, listPets, PETS_PATH, readOrder } from "./pets.ts";
 import { type PublicParts, type PublicRoutes, publicRoutes } from "./public_routes.ts";
 import type { CountedRequest, RateLimiter } from "./rate_limiter.ts";
+import type { RefusedCredentials } from "./refused_credentials.ts";
 
 export interface HandlerParts extends CreatePetParts, PublicParts {
   /** The origins whose scripts may read answers. */
@@ -21,6 +22,7 @@ export interface HandlerParts extends CreatePetParts, PublicParts {
   bodyCut: BodyCut;
   /** Limits the requests of each key; without it, there is no limit. */
   rateLimiter: RateLimiter | undefined;
+  refusedCredentials: RefusedCredentials;
   report: Report;
 }
 
@@ -34,11 +36,14 @@ const READ_METHODS = "GET, HEAD";
 const PETS_METHODS = `${READ_METHODS}, POST`;
 const PET_PATH_PREFIX = `${PETS_PATH}/`;
 
+/** Answers a request. The address is that of the client's connection, if the server knows it. */
+export type RequestHandler = (request: Request, clientAddress?: string) => Promise<Response>;
+
 /** The service as a function of web standards. It never rejects: every failure becomes an Error answer. */
-export function createHandler(parts: HandlerParts): (request: Request) => Promise<Response> {
+export function createHandler(parts: HandlerParts): RequestHandler {
   const open = publicRoutes(parts);
   const cors = new Cors(parts.corsOrigins);
-  return async (request) => {
+  return async (request, clientAddress) => {
     const requestId = parts.host.newId();
     const progress: Progress = {};
     let answer: Answer;
@@ -48,6 +53,11 @@ export function createHandler(parts: HandlerParts): (request: Request) => Promis
     } catch (thrown) {
       answer = errorAnswer(thrown);
       if (answer.status >= 500) reportFailure(parts.report, request, requestId, answer, thrown);
+      if (answer.status === 401) {
+        const isMissing = thrown instanceof Refusal && thrown.code === "missing_credentials";
+        const reason = isMissing ? "missing" : "invalid";
+        parts.refusedCredentials.note(reason, request.headers, clientAddress);
+      }
     }
     // The server leaves the body out of an answer to HEAD, and keeps its length.
     return responseOf(cors.share(answer, request), requestId, progress.counted);

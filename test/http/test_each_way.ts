@@ -30,7 +30,7 @@ export function serveOnSocket({ handler }: Pick<TestService, "handler">) {
   const abort = new AbortController();
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, signal: abort.signal, onListen: () => {} },
-    handler,
+    (request, { remoteAddr }) => handler(request, remoteAddr.hostname),
   );
   return {
     port: server.addr.port,
