@@ -53,6 +53,7 @@ export function createHandler(parts: HandlerParts): RequestHandler {
     } catch (thrown) {
       answer = errorAnswer(thrown);
       if (answer.status >= 500) reportFailure(parts.report, request, requestId, answer, thrown);
+      if (answer.status === 429) await parts.rateLimiter?.holdBack();
       if (answer.status === 401) {
         const isMissing = thrown instanceof Refusal && thrown.code === "missing_credentials";
         const reason = isMissing ? "missing" : "invalid";

@@ -449,10 +449,10 @@ same, it is 304 without a body.
 | Time for a body to arrive | ${BODY_LIMIT_MS / 1_000} seconds |
 | Animals on a page | ${LIMIT_MAX} |
 
-The operator can also limit the requests of each API key. Then every answer to a valid key has the
-headers \`RateLimit-Policy\` (\`q\` requests within \`w\` seconds) and \`RateLimit\` (\`r\` of them are left
-for the next \`t\` seconds). Beyond the limit, the answer is 429 \`rate_limited\` with \`Retry-After\`, and
-nothing was stored.
+The operator can also limit the requests of each API key. Every answer to a valid key then has the
+headers \`RateLimit-Policy\` (\`q\` requests within \`w\` seconds) and \`RateLimit\` (\`r\` requests are left
+for the next \`t\` seconds). Beyond the limit, nothing is done, and the answer is 429 \`rate_limited\` with
+\`Retry-After\`, about a second later.
 
 A field or a query parameter that is not described here is refused, not ignored.
 

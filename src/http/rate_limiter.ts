@@ -1,6 +1,6 @@
 /** A limit on the requests of each API key, for one instance. Several instances do not share their counts. */
 
-import type { Host } from "../host.ts";
+import { type Host, sleep } from "../host.ts";
 
 /** Highest rate that can be set, in requests a second. */
 export const RATE_LIMIT_MAX = 1_000_000;
@@ -10,6 +10,12 @@ const BURST_SECONDS = 2;
 
 /** How many keys have a bucket. One that was not used for 2 seconds is full, so nothing is lost with it. */
 const BUCKETS_LIMIT = 10_000;
+
+/** How long the answer to a refused request is held back, in milliseconds. */
+export const HOLD_BACK_MS = 1_000;
+
+/** How many answers are held back at a time. Further ones are sent at once. */
+export const HELD_BACK_LIMIT = 2_000;
 
 /** Fields of draft-ietf-httpapi-ratelimit-headers-11. */
 type RateLimitHeaders = Record<"ratelimit-policy" | "ratelimit", string>;
@@ -35,6 +41,7 @@ export class RateLimiter {
   readonly #host: Host;
   /** In the order of last use. */
   readonly #buckets = new Map<string, Bucket>();
+  #heldBack = 0;
 
   /** `perSecond` is a whole number from 1 to {@linkcode RATE_LIMIT_MAX}. */
   constructor(perSecond: number, host: Host) {
@@ -63,6 +70,17 @@ export class RateLimiter {
     }
     this.#buckets.set(keyId, bucket);
     return { isAdmitted: true, headers: this.#headers(Math.floor(bucket.tokens)) };
+  }
+
+  /**
+   * Resolves when the answer to a refused request may be sent. A client that repeats refused requests
+   * would otherwise get more answers than without a limit, and take as much of the processor.
+   */
+  async holdBack(): Promise<void> {
+    if (this.#heldBack >= HELD_BACK_LIMIT) return;
+    this.#heldBack++;
+    await sleep(this.#host, HOLD_BACK_MS);
+    this.#heldBack--;
   }
 
   #headers(remaining: number): RateLimitHeaders {

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import type { ErrorCode } from "../../src/http/errors.ts";
+import { HOLD_BACK_MS } from "../../src/http/rate_limiter.ts";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../src/http/request_body.ts";
 import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "../../src/log/appender.ts";
 import { keyByTokenKey, projectionKey } from "../../src/store/layout.ts";
@@ -59,9 +60,11 @@ const WAYS: Record<"200" | "201" | "304", Way> & Partial<Record<ErrorCode, Way>>
     await call({ headers });
     return await call({ headers, body: '{"name":"Mia","categoryId":7}' });
   },
-  rate_limited: async ({ call }) => {
+  rate_limited: async ({ service, call }) => {
     await call();
-    return await call();
+    const answer = call();
+    await service.host.advance(HOLD_BACK_MS);
+    return await answer;
   },
   internal_error: ({ faults, call }) => {
     faults.list = () => Promise.resolve([{ key: [], value: "{", versionstamp: "1" }]);

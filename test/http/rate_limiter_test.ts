@@ -1,9 +1,14 @@
 import { assert, assertEquals } from "@std/assert";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
-import { RATE_LIMIT_MAX, RateLimiter } from "../../src/http/rate_limiter.ts";
+import {
+  HELD_BACK_LIMIT,
+  HOLD_BACK_MS,
+  RATE_LIMIT_MAX,
+  RateLimiter,
+} from "../../src/http/rate_limiter.ts";
 import { FakeHost } from "../fake_host.ts";
-import { openTestService } from "../test_service.ts";
+import { openTestService, type TestService } from "../test_service.ts";
 import { assertRefused } from "./test_each_way.ts";
 
 const REX = { name: "Rex", categoryId: 1 };
@@ -77,16 +82,15 @@ Deno.test("a key beyond RATE_LIMIT is answered 429, and admitted after Retry-Aft
   await service.add(REX);
   for (const path of ["/v1/pets", "/v1/pets/1", "/v1/none"]) await service.send(path);
 
-  const requests = [
+  const refusals = await refuseAll(service, [
     () => service.send("/v1/pets"),
     () => service.send("/v1/pets/1"),
     () => service.send("/v1/none"),
     () => service.send("/v1/pets", { method: "DELETE" }),
     () => service.add(REX),
     () => service.add("{"),
-  ];
-  for (const request of requests) {
-    const refused = await assertRefused(service, request, LIMITED);
+  ]);
+  for (const refused of refusals) {
     assertEquals(refused.headers.get("retry-after"), "1");
     assertEquals(refused.headers.get("cache-control"), "no-store");
     assertEquals(limitOf(refused), ['"default";q=4;w=2', '"default";r=0;t=1']);
@@ -96,10 +100,37 @@ Deno.test("a key beyond RATE_LIMIT is answered 429, and admitted after Retry-Aft
   assertEquals(limitOf(admitted), ['"default";q=4;w=2', '"default";r=3;t=2']);
 
   await service.host.advance(1_000);
-  assertEquals((await service.add(REX)).status, 201);
-  assertEquals((await service.send("/v1/pets")).status, 200);
-  await assertRefused(service, () => service.send("/v1/pets"), LIMITED);
+  const [added] = await Promise.all([service.add(REX), service.send("/v1/pets")]);
+  assertEquals(added.status, 201);
   assertEquals(service.reports, [], "a limited key is not reported as a failure");
+});
+
+Deno.test("a refused request is answered a second later, so that a client gains nothing by repeating", async () => {
+  await using service = await openTestService(undefined, { rateLimit: 1 });
+  await service.send("/v1/pets");
+  await service.send("/v1/pets");
+  const statuses: number[] = [];
+  const sent = [1, 2].map(async () => statuses.push((await service.send("/v1/pets")).status));
+  await service.host.advance(HOLD_BACK_MS - 1);
+  assertEquals(statuses, []);
+  await service.host.advance(1);
+  assertEquals(statuses, [429, 429]);
+  await Promise.all(sent);
+});
+
+Deno.test("RateLimiter holds back 2,000 answers at a time, and sends further ones at once", async () => {
+  const host = new FakeHost();
+  const limiter = new RateLimiter(1, host);
+  let sent = 0;
+  const holdBack = async (answers: number) => {
+    for (let answer = 0; answer < answers; answer++) limiter.holdBack().then(() => sent++);
+    await host.advance(0);
+  };
+  await holdBack(1);
+  await host.advance(HOLD_BACK_MS);
+  assertEquals(sent, 1);
+  await holdBack(HELD_BACK_LIMIT + 3);
+  assertEquals(sent, 1 + 3);
 });
 
 Deno.test("every answer to a counted request says what is left, a kept answer included", async () => {
@@ -142,7 +173,8 @@ Deno.test("a request without a valid key is not counted, nor one that needs no k
   const addOnce = () => service.add(REX, headers);
   await addOnce();
   await addOnce();
-  assertEquals((await addOnce()).status, 429);
+  await refuseAll(service, [addOnce]);
+  await addOnce();
   await revokeKey(service, id);
   const requests: [number, () => Promise<Response>][] = [
     [401, addOnce],
@@ -154,6 +186,7 @@ Deno.test("a request without a valid key is not counted, nor one that needs no k
   ];
   for (const [status, request] of requests) {
     for (let times = 0; times < 4; times++) {
+      // Time stands still, so that an answer held back would never come.
       const answer = await request();
       assertEquals(answer.status, status);
       if (status === 200) assertEquals(limitOf(answer), [null, null]);
@@ -178,7 +211,7 @@ Deno.test("an addition beyond RATE_LIMIT is refused before its body is read", as
     headers: { authorization: `Bearer ${service.token}`, "content-type": "application/json" },
     body,
   });
-  await assertRefused(service, () => service.handler(request), LIMITED);
+  await refuseAll(service, [() => service.handler(request)]);
   assertEquals(isRead, false);
 });
 
@@ -191,6 +224,16 @@ Deno.test("without RATE_LIMIT no request is refused, and no answer speaks of a l
     assertEquals(limitOf(answer), [null, null]);
   }
 });
+
+/** Sends requests together and asserts that each is answered 429 when it was held back. */
+async function refuseAll(
+  service: TestService,
+  requests: (() => Promise<Response>)[],
+): Promise<Response[]> {
+  const answering = requests.map((request) => assertRefused(service, request, LIMITED));
+  await service.host.advance(HOLD_BACK_MS);
+  return await Promise.all(answering);
+}
 
 function limitOf({ headers }: Response): (string | null)[] {
   return [headers.get("ratelimit-policy"), headers.get("ratelimit")];
