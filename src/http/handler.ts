@@ -137,7 +137,7 @@ function expectWithinLimit(key: ApiKey, { rateLimiter }: HandlerParts, progress:
   progress.counted = rateLimiter.count(key.id);
   if (progress.counted.isAdmitted) return;
   const { perSecond } = rateLimiter;
-  throw new Refusal("rate_limited", `An API key may send ${perSecond} requests a second`);
+  throw new Refusal("rate_limited", `The rate limit of an API key is ${perSecond} per second`);
 }
 
 /** What stands for `{petId}` in the path of a pet: one segment, whatever it holds. */
