@@ -1,5 +1,7 @@
 /** The one place that reads the environment. */
 
+import { RATE_LIMIT_MAX } from "./http/rate_limiter.ts";
+
 export interface Config {
   /** `undefined`, like `hostname`, where the platform says what to listen on. */
   port: number | undefined;
@@ -8,6 +10,8 @@ export interface Config {
   kvPath: string | undefined;
   /** The origins whose scripts may read answers in a browser. */
   corsOrigins: string[];
+  /** Requests a second for each key; `undefined` for no limit. */
+  rateLimit: number | undefined;
   /** Where clients find the service, for its description. */
   addresses: { production?: string; staging?: string };
   /** Whether Deno's OpenTelemetry is on. */
@@ -25,6 +29,7 @@ export const DEFAULT_KV_PATH = ".data/pets.sqlite3";
 export function readConfig(): Config {
   const settings = {
     corsOrigins: readCorsOrigins(),
+    rateLimit: readRateLimit(),
     addresses: { production: readAddress("PUBLIC_URL"), staging: readAddress("STAGING_URL") },
     telemetry: isTelemetryOn(),
   };
@@ -92,6 +97,17 @@ function readCorsOrigins(): string[] {
 /** Whether the text is an origin to the letter as a browser sends it: no other would be met, nor `*`. */
 function isOrigin(text: string): boolean {
   return /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}
+
+function readRateLimit(): number | undefined {
+  const text = read("RATE_LIMIT");
+  if (text === undefined) return undefined;
+  const rate = Number(text);
+  if (/^\d+$/.test(text) && rate >= 1 && rate <= RATE_LIMIT_MAX) return rate;
+  throw new ConfigError(
+    `RATE_LIMIT must be a whole number of requests a second from 1 to ${RATE_LIMIT_MAX}, not ` +
+      JSON.stringify(text),
+  );
 }
 
 function readAddress(name: string): string | undefined {

@@ -36,6 +36,7 @@ export async function serve(
     host,
     report,
     corsOrigins: config.corsOrigins,
+    rateLimit: config.rateLimit,
     isDurable: isDurable(config.kvPath),
     addresses: config.addresses,
     // Loaded only where it is on, for it is of no use otherwise.

@@ -3,6 +3,8 @@ import { Flights } from "./commands/flights.ts";
 import { BodyCut } from "./http/body_cut.ts";
 import { createHandler, type RequestHandler } from "./http/handler.ts";
 import type { BaseAddresses } from "./http/openapi.ts";
+import { RateLimiter } from "./http/rate_limiter.ts";
+import { RefusedCredentials } from "./http/refused_credentials.ts";
 import type { Host } from "./host.ts";
 import { Appender } from "./log/appender.ts";
 import { HeadReader } from "./log/head_reader.ts";
@@ -37,6 +39,8 @@ export interface ServiceParts {
   corsOrigins?: readonly string[];
   /** Whether the store outlives the process; where that is not said, it does not. */
   isDurable?: boolean;
+  /** Requests a second for each key; without it, there is no limit. */
+  rateLimit?: number;
   /** Where clients find the service; where that is not said, at the address that they ask. */
   addresses?: BaseAddresses;
   /** Measures the instance; without it, nothing does. */
@@ -74,6 +78,12 @@ export function createService(parts: ServiceParts): Service {
     isDurable,
     keys,
     pets,
+    refusedCredentials: new RefusedCredentials({
+      host,
+      report,
+      count: telemetry?.countRefusedCredentials,
+    }),
+    rateLimiter: parts.rateLimit === undefined ? undefined : new RateLimiter(parts.rateLimit, host),
     report,
   });
   const handler = telemetry?.handler(plainHandler) ?? plainHandler;

@@ -18,17 +18,21 @@ import {
   trace,
 } from "@opentelemetry/api";
 import type { RequestHandler } from "./http/handler.ts";
+import type { RefusalReason } from "./http/refused_credentials.ts";
 import { Appender, type AppendWatch, type Command } from "./log/appender.ts";
 import { HeadReader } from "./log/head_reader.ts";
 import { KeyReader } from "./projections/key_reader.ts";
 import { type PageQuery, PetReader } from "./projections/pet_reader.ts";
 import type { Head } from "./log/head.ts";
+import { redactKeys } from "./redact_keys.ts";
 import { reasonOf } from "./report.ts";
 import type { Commit, ListOptions, Store, StoreEntry } from "./store/store.ts";
 
 const NAME = "animal-store";
 const tracer = trace.getTracer(NAME);
 const meter = metrics.getMeter(NAME);
+
+redactSpans();
 
 const eventsAppended = meter.createCounter("animal_store.events.appended", {
   description: "Events that this instance appended",
@@ -53,6 +57,10 @@ const conflicts = meter.createCounter("animal_store.commit.conflicts", {
 const unclear = meter.createCounter("animal_store.commit.unclear", {
   description: "Commits that gave no clear answer, so that the log was asked what became of them",
   unit: "{commit}",
+});
+const credentialsRefused = meter.createCounter("animal_store.credentials.refused", {
+  description: "Requests that were answered 401",
+  unit: "{request}",
 });
 const cacheReads = meter.createCounter("animal_store.cache.reads", {
   description:
@@ -91,6 +99,7 @@ export const telemetry = {
     }
   },
   handler: nameRoutes,
+  countRefusedCredentials: (reason: RefusalReason) => credentialsRefused.add(1, { reason }),
   observe,
   get watch() {
     return appendWatch;
@@ -201,7 +210,7 @@ function inSpan<T>(
     try {
       return await run();
     } catch (error) {
-      span.setStatus({ code: SpanStatusCode.ERROR, message: reasonOf(error) });
+      span.setStatus({ code: SpanStatusCode.ERROR, message: redactKeys(reasonOf(error)) });
       throw error;
     } finally {
       span.end();
@@ -217,6 +226,24 @@ function countingCache<Answer>(cache: string, look: () => Answer): Answer {
   if (answer instanceof Promise) return answer.finally(count) as Answer;
   count();
   return answer;
+}
+
+/**
+ * Redacts API keys in the names and attributes of all spans. Deno sets the URL of a request on its own
+ * span before it calls the handler, and a later setAttribute() adds to the first value instead of
+ * replacing it. So the keys are removed as Deno sets the attributes: in the class of its spans.
+ */
+function redactSpans(): void {
+  const spanClass = Object.getPrototypeOf(tracer.startSpan("redaction"));
+  for (const method of ["setAttribute", "updateName"]) {
+    const plain = spanClass[method];
+    spanClass[method] = function (...values: unknown[]) {
+      return plain.apply(
+        this,
+        values.map((value) => typeof value === "string" ? redactKeys(value) : value),
+      );
+    };
+  }
 }
 
 /** Gives the server's span of a request the name of its route, of which there are few. */

@@ -34,6 +34,7 @@ const OUTSIDE_CODES: ErrorCode[] = [
   "invalid_credentials",
   "not_found",
   "method_not_allowed",
+  "rate_limited",
   "internal_error",
   "projection_damaged",
   "shutting_down",

@@ -95,6 +95,38 @@ Deno.test({
   },
 });
 
+Deno.test({
+  name: "readConfig() reads RATE_LIMIT, and none if it is not set",
+  ignore: !permitted("env"),
+  fn() {
+    const limits: [string | undefined, number | undefined][] = [
+      [undefined, undefined],
+      ["", undefined],
+      ["1", 1],
+      ["100", 100],
+      ["1000000", 1_000_000],
+    ];
+    for (const [text, limit] of limits) {
+      assertEquals(readWith({ RATE_LIMIT: text }).rateLimit, limit);
+    }
+  },
+});
+
+Deno.test({
+  name: "readConfig() refuses a RATE_LIMIT that is no whole number from 1 to 1000000",
+  ignore: !permitted("env"),
+  fn() {
+    for (const text of ["0", "-1", "0.5", "1e3", "1000001", "9".repeat(400), "ten", " 5", "∞"]) {
+      const { message } = assertThrows(
+        () => readWith({ RATE_LIMIT: text }),
+        ConfigError,
+        "RATE_LIMIT must be a whole number of requests a second from 1 to 1000000, not ",
+      );
+      assertEquals(message.includes("\n"), false);
+    }
+  },
+});
+
 function originsOf(text: string | undefined): string[] {
   return readWith({ CORS_ORIGINS: text }).corsOrigins;
 }

@@ -114,6 +114,13 @@ Deno.test({
     }
     // What is read off the instance is not read once more at its end.
     await until(() => collector.valueOf("animal_store.head.position") === 7);
+    for (const [authorization, times] of [["", 2], ["Bearer pets_none", 3]] as const) {
+      for (let time = 0; time < times; time++) {
+        const response = await fetch(`${service.address}/v1/pets`, { headers: { authorization } });
+        assertEquals(response.status, 401);
+        await response.body?.cancel();
+      }
+    }
     assertEquals(await service.stop(), 0);
 
     const paths = collector.spans.map((span) => collector.pathOf(span).join(" < "));
@@ -139,6 +146,8 @@ Deno.test({
     assertEquals(valueOf("animal_store.commit.events"), 6);
     assert(valueOf("animal_store.commit.duration")! > 0);
     assertEquals(valueOf("animal_store.queue.length"), 0);
+    assertEquals(valueOf("animal_store.credentials.refused", { reason: "missing" }), 2);
+    assertEquals(valueOf("animal_store.credentials.refused", { reason: "invalid" }), 3);
     const readsOf = (cache: string) =>
       ["miss", "hit"].map((result) => valueOf("animal_store.cache.reads", { cache, result }) ?? 0);
     assertEquals(readsOf("pages"), [1, 1]);
@@ -151,6 +160,50 @@ Deno.test({
     assert(!collector.text.includes(token), "the key is nowhere in what is sent");
     assert(!collector.text.includes("authorization"));
     assert(!service.lines.join("\n").includes(token), "nor on standard error");
+  },
+});
+
+Deno.test({
+  name: "A key in a path or a query is neither in the telemetry nor on standard error",
+  ignore,
+  fn: async () => {
+    await using collector = new Collector();
+    await using store = await TempStore.make();
+    const token = await store.issueKey();
+    const secret = token.slice("pets_".length);
+    const encoded = [...token].map((char) => `%${char.charCodeAt(0).toString(16)}`).join("");
+    await using service = await ServiceProcess.start(store.kvPath, collector.env);
+    const port = Number(new URL(service.address).port);
+    for (const key of [token, `pets%5F${secret}`, `pets%255f${secret}`, encoded]) {
+      for (
+        const path of [`/v1/pets/${key}`, `/${key}/v1/pets`, `/v1/pets?limit=1&key=${key}&a=1`]
+      ) {
+        const response = await service.send(path, token);
+        assert(response.status >= 400, path);
+        await response.body?.cancel();
+        // As a proxy sends it.
+        await sendRaw(port, `GET http://localhost${path} HTTP/1.1`);
+      }
+    }
+    assertEquals(await service.stop(), 0);
+
+    const urls = collector.spans.flatMap(({ attributes }) =>
+      attributes.filter(({ key }) => key.startsWith("url.")).map(({ value }) => value.stringValue)
+    );
+    for (
+      const url of [
+        "/v1/pets/pets_…",
+        "/pets_…/v1/pets",
+        "limit=1&key=pets_…&a=1",
+        `${service.address}/v1/pets?limit=1&key=pets_…&a=1`,
+      ]
+    ) assert(urls.includes(url), `${url} is not among\n${[...new Set(urls)].join("\n")}`);
+    for (const sent of [collector.text, service.lines.join("\n")]) {
+      for (const form of [secret, encoded.slice(-3 * secret.length)]) {
+        const at = sent.toLowerCase().indexOf(form.slice(0, 12));
+        assertEquals(at, -1, sent.slice(at - 200, at + 50));
+      }
+    }
   },
 });
 
@@ -168,6 +221,13 @@ Deno.test({
     assert(collector.valueOf("animal_store.tool.progress", phase)! > 0);
   },
 });
+
+/** Sends a request with that first line, and resolves when the answer begins. */
+async function sendRaw(port: number, line: string): Promise<void> {
+  using socket = await Deno.connect({ hostname: "127.0.0.1", port });
+  await socket.write(new TextEncoder().encode(`${line}\r\nhost: x\r\n\r\n`));
+  await socket.read(new Uint8Array(1));
+}
 
 async function until(holds: () => boolean): Promise<void> {
   const deadline = Date.now() + 10_000;

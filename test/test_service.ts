@@ -1,6 +1,6 @@
 import { BACKOFF_LIMIT_MS } from "../src/host.ts";
 import { issueKey } from "../src/commands/issue_key.ts";
-import { createService, type Service } from "../src/service.ts";
+import { createService, type Service, type ServiceParts } from "../src/service.ts";
 import { KvStore } from "../src/store/kv_store.ts";
 import type { Store } from "../src/store/store.ts";
 import { describedAnswer } from "./assert_described.ts";
@@ -29,6 +29,7 @@ export interface Client {
 /** `wrap` may put something between the service and its store. */
 export async function openTestService(
   wrap: (store: Store) => Store = (store) => store,
+  options: Pick<ServiceParts, "rateLimit"> = {},
 ): Promise<TestService> {
   const host = new FakeHost();
   const reports: TestService["reports"] = [];
@@ -37,6 +38,7 @@ export async function openTestService(
     store,
     host,
     report: (level, event, details) => reports.push([level, event, details]),
+    ...options,
   });
   const { id, token } = await issueKey(service, { label: "test" });
   const client = clientOf(token, (path, init) => {

@@ -11,6 +11,8 @@ const RESPONSE_HEADERS = [
   IDEMPOTENCY_REPLAYED_HEADER,
   "link",
   "location",
+  "ratelimit",
+  "ratelimit-policy",
   "retry-after",
   "sunset",
   "www-authenticate",

@@ -83,6 +83,11 @@ const TABLE = {
     when: "The Idempotency-Key was sent with another animal within the last 24 hours",
     remedy: "Send a new key for a new animal, or the animal that the key was first sent with",
   },
+  rate_limited: {
+    status: 429,
+    when: "The API key sent more requests than the operator allows it",
+    remedy: "Try again after Retry-After, and send fewer requests a second",
+  },
   internal_error: {
     status: 500,
     when: "The service failed in a way that it did not foresee",
@@ -138,7 +143,7 @@ export class Refusal extends Error {
   }
 }
 
-/** How long a client waits that met a 503. */
+/** How long a client waits after a 429 or a 503. */
 export const RETRY_AFTER_SECONDS = 1;
 
 /** `WWW-Authenticate` of a 401 (RFC 6750 section 3). */
@@ -160,7 +165,7 @@ export function errorAnswer(thrown: unknown): Answer {
   if (code === "missing_credentials" || code === "invalid_credentials") {
     headers["www-authenticate"] = CHALLENGES[code];
   }
-  if (status === 503) headers["retry-after"] = String(RETRY_AFTER_SECONDS);
+  if (status === 429 || status === 503) headers["retry-after"] = String(RETRY_AFTER_SECONDS);
   return { status, headers, body: JSON.stringify({ code, message, status }) };
 }
 

@@ -1,5 +1,6 @@
 /** The way of a request: credentials, route, operation, answer. */
 
+import type { ApiKey } from "../api_key.ts";
 import type { CreatePetOrder, CreatePetParts } from "../commands/create_pet.ts";
 import { Failure } from "../failure.ts";
 import { reasonOf, type Report } from "../report.ts";
@@ -12,6 +13,8 @@ import { bearerToken } from "./credentials.ts";
 import { errorAnswer, Refusal } from "./errors.ts";
 import { createPet, getPet, listPets, PETS_PATH, readOrder } from "./pets.ts";
 import { type PublicParts, type PublicRoutes, publicRoutes } from "./public_routes.ts";
+import type { CountedRequest, RateLimiter } from "./rate_limiter.ts";
+import type { RefusedCredentials } from "./refused_credentials.ts";
 import { expectHost, requestTarget } from "./request_target.ts";
 
 export interface HandlerParts extends CreatePetParts, PublicParts {
@@ -19,7 +22,16 @@ export interface HandlerParts extends CreatePetParts, PublicParts {
   corsOrigins: readonly string[];
   /** Aborts when bodies that are still arriving are waited for no longer. */
   bodyCut: BodyCut;
+  /** Limits the requests of each key; without it, there is no limit. */
+  rateLimiter: RateLimiter | undefined;
+  refusedCredentials: RefusedCredentials;
   report: Report;
+}
+
+/** What becomes known of a request while it is answered. */
+interface Progress {
+  /** Set when the request was counted for the rate limit of its key. */
+  counted?: CountedRequest;
 }
 
 const READ_METHODS = "GET, HEAD";
@@ -43,17 +55,24 @@ export function createHandler(parts: HandlerParts): RequestHandler {
   const cors = new Cors(parts.corsOrigins);
   return async (request, connection) => {
     const requestId = parts.host.newId();
+    const progress: Progress = {};
     let answer: Answer;
     try {
       expectHost(request, connection?.urlWithoutHost);
-      answer = await answerTo(request, open, cors, parts);
+      answer = await answerTo(request, open, cors, parts, progress);
       answer = unlessHeld(answer, request.headers);
     } catch (thrown) {
       answer = errorAnswer(thrown);
       if (answer.status >= 500) reportFailure(parts.report, request, requestId, answer, thrown);
+      if (answer.status === 429) await parts.rateLimiter?.holdBack();
+      if (answer.status === 401) {
+        const isMissing = thrown instanceof Refusal && thrown.code === "missing_credentials";
+        const reason = isMissing ? "missing" : "invalid";
+        parts.refusedCredentials.note(reason, request.headers, connection?.clientAddress());
+      }
     }
     // The server leaves the body out of an answer to HEAD, and keeps its length.
-    return responseOf(cors.share(answer, request), requestId);
+    return responseOf(cors.share(answer, request), requestId, progress.counted);
   };
 }
 
@@ -62,6 +81,7 @@ function answerTo(
   open: PublicRoutes,
   cors: Cors,
   parts: HandlerParts,
+  progress: Progress,
 ): Answer | Promise<Answer> {
   const { path, search } = requestTarget(request.url);
   const { method } = request;
@@ -80,11 +100,12 @@ function answerTo(
   }
   const token = bearerToken(request.headers.get("authorization"));
   if (method === "POST" && path === PETS_PATH) {
-    return answerToCreate(request, search, token, parts);
+    return answerToCreate(request, search, token, parts, progress);
   }
   const { heads, host, keys, pets } = parts;
   return heads.use(async (head) => {
-    await keys.authorize(token, head, host.now());
+    const key = await keys.authorize(token, head, host.now());
+    expectWithinLimit(key, parts, progress);
     if (methods === undefined) throw new Refusal("not_found", "Nothing stands at this path");
     if (!isRead) throw methodNotAllowed(methods);
     return petId === undefined
@@ -103,12 +124,14 @@ async function answerToCreate(
   search: string,
   token: string,
   parts: HandlerParts,
+  progress: Progress,
 ): Promise<Answer> {
   const { heads, keys } = parts;
-  const isLive = heads.recent !== undefined && keys.cached(token, heads.recent) !== undefined;
-  if (!isLive) await authorize(token, parts);
+  const cached = heads.recent === undefined ? undefined : keys.cached(token, heads.recent);
+  const key = cached ?? await authorize(token, parts);
   let order: CreatePetOrder;
   try {
+    expectWithinLimit(key, parts, progress);
     order = await readOrder(request, search, token, parts);
   } catch (refusal) {
     await authorize(token, parts);
@@ -117,9 +140,18 @@ async function answerToCreate(
   return await createPet(parts, order);
 }
 
-/** Resolves where the token's key stands on the head as of now. */
-async function authorize(token: string, { heads, host, keys }: HandlerParts): Promise<void> {
-  await heads.use((head) => keys.authorize(token, head, host.now()));
+/** Resolves to the token's key where it stands on the head as of now. */
+function authorize(token: string, { heads, host, keys }: HandlerParts): Promise<ApiKey> {
+  return heads.use((head) => keys.authorize(token, head, host.now()));
+}
+
+/** Counts a request of that key. Refuses with `rate_limited`. */
+function expectWithinLimit(key: ApiKey, { rateLimiter }: HandlerParts, progress: Progress): void {
+  if (rateLimiter === undefined) return;
+  progress.counted = rateLimiter.count(key.id);
+  if (progress.counted.isAdmitted) return;
+  const { perSecond } = rateLimiter;
+  throw new Refusal("rate_limited", `The rate limit of an API key is ${perSecond} per second`);
 }
 
 /** What stands for `{petId}` in the path of a pet: one segment, whatever it holds. */
@@ -136,12 +168,16 @@ function methodNotAllowed(allow: string): Refusal {
 function responseOf(
   { status, body, headers, contentHeaders = JSON_HEADERS }: Answer,
   requestId: string,
+  counted: CountedRequest | undefined,
 ): Response {
   return new Response(body instanceof Uint8Array ? byteStream(body) : body, {
     status,
-    headers: body === null
-      ? { "x-request-id": requestId, ...headers }
-      : { ...contentHeaders, "x-request-id": requestId, ...headers },
+    headers: {
+      ...(body === null ? {} : contentHeaders),
+      "x-request-id": requestId,
+      ...headers,
+      ...counted?.headers,
+    },
   });
 }
 

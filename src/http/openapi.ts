@@ -87,6 +87,20 @@ const HEADERS = {
     schema: { type: "integer", minimum: 1 },
     example: RETRY_AFTER_SECONDS,
   },
+  RateLimit: {
+    description:
+      "If the operator has set a limit: how many requests (`r`) the API key can send within the " +
+      "next seconds (`t`). See draft-ietf-httpapi-ratelimit-headers-11.",
+    schema: { type: "string", pattern: '^"default";r=[0-9]+;t=[12]$' },
+    example: '"default";r=199;t=2',
+  },
+  RateLimitPolicy: {
+    description:
+      "If the operator has set a limit: how many requests (`q`) an API key can send within a " +
+      "number of seconds (`w`)",
+    schema: { type: "string", pattern: '^"default";q=[1-9][0-9]*;w=2$' },
+    example: '"default";q=200;w=2',
+  },
   AcceptEncoding: {
     description: "What may be sent, where the body was encoded (RFC 9110 section 12.5.3)",
     schema: { type: "string", const: "identity" },
@@ -139,7 +153,11 @@ const HEADERS = {
   },
 };
 
-const COMMON_HEADERS: Headers = { "X-Request-Id": "RequestId" };
+const COMMON_HEADERS: Headers = {
+  "X-Request-Id": "RequestId",
+  "RateLimit": "RateLimit",
+  "RateLimit-Policy": "RateLimitPolicy",
+};
 
 const CACHING: Headers = { "Cache-Control": "Kept", ETag: "EntityTag" };
 
@@ -153,6 +171,7 @@ const WARNINGS: Headers = {
 const ERROR_HEADERS: Record<number, Headers> = {
   401: { "WWW-Authenticate": "Challenge" },
   415: { "Accept-Encoding": "AcceptEncoding" },
+  429: { "Retry-After": "RetryAfter" },
   503: { "Retry-After": "RetryAfter" },
 };
 
@@ -161,6 +180,7 @@ const EVERY_OPERATION = [
   "malformed_request",
   "missing_credentials",
   "invalid_credentials",
+  "rate_limited",
   "internal_error",
   "projection_damaged",
   "shutting_down",
@@ -429,6 +449,11 @@ same, it is 304 without a body.
 | Body | ${BODY_LIMIT_BYTES / 1024} KiB |
 | Time for a body to arrive | ${BODY_LIMIT_MS / 1_000} seconds |
 | Animals on a page | ${LIMIT_MAX} |
+
+The operator can also limit the requests of each API key. Every answer to a valid key then has the
+headers \`RateLimit-Policy\` (\`q\` requests within \`w\` seconds) and \`RateLimit\` (\`r\` requests are left
+for the next \`t\` seconds). Beyond the limit, nothing is done, and the answer is 429 \`rate_limited\` with
+\`Retry-After\`, about a second later.
 
 A field or a query parameter that is not described here is refused, not ignored.
 

@@ -131,7 +131,7 @@ Deno.test("every header of the interface that a browser keeps to itself is expos
 });
 
 const EXPOSED =
-  "deprecation, etag, idempotency-replayed, link, location, retry-after, sunset, www-authenticate, x-request-id";
+  "deprecation, etag, idempotency-replayed, link, location, ratelimit, ratelimit-policy, retry-after, sunset, www-authenticate, x-request-id";
 
 /** The same service with one origin named. */
 function sharing({ store, host }: TestService) {

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import type { ErrorCode } from "../../src/http/errors.ts";
+import { HOLD_BACK_MS } from "../../src/http/rate_limiter.ts";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../src/http/request_body.ts";
 import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "../../src/log/appender.ts";
 import { keyByTokenKey, projectionKey } from "../../src/store/layout.ts";
@@ -60,6 +61,12 @@ const WAYS: Record<"200" | "201" | "304", Way> & Partial<Record<ErrorCode, Way>>
     return await call({ headers, body: '{"name":"Mia","categoryId":7}' });
   },
   malformed_request: ({ call }) => call({ headers: { host: "localhost/healthz?" } }),
+  rate_limited: async ({ service, call }) => {
+    await call();
+    const answer = call();
+    await service.host.advance(HOLD_BACK_MS);
+    return await answer;
+  },
   internal_error: ({ faults, call }) => {
     faults.list = () => Promise.resolve([{ key: [], value: "{", versionstamp: "1" }]);
     return call();
@@ -104,7 +111,7 @@ for (const operation of Object.values(DESCRIPTION.paths).flatMap((path) => Objec
       Deno.test(`${operationId} gives the answer that is described: ${name}`, async () => {
         const way = WAYS[code as keyof typeof WAYS];
         assert(way !== undefined, `No way is known to get ${code}`);
-        await using stage = await openStage(operationId);
+        await using stage = await openStage(operationId, code === "rate_limited" ? 1 : undefined);
         const answer = await way(stage);
         const text = await answer.text();
         assertEquals(answer.status, Number(status), text);
@@ -114,14 +121,17 @@ for (const operation of Object.values(DESCRIPTION.paths).flatMap((path) => Objec
   }
 }
 
-async function openStage(operationId: string): Promise<Stage & AsyncDisposable> {
+async function openStage(
+  operationId: string,
+  rateLimit: number | undefined,
+): Promise<Stage & AsyncDisposable> {
   const faults: Partial<Store> = {};
   const service = await openTestService((store) => ({
     get: (key) => store.get(key),
     list: (range, options) => (faults.list ?? store.list.bind(store))(range, options),
     commit: (commit) => (faults.commit ?? store.commit.bind(store))(commit),
     close: () => (faults.close ?? store.close.bind(store))(),
-  }));
+  }), { rateLimit });
   await service.add(REX);
   // Whatever happens to a key, the next request looks at its own anew.
   await issueKey(service, { label: "another" });

@@ -1,0 +1,90 @@
+import type { Host } from "../host.ts";
+import { redactKeys } from "../redact_keys.ts";
+import type { Report } from "../report.ts";
+
+/** Shortest time between two reports, in milliseconds. */
+export const REPORT_INTERVAL_MS = 10_000;
+
+/** How many clients are told apart between two reports; further ones are part of the sum only. */
+const CLIENTS_LIMIT = 1_000;
+
+/** How many clients a report names. */
+const CLIENTS_REPORTED = 5;
+
+/** How much is reported of an `X-Forwarded-For` header, in characters. */
+const FORWARDED_FOR_LENGTH = 100;
+
+export type RefusalReason = "missing" | "invalid";
+
+export interface RefusedCredentialsParts {
+  host: Host;
+  report: Report;
+  /** Is called at every refusal. */
+  count?: (reason: RefusalReason) => void;
+}
+
+interface Client {
+  /** Of the connection, so perhaps of a proxy. */
+  address: string | undefined;
+  /** What the request itself claims. */
+  forwardedFor: string | undefined;
+  refused: number;
+}
+
+/**
+ * Counts the requests that are answered 401, and reports those with a key that is not valid: the first
+ * at once, the next ones together. A request without a key is no attempt to guess one, and not reported.
+ */
+export class RefusedCredentials {
+  readonly #parts: RefusedCredentialsParts;
+  readonly #clients = new Map<string, Client>();
+  #refused = 0;
+  #reportedAtMs = -Infinity;
+  #isReportDue = false;
+
+  constructor(parts: RefusedCredentialsParts) {
+    this.#parts = parts;
+  }
+
+  note(reason: RefusalReason, headers: Headers, address: string | undefined): void {
+    this.#parts.count?.(reason);
+    if (reason === "missing") return;
+    this.#refused++;
+    this.#noteClient(address, forwardedForOf(headers));
+    if (this.#isReportDue) return;
+    const { host } = this.#parts;
+    const waitMs = this.#reportedAtMs + REPORT_INTERVAL_MS - host.uptime();
+    if (waitMs <= 0) return this.#report();
+    this.#isReportDue = true;
+    host.after(waitMs, () => this.#report());
+  }
+
+  #noteClient(address: string | undefined, forwardedFor: string | undefined): void {
+    const name = `${address} ${forwardedFor}`;
+    const client = this.#clients.get(name);
+    if (client !== undefined) client.refused++;
+    else if (this.#clients.size < CLIENTS_LIMIT) {
+      this.#clients.set(name, { address, forwardedFor, refused: 1 });
+    }
+  }
+
+  #report(): void {
+    const clients = [...this.#clients.values()]
+      .sort((one, other) => other.refused - one.refused)
+      .slice(0, CLIENTS_REPORTED);
+    this.#parts.report("warn", "credentials_refused", { refused: this.#refused, clients });
+    this.#clients.clear();
+    this.#refused = 0;
+    this.#reportedAtMs = this.#parts.host.uptime();
+    this.#isReportDue = false;
+  }
+}
+
+/**
+ * The end of `X-Forwarded-For`, where the nearest proxy adds what it saw. Keys are redacted before it is
+ * cut, for a part of a key is not known as one.
+ */
+function forwardedForOf(headers: Headers): string | undefined {
+  const text = headers.get("x-forwarded-for")?.replace(/[^\x20-\x7e]/g, "");
+  return text && redactKeys(text).slice(-FORWARDED_FOR_LENGTH);
+}

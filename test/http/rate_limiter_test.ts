@@ -1,0 +1,240 @@
+import { assert, assertEquals } from "@std/assert";
+import { issueKey } from "../../src/commands/issue_key.ts";
+import { revokeKey } from "../../src/commands/revoke_key.ts";
+import {
+  HELD_BACK_LIMIT,
+  HOLD_BACK_MS,
+  RATE_LIMIT_MAX,
+  RateLimiter,
+} from "../../src/http/rate_limiter.ts";
+import { FakeHost } from "../fake_host.ts";
+import { openTestService, type TestService } from "../test_service.ts";
+import { assertRefused } from "./test_each_way.ts";
+
+const REX = { name: "Rex", categoryId: 1 };
+const LIMITED = { status: 429, code: "rate_limited" };
+
+/** Counts requests of a key until one is refused, and returns the number of the others. */
+function burstOf(limiter: RateLimiter, keyId = "key"): number {
+  for (let admitted = 0;; admitted++) {
+    if (!limiter.count(keyId).isAdmitted) return admitted;
+  }
+}
+
+for (const rate of [1, 3, 100, 1_000]) {
+  Deno.test(`RateLimiter admits ${2 * rate} requests at once, then ${rate} a second`, async () => {
+    const host = new FakeHost();
+    const limiter = new RateLimiter(rate, host);
+    assertEquals(burstOf(limiter), 2 * rate);
+    for (let seconds = 0; seconds < 5; seconds++) {
+      await host.advance(1_000);
+      assertEquals(burstOf(limiter), rate);
+    }
+    await host.advance(60_000);
+    assertEquals(burstOf(limiter), 2 * rate);
+  });
+}
+
+Deno.test("RateLimiter admits a refused key one second later, whatever was refused meanwhile", async () => {
+  for (const rate of [1, 7, RATE_LIMIT_MAX]) {
+    const host = new FakeHost();
+    const limiter = new RateLimiter(rate, host);
+    burstOf(limiter);
+    for (let refused = 0; refused < 10; refused++) {
+      await host.advance(rate === 1 ? 99 : 0);
+      assertEquals(limiter.count("key").isAdmitted, false);
+    }
+    await host.advance(1_000);
+    assert(limiter.count("key").isAdmitted, `at ${rate} a second`);
+  }
+});
+
+Deno.test("RateLimiter counts each key by itself, and by a clock that nobody sets", async () => {
+  const host = new FakeHost();
+  const limiter = new RateLimiter(5, host);
+  assertEquals(burstOf(limiter, "one"), 10);
+  host.jumpClock(3_600_000);
+  assertEquals(burstOf(limiter, "one"), 0);
+  assertEquals(burstOf(limiter, "other"), 10);
+  await host.advance(200);
+  assertEquals(burstOf(limiter, "one"), 1);
+});
+
+Deno.test("RateLimiter forgets the keys that were not used for longest, beyond 10,000 keys", async () => {
+  const host = new FakeHost();
+  const limiter = new RateLimiter(1, host);
+  const count = (prefix: string, keys: number) => {
+    for (let key = 0; key < keys; key++) limiter.count(`${prefix} ${key}`);
+  };
+  count("idle", 10_000);
+  await host.advance(2_000);
+  burstOf(limiter, "busy");
+  count("new", 9_999);
+  assertEquals(burstOf(limiter, "busy"), 0, "the idle keys were forgotten first");
+  count("newer", 10_000);
+  assertEquals(burstOf(limiter, "busy"), 2, "no more than 10,000 buckets are kept");
+});
+
+Deno.test("a key beyond RATE_LIMIT is answered 429, and admitted after Retry-After", async () => {
+  await using service = await openTestService(undefined, { rateLimit: 2 });
+  const { token } = await issueKey(service, { label: "another" });
+  const another = { headers: { authorization: `Bearer ${token}` } };
+  await service.add(REX);
+  for (const path of ["/v1/pets", "/v1/pets/1", "/v1/none"]) await service.send(path);
+
+  const refusals = await refuseAll(service, [
+    () => service.send("/v1/pets"),
+    () => service.send("/v1/pets/1"),
+    () => service.send("/v1/none"),
+    () => service.send("/v1/pets", { method: "DELETE" }),
+    () => service.add(REX),
+    () => service.add("{"),
+  ]);
+  for (const refused of refusals) {
+    assertEquals(refused.headers.get("retry-after"), "1");
+    assertEquals(refused.headers.get("cache-control"), "no-store");
+    assertEquals(limitOf(refused), ['"default";q=4;w=2', '"default";r=0;t=1']);
+  }
+  const admitted = await service.send("/v1/pets", another);
+  assertEquals(admitted.status, 200);
+  assertEquals(limitOf(admitted), ['"default";q=4;w=2', '"default";r=3;t=2']);
+
+  await service.host.advance(1_000);
+  const [added] = await Promise.all([service.add(REX), service.send("/v1/pets")]);
+  assertEquals(added.status, 201);
+  assertEquals(service.reports, [], "a limited key is not reported as a failure");
+});
+
+Deno.test("a refused request is answered a second later, so that a client gains nothing by repeating", async () => {
+  await using service = await openTestService(undefined, { rateLimit: 1 });
+  await service.send("/v1/pets");
+  await service.send("/v1/pets");
+  const statuses: number[] = [];
+  const sent = [1, 2].map(async () => statuses.push((await service.send("/v1/pets")).status));
+  await service.host.advance(HOLD_BACK_MS - 1);
+  assertEquals(statuses, []);
+  await service.host.advance(1);
+  assertEquals(statuses, [429, 429]);
+  await Promise.all(sent);
+});
+
+Deno.test("RateLimiter holds back 2,000 answers at a time, and sends further ones at once", async () => {
+  const host = new FakeHost();
+  const limiter = new RateLimiter(1, host);
+  let sent = 0;
+  const holdBack = async (answers: number) => {
+    for (let answer = 0; answer < answers; answer++) limiter.holdBack().then(() => sent++);
+    await host.advance(0);
+  };
+  await holdBack(1);
+  await host.advance(HOLD_BACK_MS);
+  assertEquals(sent, 1);
+  await holdBack(HELD_BACK_LIMIT + 3);
+  assertEquals(sent, 1 + 3);
+});
+
+Deno.test("every answer to a counted request says what is left, a kept answer included", async () => {
+  await using service = await openTestService(undefined, { rateLimit: 10 });
+  await service.add(REX);
+  const remaining: string[] = [];
+  const etag = (await service.send("/v1/pets")).headers.get("etag")!;
+  const requests: [string, RequestInit?][] = [
+    ["/v1/pets"],
+    ["/v1/pets"],
+    ["/v1/pets", { headers: { "if-none-match": etag } }],
+    ["/v1/pets/1"],
+    ["/v1/pets/1"],
+    ["/v1/pets/2"],
+    ["/v1/none"],
+    ["/v1/pets?limit=0"],
+    ["/v1/pets", { method: "PUT" }],
+    ["/v1/pets", { method: "POST", body: "{}" }],
+  ];
+  const statuses: number[] = [];
+  for (const [path, init] of requests) {
+    const answer = await service.send(path, init);
+    statuses.push(answer.status);
+    const [policy, limit] = limitOf(answer);
+    assertEquals(policy, '"default";q=20;w=2');
+    remaining.push(limit!);
+  }
+  assertEquals(statuses, [200, 200, 304, 200, 200, 404, 404, 400, 405, 415]);
+  assertEquals(
+    remaining,
+    [17, 16, 15, 14, 13, 12, 11].map((r) => `"default";r=${r};t=2`)
+      .concat([10, 9, 8].map((r) => `"default";r=${r};t=1`)),
+  );
+});
+
+Deno.test("a request without a valid key is not counted, nor one that needs no key", async () => {
+  await using service = await openTestService(undefined, { rateLimit: 1 });
+  const { id, token } = await issueKey(service, { label: "short" });
+  const headers = { authorization: `Bearer ${token}` };
+  const addOnce = () => service.add(REX, headers);
+  await addOnce();
+  await addOnce();
+  await refuseAll(service, [addOnce]);
+  await addOnce();
+  await revokeKey(service, id);
+  const requests: [number, () => Promise<Response>][] = [
+    [401, addOnce],
+    [401, () => service.send("/v1/pets", { headers })],
+    [401, () => service.sendBare("/v1/pets")],
+    [401, () => service.add(REX, { authorization: "Bearer nonsense" })],
+    [200, () => service.sendBare("/healthz")],
+    [200, () => service.sendBare("/openapi.json")],
+  ];
+  for (const [status, request] of requests) {
+    for (let times = 0; times < 4; times++) {
+      // Time stands still, so that an answer held back would never come.
+      const answer = await request();
+      assertEquals(answer.status, status);
+      if (status === 200) assertEquals(limitOf(answer), [null, null]);
+    }
+  }
+  assertEquals((await service.send("/v1/pets")).status, 200, "another key has its whole quota");
+});
+
+Deno.test("an addition beyond RATE_LIMIT is refused before its body is read", async () => {
+  await using service = await openTestService(undefined, { rateLimit: 1 });
+  await service.send("/v1/pets");
+  await service.send("/v1/pets");
+  let isRead = false;
+  const body = new ReadableStream({
+    pull: (controller) => {
+      isRead = true;
+      controller.close();
+    },
+  }, { highWaterMark: 0 });
+  const request = new Request("http://localhost/v1/pets", {
+    method: "POST",
+    headers: { authorization: `Bearer ${service.token}`, "content-type": "application/json" },
+    body,
+  });
+  await refuseAll(service, [() => service.handler(request)]);
+  assertEquals(isRead, false);
+});
+
+Deno.test("without RATE_LIMIT no request is refused, and no answer speaks of a limit", async () => {
+  await using service = await openTestService();
+  await service.add(REX);
+  for (let times = 0; times < 100; times++) {
+    const answer = await service.send("/v1/pets/1");
+    assertEquals(answer.status, 200);
+    assertEquals(limitOf(answer), [null, null]);
+  }
+});
+
+/** Sends requests together and asserts that each is answered 429 when it was held back. */
+async function refuseAll(
+  service: TestService,
+  requests: (() => Promise<Response>)[],
+): Promise<Response[]> {
+  const answering = requests.map((request) => assertRefused(service, request, LIMITED));
+  await service.host.advance(HOLD_BACK_MS);
+  return await Promise.all(answering);
+}
+
+function limitOf({ headers }: Response): (string | null)[] {
+  return [headers.get("ratelimit-policy"), headers.get("ratelimit")];
+}
