@@ -17,6 +17,7 @@ import { haproxyPath, ProxyProcess } from "./proxy_process.ts";
 const CLIENT_CONNECTION_LIMIT = 100;
 const HEADER_LIMIT_MS = 10_000;
 const IDLE_LIMIT_MS = 15_000;
+const ANSWER_LIMIT_MS = 10_000;
 /** Tolerance for a machine that is busy with 3,000 connections. */
 const LATE_MS = 5_000;
 
@@ -184,6 +185,7 @@ Deno.test({
       await using proxy = await ProxyProcess.start(upstream.host);
       using client = makeClient(proxy);
       if (isAway) upstream.close();
+      const startedMs = performance.now();
       const response = await fetch(`${proxy.address}/v1/pets`, {
         client,
         method: "POST",
@@ -192,6 +194,7 @@ Deno.test({
       });
       assertEquals(response.headers.get("retry-after"), "1");
       await assertError(response, 503, code);
+      assert(performance.now() - startedMs < ANSWER_LIMIT_MS + LATE_MS);
       // No request is sent to the service a second time.
       assertEquals(upstream.connections, isAway ? 0 : 1);
     }));
