@@ -1,0 +1,145 @@
+import { assert } from "@std/assert";
+import { freePort } from "../free_port.ts";
+import { readLines } from "../service_process.ts";
+
+const README = new URL("../../README.md", import.meta.url);
+const PLACES = ["/usr/sbin/haproxy", "/usr/local/sbin/haproxy"];
+
+/** HAProxy with the configuration of README.md, on loopback and a free port. */
+export class ProxyProcess implements AsyncDisposable {
+  readonly port: number;
+  /** The certificate of the proxy, as PEM. It holds for `localhost` and 127.0.0.1. */
+  readonly certificate: string;
+  #process: Deno.ChildProcess;
+  #reading: Promise<void>;
+  #folder: string;
+
+  private constructor(
+    process: Deno.ChildProcess,
+    reading: Promise<void>,
+    { port, certificate, folder }: { port: number; certificate: string; folder: string },
+  ) {
+    this.#process = process;
+    this.#reading = reading;
+    this.#folder = folder;
+    this.port = port;
+    this.certificate = certificate;
+  }
+
+  /** Resolves when it listens. `upstream` is the address of the service, such as `127.0.0.1:8000`. */
+  static async start(upstream: string): Promise<ProxyProcess> {
+    const program = haproxyPath();
+    assert(program !== undefined, "haproxy is installed");
+    const folder = await Deno.makeTempDir();
+    const port = freePort();
+    const certificate = await makeCertificate(folder);
+    const configPath = `${folder}/haproxy.cfg`;
+    await Deno.writeTextFile(configPath, await readConfiguration({ folder, port, upstream }));
+    await run(program, ["-c", "-f", configPath]);
+    const process = new Deno.Command(program, {
+      args: ["-f", configPath],
+      stdout: "null",
+      stderr: "piped",
+    }).spawn();
+    const lines: string[] = [];
+    const reading = readLines(process.stderr, (line) => {
+      // The last lines say why it did not start.
+      lines.push(line);
+      if (lines.length > 20) lines.shift();
+    });
+    const proxy = new ProxyProcess(process, reading, { port, certificate, folder });
+    try {
+      await untilListening(port);
+    } catch (error) {
+      await proxy[Symbol.asyncDispose]();
+      throw new Error(`The proxy did not start: ${lines.join("\n")}`, { cause: error });
+    }
+    return proxy;
+  }
+
+  get address(): string {
+    return `https://127.0.0.1:${this.port}`;
+  }
+
+  /** Bytes of memory that it uses. */
+  async residentBytes(): Promise<number> {
+    const status = await Deno.readTextFile(`/proc/${this.#process.pid}/status`);
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) * 1024;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#process.kill("SIGTERM");
+    await this.#process.status;
+    await this.#reading;
+    await Deno.remove(this.#folder, { recursive: true });
+  }
+}
+
+/** The program of HAProxy, or `undefined` if it is not installed. */
+export function haproxyPath(): string | undefined {
+  const folders = (Deno.env.get("PATH") ?? "").split(":").map((folder) => `${folder}/haproxy`);
+  return [...folders, ...PLACES].find((path) => {
+    try {
+      return Deno.statSync(path).isFile;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** The one HAProxy configuration of README.md, with other addresses and files, and without another user. */
+async function readConfiguration(
+  { folder, port, upstream }: { folder: string; port: number; upstream: string },
+): Promise<string> {
+  const readme = await Deno.readTextFile(README);
+  const blocks = [...readme.matchAll(/^```haproxy\n([^]*?)^```$/gm)];
+  assert(blocks.length === 1, "README.md has one block of haproxy");
+  let text = blocks[0][1];
+  const replace = (from: string, to: string) => {
+    assert(text.split(from).length === 2, `the configuration has ${JSON.stringify(from)} once`);
+    text = text.replace(from, to);
+  };
+  replace("    user haproxy\n", "");
+  replace("    group haproxy\n", "");
+  replace("    chroot /var/lib/haproxy\n", "");
+  replace("bind :443,:::443 v6only ", `bind 127.0.0.1:${port} `);
+  replace("/etc/haproxy/pets.pem", `${folder}/pets.pem`);
+  replace("127.0.0.1:8000", upstream);
+  return text;
+}
+
+/** Writes a self-signed certificate and its key to `pets.pem`, and resolves to the certificate. */
+async function makeCertificate(folder: string): Promise<string> {
+  const [keyPath, certificatePath] = [`${folder}/key.pem`, `${folder}/certificate.pem`];
+  await run("openssl", [
+    ..."req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2".split(" "),
+    ..."-subj /CN=localhost -addext basicConstraints=critical,CA:FALSE".split(" "),
+    ..."-addext subjectAltName=DNS:localhost,IP:127.0.0.1".split(" "),
+    ...["-keyout", keyPath, "-out", certificatePath],
+  ]);
+  const certificate = await Deno.readTextFile(certificatePath);
+  await Deno.writeTextFile(
+    `${folder}/pets.pem`,
+    certificate + await Deno.readTextFile(keyPath),
+  );
+  return certificate;
+}
+
+async function run(program: string, args: string[]): Promise<void> {
+  const { success, stdout, stderr } = await new Deno.Command(program, { args }).output();
+  const decoder = new TextDecoder();
+  assert(success, `${program}: ${decoder.decode(stdout)}${decoder.decode(stderr)}`);
+}
+
+async function untilListening(port: number): Promise<void> {
+  const deadlineMs = performance.now() + 10_000;
+  while (true) {
+    try {
+      (await Deno.connect({ hostname: "127.0.0.1", port })).close();
+      return;
+    } catch (error) {
+      if (performance.now() > deadlineMs) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
