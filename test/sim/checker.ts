@@ -39,6 +39,8 @@ class Checker {
   #violations: Violations;
   #keys: Map<string, KeyLife>;
   #petsByName = new Map<string, LandedPet[]>();
+  /** The first request that each key of a machine was accepted for, by machine and key. */
+  #firstUses = new Map<string, Exchange>();
 
   constructor(truth: Truth, violations: Violations) {
     this.#truth = truth;
@@ -56,6 +58,7 @@ class Checker {
       if (exchange.answer === undefined) continue;
       this.#checkForm(exchange);
       this.#checkCredentials(exchange);
+      this.#noteUse(exchange);
       const { ask } = exchange;
       if (ask.kind === "list") this.#checkList(exchange, ask);
       else if (ask.kind === "get") this.#checkGet(exchange, ask);
@@ -124,14 +127,39 @@ class Checker {
     const { earliest, latest } = machine.clockBetween(startAt, endAt);
     let mayStand = life.issued.step <= endStep;
     let mayFall = life.issued.step > startStep;
+    // A cached key ends by the clock as it was when the key was read, too.
+    const latestReckoned = Math.max(latest, Math.ceil(endAt + machine.mostAhead(endAt)));
     for (const { from, step } of life.ends) {
       // An end at once holds from its commit on, whatever the clocks say; one ahead, by the clock.
-      const surely = step <= startStep && (from === undefined || earliest >= from);
-      const perhaps = step <= endStep && (from === undefined || latest >= from);
+      const surely = step <= startStep &&
+        (from === undefined || earliest >= from || this.#hasEndedInCache(exchange, from));
+      const perhaps = step <= endStep && (from === undefined || latestReckoned >= from);
       if (surely) mayStand = false;
       if (perhaps) mayFall = true;
     }
     return { mayStand, mayFall };
+  }
+
+  #noteUse(exchange: Exchange): void {
+    const { answer, bearer, machine } = exchange;
+    if (bearer.kind !== "key" || answer!.status === 401 || answer!.status === 503) return;
+    const name = `${machine.name} ${bearer.keyId}`;
+    const first = this.#firstUses.get(name);
+    if (first === undefined || exchange.endAt < first.endAt) this.#firstUses.set(name, exchange);
+  }
+
+  /**
+   * Whether a key ended before the request by the clock that its machine had when it cached the key. That
+   * is known if the clock jumped only after the key was accepted there, and no event of a key or change of
+   * the generation has made the machine read the key again.
+   */
+  #hasEndedInCache({ bearer, machine, startAt, endStep }: Exchange, from: number): boolean {
+    if (bearer.kind !== "key") return false;
+    const first = this.#firstUses.get(`${machine.name} ${bearer.keyId}`);
+    if (first === undefined || first.endAt >= startAt) return false;
+    const offset = machine.steadyOffset(first.endAt);
+    if (offset === undefined || startAt + offset < from + CLOCK_STEP_MS) return false;
+    return !this.#truth.keyChangeSteps.some((step) => step >= first.startStep && step <= endStep);
   }
 
   /** A list is right if at some moment of the request the store held what it shows. */
@@ -277,6 +305,9 @@ function contentOf({ answer }: Exchange, held: Held | undefined) {
   if (status === 200) return { body, link: headers.get("link") };
   return status === 304 ? held : undefined;
 }
+
+/** A clock shows whole milliseconds. */
+const CLOCK_STEP_MS = 1;
 
 /** How long before its commit a decision can have been taken, in milliseconds. */
 const UNDER_WAY_MS = 30_000;

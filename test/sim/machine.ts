@@ -112,6 +112,21 @@ export class Machine implements Host {
     return sum;
   }
 
+  /** How far its clock was ahead at the most, at any time until then, in milliseconds. */
+  mostAhead(until: number): number {
+    return Math.max(...this.#offsetsUntil(until));
+  }
+
+  /** How far its clock was ahead all the time until then; `undefined` if it jumped. */
+  steadyOffset(until: number): number | undefined {
+    const offsets = this.#offsetsUntil(until);
+    return offsets.length === 1 ? offsets[0] : undefined;
+  }
+
+  #offsetsUntil(until: number): number[] {
+    return this.#offsets.filter(({ from }) => from <= until).map(({ offset }) => offset);
+  }
+
   /** The earliest and the latest time that its clock showed between two true times. */
   clockBetween(from: number, to: number): { earliest: number; latest: number } {
     let earliest = Infinity;

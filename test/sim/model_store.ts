@@ -5,6 +5,7 @@ import {
   COMMIT_MUTATIONS_LIMIT,
   LIST_LIMIT,
   type ListOptions,
+  type Mutation,
   type Store,
   type StoreEntry,
 } from "../../src/store/store.ts";
@@ -119,6 +120,14 @@ export class ModelStore implements Store {
     }
     this.#parts.committed?.(commit);
     return versionstamp;
+  }
+
+  /** Does what somebody with a shell does to the store, so that nobody is told of it as of a commit. */
+  damage(mutation: Mutation): void {
+    const { committed } = this.#parts;
+    this.#parts.committed = undefined;
+    this.apply({ checks: [], mutations: [mutation] });
+    this.#parts.committed = committed;
   }
 
   #rowOf(name: string): Row | undefined {

@@ -171,6 +171,31 @@ export const MUTANTS: Mutant[] = [
     ]],
   },
   {
+    name: "a clock that is set back prolongs a cached key",
+    isRare: true,
+    file: KEY_READER,
+    edits: [["this.#host.uptime() < endsAtUptime", "true"]],
+  },
+  {
+    name: "the latest of several revocations ahead counts",
+    isRare: true,
+    file: KEY_READER,
+    edits: [["Math.min(key.revokedAt ?? Infinity,", "Math.max(key.revokedAt ?? 0,"]],
+  },
+  {
+    name: "a head that is missing is that of an empty log",
+    file: HEAD_READER,
+    edits: [[
+      "    this.#expectToFollow(read, known);\n    this.advance(read);",
+      "    this.advance(read);",
+    ]],
+  },
+  {
+    name: "a head may be older than one that was seen",
+    file: HEAD_READER,
+    edits: [["head.position < position || versionstamp < known.versionstamp!", "false"]],
+  },
+  {
     name: "a key revoked at once stands until the clock says so",
     file: KEY_READER,
     edits: [["if (record.isAtOnce) key.isRevoked = true;", ""]],

@@ -2,7 +2,7 @@ import { check } from "./checker.ts";
 import type { Code } from "./code.ts";
 import { disturb } from "./disturbances.ts";
 import { Fleet } from "./fleet.ts";
-import type { Bearer } from "./history.ts";
+import type { Ask, Bearer } from "./history.ts";
 import { CALM, drawWeather, LATE_MS } from "./weather.ts";
 import { restoreElsewhere } from "./restoring.ts";
 import { scanAll } from "./truth.ts";
@@ -137,6 +137,41 @@ async function recover(crowd: Crowd): Promise<void> {
   await auditStore(crowd, { isRequired: true });
   const lines = await exportLog(crowd);
   if (world.random.chance(0.15)) await restoreElsewhere(crowd, lines);
+  if (world.random.chance(0.2)) await loseHead(crowd);
+}
+
+/** Takes the head away, or puts an older one in its place: no instance may go on as if that were right. */
+async function loseHead({ fleet, keys: [{ keyId, token }], newestPetId }: Crowd): Promise<void> {
+  const { site: { model }, truth, violations, world } = fleet;
+  const bearer: Bearer = { kind: "key", keyId, token };
+  // An instance can miss only what it has seen.
+  for (let slot = 0; slot < fleet.size; slot++) await fleet.send(slot, { kind: "list" }, bearer);
+  const { value } = model.read(["head"])!;
+  const head = JSON.parse(value as string);
+  const older = JSON.stringify({ ...head, position: head.position - 1 });
+  model.damage(
+    world.random.chance(0.5)
+      ? { type: "delete", key: ["head"] }
+      : { type: "set", key: ["head"], value: older },
+  );
+  world.trace("the head is lost");
+  fleet.isCalm = false;
+  const lines = truth.lines.length;
+  for (let slot = 0; slot < fleet.size; slot++) {
+    const create = { kind: "create", name: `lost-${slot}`, categoryId: slot } as const;
+    const asks = [{ kind: "list" }, { kind: "get", petId: newestPetId }, create, { kind: "list" }];
+    for (const ask of asks as Ask[]) {
+      const status = (await fleet.send(slot, ask, bearer))?.answer?.status;
+      if (status !== 503) violations.add(`without its head, a store gives ${ask.kind} ${status}`);
+    }
+  }
+  if (truth.lines.length > lines) violations.add("lines landed in a store without its head");
+  model.damage({ type: "set", key: ["head"], value: value as string });
+  world.trace("the head is back");
+  fleet.isCalm = true;
+  for (let slot = 0; slot < fleet.size; slot++) {
+    await fleet.send(slot, { kind: "list", limit: 100 }, bearer);
+  }
 }
 
 /** Everything that the store holds is what the log says that it holds. */

@@ -37,6 +37,8 @@ const DATA_MARK = ',"data":';
 export class Truth {
   readonly lines: LandedLine[] = [];
   readonly pets: LandedPet[] = [];
+  /** The steps of all events of keys, and of all changes of the generation that is served. */
+  readonly keyChangeSteps: number[] = [];
   #world: World;
   #violations: Violations;
   #lastHash = GENESIS;
@@ -119,8 +121,10 @@ export class Truth {
     const { step, now: at } = this.#world;
     const line: LandedLine = { position, text, event, step, at, machine };
     this.lines.push(line);
-    if (event.type !== "PetCreated") this.#keyPosition = position;
-    else {
+    if (event.type !== "PetCreated") {
+      this.#keyPosition = position;
+      this.keyChangeSteps.push(step);
+    } else {
       const { id, status } = event.data;
       if (id !== this.pets.length + 1) {
         this.#violations.add(`pet ${id} landed after ${this.pets.length} pets`);
@@ -148,6 +152,7 @@ export class Truth {
       this.#violations.add(`generation ${generation} is served after ${this.#generation}`);
     }
     this.#generation = generation;
+    this.keyChangeSteps.push(this.#world.step);
     this.checkGeneration(generation, model);
   }
 }

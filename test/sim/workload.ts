@@ -1,5 +1,6 @@
 /** What clients and operators do in a world: drawn from its seed. */
 
+import { createHash } from "node:crypto";
 import type { Service } from "../../src/service.ts";
 import type { Code } from "./code.ts";
 import { cursorOf } from "./checker.ts";
@@ -234,6 +235,7 @@ export async function runOperator(crowd: Crowd, count: number): Promise<void> {
       issue: 3,
       revoke: 3,
       rotate: 2,
+      retire: 0.5,
       export: 1,
       audit: 1,
       replay: isReplayer ? 5 : 0,
@@ -254,6 +256,8 @@ export async function runOperator(crowd: Crowd, count: number): Promise<void> {
       const key = random.pick(candidates);
       const end = action === "revoke"
         ? revoke(crowd, key.keyId, circumstances)
+        : action === "retire"
+        ? retire(crowd, key, random, circumstances)
         : rotate(crowd, key.keyId, random.pick([0, 100, 20_000]), circumstances);
       if (random.chance(0.5)) useKeyMeanwhile(crowd, key, circumstances.slot, random);
       await end;
@@ -380,6 +384,29 @@ async function rotate(
   if (rotation === undefined) return;
   const { id, token } = rotation.successor;
   keys.push({ keyId: id, token, isKept: false });
+}
+
+/** Revokes a key several times ahead of time, as the log of another version may have it. */
+async function retire(
+  crowd: Crowd,
+  { keyId, token }: KeyInUse,
+  random: Random,
+  circumstances: Circumstances,
+): Promise<void> {
+  const delaysMs = Array.from({ length: 3 }, () => random.between(100, 20_000));
+  const retiring = ({ appender, host }: Service) => {
+    const now = host.now();
+    const tokenHash = createHash("sha256").update(token).digest("hex");
+    const revocations = delaysMs.map((delayMs) => ({
+      id: host.newId(),
+      time: new Date(now).toISOString(),
+      actor: "operator",
+      type: "ApiKeyRevoked" as const,
+      data: { keyId, tokenHash, effectiveAt: new Date(now + delayMs).toISOString() },
+    }));
+    return appender.append({ prepare() {}, decide: () => revocations });
+  };
+  await commandKeys(crowd, "rotate", retiring, () => keyId, circumstances);
 }
 
 /** Runs a command and writes down what became of it. */
