@@ -178,7 +178,6 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: "the latest of several revocations ahead counts",
-    isRare: true,
     file: KEY_READER,
     edits: [["Math.min(key.revokedAt ?? Infinity,", "Math.max(key.revokedAt ?? 0,"]],
   },
