@@ -112,15 +112,17 @@ export class Server {
     }
   }
 
-  async #answer(request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>): Promise<Response> {
-    if (BODY_HIDDEN.has(request.method) && !isBodyBounded(request.headers)) return endedResponse();
-    const response = await this.#options.handler(request, {
+  async #answer(
+    request: Request,
+    info: Deno.ServeHandlerInfo<Deno.NetAddr>,
+  ): Promise<Response> {
+    const { handler, host } = this.#options;
+    const response = await handler(request, {
       // Asked for if it is needed only: it costs Deno a call.
       clientAddress: () => info.remoteAddr.hostname,
       urlWithoutHost: this.#urlWithoutHost,
     });
-    if (response.status < 400) return response;
-    return await withoutBody(request, response, this.#options.host);
+    return response.status < 400 ? response : await withoutBody(request, response, host);
   }
 }
 
@@ -147,9 +149,9 @@ const ENDED = new Error("The connection is ended, since its request has a body w
  * Ends the connection after the head of a response. Only an error of the response's stream keeps Deno from
  * reading a body that the handler cannot see, and that error leaves no room for a body of the response.
  */
-function endedResponse(): Response {
+function endedResponse(status: number): Response {
   const body = new ReadableStream({ start: (controller) => controller.error(ENDED) });
-  return new Response(body, { status: 413 });
+  return new Response(body, { status });
 }
 
 /**
@@ -160,6 +162,9 @@ function endedResponse(): Response {
  * reader must let go in the end, or the file descriptor would be lost.
  */
 async function withoutBody(request: Request, response: Response, host: Host): Promise<Response> {
+  if (BODY_HIDDEN.has(request.method)) {
+    return isBodyBounded(request.headers) ? response : endedResponse(response.status);
+  }
   const reader = abandonedBodies.get(request);
   if (reader !== undefined) {
     host.after(ANSWER_SENT_MS, () => void reader.cancel().catch(() => {}));

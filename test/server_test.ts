@@ -88,9 +88,10 @@ testOnServer("an endless body of a refused request is not swallowed", async (ser
     [405, "POST /docs HTTP/1.1\r\n"],
     [413, `POST /v1/pets HTTP/1.1\r\n${key}${json}`],
     [415, `POST /v1/pets HTTP/1.1\r\n${key}Content-Type: text/plain\r\n`],
-    [413, `GET /v1/pets HTTP/1.1\r\n${key}`],
+    [401, "GET /v1/pets HTTP/1.1\r\n"],
+    [404, `GET /v1/pets/9 HTTP/1.1\r\n${key}`],
     [413, "GET /healthz HTTP/1.1\r\n"],
-    [413, "CONNECT x:1 HTTP/1.1\r\n"],
+    [405, "CONNECT x:1 HTTP/1.1\r\n"],
   ];
   for (const [status, head] of cases) {
     for (const [framing, rest] of Object.entries(ENDLESS)) {

@@ -15,6 +15,7 @@ import { createPet, getPet, listPets, PETS_PATH, readOrder } from "./pets.ts";
 import { type PublicParts, type PublicRoutes, publicRoutes } from "./public_routes.ts";
 import type { CountedRequest, RateLimiter } from "./rate_limiter.ts";
 import type { RefusedCredentials } from "./refused_credentials.ts";
+import { isBodyBounded, tooLarge } from "./request_body.ts";
 import { expectHost, requestTarget } from "./request_target.ts";
 
 export interface HandlerParts extends CreatePetParts, PublicParts {
@@ -95,8 +96,10 @@ function answerTo(
     if (answerToPreflight !== undefined) return answerToPreflight;
   }
   if (answerToAnybody !== undefined) {
-    if (isRead) return answerToAnybody(request.headers);
-    throw methodNotAllowed(READ_METHODS);
+    if (!isRead) throw methodNotAllowed(READ_METHODS);
+    // Nobody has to show a key here, and the server would read the body to its end.
+    if (!isBodyBounded(request.headers)) throw tooLarge();
+    return answerToAnybody(request.headers);
   }
   const token = bearerToken(request.headers.get("authorization"));
   if (method === "POST" && path === PETS_PATH) {
@@ -170,14 +173,12 @@ function responseOf(
   requestId: string,
   counted: CountedRequest | undefined,
 ): Response {
+  const fields: Record<string, string> = { "x-request-id": requestId, ...headers };
+  if (body !== null) Object.assign(fields, contentHeaders);
+  if (counted !== undefined) Object.assign(fields, counted.headers);
   return new Response(body instanceof Uint8Array ? byteStream(body) : body, {
     status,
-    headers: {
-      ...(body === null ? {} : contentHeaders),
-      "x-request-id": requestId,
-      ...headers,
-      ...counted?.headers,
-    },
+    headers: fields,
   });
 }
 

@@ -66,6 +66,14 @@ export function isBodyBounded(headers: Headers): boolean {
   return declared === null || DIGITS.test(declared) && Number(declared) <= BODY_LIMIT_BYTES;
 }
 
+export function tooLarge(): Refusal {
+  return new Refusal(
+    "body_too_large",
+    `The body is larger than ${BODY_LIMIT_BYTES} bytes`,
+    { connection: "close" },
+  );
+}
+
 async function readChunks(request: Request, limits: BodyLimits): Promise<Uint8Array> {
   const reader = request.body?.getReader();
   if (reader === undefined) return new Uint8Array();
@@ -132,12 +140,4 @@ function isJson(contentType: string | null): boolean {
   const [type, ...parameters] = contentType.toLowerCase().split(";").map((part) => part.trim());
   return type === "application/json" &&
     parameters.every((parameter) => /^$|^charset="?utf-8"?$/.test(parameter));
-}
-
-function tooLarge(): Refusal {
-  return new Refusal(
-    "body_too_large",
-    `The body is larger than ${BODY_LIMIT_BYTES} bytes`,
-    { connection: "close" },
-  );
 }
