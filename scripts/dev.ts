@@ -5,7 +5,10 @@
  */
 
 import { readConfig } from "../src/config.ts";
+import { permissionFlags } from "./permission_flags.ts";
 import { EXIT, runTool, UsageError } from "./run_tool.ts";
+
+const SERVER = "scripts/dev_server.ts";
 
 const HELP = `
 Serves for development: starts again on every change of the source, sees to it that there is a
@@ -28,7 +31,8 @@ await runTool({
     // What cannot be used is told here: the watcher would wait for a change that mends nothing.
     readConfig();
     // A process of its own, because the watcher outlives whatever it watches, a refusal included.
-    const watcher = new Deno.Command(Deno.execPath(), { args: ["task", "--quiet", "dev:watch"] });
+    const flags = ["--watch", ...await permissionFlags(SERVER, [])];
+    const watcher = new Deno.Command(Deno.execPath(), { args: ["run", ...flags, SERVER] });
     const process = watcher.spawn();
     // A terminal tells the watcher of Ctrl-C itself; this process has but to outlive it.
     Deno.addSignalListener("SIGINT", () => {});

@@ -9,12 +9,13 @@
 
 import { KeyLabel } from "../events/api_key.ts";
 import { type ApiKey, stateOf } from "../src/api_key.ts";
-import { issueKey } from "../src/commands/issue_key.ts";
+import { issueKey, type ShowKey } from "../src/commands/issue_key.ts";
 import { revokeKey } from "../src/commands/revoke_key.ts";
 import { rotateKey, UnrotatableKeyError } from "../src/commands/rotate_key.ts";
 import { listKeys } from "../src/projections/key_reader.ts";
+import { reasonOf } from "../src/report.ts";
 import { parseDuration } from "./parse_duration.ts";
-import { EXIT, print, runTool, UsageError, withService } from "./run_tool.ts";
+import { EXIT, print, runTool, UsageError, withService, write } from "./run_tool.ts";
 
 const HELP = `
 Issues, lists, rotates and revokes API keys. Works while the service runs, and takes effect at its next request.
@@ -78,12 +79,11 @@ async function issue(flags: Flags): Promise<number> {
   const label = labelOf(flags);
   if (label === undefined) throw new UsageError("--label is needed: what the key is for");
   const lifetimeMs = durationOf("expires-in", flags);
-  const { id, token } = await withService({ create: true }, (service) => {
+  const { id } = await withService({ create: true }, (service) => {
     const expiry = lifetimeMs === undefined ? {} : { expiresAt: service.host.now() + lifetimeMs };
-    return issueKey(service, { label, ...expiry });
+    return issueShown((show) => issueKey(service, { label, ...expiry }, show));
   });
-  console.error(`Issued key ${id}. It is shown this once and cannot be shown again:`);
-  await print(token);
+  console.error(`Issued key ${id}. It is shown this once and cannot be shown again.`);
   return EXIT.done;
 }
 
@@ -95,6 +95,37 @@ async function list({ json = false }: Flags): Promise<number> {
   keys.sort((one, other) => one.issuedAt - other.issuedAt);
   await (json ? print(JSON.stringify(keys.map((key) => members(key, now)))) : table(keys, now));
   return EXIT.done;
+}
+
+/**
+ * Prints a key and then issues it, for a key that nobody saw must not be valid, nor replace another one.
+ * The line ends when the key is valid, so who has read the whole line may use the key.
+ */
+async function issueShown<T>(issue: (show: ShowKey) => Promise<T>): Promise<T> {
+  let shownId: string | undefined;
+  try {
+    return await issue(async ({ id, token }) => {
+      await printToken(token);
+      shownId = id;
+    });
+  } catch (error) {
+    if (shownId === undefined) throw error;
+    throw new Error(
+      `${reasonOf(error)}; the printed key ${shownId} is valid only if keys list shows it`,
+    );
+  } finally {
+    if (shownId !== undefined) await print("");
+  }
+}
+
+async function printToken(token: string): Promise<void> {
+  let reason = "nobody reads standard output";
+  try {
+    if (await write(new TextEncoder().encode(token))) return;
+  } catch (error) {
+    reason = reasonOf(error);
+  }
+  throw new Error(`The key could not be printed, so it was not issued: ${reason}`);
 }
 
 /** What is told of a key: all but the hash of its token. */
@@ -128,14 +159,14 @@ async function rotate(keyId: string, flags: Flags): Promise<number> {
   try {
     const { successor, predecessor, retiresAt } = await withService(
       { create: false },
-      (service) => rotateKey(service, keyId, { overlapMs, label, lifetimeMs }),
+      (service) =>
+        issueShown((show) => rotateKey(service, keyId, { overlapMs, label, lifetimeMs }, show)),
     );
     console.error(`Key ${predecessor.id} (${predecessor.label}) lives until ${second(retiresAt)}.`);
     const end = successor.expiresAt === undefined ? "" : `, until ${second(successor.expiresAt)}`;
     console.error(
-      `Issued key ${successor.id}${end}. It is shown this once and cannot be shown again:`,
+      `Issued key ${successor.id}${end}. It is shown this once and cannot be shown again.`,
     );
-    await print(successor.token);
     return EXIT.done;
   } catch (error) {
     if (!(error instanceof UnrotatableKeyError)) throw error;

@@ -10,7 +10,7 @@ import { followLog } from "../src/log/follow_log.ts";
 import { LogDamagedError, readWholeLog, type WholeLine } from "../src/log/read_whole_log.ts";
 import type { Service } from "../src/service.ts";
 import { prettyEvent } from "./pretty_event.ts";
-import { EXIT, runTool, UsageError, withService, writeAll } from "./run_tool.ts";
+import { EXIT, runTool, UsageError, withService, write } from "./run_tool.ts";
 
 const HELP = `
 Prints the event log, byte for byte as it is stored, one line an event, in order.
@@ -68,7 +68,8 @@ await runTool({
         : readWholeLog(service.store, { from: first, to: Math.min(position, to ?? Infinity) });
       for await (const batch of lines) {
         const wanted = type === undefined ? batch : batch.filter((line) => typeOf(line) === type);
-        await writeAll(format(wanted));
+        // The reader has seen enough: `deno task log | head`.
+        if (!await write(format(wanted))) break;
       }
     });
     return EXIT.done;

@@ -38,8 +38,6 @@ export async function runTool<Options extends NonNullable<ParseArgsConfig["optio
     const { values, positionals } = parse(options);
     Deno.exit(await run(values, positionals));
   } catch (error) {
-    // Who reads the output has seen enough: `deno task log | head`.
-    if (error instanceof Deno.errors.BrokenPipe) Deno.exit(EXIT.done);
     const hint = error instanceof UsageError ? "; --help shows how it is used" : "";
     console.error(`error: ${reasonOf(error)}${hint}`);
     Deno.exit(EXIT.couldNotRun);
@@ -79,15 +77,21 @@ export async function withPatientStore<T>(
   }
 }
 
-/** Prints a line of data on standard output. */
-export function print(line: string): Promise<void> {
-  return writeAll(new TextEncoder().encode(`${line}\n`));
+/** Prints a line of data on standard output. If nobody reads it, that is no failure of the command. */
+export async function print(line: string): Promise<void> {
+  await write(new TextEncoder().encode(`${line}\n`));
 }
 
-/** Writes all bytes to standard output; throws `Deno.errors.BrokenPipe` where nobody reads it any more. */
-export async function writeAll(bytes: Uint8Array): Promise<void> {
-  for (let offset = 0; offset < bytes.length;) {
-    offset += await Deno.stdout.write(bytes.subarray(offset));
+/** Writes all bytes to standard output. Resolves to `false` if it is a pipe that nobody reads any more. */
+export async function write(bytes: Uint8Array): Promise<boolean> {
+  try {
+    for (let offset = 0; offset < bytes.length;) {
+      offset += await Deno.stdout.write(bytes.subarray(offset));
+    }
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.BrokenPipe) return false;
+    throw error;
   }
 }
 

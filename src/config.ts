@@ -37,8 +37,7 @@ export function readConfig(): Config {
     const kvPath = readKvPathOnDenoDeploy();
     return { port: undefined, hostname: undefined, kvPath, ...settings };
   }
-  const hostname = read("HOST") ?? "0.0.0.0";
-  return { port: readPort(), hostname, kvPath: readKvPath(), ...settings };
+  return { port: readPort(), hostname: readHost(), kvPath: readKvPath(), ...settings };
 }
 
 /** Whether Deno's OpenTelemetry is on, by the variable that Deno itself looks at. */
@@ -51,6 +50,12 @@ function readPort(): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
   throw new ConfigError(`PORT must be a number from 0 to 65535, not ${JSON.stringify(text)}`);
+}
+
+function readHost(): string {
+  const text = read("HOST") ?? "0.0.0.0";
+  if (/^[\w.:%-]+$/.test(text)) return text;
+  throw new ConfigError(`HOST must be a host name or an IP address, not ${JSON.stringify(text)}`);
 }
 
 /**

@@ -51,7 +51,6 @@ export async function serve(
     throw new ListenError(config, error);
   }
   surviveFileSizeLimit();
-  report("info", "listening", { hostname: server.addr.hostname, port: server.addr.port });
   // The first call finds out whether the store is there and ours, and sees to it that it is waited for.
   service.heads.fresh().catch((error) => {
     if (!(error instanceof ForeignStoreError)) return;
@@ -69,6 +68,8 @@ export async function serve(
     await Promise.race([answered, sleep(host, SHUTDOWN_MS.exit - SHUTDOWN_MS.close)]);
     report("info", "stopped");
   });
+  // Only now, for whoever reads this line may send a signal.
+  report("info", "listening", { hostname: server.addr.hostname, port: server.addr.port });
   await Promise.race([refused, onListening(service, server.addr)]);
   await Promise.race([refused, stopped]);
 }
@@ -81,13 +82,24 @@ function surviveFileSizeLimit(): void {
   if (Deno.build.os !== "windows") Deno.addSignalListener("SIGXFSZ", () => {});
 }
 
+/**
+ * A signal to the process group arrives several times: from the system, and from each parent process
+ * (deno task, the launcher) that passes it on. Only a later one is a second request to end.
+ */
+const SIGNAL_ECHO_MS = 500;
+
 /** Runs `shutDown` at the first signal; a second one ends the process at once. */
 async function shutDownOnSignal(shutDown: (signal: string) => Promise<void>): Promise<void> {
   const signals = ["SIGTERM", "SIGINT"] as const;
   const signal = await new Promise<string>((resolve) => {
     for (const name of signals) Deno.addSignalListener(name, () => resolve(name));
   });
-  for (const name of signals) Deno.addSignalListener(name, () => Deno.exit(1));
+  const receivedAt = systemHost.uptime();
+  for (const name of signals) {
+    Deno.addSignalListener(name, () => {
+      if (systemHost.uptime() - receivedAt > SIGNAL_ECHO_MS) Deno.exit(1);
+    });
+  }
   await shutDown(signal);
   Deno.exit(0);
 }

@@ -104,7 +104,9 @@ export class Server {
       await new Promise<void>((resolve) => host.after(LISTEN_AGAIN_MS, resolve));
       if (this.#isShuttingDown) return;
       try {
-        this.#current = this.#listen(this.#addr.hostname, this.#addr.port);
+        // By the name that was configured, for the permission to listen is given to that name.
+        const hostname = this.#options.hostname ?? this.#addr.hostname;
+        this.#current = this.#listen(hostname, this.#addr.port);
         return;
       } catch {
         // There is no descriptor for the listener either.

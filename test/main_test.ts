@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertLess, assertMatch, assertRejects } from "@std/assert";
 import { EMPTY_HEAD, encodeHead } from "../src/log/head.ts";
 import { permitted } from "./permitted.ts";
 import { runTask, spawnTask } from "./run_task.ts";
@@ -39,6 +39,46 @@ Deno.test({
   },
 });
 
+for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
+  for (const target of ["the task", "its process group"]) {
+    Deno.test({
+      name: `start: ${signal} to ${target} ends every process of the task within 5 seconds`,
+      ignore: ignore || Deno.build.os === "windows",
+      async fn() {
+        const process = spawnTask(["start"], {
+          kvPath: ":memory:",
+          env: { PORT: "0", HOST: "127.0.0.1" },
+          detached: true,
+        });
+        const events: string[] = [];
+        const { promise: listening, resolve: onListening } = Promise.withResolvers<number>();
+        const reading = readLines(process.stderr, (line) => {
+          const { event, port } = JSON.parse(line);
+          events.push(event);
+          if (event === "listening") onListening(port);
+        });
+        const port = await listening;
+        const killed = performance.now();
+        Deno.kill(target === "the task" ? process.pid : -process.pid, signal);
+        const { code } = await process.status;
+        // Standard error ends when the last process that has it ends.
+        await reading;
+        assertLess(performance.now() - killed, 5_000);
+        const connect = () => Deno.connect({ hostname: "127.0.0.1", port });
+        await assertRejects(connect, Deno.errors.ConnectionRefused);
+        const isClean = signal !== "SIGHUP";
+        assertEquals(code, isClean ? 0 : 129);
+        assertEquals(
+          events,
+          isClean ? ["listening", "shutting_down", "stopped"] : ["listening"],
+        );
+        await process.stdin.close();
+        await process.stdout.cancel();
+      },
+    });
+  }
+}
+
 Deno.test({
   name: "start: a setting that cannot be used is one line that names it, and a non-zero exit",
   ignore,
@@ -47,7 +87,7 @@ Deno.test({
       [{ PORT: "http" }, /^error: PORT must be a number from 0 to 65535, not "http"\n$/],
       [{ PORT: "65536" }, /^error: PORT must be a number from 0 to 65535, not "65536"\n$/],
       [{ PORT: "-1" }, /^error: PORT must be .*\n$/],
-      [{ HOST: "no host" }, /^error: Cannot listen on no host:0 \(HOST, PORT\): .*\n$/],
+      [{ HOST: "no host" }, /^error: HOST must be a host name or an IP address, not "no host"\n$/],
       [{ HOST: "192.0.2.1" }, /^error: Cannot listen on 192.0.2.1:0 \(HOST, PORT\): .*\n$/],
       [{ KV_PATH: "ftp://localhost/x" }, /^error: KV_PATH must be a file, .*address\n$/],
       [{ KV_PATH: "http://" }, /^error: KV_PATH must be a file, .*\n$/],

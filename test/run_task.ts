@@ -8,8 +8,12 @@ export interface Outcome {
 export interface RunOptions {
   /** Where the store is. */
   kvPath: string;
+  /** The folder of the project, if it is a copy. */
+  project?: string;
   env?: Record<string, string>;
   stdin?: Uint8Array;
+  /** Whether the task has a process group of its own. */
+  detached?: boolean;
 }
 
 const ROOT = new URL("../", import.meta.url);
@@ -30,12 +34,13 @@ export async function runTask(args: string[], options: RunOptions): Promise<Outc
 /** Starts `deno task ARGS`. */
 export function spawnTask(
   args: string[],
-  { kvPath, env = {} }: RunOptions,
+  { kvPath, project, env = {}, detached = false }: RunOptions,
 ): Deno.ChildProcess {
   return new Deno.Command(Deno.execPath(), {
     args: ["task", "--quiet", ...args],
-    cwd: ROOT,
+    cwd: project ?? ROOT,
     env: { NO_COLOR: "1", KV_PATH: kvPath, ...env },
+    detached,
     stdin: "piped",
     stdout: "piped",
     stderr: "piped",

@@ -16,13 +16,18 @@ export interface KeyTerms {
   expiresAt?: number;
 }
 
+/** Shows a key to its owner before it is issued. If it rejects, no key is issued. */
+export type ShowKey = (key: IssuedKey) => Promise<void>;
+
 /** Issues an API key. */
 export async function issueKey(
   { appender, host }: { appender: Appender; host: Host },
   terms: KeyTerms,
+  show?: ShowKey,
 ): Promise<IssuedKey> {
   const { id, token, issue } = newKey(host);
   const fact = issue(terms);
+  await show?.({ id, token });
   await appender.append({ prepare: () => {}, decide: () => [fact] });
   return { id, token };
 }

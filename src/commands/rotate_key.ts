@@ -4,7 +4,7 @@ import type { Host } from "../host.ts";
 import type { Appender } from "../log/appender.ts";
 import { listKeys } from "../projections/key_reader.ts";
 import type { Store } from "../store/store.ts";
-import { type IssuedKey, newKey } from "./issue_key.ts";
+import { type IssuedKey, newKey, type ShowKey } from "./issue_key.ts";
 
 export interface RotationTerms {
   /** How long the old key lives beside its successor. */
@@ -30,21 +30,27 @@ export class UnrotatableKeyError extends Error {
 /**
  * Issues the successor of a live key and revokes that key at the end of the overlap, both in one
  * commit. Rejects with `UnrotatableKeyError` where no live key has the id, or one that was rotated
- * before: a key has one successor.
+ * before: a key has one successor. `show` gets the successor once the old key is known to be rotatable.
  */
 export async function rotateKey(
   { appender, host, store }: { appender: Appender; host: Host; store: Store },
   keyId: string,
   { overlapMs, label, lifetimeMs }: RotationTerms,
+  show?: ShowKey,
 ): Promise<Rotation> {
   const now = host.now();
   const { id, token, issue } = newKey(host, now);
   const revocation = { id: host.newId(), time: new Date(now).toISOString(), actor: OPERATOR };
   let found: ApiKey | undefined;
   let rotation: Rotation | undefined;
+  let isShown = false;
   await appender.append({
     async prepare(head) {
       found = (await listKeys(store, head)).find(({ id }) => id === keyId);
+      if (isShown) return;
+      rotatable(found, keyId, now);
+      await show?.({ id, token });
+      isShown = true;
     },
     decide() {
       const predecessor = rotatable(found, keyId, now);

@@ -1,27 +1,37 @@
 /**
  * The API reference page at /docs: Swagger UI, from the files of its npm package, so that nothing is
- * fetched from anywhere else.
+ * fetched from anywhere else. They are imported as text, which needs no permission to read files.
  */
 
 import { HashedAssets, IMMUTABLE } from "./hashed_assets.ts";
 import type { BaseAddresses } from "./openapi.ts";
 import { StaticAsset } from "./static_asset.ts";
 
-const OWN = new URL(".", import.meta.url);
-
 /** The files that the page names as `docs/<name>`, with their media types. */
-const FILES: [name: string, type: string, read: () => Promise<Uint8Array>][] = [
-  ["docs_page.css", "text/css", () => Deno.readFile(new URL("docs_page.css", OWN))],
-  ["docs_page.js", "text/javascript", () => Deno.readFile(new URL("docs_page.js", OWN))],
-  ["swagger-ui.css", "text/css", () => readPackaged("swagger-ui.css")],
-  ["swagger-ui.js", "text/javascript", () => readPackaged("swagger-ui-bundle.js")],
+const FILES: [name: string, type: string, load: () => Promise<{ default: string }>][] = [
+  ["docs_page.css", "text/css", () => import("./docs_page.css", { with: { type: "text" } })],
+  ["docs_page.js", "text/javascript", () => import("./docs_page.js", { with: { type: "text" } })],
+  [
+    "swagger-ui.css",
+    "text/css",
+    () => import("swagger-ui-dist/swagger-ui.css", { with: { type: "text" } }),
+  ],
+  [
+    "swagger-ui.js",
+    "text/javascript",
+    () => import("swagger-ui-dist/swagger-ui-bundle.js", { with: { type: "text" } }),
+  ],
 ];
 
 /** The page at /docs and its files. All their addresses are relative, for a proxy that adds to the path. */
 export function docsPage(addresses: BaseAddresses): { page: StaticAsset; files: HashedAssets } {
   const assets = FILES.map(([name, type, load]): [string, StaticAsset] => [
     name,
-    new StaticAsset({ type: `${type}; charset=utf-8`, cacheControl: IMMUTABLE, load }),
+    new StaticAsset({
+      type: `${type}; charset=utf-8`,
+      cacheControl: IMMUTABLE,
+      load: async () => new TextEncoder().encode((await load()).default),
+    }),
   ]);
   const files = new HashedAssets("docs", new Map(assets));
   const page = new StaticAsset({
@@ -29,8 +39,8 @@ export function docsPage(addresses: BaseAddresses): { page: StaticAsset; files: 
     cacheControl: "no-cache",
     headers: { "content-security-policy": securityPolicy(addresses) },
     async load() {
-      const html = await Deno.readTextFile(new URL("docs_page.html", OWN));
-      return new TextEncoder().encode(await files.addHashes(html));
+      const html = await import("./docs_page.html", { with: { type: "text" } });
+      return new TextEncoder().encode(await files.addHashes(html.default));
     },
   });
   return { page, files };
@@ -51,10 +61,4 @@ function securityPolicy({ production, staging }: BaseAddresses): string {
     "form-action 'none'",
     "frame-ancestors 'none'",
   ].join("; ");
-}
-
-async function readPackaged(name: string): Promise<Uint8Array> {
-  // The package says itself where it lies; the import loads no more than that.
-  const { default: directory } = await import("swagger-ui-dist/absolute-path.js");
-  return await Deno.readFile(`${directory()}/${name}`);
 }

@@ -103,3 +103,27 @@ Deno.test("An API key lives to the millisecond of its expiry, for reading and fo
   }
   assertEquals((await service.heads.fresh()).head, head);
 });
+
+Deno.test("issueKey() and rotateKey() show a key before it is issued, and issue none that cannot be shown", async () => {
+  await using service = await openTestService();
+  const before = await service.heads.fresh();
+  const failing = () => Promise.reject(new Error("nobody reads"));
+  const terms = { overlapMs: HOUR_MS };
+  const attempts = [
+    () => issueKey(service, { label: "unseen" }, failing),
+    () => rotateKey(service, service.keyId, terms, failing),
+  ];
+  for (const attempt of attempts) await assertRejects(attempt, Error, "nobody reads");
+  assertEquals(await service.heads.fresh(), before);
+
+  const shown: string[] = [];
+  const show = async ({ token }: { token: string }) => {
+    assertEquals(await statusWith(service, token), 401);
+    shown.push(token);
+  };
+  const { token } = await issueKey(service, { label: "seen" }, show);
+  const { successor } = await rotateKey(service, service.keyId, terms, show);
+  await assertRejects(() => rotateKey(service, service.keyId, terms, show), UnrotatableKeyError);
+  assertEquals(shown, [token, successor.token]);
+  for (const it of shown) assertEquals(await statusWith(service, it), 200);
+});

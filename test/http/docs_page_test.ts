@@ -7,7 +7,6 @@ import {
 } from "@std/assert";
 import type { Page } from "playwright-core";
 import { chromiumPath, launchChromium } from "../chromium.ts";
-import { permitted } from "../permitted.ts";
 import { openTestService } from "../test_service.ts";
 import { assertError, serveOnSocket } from "./test_each_way.ts";
 
@@ -20,7 +19,6 @@ Deno.test("GET / leads to the page, without a key", async () => {
 
 Deno.test({
   name: "GET /docs answers with a page that names only what the service itself serves",
-  ignore: !permitted("read"),
   async fn() {
     await using service = await openTestService();
     const response = await service.sendBare("/docs");
@@ -41,7 +39,6 @@ Deno.test({
 
 Deno.test({
   name: "the files of the page are at addresses with a hash, for clients to keep for a year",
-  ignore: !permitted("read"),
   async fn() {
     await using service = await openTestService();
     const page = await (await service.sendBare("/docs")).text();
@@ -62,7 +59,6 @@ Deno.test({
 
 Deno.test({
   name: "GET /docs forbids scripts, styles and requests from anywhere else",
-  ignore: !permitted("read"),
   async fn() {
     await using service = await openTestService();
     const { headers } = await service.sendBare("/docs");

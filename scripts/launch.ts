@@ -1,0 +1,31 @@
+/**
+ * Runs a program of this project with no more permissions than its settings and arguments need, and
+ * ends with its exit code. Deno's tasks cannot compute permissions.
+ *
+ *     deno run -q -P=launcher scripts/launch.ts [FLAGS OF DENO RUN] MODULE [ARGUMENTS]
+ */
+
+import { permissionFlags } from "./permission_flags.ts";
+
+const moduleIndex = Deno.args.findIndex((argument) => !argument.startsWith("-"));
+const flags = Deno.args.slice(0, moduleIndex);
+const [module, ...args] = Deno.args.slice(moduleIndex);
+
+const permissions = await permissionFlags(module, args);
+
+const program = new Deno.Command(Deno.execPath(), {
+  args: ["run", ...flags, ...permissions, module, ...args],
+}).spawn();
+
+// The program decides what a signal does; this process must live as long as the program.
+for (const signal of ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"] as const) {
+  Deno.addSignalListener(signal, () => {
+    try {
+      program.kill(signal);
+    } catch {
+      // The program has ended.
+    }
+  });
+}
+
+Deno.exit((await program.status).code);

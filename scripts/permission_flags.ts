@@ -1,0 +1,130 @@
+import { type Config, ConfigError, readConfig } from "../src/config.ts";
+
+/** The set in deno.json with the permissions that are the same for every program, run and store. */
+const PERMISSION_SET = "program";
+
+/** Names the hosts of its databases only when it is asked, so no list of hosts can be written here. */
+const DENO_DEPLOY_HOST = "api.deno.com";
+
+interface Grants {
+  /** Files and folders to read. */
+  read: string[];
+  /** Files and folders to read and write. */
+  write: string[];
+  /** `host:port`, `host` for all its ports, or `*` for every host. */
+  net: string[];
+}
+
+/**
+ * The flags of `deno run` that let a program, named by its path in the project, reach its store, the
+ * files that its arguments name and, if it serves, its own port. Nothing else is reached.
+ */
+export async function permissionFlags(module: string, args: string[]): Promise<string[]> {
+  const config = readUsableConfig();
+  const grants: Grants = { read: [], write: [], net: [] };
+  grantStore(grants, config.kvPath);
+  if (module === "src/main.ts" || module === "scripts/dev_server.ts") grantPort(grants, config);
+  if (module === "scripts/audit.ts") await grantAudit(grants, args);
+  if (module === "scripts/restore.ts") await grantRestore(grants, args);
+  const { read, write, net } = grants;
+  return [
+    // Deno calls permission sets experimental on every start, unless it is told to be quiet.
+    "--quiet",
+    "--no-prompt",
+    `--permission-set=${PERMISSION_SET}`,
+    ...pathFlag("--allow-read", [...read, ...write]),
+    ...pathFlag("--allow-write", write),
+    ...(net.includes("*") ? ["--allow-net"] : listFlag("--allow-net", net)),
+  ];
+}
+
+/** The settings, or none if they cannot be used: then the program reports why and ends. */
+function readUsableConfig(): Partial<Config> {
+  try {
+    return readConfig();
+  } catch (error) {
+    if (error instanceof ConfigError) return {};
+    throw error;
+  }
+}
+
+function grantStore({ write, net }: Grants, kvPath: string | undefined): void {
+  if (kvPath === undefined || kvPath === ":memory:") return;
+  if (!/^https?:/i.test(kvPath)) {
+    // SQLite keeps files of its own next to the store, and the first start makes the folder.
+    write.push(folderOf(kvPath));
+    return;
+  }
+  const { protocol, hostname, port } = new URL(kvPath);
+  const defaultPort = protocol === "https:" ? "443" : "80";
+  net.push(hostname === DENO_DEPLOY_HOST ? "*" : `${hostname}:${port || defaultPort}`);
+}
+
+function grantPort({ net }: Grants, { hostname, port }: Partial<Config>): void {
+  if (hostname === undefined) return;
+  const host = hostname.includes(":") ? `[${hostname}]` : hostname;
+  // Which port the system chooses for 0 is not known yet, and the server may have to listen on it again.
+  net.push(port === 0 ? host : `${host}:${port}`);
+}
+
+async function grantAudit({ read, write }: Grants, args: string[]): Promise<void> {
+  const { checkpoint, file } = (await parse(args)).values;
+  // Deno reads the modules of a worker with the permissions of the program that starts it.
+  read.push("events", "scripts", "src");
+  if (file !== undefined) read.push(file);
+  // The new checkpoint is written next to the old one, and then renamed.
+  if (checkpoint !== undefined) write.push(folderOf(checkpoint));
+}
+
+async function grantRestore({ read, write }: Grants, args: string[]): Promise<void> {
+  const [file] = (await parse(args)).positionals;
+  if (file === undefined) return;
+  read.push(file);
+  // An export that can be read only once is copied to a temporary file.
+  if (isCopied(file)) write.push(Deno.env.get("TMPDIR") || "/tmp");
+}
+
+/** Reads arguments as the tools do, but leaves it to them to refuse what is wrong. */
+async function parse(args: string[]) {
+  // Loaded only here, for the modules of Node would make every start some 10 ms longer.
+  const { parseArgs } = await import("node:util");
+  const options = { checkpoint: { type: "string" }, file: { type: "string" } } as const;
+  const { values, positionals } = parseArgs({
+    args,
+    options,
+    allowPositionals: true,
+    strict: false,
+  });
+  const text = (value: unknown) => typeof value === "string" ? value : undefined;
+  return {
+    values: { checkpoint: text(values.checkpoint), file: text(values.file) },
+    positionals,
+  };
+}
+
+function isCopied(file: string): boolean {
+  try {
+    return !Deno.statSync(file).isFile;
+  } catch {
+    return file === "-";
+  }
+}
+
+/** Deno splits the value at each comma, so a path with a comma is granted with its parent folder. */
+function pathFlag(flag: string, paths: string[]): string[] {
+  return listFlag(
+    flag,
+    paths.map((path) => {
+      while (path.includes(",")) path = folderOf(path);
+      return path;
+    }),
+  );
+}
+
+function listFlag(flag: string, values: string[]): string[] {
+  return values.length === 0 ? [] : [`${flag}=${[...new Set(values)].join(",")}`];
+}
+
+function folderOf(path: string): string {
+  return path.replace(/\/*[^/]*\/*$/, "") || (path.startsWith("/") ? "/" : ".");
+}

@@ -1,0 +1,101 @@
+/** A reader that ends early, as in `deno task audit | true`, changes no exit code. */
+
+import { assertEquals, assertMatch } from "@std/assert";
+import { petKey, projectionKey } from "../../src/store/layout.ts";
+import { permitted } from "../permitted.ts";
+import { hasBash, runRedirected } from "../run_redirected.ts";
+import { runTask } from "../run_task.ts";
+import { changeFile, withSampleFile } from "../sample_file.ts";
+
+const ignore = !permitted("run", "read", "write", "env", "net") || !hasBash();
+
+async function makeUnsound(kvPath: string): Promise<void> {
+  await changeFile(kvPath, [{ type: "delete", key: projectionKey(1, petKey(5)) }]);
+}
+
+Deno.test({
+  name: "closed standard output: every tool ends with the code that it has with a reader",
+  ignore,
+  fn: () =>
+    withSampleFile(async ({ folder, kvPath }) => {
+      const checkpoint = `${folder}/checkpoint.json`;
+      const sound = ["audit", "--json", "--checkpoint", checkpoint];
+      const done = [sound, ["audit", "--help"], ["start", "--help"], ["keys", "list"], ["log"]];
+      for (const args of done) {
+        const { code, stderr } = await runRedirected(args, "1>&3", kvPath);
+        assertEquals([args, code, stderr.includes("error")], [args, 0, false]);
+      }
+      assertEquals(JSON.parse(await Deno.readTextFile(checkpoint)).position, 40);
+      await makeUnsound(kvPath);
+      for (const args of [["audit"], ["audit", "--json"], ["replay", "--dry-run"]]) {
+        assertEquals([args, (await runRedirected(args, "1>&3", kvPath)).code], [args, 1]);
+      }
+      assertEquals((await runRedirected(["audit", "--colour"], "1>&3", kvPath)).code, 2);
+    }),
+});
+
+Deno.test({
+  name:
+    "closed standard error: every tool ends with the code and the data that it has with a reader",
+  ignore,
+  fn: () =>
+    withSampleFile(async ({ folder, kvPath }) => {
+      await makeUnsound(kvPath);
+      const nowhere = `${folder}/nowhere.sqlite3`;
+      const cases: [args: string[], kvPath: string, code: number, stdout: RegExp][] = [
+        [["audit"], kvPath, 1, /^Not sound: 1 fault/],
+        [["audit"], nowhere, 2, /^$/],
+        [["audit", "--colour"], kvPath, 2, /^$/],
+        [["replay", "--dry-run"], kvPath, 1, /^$/],
+        [["restore", `${folder}/nowhere.jsonl`], nowhere, 2, /^$/],
+        [["keys", "issue", "--label", "x"], kvPath, 0, /^pets_[0-9a-f]{72}\n$/],
+        [["keys", "rotate", "nobody"], kvPath, 1, /^$/],
+        [["log", "--last", "1"], kvPath, 0, /^\{.*\}\n$/],
+        [["start", "--colour"], kvPath, 2, /^$/],
+      ];
+      for (const [args, path, code, words] of cases) {
+        const outcome = await runRedirected(args, "2>&3", path);
+        assertEquals([args, outcome.code], [args, code]);
+        assertMatch(outcome.stdout, words);
+      }
+    }),
+});
+
+Deno.test({
+  name: "keys issue and keys rotate: a key that cannot be printed is not issued and replaces none",
+  ignore,
+  fn: () =>
+    withSampleFile(async ({ kvPath }) => {
+      await runTask(["keys", "issue", "--label", "shop"], { kvPath });
+      const log = async () => (await runTask(["log"], { kvPath })).stdout;
+      const before = await log();
+      const keys = JSON.parse((await runTask(["keys", "list", "--json"], { kvPath })).stdout);
+      const { id } = keys.find(({ label }: { label: string }) => label === "shop");
+      for (const args of [["issue", "--label", "x"], ["rotate", id]]) {
+        const { code, stderr } = await runRedirected(["keys", ...args], "1>&3", kvPath);
+        assertEquals(code, 2);
+        assertEquals(
+          stderr,
+          "error: The key could not be printed, so it was not issued: nobody reads standard output\n",
+        );
+      }
+      assertEquals(await log(), before);
+    }),
+});
+
+Deno.test({
+  name: "keys issue: a full disk behind standard output is told, and no key is issued",
+  ignore: ignore || Deno.build.os !== "linux",
+  fn: () =>
+    withSampleFile(async ({ kvPath }) => {
+      const before = (await runTask(["log"], { kvPath })).stdout;
+      const args = ["keys", "issue", "--label", "x"];
+      const { code, stderr } = await runRedirected(args, "1>/dev/full", kvPath);
+      assertEquals(code, 2);
+      assertMatch(
+        stderr,
+        /^error: The key could not be printed, so it was not issued: No space left on device.*\n$/,
+      );
+      assertEquals((await runTask(["log"], { kvPath })).stdout, before);
+    }),
+});
