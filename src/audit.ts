@@ -108,7 +108,7 @@ export async function audit(
   );
 }
 
-/** Audits the lines of an export alone. */
+/** Audits the lines of an export alone. An export without a line is not sound: its copy failed. */
 export async function auditLines(
   lines: AsyncIterable<Uint8Array>,
   { checkpoint, progress = () => {} }: AuditOptions = {},
@@ -118,6 +118,9 @@ export async function auditLines(
   for await (const line of lines) {
     log.take(line);
     if (log.position % 1_000 === 0) progress(log.position);
+  }
+  if (log.lines === 0) {
+    findings.add("line", "The export holds no line, so it is not a whole copy of a log", 1);
   }
   log.end();
   return findings.report(log.head);
@@ -176,6 +179,11 @@ class LogAudit {
   /** Position of the last line taken. */
   get position(): number {
     return this.#position;
+  }
+
+  /** How many lines were taken. */
+  get lines(): number {
+    return this.#lines;
   }
 
   /** The head that belongs to the lines taken. */

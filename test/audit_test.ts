@@ -5,13 +5,16 @@ import { encodeHead, type Head } from "../src/log/head.ts";
 import { replay } from "../src/projections/replay.ts";
 
 import { sha256Hex } from "../src/sha256.ts";
+import { KvStore } from "../src/store/kv_store.ts";
 import { keyText } from "../src/store/key_text.ts";
 import { HEAD_KEY, logKey, petKey, projectionKey, REPLAY_KEY } from "../src/store/layout.ts";
 import { scan } from "../src/store/scan.ts";
 import type { Mutation, Store } from "../src/store/store.ts";
+import { FakeHost } from "./fake_host.ts";
+import { IMPOSSIBLE_HISTORIES, POSSIBLE_HISTORIES } from "./histories.ts";
 import { linesToBytes, rewritten, sampleLog } from "./sample_log.ts";
 import { damageEveryRecord } from "./audit_damage.ts";
-import { openSampleStore } from "./sample_store.ts";
+import { openSampleStore, writeLog } from "./sample_store.ts";
 import { storeWith } from "./store_with.ts";
 
 const encoder = new TextEncoder();
@@ -63,6 +66,36 @@ Deno.test("auditLines() finds against a checkpoint that history was rewritten wi
   const report = await auditLines(linesOf(forged), { checkpoint });
   assertEquals(report.counts, { checkpoint: 1 });
   assertMatch(report.faults[0].message, /^Line 20 is not the one that the checkpoint was taken at/);
+});
+
+Deno.test("audit() finds every history that the service cannot have written, in a store and in an export", async () => {
+  for (const { name, lines, fault } of IMPOSSIBLE_HISTORIES) {
+    const store = new KvStore(await Deno.openKv(":memory:"));
+    const host = new FakeHost();
+    await writeLog(store, host, lines);
+    for (const report of [await audit({ store, host }), await auditFile(lines)]) {
+      const position = lines.length;
+      const message = `Line ${position}: ${fault}`;
+      assertEquals(report.faults, [{ kind: "line", position, message }], name);
+    }
+    store.close();
+  }
+});
+
+Deno.test("audit() accepts histories that look impossible and are not", async () => {
+  for (const { name, lines } of POSSIBLE_HISTORIES) {
+    assertEquals((await auditFile(lines)).faults, [], name);
+  }
+});
+
+Deno.test("auditLines() refuses an export without a line, as a copy that failed", async () => {
+  const { sound, faults } = await auditFile([]);
+  assertEquals(sound, false);
+  assertEquals(faults, [{
+    kind: "line",
+    position: 1,
+    message: "The export holds no line, so it is not a whole copy of a log",
+  }]);
 });
 
 Deno.test("auditLines() names the first bad position of an export", async () => {

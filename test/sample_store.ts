@@ -19,7 +19,10 @@ export async function openSampleStore(length: number) {
   // The sample's ids are those that the host would give first.
   for (let used = 0; used < length; used++) host.newId();
   const head = await writeLog(store, host, lines);
-  return { store, host, lines, head, [Symbol.dispose]: () => store.close() };
+  const lastIssue = lines.findLast((line) => line.includes('"type":"ApiKeyIssued"'));
+  /** Id of the key that lives. */
+  const keyId: string = lastIssue === undefined ? "" : JSON.parse(lastIssue).id;
+  return { store, host, lines, head, keyId, [Symbol.dispose]: () => store.close() };
 }
 
 /** Writes lines, the records of generation 1 and the head, unchecked. */

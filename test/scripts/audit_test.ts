@@ -117,6 +117,17 @@ Deno.test({
       const stdin = linesToBytes(lines);
       const sound = await runTask(["audit", "--file", "-"], { kvPath, stdin });
       assertEquals(sound.code, 0, sound.stderr);
+      const empty = await runTask(["audit", "--file", "/dev/null"], { kvPath });
+      assertEquals([empty.code, empty.stdout], [
+        1,
+        "Not sound: 1 fault in 0 events. The first bad position is 1.\n" +
+        "- The export holds no line, so it is not a whole copy of a log\n",
+      ]);
+      const inJson = await runTask(["audit", "--json", "--file", "-"], {
+        kvPath,
+        stdin: new Uint8Array(),
+      });
+      assertEquals([inJson.code, JSON.parse(inJson.stdout).counts], [1, { line: 1 }]);
       const broken = await runTask(["audit", "--file", "-"], { kvPath, stdin: stdin.slice(0, -9) });
       assertEquals(broken.code, 1);
       assertMatch(broken.stdout, /The first bad position is 40\.\n- Line 40: The line is no JSON/);
