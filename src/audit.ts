@@ -133,13 +133,14 @@ class Findings {
   #counts: Partial<Record<FaultKind, number>> = {};
   #firstBadPosition = Infinity;
 
-  add(kind: FaultKind, message: string, position?: number): void {
-    const count = (this.#counts[kind] ?? 0) + 1;
-    this.#counts[kind] = count;
+  /** `count` is how many faults this one stands for. */
+  add(kind: FaultKind, message: string, position?: number, count = 1): void {
+    const before = this.#counts[kind] ?? 0;
+    this.#counts[kind] = before + count;
     if (position !== undefined) {
       this.#firstBadPosition = Math.min(this.#firstBadPosition, position);
     }
-    if (count > FAULTS_KEPT_PER_KIND) return;
+    if (before >= FAULTS_KEPT_PER_KIND) return;
     this.#faults.push({ kind, ...(position === undefined ? {} : { position }), message });
   }
 
@@ -290,8 +291,9 @@ class StoreAudit {
 
   #comparisonsOf({ generation, building }: Head): Comparison[] {
     const parts = this.#parts;
-    const differs = (difference: Difference) => {
-      this.#findings.add(RECORD_FAULTS[difference.kind], wordsFor(difference), difference.position);
+    const differs = (difference: Difference, count: number) => {
+      const { kind, position } = difference;
+      this.#findings.add(RECORD_FAULTS[kind], wordsFor(difference), position, count);
     };
     const served = new Comparison({ ...parts, generation, differs });
     if (building?.generation !== generation + 1) return [served];
@@ -318,6 +320,7 @@ class StoreAudit {
       this.#options.progress?.(log.position, to);
     }
     for (const comparison of comparisons) await comparison.finish();
+    this.#noteWrongClock(comparisons);
     if (log.position < to) {
       const from = log.position + 1;
       const which = from === to ? `Line ${to} is` : `Lines ${from} to ${to} are`;
@@ -325,6 +328,16 @@ class StoreAudit {
     }
     log.end(log.position === to ? lastHash : undefined);
     return log;
+  }
+
+  #noteWrongClock(comparisons: Comparison[]): void {
+    let count = 0;
+    for (const { removedByWrongClock } of comparisons) count += removedByWrongClock;
+    if (count === 0) return;
+    this.#findings.notes.push(
+      `${count} idempotency ${count === 1 ? "record is" : "records are"} missing, and a wrong ` +
+        "clock explains it: an event lies in the future, or a later event has an earlier time",
+    );
   }
 
   #checkHead(head: Head, due: Head): void {

@@ -1,5 +1,7 @@
 import { assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
-import { audit, AuditImpossibleError, auditLines } from "../src/audit.ts";
+import { audit, AuditImpossibleError, auditLines, FAULTS_KEPT_PER_KIND } from "../src/audit.ts";
+import { OPERATOR } from "../events/event.ts";
+import { compareServed } from "../src/projections/compare.ts";
 import { splitLines } from "../src/log/chain.ts";
 import { encodeHead, type Head } from "../src/log/head.ts";
 import { replay } from "../src/projections/replay.ts";
@@ -7,12 +9,19 @@ import { replay } from "../src/projections/replay.ts";
 import { sha256Hex } from "../src/sha256.ts";
 import { KvStore } from "../src/store/kv_store.ts";
 import { keyText } from "../src/store/key_text.ts";
-import { HEAD_KEY, logKey, petKey, projectionKey, REPLAY_KEY } from "../src/store/layout.ts";
+import {
+  HEAD_KEY,
+  logKey,
+  petByIdempotencyKeyKey,
+  petKey,
+  projectionKey,
+  REPLAY_KEY,
+} from "../src/store/layout.ts";
 import { scan } from "../src/store/scan.ts";
 import type { Mutation, Store } from "../src/store/store.ts";
 import { FakeHost } from "./fake_host.ts";
 import { IMPOSSIBLE_HISTORIES, POSSIBLE_HISTORIES } from "./histories.ts";
-import { linesToBytes, rewritten, sampleLog } from "./sample_log.ts";
+import { linesOf, linesToBytes, rewritten, sampleLog } from "./sample_log.ts";
 import { damageEveryRecord } from "./audit_damage.ts";
 import { openSampleStore, writeLog } from "./sample_store.ts";
 import { storeWith } from "./store_with.ts";
@@ -63,7 +72,7 @@ Deno.test("auditLines() finds against a checkpoint that history was rewritten wi
   assertNotEquals(line, lines[8]);
   const forged = rewritten(lines, 8, line);
   assertEquals((await auditFile(forged)).sound, true);
-  const report = await auditLines(linesOf(forged), { checkpoint });
+  const report = await auditLines(bytesOf(forged), { checkpoint });
   assertEquals(report.counts, { checkpoint: 1 });
   assertMatch(report.faults[0].message, /^Line 20 is not the one that the checkpoint was taken at/);
 });
@@ -164,6 +173,91 @@ Deno.test("audit() lets pass what is added while it runs", async () => {
   assertEquals(report.position, 40);
 });
 
+/** A store with a log of pets that were added under an Idempotency-Key, at these times from now in hours. */
+async function openStoreOfTimes(hours: number[]) {
+  const store = new KvStore(await Deno.openKv(":memory:"));
+  const host = new FakeHost();
+  const timeOf = (hour: number) => new Date(host.now() + hour * 3_600_000).toISOString();
+  const origin = (hour: number, actor: string) => {
+    return { id: host.newId(), time: timeOf(hour), actor };
+  };
+  const issue = origin(Math.min(...hours), OPERATOR);
+  const pets = hours.map((hour, index) => ({
+    ...origin(hour, issue.id),
+    type: "PetCreated" as const,
+    data: { id: index + 1, name: "Rex", categoryId: 1n },
+    idempotencyKey: sha256Hex(`order ${index}`),
+  }));
+  const data = { keyId: issue.id, label: "test", tokenHash: sha256Hex("token") };
+  await writeLog(store, host, linesOf([{ ...issue, type: "ApiKeyIssued", data }, ...pets]));
+  /** Does what KV does when it removes the records of these pets. */
+  const remove = async (...ids: number[]) => {
+    const mutations = ids.map((id): Mutation => {
+      const { actor, idempotencyKey } = pets[id - 1];
+      const key = petByIdempotencyKeyKey(actor, idempotencyKey, id + 1);
+      return { type: "delete", key: projectionKey(1, key) };
+    });
+    await commit(store, mutations);
+  };
+  return { store, host, remove, [Symbol.dispose]: () => store.close() };
+}
+
+const WRONG_CLOCK_NOTE = /^(\d) idempotency records? (is|are) missing, and a wrong clock explains/;
+
+Deno.test("audit() notes missing idempotency records whose events lie in the future", async () => {
+  using sample = await openStoreOfTimes([72, 71, 72]);
+  await sample.remove(1, 2, 3);
+  const { sound, notes } = await audit(sample);
+  assertEquals(sound, true);
+  assertEquals(WRONG_CLOCK_NOTE.exec(notes.join())?.[1], "3");
+  assertEquals((await compareServed(sample, () => {})).differences.total, 0);
+});
+
+Deno.test("audit() notes missing idempotency records where a later event has an earlier time", async () => {
+  using sample = await openStoreOfTimes([-5, -1, -3, -2]);
+  await sample.remove(2);
+  const { sound, notes } = await audit(sample);
+  assertEquals(sound, true);
+  assertEquals(WRONG_CLOCK_NOTE.exec(notes.join())?.[1], "1");
+  assertEquals((await compareServed(sample, () => {})).differences.total, 0);
+});
+
+Deno.test("audit() notes a missing idempotency record where an event much later in the log has an earlier time", async () => {
+  using sample = await openStoreOfTimes([...Array(1_100).fill(-1), -2]);
+  await sample.remove(1);
+  const { sound, notes } = await audit(sample);
+  assertEquals([sound, notes.length], [true, 1]);
+});
+
+Deno.test("audit() finds missing idempotency records that no wrong clock explains", async () => {
+  // The clock was ahead before the first two, and when the fourth was added; the last differ by little.
+  const hours = [-4, -3, -2, -1, -1.5, -0.5, -0.51];
+  using sample = await openStoreOfTimes(hours);
+  await sample.remove(1, 2, 3, 4, 5, 6, 7);
+  const { sound, faults, notes, counts } = await audit(sample);
+  assertEquals(sound, false);
+  assertEquals(counts, { record_missing: 6 });
+  assertEquals(faults.map(({ position }) => position), [2, 3, 4, 6, 7, 8]);
+  assertEquals(WRONG_CLOCK_NOTE.exec(notes.join())?.[1], "1");
+  const { differences } = await compareServed(sample, () => {});
+  assertEquals(differences.counts, { missing: 6, extra: 0, altered: 0 });
+});
+
+Deno.test("audit() finds each of many missing idempotency records", async () => {
+  using sample = await openStoreOfTimes(Array.from({ length: 60 }, (_, index) => -9 + index / 60));
+  await sample.remove(...Array.from({ length: 60 }, (_, index) => index + 1));
+  const { counts, faults, notes, firstBadPosition } = await audit(sample);
+  assertEquals(counts, { record_missing: 60 });
+  assertEquals(faults.length, FAULTS_KEPT_PER_KIND);
+  assertEquals(firstBadPosition, 2);
+  assertEquals(notes.filter((note) => WRONG_CLOCK_NOTE.test(note)), []);
+});
+
+Deno.test("audit() accepts idempotency records that a clock that was behind left for longer", async () => {
+  using sample = await openStoreOfTimes([-72, -71, -1]);
+  assertEquals((await audit(sample)).faults, []);
+});
+
 Deno.test("audit() begins again where a replay removed what it was reading", async () => {
   using sample = await openSampleStore(30);
   const replays = (times: number) =>
@@ -259,9 +353,9 @@ async function commit(store: Store, mutations: Mutation[]): Promise<void> {
 }
 
 function auditFile(lines: string[]) {
-  return auditLines(linesOf(lines));
+  return auditLines(bytesOf(lines));
 }
 
-function linesOf(lines: string[]) {
+function bytesOf(lines: string[]) {
   return splitLines(new Blob([linesToBytes(lines)]).stream());
 }

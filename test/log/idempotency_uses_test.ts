@@ -3,10 +3,10 @@ import { IDEMPOTENCY_LIFETIME_MS } from "../../src/idempotency_lifetime.ts";
 import { IdempotencyUses, USES_REMEMBERED } from "../../src/log/idempotency_uses.ts";
 import { sha256Hex } from "../../src/sha256.ts";
 
-/** A made hash: as different from its neighbours as SHA-256 is, and quicker to have. */
+/** As different from its neighbours as SHA-256 is, and quicker to compute; half of it is never read. */
 function hashOf(number: number): string {
   let hash = "";
-  for (let word = 1; word <= 8; word++) {
+  for (let word = 1; word <= 4; word++) {
     hash += (Math.imul(number + word, 0x9e3779b1 * word) >>> 0).toString(16).padStart(8, "0");
   }
   return hash;
