@@ -22,6 +22,7 @@ import {
 import { decodeLease } from "./projections/replay_lease.ts";
 import { keyText } from "./store/key_text.ts";
 import { HEAD_KEY, isRecordKey, logKey, REPLAY_KEY } from "./store/layout.ts";
+import type { ReadExpiringRecords } from "./store/expiring_records.ts";
 import { type BoundedRange, scan, scanOutside } from "./store/scan.ts";
 import type { Store, StoreEntry } from "./store/store.ts";
 
@@ -37,6 +38,7 @@ export type FaultKind =
   | "record_missing"
   | "record_extra"
   | "record_altered"
+  | "record_expires"
   | "foreign_record"
   | "checkpoint";
 
@@ -73,7 +75,10 @@ export interface Checkpoint {
 }
 
 /** What is audited, and by what. */
-export type AuditParts = Pick<ComparisonParts, "store" | "host" | "areHeld">;
+export interface AuditParts extends Pick<ComparisonParts, "store" | "host" | "areHeld"> {
+  /** Absent if the store does not tell which records expire. */
+  readExpiringRecords?: ReadExpiringRecords;
+}
 
 export interface AuditOptions {
   /** What an earlier audit found, which this log must extend. */
@@ -286,6 +291,7 @@ class StoreAudit {
       this.#checkHead(head, log.head);
       await this.#readRest(head, comparisons);
     }
+    this.#checkExpiry();
     return this.#findings.report({ ...log.head, position: log.position });
   }
 
@@ -415,6 +421,21 @@ class StoreAudit {
     }
   }
 
+  #checkExpiry(): void {
+    const { readExpiringRecords } = this.#parts;
+    if (readExpiringRecords === undefined) {
+      this.#findings.notes.push(
+        "The store does not tell which records expire, so that was not audited",
+      );
+      return;
+    }
+    for (const { key, expiresAt } of readExpiringRecords()) {
+      const time = new Date(expiresAt).toISOString();
+      const message = `Record ${keyText(key)} is set to expire at ${time}: ${remedyFor(key)}`;
+      this.#findings.add("record_expires", message, isLogKey(key) ? key[1] : undefined);
+    }
+  }
+
   #addForeign(key: Deno.KvKey): void {
     this.#findings.add(
       "foreign_record",
@@ -443,6 +464,18 @@ function wordsFor({ kind, key, position }: Difference): string {
     case "altered":
       return `Record ${keyText(key)} is not what the event at position ${position} makes it`;
   }
+}
+
+/** What the expiry of a record would mean, and what removes it. */
+function remedyFor(key: Deno.KvKey): string {
+  if (isLogKey(key)) {
+    return `line ${key[1]} is lost then; export the log now and restore it into an empty store`;
+  }
+  if (key.length === 1 && key[0] === HEAD_KEY[0]) {
+    return "the store serves nothing then; the next event that is added removes the expiry";
+  }
+  if (key[0] === "projection") return "a replay writes it again without an expiry";
+  return "the service never writes such a record";
 }
 
 /** The head to audit up to; `undefined` where there is none that can be used. */

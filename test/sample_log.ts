@@ -47,6 +47,12 @@ export function sampleLog(length: number, { since = FIRST_INSTANT }: SampleOptio
   return linesOf(events);
 }
 
+/** The id of the one key of a sample that was not revoked; none in an empty one. */
+export function liveKeyOf(lines: string[]): string {
+  const issue = lines.findLast((line) => line.includes('"type":"ApiKeyIssued"'));
+  return issue === undefined ? "" : JSON.parse(issue).id;
+}
+
 /** The lines of events in that order; all hashes fit. */
 export function linesOf(events: (Fact & Origin)[]): string[] {
   let previousHash = GENESIS_HASH;
