@@ -5,7 +5,9 @@
  */
 
 import { audit, auditLines, type AuditOptions, type AuditReport } from "../src/audit.ts";
+import { readConfig } from "../src/config.ts";
 import { splitLines } from "../src/log/chain.ts";
+import { expiringRecordsOf } from "../src/store/expiring_records.ts";
 import { ComparingThread } from "./comparing_thread.ts";
 import { readCheckpoint, writeCheckpoint } from "./checkpoint_file.ts";
 import { count, ProgressLine } from "./progress_line.ts";
@@ -13,8 +15,9 @@ import { EXIT, print, runTool, UsageError, withPatientStore } from "./run_tool.t
 
 const HELP = `
 Re-reads everything that is stored and proves it against the log: each line's form, hash, place and
-facts, the head, and every record of the projections. Writes nothing to the store; works while the
-service runs, up to the event that was the newest when it began.
+facts, the head, and every record of the projections; and that no record is set to expire that must
+not, if the store is a file. Writes nothing to the store; works while the service runs, up to the event
+that was the newest when it began.
 
   deno task audit [--json] [--checkpoint FILE] [--file EXPORT]
 
@@ -59,9 +62,10 @@ async function auditWhat(file: string | undefined, options: AuditOptions): Promi
   if (file === undefined) {
     using thread = new ComparingThread();
     const { areHeld } = thread;
+    const readExpiringRecords = expiringRecordsOf(readConfig().kvPath);
     return await withPatientStore(
       { examined: true },
-      (parts) => audit({ ...parts, areHeld }, options),
+      (parts) => audit({ ...parts, areHeld, readExpiringRecords }, options),
     );
   }
   const stream = file === "-" ? Deno.stdin.readable : (await Deno.open(file)).readable;

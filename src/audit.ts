@@ -22,6 +22,7 @@ import {
 import { decodeLease } from "./projections/replay_lease.ts";
 import { keyText } from "./store/key_text.ts";
 import { HEAD_KEY, isRecordKey, logKey, REPLAY_KEY } from "./store/layout.ts";
+import type { ReadExpiringRecords } from "./store/expiring_records.ts";
 import { type BoundedRange, scan, scanOutside } from "./store/scan.ts";
 import type { Store, StoreEntry } from "./store/store.ts";
 
@@ -37,6 +38,7 @@ export type FaultKind =
   | "record_missing"
   | "record_extra"
   | "record_altered"
+  | "record_expires"
   | "foreign_record"
   | "checkpoint";
 
@@ -73,7 +75,10 @@ export interface Checkpoint {
 }
 
 /** What is audited, and by what. */
-export type AuditParts = Pick<ComparisonParts, "store" | "host" | "areHeld">;
+export interface AuditParts extends Pick<ComparisonParts, "store" | "host" | "areHeld"> {
+  /** Absent if the store does not tell which records expire. */
+  readExpiringRecords?: ReadExpiringRecords;
+}
 
 export interface AuditOptions {
   /** What an earlier audit found, which this log must extend. */
@@ -108,7 +113,7 @@ export async function audit(
   );
 }
 
-/** Audits the lines of an export alone. */
+/** Audits the lines of an export alone. An export without a line is not sound: its copy failed. */
 export async function auditLines(
   lines: AsyncIterable<Uint8Array>,
   { checkpoint, progress = () => {} }: AuditOptions = {},
@@ -118,6 +123,9 @@ export async function auditLines(
   for await (const line of lines) {
     log.take(line);
     if (log.position % 1_000 === 0) progress(log.position);
+  }
+  if (log.lines === 0) {
+    findings.add("line", "The export holds no line, so it is not a whole copy of a log", 1);
   }
   log.end();
   return findings.report(log.head);
@@ -130,13 +138,14 @@ class Findings {
   #counts: Partial<Record<FaultKind, number>> = {};
   #firstBadPosition = Infinity;
 
-  add(kind: FaultKind, message: string, position?: number): void {
-    const count = (this.#counts[kind] ?? 0) + 1;
-    this.#counts[kind] = count;
+  /** `count` is how many faults this one stands for. */
+  add(kind: FaultKind, message: string, position?: number, count = 1): void {
+    const before = this.#counts[kind] ?? 0;
+    this.#counts[kind] = before + count;
     if (position !== undefined) {
       this.#firstBadPosition = Math.min(this.#firstBadPosition, position);
     }
-    if (count > FAULTS_KEPT_PER_KIND) return;
+    if (before >= FAULTS_KEPT_PER_KIND) return;
     this.#faults.push({ kind, ...(position === undefined ? {} : { position }), message });
   }
 
@@ -176,6 +185,11 @@ class LogAudit {
   /** Position of the last line taken. */
   get position(): number {
     return this.#position;
+  }
+
+  /** How many lines were taken. */
+  get lines(): number {
+    return this.#lines;
   }
 
   /** The head that belongs to the lines taken. */
@@ -277,13 +291,15 @@ class StoreAudit {
       this.#checkHead(head, log.head);
       await this.#readRest(head, comparisons);
     }
+    this.#checkExpiry();
     return this.#findings.report({ ...log.head, position: log.position });
   }
 
   #comparisonsOf({ generation, building }: Head): Comparison[] {
     const parts = this.#parts;
-    const differs = (difference: Difference) => {
-      this.#findings.add(RECORD_FAULTS[difference.kind], wordsFor(difference), difference.position);
+    const differs = (difference: Difference, count: number) => {
+      const { kind, position } = difference;
+      this.#findings.add(RECORD_FAULTS[kind], wordsFor(difference), position, count);
     };
     const served = new Comparison({ ...parts, generation, differs });
     if (building?.generation !== generation + 1) return [served];
@@ -310,6 +326,7 @@ class StoreAudit {
       this.#options.progress?.(log.position, to);
     }
     for (const comparison of comparisons) await comparison.finish();
+    this.#noteWrongClock(comparisons);
     if (log.position < to) {
       const from = log.position + 1;
       const which = from === to ? `Line ${to} is` : `Lines ${from} to ${to} are`;
@@ -317,6 +334,16 @@ class StoreAudit {
     }
     log.end(log.position === to ? lastHash : undefined);
     return log;
+  }
+
+  #noteWrongClock(comparisons: Comparison[]): void {
+    let count = 0;
+    for (const { removedByWrongClock } of comparisons) count += removedByWrongClock;
+    if (count === 0) return;
+    this.#findings.notes.push(
+      `${count} idempotency ${count === 1 ? "record is" : "records are"} missing, and a wrong ` +
+        "clock explains it: an event lies in the future, or a later event has an earlier time",
+    );
   }
 
   #checkHead(head: Head, due: Head): void {
@@ -394,6 +421,21 @@ class StoreAudit {
     }
   }
 
+  #checkExpiry(): void {
+    const { readExpiringRecords } = this.#parts;
+    if (readExpiringRecords === undefined) {
+      this.#findings.notes.push(
+        "The store does not tell which records expire, so that was not audited",
+      );
+      return;
+    }
+    for (const { key, expiresAt } of readExpiringRecords()) {
+      const time = new Date(expiresAt).toISOString();
+      const message = `Record ${keyText(key)} is set to expire at ${time}: ${remedyFor(key)}`;
+      this.#findings.add("record_expires", message, isLogKey(key) ? key[1] : undefined);
+    }
+  }
+
   #addForeign(key: Deno.KvKey): void {
     this.#findings.add(
       "foreign_record",
@@ -422,6 +464,18 @@ function wordsFor({ kind, key, position }: Difference): string {
     case "altered":
       return `Record ${keyText(key)} is not what the event at position ${position} makes it`;
   }
+}
+
+/** What the expiry of a record would mean, and what removes it. */
+function remedyFor(key: Deno.KvKey): string {
+  if (isLogKey(key)) {
+    return `line ${key[1]} is lost then; export the log now and restore it into an empty store`;
+  }
+  if (key.length === 1 && key[0] === HEAD_KEY[0]) {
+    return "the store serves nothing then; the next event that is added removes the expiry";
+  }
+  if (key[0] === "projection") return "a replay writes it again without an expiry";
+  return "the service never writes such a record";
 }
 
 /** The head to audit up to; `undefined` where there is none that can be used. */

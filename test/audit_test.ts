@@ -1,17 +1,34 @@
 import { assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
-import { audit, AuditImpossibleError, auditLines } from "../src/audit.ts";
+import { audit, AuditImpossibleError, auditLines, FAULTS_KEPT_PER_KIND } from "../src/audit.ts";
+import { OPERATOR } from "../events/event.ts";
+import { compareServed } from "../src/projections/compare.ts";
 import { splitLines } from "../src/log/chain.ts";
 import { encodeHead, type Head } from "../src/log/head.ts";
 import { replay } from "../src/projections/replay.ts";
 
+import { createService } from "../src/service.ts";
 import { sha256Hex } from "../src/sha256.ts";
+import { expiringRecordsOf } from "../src/store/expiring_records.ts";
+import { systemHost } from "../src/system_host.ts";
+import { permitted } from "./permitted.ts";
+import { withSampleFile } from "./sample_file.ts";
+import { KvStore } from "../src/store/kv_store.ts";
 import { keyText } from "../src/store/key_text.ts";
-import { HEAD_KEY, logKey, petKey, projectionKey, REPLAY_KEY } from "../src/store/layout.ts";
+import {
+  HEAD_KEY,
+  logKey,
+  petByIdempotencyKeyKey,
+  petKey,
+  projectionKey,
+  REPLAY_KEY,
+} from "../src/store/layout.ts";
 import { scan } from "../src/store/scan.ts";
 import type { Mutation, Store } from "../src/store/store.ts";
-import { linesToBytes, rewritten, sampleLog } from "./sample_log.ts";
+import { FakeHost } from "./fake_host.ts";
+import { IMPOSSIBLE_HISTORIES, POSSIBLE_HISTORIES } from "./histories.ts";
+import { linesOf, linesToBytes, rewritten, sampleLog } from "./sample_log.ts";
 import { damageEveryRecord } from "./audit_damage.ts";
-import { openSampleStore } from "./sample_store.ts";
+import { openSampleStore, writeLog } from "./sample_store.ts";
 import { storeWith } from "./store_with.ts";
 
 const encoder = new TextEncoder();
@@ -60,9 +77,39 @@ Deno.test("auditLines() finds against a checkpoint that history was rewritten wi
   assertNotEquals(line, lines[8]);
   const forged = rewritten(lines, 8, line);
   assertEquals((await auditFile(forged)).sound, true);
-  const report = await auditLines(linesOf(forged), { checkpoint });
+  const report = await auditLines(bytesOf(forged), { checkpoint });
   assertEquals(report.counts, { checkpoint: 1 });
   assertMatch(report.faults[0].message, /^Line 20 is not the one that the checkpoint was taken at/);
+});
+
+Deno.test("audit() finds every history that the service cannot have written, in a store and in an export", async () => {
+  for (const { name, lines, fault } of IMPOSSIBLE_HISTORIES) {
+    const store = new KvStore(await Deno.openKv(":memory:"));
+    const host = new FakeHost();
+    await writeLog(store, host, lines);
+    for (const report of [await audit({ store, host }), await auditFile(lines)]) {
+      const position = lines.length;
+      const message = `Line ${position}: ${fault}`;
+      assertEquals(report.faults, [{ kind: "line", position, message }], name);
+    }
+    store.close();
+  }
+});
+
+Deno.test("audit() accepts histories that look impossible and are not", async () => {
+  for (const { name, lines } of POSSIBLE_HISTORIES) {
+    assertEquals((await auditFile(lines)).faults, [], name);
+  }
+});
+
+Deno.test("auditLines() refuses an export without a line, as a copy that failed", async () => {
+  const { sound, faults } = await auditFile([]);
+  assertEquals(sound, false);
+  assertEquals(faults, [{
+    kind: "line",
+    position: 1,
+    message: "The export holds no line, so it is not a whole copy of a log",
+  }]);
 });
 
 Deno.test("auditLines() names the first bad position of an export", async () => {
@@ -118,6 +165,84 @@ Deno.test("audit() calls an empty store sound", async () => {
   assertEquals((await audit(sample)).sound, true);
 });
 
+Deno.test("audit() notes that a store does not tell which records expire", async () => {
+  using sample = await openSampleStore(10);
+  const { sound, notes } = await audit(sample);
+  assertEquals([sound, notes], [true, [
+    "The store does not tell which records expire, so that was not audited",
+  ]]);
+});
+
+Deno.test({
+  name: "audit() finds each record of a file that is set to expire, except idempotency records",
+  ignore: !permitted("read", "write", "net", "run"),
+  fn: () =>
+    withSampleFile(async ({ kvPath, store }) => {
+      const parts = { store, host: systemHost, readExpiringRecords: expiringRecordsOf(kvPath) };
+      assertEquals(await audit(parts).then(({ faults, notes }) => [faults, notes]), [[], []]);
+      const entries = (await Array.fromAsync(scan(store, { prefix: [] }))).flat();
+      const missed: string[] = [];
+      for (const { key, value } of entries) {
+        const own = value as string | Uint8Array;
+        const isToExpire = key[2] === "pet_by_idempotency_key";
+        await commit(store, [{ type: "set", key, value: own, expireIn: 3_600_000 }]);
+        const { faults, counts } = await audit(parts);
+        const found = faults.some(({ message }) =>
+          message.startsWith(`Record ${keyText(key)} is set to expire at 20`)
+        );
+        if (found === isToExpire) missed.push(keyText(key));
+        assertEquals(counts, isToExpire ? {} : { record_expires: 1 });
+        await commit(store, [{ type: "set", key, value: own }]);
+      }
+      assertEquals(missed, []);
+    }),
+});
+
+Deno.test({
+  name: "audit() says for each kind of record what its expiry means and what removes it",
+  ignore: !permitted("read", "write", "net", "run"),
+  fn: () =>
+    withSampleFile(async ({ kvPath, store, keyId }) => {
+      const parts = { store, host: systemHost, readExpiringRecords: expiringRecordsOf(kvPath) };
+      const expire = async (key: Deno.KvKey, expireIn: number) => {
+        const value = (await store.get(key))!.value as string | Uint8Array;
+        await commit(store, [{ type: "set", key, value, expireIn }]);
+      };
+      await expire(logKey(5), 1_000_000);
+      await expire(HEAD_KEY, 2_000_000);
+      await expire(projectionKey(1, petKey(2)), 3_000_000);
+      const { faults, firstBadPosition } = await audit(parts);
+      assertEquals(firstBadPosition, 5);
+      assertEquals(faults.map(({ message }) => message.replace(/ at \S+:/, ":")), [
+        'Record ["log",5] is set to expire: line 5 is lost then; export the log now and restore ' +
+        "it into an empty store",
+        'Record ["head"] is set to expire: the store serves nothing then; the next event that is ' +
+        "added removes the expiry",
+        'Record ["projection",1,"pet",2] is set to expire: a replay writes it again without an expiry',
+      ]);
+
+      // What the messages say is true.
+      await replay(parts, { graceMs: 0 });
+      assertEquals((await audit(parts)).counts, { record_expires: 1 });
+      const { appender } = createService({ ...parts, report: () => {} });
+      const origin = {
+        id: systemHost.newId(),
+        time: new Date().toISOString(),
+        actor: keyId,
+      };
+      await expire(HEAD_KEY, 2_000_000);
+      assertEquals((await audit(parts)).counts, { record_expires: 2 });
+      await appender.append({
+        prepare: () => {},
+        decide: ({ lastPetId }) => {
+          const data = { id: lastPetId + 1, name: "Rex", categoryId: 1n };
+          return [{ ...origin, type: "PetCreated", data }];
+        },
+      });
+      assertEquals((await audit(parts)).faults.map(({ position }) => position), [5]);
+    }),
+});
+
 Deno.test("audit() lets pass what is added while it runs", async () => {
   using sample = await openSampleStore(60);
   using shorter = await openSampleStore(40);
@@ -129,6 +254,92 @@ Deno.test("audit() lets pass what is added while it runs", async () => {
   const report = await audit({ store, host: sample.host });
   assertEquals(report.faults, []);
   assertEquals(report.position, 40);
+});
+
+/** A store with a log of pets that were added under an Idempotency-Key, at these times from now in hours. */
+async function openStoreOfTimes(hours: number[]) {
+  const store = new KvStore(await Deno.openKv(":memory:"));
+  const host = new FakeHost();
+  const timeOf = (hour: number) => new Date(host.now() + hour * 3_600_000).toISOString();
+  const origin = (hour: number, actor: string) => {
+    return { id: host.newId(), time: timeOf(hour), actor };
+  };
+  const issue = origin(Math.min(...hours), OPERATOR);
+  const pets = hours.map((hour, index) => ({
+    ...origin(hour, issue.id),
+    type: "PetCreated" as const,
+    data: { id: index + 1, name: "Rex", categoryId: 1n },
+    idempotencyKey: sha256Hex(`order ${index}`),
+  }));
+  const data = { keyId: issue.id, label: "test", tokenHash: sha256Hex("token") };
+  await writeLog(store, host, linesOf([{ ...issue, type: "ApiKeyIssued", data }, ...pets]));
+  /** Does what KV does when it removes the records of these pets. */
+  const remove = async (...ids: number[]) => {
+    const mutations = ids.map((id): Mutation => {
+      const { actor, idempotencyKey } = pets[id - 1];
+      const key = petByIdempotencyKeyKey(actor, idempotencyKey, id + 1);
+      return { type: "delete", key: projectionKey(1, key) };
+    });
+    await commit(store, mutations);
+  };
+  return { store, host, remove, [Symbol.dispose]: () => store.close() };
+}
+
+const WRONG_CLOCK_NOTE = /^(\d) idempotency records? (is|are) missing, and a wrong clock explains/;
+
+Deno.test("audit() notes missing idempotency records whose events lie in the future", async () => {
+  using sample = await openStoreOfTimes([72, 71, 72]);
+  await sample.remove(1, 2, 3);
+  const { sound, notes } = await audit(sample);
+  assertEquals(sound, true);
+  assertEquals(WRONG_CLOCK_NOTE.exec(notes.join())?.[1], "3");
+  assertEquals((await compareServed(sample, () => {})).differences.total, 0);
+});
+
+Deno.test("audit() notes missing idempotency records where a later event has an earlier time", async () => {
+  using sample = await openStoreOfTimes([-5, -1, -3, -2]);
+  await sample.remove(2);
+  const { sound, notes } = await audit(sample);
+  assertEquals(sound, true);
+  assertEquals(WRONG_CLOCK_NOTE.exec(notes.join())?.[1], "1");
+  assertEquals((await compareServed(sample, () => {})).differences.total, 0);
+});
+
+Deno.test("audit() notes a missing idempotency record where an event much later in the log has an earlier time", async () => {
+  using sample = await openStoreOfTimes([...Array(1_100).fill(-1), -2]);
+  await sample.remove(1);
+  const { sound, notes } = await audit(sample);
+  assertEquals(sound, true);
+  assertEquals(WRONG_CLOCK_NOTE.exec(notes.join())?.[1], "1");
+});
+
+Deno.test("audit() finds missing idempotency records that no wrong clock explains", async () => {
+  // The clock was ahead before the first two, and when the fourth was added; the last differ by little.
+  const hours = [-4, -3, -2, -1, -1.5, -0.5, -0.51];
+  using sample = await openStoreOfTimes(hours);
+  await sample.remove(1, 2, 3, 4, 5, 6, 7);
+  const { sound, faults, notes, counts } = await audit(sample);
+  assertEquals(sound, false);
+  assertEquals(counts, { record_missing: 6 });
+  assertEquals(faults.map(({ position }) => position), [2, 3, 4, 6, 7, 8]);
+  assertEquals(WRONG_CLOCK_NOTE.exec(notes.join())?.[1], "1");
+  const { differences } = await compareServed(sample, () => {});
+  assertEquals(differences.counts, { missing: 6, extra: 0, altered: 0 });
+});
+
+Deno.test("audit() finds each of many missing idempotency records", async () => {
+  using sample = await openStoreOfTimes(Array.from({ length: 60 }, (_, index) => -9 + index / 60));
+  await sample.remove(...Array.from({ length: 60 }, (_, index) => index + 1));
+  const { counts, faults, notes, firstBadPosition } = await audit(sample);
+  assertEquals(counts, { record_missing: 60 });
+  assertEquals(faults.length, FAULTS_KEPT_PER_KIND);
+  assertEquals(firstBadPosition, 2);
+  assertEquals(notes.filter((note) => WRONG_CLOCK_NOTE.test(note)), []);
+});
+
+Deno.test("audit() accepts idempotency records that a clock that was behind left for longer", async () => {
+  using sample = await openStoreOfTimes([-72, -71, -1]);
+  assertEquals((await audit(sample)).faults, []);
 });
 
 Deno.test("audit() begins again where a replay removed what it was reading", async () => {
@@ -226,9 +437,9 @@ async function commit(store: Store, mutations: Mutation[]): Promise<void> {
 }
 
 function auditFile(lines: string[]) {
-  return auditLines(linesOf(lines));
+  return auditLines(bytesOf(lines));
 }
 
-function linesOf(lines: string[]) {
+function bytesOf(lines: string[]) {
   return splitLines(new Blob([linesToBytes(lines)]).stream());
 }

@@ -1,22 +1,33 @@
 import { KvStore } from "../src/store/kv_store.ts";
-import type { Mutation } from "../src/store/store.ts";
-import { FakeHost } from "./fake_host.ts";
-import { sampleLog } from "./sample_log.ts";
+import type { Mutation, Store } from "../src/store/store.ts";
+import { liveKeyOf, sampleLog } from "./sample_log.ts";
+import { systemHost } from "../src/system_host.ts";
 import { writeLog } from "./sample_store.ts";
 
+export interface SampleFile {
+  folder: string;
+  kvPath: string;
+  lines: string[];
+  /** Id of the key that lives. */
+  keyId: string;
+  /** The store of the file, open until `use` has ended. */
+  store: Store;
+}
+
 /** A folder of its own with a store file in it that holds the sample. */
-export async function withSampleFile(
-  use: (parts: { folder: string; kvPath: string; lines: string[] }) => Promise<void>,
-): Promise<void> {
+export async function withSampleFile(use: (parts: SampleFile) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir();
   const kvPath = `${folder}/pets.sqlite3`;
   // The records that expire do so by the real clock.
   const lines = sampleLog(40, { since: Date.now() });
   try {
     const store = new KvStore(await Deno.openKv(kvPath));
-    await writeLog(store, new FakeHost(), lines);
-    store.close();
-    await use({ folder, kvPath, lines });
+    try {
+      await writeLog(store, systemHost, lines);
+      await use({ folder, kvPath, lines, keyId: liveKeyOf(lines), store });
+    } finally {
+      store.close();
+    }
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

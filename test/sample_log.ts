@@ -1,4 +1,4 @@
-import { encodeEvent, type Fact, GENESIS_HASH, OPERATOR } from "../events/event.ts";
+import { encodeEvent, type Fact, GENESIS_HASH, OPERATOR, type Origin } from "../events/event.ts";
 import { PET_STATUSES } from "../events/pet.ts";
 import { sha256Hex } from "../src/sha256.ts";
 
@@ -15,8 +15,7 @@ export interface SampleOptions {
 
 /** A sound log of that length with events of all kinds, as the service would have written it. */
 export function sampleLog(length: number, { since = FIRST_INSTANT }: SampleOptions = {}): string[] {
-  const lines: string[] = [];
-  let previousHash = GENESIS_HASH;
+  const events: (Fact & Origin)[] = [];
   let pets = 0;
   let key = { keyId: "", tokenHash: "" };
   let predecessor = key;
@@ -37,19 +36,31 @@ export function sampleLog(length: number, { since = FIRST_INSTANT }: SampleOptio
       fact = { type: "PetCreated", data: status === undefined ? data : { ...data, status } };
     }
     const isPet = fact.type === "PetCreated";
-    const line = encodeEvent({
+    events.push({
       ...fact,
       id,
       time,
       actor: isPet ? key.keyId : OPERATOR,
-      position,
-      previousHash,
       ...(isPet && position % 3 === 0 ? { idempotencyKey: sha256Hex(`once ${position}`) } : {}),
     });
-    previousHash = sha256Hex(line);
-    lines.push(line);
   }
-  return lines;
+  return linesOf(events);
+}
+
+/** The id of the one key of a sample that was not revoked; none in an empty one. */
+export function liveKeyOf(lines: string[]): string {
+  const issue = lines.findLast((line) => line.includes('"type":"ApiKeyIssued"'));
+  return issue === undefined ? "" : JSON.parse(issue).id;
+}
+
+/** The lines of events in that order; all hashes fit. */
+export function linesOf(events: (Fact & Origin)[]): string[] {
+  let previousHash = GENESIS_HASH;
+  return events.map((event, index) => {
+    const line = encodeEvent({ ...event, position: index + 1, previousHash });
+    previousHash = sha256Hex(line);
+    return line;
+  });
 }
 
 /** The lines with that one put in place of one, and with it all hashes after it made to fit. */
@@ -67,6 +78,6 @@ export function linesToBytes(lines: string[]): Uint8Array<ArrayBuffer> {
   return encoder.encode(lines.map((line) => `${line}\n`).join(""));
 }
 
-function sampleId(position: number): string {
+export function sampleId(position: number): string {
   return `01HZZZZZZZ${String(position).padStart(16, "0")}`;
 }

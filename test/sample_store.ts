@@ -6,8 +6,9 @@ import { splitIntoCommits } from "../src/store/commit_size.ts";
 import { KvStore } from "../src/store/kv_store.ts";
 import { HEAD_KEY, logKey, recordMutation } from "../src/store/layout.ts";
 import type { Mutation, Store } from "../src/store/store.ts";
+import type { Host } from "../src/host.ts";
 import { FakeHost } from "./fake_host.ts";
-import { sampleLog } from "./sample_log.ts";
+import { liveKeyOf, sampleLog } from "./sample_log.ts";
 
 const encoder = new TextEncoder();
 
@@ -19,11 +20,18 @@ export async function openSampleStore(length: number) {
   // The sample's ids are those that the host would give first.
   for (let used = 0; used < length; used++) host.newId();
   const head = await writeLog(store, host, lines);
-  return { store, host, lines, head, [Symbol.dispose]: () => store.close() };
+  return {
+    store,
+    host,
+    lines,
+    head,
+    keyId: liveKeyOf(lines),
+    [Symbol.dispose]: () => store.close(),
+  };
 }
 
 /** Writes lines, the records of generation 1 and the head, unchecked. */
-export async function writeLog(store: Store, host: FakeHost, lines: string[]): Promise<Head> {
+export async function writeLog(store: Store, host: Host, lines: string[]): Promise<Head> {
   const chain = new Chain();
   const mutations: Mutation[] = [];
   for (const [index, line] of lines.entries()) {

@@ -100,15 +100,17 @@ class CreatePet implements Command {
   earlierPetId: number | undefined;
   #parts: CreatePetParts;
   #order: CreatePetOrder;
+  #eventTimeMs: number;
   #origin: Origin;
 
   constructor(parts: CreatePetParts, order: CreatePetOrder) {
     this.#parts = parts;
     this.#order = order;
+    this.#eventTimeMs = parts.host.now();
     const { idempotencyKey } = order;
     this.#origin = {
       id: parts.host.newId(),
-      time: instantText(parts.host.now()),
+      time: instantText(this.#eventTimeMs),
       actor: "",
       ...(idempotencyKey === undefined ? {} : { idempotencyKey: sha256Hex(idempotencyKey) }),
     };
@@ -121,7 +123,8 @@ class CreatePet implements Command {
 
   prepare(head: Head): Promise<void> | void {
     const { host, keys } = this.#parts;
-    const key = keys.authorize(this.#order.token, head, host.now());
+    // The clock may have been set back: the event must not have a time at which the key is refused.
+    const key = keys.authorize(this.#order.token, head, Math.max(host.now(), this.#eventTimeMs));
     if (key instanceof Promise) return key.then(({ id }) => this.#prepareFor(id, head));
     return this.#prepareFor(key.id, head);
   }
@@ -131,11 +134,11 @@ class CreatePet implements Command {
    * a time through on this instance. So either it is found here, or the commit on this base fails.
    */
   #prepareFor(actor: string, head: Head): Promise<void> | void {
-    const { host, pets } = this.#parts;
     this.#origin.actor = actor;
     const { idempotencyKey } = this.#origin;
     if (idempotencyKey === undefined) return;
-    return pets.madeWith(actor, idempotencyKey, head, host.now())
+    // By the time of the event, so that two events of one Idempotency-Key are a day apart.
+    return this.#parts.pets.madeWith(actor, idempotencyKey, head, this.#eventTimeMs)
       .then((petId) => void (this.earlierPetId = petId));
   }
 

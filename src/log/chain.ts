@@ -1,8 +1,11 @@
 /** The one check of the log's lines, in order from the first: for an audit, and before a restore. */
 
 import { decodeEvent, type LogEvent, MalformedEventError, OPERATOR } from "../../events/event.ts";
+import { IDEMPOTENCY_LIFETIME_MS } from "../idempotency_lifetime.ts";
+import { instantMs } from "../instant_ms.ts";
 import { sha256Hex } from "../sha256.ts";
 import { EMPTY_HEAD, type Head } from "./head.ts";
+import { CLOCK_TOLERANCE_MS, IdempotencyUses } from "./idempotency_uses.ts";
 
 /** Longest line, in bytes: the longest value of Deno KV. */
 export const LINE_LIMIT_BYTES = 65_536;
@@ -20,6 +23,18 @@ export interface CheckedLine {
   isLinked?: boolean;
 }
 
+/** What the log says of an API key. Times are milliseconds since the Unix epoch. */
+interface IssuedKey {
+  /** Counts the keys, from 1. */
+  number: number;
+  tokenHash: string;
+  expiresAt: number;
+  /** From when on a rotation refuses it; the earliest time counts. */
+  refusedFrom: number;
+  /** Whether it was revoked at once: then the order of the log decides, and no time. */
+  isRevoked: boolean;
+}
+
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const LINE_FEED = 10;
 const NOTHING = new Uint8Array(0);
@@ -29,6 +44,11 @@ const NOTHING = new Uint8Array(0);
  * from what the line itself says, so that one fault is told once and not again at every later line.
  * Remembers the API keys, and nothing else that grows with the log; so an id that is used again is
  * found where it is one of the last {@linkcode IDS_REMEMBERED}, as an append that was repeated would be.
+ *
+ * A history that the service cannot have written is a fault even if all hashes fit. An Idempotency-Key
+ * that is used twice within its day is one if it is among those that {@linkcode IdempotencyUses}
+ * remembers, and if no clock was set back between the two: a wrong clock makes the store remove the
+ * record of the first use too early.
  */
 export class Chain {
   #position = 0;
@@ -38,10 +58,14 @@ export class Chain {
   #lastPetId: number | undefined = 0;
   /** Whether every line so far could be read, so that a key not met is a key not issued. */
   #keysKnown = true;
-  #hashByKeyId = new Map<string, string>();
+  #keys = new Map<string, IssuedKey>();
   #tokenHashes = new Set<string>();
   #ids = new Set<string>();
   #earlierIds = new Set<string>();
+  #idempotencyUses = new IdempotencyUses();
+  #lastTime = "";
+  /** Position of the last event that is earlier than the one before it by more than clocks differ. */
+  #clockSetBackAt = 0;
 
   /** Position of the last line taken. */
   get position(): number {
@@ -101,41 +125,95 @@ export class Chain {
   }
 
   #checkFact(event: LogEvent, faults: string[]): void {
-    const { actor, data, id, type } = event;
-    if (this.#ids.has(id) || this.#earlierIds.has(id)) {
-      faults.push(`its id ${id} is that of an earlier event`);
-    }
+    const { data, id, type } = event;
     if (this.#ids.size >= IDS_REMEMBERED) {
       this.#earlierIds = this.#ids;
       this.#ids = new Set();
     }
-    this.#ids.add(id);
-    if (actor !== OPERATOR && !this.#isKnown(actor)) {
-      faults.push(`its actor ${actor} is no key that was issued before`);
+    const { size } = this.#ids;
+    // The size shows whether the id is new: one lookup instead of two.
+    if (this.#ids.add(id).size === size || this.#earlierIds.has(id)) {
+      faults.push(`its id ${id} is that of an earlier event`);
     }
+    this.#watchClock(event);
     if (type === "PetCreated") {
       const due = this.#lastPetId === undefined ? data.id : this.#lastPetId + 1;
       if (data.id !== due) faults.push(`it adds pet ${data.id} where pet ${due} was due`);
       this.#lastPetId = data.id;
-      return;
-    }
-    this.#keyPosition = event.position;
-    const { keyId, tokenHash } = data;
-    if (type === "ApiKeyIssued") {
-      if (this.#hashByKeyId.has(keyId) || this.#tokenHashes.has(tokenHash)) {
-        faults.push(`key ${keyId} or its token was issued before`);
-      }
-      this.#hashByKeyId.set(keyId, tokenHash);
-      this.#tokenHashes.add(tokenHash);
-    } else if (!this.#isKnown(keyId)) {
-      faults.push(`it revokes key ${keyId}, which was not issued before`);
-    } else if ((this.#hashByKeyId.get(keyId) ?? tokenHash) !== tokenHash) {
-      faults.push(`it revokes key ${keyId} under a token hash that is not the key's`);
+      this.#checkPetActor(event, faults);
+    } else {
+      this.#keyPosition = event.position;
+      this.#checkKeyEvent(event, faults);
     }
   }
 
-  #isKnown(keyId: string): boolean {
-    return this.#hashByKeyId.has(keyId) || !this.#keysKnown;
+  #watchClock({ time, position }: LogEvent): void {
+    // Times of one form sort as text, and most need no more than that.
+    if (time < this.#lastTime) {
+      const setBackMs = Date.parse(this.#lastTime) - Date.parse(time);
+      if (setBackMs > CLOCK_TOLERANCE_MS) this.#clockSetBackAt = position;
+    }
+    this.#lastTime = time;
+  }
+
+  /** A pet is added by a key that was issued before, and neither revoked nor expired then. */
+  #checkPetActor({ actor, time, position, idempotencyKey }: LogEvent, faults: string[]): void {
+    const key = this.#keys.get(actor);
+    if (key === undefined) {
+      if (actor === OPERATOR) faults.push("its actor is the operator, but only a key adds pets");
+      else if (this.#keysKnown) faults.push(`its actor ${actor} is no key that was issued before`);
+      return;
+    }
+    if (key.isRevoked) faults.push(`its actor ${actor} was revoked before`);
+    else if (isReached(key.refusedFrom, time)) {
+      faults.push(`its actor ${actor} was revoked with effect from ${textOf(key.refusedFrom)}`);
+    } else if (isReached(key.expiresAt, time)) {
+      faults.push(`its actor ${actor} expired at ${textOf(key.expiresAt)}`);
+    }
+    if (idempotencyKey === undefined) return;
+    const timeMs = instantMs(time);
+    const last = this.#idempotencyUses.add(key.number, idempotencyKey, { position, timeMs });
+    if (last === undefined || this.#clockSetBackAt > last.position) return;
+    const ageMs = timeMs - last.timeMs;
+    if (ageMs >= 0 && ageMs < IDEMPOTENCY_LIFETIME_MS) {
+      faults.push(
+        `its Idempotency-Key was used at position ${last.position}, less than a day before`,
+      );
+    }
+  }
+
+  #checkKeyEvent(
+    { actor, data, id, time, type }: Exclude<LogEvent, { type: "PetCreated" }>,
+    faults: string[],
+  ): void {
+    if (actor !== OPERATOR) {
+      faults.push(`its actor is key ${actor}, but only the operator issues and revokes keys`);
+    }
+    const { keyId, tokenHash } = data;
+    const key = this.#keys.get(keyId);
+    if (type === "ApiKeyIssued") {
+      if (keyId !== id) faults.push(`its keyId ${keyId} is not its id ${id}`);
+      if (key !== undefined || this.#tokenHashes.has(tokenHash)) {
+        faults.push(`key ${keyId} or its token was issued before`);
+      }
+      this.#keys.set(keyId, {
+        number: this.#keys.size + 1,
+        tokenHash,
+        expiresAt: data.expiresAt === undefined ? Infinity : Date.parse(data.expiresAt),
+        refusedFrom: Infinity,
+        isRevoked: false,
+      });
+      this.#tokenHashes.add(tokenHash);
+    } else if (key === undefined) {
+      if (this.#keysKnown) faults.push(`it revokes key ${keyId}, which was not issued before`);
+    } else {
+      if (key.tokenHash !== tokenHash) {
+        faults.push(`it revokes key ${keyId} under a token hash that is not the key's`);
+      }
+      const effectiveAt = Date.parse(data.effectiveAt);
+      if (effectiveAt <= Date.parse(time)) key.isRevoked = true;
+      else key.refusedFrom = Math.min(key.refusedFrom, effectiveAt);
+    }
   }
 
   #lose(): void {
@@ -143,6 +221,14 @@ export class Chain {
     this.#lastPetId = undefined;
     this.#keysKnown = false;
   }
+}
+
+function isReached(instant: number, time: string): boolean {
+  return instant !== Infinity && instantMs(time) >= instant;
+}
+
+function textOf(instant: number): string {
+  return new Date(instant).toISOString();
 }
 
 /** The event of a stored line. Throws `MalformedEventError`. */

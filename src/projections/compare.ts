@@ -4,6 +4,7 @@ import { type LogEvent, MalformedEventError } from "../../events/event.ts";
 import { PET_STATUSES, type PetStatus } from "../../events/pet.ts";
 import { areEqual } from "../are_equal.ts";
 import type { Host } from "../host.ts";
+import { IDEMPOTENCY_LIFETIME_MS } from "../idempotency_lifetime.ts";
 import { Chain, decodeLine } from "../log/chain.ts";
 import { readHead } from "../log/head.ts";
 import { readLog } from "../log/read_log.ts";
@@ -21,6 +22,7 @@ import { type BoundedRange, scan, scanOutside } from "../store/scan.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
 import { areHeld as areHeldBy, type ExpectedEntries, expectedEntries } from "./expected_entries.ts";
 import { fold } from "./fold.ts";
+import { MissingIdempotencyRecords } from "./missing_idempotency_records.ts";
 
 export type DifferenceKind = "missing" | "extra" | "altered";
 
@@ -40,7 +42,8 @@ export interface ComparisonParts {
   generation: number;
   /** Of events up to this position records may be missing: a replay is still filling them in. */
   mayMissUntil?: number;
-  differs: (difference: Difference) => void;
+  /** Told of a difference, and of how many of its kind it stands for. */
+  differs: (difference: Difference, count: number) => void;
 }
 
 interface Expected {
@@ -57,6 +60,7 @@ export class Comparison {
   #parts: ComparisonParts;
   #position = 0;
   #lastPetId = 0;
+  #missing = new MissingIdempotencyRecords();
   #following = Promise.resolve();
   #beforeLast = Promise.resolve();
 
@@ -85,9 +89,17 @@ export class Comparison {
     this.#following.catch(() => {});
   }
 
-  /** Resolves when all that was to be followed is compared. */
-  finish(): Promise<void> {
-    return this.#following;
+  /** Resolves when all that was to be followed is compared. To be called once. */
+  async finish(): Promise<void> {
+    await this.#following;
+    for (const [{ key, position }, count] of this.#missing.differences()) {
+      this.#differ("missing", key, position, count);
+    }
+  }
+
+  /** How many idempotency records are missing because a clock was wrong, which is no difference. */
+  get removedByWrongClock(): number {
+    return this.#missing.explained;
   }
 
   async #follow(events: readonly LogEvent[], before: Promise<void>): Promise<void> {
@@ -122,10 +134,14 @@ export class Comparison {
     // What differs is told in the order of the log.
     await before;
     if (!arePetsHeld) await this.#comparePets(ranges, ofPets);
-    for (const [index, expected] of others.entries()) {
-      const entry = found[index];
-      if (entry !== null && isSame(entry.value, expected.record.value)) continue;
-      this.#compare([expected], entry === null ? [] : [entry]);
+    let index = 0;
+    for (const { position, time } of events) {
+      this.#missing.observe(time);
+      for (; others[index]?.position === position; index++) {
+        const entry = found[index];
+        if (entry !== null && isSame(entry.value, others[index].record.value)) continue;
+        this.#compare([others[index]], entry === null ? [] : [entry]);
+      }
     }
   }
 
@@ -166,7 +182,7 @@ export class Comparison {
       const entry = foundByName.get(name);
       foundByName.delete(name);
       if (entry === undefined) {
-        if (this.#isDue(record, position)) this.#differ("missing", key, position);
+        this.#miss(record, key, position);
       } else if (!isSame(entry.value, record.value)) {
         this.#differ("altered", key, position);
       }
@@ -174,10 +190,14 @@ export class Comparison {
     for (const { key } of foundByName.values()) this.#differ("extra", key);
   }
 
-  #isDue({ expiresAt = Infinity }: ProjectionRecord, position: number): boolean {
+  #miss({ expiresAt }: ProjectionRecord, key: Deno.KvKey, position: number): void {
     const { host, mayMissUntil = 0 } = this.#parts;
+    if (position <= mayMissUntil) return;
+    if (expiresAt === undefined) return this.#differ("missing", key, position);
+    const now = host.now();
     // The store keeps for longer what expires, so clocks that differ do not matter.
-    return position > mayMissUntil && expiresAt > host.now();
+    if (expiresAt <= now) return;
+    this.#missing.add({ key, position }, expiresAt - IDEMPOTENCY_LIFETIME_MS, now);
   }
 
   async #isOfEvent(key: RecordKey, position: number): Promise<boolean> {
@@ -199,8 +219,8 @@ export class Comparison {
     }));
   }
 
-  #differ(kind: DifferenceKind, key: Deno.KvKey, position?: number): void {
-    this.#parts.differs({ kind, key, ...(position === undefined ? {} : { position }) });
+  #differ(kind: DifferenceKind, key: Deno.KvKey, position?: number, count = 1): void {
+    this.#parts.differs({ kind, key, ...(position === undefined ? {} : { position }) }, count);
   }
 }
 
@@ -209,8 +229,8 @@ export class Differences {
   readonly counts: Record<DifferenceKind, number> = { missing: 0, extra: 0, altered: 0 };
   readonly first: Partial<Record<DifferenceKind, Difference>> = {};
 
-  add(difference: Difference): void {
-    this.counts[difference.kind]++;
+  add(difference: Difference, count: number): void {
+    this.counts[difference.kind] += count;
     this.first[difference.kind] ??= difference;
   }
 
@@ -276,7 +296,12 @@ export async function compareWithLog(
 ): Promise<Differences[]> {
   const results = generations.map(() => new Differences());
   const comparisons = generations.map((generation, index) =>
-    new Comparison({ store, host, generation, differs: (one) => results[index].add(one) })
+    new Comparison({
+      store,
+      host,
+      generation,
+      differs: (one, count) => results[index].add(one, count),
+    })
   );
   for await (const events of readEvents(store, until)) {
     for (const comparison of comparisons) await comparison.follow(events);

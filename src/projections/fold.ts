@@ -1,6 +1,7 @@
 import type { LogEvent } from "../../events/event.ts";
 import { petText } from "../../events/pet.ts";
 import { encodeUtf8 } from "../encode_utf8.ts";
+import { IDEMPOTENCY_LIFETIME_MS } from "../idempotency_lifetime.ts";
 import {
   keyByTokenKey,
   petByIdempotencyKeyKey,
@@ -8,9 +9,6 @@ import {
   petKey,
   type ProjectionRecord,
 } from "../store/layout.ts";
-
-/** How long an Idempotency-Key is remembered, from the time of its event. */
-export const IDEMPOTENCY_LIFETIME_MS = 24 * 60 * 60 * 1_000;
 
 /**
  * The one fold: the records that an event puts into the projections. Used by the live writer, by

@@ -81,7 +81,7 @@ export async function openStoreOrWait(
   return store;
 }
 
-function isAddress(path: string): boolean {
+export function isAddress(path: string): boolean {
   return /^https?:/i.test(path);
 }
 

@@ -1,6 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { Chain, LINE_LIMIT_BYTES, splitLines } from "../../src/log/chain.ts";
 import { sha256Hex } from "../../src/sha256.ts";
+import { IMPOSSIBLE_HISTORIES, POSSIBLE_HISTORIES } from "../histories.ts";
 import { linesToBytes, rewritten, sampleLog } from "../sample_log.ts";
 
 const encoder = new TextEncoder();
@@ -84,6 +85,16 @@ Deno.test("Chain finds a false history although all its hashes fit", () => {
   assertMatch(faultsOf(rewritten(LINES, 10, twice))[0], /^11: key .* was issued before$/);
 });
 
+Deno.test("Chain finds every history that the service cannot have written", () => {
+  for (const { name, lines, fault } of IMPOSSIBLE_HISTORIES) {
+    assertEquals(faultsOf(lines), [`${lines.length}: ${fault}`], name);
+  }
+});
+
+Deno.test("Chain accepts histories that look impossible and are not", () => {
+  for (const { name, lines } of POSSIBLE_HISTORIES) assertEquals(faultsOf(lines), [], name);
+});
+
 Deno.test("Chain tells what is no event of this log, and goes on behind it", () => {
   const foreign: [string | Uint8Array, RegExp][] = [
     ["", /^8: The line is no JSON/],
@@ -143,8 +154,8 @@ function decode(line: Uint8Array): string {
 
 Deno.test("Chain finds an id that was used before", () => {
   const id = /"id":"(\w+)"/.exec(LINES[9])![1];
-  const again = LINES[20].replace(/"id":"\w+"/, `"id":"${id}"`);
-  assertEquals(faultsOf(rewritten(LINES, 20, again)), [
-    `21: its id ${id} is that of an earlier event`,
+  const again = LINES[22].replace(/"id":"\w+"/, `"id":"${id}"`);
+  assertEquals(faultsOf(rewritten(LINES, 22, again)), [
+    `23: its id ${id} is that of an earlier event`,
   ]);
 });

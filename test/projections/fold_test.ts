@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { decodeEvent, type Fact, GENESIS_HASH, type LogEvent } from "../../events/event.ts";
-import { fold, IDEMPOTENCY_LIFETIME_MS } from "../../src/projections/fold.ts";
+import { IDEMPOTENCY_LIFETIME_MS } from "../../src/idempotency_lifetime.ts";
+import { fold } from "../../src/projections/fold.ts";
 import { sampleLog } from "../sample_log.ts";
 
 const TIME = "2026-01-01T00:00:00.000Z";

@@ -1,5 +1,4 @@
 import { assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
-import { OPERATOR } from "../../events/event.ts";
 import { audit } from "../../src/audit.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { readHead } from "../../src/log/head.ts";
@@ -271,12 +270,12 @@ async function isServed(generation: number, store: Store): Promise<void> {
 
 /** Adds pets by an instance of the service that is new to the store. */
 async function addPets(
-  { store, host }: { store: Store; host: FakeHost },
+  { store, host, keyId }: { store: Store; host: FakeHost; keyId: string },
   count: number,
 ): Promise<number> {
   const { appender } = createService({ store, host, report: () => {} });
   for (let number = 0; number < count; number++) {
-    const origin = { id: host.newId(), time: new Date(host.now()).toISOString(), actor: OPERATOR };
+    const origin = { id: host.newId(), time: new Date(host.now()).toISOString(), actor: keyId };
     await appender.append({
       prepare: () => {},
       decide: ({ lastPetId }) => {

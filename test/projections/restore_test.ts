@@ -14,6 +14,7 @@ import { HEAD_KEY, isRestoreMark, logKey } from "../../src/store/layout.ts";
 import { KvStore } from "../../src/store/kv_store.ts";
 import type { Commit, Store } from "../../src/store/store.ts";
 import { FakeHost } from "../fake_host.ts";
+import { IMPOSSIBLE_HISTORIES, POSSIBLE_HISTORIES } from "../histories.ts";
 import { linesToBytes, rewritten, sampleLog } from "../sample_log.ts";
 import { storeWith } from "../store_with.ts";
 import { openTestService } from "../test_service.ts";
@@ -121,6 +122,26 @@ Deno.test("restore() refuses a bad line with its number, and has written nothing
     const parts = { store, host: new FakeHost() };
     await assertRejects(() => restore(parts, exportOf(lines)), ExportRefusedError, words);
     assertEquals(await recordsOf(store), [], name);
+  }
+});
+
+Deno.test("restore() refuses a history that the service cannot have written, and has written nothing", async () => {
+  for (const { name, lines, fault } of IMPOSSIBLE_HISTORIES) {
+    using store = await openStore();
+    const error = await assertRejects(
+      () => restore({ store, host: new FakeHost() }, exportOf(lines)),
+      ExportRefusedError,
+    );
+    assertEquals(error.message, `Line ${lines.length}: ${fault}`, name);
+    assertEquals(await recordsOf(store), [], name);
+  }
+});
+
+Deno.test("restore() accepts histories that look impossible and are not", async () => {
+  for (const { name, lines } of POSSIBLE_HISTORIES) {
+    using store = await openStore();
+    const { position } = await restore({ store, host: new FakeHost() }, exportOf(lines));
+    assertEquals(position, lines.length, name);
   }
 });
 

@@ -55,6 +55,26 @@ Deno.test({
 });
 
 Deno.test({
+  name: "audit: a record that is set to expire is a fault; a store that does not tell is noted",
+  ignore,
+  fn: () =>
+    withSampleFile(async ({ kvPath, store }) => {
+      const key = projectionKey(1, petKey(5));
+      const value = (await store.get(key))!.value as Uint8Array;
+      await changeFile(kvPath, [{ type: "set", key, value, expireIn: 3_600_000 }]);
+      const expiring = await runTask(["audit"], { kvPath });
+      assertEquals(expiring.code, 1);
+      assertMatch(
+        expiring.stdout,
+        /^- Record \["projection",1,"pet",5\] is set to expire at \S+: a replay writes it again/m,
+      );
+      const inMemory = await runTask(["audit"], { kvPath: ":memory:" });
+      assertEquals(inMemory.code, 0);
+      assertMatch(inMemory.stdout, /^Note: The store does not tell which records expire, so/m);
+    }),
+});
+
+Deno.test({
   name: "audit: what cannot be audited exits 2 with one line of reason",
   ignore,
   fn: () =>
@@ -117,6 +137,17 @@ Deno.test({
       const stdin = linesToBytes(lines);
       const sound = await runTask(["audit", "--file", "-"], { kvPath, stdin });
       assertEquals(sound.code, 0, sound.stderr);
+      const empty = await runTask(["audit", "--file", "/dev/null"], { kvPath });
+      assertEquals([empty.code, empty.stdout], [
+        1,
+        "Not sound: 1 fault in 0 events. The first bad position is 1.\n" +
+        "- The export holds no line, so it is not a whole copy of a log\n",
+      ]);
+      const inJson = await runTask(["audit", "--json", "--file", "-"], {
+        kvPath,
+        stdin: new Uint8Array(),
+      });
+      assertEquals([inJson.code, JSON.parse(inJson.stdout).counts], [1, { line: 1 }]);
       const broken = await runTask(["audit", "--file", "-"], { kvPath, stdin: stdin.slice(0, -9) });
       assertEquals(broken.code, 1);
       assertMatch(broken.stdout, /The first bad position is 40\.\n- Line 40: The line is no JSON/);

@@ -1,3 +1,4 @@
+import type { ExpiringRecord } from "../../src/store/expiring_records.ts";
 import {
   type Commit,
   COMMIT_BYTES_LIMIT,
@@ -85,6 +86,14 @@ export class ModelStore implements Store {
       ? this.#rows.slice(Math.max(from, to - limit), to).reverse()
       : this.#rows.slice(from, Math.min(to, from + limit));
     return rows.map(entryOf);
+  }
+
+  /** All records that expire, except idempotency records. */
+  *expiringRecords(): Generator<ExpiringRecord> {
+    for (const { key, goneAt } of this.#rows) {
+      if (goneAt === Infinity || key[2] === "pet_by_idempotency_key") continue;
+      yield { key, expiresAt: goneAt };
+    }
   }
 
   /** commit(), at once. */

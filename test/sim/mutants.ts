@@ -230,8 +230,8 @@ export const MUTANTS: Mutant[] = [
     name: "an Idempotency-Key is looked up once, and not again on another head",
     file: CREATE_PET,
     edits: [[
-      "    return pets.madeWith(",
-      "    if ((this as any).looked) return;\n    (this as any).looked = true;\n    return pets.madeWith(",
+      "    return this.#parts.pets.madeWith(",
+      "    if ((this as any).looked) return;\n    (this as any).looked = true;\n    return this.#parts.pets.madeWith(",
     ]],
   },
   {

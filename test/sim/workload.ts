@@ -475,7 +475,7 @@ export async function auditStore(
   const from = truth.landedBy(truth.lines, world.step);
   const { outcome, value, reason } = await fleet.patientCommand(
     "audit",
-    (parts) => code.audit(parts),
+    (parts) => code.audit({ ...parts, readExpiringRecords: () => site.model.expiringRecords() }),
     { site },
   );
   if (outcome !== "done") {

@@ -1,0 +1,53 @@
+/** What createPet() writes if the clock is set while a request is under way. */
+
+import { assertEquals } from "@std/assert";
+import { issueKey } from "../../src/commands/issue_key.ts";
+import { IDEMPOTENCY_LIFETIME_MS } from "../../src/idempotency_lifetime.ts";
+import { assertRefused } from "../http/test_each_way.ts";
+import { openTestService, type TestService } from "../test_service.ts";
+
+const REX = { name: "Rex", categoryId: 1 };
+
+/** Sets the clock once, after the time of the next command is fixed and before the command is prepared. */
+function setClockBeforePreparation({ host }: TestService, ms: number): void {
+  const { turn } = host;
+  host.turn = () => {
+    host.turn = turn;
+    host.jumpClock(ms);
+    return turn();
+  };
+}
+
+Deno.test("createPet() adds no pet whose time is not before the expiry of its API key", async () => {
+  await using service = await openTestService();
+  const { host } = service;
+  const expiresAt = host.now() + 1_000;
+  const { token } = await issueKey(service, { label: "brief", expiresAt });
+  // The clock is ahead while the body arrives, and set back before the key is looked at again.
+  const body = new ReadableStream({
+    pull(controller) {
+      host.jumpClock(2_000);
+      setClockBeforePreparation(service, -2_000);
+      controller.enqueue(new TextEncoder().encode(JSON.stringify(REX)));
+      controller.close();
+    },
+  }, { highWaterMark: 0 });
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  await assertRefused(
+    service,
+    () => service.send("/v1/pets", { method: "POST", headers, body }),
+    { status: 401, code: "invalid_credentials" },
+  );
+});
+
+Deno.test("createPet() adds no second pet whose time is less than a day after the first's", async () => {
+  await using service = await openTestService();
+  const key = { "idempotency-key": "order-4711" };
+  await service.add(REX, key);
+  await service.host.advance(IDEMPOTENCY_LIFETIME_MS - 1);
+  setClockBeforePreparation(service, 1);
+  const second = await service.add(REX, key);
+  assertEquals(second.headers.get("idempotency-replayed"), "true");
+  assertEquals((await second.json()).id, 1);
+  assertEquals((await service.heads.fresh()).head.lastPetId, 1);
+});
