@@ -182,6 +182,14 @@ export const MUTANTS: Mutant[] = [
     edits: [["Math.min(key.revokedAt ?? Infinity,", "Math.max(key.revokedAt ?? 0,"]],
   },
   {
+    name: "a clock that was wrong is no reason why an idempotency record is missing",
+    file: "src/projections/missing_idempotency_records.ts",
+    edits: [
+      ["timeMs > nowMs + CLOCK_TOLERANCE_MS", "false"],
+      ["if (this.#latestMinute <= from) return;", "return;"],
+    ],
+  },
+  {
     name: "a head that is missing is that of an empty log",
     file: HEAD_READER,
     edits: [[

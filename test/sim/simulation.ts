@@ -84,6 +84,7 @@ async function live(fleet: Fleet, code: Code): Promise<void> {
     if (round > 0) await world.sleep(DAY_MS + random.between(-60_000, 120_000));
     await liveThroughFaults(crowd, round);
   }
+  if (random.chance(0.1)) await runWithWrongClock(crowd);
   await recover(crowd);
   await comeToRest(fleet);
 }
@@ -138,6 +139,32 @@ async function recover(crowd: Crowd): Promise<void> {
   const lines = await exportLog(crowd);
   if (world.random.chance(0.15)) await restoreElsewhere(crowd, lines);
   if (world.random.chance(0.2)) await loseHead(crowd);
+}
+
+/** Longer than the store keeps an idempotency record. */
+const IDEMPOTENCY_GONE_MS = 26 * 60 * 60 * 1_000;
+
+/**
+ * Lets the clock of one instance be days ahead while it adds pets with Idempotency-Keys, and correct later
+ * on: what the store has removed by then is no fault, although it should be there by the times of its events.
+ */
+async function runWithWrongClock({ fleet, keys: [{ keyId, token }] }: Crowd): Promise<void> {
+  const { world, site } = fleet;
+  const bearer: Bearer = { kind: "key", keyId, token };
+  site.away.until = world.now;
+  await world.sleep(RECOVERY_MS);
+  fleet.kill(0);
+  fleet.start(0);
+  const machine = fleet.machineOf(0)!;
+  const aheadMs = world.random.between(2, 5) * DAY_MS;
+  machine.jumpClock(aheadMs);
+  for (let number = 0; number < 3; number++) {
+    const name = `ahead-${number}`;
+    const ask: Ask = { kind: "create", name, categoryId: number, idempotencyKey: `key-of-${name}` };
+    await fleet.send(0, ask, bearer);
+  }
+  machine.jumpClock(-aheadMs);
+  await world.sleep(IDEMPOTENCY_GONE_MS);
 }
 
 /** Takes the head away, or puts an older one in its place: no instance may go on as if that were right. */
