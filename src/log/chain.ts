@@ -5,13 +5,11 @@ import { IDEMPOTENCY_LIFETIME_MS } from "../idempotency_lifetime.ts";
 import { instantMs } from "../instant_ms.ts";
 import { sha256Hex } from "../sha256.ts";
 import { EMPTY_HEAD, type Head } from "./head.ts";
+import { RecentIds } from "./recent_ids.ts";
 import { CLOCK_TOLERANCE_MS, IdempotencyUses } from "./idempotency_uses.ts";
 
 /** Longest line, in bytes: the longest value of Deno KV. */
 export const LINE_LIMIT_BYTES = 65_536;
-
-/** How many of the last events' ids are remembered, or up to twice as many. */
-export const IDS_REMEMBERED = 10_000;
 
 /** What was found at one line. */
 export interface CheckedLine {
@@ -43,7 +41,7 @@ const NOTHING = new Uint8Array(0);
  * Takes the lines one after the other and says of each what is wrong with it. After a fault it goes on
  * from what the line itself says, so that one fault is told once and not again at every later line.
  * Remembers the API keys, and nothing else that grows with the log; so an id that is used again is
- * found where it is one of the last {@linkcode IDS_REMEMBERED}, as an append that was repeated would be.
+ * found if {@linkcode RecentIds} remembers it, as an append that was repeated would be.
  *
  * A history that the service cannot have written is a fault even if all hashes fit. An Idempotency-Key
  * that is used twice within its day is one if it is among those that {@linkcode IdempotencyUses}
@@ -60,8 +58,7 @@ export class Chain {
   #keysKnown = true;
   #keys = new Map<string, IssuedKey>();
   #tokenHashes = new Set<string>();
-  #ids = new Set<string>();
-  #earlierIds = new Set<string>();
+  #ids = new RecentIds();
   #idempotencyUses = new IdempotencyUses();
   #lastTime = "";
   /** Position of the last event that is earlier than the one before it by more than clocks differ. */
@@ -126,15 +123,7 @@ export class Chain {
 
   #checkFact(event: LogEvent, faults: string[]): void {
     const { data, id, type } = event;
-    if (this.#ids.size >= IDS_REMEMBERED) {
-      this.#earlierIds = this.#ids;
-      this.#ids = new Set();
-    }
-    const { size } = this.#ids;
-    // The size shows whether the id is new: one lookup instead of two.
-    if (this.#ids.add(id).size === size || this.#earlierIds.has(id)) {
-      faults.push(`its id ${id} is that of an earlier event`);
-    }
+    if (this.#ids.isUsed(id)) faults.push(`its id ${id} is that of an earlier event`);
     this.#watchClock(event);
     if (type === "PetCreated") {
       const due = this.#lastPetId === undefined ? data.id : this.#lastPetId + 1;

@@ -243,6 +243,12 @@ export const MUTANTS: Mutant[] = [
     ]],
   },
   {
+    name: "an addition is authorized by the clock alone, which may have been set back",
+    isRare: true,
+    file: CREATE_PET,
+    edits: [["Math.max(host.now(), this.#eventTimeMs)", "host.now()"]],
+  },
+  {
     name: "two at once with one Idempotency-Key go into one commit",
     file: CREATE_PET,
     edits: [[

@@ -1,0 +1,28 @@
+import { assertEquals } from "@std/assert";
+import { monotonicUlid } from "@std/ulid";
+import { IDS_REMEMBERED, RecentIds } from "../../src/log/recent_ids.ts";
+
+Deno.test("RecentIds tells ids apart that differ in any digit", () => {
+  const ids = new RecentIds();
+  const id = "01HZYXWVTSRQPNMKJGFEDCBA98";
+  assertEquals(ids.isUsed(id), false);
+  for (let digit = 0; digit < id.length; digit++) {
+    const changed = id[digit] === "1" ? "2" : "1";
+    assertEquals(ids.isUsed(id.slice(0, digit) + changed + id.slice(digit + 1)), false, `${digit}`);
+  }
+  assertEquals(
+    ["00000000000000000000000000", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"].map((
+      one,
+    ) => [ids.isUsed(one), ids.isUsed(one)]),
+    [[false, true], [false, true]],
+  );
+  assertEquals(ids.isUsed(id), true);
+});
+
+Deno.test("RecentIds finds each of as many ids as it says, and forgets those before", () => {
+  const recent = new RecentIds();
+  const ids = Array.from({ length: 3 * IDS_REMEMBERED }, () => monotonicUlid());
+  assertEquals(ids.filter((id) => recent.isUsed(id)), []);
+  assertEquals(ids.slice(-IDS_REMEMBERED).every((id) => recent.isUsed(id)), true);
+  assertEquals(recent.isUsed(ids[0]), false);
+});
