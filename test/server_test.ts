@@ -13,17 +13,28 @@ const REX = '{"name":"Rex","categoryId":1}';
 /** More than the sockets on both sides hold between two programs that do not read. */
 const SWALLOWED_BYTES = 16_000_000;
 
-Deno.test({
-  name: "a service that has no file descriptor left goes on, listens again and still shuts down",
-  ignore: Deno.build.os !== "linux" || !permitted("env", "net", "read", "run", "write"),
-  async fn() {
-    await using temp = await TempStore.make();
-    const token = await temp.issueKey();
-    await using service = await ServiceProcess.start(temp.kvPath, {}, [
-      "prlimit",
-      "--nofile=256:256",
-    ]);
-    const port = Number(new URL(service.address).port);
+/** Declares a test on a service in a process of its own, run by another command if one is given. */
+function testOnProcess(
+  name: string,
+  within: string[],
+  check: (service: ServiceProcess, port: number, token: string) => Promise<void>,
+): void {
+  Deno.test({
+    name,
+    ignore: Deno.build.os !== "linux" || !permitted("env", "net", "read", "run", "write"),
+    async fn() {
+      await using temp = await TempStore.make();
+      const token = await temp.issueKey();
+      await using service = await ServiceProcess.start(temp.kvPath, {}, within);
+      await check(service, Number(new URL(service.address).port), token);
+    },
+  });
+}
+
+testOnProcess(
+  "a service that has no file descriptor left goes on, listens again and still shuts down",
+  ["prlimit", "--nofile=256:256"],
+  async (service, port, token) => {
     using kept = await connect(port);
     const list = `GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`;
     const idle: Deno.Conn[] = [];
@@ -53,7 +64,7 @@ Deno.test({
     assertStringIncludes(reports[0], "Too many open files");
     assertEquals(await service.stop("SIGTERM"), 0);
   },
-});
+);
 
 /** Declares a test on a real server, with a way to send bytes to it. */
 function testOnServer(
@@ -133,14 +144,10 @@ testOnServer("a finite body of a refused request leaves no connection hanging", 
   }
 });
 
-Deno.test({
-  name: "connections with unread bodies give their file descriptors back",
-  ignore: Deno.build.os !== "linux" || !permitted("env", "net", "read", "run", "write"),
-  async fn() {
-    await using temp = await TempStore.make();
-    const token = await temp.issueKey();
-    await using service = await ServiceProcess.start(temp.kvPath);
-    const port = Number(new URL(service.address).port);
+testOnProcess(
+  "connections with unread bodies give their file descriptors back",
+  [],
+  async (service, port, token) => {
     const descriptors = () => [...Deno.readDirSync(`/proc/${service.pid}/fd`)].length;
     const before = descriptors();
     for (const authorization of ["", `Authorization: Bearer ${token}\r\n`]) {
@@ -157,7 +164,7 @@ Deno.test({
     }
     await until(() => descriptors() <= before + 2);
   },
-});
+);
 
 testOnServer(
   "the path comes from the request line, whatever the Host is",
