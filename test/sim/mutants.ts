@@ -34,7 +34,7 @@ export const MUTANTS: Mutant[] = [
     file: APPENDER,
     edits: [[
       "switch (await this.#outcomeOf(attempt)) {",
-      'switch (heads.advance(await readHead(store)) ?? "lost") {',
+      'switch (await heads.read().then(() => "lost")) {',
     ]],
   },
   {

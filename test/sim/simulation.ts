@@ -133,6 +133,11 @@ async function recover(crowd: Crowd): Promise<void> {
       ] as const
     ) await fleet.send(slot, ask, bearer);
   }
+  // Instances that add at the same moment are in each other's way, and all succeed.
+  await Promise.all(Array.from({ length: 2 * fleet.size }, (_, number) => {
+    const ask: Ask = { kind: "create", name: `together-${number}`, categoryId: number };
+    return fleet.send(number % fleet.size, ask, bearer);
+  }));
   // Takes up what a replay left that was killed, and leaves nothing behind.
   await replayLog(crowd, {}, true);
   await auditStore(crowd, { isRequired: true });
