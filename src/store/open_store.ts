@@ -100,9 +100,9 @@ async function reach(store: RemoteStore, path: string | undefined): Promise<void
 /** A store is ours where it holds a head, and may become ours where it holds nothing. */
 async function expectOurs(store: Store): Promise<void> {
   await expectRestored(store);
-  if (await store.get(HEAD_KEY) !== null) return;
+  // In this order, for another instance may write the first event meanwhile.
   const isEmpty = (await store.list({ prefix: [] }, { limit: 1 })).length === 0;
-  if (isEmpty) return;
+  if (isEmpty || await store.get(HEAD_KEY) !== null) return;
   const isLog = (await store.list({ prefix: LOG_PREFIX }, { limit: 1 })).length > 0;
   throw new StoreRefusedError(
     isLog
