@@ -7,7 +7,7 @@
 import { z } from "zod";
 import { Instant, KeyIssuedData, KeyRevokedData, SHA256_HEX, ULID } from "./api_key.ts";
 import { parseExactJson } from "./int64.ts";
-import { Pet, petOfText, petText } from "./pet.ts";
+import { Pet, decodePet, encodePet } from "./pet.ts";
 
 /** `previoushash` of the first line. */
 export const GENESIS_HASH = "0".repeat(64);
@@ -19,13 +19,13 @@ const SOURCE = "urn:animal-store";
 const SEQUENCE_DIGITS = 16;
 
 /** What a command wants to have happened; the log adds the place. */
-export type Fact =
+export type EventBody =
   | { type: "PetCreated"; data: Pet }
   | { type: "ApiKeyIssued"; data: KeyIssuedData }
   | { type: "ApiKeyRevoked"; data: KeyRevokedData };
 
 /** What an event bears beside its fact, known before its place in the log is. */
-export interface Origin {
+export interface EventMetadata {
   /** ULID, given once to an event, whatever the number of attempts to append it. */
   id: string;
   /** When it happened, UTC with milliseconds. */
@@ -37,9 +37,9 @@ export interface Origin {
 }
 
 /** An event at its place: `position` is 1, 2, 3 …; `previousHash` is the SHA-256 (hex) of the line before. */
-export type LogEvent = Fact & Origin & { position: number; previousHash: string };
+export type RecordedEvent = EventBody & EventMetadata & { position: number; previousHash: string };
 
-export type EventType = Fact["type"];
+export type EventType = EventBody["type"];
 
 /** Each type with its schema's name, which carries the version, and how its subject is named. */
 const TYPES = {
@@ -51,7 +51,7 @@ const TYPES = {
 export const EVENT_TYPES = Object.keys(TYPES) as EventType[];
 
 /** The line of an event, without the line break. */
-export function encodeEvent(event: LogEvent): string {
+export function encodeEvent(event: RecordedEvent): string {
   const idempotencyKey = event.idempotencyKey === undefined
     ? ""
     : `,"idempotencykey":"${event.idempotencyKey}"`;
@@ -66,7 +66,7 @@ export function encodeEvent(event: LogEvent): string {
  * The event of a line. Throws `MalformedEventError` where the line is none that {@linkcode encodeEvent}
  * writes, of a type or version that is not known included.
  */
-export function decodeEvent(line: string): LogEvent {
+export function decodeEvent(line: string): RecordedEvent {
   const parts = LINE.exec(line);
   if (parts === null) throw notOurs(line);
   const [, id, type, time, sequence, subject, dataschema, actor, idempotencyKey, ...rest] = parts;
@@ -112,12 +112,12 @@ const LINE = new RegExp(
   "s",
 );
 
-function factOf(type: EventType, text: string, line: string): Fact {
-  const pet = type === "PetCreated" ? petOfText(text) : undefined;
+function factOf(type: EventType, text: string, line: string): EventBody {
+  const pet = type === "PetCreated" ? decodePet(text) : undefined;
   if (pet !== undefined) return { type: "PetCreated", data: pet };
   const { data, error } = TYPES[type].data.safeParse(parseData(text, line));
   if (error !== undefined) throw new MalformedEventError(z.prettifyError(error));
-  const fact = { type, data } as Fact;
+  const fact = { type, data } as EventBody;
   if (encodeData(fact) !== text) throw notOurs(line);
   return fact;
 }
@@ -140,7 +140,7 @@ function notOurs(line: string): MalformedEventError {
 }
 
 /** What the event is about, as CloudEvents' `subject`. */
-export function subjectOf(fact: Fact): string {
+export function subjectOf(fact: EventBody): string {
   switch (fact.type) {
     case "PetCreated":
       return `pets/${fact.data.id}`;
@@ -150,10 +150,10 @@ export function subjectOf(fact: Fact): string {
   }
 }
 
-function encodeData(fact: Fact): string {
+function encodeData(fact: EventBody): string {
   switch (fact.type) {
     case "PetCreated":
-      return petText(fact.data);
+      return encodePet(fact.data);
     case "ApiKeyIssued": {
       const { keyId, label, tokenHash, expiresAt } = fact.data;
       return JSON.stringify({ keyId, label, tokenHash, expiresAt });

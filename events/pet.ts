@@ -40,7 +40,7 @@ export const Pet = NewPet.extend({
 export type Pet = z.infer<typeof Pet>;
 
 /** The one JSON text of a pet: what is stored, listed and answered. */
-export function petText(pet: Pet): string {
+export function encodePet(pet: Pet): string {
   return `{"id":${pet.id},${newPetMembers(pet)}}`;
 }
 
@@ -51,10 +51,10 @@ export function newPetMembers(pet: NewPet): string {
 }
 
 /**
- * The pet of a text that is as {@linkcode petText} writes it; `undefined` for any other, of which
+ * The pet of a text that is as {@linkcode encodePet} writes it; `undefined` for any other, of which
  * {@linkcode Pet} can say what is wrong. By a pattern and no schema, for the log is long.
  */
-export function petOfText(text: string): Pet | undefined {
+export function decodePet(text: string): Pet | undefined {
   const parts = PET_TEXT.exec(text);
   if (parts === null) return undefined;
   const [, id, nameText, categoryId, status] = parts;
@@ -63,7 +63,7 @@ export function petOfText(text: string): Pet | undefined {
   const pet: Pet = { name, categoryId: BigInt(categoryId), id: Number(id) };
   if (status !== undefined) pet.status = status as PetStatus;
   if (!Number.isSafeInteger(pet.id) || !isInt64(pet.categoryId)) return undefined;
-  return petText(pet) === text ? pet : undefined;
+  return encodePet(pet) === text ? pet : undefined;
 }
 
 const PET_TEXT = new RegExp(

@@ -6,12 +6,12 @@
 
 import { audit, auditLines, type AuditOptions, type AuditReport } from "../src/audit.ts";
 import { readConfig } from "../src/config.ts";
-import { splitLines } from "../src/log/chain.ts";
+import { splitLines } from "../src/log/log_verifier.ts";
 import { expiringRecordsOf } from "../src/store/expiring_records.ts";
 import { ComparingThread } from "./comparing_thread.ts";
 import { readCheckpoint, writeCheckpoint } from "./checkpoint_file.ts";
 import { count, ProgressLine } from "./progress_line.ts";
-import { EXIT, print, runTool, UsageError, withPatientStore } from "./run_tool.ts";
+import { EXIT, print, runTool, UsageError, withRetryingStore } from "./run_tool.ts";
 
 const HELP = `
 Re-reads everything that is stored and proves it against the log: each line's form, hash, place and
@@ -61,11 +61,11 @@ await runTool({
 async function auditWhat(file: string | undefined, options: AuditOptions): Promise<AuditReport> {
   if (file === undefined) {
     using thread = new ComparingThread();
-    const { areHeld } = thread;
+    const { matchesStore } = thread;
     const readExpiringRecords = expiringRecordsOf(readConfig().kvPath);
-    return await withPatientStore(
+    return await withRetryingStore(
       { examined: true },
-      (parts) => audit({ ...parts, areHeld, readExpiringRecords }, options),
+      (parts) => audit({ ...parts, matchesStore, readExpiringRecords }, options),
     );
   }
   const stream = file === "-" ? Deno.stdin.readable : (await Deno.open(file)).readable;

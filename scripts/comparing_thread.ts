@@ -1,11 +1,11 @@
-import type { ExpectedEntries } from "../src/projections/expected_entries.ts";
+import type { PackedRecords } from "../src/projections/packed_records.ts";
 
 /** What the thread is asked, and what it answers: the reason where it could not tell. */
 export interface Question {
   id: number;
-  expected: ExpectedEntries[];
+  expected: PackedRecords[];
 }
-export type Answer = { id: number; areHeld: boolean } | { id: number; reason: string };
+export type Answer = { id: number; matchesStore: boolean } | { id: number; reason: string };
 
 /** Compares what the configured store holds on a second thread, while this one reads the log. */
 export class ComparingThread {
@@ -18,7 +18,7 @@ export class ComparingThread {
     this.#worker.onmessage = ({ data }: MessageEvent<Answer>) => {
       const asked = this.#asked.get(data.id)!;
       this.#asked.delete(data.id);
-      if ("areHeld" in data) asked.resolve(data.areHeld);
+      if ("matchesStore" in data) asked.resolve(data.matchesStore);
       else asked.reject(new Error(data.reason));
     };
     this.#worker.onerror = (event) => {
@@ -29,7 +29,7 @@ export class ComparingThread {
   }
 
   /** Takes what is expected away from the caller. Rejects with the reason where the store cannot be read. */
-  readonly areHeld = (expected: ExpectedEntries[]): Promise<boolean> => {
+  readonly matchesStore = (expected: PackedRecords[]): Promise<boolean> => {
     if (this.#error !== undefined) return Promise.reject(this.#error);
     const asked = Promise.withResolvers<boolean>();
     const question: Question = { id: ++this.#lastId, expected };

@@ -2,12 +2,12 @@
 /// <reference lib="deno.worker" />
 /** The thread of {@linkcode ComparingThread}: reads the configured store, and writes nothing. */
 
-import { areHeld, type ExpectedEntries } from "../src/projections/expected_entries.ts";
+import { matchesStore, type PackedRecords } from "../src/projections/packed_records.ts";
 import { reasonOf } from "../src/report.ts";
 import type { Answer, Question } from "./comparing_thread.ts";
-import { openPatientStore } from "./open_patient_store.ts";
+import { openRetryingStore } from "./open_retrying_store.ts";
 
-const opening = openPatientStore({ examined: true });
+const opening = openRetryingStore({ examined: true });
 // Who asks is told.
 opening.catch(() => {});
 
@@ -15,9 +15,9 @@ self.onmessage = async ({ data: { id, expected } }: MessageEvent<Question>) => {
   self.postMessage(await answerTo(id, expected));
 };
 
-async function answerTo(id: number, expected: ExpectedEntries[]): Promise<Answer> {
+async function answerTo(id: number, expected: PackedRecords[]): Promise<Answer> {
   try {
-    return { id, areHeld: await areHeld(await opening, expected) };
+    return { id, matchesStore: await matchesStore(await opening, expected) };
   } catch (error) {
     return { id, reason: reasonOf(error) };
   }

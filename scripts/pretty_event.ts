@@ -1,6 +1,6 @@
 import { cyan, dim, green, magenta, red, yellow } from "@std/fmt/colors";
-import { type EventType, type LogEvent, MalformedEventError, subjectOf } from "../events/event.ts";
-import { decodeLine } from "../src/log/chain.ts";
+import { type EventType, type RecordedEvent, MalformedEventError, subjectOf } from "../events/event.ts";
+import { decodeLine } from "../src/log/log_verifier.ts";
 import type { WholeLine } from "../src/log/read_whole_log.ts";
 
 const COLORS: Record<EventType, (text: string) => string> = {
@@ -16,7 +16,7 @@ const SUBJECT_WIDTH = 31;
 
 /** A stored line for people: time, position, type, subject and actor of its event. */
 export function prettyEvent({ position, value }: WholeLine): string {
-  let event: LogEvent;
+  let event: RecordedEvent;
   try {
     event = decodeLine(value);
   } catch (error) {

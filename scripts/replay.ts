@@ -11,7 +11,7 @@ import type { Host } from "../src/host.ts";
 import { keyText } from "../src/store/key_text.ts";
 import type { Store } from "../src/store/store.ts";
 import { count, ProgressLine, type ProgressPhase } from "./progress_line.ts";
-import { EXIT, runTool, UsageError, withPatientStore } from "./run_tool.ts";
+import { EXIT, runTool, UsageError, withRetryingStore } from "./run_tool.ts";
 
 const HELP = `
 Rebuilds the projections (pets, status index, keys) from the log, beside the live service, which goes
@@ -47,7 +47,7 @@ await runTool({
     if (dryRun && grace !== undefined) throw new UsageError("--grace does not go with --dry-run");
     const graceMs = grace === undefined ? GRACE_MS : parseSeconds(grace);
     try {
-      return await withPatientStore(
+      return await withRetryingStore(
         {},
         (parts) => dryRun ? compare(parts) : rebuild(parts, graceMs),
       );

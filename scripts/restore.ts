@@ -13,7 +13,7 @@ import {
 } from "../src/projections/restore.ts";
 import { isDurable } from "../src/store/open_store.ts";
 import { count, ProgressLine } from "./progress_line.ts";
-import { EXIT, runTool, UsageError, withPatientStore } from "./run_tool.ts";
+import { EXIT, runTool, UsageError, withRetryingStore } from "./run_tool.ts";
 
 const HELP = `
 Restores an export, as deno task log prints it, into an empty store: the same bytes in the log, and
@@ -61,7 +61,7 @@ async function restoreFrom(source: Export): Promise<number> {
   const start = performance.now();
   const head = await verifyExport(source, (done) => progress.update(VERIFYING, done));
   const { position, lastHash } = head;
-  await withPatientStore(
+  await withRetryingStore(
     { create: true, restored: true },
     (parts) => restore(parts, source, head, (done) => progress.update(WRITING, done, position)),
   );

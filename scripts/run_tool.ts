@@ -8,7 +8,7 @@ import type { Host } from "../src/host.ts";
 import type { Store } from "../src/store/store.ts";
 import { type OpenOptions, openStore } from "../src/store/open_store.ts";
 import { systemHost } from "../src/system_host.ts";
-import { openPatientStore } from "./open_patient_store.ts";
+import { openRetryingStore } from "./open_retrying_store.ts";
 
 /** Exit codes of every command. */
 export const EXIT = { done: 0, refused: 1, couldNotRun: 2 } as const;
@@ -64,12 +64,12 @@ export async function withService<T>(
   }
 }
 
-/** Opens the configured store as {@linkcode openPatientStore} does, for the time of `use`. */
-export async function withPatientStore<T>(
+/** Opens the configured store as {@linkcode openRetryingStore} does, for the time of `use`. */
+export async function withRetryingStore<T>(
   options: Partial<OpenOptions>,
   use: (parts: { store: Store; host: Host }) => Promise<T>,
 ): Promise<T> {
-  const store = await openPatientStore(options);
+  const store = await openRetryingStore(options);
   try {
     return await use({ store, host: systemHost });
   } finally {

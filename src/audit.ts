@@ -3,8 +3,8 @@
  * an export, and says what is not as it must be. Writes nothing.
  */
 
-import type { LogEvent } from "../events/event.ts";
-import { Chain } from "./log/chain.ts";
+import type { RecordedEvent } from "../events/event.ts";
+import { LogVerifier } from "./log/log_verifier.ts";
 import {
   EMPTY_HEAD,
   encodeHead,
@@ -21,7 +21,7 @@ import {
 } from "./projections/compare.ts";
 import { decodeLease } from "./projections/replay_lease.ts";
 import { keyText } from "./store/key_text.ts";
-import { HEAD_KEY, isRecordKey, logKey, REPLAY_KEY } from "./store/layout.ts";
+import { HEAD_KEY, isRecordKey, logKey, REPLAY_KEY } from "./store/keyspace.ts";
 import type { ReadExpiringRecords } from "./store/expiring_records.ts";
 import { type BoundedRange, scan, scanOutside } from "./store/scan.ts";
 import type { Store, StoreEntry } from "./store/store.ts";
@@ -75,7 +75,7 @@ export interface Checkpoint {
 }
 
 /** What is audited, and by what. */
-export interface AuditParts extends Pick<ComparisonParts, "store" | "host" | "areHeld"> {
+export interface AuditParts extends Pick<ComparisonParts, "store" | "host" | "matchesStore"> {
   /** Absent if the store does not tell which records expire. */
   readExpiringRecords?: ReadExpiringRecords;
 }
@@ -170,7 +170,7 @@ class Findings {
 class LogAudit {
   #findings: Findings;
   #checkpoint: Checkpoint | undefined;
-  #chain = new Chain();
+  #chain = new LogVerifier();
   #position = 0;
   #lines = 0;
   /** Position of a line that does not bear the hash of the one before. */
@@ -201,7 +201,7 @@ class LogAudit {
    * The event of the next line, where it bears one that can be gone on with. `place` is the position
    * that the line is stored at; lines of a file have none but their order.
    */
-  take(line: unknown, place?: number): LogEvent | undefined {
+  take(line: unknown, place?: number): RecordedEvent | undefined {
     const due = this.#position + 1;
     this.#lines++;
     const { event, faults, isLinked } = this.#chain.take(line, place);
@@ -313,7 +313,7 @@ class StoreAudit {
   async #readLog(to: number, comparisons: Comparison[], lastHash?: string): Promise<LogAudit> {
     const log = new LogAudit(this.#findings, this.#options.checkpoint);
     for await (const entries of scan(this.#store, logRange(to))) {
-      const events: LogEvent[] = [];
+      const events: RecordedEvent[] = [];
       for (const { key, value } of entries) {
         if (!isLogKey(key)) {
           this.#addForeign(key);

@@ -3,7 +3,7 @@ export interface Host {
   /** Milliseconds since the Unix epoch, by a clock that may be set anew at any time. */
   now(): number;
   /** Milliseconds since some moment; never set anew, so that limits of time are kept. */
-  uptime(): number;
+  monotonicNow(): number;
   /** Calls `run` once, `ms` milliseconds from now, unless the function returned is called first. */
   after(ms: number, run: () => void): () => void;
   /** Resolves in the next turn of the event loop, when all that is ready by now has come in. */

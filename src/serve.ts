@@ -59,7 +59,7 @@ export async function serve(
   const stopped = shutDownOnSignal(async (signal) => {
     report("info", "shutting_down", { signal });
     // The server cuts off bodies that are still arriving.
-    service.cutBodies();
+    service.cancelBodies();
     const answered = server.shutdown();
     await Promise.race([answered, sleep(host, SHUTDOWN_MS.drain)]);
     const done = Promise.all([answered, service.appender.drain()]);
@@ -94,10 +94,10 @@ async function shutDownOnSignal(shutDown: (signal: string) => Promise<void>): Pr
   const signal = await new Promise<string>((resolve) => {
     for (const name of signals) Deno.addSignalListener(name, () => resolve(name));
   });
-  const receivedAt = systemHost.uptime();
+  const receivedAt = systemHost.monotonicNow();
   for (const name of signals) {
     Deno.addSignalListener(name, () => {
-      if (systemHost.uptime() - receivedAt > SIGNAL_ECHO_MS) Deno.exit(1);
+      if (systemHost.monotonicNow() - receivedAt > SIGNAL_ECHO_MS) Deno.exit(1);
     });
   }
   await shutDown(signal);

@@ -79,13 +79,13 @@ export class Server {
       } catch (error) {
         reason = reasonOf(error);
       }
-      if (host.uptime() - this.#failedAt > QUIET_MS) {
+      if (host.monotonicNow() - this.#failedAt > QUIET_MS) {
         report("error", "accept_failed", {
           reason,
           remedy: "Raise the limit of open files (ulimit -n), or limit connections in front",
         });
       }
-      this.#failedAt = host.uptime();
+      this.#failedAt = host.monotonicNow();
       this.#retire(this.#current);
       await this.#listenAgain();
     }

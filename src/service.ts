@@ -1,6 +1,6 @@
-import type { Creation } from "./commands/create_pet.ts";
-import { Flights } from "./commands/flights.ts";
-import { BodyCut } from "./http/body_cut.ts";
+import type { CreatePetOutcome } from "./commands/create_pet.ts";
+import { SingleFlight } from "./commands/single_flight.ts";
+import { BodyCancellation } from "./http/body_cancellation.ts";
 import { createHandler, type RequestHandler } from "./http/handler.ts";
 import type { BaseAddresses } from "./http/openapi.ts";
 import { RateLimiter } from "./http/rate_limiter.ts";
@@ -8,7 +8,7 @@ import { RefusedCredentials } from "./http/refused_credentials.ts";
 import type { Host } from "./host.ts";
 import { Appender } from "./log/appender.ts";
 import { HeadReader } from "./log/head_reader.ts";
-import { fold } from "./projections/fold.ts";
+import { project } from "./projections/project.ts";
 import { KeyReader } from "./projections/key_reader.ts";
 import { PetReader } from "./projections/pet_reader.ts";
 import type { Report } from "./report.ts";
@@ -20,7 +20,7 @@ import type { Telemetry } from "./telemetry.ts";
 export interface Service {
   appender: Appender;
   /** Waits no longer for bodies that are still arriving, now or later. */
-  cutBodies(): void;
+  cancelBodies(): void;
   handler: RequestHandler;
   heads: HeadReader;
   host: Host;
@@ -58,21 +58,21 @@ export function createService(parts: ServiceParts): Service {
     appendLimitMs: parts.appendLimitMs,
     store,
     heads,
-    fold,
+    project,
     host,
     report,
     committed: (records) => pets.remember(records),
     watch: telemetry?.watch,
   });
   telemetry?.observe({ appender, heads });
-  const bodyCut = new BodyCut();
-  const creations = new Flights<Creation>(host);
+  const bodyCancellation = new BodyCancellation();
+  const creations = new SingleFlight<CreatePetOutcome>(host);
   const plainHandler = createHandler({
     addresses,
     appender,
     corsOrigins,
     creations,
-    bodyCut,
+    bodyCancellation,
     heads,
     host,
     isDurable,
@@ -87,5 +87,5 @@ export function createService(parts: ServiceParts): Service {
     report,
   });
   const handler = telemetry?.handler(plainHandler) ?? plainHandler;
-  return { appender, cutBodies: () => bodyCut.make(), handler, heads, host, report, store };
+  return { appender, cancelBodies: () => bodyCancellation.make(), handler, heads, host, report, store };
 }

@@ -5,7 +5,7 @@ import type { Host } from "./host.ts";
 /** The host of a real process. */
 export const systemHost: Host = {
   now: () => Date.now(),
-  uptime: () => performance.now(),
+  monotonicNow: () => performance.now(),
   after: (ms, run) => ms < SHARED_FROM_MS ? afterExactly(ms, run) : afterRoundedUp(ms, run),
   turn: () => new Promise((resolve) => setImmediate(resolve)),
   random: () => Math.random(),

@@ -19,7 +19,7 @@ import {
 } from "@opentelemetry/api";
 import type { RequestHandler } from "./http/handler.ts";
 import type { RefusalReason } from "./http/refused_credentials.ts";
-import { Appender, type AppendWatch, type Command } from "./log/appender.ts";
+import { Appender, type AppendObserver, type Command } from "./log/appender.ts";
 import { HeadReader } from "./log/head_reader.ts";
 import { KeyReader } from "./projections/key_reader.ts";
 import { type PageQuery, PetReader } from "./projections/pet_reader.ts";
@@ -102,7 +102,7 @@ export const telemetry = {
   countRefusedCredentials: (reason: RefusalReason) => credentialsRefused.add(1, { reason }),
   observe,
   get watch() {
-    return appendWatch;
+    return appendObserver;
   },
 };
 export type Telemetry = typeof telemetry;
@@ -127,7 +127,7 @@ export function recordToolProgress(phase: string, unit: string, done: number): v
 }
 
 /** Puts commits under the requests that wait for them, and counts what becomes of them. */
-const appendWatch: AppendWatch<Context> = {
+const appendObserver: AppendObserver<Context> = {
   context: () => context.active(),
   within: (origin, run) => context.with(origin ?? ROOT_CONTEXT, run),
   async commit(origins, events, run) {

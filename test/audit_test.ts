@@ -2,7 +2,7 @@ import { assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/
 import { audit, AuditImpossibleError, auditLines, FAULTS_KEPT_PER_KIND } from "../src/audit.ts";
 import { OPERATOR } from "../events/event.ts";
 import { compareServed } from "../src/projections/compare.ts";
-import { splitLines } from "../src/log/chain.ts";
+import { splitLines } from "../src/log/log_verifier.ts";
 import { encodeHead, type Head } from "../src/log/head.ts";
 import { replay } from "../src/projections/replay.ts";
 
@@ -21,7 +21,7 @@ import {
   petKey,
   projectionKey,
   REPLAY_KEY,
-} from "../src/store/layout.ts";
+} from "../src/store/keyspace.ts";
 import { scan } from "../src/store/scan.ts";
 import type { Mutation, Store } from "../src/store/store.ts";
 import { FakeHost } from "./fake_host.ts";

@@ -10,7 +10,7 @@ export class FakeHost implements Host {
 
   now = () => this.#now + this.#clockOffset;
 
-  uptime = () => this.#now;
+  monotonicNow = () => this.#now;
 
   after = (ms: number, run: () => void) => {
     const timer = { at: this.#now + ms, run };

@@ -1,6 +1,6 @@
 /** Short logs at the border between what the service can have written and what not; all hashes fit. */
 
-import { type Fact, OPERATOR, type Origin } from "../events/event.ts";
+import { type EventBody, OPERATOR, type EventMetadata } from "../events/event.ts";
 import { sha256Hex } from "../src/sha256.ts";
 import { linesOf, sampleId } from "./sample_log.ts";
 
@@ -14,7 +14,7 @@ export interface ImpossibleHistory extends History {
   fault: string;
 }
 
-type Event = Fact & Origin;
+type Event = EventBody & EventMetadata;
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -30,7 +30,7 @@ function at(ms: number): string {
 
 let ids = 0;
 
-function origin(ms: number, actor: string): Origin {
+function origin(ms: number, actor: string): EventMetadata {
   return { id: sampleId(++ids), time: at(ms), actor };
 }
 

@@ -1,4 +1,4 @@
-import { encodeEvent, type Fact, GENESIS_HASH, OPERATOR, type Origin } from "../events/event.ts";
+import { encodeEvent, type EventBody, GENESIS_HASH, OPERATOR, type EventMetadata } from "../events/event.ts";
 import { PET_STATUSES } from "../events/pet.ts";
 import { sha256Hex } from "../src/sha256.ts";
 
@@ -15,14 +15,14 @@ export interface SampleOptions {
 
 /** A sound log of that length with events of all kinds, as the service would have written it. */
 export function sampleLog(length: number, { since = FIRST_INSTANT }: SampleOptions = {}): string[] {
-  const events: (Fact & Origin)[] = [];
+  const events: (EventBody & EventMetadata)[] = [];
   let pets = 0;
   let key = { keyId: "", tokenHash: "" };
   let predecessor = key;
   for (let position = 1; position <= length; position++) {
     const id = sampleId(position);
     const time = new Date(since + position * 1_000).toISOString();
-    let fact: Fact;
+    let fact: EventBody;
     if (position % KEY_EVERY === 1) {
       predecessor = key;
       key = { keyId: id, tokenHash: sha256Hex(`token ${position}`) };
@@ -54,7 +54,7 @@ export function liveKeyOf(lines: string[]): string {
 }
 
 /** The lines of events in that order; all hashes fit. */
-export function linesOf(events: (Fact & Origin)[]): string[] {
+export function linesOf(events: (EventBody & EventMetadata)[]): string[] {
   let previousHash = GENESIS_HASH;
   return events.map((event, index) => {
     const line = encodeEvent({ ...event, position: index + 1, previousHash });

@@ -1,10 +1,10 @@
-import { decodeLine } from "../src/log/chain.ts";
-import { Chain } from "../src/log/chain.ts";
+import { decodeLine } from "../src/log/log_verifier.ts";
+import { LogVerifier } from "../src/log/log_verifier.ts";
 import { encodeHead, type Head } from "../src/log/head.ts";
-import { fold } from "../src/projections/fold.ts";
+import { project } from "../src/projections/project.ts";
 import { splitIntoCommits } from "../src/store/commit_size.ts";
 import { KvStore } from "../src/store/kv_store.ts";
-import { HEAD_KEY, logKey, recordMutation } from "../src/store/layout.ts";
+import { HEAD_KEY, logKey, recordMutation } from "../src/store/keyspace.ts";
 import type { Mutation, Store } from "../src/store/store.ts";
 import type { Host } from "../src/host.ts";
 import { FakeHost } from "./fake_host.ts";
@@ -32,13 +32,13 @@ export async function openSampleStore(length: number) {
 
 /** Writes lines, the records of generation 1 and the head, unchecked. */
 export async function writeLog(store: Store, host: Host, lines: string[]): Promise<Head> {
-  const chain = new Chain();
+  const chain = new LogVerifier();
   const mutations: Mutation[] = [];
   for (const [index, line] of lines.entries()) {
     const value = encoder.encode(line);
     chain.take(value);
     mutations.push({ type: "set", key: logKey(index + 1), value });
-    for (const record of fold(decodeLine(value))) {
+    for (const record of project(decodeLine(value))) {
       mutations.push(recordMutation(1, record, host.now()));
     }
   }

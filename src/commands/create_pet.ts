@@ -1,26 +1,26 @@
-import type { Origin } from "../../events/event.ts";
-import { type NewPet, type Pet, petText } from "../../events/pet.ts";
-import { Failure } from "../failure.ts";
+import type { EventMetadata } from "../../events/event.ts";
+import { type NewPet, type Pet, encodePet } from "../../events/pet.ts";
+import { ServiceError } from "../service_error.ts";
 import type { Host } from "../host.ts";
 import type { Appender, Command } from "../log/appender.ts";
-import { instantText } from "../instant_text.ts";
+import { formatTimestamp } from "../format_timestamp.ts";
 import type { Head } from "../log/head.ts";
 import type { HeadReader } from "../log/head_reader.ts";
 import type { KeyReader } from "../projections/key_reader.ts";
 import type { PetReader } from "../projections/pet_reader.ts";
 import { sha256Hex } from "../sha256.ts";
-import type { Flights } from "./flights.ts";
+import type { SingleFlight } from "./single_flight.ts";
 
 export interface CreatePetParts {
   appender: Appender;
-  creations: Flights<Creation>;
+  creations: SingleFlight<CreatePetOutcome>;
   heads: HeadReader;
   host: Host;
   keys: KeyReader;
   pets: PetReader;
 }
 
-export interface CreatePetOrder {
+export interface CreatePetRequest {
   pet: NewPet;
   /** The text of the API key. */
   token: string;
@@ -29,7 +29,7 @@ export interface CreatePetOrder {
 }
 
 /** What became of an order in the log. */
-export interface Creation {
+export interface CreatePetOutcome {
   petId: number;
   /** Whether it was this order that added the pet, and not an earlier one with the same key. */
   isNew: boolean;
@@ -38,7 +38,7 @@ export interface Creation {
 export interface CreatedPet {
   pet: Pet;
   /** Whether the pet was added by an earlier order with the same Idempotency-Key. */
-  isReplay: boolean;
+  isDuplicate: boolean;
 }
 
 /**
@@ -49,7 +49,7 @@ export interface CreatedPet {
  */
 export async function createPet(
   parts: CreatePetParts,
-  order: CreatePetOrder,
+  order: CreatePetRequest,
 ): Promise<CreatedPet> {
   const { pet, token, idempotencyKey } = order;
   let isOwn = false;
@@ -61,12 +61,12 @@ export async function createPet(
     ? await append()
     : await parts.creations.share(`${token} ${idempotencyKey}`, append);
   const created: Pet = { id: petId, ...pet };
-  if (isOwn && isNew) return { pet: created, isReplay: false };
-  await expectReplay(parts, created, token);
-  return { pet: created, isReplay: true };
+  if (isOwn && isNew) return { pet: created, isDuplicate: false };
+  await verifyDuplicate(parts, created, token);
+  return { pet: created, isDuplicate: true };
 }
 
-function appendPet(parts: CreatePetParts, order: CreatePetOrder): Promise<Creation> {
+function appendPet(parts: CreatePetParts, order: CreatePetRequest): Promise<CreatePetOutcome> {
   const command = new CreatePet(parts, order);
   return parts.appender.append(command).then(([event]) =>
     event === undefined
@@ -79,7 +79,7 @@ function appendPet(parts: CreatePetParts, order: CreatePetOrder): Promise<Creati
  * Where nothing was committed, nothing has proved yet that the API key still stands; and the earlier
  * order must have been for the very same pet.
  */
-async function expectReplay(
+async function verifyDuplicate(
   { heads, host, keys, pets }: CreatePetParts,
   pet: Pet,
   token: string,
@@ -88,8 +88,8 @@ async function expectReplay(
     await keys.authorize(token, head, host.now());
     return await pets.get(pet.id, head);
   });
-  if (earlier?.text === petText(pet)) return;
-  throw new Failure(
+  if (earlier?.text === encodePet(pet)) return;
+  throw new ServiceError(
     "idempotency_key_reused",
     "The Idempotency-Key was sent with another animal before; nothing was added",
   );
@@ -99,18 +99,18 @@ class CreatePet implements Command {
   /** The pet that the Idempotency-Key added before, as far as the base of the last prepare() goes. */
   earlierPetId: number | undefined;
   #parts: CreatePetParts;
-  #order: CreatePetOrder;
+  #order: CreatePetRequest;
   #eventTimeMs: number;
-  #origin: Origin;
+  #origin: EventMetadata;
 
-  constructor(parts: CreatePetParts, order: CreatePetOrder) {
+  constructor(parts: CreatePetParts, order: CreatePetRequest) {
     this.#parts = parts;
     this.#order = order;
     this.#eventTimeMs = parts.host.now();
     const { idempotencyKey } = order;
     this.#origin = {
       id: parts.host.newId(),
-      time: instantText(this.#eventTimeMs),
+      time: formatTimestamp(this.#eventTimeMs),
       actor: "",
       ...(idempotencyKey === undefined ? {} : { idempotencyKey: sha256Hex(idempotencyKey) }),
     };
@@ -138,7 +138,7 @@ class CreatePet implements Command {
     const { idempotencyKey } = this.#origin;
     if (idempotencyKey === undefined) return;
     // By the time of the event, so that two events of one Idempotency-Key are a day apart.
-    return this.#parts.pets.madeWith(actor, idempotencyKey, head, this.#eventTimeMs)
+    return this.#parts.pets.findByIdempotencyKey(actor, idempotencyKey, head, this.#eventTimeMs)
       .then((petId) => void (this.earlierPetId = petId));
   }
 

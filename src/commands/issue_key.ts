@@ -1,4 +1,4 @@
-import { type Fact, OPERATOR, type Origin } from "../../events/event.ts";
+import { type EventBody, OPERATOR, type EventMetadata } from "../../events/event.ts";
 import { newToken } from "../api_key.ts";
 import type { Host } from "../host.ts";
 import type { Appender } from "../log/appender.ts";
@@ -36,7 +36,7 @@ export async function issueKey(
 export function newKey(
   host: Host,
   now = host.now(),
-): IssuedKey & { issue: (terms: KeyTerms) => Fact & Origin } {
+): IssuedKey & { issue: (terms: KeyTerms) => EventBody & EventMetadata } {
   const token = newToken(host.randomBytes);
   // The event that issues a key lends it its id: who has the id of a key has found its origin.
   const id = host.newId();

@@ -17,7 +17,7 @@ export function entityTag(content: string | Uint8Array): string {
  * 304 in place of an answer whose `etag` the client's `If-None-Match` names, with the headers that the
  * answer would have had. The comparison is weak, as section 13.1.2 asks.
  */
-export function unlessHeld(answer: Answer, requestHeaders: Headers): Answer {
+export function applyIfNoneMatch(answer: Answer, requestHeaders: Headers): Answer {
   const { etag } = answer.headers;
   if (etag === undefined) return answer;
   const field = requestHeaders.get("if-none-match");

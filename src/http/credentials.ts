@@ -1,4 +1,4 @@
-import { Refusal } from "./errors.ts";
+import { HttpError } from "./errors.ts";
 
 /**
  * The token of an `Authorization: Bearer` header (RFC 6750 section 2.1). Refuses with
@@ -9,7 +9,7 @@ export function bearerToken(authorization: string | null): string {
   if (authorization?.startsWith("Bearer ")) return authorization.slice(7).trim();
   const parts = /^bearer +(.*)$/i.exec(authorization ?? "");
   if (parts === null) {
-    throw new Refusal(
+    throw new HttpError(
       "missing_credentials",
       "An API key is required: Authorization: Bearer <API_KEY>",
     );

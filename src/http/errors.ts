@@ -1,7 +1,7 @@
 /** The one table of error codes, and the answer that each of them gives (section 7 of the interface). */
 
-import type { FailureCode } from "../failure.ts";
-import { Failure } from "../failure.ts";
+import type { ServiceErrorCode } from "../service_error.ts";
+import { ServiceError } from "../service_error.ts";
 import { type Answer, NEVER_STORED } from "./answer.ts";
 
 interface ErrorEntry {
@@ -124,20 +124,20 @@ const TABLE = {
     when: "The store does not answer or is damaged; nothing was stored",
     remedy: "Try again after Retry-After",
   },
-} as const satisfies Record<string, ErrorEntry> & Record<FailureCode, ErrorEntry>;
+} as const satisfies Record<string, ErrorEntry> & Record<ServiceErrorCode, ErrorEntry>;
 
 export type ErrorCode = keyof typeof TABLE;
 
 export const ERRORS: Record<ErrorCode, ErrorEntry> = TABLE;
 
 /** A request that is refused for what it is, before the domain hears of it. */
-export class Refusal extends Error {
+export class HttpError extends Error {
   readonly code: ErrorCode;
   readonly headers: Record<string, string>;
 
   constructor(code: ErrorCode, message: string, headers: Record<string, string> = {}) {
     super(message);
-    this.name = "Refusal";
+    this.name = "HttpError";
     this.code = code;
     this.headers = headers;
   }
@@ -154,13 +154,13 @@ export const CHALLENGES = {
 
 /** The answer to a request that failed with `thrown`, whatever that is. */
 export function errorAnswer(thrown: unknown): Answer {
-  const isOurs = thrown instanceof Refusal || thrown instanceof Failure;
+  const isOurs = thrown instanceof HttpError || thrown instanceof ServiceError;
   const code = isOurs ? thrown.code : "internal_error";
   const message = isOurs ? thrown.message : "The service failed unexpectedly";
   const { status } = ERRORS[code];
   const headers: Answer["headers"] = {
     ...NEVER_STORED,
-    ...(thrown instanceof Refusal ? thrown.headers : {}),
+    ...(thrown instanceof HttpError ? thrown.headers : {}),
   };
   if (code === "missing_credentials" || code === "invalid_credentials") {
     headers["www-authenticate"] = CHALLENGES[code];

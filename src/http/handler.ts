@@ -1,17 +1,17 @@
 /** The way of a request: credentials, route, operation, answer. */
 
 import type { ApiKey } from "../api_key.ts";
-import type { CreatePetOrder, CreatePetParts } from "../commands/create_pet.ts";
-import { Failure } from "../failure.ts";
+import type { CreatePetRequest, CreatePetParts } from "../commands/create_pet.ts";
+import { ServiceError } from "../service_error.ts";
 import { reasonOf, type Report } from "../report.ts";
 import type { Answer } from "./answer.ts";
-import type { BodyCut } from "./body_cut.ts";
+import type { BodyCancellation } from "./body_cancellation.ts";
 import { byteStream } from "./byte_stream.ts";
-import { unlessHeld } from "./conditional_read.ts";
+import { applyIfNoneMatch } from "./conditional_read.ts";
 import { Cors } from "./cors.ts";
 import { bearerToken } from "./credentials.ts";
-import { errorAnswer, Refusal } from "./errors.ts";
-import { createPet, getPet, listPets, PETS_PATH, readOrder } from "./pets.ts";
+import { errorAnswer, HttpError } from "./errors.ts";
+import { createPet, getPet, listPets, PETS_PATH, readCreatePetRequest } from "./pets.ts";
 import { type PublicParts, type PublicRoutes, publicRoutes } from "./public_routes.ts";
 import type { CountedRequest, RateLimiter } from "./rate_limiter.ts";
 import type { RefusedCredentials } from "./refused_credentials.ts";
@@ -22,7 +22,7 @@ export interface HandlerParts extends CreatePetParts, PublicParts {
   /** The origins whose scripts may read answers. */
   corsOrigins: readonly string[];
   /** Aborts when bodies that are still arriving are waited for no longer. */
-  bodyCut: BodyCut;
+  bodyCancellation: BodyCancellation;
   /** Limits the requests of each key; without it, there is no limit. */
   rateLimiter: RateLimiter | undefined;
   refusedCredentials: RefusedCredentials;
@@ -61,13 +61,13 @@ export function createHandler(parts: HandlerParts): RequestHandler {
     try {
       expectHost(request, connection?.urlWithoutHost);
       answer = await answerTo(request, open, cors, parts, progress);
-      answer = unlessHeld(answer, request.headers);
+      answer = applyIfNoneMatch(answer, request.headers);
     } catch (thrown) {
       answer = errorAnswer(thrown);
       if (answer.status >= 500) reportFailure(parts.report, request, requestId, answer, thrown);
       if (answer.status === 429) await parts.rateLimiter?.holdBack();
       if (answer.status === 401) {
-        const isMissing = thrown instanceof Refusal && thrown.code === "missing_credentials";
+        const isMissing = thrown instanceof HttpError && thrown.code === "missing_credentials";
         const reason = isMissing ? "missing" : "invalid";
         parts.refusedCredentials.note(reason, request.headers, connection?.clientAddress());
       }
@@ -109,7 +109,7 @@ function answerTo(
   return heads.use(async (head) => {
     const key = await keys.authorize(token, head, host.now());
     expectWithinLimit(key, parts, progress);
-    if (methods === undefined) throw new Refusal("not_found", "Nothing stands at this path");
+    if (methods === undefined) throw new HttpError("not_found", "Nothing stands at this path");
     if (!isRead) throw methodNotAllowed(methods);
     return petId === undefined
       ? await listPets(pets, head, search)
@@ -132,10 +132,10 @@ async function answerToCreate(
   const { heads, keys } = parts;
   const cached = heads.recent === undefined ? undefined : keys.cached(token, heads.recent);
   const key = cached ?? await authorize(token, parts);
-  let order: CreatePetOrder;
+  let order: CreatePetRequest;
   try {
     expectWithinLimit(key, parts, progress);
-    order = await readOrder(request, search, token, parts);
+    order = await readCreatePetRequest(request, search, token, parts);
   } catch (refusal) {
     await authorize(token, parts);
     throw refusal;
@@ -154,7 +154,7 @@ function expectWithinLimit(key: ApiKey, { rateLimiter }: HandlerParts, progress:
   progress.counted = rateLimiter.count(key.id);
   if (progress.counted.isAdmitted) return;
   const { perSecond } = rateLimiter;
-  throw new Refusal("rate_limited", `The rate limit of an API key is ${perSecond} per second`);
+  throw new HttpError("rate_limited", `The rate limit of an API key is ${perSecond} per second`);
 }
 
 /** What stands for `{petId}` in the path of a pet: one segment, whatever it holds. */
@@ -164,8 +164,8 @@ function petIdOf(path: string): string | undefined {
   return petId === "" || petId.includes("/") ? undefined : petId;
 }
 
-function methodNotAllowed(allow: string): Refusal {
-  return new Refusal("method_not_allowed", `This path knows ${allow}`, { allow });
+function methodNotAllowed(allow: string): HttpError {
+  return new HttpError("method_not_allowed", `This path knows ${allow}`, { allow });
 }
 
 function responseOf(
@@ -190,7 +190,7 @@ function reportFailure(
   thrown: unknown,
 ): void {
   const { path } = requestTarget(request.url);
-  const isOurs = thrown instanceof Failure || thrown instanceof Refusal;
+  const isOurs = thrown instanceof ServiceError || thrown instanceof HttpError;
   const code = isOurs ? thrown.code : "internal_error";
   const reason = reasonOf(thrown);
   // A store that is away is no fault of the service, and its return is what ends the trouble.

@@ -1,5 +1,5 @@
 import type { Answer } from "./answer.ts";
-import { Refusal } from "./errors.ts";
+import { HttpError } from "./errors.ts";
 import type { StaticAsset } from "./static_asset.ts";
 
 const HASH_DIGITS = 16;
@@ -39,7 +39,7 @@ export class HashedAssets {
     const asset = this.#assets.get(`${stem}${extension}`);
     return asset && (async (requestHeaders) => {
       if (await hashOf(asset) === hash) return asset.respond(requestHeaders);
-      throw new Refusal("not_found", "There is nothing at this path");
+      throw new HttpError("not_found", "There is nothing at this path");
     });
   }
 }

@@ -1,4 +1,4 @@
-import { Refusal } from "./errors.ts";
+import { HttpError } from "./errors.ts";
 
 export const IDEMPOTENCY_KEY_HEADER = "idempotency-key";
 
@@ -23,7 +23,7 @@ export function parseIdempotencyKey(field: string | null): string | undefined {
   if (field === null) return undefined;
   const parts = IDEMPOTENCY_KEY_PATTERN.exec(field);
   if (parts === null) {
-    throw new Refusal(
+    throw new HttpError(
       "invalid_idempotency_key",
       `Header Idempotency-Key must be 1 to ${IDEMPOTENCY_KEY_MAX_LENGTH} characters of visible ASCII, ` +
         "or such characters and spaces in double quotes",

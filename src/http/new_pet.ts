@@ -1,7 +1,7 @@
 import { type z } from "zod";
 import { parseExactJson } from "../../events/int64.ts";
 import { NewPet } from "../../events/pet.ts";
-import { quoted, Refusal } from "./errors.ts";
+import { quoted, HttpError } from "./errors.ts";
 
 /** How many faults of a body an error names. */
 const FAULTS_NAMED = 5;
@@ -16,7 +16,7 @@ export function parseNewPet(text: string): NewPet {
   ];
   if (parsed.success && faults.length === 0) return parsed.data;
   const more = faults.length > FAULTS_NAMED ? `; and ${faults.length - FAULTS_NAMED} more` : "";
-  throw new Refusal("invalid_body", faults.slice(0, FAULTS_NAMED).join("; ") + more);
+  throw new HttpError("invalid_body", faults.slice(0, FAULTS_NAMED).join("; ") + more);
 }
 
 function parseObject(text: string): object {
@@ -24,13 +24,13 @@ function parseObject(text: string): object {
   try {
     body = parseExactJson(text);
   } catch (error) {
-    throw new Refusal(
+    throw new HttpError(
       "malformed_body",
       error instanceof RangeError ? "The body is nested too deep" : "The body is not valid JSON",
     );
   }
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    throw new Refusal("malformed_body", "The body is not a JSON object");
+    throw new HttpError("malformed_body", "The body is not a JSON object");
   }
   return body;
 }

@@ -1,6 +1,6 @@
 import { PetStatus } from "../../events/pet.ts";
 import type { PageQuery } from "../projections/pet_reader.ts";
-import { quoted, Refusal } from "./errors.ts";
+import { quoted, HttpError } from "./errors.ts";
 
 /** Section 8 of the interface. */
 export const LIMIT_MIN = 1;
@@ -50,6 +50,6 @@ function isDecimal(text: string): boolean {
   return /^\d{1,19}$/.test(text);
 }
 
-function invalid(name: string, fault: string): Refusal {
-  return new Refusal("invalid_parameter", `Query parameter ${quoted(name)} ${fault}`);
+function invalid(name: string, fault: string): HttpError {
+  return new HttpError("invalid_parameter", `Query parameter ${quoted(name)} ${fault}`);
 }

@@ -1,16 +1,16 @@
 /** The three operations of the interface, sections 4.1 to 4.3. */
 
-import { petText } from "../../events/pet.ts";
+import { encodePet } from "../../events/pet.ts";
 import {
   createPet as appendPet,
-  type CreatePetOrder,
+  type CreatePetRequest,
   type CreatePetParts,
 } from "../commands/create_pet.ts";
 import type { Head } from "../log/head.ts";
 import type { PetReader } from "../projections/pet_reader.ts";
 import { type Answer, NEVER_STORED } from "./answer.ts";
 import { entityTag } from "./conditional_read.ts";
-import { Refusal } from "./errors.ts";
+import { HttpError } from "./errors.ts";
 import {
   IDEMPOTENCY_KEY_HEADER,
   IDEMPOTENCY_REPLAYED_HEADER,
@@ -62,22 +62,22 @@ function nextLink(search: string, cursor: number): string {
 }
 
 /** What a request asks to be added. Refuses what is no valid NewPet. */
-export async function readOrder(
+export async function readCreatePetRequest(
   request: Request,
   search: string,
   token: string,
   limits: BodyLimits,
-): Promise<CreatePetOrder> {
+): Promise<CreatePetRequest> {
   refuseQuery(search);
   const idempotencyKey = parseIdempotencyKey(request.headers.get(IDEMPOTENCY_KEY_HEADER));
   return { pet: parseNewPet(await readJsonBody(request, limits)), token, idempotencyKey };
 }
 
-export async function createPet(parts: CreatePetParts, order: CreatePetOrder): Promise<Answer> {
-  const { pet, isReplay } = await appendPet(parts, order);
+export async function createPet(parts: CreatePetParts, order: CreatePetRequest): Promise<Answer> {
+  const { pet, isDuplicate } = await appendPet(parts, order);
   const headers: Answer["headers"] = { ...NEVER_STORED, location: `${PETS_PATH}/${pet.id}` };
-  if (isReplay) headers[IDEMPOTENCY_REPLAYED_HEADER] = "true";
-  return { status: 201, body: petText(pet), headers };
+  if (isDuplicate) headers[IDEMPOTENCY_REPLAYED_HEADER] = "true";
+  return { status: 201, body: encodePet(pet), headers };
 }
 
 export async function getPet(
@@ -89,7 +89,7 @@ export async function getPet(
   refuseQuery(search);
   const pet = isPlainInteger(petId) ? await pets.get(Number(petId), head) : undefined;
   if (pet === undefined) {
-    throw new Refusal("pet_not_found", "No animal has that identifier", DEPRECATION_HEADERS);
+    throw new HttpError("pet_not_found", "No animal has that identifier", DEPRECATION_HEADERS);
   }
   if (pet.answered !== undefined) return pet.answered as Answer;
   const headers = { ...READ_HEADERS, ...DEPRECATION_HEADERS, etag: entityTag(pet.text) };

@@ -1,9 +1,9 @@
 /** What a machine that runs the service asks it: whether it lives, and whether to send it requests. */
 
-import { Failure } from "../failure.ts";
+import { ServiceError } from "../service_error.ts";
 import type { HeadReader } from "../log/head_reader.ts";
 import { type Answer, NEVER_STORED } from "./answer.ts";
-import { Refusal } from "./errors.ts";
+import { HttpError } from "./errors.ts";
 
 export interface ReadinessParts {
   heads: HeadReader;
@@ -19,13 +19,13 @@ export function answerToHealth(): Answer {
 /** Refuses with `not_ready`, which is 503, where the store is in memory or does not answer. */
 export async function answerToReadiness({ heads, isDurable }: ReadinessParts): Promise<Answer> {
   if (!isDurable) {
-    throw new Refusal("not_ready", "The store is in memory and ends with the process");
+    throw new HttpError("not_ready", "The store is in memory and ends with the process");
   }
   try {
     await heads.fresh();
   } catch (error) {
-    const reason = error instanceof Failure ? error.message : "The store is not the service's own";
-    throw new Refusal("not_ready", reason);
+    const reason = error instanceof ServiceError ? error.message : "The store is not the service's own";
+    throw new HttpError("not_ready", reason);
   }
   return { status: 200, body: '{"status":"ready"}', headers: NEVER_STORED };
 }

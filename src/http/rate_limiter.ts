@@ -56,7 +56,7 @@ export class RateLimiter {
    * bucket gets one token a second at least.
    */
   count(keyId: string): CountedRequest {
-    const now = this.#host.uptime();
+    const now = this.#host.monotonicNow();
     const bucket = this.#buckets.get(keyId) ?? { tokens: this.#capacity, atMs: now };
     const refill = (now - bucket.atMs) * this.perSecond / 1_000;
     const tokens = Math.min(this.#capacity, bucket.tokens + refill);

@@ -53,7 +53,7 @@ export class RefusedCredentials {
     this.#noteClient(address, forwardedForOf(headers));
     if (this.#isReportDue) return;
     const { host } = this.#parts;
-    const waitMs = this.#reportedAtMs + REPORT_INTERVAL_MS - host.uptime();
+    const waitMs = this.#reportedAtMs + REPORT_INTERVAL_MS - host.monotonicNow();
     if (waitMs <= 0) return this.#report();
     this.#isReportDue = true;
     host.after(waitMs, () => this.#report());
@@ -75,7 +75,7 @@ export class RefusedCredentials {
     this.#parts.report("warn", "credentials_refused", { refused: this.#refused, clients });
     this.#clients.clear();
     this.#refused = 0;
-    this.#reportedAtMs = this.#parts.host.uptime();
+    this.#reportedAtMs = this.#parts.host.monotonicNow();
     this.#isReportDue = false;
   }
 }

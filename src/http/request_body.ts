@@ -1,6 +1,6 @@
 import type { Host } from "../host.ts";
-import type { BodyCut } from "./body_cut.ts";
-import { type ErrorCode, Refusal } from "./errors.ts";
+import type { BodyCancellation } from "./body_cancellation.ts";
+import { type ErrorCode, HttpError } from "./errors.ts";
 
 /** Longest body, in bytes. */
 export const BODY_LIMIT_BYTES = 64 * 1024;
@@ -14,7 +14,7 @@ export const BODY_LIMIT_MS = 10_000;
 export interface BodyLimits {
   host: Host;
   /** Made when bodies that are still arriving are waited for no longer. */
-  bodyCut: BodyCut;
+  bodyCancellation: BodyCancellation;
 }
 
 const DIGITS = /^[0-9]+$/;
@@ -28,17 +28,17 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 export async function readJsonBody(request: Request, limits: BodyLimits): Promise<string> {
   const { headers } = request;
   if (!isJson(headers.get("content-type"))) {
-    throw new Refusal("unsupported_media_type", "The body must be declared as application/json");
+    throw new HttpError("unsupported_media_type", "The body must be declared as application/json");
   }
   const encoding = headers.get("content-encoding");
   if (encoding !== null && encoding.toLowerCase() !== "identity") {
-    throw new Refusal("unsupported_media_type", "The body must not be encoded", {
+    throw new HttpError("unsupported_media_type", "The body must not be encoded", {
       "accept-encoding": "identity",
     });
   }
   const declared = headers.get("content-length");
   if (declared !== null && !DIGITS.test(declared)) {
-    throw new Refusal("malformed_request", "Content-Length must be one whole number");
+    throw new HttpError("malformed_request", "Content-Length must be one whole number");
   }
   if (Number(declared) > BODY_LIMIT_BYTES) throw tooLarge();
   // The server holds a client to the one length that it declared, which spares a look at each chunk.
@@ -49,7 +49,7 @@ export async function readJsonBody(request: Request, limits: BodyLimits): Promis
   try {
     return decoder.decode(bytes);
   } catch {
-    throw new Refusal("malformed_body", "The body is not valid UTF-8");
+    throw new HttpError("malformed_body", "The body is not valid UTF-8");
   }
 }
 
@@ -66,8 +66,8 @@ export function isBodyBounded(headers: Headers): boolean {
   return declared === null || DIGITS.test(declared) && Number(declared) <= BODY_LIMIT_BYTES;
 }
 
-export function tooLarge(): Refusal {
-  return new Refusal(
+export function tooLarge(): HttpError {
+  return new HttpError(
     "body_too_large",
     `The body is larger than ${BODY_LIMIT_BYTES} bytes`,
     { connection: "close" },
@@ -109,11 +109,11 @@ async function readAll(
   return bytes;
 }
 
-function withinTime<T>(reading: Promise<T>, { host, bodyCut }: BodyLimits): Promise<T> {
+function withinTime<T>(reading: Promise<T>, { host, bodyCancellation }: BodyLimits): Promise<T> {
   return new Promise((resolve, reject) => {
     const refuse = (code: ErrorCode, message: string) =>
-      reject(new Refusal(code, message, { connection: "close" }));
-    const stopWaiting = bodyCut.wait(() => refuse("shutting_down", "The service is shutting down"));
+      reject(new HttpError(code, message, { connection: "close" }));
+    const stopWaiting = bodyCancellation.wait(() => refuse("shutting_down", "The service is shutting down"));
     const cancel = host.after(
       BODY_LIMIT_MS,
       () => refuse("request_timeout", `The body did not arrive within ${BODY_LIMIT_MS} ms`),
@@ -128,7 +128,7 @@ function withinTime<T>(reading: Promise<T>, { host, bodyCut }: BodyLimits): Prom
     }, (error) => {
       end();
       // A body that cannot be read to its end is the client's affair, whatever the server calls it.
-      if (error instanceof Refusal) reject(error);
+      if (error instanceof HttpError) reject(error);
       else refuse("malformed_body", "The body broke off");
     });
   });

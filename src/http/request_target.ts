@@ -1,4 +1,4 @@
-import { Refusal } from "./errors.ts";
+import { HttpError } from "./errors.ts";
 
 /** The path and the query of a request, as its request line names them. */
 export interface RequestTarget {
@@ -20,10 +20,10 @@ export function expectHost({ headers, url }: Request, urlWithoutHost?: string): 
   if (host === null) {
     // Without a Host, HTTP/2 names the authority in another way.
     if (urlWithoutHost === undefined || !url.startsWith(urlWithoutHost)) return;
-    throw new Refusal("malformed_request", "The Host header is missing");
+    throw new HttpError("malformed_request", "The Host header is missing");
   }
   if (HOST_PATTERN.test(host)) return;
-  throw new Refusal(
+  throw new HttpError(
     "malformed_request",
     "The Host header must be one host name with or without a port",
   );

@@ -4,20 +4,20 @@
  * Commands that wait while a commit is in flight go into the next one together.
  */
 
-import { encodeEvent, type Fact, type LogEvent, type Origin } from "../../events/event.ts";
-import { areEqual } from "../are_equal.ts";
-import { encodeUtf8 } from "../encode_utf8.ts";
-import { Failure } from "../failure.ts";
+import { encodeEvent, type EventBody, type RecordedEvent, type EventMetadata } from "../../events/event.ts";
+import { bytesEqual } from "../bytes_equal.ts";
+import { encodeUtf8Pooled } from "../encode_utf8_pooled.ts";
+import { ServiceError } from "../service_error.ts";
 import { backoffMs, type Host, sleep } from "../host.ts";
 import { reasonOf, type Report } from "../report.ts";
 import { sha256Hex } from "../sha256.ts";
-import { NotMadeFailure } from "../store/bounded_store.ts";
+import { NotAttemptedError } from "../store/bounded_store.ts";
 import { CommitSize } from "../store/commit_size.ts";
-import { HEAD_KEY, logKey, type ProjectionRecord, recordMutation } from "../store/layout.ts";
+import { HEAD_KEY, logKey, type ProjectionRecord, recordMutation } from "../store/keyspace.ts";
 import { COMMIT_MUTATIONS_LIMIT, type Mutation, type Store } from "../store/store.ts";
 import { encodeHead, type Head, type HeadEntry, writtenGenerations } from "./head.ts";
 import { HEAD_LIMIT_MS, type HeadReader } from "./head_reader.ts";
-import { Turns } from "./turns.ts";
+import { ContentionBackoff } from "./contention_backoff.ts";
 
 /** How long a command may wait for its outcome, from append() to the answer, where nothing else is said. */
 export const APPEND_LIMIT_MS = 3_500;
@@ -37,14 +37,14 @@ export interface Command {
   /** Whether prepare() is done at once on this head, from memory; where that is not said, it is not. */
   isPreparedAtOnce?(head: Head): boolean;
   /** The facts to be appended on this head. Ids and times are given once, not here. */
-  decide(head: Head): readonly (Fact & Origin)[];
+  decide(head: Head): readonly (EventBody & EventMetadata)[];
 }
 
 /**
  * Watches the appender at work, for telemetry. A context is whatever tells in whose name something is
  * done; the appender does the work of many commands at once, and says for which.
  */
-export interface AppendWatch<Context = unknown> {
+export interface AppendObserver<Context = unknown> {
   /** That of the caller. */
   context(): Context;
   /** Runs something in a context, or in nobody's. */
@@ -63,19 +63,19 @@ export interface AppenderParts {
   appendLimitMs?: number;
   store: Store;
   heads: HeadReader;
-  fold: (event: LogEvent) => ProjectionRecord[];
+  project: (event: RecordedEvent) => ProjectionRecord[];
   host: Host;
   report: Report;
   /** Told what every commit of this appender put into the projections, before its commands are answered. */
   committed: (records: readonly ProjectionRecord[]) => void;
-  watch?: AppendWatch;
+  watch?: AppendObserver;
 }
 
 interface Pending {
   command: Command;
   deadline: number;
-  /** The run of heads that the command was prepared for; see `Appender.#run`. */
-  preparedFor: number;
+  /** The run of heads that the command was prepared for; see `Appender.#headEpoch`. */
+  preparedEpoch: number;
   /** Its share of a commit, made ahead of its turn. */
   share?: Share;
   /** Whether it was put back once, since it came to nothing on a head that may have been an old one. */
@@ -83,9 +83,9 @@ interface Pending {
   /** Whether an attempt that holds it may have landed. */
   unclear: boolean;
   settled: boolean;
-  /** The context in which it came; see `AppendWatch`. */
+  /** The context in which it came; see `AppendObserver`. */
   context: unknown;
-  resolve: (events: readonly LogEvent[]) => void;
+  resolve: (events: readonly RecordedEvent[]) => void;
   reject: (reason: unknown) => void;
 }
 
@@ -93,7 +93,7 @@ interface Pending {
 interface Share {
   head: Head;
   next: Head;
-  events: LogEvent[];
+  events: RecordedEvent[];
   lines: Uint8Array[];
   records: ProjectionRecord[];
   mutations: Mutation[];
@@ -103,7 +103,7 @@ interface Share {
 interface Attempt {
   base: HeadEntry;
   next: Head;
-  members: { pending: Pending; events: readonly LogEvent[] }[];
+  members: { pending: Pending; events: readonly RecordedEvent[] }[];
   lines: Uint8Array[];
   records: ProjectionRecord[];
   mutations: Mutation[];
@@ -126,41 +126,41 @@ export class Appender {
    * Counts the runs of heads. A run is a row of heads that only this appender moved, and by no event
    * of a key: what a command was prepared for holds to the end of the run.
    */
-  #run = 0;
+  #headEpoch = 0;
   /** The versionstamp of the newest head of the run. */
-  #runHead: string | null | undefined;
+  #epochHead: string | null | undefined;
   /** Whether the next base must be read, however well the latest head is known. */
   #needsFreshBase = false;
   /** When that was last done. */
   #baseReadAt = -Infinity;
 
   #limitMs: number;
-  #turns: Turns;
+  #backoff: ContentionBackoff;
 
   constructor(parts: AppenderParts) {
     this.#parts = parts;
     this.#limitMs = parts.appendLimitMs ?? APPEND_LIMIT_MS;
-    this.#turns = new Turns(parts.host);
+    this.#backoff = new ContentionBackoff(parts.host);
   }
 
   /**
    * Appends what the command decides, exactly once. Rejects with the command's own refusal, or with a
-   * `Failure`: `overloaded`, `shutting_down` and `store_unavailable` say that nothing was stored,
+   * `ServiceError`: `overloaded`, `shutting_down` and `store_unavailable` say that nothing was stored,
    * `outcome_unknown` that nobody can tell yet.
    */
-  append(command: Command): Promise<readonly LogEvent[]> {
+  append(command: Command): Promise<readonly RecordedEvent[]> {
     if (this.#draining) {
-      return Promise.reject(new Failure("shutting_down", "The service is shutting down"));
+      return Promise.reject(new ServiceError("shutting_down", "The service is shutting down"));
     }
     if (this.#waiting.length >= QUEUE_LIMIT) {
-      return Promise.reject(new Failure("overloaded", "Too many additions are waiting"));
+      return Promise.reject(new ServiceError("overloaded", "Too many additions are waiting"));
     }
     const { watch } = this.#parts;
     return new Promise((resolve, reject) => {
       const pending: Pending = {
         command,
-        deadline: this.#parts.host.uptime() + this.#limitMs,
-        preparedFor: -1,
+        deadline: this.#parts.host.monotonicNow() + this.#limitMs,
+        preparedEpoch: -1,
         putBack: false,
         unclear: false,
         settled: false,
@@ -197,7 +197,7 @@ export class Appender {
       cancelSweep = host.after(SWEEP_MS, sweep);
     };
     cancelSweep = host.after(SWEEP_MS, sweep);
-    const turns = this.#turns;
+    const backoff = this.#backoff;
     let hasLanded = false;
     for (let failures = 0; this.#waiting.length > 0;) {
       // What is at the door with the first shall share its commit; who came while one was in flight is many.
@@ -206,15 +206,15 @@ export class Appender {
       try {
         const attempt = await this.#assemble(await this.#base());
         if (attempt === undefined) continue;
-        const started = host.uptime();
-        const outcome = await this.#bring(attempt);
+        const started = host.monotonicNow();
+        const outcome = await this.#commitUntilKnown(attempt);
         if (outcome === "unclear") {
           await sleep(host, backoffMs(host, failures++));
           continue;
         }
         failures = 0;
         hasLanded = outcome === "landed";
-        const pauseMs = outcome === "lost" ? turns.lose() : turns.win(host.uptime() - started);
+        const pauseMs = outcome === "lost" ? backoff.onConflict() : backoff.onCommitted(host.monotonicNow() - started);
         if (pauseMs > 0 && this.#waiting.length > 0) await sleep(host, pauseMs);
       } catch (error) {
         report("warn", "append_failed", { reason: reasonOf(error) });
@@ -230,13 +230,13 @@ export class Appender {
   async #base(): Promise<HeadEntry> {
     const { heads, host } = this.#parts;
     // A read costs little beside a commit that comes too late.
-    const isOld = heads.latest === undefined || this.#needsFreshBase || this.#turns.areOthersNear;
+    const isOld = heads.latest === undefined || this.#needsFreshBase || this.#backoff.areOthersNear;
     if (isOld) {
-      this.#baseReadAt = host.uptime();
+      this.#baseReadAt = host.monotonicNow();
       await heads.read();
     }
     this.#needsFreshBase = false;
-    if (this.#turns.isStarving) await this.#claim(heads.latest!);
+    if (this.#backoff.isStarving) await this.#claim(heads.latest!);
     return heads.latest!;
   }
 
@@ -255,9 +255,9 @@ export class Appender {
 
   /** Makes a commit on the base for as many waiting commands as fit; `undefined` where none wants one. */
   async #assemble(base: HeadEntry): Promise<Attempt | undefined> {
-    if (base.versionstamp !== this.#runHead) {
-      this.#run++;
-      this.#runHead = base.versionstamp;
+    if (base.versionstamp !== this.#epochHead) {
+      this.#headEpoch++;
+      this.#epochHead = base.versionstamp;
     }
     const candidates = this.#waiting.splice(0, COMMIT_MUTATIONS_LIMIT)
       .filter((pending) => !pending.settled);
@@ -274,7 +274,7 @@ export class Appender {
     const size = new CommitSize();
     for (const [index, pending] of candidates.entries()) {
       if (pending.settled) continue;
-      if (pending.preparedFor !== this.#run) {
+      if (pending.preparedEpoch !== this.#headEpoch) {
         this.#waiting.push(pending);
         continue;
       }
@@ -332,21 +332,21 @@ export class Appender {
   /** What a prepared command adds to a commit after that head. Throws where it refuses. */
   #shareOf({ command, share }: Pending, head: Head): Share {
     if (share?.head === head) return share;
-    const { fold, host } = this.#parts;
+    const { project, host } = this.#parts;
     const generations = writtenGenerations(head);
-    const events: LogEvent[] = [];
+    const events: RecordedEvent[] = [];
     const lines: Uint8Array[] = [];
     const records: ProjectionRecord[] = [];
     const mutations: Mutation[] = [];
     let next = head;
     for (const fact of command.decide(head)) {
       const event = { ...fact, position: next.position + 1, previousHash: next.lastHash };
-      const line = encodeUtf8(encodeEvent(event));
+      const line = encodeUtf8Pooled(encodeEvent(event));
       next = headAfter(next, event, line);
       events.push(event);
       lines.push(line);
       mutations.push({ type: "set", key: logKey(event.position), value: line });
-      for (const record of fold(event)) {
+      for (const record of project(event)) {
         records.push(record);
         for (const generation of generations) {
           mutations.push(recordMutation(generation, record, host.now()));
@@ -360,8 +360,8 @@ export class Appender {
     const { watch } = this.#parts;
     const preparations: Promise<void>[] = [];
     for (const pending of candidates) {
-      if (pending.preparedFor === this.#run) continue;
-      pending.preparedFor = this.#run;
+      if (pending.preparedEpoch === this.#headEpoch) continue;
+      pending.preparedEpoch = this.#headEpoch;
       try {
         const { command, context } = pending;
         const preparing = watch === undefined
@@ -388,10 +388,10 @@ export class Appender {
    * first time the command is to be prepared again, on a head read anew.
    */
   #putsBack(pending: Pending): boolean {
-    const isBaseInTime = this.#parts.host.uptime() - this.#baseReadAt <= HEAD_LIMIT_MS;
+    const isBaseInTime = this.#parts.host.monotonicNow() - this.#baseReadAt <= HEAD_LIMIT_MS;
     if (pending.putBack && isBaseInTime) return false;
     pending.putBack = true;
-    pending.preparedFor = -1;
+    pending.preparedEpoch = -1;
     this.#needsFreshBase = true;
     return true;
   }
@@ -401,7 +401,7 @@ export class Appender {
    * the same question, whether it landed, and only the log itself can answer it. Where it was lost, or
    * not even made, its commands wait again; where that stays unclear, they were answered at their deadline.
    */
-  async #bring(attempt: Attempt): Promise<"landed" | "lost" | "unclear"> {
+  async #commitUntilKnown(attempt: Attempt): Promise<"landed" | "lost" | "unclear"> {
     const { host, heads, report, watch } = this.#parts;
     for (const { pending } of attempt.members) pending.unclear = true;
     for (let tries = 0;; tries++) {
@@ -411,12 +411,12 @@ export class Appender {
         if (versionstamp !== null) {
           heads.advance({ head: attempt.next, versionstamp });
           const keysMoved = attempt.next.keyPosition !== base.head.keyPosition;
-          if (!keysMoved) this.#runHead = versionstamp;
+          if (!keysMoved) this.#epochHead = versionstamp;
           this.#acknowledge(attempt);
           return "landed";
         }
       } catch (error) {
-        if (!(error instanceof NotMadeFailure)) {
+        if (!(error instanceof NotAttemptedError)) {
           report("warn", "commit_failed", { reason: reasonOf(error) });
           watch?.unclear();
         } else if (tries === 0) {
@@ -436,7 +436,7 @@ export class Appender {
           case "open":
         }
       } catch (error) {
-        if (!(error instanceof NotMadeFailure)) {
+        if (!(error instanceof NotAttemptedError)) {
           report("warn", "read_back_failed", { reason: reasonOf(error) });
         }
       }
@@ -475,7 +475,7 @@ export class Appender {
     if (now.head.position <= base.head.position) return "lost";
     // Only one commit can have followed the base. If it is this one, its first line is there to the byte.
     const entry = await store.get(logKey(base.head.position + 1));
-    return areEqual(entry?.value, lines[0]) ? "landed" : "lost";
+    return bytesEqual(entry?.value, lines[0]) ? "landed" : "lost";
   }
 
   /**
@@ -495,7 +495,7 @@ export class Appender {
   }
 
   #answerOverdue(): void {
-    const now = this.#parts.host.uptime();
+    const now = this.#parts.host.monotonicNow();
     for (const pending of this.#arrivals) {
       if (pending.deadline > now) break;
       settle(pending, () => pending.reject(overdue(pending, this.#limitMs)));
@@ -510,7 +510,7 @@ export class Appender {
   }
 }
 
-function headAfter(head: Head, event: LogEvent, line: Uint8Array): Head {
+function headAfter(head: Head, event: RecordedEvent, line: Uint8Array): Head {
   return {
     ...head,
     position: event.position,
@@ -526,13 +526,13 @@ function settle(pending: Pending, answer: () => void): void {
   answer();
 }
 
-function overdue({ unclear }: Pending, limitMs: number): Failure {
+function overdue({ unclear }: Pending, limitMs: number): ServiceError {
   return unclear
-    ? new Failure(
+    ? new ServiceError(
       "outcome_unknown",
       `The store gave no clear answer within ${limitMs} ms, so it may or may not have been stored`,
     )
-    : new Failure(
+    : new ServiceError(
       "store_unavailable",
       `The store could not take it within ${limitMs} ms, so nothing was stored`,
     );

@@ -1,4 +1,4 @@
-import { Failure } from "../failure.ts";
+import { ServiceError } from "../service_error.ts";
 import { backoffMs, type Host } from "../host.ts";
 import type { Store } from "../store/store.ts";
 import { HeadLostError, type HeadReader } from "./head_reader.ts";
@@ -45,7 +45,7 @@ export async function* followLog(
       if (failures > 0) reachable(true);
       failures = 0;
     } catch (error) {
-      if (!(error instanceof Failure) || error.code !== "store_unavailable") throw error;
+      if (!(error instanceof ServiceError) || error.code !== "store_unavailable") throw error;
       if (error instanceof HeadLostError) throw error;
       if (failures++ === 0) reachable(false, error.message);
     }

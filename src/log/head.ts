@@ -3,8 +3,8 @@
 import { z } from "zod";
 import { Sha256Hex } from "../../events/api_key.ts";
 import { GENESIS_HASH } from "../../events/event.ts";
-import { Failure } from "../failure.ts";
-import { HEAD_KEY, isRestoreMark } from "../store/layout.ts";
+import { ServiceError } from "../service_error.ts";
+import { HEAD_KEY, isRestoreMark } from "../store/keyspace.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
 
 const Count = z.int().min(0);
@@ -64,7 +64,7 @@ export function encodeHead(head: Head): string {
 
 function decodeHead(value: unknown): Head {
   if (isRestoreMark(value)) {
-    throw new Failure("store_unavailable", "A log is being restored into the store");
+    throw new ServiceError("store_unavailable", "A log is being restored into the store");
   }
   try {
     return Head.parse(JSON.parse(value as string));

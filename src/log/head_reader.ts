@@ -1,7 +1,7 @@
-import { Failure } from "../failure.ts";
+import { ServiceError } from "../service_error.ts";
 import type { Host } from "../host.ts";
 import type { Report } from "../report.ts";
-import { HEAD_KEY } from "../store/layout.ts";
+import { HEAD_KEY } from "../store/keyspace.ts";
 import type { Store } from "../store/store.ts";
 import { type Head, type HeadEntry, headEntryOf } from "./head.ts";
 
@@ -18,7 +18,7 @@ export const HEAD_RECENT_MS = 1_000;
  * The head is missing, or older than one that this instance has seen. The store is at fault, and nothing
  * that it holds can be trusted.
  */
-export class HeadLostError extends Failure {
+export class HeadLostError extends ServiceError {
   override name = "HeadLostError";
 
   constructor(message: string) {
@@ -54,7 +54,7 @@ export class HeadReader {
 
   /** The latest head, if the store held it a moment ago: within {@linkcode HEAD_RECENT_MS}. */
   get recent(): Head | undefined {
-    const isRecent = this.#host.uptime() - this.#latestSeenAt <= HEAD_RECENT_MS;
+    const isRecent = this.#host.monotonicNow() - this.#latestSeenAt <= HEAD_RECENT_MS;
     return isRecent ? this.#latest?.head : undefined;
   }
 
@@ -68,10 +68,10 @@ export class HeadReader {
    * still, a replay may have removed what was being read: whatever came of it is a `store_unavailable`.
    */
   async use<T>(work: (head: Head) => T | Promise<T>): Promise<T> {
-    const start = this.#host.uptime();
+    const start = this.#host.monotonicNow();
     const expectInTime = () => {
-      if (this.#host.uptime() - start <= HEAD_LIMIT_MS) return;
-      throw new Failure("store_unavailable", "The answer took so long that it may be out of date");
+      if (this.#host.monotonicNow() - start <= HEAD_LIMIT_MS) return;
+      throw new ServiceError("store_unavailable", "The answer took so long that it may be out of date");
     };
     let outcome: T;
     try {
@@ -88,7 +88,7 @@ export class HeadReader {
   advance(entry: HeadEntry): void {
     if (this.#latest !== undefined && !isNewer(entry, this.#latest)) return;
     this.#latest = entry;
-    this.#latestSeenAt = this.#host.uptime();
+    this.#latestSeenAt = this.#host.monotonicNow();
   }
 
   /**
@@ -99,7 +99,7 @@ export class HeadReader {
     const known = this.#latest;
     const entry = await this.#store.get(HEAD_KEY);
     if (entry !== null && entry.versionstamp === this.#latest?.versionstamp) {
-      this.#latestSeenAt = this.#host.uptime();
+      this.#latestSeenAt = this.#host.monotonicNow();
       if (this.#isLost) this.#expectToFollow(this.#latest, known);
       return this.#latest;
     }

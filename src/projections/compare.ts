@@ -1,11 +1,11 @@
 /** Compares the records of a generation with the fold of the log, both ways, in bounded memory. */
 
-import { type LogEvent, MalformedEventError } from "../../events/event.ts";
+import { type RecordedEvent, MalformedEventError } from "../../events/event.ts";
 import { PET_STATUSES, type PetStatus } from "../../events/pet.ts";
-import { areEqual } from "../are_equal.ts";
+import { bytesEqual } from "../bytes_equal.ts";
 import type { Host } from "../host.ts";
 import { IDEMPOTENCY_LIFETIME_MS } from "../idempotency_lifetime.ts";
-import { Chain, decodeLine } from "../log/chain.ts";
+import { LogVerifier, decodeLine } from "../log/log_verifier.ts";
 import { readHead } from "../log/head.ts";
 import { readLog } from "../log/read_log.ts";
 import { keyText } from "../store/key_text.ts";
@@ -17,11 +17,11 @@ import {
   projectionKey,
   type ProjectionRecord,
   type RecordKey,
-} from "../store/layout.ts";
+} from "../store/keyspace.ts";
 import { type BoundedRange, scan, scanOutside } from "../store/scan.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
-import { areHeld as areHeldBy, type ExpectedEntries, expectedEntries } from "./expected_entries.ts";
-import { fold } from "./fold.ts";
+import { matchesStore as storeMatches, type PackedRecords, packRecords } from "./packed_records.ts";
+import { project } from "./project.ts";
 import { MissingIdempotencyRecords } from "./missing_idempotency_records.ts";
 
 export type DifferenceKind = "missing" | "extra" | "altered";
@@ -37,8 +37,8 @@ export interface Difference {
 export interface ComparisonParts {
   store: Store;
   host: Host;
-  /** Does what {@linkcode areHeldBy} does, on another thread. */
-  areHeld?: (expected: ExpectedEntries[]) => Promise<boolean>;
+  /** Does what {@linkcode storeMatches} does, on another thread. */
+  matchesStore?: (expected: PackedRecords[]) => Promise<boolean>;
   generation: number;
   /** Of events up to this position records may be missing: a replay is still filling them in. */
   mayMissUntil?: number;
@@ -81,7 +81,7 @@ export class Comparison {
    * Compares the records of the next events of the log: not at once, but while the caller reads on.
    * Resolves when those are compared that came two calls ago, and rejects where that failed.
    */
-  async follow(events: readonly LogEvent[]): Promise<void> {
+  async follow(events: readonly RecordedEvent[]): Promise<void> {
     await this.#beforeLast;
     const last = this.#following;
     this.#beforeLast = last;
@@ -102,7 +102,7 @@ export class Comparison {
     return this.#missing.explained;
   }
 
-  async #follow(events: readonly LogEvent[], before: Promise<void>): Promise<void> {
+  async #follow(events: readonly RecordedEvent[], before: Promise<void>): Promise<void> {
     const first = this.#lastPetId + 1;
     const ofPets: Expected[][] = petsKeys(first).map(() => []);
     const others: Expected[] = [];
@@ -115,18 +115,18 @@ export class Comparison {
         if (id <= this.#lastPetId || id > position) continue;
         this.#lastPetId = id;
       }
-      for (const record of fold(event)) {
+      for (const record of project(event)) {
         const place = placeInPetsKeys(record.key);
         (place === undefined ? others : ofPets[place]).push({ record, position });
       }
     }
     const ranges = this.#rangesOfPets(first, this.#lastPetId + 1);
-    const { store, areHeld = (entries) => areHeldBy(store, entries) } = this.#parts;
+    const { store, matchesStore = (entries) => storeMatches(store, entries) } = this.#parts;
     const packed = ofPets.map((expected, index) =>
-      expectedEntries(ranges[index], expected.map(({ record }) => record))
+      packRecords(ranges[index], expected.map(({ record }) => record))
     );
     const [arePetsHeld, found] = await Promise.all([
-      areHeld(packed),
+      matchesStore(packed),
       Promise.all(
         others.map(({ record }) => store.get(projectionKey(this.generation, record.key))),
       ),
@@ -203,7 +203,7 @@ export class Comparison {
   async #isOfEvent(key: RecordKey, position: number): Promise<boolean> {
     const entry = await this.#parts.store.get(logKey(position));
     try {
-      const records = fold(decodeLine(entry?.value));
+      const records = project(decodeLine(entry?.value));
       return records.some((record) => keyText(record.key) === keyText(key));
     } catch (error) {
       if (error instanceof MalformedEventError) return false;
@@ -245,8 +245,8 @@ export class UnsoundError extends Error {
 }
 
 /** The events of the log up to a position, in batches. Throws `UnsoundError` at the first fault. */
-export async function* readEvents(store: Store, to: number): AsyncGenerator<LogEvent[]> {
-  const chain = new Chain();
+export async function* readEvents(store: Store, to: number): AsyncGenerator<RecordedEvent[]> {
+  const chain = new LogVerifier();
   let due = 1;
   for await (const batch of readLog(store, { to })) {
     yield batch.map(({ position, value }) => {
@@ -340,5 +340,5 @@ function isOfPets([kind]: Deno.KvKey): boolean {
 }
 
 function isSame(stored: unknown, value: ProjectionRecord["value"]): boolean {
-  return typeof value === "string" ? stored === value : areEqual(stored, value);
+  return typeof value === "string" ? stored === value : bytesEqual(stored, value);
 }

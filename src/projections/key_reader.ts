@@ -1,9 +1,9 @@
 import { type ApiKey, type ApiKeyState, isToken, stateOf } from "../api_key.ts";
-import { Failure } from "../failure.ts";
+import { ServiceError } from "../service_error.ts";
 import type { Host } from "../host.ts";
 import type { Head } from "../log/head.ts";
 import { sha256Hex } from "../sha256.ts";
-import { keyByTokenKey, projectionKey } from "../store/layout.ts";
+import { keyByTokenKey, projectionKey } from "../store/keyspace.ts";
 import { scan } from "../store/scan.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
 
@@ -19,7 +19,7 @@ interface Remembered {
    * When the key ends, on the monotonic clock of the host, as reckoned when it was read. If somebody sets
    * the wall clock back later, the key ends no later for that.
    */
-  endsAtUptime: number;
+  endsAtMonotonicMs: number;
 }
 
 /** Looks API keys up by their token. A key read once comes from memory until an event concerns keys. */
@@ -51,13 +51,13 @@ export class KeyReader {
     const key = isToken(token) ? await this.#keyOf(sha256Hex(token), head) : undefined;
     if (key === undefined) {
       this.#byToken.delete(token);
-      throw new Failure("invalid_credentials", "The API key is not known");
+      throw new ServiceError("invalid_credentials", "The API key is not known");
     }
     if (this.#byToken.size >= CACHE_LIMIT) this.#byToken.delete(this.#byToken.keys().next().value!);
     const { generation, keyPosition } = head;
     const endsAt = Math.min(key.expiresAt ?? Infinity, key.revokedAt ?? Infinity);
-    const endsAtUptime = this.#host.uptime() + endsAt - now;
-    const remembered = { key, generation, keyPosition, endsAtUptime };
+    const endsAtMonotonicMs = this.#host.monotonicNow() + endsAt - now;
+    const remembered = { key, generation, keyPosition, endsAtMonotonicMs };
     this.#byToken.set(token, remembered);
     return this.#alive(remembered, now);
   }
@@ -65,12 +65,12 @@ export class KeyReader {
   #alive(remembered: Remembered, now: number): ApiKey {
     const state = this.#stateOf(remembered, now);
     if (state === "live") return remembered.key;
-    throw new Failure("invalid_credentials", `The API key is ${state}`);
+    throw new ServiceError("invalid_credentials", `The API key is ${state}`);
   }
 
-  #stateOf({ key, endsAtUptime }: Remembered, now: number): ApiKeyState {
+  #stateOf({ key, endsAtMonotonicMs }: Remembered, now: number): ApiKeyState {
     const state = stateOf(key, now);
-    if (state !== "live" || this.#host.uptime() < endsAtUptime) return state;
+    if (state !== "live" || this.#host.monotonicNow() < endsAtMonotonicMs) return state;
     return key.revokedAt === undefined ? "expired" : "revoked";
   }
 
@@ -105,7 +105,7 @@ function keysOf(entries: StoreEntry[]): ApiKey[] {
     } else {
       const key = keys.at(-1);
       if (key?.tokenHash !== tokenHash) {
-        throw new Failure(
+        throw new ServiceError(
           "projection_damaged",
           `API key ${record.keyId} has no record of its issue`,
         );

@@ -1,5 +1,5 @@
 import { type PetStatus } from "../../events/pet.ts";
-import { Failure } from "../failure.ts";
+import { ServiceError } from "../service_error.ts";
 import type { Head } from "../log/head.ts";
 import {
   petByIdempotencyKeyKey,
@@ -7,7 +7,7 @@ import {
   petKey,
   projectionKey,
   type ProjectionRecord,
-} from "../store/layout.ts";
+} from "../store/keyspace.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
 import { BLOCK_SIZE, PetCache } from "./pet_cache.ts";
 
@@ -35,19 +35,19 @@ export interface PageQuery {
 }
 
 /** What can bear what was made of it. A WeakMap would do as well, at some cost to the garbage collector. */
-interface Keepsake {
+interface ResponseCacheSlot {
   /** For who answers with it: kept as long as it is remembered. */
   answered?: unknown;
 }
 
 /** A pet as it is answered. While it is remembered, it stays the same object. */
-export interface PetView extends Keepsake {
+export interface PetView extends ResponseCacheSlot {
   /** JSON of a Pet. */
   text: string;
 }
 
 /** A page as it is answered. While it is remembered, it stays the same object. */
-export interface Page extends Keepsake {
+export interface Page extends ResponseCacheSlot {
   /** A JSON array of Pet, newest first. */
   text: string;
   /** The cursor of the page after this one; absent on the last. */
@@ -121,7 +121,7 @@ export class PetReader {
    * The id of the pet that the actor added with an Idempotency-Key (its SHA-256 in hex) which has not
    * expired at `now`. What was added after that head may be found or not.
    */
-  async madeWith(
+  async findByIdempotencyKey(
     actor: string,
     idempotencyKey: string,
     { generation }: Head,
@@ -284,7 +284,7 @@ function hasStatus(text: string, status: PetStatus): boolean {
 
 function bytesOf(id: number, entry: StoreEntry | undefined): Uint8Array {
   if (entry?.value instanceof Uint8Array) return entry.value;
-  throw new Failure(
+  throw new ServiceError(
     "projection_damaged",
     `The projection does not hold pet ${id}, which is in the log`,
   );

@@ -5,18 +5,18 @@
  * that was killed is taken up by the next one where it was left.
  */
 
-import type { LogEvent } from "../../events/event.ts";
+import type { RecordedEvent } from "../../events/event.ts";
 import type { Host } from "../host.ts";
 import { sleep } from "../host.ts";
 import { encodeHead, type Head, type HeadEntry, readHead } from "../log/head.ts";
 import { splitIntoCommits } from "../store/commit_size.ts";
 import { keyText } from "../store/key_text.ts";
-import { HEAD_KEY, isRetained, projectionKey, recordMutation } from "../store/layout.ts";
-import { PATIENCE_MS } from "../store/patient_store.ts";
+import { HEAD_KEY, isRetained, projectionKey, recordMutation } from "../store/keyspace.ts";
+import { RETRY_LIMIT_MS } from "../store/retrying_store.ts";
 import { scan } from "../store/scan.ts";
 import type { Mutation, Store } from "../store/store.ts";
 import { compareWithLog, Differences, readEvents, UnsoundError } from "./compare.ts";
-import { fold } from "./fold.ts";
+import { project } from "./project.ts";
 import { ReplayLease } from "./replay_lease.ts";
 
 /** Longer than any request works with a head that it has read: longer than HEAD_LIMIT_MS. */
@@ -132,9 +132,9 @@ class Replay {
     }
   }
 
-  async #write(generation: number, events: LogEvent[]): Promise<void> {
+  async #write(generation: number, events: RecordedEvent[]): Promise<void> {
     const now = this.#host.now();
-    const mutations = events.flatMap(fold)
+    const mutations = events.flatMap(project)
       .filter((record) => isRetained(record, now))
       .map((record) => recordMutation(generation, record, now));
     for (const part of splitIntoCommits(mutations)) {
@@ -203,7 +203,7 @@ class Replay {
 
   /** Replaces the head, which others move all the while. */
   async #changeHead(change: (head: Head) => Head): Promise<Head> {
-    const deadline = this.#host.uptime() + PATIENCE_MS;
+    const deadline = this.#host.monotonicNow() + RETRY_LIMIT_MS;
     do {
       const { head, versionstamp } = await this.#head();
       const next = change(head);
@@ -212,7 +212,7 @@ class Replay {
       if (await this.#lease.commit({ checks, mutations })) return next;
       // Hardly at all, for whoever writes now goes on at once.
       await sleep(this.#host, this.#host.random());
-    } while (this.#host.uptime() < deadline);
+    } while (this.#host.monotonicNow() < deadline);
     throw new Error("Others moved the head at each attempt to change it; run the replay again");
   }
 

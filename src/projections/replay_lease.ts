@@ -3,8 +3,8 @@
 import { z } from "zod";
 import { Instant, Ulid } from "../../events/api_key.ts";
 import { backoffMs, type Host, sleep } from "../host.ts";
-import { REPLAY_KEY } from "../store/layout.ts";
-import { PATIENCE_MS } from "../store/patient_store.ts";
+import { REPLAY_KEY } from "../store/keyspace.ts";
+import { RETRY_LIMIT_MS } from "../store/retrying_store.ts";
 import type { Commit, Mutation, Store, StoreEntry } from "../store/store.ts";
 
 /** How often a replay shows that it lives. */
@@ -68,8 +68,8 @@ export class ReplayLease {
     const found = await store.get(REPLAY_KEY);
     if (found !== null) {
       onWait();
-      const deadline = host.uptime() + LEASE_LIMIT_MS;
-      while (host.uptime() < deadline) {
+      const deadline = host.monotonicNow() + LEASE_LIMIT_MS;
+      while (host.monotonicNow() < deadline) {
         await sleep(host, POLL_MS);
         const now = await store.get(REPLAY_KEY);
         if (now?.versionstamp === found.versionstamp) continue;
@@ -99,7 +99,7 @@ export class ReplayLease {
     const time = new Date(this.#host.now()).toISOString();
     const record: LeaseRecord = { owner: this.#owner, beat, time, filledTo: this.filledTo };
     const renewal: Mutation = { type: "set", key: REPLAY_KEY, value: JSON.stringify(record) };
-    const outcome = await this.#bring(
+    const outcome = await this.#commitUntilKnown(
       { checks, mutations: [...mutations, renewal] },
       (entry) => {
         const found = decodeLease(entry?.value);
@@ -108,22 +108,22 @@ export class ReplayLease {
     );
     if (outcome === undefined) return false;
     this.#beat = beat;
-    this.#beatAt = this.#host.uptime();
+    this.#beatAt = this.#host.monotonicNow();
     this.#versionstamp = outcome.versionstamp;
     return true;
   }
 
   /** Shows that this replay lives, where that is due. To be called more often than every few seconds. */
   async keep(): Promise<void> {
-    if (this.#host.uptime() - this.#beatAt >= BEAT_MS) {
+    if (this.#host.monotonicNow() - this.#beatAt >= BEAT_MS) {
       await this.commit({ checks: [], mutations: [] });
     }
   }
 
   /** Lets time pass, and keeps the lease meanwhile. */
   async sleep(ms: number, progress: (done: number) => void): Promise<void> {
-    const start = this.#host.uptime();
-    for (let done = 0; done < ms; done = this.#host.uptime() - start) {
+    const start = this.#host.monotonicNow();
+    for (let done = 0; done < ms; done = this.#host.monotonicNow() - start) {
       progress(done);
       await sleep(this.#host, Math.min(ms - done, BEAT_MS));
       await this.keep();
@@ -133,19 +133,19 @@ export class ReplayLease {
   /** Gives the lease back. */
   async release(): Promise<void> {
     const mutations: Mutation[] = [{ type: "delete", key: REPLAY_KEY }];
-    await this.#bring({ checks: [], mutations }, (entry) => entry === null);
+    await this.#commitUntilKnown({ checks: [], mutations }, (entry) => entry === null);
   }
 
   /**
    * Brings a commit to its outcome. Whatever the store answers beside a versionstamp leaves open
    * whether the commit landed; the lease itself tells, since every commit leaves its own mark there.
    */
-  async #bring(
+  async #commitUntilKnown(
     { checks, mutations }: Commit,
     isLanded: (lease: StoreEntry | null) => boolean,
   ): Promise<{ versionstamp: string | null } | undefined> {
     const mine = { key: REPLAY_KEY, versionstamp: this.#versionstamp };
-    const deadline = this.#host.uptime() + PATIENCE_MS;
+    const deadline = this.#host.monotonicNow() + RETRY_LIMIT_MS;
     for (let attempt = 0;; attempt++) {
       let failure: unknown;
       try {
@@ -160,7 +160,7 @@ export class ReplayLease {
         throw new ReplayUnderWayError("Another replay has taken over from this one");
       }
       if (failure === undefined && checks.length > 0) return undefined;
-      if (this.#host.uptime() >= deadline) {
+      if (this.#host.monotonicNow() >= deadline) {
         throw new Error("The store takes no commit; run the replay again", { cause: failure });
       }
       await sleep(this.#host, backoffMs(this.#host, attempt));

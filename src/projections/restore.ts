@@ -4,20 +4,20 @@
  * works on half a log, and so that a restore that was killed is taken up where it was left.
  */
 
-import type { LogEvent } from "../../events/event.ts";
-import { areEqual } from "../are_equal.ts";
+import type { RecordedEvent } from "../../events/event.ts";
+import { bytesEqual } from "../bytes_equal.ts";
 import { backoffMs, type Host, sleep } from "../host.ts";
-import { Chain, splitLines } from "../log/chain.ts";
+import { LogVerifier, splitLines } from "../log/log_verifier.ts";
 import { encodeHead, type Head } from "../log/head.ts";
 import { decodeRestoreMark, encodeRestoreMark, type RestoreMark } from "../log/restore_mark.ts";
 import { reasonOf } from "../report.ts";
 import { splitIntoCommits } from "../store/commit_size.ts";
-import { HEAD_KEY, isRestoreMark, isRetained, logKey, recordMutation } from "../store/layout.ts";
+import { HEAD_KEY, isRestoreMark, isRetained, logKey, recordMutation } from "../store/keyspace.ts";
 import type { Mutation, Store } from "../store/store.ts";
-import { fold } from "./fold.ts";
+import { project } from "./project.ts";
 
 /** How long one commit is tried while the store gives no clear answer. */
-const COMMIT_PATIENCE_MS = 60_000;
+const COMMIT_RETRY_LIMIT_MS = 60_000;
 
 /** As many bytes of lines are gathered before they are written: some commits' worth. */
 const GROUP_LINE_BYTES = 2 * 1024 * 1024;
@@ -43,7 +43,7 @@ export class StoreNotFreeError extends Error {
 
 /** Verifies an export, and resolves to the head of its log. Rejects with `ExportRefusedError`. */
 export async function verifyExport(source: Export, progress: Progress = () => {}): Promise<Head> {
-  let verified: Chain | undefined;
+  let verified: LogVerifier | undefined;
   for await (const { event: { position }, chain } of verifiedLines(source)) {
     verified = chain;
     if (position % PROGRESS_EVERY === 0) progress(position);
@@ -82,13 +82,13 @@ export async function restore(
 
 interface VerifiedLine {
   bytes: Uint8Array;
-  event: LogEvent;
+  event: RecordedEvent;
   /** The chain, up to this line. */
-  chain: Chain;
+  chain: LogVerifier;
 }
 
 async function* verifiedLines(source: Export): AsyncGenerator<VerifiedLine> {
-  const chain = new Chain();
+  const chain = new LogVerifier();
   let line = 0;
   for await (const bytes of splitLines(source())) {
     line++;
@@ -166,10 +166,10 @@ class RestoreWriter {
     return this.#mark.restored;
   }
 
-  async add(event: LogEvent, line: Uint8Array): Promise<void> {
+  async add(event: RecordedEvent, line: Uint8Array): Promise<void> {
     if (event.position <= this.#last) {
       // What an earlier run has written is not written again. The last line proves all before it.
-      if (event.position === this.#last && !areEqual(this.#lastLine, line)) {
+      if (event.position === this.#last && !bytesEqual(this.#lastLine, line)) {
         throw new StoreNotFreeError(
           "An earlier run restored another export than it had verified; name another store by KV_PATH",
         );
@@ -179,7 +179,7 @@ class RestoreWriter {
     this.#last = event.position;
     const now = this.#host.now();
     this.#group.add({ type: "set", key: logKey(event.position), value: line });
-    for (const record of fold(event)) {
+    for (const record of project(event)) {
       if (!isRetained(record, now)) continue;
       this.#group.add(recordMutation(this.#head.generation, record, now));
     }
@@ -240,7 +240,7 @@ class RestoreWriter {
     hasLanded: (now: unknown) => boolean = () => false,
   ): Promise<string> {
     const checks = [{ key: HEAD_KEY, versionstamp: this.#versionstamp }];
-    const deadline = this.#host.uptime() + COMMIT_PATIENCE_MS;
+    const deadline = this.#host.monotonicNow() + COMMIT_RETRY_LIMIT_MS;
     for (let attempt = 0;; attempt++) {
       let reason = "the store refused the commit";
       try {
@@ -254,7 +254,7 @@ class RestoreWriter {
       if ((now?.versionstamp ?? null) !== checks[0].versionstamp) {
         throw new StoreNotFreeError("Another restore or a service has begun to write to the store");
       }
-      if (this.#host.uptime() >= deadline) throw new Error(`The store takes no commit: ${reason}`);
+      if (this.#host.monotonicNow() >= deadline) throw new Error(`The store takes no commit: ${reason}`);
       await sleep(this.#host, backoffMs(this.#host, attempt));
     }
   }

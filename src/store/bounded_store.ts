@@ -1,7 +1,7 @@
-import { Failure } from "../failure.ts";
+import { ServiceError } from "../service_error.ts";
 import { backoffMs, type Host, sleep } from "../host.ts";
 import { reasonOf, type Report } from "../report.ts";
-import { HEAD_KEY } from "./layout.ts";
+import { HEAD_KEY } from "./keyspace.ts";
 import type { Commit, ListOptions, Store, StoreEntry } from "./store.ts";
 
 /** Longest time that one call of the store may take, retries of a read included. */
@@ -19,7 +19,7 @@ const HANGING_PROBES_LIMIT = 16;
 const PROBE_PAUSE_MS = 10_000;
 
 /** The call was not made, or met a lock: it cannot have done anything. */
-export class NotMadeFailure extends Failure {
+export class NotAttemptedError extends ServiceError {
   constructor(message: string) {
     super("store_unavailable", message);
   }
@@ -36,13 +36,13 @@ const AWAY_REPORT_MS = 60_000;
 
 interface Waiting {
   start: () => void;
-  giveUp: (failure: Failure) => void;
+  giveUp: (failure: ServiceError) => void;
 }
 
 /**
  * Puts limits of time and of number on the calls of a store, since a remote one may never answer, and
  * repeats reads that met a lock of the SQLite file or were lost on the network. What fails, fails with the code `store_unavailable`,
- * and as a {@linkcode NotMadeFailure} where the store was not even asked, or locked.
+ * and as a {@linkcode NotAttemptedError} where the store was not even asked, or locked.
  *
  * Nobody can take back a call that hangs, and a remote client repeats it for as long as the store is
  * away. So where one hangs, no other is made before a probe has been answered: calls wait for that for
@@ -54,7 +54,7 @@ export class BoundedStore implements Store {
   #report: Report;
   #waiting: Waiting[] = [];
   /** Of the calls that are not answered, what gives up waiting for each. */
-  #unanswered = new Set<(failure: Failure) => void>();
+  #unanswered = new Set<(failure: ServiceError) => void>();
   /** Counts the calls under way; a new count begins when the store is back, as some may hang for good. */
   #slots = { taken: 0 };
   /** Counted anew like the calls, and for the same reason. */
@@ -88,7 +88,7 @@ export class BoundedStore implements Store {
   }
 
   async #read<T>(read: () => Promise<T>): Promise<T> {
-    const deadline = this.#host.uptime() + STORE_CALL_LIMIT_MS;
+    const deadline = this.#host.monotonicNow() + STORE_CALL_LIMIT_MS;
     for (let attempt = 0;; attempt++) {
       try {
         return await read();
@@ -97,7 +97,7 @@ export class BoundedStore implements Store {
         // A network may lose an answer; what is still wrong after some tries is no such accident.
         const isAccident = this.#store.reconnect !== undefined && attempt < READ_REPETITIONS;
         // In time to say so itself: a lock that stays is no call that hangs.
-        const isLate = this.#host.uptime() + pauseMs >= deadline;
+        const isLate = this.#host.monotonicNow() + pauseMs >= deadline;
         if (isLate || !isAccident && !isLocked(error)) throw error;
         await sleep(this.#host, pauseMs);
       }
@@ -113,13 +113,13 @@ export class BoundedStore implements Store {
         cancel();
         this.#unanswered.delete(giveUp);
       };
-      const giveUp = (failure: Failure) => {
+      const giveUp = (failure: ServiceError) => {
         end();
         reject(failure);
       };
       const cancel = this.#host.after(STORE_CALL_LIMIT_MS, () => {
         const message = `The store did not answer a ${what} within ${STORE_CALL_LIMIT_MS} ms`;
-        giveUp(isMade ? new Failure("store_unavailable", message) : new NotMadeFailure(message));
+        giveUp(isMade ? new ServiceError("store_unavailable", message) : new NotAttemptedError(message));
         if (isMade) this.#suspect();
       });
       this.#unanswered.add(giveUp);
@@ -143,8 +143,8 @@ export class BoundedStore implements Store {
           if (isOver) return;
           giveUp(
             isLocked(cause)
-              ? new NotMadeFailure("Another process keeps the store's file locked")
-              : new Failure("store_unavailable", `The store failed to ${what}`, { cause }),
+              ? new NotAttemptedError("Another process keeps the store's file locked")
+              : new ServiceError("store_unavailable", `The store failed to ${what}`, { cause }),
           );
           if (this.#store.reconnect !== undefined) this.#suspect();
         });
@@ -178,7 +178,7 @@ export class BoundedStore implements Store {
     }
   }
 
-  #giveUpWaiting(failure: Failure): void {
+  #giveUpWaiting(failure: ServiceError): void {
     for (const { giveUp } of this.#waiting.splice(0)) giveUp(failure);
   }
 
@@ -197,7 +197,7 @@ export class BoundedStore implements Store {
 
   /** Probes the store until it answers. Never rejects. */
   async #recover(): Promise<void> {
-    const since = this.#host.uptime();
+    const since = this.#host.monotonicNow();
     let reportAt: number | undefined;
     for (let attempt = 0;; attempt++) {
       try {
@@ -205,7 +205,7 @@ export class BoundedStore implements Store {
         break;
       } catch (error) {
         if (this.#isClosed()) return;
-        const now = this.#host.uptime();
+        const now = this.#host.monotonicNow();
         if (this.#state === "away" && (reportAt === undefined || now >= reportAt)) {
           this.#report("warn", "store_away", { reason: reasonOf(error), forMs: now - since });
           reportAt = now + AWAY_REPORT_MS;
@@ -215,7 +215,7 @@ export class BoundedStore implements Store {
     }
     if (this.#isClosed()) return;
     if (reportAt !== undefined) {
-      this.#report("info", "store_back", { afterMs: this.#host.uptime() - since });
+      this.#report("info", "store_back", { afterMs: this.#host.monotonicNow() - since });
     }
     this.#state = "answering";
     this.#slots = { taken: 0 };
@@ -238,7 +238,7 @@ export class BoundedStore implements Store {
 
   async #askStore(signal: AbortSignal): Promise<void> {
     const probes = this.#probes;
-    const now = this.#host.uptime();
+    const now = this.#host.monotonicNow();
     const beyond = probes.hanging - HANGING_PROBES_LIMIT;
     if (beyond >= 0 && now < probes.lastAt + PROBE_PAUSE_MS * 2 ** beyond) {
       throw new Error("Too many reads hang");
@@ -258,12 +258,12 @@ export class BoundedStore implements Store {
   }
 }
 
-function awayFailure(): Failure {
-  return new NotMadeFailure("The store does not answer");
+function awayFailure(): ServiceError {
+  return new NotAttemptedError("The store does not answer");
 }
 
-function closedFailure(): Failure {
-  return new Failure("shutting_down", "The service is shutting down");
+function closedFailure(): ServiceError {
+  return new ServiceError("shutting_down", "The service is shutting down");
 }
 
 /** SQLite's answer where another process holds the file: nothing was done. */

@@ -5,7 +5,7 @@
 
 import { DatabaseSync } from "node:sqlite";
 import { decodeKey, ENCODED_NUMBER_BYTES, encodeTextPart } from "./key_encoding.ts";
-import { petByIdempotencyKeyKey, projectionKey } from "./layout.ts";
+import { petByIdempotencyKeyKey, projectionKey } from "./keyspace.ts";
 import { isAddress } from "./open_store.ts";
 
 /** A record that the store removes at a time, in milliseconds since the Unix epoch. */

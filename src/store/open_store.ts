@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { reasonOf } from "../report.ts";
-import { HEAD_KEY, isRestoreMark, LOG_PREFIX } from "./layout.ts";
+import { HEAD_KEY, isRestoreMark, LOG_PREFIX } from "./keyspace.ts";
 import { KvStore } from "./kv_store.ts";
 import { RemoteStore, StoreRefusedError } from "./remote_store.ts";
 import type { Store } from "./store.ts";

@@ -1,4 +1,4 @@
-/** One Idempotency-Key, one pet: whatever is sent again, when, where and in whatever weather. */
+/** One Idempotency-Key, one pet: whatever is sent again, when, where and in whatever faultProfile. */
 
 import { assert, assertEquals } from "@std/assert";
 import { decodeEvent } from "../../events/event.ts";
@@ -11,7 +11,7 @@ import { readLog } from "../../src/log/read_log.ts";
 import { replay, type ReplayPhase } from "../../src/projections/replay.ts";
 import { createService } from "../../src/service.ts";
 import { sha256Hex } from "../../src/sha256.ts";
-import { projectionKey } from "../../src/store/layout.ts";
+import { projectionKey } from "../../src/store/keyspace.ts";
 import { LIST_LIMIT } from "../../src/store/store.ts";
 import type { FakeHost } from "../fake_host.ts";
 import { assertError, assertRefused } from "../http/test_each_way.ts";

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { decodeLine } from "../../src/log/chain.ts";
+import { decodeLine } from "../../src/log/log_verifier.ts";
 import { readLog } from "../../src/log/read_log.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { revokeKey } from "../../src/commands/revoke_key.ts";

@@ -4,11 +4,11 @@
  */
 
 import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
-import { decodeEvent, GENESIS_HASH, type LogEvent } from "../../events/event.ts";
-import { petText } from "../../events/pet.ts";
+import { decodeEvent, GENESIS_HASH, type RecordedEvent } from "../../events/event.ts";
+import { encodePet } from "../../events/pet.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
-import { Failure } from "../../src/failure.ts";
+import { ServiceError } from "../../src/service_error.ts";
 import { readLog } from "../../src/log/read_log.ts";
 import { createService, type Service } from "../../src/service.ts";
 import { openStore } from "../../src/store/open_store.ts";
@@ -109,7 +109,7 @@ export class CatalogueLoad {
     const { head } = await this.#returned(() => heads.fresh());
     let previousHash = GENESIS_HASH;
     let position = 0;
-    const pets: LogEvent[] = [];
+    const pets: RecordedEvent[] = [];
     for await (const batch of readLog(store, { to: head.position })) {
       for (const stored of batch) {
         const bytes = stored.value as Uint8Array;
@@ -130,7 +130,7 @@ export class CatalogueLoad {
       assertEquals(event.data.id, index + 1);
       assert(!names.has(event.data.name), `${event.data.name} was added twice`);
       names.add(event.data.name);
-      textOf.set(event.data.id, petText(event.data));
+      textOf.set(event.data.id, encodePet(event.data));
     }
     for (const { id, text } of this.#added) {
       assertEquals(textOf.get(id), text);
@@ -237,7 +237,7 @@ export class CatalogueLoad {
       for (const address of this.#options.addresses) await this.#expectKey(address, token, 401);
       this.counts.keysRevoked++;
     } catch (error) {
-      const isOutage = error instanceof Failure;
+      const isOutage = error instanceof ServiceError;
       if (this.#options.faults === "none" || !isOutage) throw error;
     }
   }

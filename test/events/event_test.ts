@@ -2,9 +2,9 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
   decodeEvent,
   encodeEvent,
-  type Fact,
+  type EventBody,
   GENESIS_HASH,
-  type LogEvent,
+  type RecordedEvent,
   MalformedEventError,
 } from "../../events/event.ts";
 import { INT64_MAX } from "../../events/int64.ts";
@@ -16,7 +16,7 @@ const ORIGIN = {
 };
 const HASH = "0123456789abcdef".repeat(4);
 
-const FACTS: Fact[] = [
+const FACTS: EventBody[] = [
   { type: "PetCreated", data: { id: 1, name: "Rex", categoryId: 1n } },
   {
     type: "PetCreated",
@@ -33,7 +33,7 @@ const FACTS: Fact[] = [
   },
 ];
 
-const EVENTS: LogEvent[] = FACTS.flatMap((fact) => [
+const EVENTS: RecordedEvent[] = FACTS.flatMap((fact) => [
   { ...fact, ...ORIGIN, position: 1, previousHash: GENESIS_HASH },
   {
     ...fact,

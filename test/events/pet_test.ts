@@ -1,10 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import { INT64_MAX, INT64_MIN, parseExactJson } from "../../events/int64.ts";
-import { NAME_MAX_LENGTH, NewPet, Pet, petOfText, petText } from "../../events/pet.ts";
+import { NAME_MAX_LENGTH, NewPet, Pet, decodePet, encodePet } from "../../events/pet.ts";
 
-Deno.test("petText() is the JSON of a pet, exact and in one order", () => {
+Deno.test("encodePet() is the JSON of a pet, exact and in one order", () => {
   const pet: Pet = { status: "sold", categoryId: INT64_MAX, name: 'R"ex\n🐈', id: 7 };
-  const text = petText(pet);
+  const text = encodePet(pet);
   assertEquals(
     text,
     '{"id":7,"name":"R\\"ex\\n🐈","categoryId":9223372036854775807,"status":"sold"}',
@@ -12,9 +12,9 @@ Deno.test("petText() is the JSON of a pet, exact and in one order", () => {
   assertEquals(Pet.parse(parseExactJson(text)), pet);
 });
 
-Deno.test("petText() leaves out a status that a pet does not have", () => {
+Deno.test("encodePet() leaves out a status that a pet does not have", () => {
   assertEquals(
-    petText({ id: 1, name: "Rex", categoryId: INT64_MIN }),
+    encodePet({ id: 1, name: "Rex", categoryId: INT64_MIN }),
     '{"id":1,"name":"Rex","categoryId":-9223372036854775808}',
   );
 });
@@ -38,11 +38,11 @@ Deno.test("Pet has an id that every JSON client can hold", () => {
   }
 });
 
-/** What {@linkcode petOfText} must say, told by the schema. */
+/** What {@linkcode decodePet} must say, told by the schema. */
 function petBySchema(text: string): Pet | undefined {
   try {
     const pet = Pet.parse(parseExactJson(text));
-    return petText(pet) === text ? pet : undefined;
+    return encodePet(pet) === text ? pet : undefined;
   } catch {
     return undefined;
   }
@@ -57,14 +57,14 @@ const PETS: Pet[] = [
   { id: 11, name: "🐈".repeat(NAME_MAX_LENGTH), categoryId: 1n },
 ];
 
-Deno.test("petOfText() reads what petText() wrote", () => {
+Deno.test("decodePet() reads what encodePet() wrote", () => {
   for (const pet of PETS) {
-    assertEquals(petBySchema(petText(pet)), pet);
-    assertEquals(petOfText(petText(pet)), pet);
+    assertEquals(petBySchema(encodePet(pet)), pet);
+    assertEquals(decodePet(encodePet(pet)), pet);
   }
 });
 
-Deno.test("petOfText() refuses what the schema refuses", () => {
+Deno.test("decodePet() refuses what the schema refuses", () => {
   const member = (name: string, value: string) =>
     `{"id":1,"name":"Rex","categoryId":1}`.replace(new RegExp(`("${name}":)[^,}]+`), `$1${value}`);
   const refused = [
@@ -84,13 +84,13 @@ Deno.test("petOfText() refuses what the schema refuses", () => {
   ];
   for (const text of refused) {
     assertEquals(petBySchema(text), undefined, text);
-    assertEquals(petOfText(text), undefined, text);
+    assertEquals(decodePet(text), undefined, text);
   }
 });
 
-Deno.test("petOfText() says of any text what the schema says", () => {
+Deno.test("decodePet() says of any text what the schema says", () => {
   const pieces = ['"', "\\", ",", "0", "1", "9", "-", "{", "}", ":", "e", ".", " ", "\n", "\ud83d"];
-  const texts = PETS.slice(0, 5).map(petText);
+  const texts = PETS.slice(0, 5).map(encodePet);
   let accepted = 0;
   for (const text of texts) {
     for (let at = 0; at <= text.length; at++) {
@@ -99,7 +99,7 @@ Deno.test("petOfText() says of any text what the schema says", () => {
           const changed = text.slice(0, at) + piece + text.slice(at + length);
           const pet = petBySchema(changed);
           if (pet !== undefined) accepted++;
-          assertEquals(petOfText(changed), pet, changed);
+          assertEquals(decodePet(changed), pet, changed);
         }
       }
     }

@@ -7,7 +7,7 @@ import type { ServiceProcess } from "../service_process.ts";
 import type { TempStore } from "../temp_store.ts";
 
 /** Longest time that a client waits for an answer, in milliseconds; a stopped process gives none. */
-const PATIENCE_MS = 20_000;
+const RETRY_LIMIT_MS = 20_000;
 
 /** What clients asked for, each animal under a name of its own, and what they were told. */
 export class Ledger {
@@ -30,7 +30,7 @@ export class Ledger {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify({ name, categoryId: 1, status: "available" }),
-        signal: AbortSignal.timeout(PATIENCE_MS),
+        signal: AbortSignal.timeout(RETRY_LIMIT_MS),
       });
       status = response.status;
       answer = await response.json();

@@ -4,7 +4,7 @@ import type { ErrorCode } from "../../src/http/errors.ts";
 import { HOLD_BACK_MS } from "../../src/http/rate_limiter.ts";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../src/http/request_body.ts";
 import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "../../src/log/appender.ts";
-import { keyByTokenKey, projectionKey } from "../../src/store/layout.ts";
+import { keyByTokenKey, projectionKey } from "../../src/store/keyspace.ts";
 import { COMMIT_MUTATIONS_LIMIT, type Store } from "../../src/store/store.ts";
 import { DESCRIPTION } from "../assert_described.ts";
 import { openTestService, type TestService } from "../test_service.ts";

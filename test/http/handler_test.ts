@@ -6,7 +6,7 @@ import { APPEND_LIMIT_MS } from "../../src/log/appender.ts";
 import { EMPTY_HEAD, encodeHead, type Head, readHead } from "../../src/log/head.ts";
 import { HEAD_RECENT_MS } from "../../src/log/head_reader.ts";
 import { createService } from "../../src/service.ts";
-import { HEAD_KEY } from "../../src/store/layout.ts";
+import { HEAD_KEY } from "../../src/store/keyspace.ts";
 import type { Mutation, Store } from "../../src/store/store.ts";
 import { openTestService } from "../test_service.ts";
 import { assertError, assertRefused, testEachWay } from "./test_each_way.ts";

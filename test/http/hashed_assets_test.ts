@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
-import { Refusal } from "../../src/http/errors.ts";
+import { HttpError } from "../../src/http/errors.ts";
 import { HashedAssets } from "../../src/http/hashed_assets.ts";
 import { StaticAsset } from "../../src/http/static_asset.ts";
 
@@ -14,7 +14,7 @@ Deno.test("HashedAssets finds an asset at the address that the HTML names, and a
   paths.push("/docs/", "/docs", `/${address.replace("page", "other")}`, `/${address}/`);
   for (const path of paths) assertEquals(files.find(path), undefined, path);
   const another = `/${address.replace(/[0-9a-f]{16}/, "0123456789abcdef")}`;
-  const refusal = await assertRejects(() => files.find(another)!(new Headers()), Refusal);
+  const refusal = await assertRejects(() => files.find(another)!(new Headers()), HttpError);
   assertEquals(refusal.code, "not_found");
 });
 

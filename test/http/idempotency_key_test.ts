@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { Refusal } from "../../src/http/errors.ts";
+import { HttpError } from "../../src/http/errors.ts";
 import { parseIdempotencyKey } from "../../src/http/idempotency_key.ts";
 
 Deno.test("parseIdempotencyKey() takes a quoted key and a bare one for the same key", () => {
@@ -43,7 +43,7 @@ Deno.test("parseIdempotencyKey() refuses what is empty, too long, half quoted or
     '"a\tb"',
   ];
   for (const field of invalid) {
-    const refusal = assertThrows(() => parseIdempotencyKey(field), Refusal);
+    const refusal = assertThrows(() => parseIdempotencyKey(field), HttpError);
     assertEquals(refusal.code, "invalid_idempotency_key", field);
   }
 });

@@ -1,15 +1,15 @@
 import { assert, assertEquals, assertLessOrEqual, assertRejects } from "@std/assert";
-import { decodeEvent, type LogEvent } from "../../events/event.ts";
+import { decodeEvent, type RecordedEvent } from "../../events/event.ts";
 import type { Pet } from "../../events/pet.ts";
 import { audit } from "../../src/audit.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
-import { Failure } from "../../src/failure.ts";
+import { ServiceError } from "../../src/service_error.ts";
 import { APPEND_LIMIT_MS, type Command, QUEUE_LIMIT } from "../../src/log/appender.ts";
 import { encodeHead, type Head, readHead } from "../../src/log/head.ts";
 import { readLog } from "../../src/log/read_log.ts";
 import { createService, type Service } from "../../src/service.ts";
-import { HEAD_KEY } from "../../src/store/layout.ts";
+import { HEAD_KEY } from "../../src/store/keyspace.ts";
 import { COMMIT_MUTATIONS_LIMIT, type Mutation, type Store } from "../../src/store/store.ts";
 import { describedAnswer } from "../assert_described.ts";
 import type { FakeHost } from "../fake_host.ts";
@@ -221,9 +221,9 @@ Deno.test("append() says outcome_unknown past the limit where the commit may hav
   await using opened = await open();
   const { service, store } = opened;
   store.otherwise = FATES.fails;
-  const before = service.host.uptime();
+  const before = service.host.monotonicNow();
   let tookMs = 0;
-  const added = service.add(REX).finally(() => tookMs = service.host.uptime() - before);
+  const added = service.add(REX).finally(() => tookMs = service.host.monotonicNow() - before);
   const response = await inTime(service.host, added);
   assertEquals(response.status, 503);
   assertEquals((await response.json()).code, "outcome_unknown");
@@ -310,7 +310,7 @@ Deno.test("append() refuses at once when its queue is full, and keeps what it to
   const held = service.add(REX);
   await begun;
   const taken = Array.from({ length: QUEUE_LIMIT }, () => service.appender.append(NOTHING));
-  const refusal = await assertRejects(() => service.appender.append(NOTHING), Failure);
+  const refusal = await assertRejects(() => service.appender.append(NOTHING), ServiceError);
   assertEquals(refusal.code, "overloaded");
   const response = await service.add(REX);
   assertEquals([response.status, response.headers.get("retry-after")], [503, "1"]);
@@ -517,7 +517,7 @@ function firstIds(count: number): number[] {
   return Array.from({ length: count }, (_, index) => index + 1);
 }
 
-async function readEvents(store: Store): Promise<LogEvent[]> {
+async function readEvents(store: Store): Promise<RecordedEvent[]> {
   const { head } = await readHead(store);
   const batches = await Array.fromAsync(readLog(store, { to: head.position }));
   return batches.flat().map(({ value }) => eventOf(value));
@@ -525,7 +525,7 @@ async function readEvents(store: Store): Promise<LogEvent[]> {
 
 type Set = Mutation & { type: "set" };
 
-function eventOf(line: unknown): LogEvent {
+function eventOf(line: unknown): RecordedEvent {
   return decodeEvent(new TextDecoder().decode(line as Uint8Array));
 }
 

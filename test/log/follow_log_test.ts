@@ -3,7 +3,7 @@ import { encodeHead } from "../../src/log/head.ts";
 import { HeadLostError } from "../../src/log/head_reader.ts";
 import { FOLLOW_INTERVAL_MS, followLog } from "../../src/log/follow_log.ts";
 import { LogDamagedError } from "../../src/log/read_whole_log.ts";
-import { HEAD_KEY, logKey } from "../../src/store/layout.ts";
+import { HEAD_KEY, logKey } from "../../src/store/keyspace.ts";
 import type { Store } from "../../src/store/store.ts";
 import { openTestService, type TestService } from "../test_service.ts";
 

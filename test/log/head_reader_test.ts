@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
-import { Failure } from "../../src/failure.ts";
+import { ServiceError } from "../../src/service_error.ts";
 import { EMPTY_HEAD, encodeHead, ForeignStoreError, type Head } from "../../src/log/head.ts";
 import {
   HEAD_LIMIT_MS,
@@ -8,7 +8,7 @@ import {
   HeadReader,
 } from "../../src/log/head_reader.ts";
 import { KvStore } from "../../src/store/kv_store.ts";
-import { HEAD_KEY } from "../../src/store/layout.ts";
+import { HEAD_KEY } from "../../src/store/keyspace.ts";
 import { FakeHost } from "../fake_host.ts";
 import { ScriptedStore } from "../store/scripted_store.ts";
 
@@ -133,11 +133,11 @@ Deno.test("use() tells nothing of work that took longer than a generation is sur
   const after = (ms: number, work: () => string) => () => host.advance(ms).then(work);
   assertEquals(await heads.use(after(HEAD_LIMIT_MS, () => "in time")), "in time");
   const late = after(HEAD_LIMIT_MS + 1, () => "late");
-  assertEquals((await assertRejects(() => heads.use(late), Failure)).code, "store_unavailable");
+  assertEquals((await assertRejects(() => heads.use(late), ServiceError)).code, "store_unavailable");
   const lateRefusal = after(HEAD_LIMIT_MS + 1, () => {
-    throw new Failure("invalid_credentials", "The API key is not known");
+    throw new ServiceError("invalid_credentials", "The API key is not known");
   });
-  const failure = await assertRejects(() => heads.use(lateRefusal), Failure);
+  const failure = await assertRejects(() => heads.use(lateRefusal), ServiceError);
   assertEquals(failure.code, "store_unavailable");
 });
 

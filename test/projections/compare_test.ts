@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { compareServed, UnsoundError } from "../../src/projections/compare.ts";
 import { replay } from "../../src/projections/replay.ts";
-import { logKey, petKey, projectionKey } from "../../src/store/layout.ts";
+import { logKey, petKey, projectionKey } from "../../src/store/keyspace.ts";
 import { openSampleStore } from "../sample_store.ts";
 import { storeWith } from "../store_with.ts";
 

@@ -2,10 +2,10 @@ import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { newToken } from "../../src/api_key.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
-import { Failure } from "../../src/failure.ts";
+import { ServiceError } from "../../src/service_error.ts";
 import type { ApiKey } from "../../src/api_key.ts";
 import { KeyReader, listKeys } from "../../src/projections/key_reader.ts";
-import { keyByTokenKey, projectionKey } from "../../src/store/layout.ts";
+import { keyByTokenKey, projectionKey } from "../../src/store/keyspace.ts";
 import { LIST_LIMIT } from "../../src/store/store.ts";
 import { ScriptedStore } from "../store/scripted_store.ts";
 import { openTestService } from "../test_service.ts";
@@ -44,7 +44,7 @@ Deno.test("authorize() refuses from the head on at which a key was revoked", asy
   await revokeKey(service, id);
   const refusal = await assertRejects(async () => {
     await keys.authorize(token, await headNow(), now);
-  }, Failure);
+  }, ServiceError);
   assertEquals([refusal.code, refusal.message], ["invalid_credentials", "The API key is revoked"]);
 });
 
@@ -55,7 +55,7 @@ Deno.test("authorize() asks the clock of a key that is remembered", async () => 
   const { token } = await issueKey(service, { label: "short", expiresAt });
   const head = await headNow();
   await keys.authorize(token, head, expiresAt - 1);
-  assertThrows(() => keys.authorize(token, head, expiresAt), Failure, "The API key is expired");
+  assertThrows(() => keys.authorize(token, head, expiresAt), ServiceError, "The API key is expired");
 });
 
 Deno.test("authorize() ends a cached key in time although the clock was set back a day", async () => {
@@ -70,7 +70,7 @@ Deno.test("authorize() ends a cached key in time although the clock was set back
   assertEquals(keys.cached(token, head)?.label, "short");
   await host.advance(1);
   assertEquals(keys.cached(token, head), undefined);
-  assertThrows(() => keys.authorize(token, head, host.now()), Failure, "The API key is expired");
+  assertThrows(() => keys.authorize(token, head, host.now()), ServiceError, "The API key is expired");
 });
 
 Deno.test("cached() knows no key that is revoked, expired or of another head", async () => {
@@ -85,7 +85,7 @@ Deno.test("cached() knows no key that is revoked, expired or of another head", a
   await revokeKey(service, id);
   const after = await headNow();
   assertEquals(keys.cached(token, after), undefined);
-  await assertRejects(async () => void await keys.authorize(token, after, host.now()), Failure);
+  await assertRejects(async () => void await keys.authorize(token, after, host.now()), ServiceError);
   assertEquals(keys.cached(token, after), undefined);
 });
 
@@ -108,7 +108,7 @@ Deno.test("authorize() reads all events of a key, also if there are more than fi
   assertEquals((await listKeys(store, head))[0].revokedAt, host.now());
   await assertRejects(
     async () => void await keys.authorize(service.token, head, host.now()),
-    Failure,
+    ServiceError,
     "The API key is revoked",
   );
 });
@@ -127,7 +127,7 @@ Deno.test("authorize() takes the earliest of several revocations that lie in the
   await keys.authorize(service.token, head, host.now() + 999);
   assertThrows(
     () => keys.authorize(service.token, head, host.now() + 1_000),
-    Failure,
+    ServiceError,
     "The API key is revoked",
   );
 });
@@ -142,7 +142,7 @@ Deno.test("authorize() refuses a mistyped token without asking the store", async
       async () => {
         await keys.authorize(token, head, service.host.now());
       },
-      Failure,
+      ServiceError,
       "The API key is not known",
     );
   }
@@ -152,7 +152,7 @@ Deno.test("authorize() refuses a mistyped token without asking the store", async
     async () => {
       await keys.authorize(unknown, head, service.host.now());
     },
-    Failure,
+    ServiceError,
     "The API key is not known",
   );
   assertEquals(store.reads.lists, lists + 1);
@@ -181,6 +181,6 @@ Deno.test("listKeys() says that a projection is damaged where a key has no recor
   const [{ tokenHash }] = await listKeys(service.store, head);
   const key = projectionKey(head.generation, keyByTokenKey(tokenHash, 1));
   await service.store.commit({ checks: [], mutations: [{ type: "delete", key }] });
-  const failure = await assertRejects(() => listKeys(service.store, head), Failure);
+  const failure = await assertRejects(() => listKeys(service.store, head), ServiceError);
   assertEquals(failure.code, "projection_damaged");
 });

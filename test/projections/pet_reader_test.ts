@@ -5,10 +5,10 @@ import {
   assertStrictEquals,
 } from "@std/assert";
 import { PET_STATUSES, type PetStatus } from "../../events/pet.ts";
-import { Failure } from "../../src/failure.ts";
+import { ServiceError } from "../../src/service_error.ts";
 import { PetReader } from "../../src/projections/pet_reader.ts";
 import type { Mutation } from "../../src/store/store.ts";
-import { petKey, projectionKey } from "../../src/store/layout.ts";
+import { petKey, projectionKey } from "../../src/store/keyspace.ts";
 import { openTestService, type TestService } from "../test_service.ts";
 
 interface Animal {
@@ -86,7 +86,7 @@ Deno.test("a pet that is in the log but not in the projection is a failure, neve
     await service.store.commit({ checks: [], mutations: [damage] });
     const reader = new PetReader(service.store);
     for (const read of [() => reader.list({ limit: 20 }, head), () => reader.get(2, head)]) {
-      const failure = await assertRejects(async () => await read(), Failure);
+      const failure = await assertRejects(async () => await read(), ServiceError);
       assertEquals(failure.code, "projection_damaged");
     }
   }

@@ -13,7 +13,7 @@ import {
   petKey,
   projectionKey,
   REPLAY_KEY,
-} from "../../src/store/layout.ts";
+} from "../../src/store/keyspace.ts";
 import { scan } from "../../src/store/scan.ts";
 import type { Store } from "../../src/store/store.ts";
 import { FakeHost } from "../fake_host.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { Failure } from "../../src/failure.ts";
+import { ServiceError } from "../../src/service_error.ts";
 import { encodeHead, type Head, readHead } from "../../src/log/head.ts";
 import { readWholeLog } from "../../src/log/read_whole_log.ts";
 import {
@@ -10,7 +10,7 @@ import {
   verifyExport,
 } from "../../src/projections/restore.ts";
 import { decodeRestoreMark } from "../../src/log/restore_mark.ts";
-import { HEAD_KEY, isRestoreMark, logKey } from "../../src/store/layout.ts";
+import { HEAD_KEY, isRestoreMark, logKey } from "../../src/store/keyspace.ts";
 import { KvStore } from "../../src/store/kv_store.ts";
 import type { Commit, Store } from "../../src/store/store.ts";
 import { FakeHost } from "../fake_host.ts";
@@ -176,7 +176,7 @@ Deno.test("restore() that is killed at any commit leaves no log to be served, an
     }
     if (number > 1) {
       assert(isRestoreMark((await store.get(HEAD_KEY))?.value));
-      await assertRejects(() => readHead(store), Failure, "A log is being restored");
+      await assertRejects(() => readHead(store), ServiceError, "A log is being restored");
       const other = exportOf(sampleLog(30));
       await assertRejects(
         () => restore({ store, host: new FakeHost() }, other),
@@ -274,7 +274,7 @@ Deno.test("restore() stops where the export is not the one that was verified", a
       ExportRefusedError,
       "The export changed",
     );
-    await assertRejects(() => readHead(store), Failure, "A log is being restored");
+    await assertRejects(() => readHead(store), ServiceError, "A log is being restored");
   }
 });
 
@@ -292,7 +292,7 @@ Deno.test("restore() does not go on after lines of another export", async () => 
     StoreNotFreeError,
     "An earlier run restored another export",
   );
-  await assertRejects(() => readHead(store), Failure, "A log is being restored");
+  await assertRejects(() => readHead(store), ServiceError, "A log is being restored");
 });
 
 Deno.test("restore() finds out whether a commit landed that was reported as failed", async () => {

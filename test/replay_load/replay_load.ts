@@ -3,7 +3,7 @@
 import { examplePet, fillStore } from "../bench/fill_store.ts";
 import { spawnScript } from "../run_task.ts";
 import { ServiceProcess } from "../service_process.ts";
-import { petText } from "../../events/pet.ts";
+import { encodePet } from "../../events/pet.ts";
 
 export interface ReplayLoad {
   clients: number;
@@ -131,7 +131,7 @@ class Load {
     const { id } = JSON.parse(text);
     if (this.#texts.has(id)) this.#violate(`add: pet ${id} was added twice`);
     this.#texts.set(id, text);
-    if (text !== petText({ ...pet, categoryId, id })) this.#violate(`add: ${text} is not ${body}`);
+    if (text !== encodePet({ ...pet, categoryId, id })) this.#violate(`add: ${text} is not ${body}`);
     this.#newest = Math.max(this.#newest, id);
     this.#writes++;
   }

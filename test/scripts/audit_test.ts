@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { HEAD_KEY, petKey, projectionKey } from "../../src/store/layout.ts";
+import { HEAD_KEY, petKey, projectionKey } from "../../src/store/keyspace.ts";
 import { permitted } from "../permitted.ts";
 import { runTask } from "../run_task.ts";
 import { changeFile, withSampleFile } from "../sample_file.ts";

@@ -1,7 +1,7 @@
 /** A reader that ends early, as in `deno task audit | true`, changes no exit code. */
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { petKey, projectionKey } from "../../src/store/layout.ts";
+import { petKey, projectionKey } from "../../src/store/keyspace.ts";
 import { permitted } from "../permitted.ts";
 import { hasBash, runRedirected } from "../run_redirected.ts";
 import { runTask } from "../run_task.ts";

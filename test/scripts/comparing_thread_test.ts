@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { ComparingThread } from "../../scripts/comparing_thread.ts";
-import { expectedEntries } from "../../src/projections/expected_entries.ts";
-import { petKey, projectionKey } from "../../src/store/layout.ts";
+import { packRecords } from "../../src/projections/packed_records.ts";
+import { petKey, projectionKey } from "../../src/store/keyspace.ts";
 import { permitted } from "../permitted.ts";
 import { changeFile, withSampleFile } from "../sample_file.ts";
 
@@ -10,7 +10,7 @@ const ignore = !permitted("read", "write", "env");
 /** That there is a first pet, with that value. */
 function firstPet(value: Uint8Array) {
   const [start, end] = [1, 2].map((id) => projectionKey(1, petKey(id)));
-  return [expectedEntries({ start, end }, [{ key: petKey(1), value }])];
+  return [packRecords({ start, end }, [{ key: petKey(1), value }])];
 }
 
 /** Names the store of a thread that begins meanwhile. */
@@ -34,11 +34,11 @@ Deno.test({
         using thread = new ComparingThread();
         const value = new TextEncoder().encode("what a pet would be");
         const [before] = await Promise.all([
-          thread.areHeld(firstPet(value)),
-          thread.areHeld(firstPet(value)),
+          thread.matchesStore(firstPet(value)),
+          thread.matchesStore(firstPet(value)),
         ]);
         await changeFile(kvPath, [{ type: "set", key: projectionKey(1, petKey(1)), value }]);
-        assertEquals([before, await thread.areHeld(firstPet(value))], [false, true]);
+        assertEquals([before, await thread.matchesStore(firstPet(value))], [false, true]);
       })
     ),
 });
@@ -50,7 +50,7 @@ Deno.test({
     withKvPath("no/such/pets.sqlite3", async () => {
       using thread = new ComparingThread();
       for (let time = 0; time < 2; time++) {
-        const asking = () => thread.areHeld(firstPet(new Uint8Array(1)));
+        const asking = () => thread.matchesStore(firstPet(new Uint8Array(1)));
         await assertRejects(asking, Error, "there is no such file");
       }
     }),

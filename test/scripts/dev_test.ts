@@ -10,7 +10,7 @@ const ignore = !permitted("env", "net", "read", "run", "write");
 const SOURCE = new URL("../../src/sha256.ts", import.meta.url);
 
 /** How long a start or a reload may take, on a machine that is busy with other tests. */
-const PATIENCE_MS = 60_000;
+const RETRY_LIMIT_MS = 60_000;
 
 Deno.test({
   name: "dev: prints a curl line that works, keeps its key over a reload, and ends when told to",
@@ -75,7 +75,7 @@ function startDev(kvPath: string) {
   };
   return {
     async nextBanner(): Promise<Banner> {
-      const late = setTimeout(() => next.reject(new Error("dev says nothing")), PATIENCE_MS);
+      const late = setTimeout(() => next.reject(new Error("dev says nothing")), RETRY_LIMIT_MS);
       while (banners.length === 0) await next.promise;
       clearTimeout(late);
       const { address, token, curl } = banners.shift()!;

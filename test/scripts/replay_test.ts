@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { logKey, petKey, projectionKey } from "../../src/store/layout.ts";
+import { logKey, petKey, projectionKey } from "../../src/store/keyspace.ts";
 import { permitted } from "../permitted.ts";
 import { runReplayLoad } from "../replay_load/replay_load.ts";
 import { runTask } from "../run_task.ts";

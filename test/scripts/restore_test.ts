@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { encodeRestoreMark } from "../../src/log/restore_mark.ts";
 import { sha256Hex } from "../../src/sha256.ts";
-import { HEAD_KEY } from "../../src/store/layout.ts";
+import { HEAD_KEY } from "../../src/store/keyspace.ts";
 import { permitted } from "../permitted.ts";
 import { type Outcome, runTask } from "../run_task.ts";
 import { linesToBytes, sampleLog } from "../sample_log.ts";

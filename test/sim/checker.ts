@@ -14,7 +14,7 @@ import type {
   KeyCommand,
   ListAsk,
 } from "./history.ts";
-import { forgottenAt, type LandedLine, type LandedPet, type Truth } from "./truth.ts";
+import { forgottenAt, type LandedLine, type LandedPet, type Oracle } from "./oracle.ts";
 import type { Violations } from "./violations.ts";
 
 /**
@@ -30,23 +30,23 @@ const SAFE_CREATE_LIMIT_MS = CREATE_LIMIT_MS + 10_000 + READ_LIMIT_MS;
 /** Codes of 503 answers that promise that nothing was stored. */
 const NOTHING_STORED = ["store_unavailable", "overloaded", "shutting_down"];
 
-export function check(history: History, truth: Truth, violations: Violations): void {
-  new Checker(truth, violations).check(history);
+export function check(history: History, oracle: Oracle, violations: Violations): void {
+  new Checker(oracle, violations).check(history);
 }
 
 class Checker {
-  #truth: Truth;
+  #oracle: Oracle;
   #violations: Violations;
   #keys: Map<string, KeyLife>;
   #petsByName = new Map<string, LandedPet[]>();
   /** The first request that each key of a machine was accepted for, by machine and key. */
   #firstUses = new Map<string, Exchange>();
 
-  constructor(truth: Truth, violations: Violations) {
-    this.#truth = truth;
+  constructor(oracle: Oracle, violations: Violations) {
+    this.#oracle = oracle;
     this.#violations = violations;
-    this.#keys = keyLives(truth);
-    for (const pet of truth.pets) {
+    this.#keys = keyLives(oracle);
+    for (const pet of oracle.pets) {
       const { name } = pet.event.data;
       this.#petsByName.set(name, [...this.#petsByName.get(name) ?? [], pet]);
     }
@@ -159,7 +159,7 @@ class Checker {
     if (first === undefined || first.endAt >= startAt) return false;
     const offset = machine.steadyOffset(first.endAt);
     if (offset === undefined || startAt + offset < from + CLOCK_STEP_MS) return false;
-    return !this.#truth.keyChangeSteps.some((step) => step >= first.startStep && step <= endStep);
+    return !this.#oracle.keyChangeSteps.some((step) => step >= first.startStep && step <= endStep);
   }
 
   /** A list is right if at some moment of the request the store held what it shows. */
@@ -167,8 +167,8 @@ class Checker {
     const { startStep, endStep } = exchange;
     const shown = contentOf(exchange, ask.held);
     if (shown === undefined) return;
-    const { pets } = this.#truth;
-    const [low, high] = [startStep, endStep].map((step) => this.#truth.landedBy(pets, step));
+    const { pets } = this.#oracle;
+    const [low, high] = [startStep, endStep].map((step) => this.#oracle.landedBy(pets, step));
     const { link } = shown;
     for (let count = high; count >= low; count--) {
       const { body, next } = pageOf(pets.slice(0, count), ask);
@@ -180,7 +180,7 @@ class Checker {
   #checkGet(exchange: Exchange, { petId, held }: GetAsk): void {
     const { answer, startStep, endStep } = exchange;
     const { status } = answer!;
-    const { pets } = this.#truth;
+    const { pets } = this.#oracle;
     const pet = pets[petId - 1];
     const shown = contentOf(exchange, held)?.body;
     if (shown !== undefined && !(pet !== undefined && pet.step <= endStep && shown === pet.body)) {
@@ -246,7 +246,7 @@ class Checker {
 
   /** No pet is added with a key that no longer stood where the log says that it was added. */
   #checkActors(): void {
-    for (const pet of this.#truth.pets) {
+    for (const pet of this.#oracle.pets) {
       const life = this.#keys.get(pet.event.actor);
       const revoked = life?.ends.find(({ from, position }) =>
         from === undefined && position < pet.position
@@ -260,7 +260,7 @@ class Checker {
   /** One Idempotency-Key makes one pet, until it is forgotten by the clock of who decides. */
   #checkIdempotency(): void {
     const last = new Map<string, LandedPet>();
-    for (const pet of this.#truth.pets) {
+    for (const pet of this.#oracle.pets) {
       const { idempotencykey, actor } = pet.event;
       if (idempotencykey === undefined) continue;
       const name = `${actor}/${idempotencykey}`;
@@ -287,8 +287,8 @@ class Checker {
   }
 
   #checkExport({ lines, startStep, endStep }: Export): void {
-    const { lines: landed } = this.#truth;
-    const [low, high] = [startStep, endStep].map((step) => this.#truth.landedBy(landed, step));
+    const { lines: landed } = this.#oracle;
+    const [low, high] = [startStep, endStep].map((step) => this.#oracle.landedBy(landed, step));
     if (lines.length < low || lines.length > high) {
       this.#violations.add(`an export has ${lines.length} lines, not ${low} to ${high}`);
     }
@@ -318,7 +318,7 @@ interface KeyLife {
   ends: { from?: number; step: number; position: number; isEvent: boolean }[];
 }
 
-function keyLives({ lines }: Truth): Map<string, KeyLife> {
+function keyLives({ lines }: Oracle): Map<string, KeyLife> {
   const lives = new Map<string, KeyLife>();
   for (const line of lines) {
     const { event: { type, data, time }, step, position } = line;

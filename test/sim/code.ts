@@ -11,7 +11,7 @@ export type Code =
   & Pick<typeof import("../../src/projections/restore.ts"), "restore" | "verifyExport">
   & Pick<typeof import("../../src/audit.ts"), "audit">
   & Pick<typeof import("../../src/store/bounded_store.ts"), "BoundedStore">
-  & Pick<typeof import("../../src/store/patient_store.ts"), "PatientStore">;
+  & Pick<typeof import("../../src/store/retrying_store.ts"), "RetryingStore">;
 
 const MODULES = [
   "src/service.ts",
@@ -24,7 +24,7 @@ const MODULES = [
   "src/projections/restore.ts",
   "src/audit.ts",
   "src/store/bounded_store.ts",
-  "src/store/patient_store.ts",
+  "src/store/retrying_store.ts",
 ];
 
 /** Loads the service below a folder, given with its slash at the end. */

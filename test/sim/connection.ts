@@ -1,34 +1,34 @@
 import type { Commit, ListOptions, Store, StoreEntry } from "../../src/store/store.ts";
-import type { Machine } from "./machine.ts";
+import type { Node } from "./node.ts";
 import type { ModelStore } from "./model_store.ts";
 import type { Random } from "./random.ts";
-import { type CommitFate, LATE_MS, type ReadFate, type Weather } from "./weather.ts";
+import { type CommitFate, LATE_MS, type ReadFate, type FaultProfile } from "./fault_profile.ts";
 import type { World } from "./world.ts";
 
 /** Longest time of a `slow` answer, in milliseconds: longer than the service waits for one. */
 const SLOW_MS = 4_000;
 
 /** The one store of a world, and what its clients have to expect of it. */
-export interface Site {
+export interface SimulatedStore {
   world: World;
   model: ModelStore;
-  /** Changes as the weather does. */
-  weather: Weather;
+  /** Changes as the faultProfile does. */
+  faultProfile: FaultProfile;
   /** Until when the store is away; and whether it refuses meanwhile, or says nothing. */
   away: { until: number; refuses: boolean };
   /** Whose commit is being done, for who watches the store. */
-  committing: Machine | undefined;
+  committing: Node | undefined;
 }
 
 /** A machine's way to the store: whatever may happen to a call between two machines happens here. */
 export class Connection implements Store {
-  readonly #site: Site;
-  readonly #machine: Machine;
+  readonly #site: SimulatedStore;
+  readonly #machine: Node;
   readonly #random: Random;
   #closed = false;
   #inFlight = new Set<(reason: Error) => void>();
 
-  constructor(site: Site, machine: Machine) {
+  constructor(site: SimulatedStore, machine: Node) {
     this.#site = site;
     this.#machine = machine;
     this.#random = site.world.random.fork();
@@ -67,7 +67,7 @@ export class Connection implements Store {
   #fate(kind: "read"): ReadFate;
   #fate(kind: "commit"): CommitFate;
   #fate(kind: "read" | "commit"): CommitFate {
-    return this.#random.weighted<CommitFate>(this.#site.weather[kind] as Weather["commit"]);
+    return this.#random.weighted<CommitFate>(this.#site.faultProfile[kind] as FaultProfile["commit"]);
   }
 
   #call<T>(what: string, fate: CommitFate, act: () => T): Promise<T> {
@@ -134,7 +134,7 @@ export class Connection implements Store {
   }
 
   #way(): number {
-    const { latencyMs, tailProbability } = this.#site.weather;
+    const { latencyMs, tailProbability } = this.#site.faultProfile;
     const scale = this.#random.chance(tailProbability) ? 100 : 1;
     return latencyMs * scale * this.#random.between(0.2, 2);
   }

@@ -2,13 +2,13 @@ import type { Service } from "../../src/service.ts";
 import type { Commit, Store } from "../../src/store/store.ts";
 import { assertDescribed } from "../assert_described.ts";
 import type { Code } from "./code.ts";
-import { Connection, type Site } from "./connection.ts";
+import { Connection, type SimulatedStore } from "./connection.ts";
 import type { Answer, Ask, Bearer, CommandOutcome, Exchange, History } from "./history.ts";
-import { Machine } from "./machine.ts";
+import { Node } from "./node.ts";
 import { ModelStore } from "./model_store.ts";
-import { Truth } from "./truth.ts";
+import { Oracle } from "./oracle.ts";
 import { Violations } from "./violations.ts";
-import { CALM } from "./weather.ts";
+import { CALM } from "./fault_profile.ts";
 import { World } from "./world.ts";
 
 /** How long a shutdown waits for answers, then for the appender too, then for answers without a store. */
@@ -22,7 +22,7 @@ const CLOCK_OFFSET_MS = 2_000;
 
 /** One instance of the service on its machine. */
 interface Instance {
-  machine: Machine;
+  machine: Node;
   service: Service;
   /** How many requests have no answer yet. */
   open: number;
@@ -37,12 +37,12 @@ export interface Circumstances {
   diesAfterMs?: number;
 }
 
-export interface PatientCircumstances {
+export interface RetryingCircumstances {
   diesAfterMs?: number;
   /** When its machine stands still for how long. */
   pause?: { afterMs: number; ms: number };
   /** The store that it works on, where it is not that of the service. */
-  site?: Site;
+  site?: SimulatedStore;
 }
 
 export interface CommandResult<T> {
@@ -54,8 +54,8 @@ export interface CommandResult<T> {
 /** One store, some instances of the real service on it, and the tools of its operators. */
 export class Fleet {
   readonly world: World;
-  readonly site: Site;
-  readonly truth: Truth;
+  readonly site: SimulatedStore;
+  readonly oracle: Oracle;
   readonly violations = new Violations();
   readonly history: History = { exchanges: [], keyCommands: [], exports: [] };
   /** How many requests have no answer yet although their machine lives. */
@@ -67,15 +67,15 @@ export class Fleet {
   constructor(world: World, code: Code, size: number) {
     this.world = world;
     this.#code = code;
-    this.truth = new Truth(world, this.violations);
+    this.oracle = new Oracle(world, this.violations);
     const random = world.random.fork();
     const model: ModelStore = new ModelStore({
       now: () => world.now,
       expiryLagMs: () => random.between(0, EXPIRY_LAG_MS),
-      committed: (commit: Commit) => this.truth.observe(commit, this.site.committing!, model),
+      committed: (commit: Commit) => this.oracle.observe(commit, this.site.committing!, model),
     });
     const away = { until: -Infinity, refuses: true };
-    this.site = { world, model, weather: CALM, away, committing: undefined };
+    this.site = { world, model, faultProfile: CALM, away, committing: undefined };
     this.#instances = Array.from({ length: size }, () => undefined);
     for (let slot = 0; slot < size; slot++) this.start(slot);
   }
@@ -84,7 +84,7 @@ export class Fleet {
     return this.#instances.length;
   }
 
-  machineOf(slot: number): Machine | undefined {
+  machineOf(slot: number): Node | undefined {
     return this.#instances[slot]?.machine;
   }
 
@@ -107,7 +107,7 @@ export class Fleet {
     const { machine, service } = instance;
     this.world.trace(`${machine.name} shuts down`);
     const isAnswered = () => instance.open === 0;
-    if (machine.alive) service.cutBodies();
+    if (machine.alive) service.cancelBodies();
     await this.#until(isAnswered, SHUTDOWN_MS.drain, machine);
     let isDrained = false;
     service.appender.drain().then(() => isDrained = true);
@@ -155,17 +155,17 @@ export class Fleet {
   }
 
   /** Runs a tool that nobody waits for, on a store that has patience. */
-  async patientCommand<T>(
+  async retryingCommand<T>(
     name: string,
-    run: (parts: { store: Store; host: Machine }) => Promise<T>,
-    { diesAfterMs, pause, site = this.site }: PatientCircumstances = {},
+    run: (parts: { store: Store; host: Node }) => Promise<T>,
+    { diesAfterMs, pause, site = this.site }: RetryingCircumstances = {},
   ): Promise<CommandResult<T>> {
     const machine = this.#newMachine(name);
     this.world.trace(`${name} begins on ${machine.name}`);
     if (diesAfterMs !== undefined) this.world.after(diesAfterMs, () => machine.die());
     if (pause !== undefined) this.world.after(pause.afterMs, () => machine.pause(pause.ms));
     const bounded = new this.#code.BoundedStore(new Connection(site, machine), machine);
-    const store = new this.#code.PatientStore(bounded, machine);
+    const store = new this.#code.RetryingStore(bounded, machine);
     const running = run({ store, host: machine }).then(
       (value): CommandResult<T> => ({ outcome: "done", value }),
       (reason): CommandResult<T> => ({ outcome: "unclear", reason }),
@@ -211,7 +211,7 @@ export class Fleet {
     return result;
   }
 
-  #traceResult(name: string, machine: Machine, { outcome, reason }: CommandResult<unknown>): void {
+  #traceResult(name: string, machine: Node, { outcome, reason }: CommandResult<unknown>): void {
     const words = reason === undefined ? "" : `: ${reason}`;
     this.world.trace(`${name} on ${machine.name} is ${outcome}${words}`);
   }
@@ -225,15 +225,15 @@ export class Fleet {
   }
 
   get #isUndisturbed(): boolean {
-    return this.site.weather === CALM && this.isCalm;
+    return this.site.faultProfile === CALM && this.isCalm;
   }
 
   /** Whether everything has recovered, so that nothing may fail any more. */
   isCalm = false;
 
-  #newMachine(role: string): Machine {
+  #newMachine(role: string): Node {
     const offset = this.world.random.between(-CLOCK_OFFSET_MS, CLOCK_OFFSET_MS);
-    return new Machine(this.world, `${role}.${this.#starts++}`, offset);
+    return new Node(this.world, `${role}.${this.#starts++}`, offset);
   }
 
   #boot(role: string) {
@@ -249,13 +249,13 @@ export class Fleet {
     return { machine, service };
   }
 
-  async #until(isSo: () => boolean, limitMs: number, machine: Machine): Promise<void> {
+  async #until(isSo: () => boolean, limitMs: number, machine: Node): Promise<void> {
     const deadline = this.world.now + limitMs;
     while (!isSo() && this.world.now < deadline && machine.alive) await this.world.sleep(10);
   }
 }
 
-function died(machine: Machine): Promise<undefined> {
+function died(machine: Node): Promise<undefined> {
   return new Promise((resolve) => machine.onDeath(() => resolve(undefined)));
 }
 

@@ -1,6 +1,6 @@
 /** What clients asked, and what they were told. */
 
-import type { Machine } from "./machine.ts";
+import type { Node } from "./node.ts";
 
 /** Whom a request says that it comes from. */
 export type Bearer =
@@ -52,7 +52,7 @@ export interface Answer {
 export interface Exchange {
   ask: Ask;
   bearer: Bearer;
-  machine: Machine;
+  machine: Node;
   startStep: number;
   startAt: number;
   endStep: number;

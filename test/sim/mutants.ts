@@ -17,7 +17,7 @@ const APPENDER = "src/log/appender.ts";
 const HEAD_READER = "src/log/head_reader.ts";
 const KEY_READER = "src/projections/key_reader.ts";
 const PET_READER = "src/projections/pet_reader.ts";
-const FOLD = "src/projections/fold.ts";
+const FOLD = "src/projections/project.ts";
 const BOUNDED_STORE = "src/store/bounded_store.ts";
 const CREATE_PET = "src/commands/create_pet.ts";
 const REPLAY = "src/projections/replay.ts";
@@ -40,7 +40,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: "a head that moved counts as landed, without comparing the line",
     file: APPENDER,
-    edits: [["areEqual(entry?.value, lines[0])", "true"]],
+    edits: [["bytesEqual(entry?.value, lines[0])", "true"]],
   },
   {
     name: "what landed is appended again",
@@ -87,14 +87,14 @@ export const MUTANTS: Mutant[] = [
     isRare: true,
     file: APPENDER,
     edits: [
-      ["host.uptime() + this.#limitMs", "host.now() + this.#limitMs"],
-      ["const now = this.#parts.host.uptime();", "const now = this.#parts.host.now();"],
+      ["host.monotonicNow() + this.#limitMs", "host.now() + this.#limitMs"],
+      ["const now = this.#parts.host.monotonicNow();", "const now = this.#parts.host.now();"],
     ],
   },
   {
     name: "what a command rests on is not looked at again on another head",
     file: APPENDER,
-    edits: [["pending.preparedFor === this.#run", "pending.preparedFor !== -1"]],
+    edits: [["pending.preparedEpoch === this.#headEpoch", "pending.preparedEpoch !== -1"]],
   },
   {
     name: "what was made ahead is taken for any head",
@@ -105,7 +105,7 @@ export const MUTANTS: Mutant[] = [
     name: "an event of a key does not end a run of heads",
     isRare: true,
     file: APPENDER,
-    edits: [["if (!keysMoved) this.#runHead", "this.#runHead"]],
+    edits: [["if (!keysMoved) this.#epochHead", "this.#epochHead"]],
   },
   {
     name: "a creation goes into one commit after an event of a key",
@@ -174,7 +174,7 @@ export const MUTANTS: Mutant[] = [
     name: "a clock that is set back prolongs a cached key",
     isRare: true,
     file: KEY_READER,
-    edits: [["this.#host.uptime() < endsAtUptime", "true"]],
+    edits: [["this.#host.monotonicNow() < endsAtMonotonicMs", "true"]],
   },
   {
     name: "the latest of several revocations ahead counts",
@@ -238,8 +238,8 @@ export const MUTANTS: Mutant[] = [
     name: "an Idempotency-Key is looked up once, and not again on another head",
     file: CREATE_PET,
     edits: [[
-      "    return this.#parts.pets.madeWith(",
-      "    if ((this as any).looked) return;\n    (this as any).looked = true;\n    return this.#parts.pets.madeWith(",
+      "    return this.#parts.pets.findByIdempotencyKey(",
+      "    if ((this as any).looked) return;\n    (this as any).looked = true;\n    return this.#parts.pets.findByIdempotencyKey(",
     ]],
   },
   {
@@ -265,7 +265,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: "a repeated answer is given for another animal",
     file: CREATE_PET,
-    edits: [["if (earlier?.text === petText(pet)) return;", "return;"]],
+    edits: [["if (earlier?.text === encodePet(pet)) return;", "return;"]],
   },
   {
     name: "a request is let in on the head that is known",
@@ -288,7 +288,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: "the store's clock decides how long an Idempotency-Key is remembered",
     isRare: true,
-    file: "src/store/layout.ts",
+    file: "src/store/keyspace.ts",
     edits: [["RETENTION_MARGIN_MS = 60 * 60 * 1_000", "RETENTION_MARGIN_MS = 0"]],
   },
   {
@@ -299,7 +299,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: "a commit that hung counts as never made",
     file: BOUNDED_STORE,
-    edits: [["giveUp(isMade ? new Failure", "giveUp(false ? new Failure"]],
+    edits: [["giveUp(isMade ? new ServiceError", "giveUp(false ? new ServiceError"]],
   },
   {
     name: "a store that was away stays away",

@@ -1,11 +1,11 @@
 import type { Store } from "../../src/store/store.ts";
-import type { Site } from "./connection.ts";
-import type { Machine } from "./machine.ts";
+import type { SimulatedStore } from "./connection.ts";
+import type { Node } from "./node.ts";
 import { ModelStore } from "./model_store.ts";
-import { CALM, drawWeather, LATE_MS } from "./weather.ts";
+import { CALM, drawFaultProfile, LATE_MS } from "./fault_profile.ts";
 import { auditStore, type Crowd } from "./workload.ts";
 
-/** How often a restore is run, most of the time killed, before the weather turns calm. */
+/** How often a restore is run, most of the time killed, before the faultProfile turns calm. */
 const RUNS_IN_WEATHER = 4;
 
 const CHUNK_BYTES = 1_000;
@@ -16,13 +16,13 @@ const CHUNK_BYTES = 1_000;
  */
 export async function restoreElsewhere(crowd: Crowd, lines: string[]): Promise<void> {
   const { fleet, code } = crowd;
-  const { world, truth, violations } = fleet;
+  const { world, oracle, violations } = fleet;
   const random = world.random.fork();
   const model = new ModelStore({ now: () => world.now, expiryLagMs: () => 0 });
-  const site: Site = {
+  const site: SimulatedStore = {
     world,
     model,
-    weather: drawWeather(random),
+    faultProfile: drawFaultProfile(random),
     away: { until: -Infinity, refuses: true },
     committing: undefined,
   };
@@ -32,19 +32,19 @@ export async function restoreElsewhere(crowd: Crowd, lines: string[]): Promise<v
       yield await Promise.resolve(bytes.subarray(start, start + CHUNK_BYTES));
     }
   }
-  const restoring = async (parts: { store: Store; host: Machine }) => {
+  const restoring = async (parts: { store: Store; host: Node }) => {
     await code.restore(parts, source, await code.verifyExport(source));
   };
   for (let run = 1;; run++) {
     if (run === RUNS_IN_WEATHER + 1) {
-      site.weather = CALM;
+      site.faultProfile = CALM;
       // What killed runs had on its way lands now or never.
       await world.sleep(LATE_MS.high + 1_000);
     }
     const circumstances = run > RUNS_IN_WEATHER
       ? { site }
       : { site, diesAfterMs: random.between(0, 100) };
-    const { outcome, reason } = await fleet.patientCommand("restore", restoring, circumstances);
+    const { outcome, reason } = await fleet.retryingCommand("restore", restoring, circumstances);
     if (isHead(model)) break;
     if (outcome === "done") return violations.add("a restore says that it is done, and is not");
     if (run > RUNS_IN_WEATHER) return violations.add(`the restore cannot be done: ${reason}`);
@@ -55,7 +55,7 @@ export async function restoreElsewhere(crowd: Crowd, lines: string[]): Promise<v
       return violations.add(`line ${index + 1} was not restored`);
     }
   }
-  truth.checkGeneration(JSON.parse(model.read(["head"])!.value as string).generation, model);
+  oracle.checkGeneration(JSON.parse(model.read(["head"])!.value as string).generation, model);
   await auditStore(crowd, { isRequired: true, site });
 }
 

@@ -6,7 +6,7 @@
 
 import { parseArgs } from "node:util";
 import { loadCode } from "./code.ts";
-import { hunt } from "./hunt.ts";
+import { findKillingSeed } from "./find_killing_seed.ts";
 import { MUTANT_SEEDS, MUTANTS } from "./mutants.ts";
 import { type Outcome, simulate } from "./simulation.ts";
 
@@ -87,7 +87,7 @@ function tell({ seed, violations }: Outcome): void {
 async function killMutants(): Promise<boolean> {
   let survivors = 0;
   for (const mutant of MUTANTS) {
-    const kill = await hunt(mutant);
+    const kill = await findKillingSeed(mutant);
     if (kill === undefined) survivors++;
     const fate = kill === undefined
       ? `SURVIVES ${MUTANT_SEEDS} seeds`

@@ -3,9 +3,9 @@ import type { Code } from "./code.ts";
 import { disturb } from "./disturbances.ts";
 import { Fleet } from "./fleet.ts";
 import type { Ask, Bearer } from "./history.ts";
-import { CALM, drawWeather, LATE_MS } from "./weather.ts";
+import { CALM, drawFaultProfile, LATE_MS } from "./fault_profile.ts";
 import { restoreElsewhere } from "./restoring.ts";
-import { scanAll } from "./truth.ts";
+import { scanAll } from "./oracle.ts";
 import {
   auditStore,
   type Crowd,
@@ -50,7 +50,7 @@ export async function simulate(
 ): Promise<Outcome> {
   const world = new World(seed, onTrace);
   const fleet = new Fleet(world, code, world.random.integer(1, 4));
-  const { history, truth, violations } = fleet;
+  const { history, oracle, violations } = fleet;
   let isOver = false;
   const living = live(fleet, code).catch((error) =>
     violations.add(`the simulation broke: ${error.stack}`)
@@ -59,7 +59,7 @@ export async function simulate(
   if (!await world.run(() => isOver, STEP_LIMIT)) {
     violations.add(`the world does not come to its end; ${fleet.open} requests are open`);
   } else await living;
-  check(history, truth, violations);
+  check(history, oracle, violations);
   checkStore(fleet);
   const created = history.exchanges.filter(({ answer }) => answer?.status === 201);
   return {
@@ -68,7 +68,7 @@ export async function simulate(
     digest: world.digest(),
     requests: history.exchanges.length,
     acknowledged: created.length,
-    events: truth.lines.length,
+    events: oracle.lines.length,
     steps: world.step,
   };
 }
@@ -93,7 +93,7 @@ async function liveThroughFaults(crowd: Crowd, round: number): Promise<void> {
   const { fleet } = crowd;
   const { random } = fleet.world;
   fleet.isCalm = false;
-  fleet.site.weather = drawWeather(random);
+  fleet.site.faultProfile = drawFaultProfile(random);
   let isOver = false;
   const clients = random.integer(1, 6);
   const people = Array.from(
@@ -106,7 +106,7 @@ async function liveThroughFaults(crowd: Crowd, round: number): Promise<void> {
   const disturbing = random.chance(0.8) ? disturb(fleet, () => isOver) : undefined;
   await Promise.all(people);
   isOver = true;
-  fleet.site.weather = CALM;
+  fleet.site.faultProfile = CALM;
   await disturbing;
   fleet.site.away.until = fleet.world.now;
   await following;
@@ -174,7 +174,7 @@ async function runWithWrongClock({ fleet, keys: [{ keyId, token }] }: Crowd): Pr
 
 /** Takes the head away, or puts an older one in its place: no instance may go on as if that were right. */
 async function loseHead({ fleet, keys: [{ keyId, token }], newestPetId }: Crowd): Promise<void> {
-  const { site: { model }, truth, violations, world } = fleet;
+  const { site: { model }, oracle, violations, world } = fleet;
   const bearer: Bearer = { kind: "key", keyId, token };
   // An instance can miss only what it has seen.
   for (let slot = 0; slot < fleet.size; slot++) await fleet.send(slot, { kind: "list" }, bearer);
@@ -188,7 +188,7 @@ async function loseHead({ fleet, keys: [{ keyId, token }], newestPetId }: Crowd)
   );
   world.trace("the head is lost");
   fleet.isCalm = false;
-  const lines = truth.lines.length;
+  const lines = oracle.lines.length;
   for (let slot = 0; slot < fleet.size; slot++) {
     const create = { kind: "create", name: `lost-${slot}`, categoryId: slot } as const;
     const asks = [{ kind: "list" }, { kind: "get", petId: newestPetId }, create, { kind: "list" }];
@@ -197,7 +197,7 @@ async function loseHead({ fleet, keys: [{ keyId, token }], newestPetId }: Crowd)
       if (status !== 503) violations.add(`without its head, a store gives ${ask.kind} ${status}`);
     }
   }
-  if (truth.lines.length > lines) violations.add("lines landed in a store without its head");
+  if (oracle.lines.length > lines) violations.add("lines landed in a store without its head");
   model.damage({ type: "set", key: ["head"], value: value as string });
   world.trace("the head is back");
   fleet.isCalm = true;
@@ -207,9 +207,9 @@ async function loseHead({ fleet, keys: [{ keyId, token }], newestPetId }: Crowd)
 }
 
 /** Everything that the store holds is what the log says that it holds. */
-function checkStore({ site: { model }, truth, violations }: Fleet): void {
-  const generation = truth.servedGeneration;
-  truth.checkGeneration(generation, model);
+function checkStore({ site: { model }, oracle, violations }: Fleet): void {
+  const generation = oracle.servedGeneration;
+  oracle.checkGeneration(generation, model);
   const { building, removing } = JSON.parse(model.read(["head"])!.value as string);
   if (building !== undefined || removing !== undefined) {
     violations.add(`the head is left building ${building} and removing ${removing}`);

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { permitted } from "../permitted.ts";
 import { loadCode } from "./code.ts";
-import { hunt } from "./hunt.ts";
+import { findKillingSeed } from "./find_killing_seed.ts";
 import { withMutant } from "./mutant_code.ts";
 import { MUTANT_SEEDS, MUTANTS } from "./mutants.ts";
 import { REGRESSION_SEEDS } from "./regression_seeds.ts";
@@ -41,7 +41,7 @@ for (const mutant of MUTANTS.filter(({ isRare }) => !isRare)) {
     name: `The simulator sees where ${mutant.name}`,
     ignore: !permitted("read", "write"),
     async fn() {
-      const kill = await hunt(mutant);
+      const kill = await findKillingSeed(mutant);
       assertEquals(kill === undefined, false, `not found within ${MUTANT_SEEDS} seeds`);
     },
   });

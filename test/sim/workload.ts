@@ -4,8 +4,8 @@ import { createHash } from "node:crypto";
 import type { Service } from "../../src/service.ts";
 import type { Code } from "./code.ts";
 import { cursorOf } from "./checker.ts";
-import type { Site } from "./connection.ts";
-import type { Circumstances, Fleet, PatientCircumstances } from "./fleet.ts";
+import type { SimulatedStore } from "./connection.ts";
+import type { Circumstances, Fleet, RetryingCircumstances } from "./fleet.ts";
 import type { Ask, Bearer, CreateAsk, Exchange, Held, KeyCommand, ListAsk } from "./history.ts";
 import type { Random } from "./random.ts";
 
@@ -30,7 +30,7 @@ export interface Crowd {
 const STATUSES = ["available", "pending", "sold"];
 
 /** Longest time that a client waits for an answer before it tries again elsewhere, in milliseconds. */
-const PATIENCE_MS = { low: 200, high: 12_000 };
+const RETRY_LIMIT_MS = { low: 200, high: 12_000 };
 
 /** One client, that does so many things one after the other. */
 export async function runClient(crowd: Crowd, name: string, count: number): Promise<void> {
@@ -131,7 +131,7 @@ class Client {
       const sent = this.#send(ask, bearer);
       if (random.chance(0.2)) void this.#send(ask, bearer);
       const patience = this.#crowd.fleet.world.sleep(
-        random.between(PATIENCE_MS.low, PATIENCE_MS.high),
+        random.between(RETRY_LIMIT_MS.low, RETRY_LIMIT_MS.high),
       );
       const exchange = await Promise.race([sent, patience]);
       const status = exchange?.answer?.status;
@@ -267,7 +267,7 @@ export async function runOperator(crowd: Crowd, count: number): Promise<void> {
 }
 
 /** What befalls a replay: often that it is killed, or stands still for so long that it is held for dead. */
-function drawTrouble(random: Random): PatientCircumstances {
+function drawTrouble(random: Random): RetryingCircumstances {
   const afterMs = random.between(0, random.pick([5, 50, 14_000]));
   switch (random.weighted({ nothing: 3, death: 4, pause: 3 })) {
     case "nothing":
@@ -469,11 +469,11 @@ export async function followLog({ fleet, code }: Crowd, isOver: () => boolean): 
 /** An audit that comes to its end finds nothing, whatever goes on meanwhile. */
 export async function auditStore(
   { fleet, code }: Crowd,
-  { isRequired = false, site = fleet.site }: { isRequired?: boolean; site?: Site } = {},
+  { isRequired = false, site = fleet.site }: { isRequired?: boolean; site?: SimulatedStore } = {},
 ): Promise<void> {
-  const { truth, violations, world } = fleet;
-  const from = truth.landedBy(truth.lines, world.step);
-  const { outcome, value, reason } = await fleet.patientCommand(
+  const { oracle, violations, world } = fleet;
+  const from = oracle.landedBy(oracle.lines, world.step);
+  const { outcome, value, reason } = await fleet.retryingCommand(
     "audit",
     (parts) => code.audit({ ...parts, readExpiringRecords: () => site.model.expiringRecords() }),
     { site },
@@ -484,7 +484,7 @@ export async function auditStore(
   }
   const { sound, position, faults } = value!;
   if (!sound) violations.add(`the audit finds ${JSON.stringify(faults.slice(0, 3))}`);
-  if (position < from || position > truth.lines.length) {
+  if (position < from || position > oracle.lines.length) {
     violations.add(`the audit ends at ${position}, when ${from} lines were there`);
   }
 }
@@ -492,12 +492,12 @@ export async function auditStore(
 /** A replay finds that the old projections were as the log says; or another is under way. */
 export async function replayLog(
   { fleet, code }: Crowd,
-  circumstances: PatientCircumstances = {},
+  circumstances: RetryingCircumstances = {},
   isRequired = false,
 ): Promise<void> {
   const { violations } = fleet;
   const replaying = (parts: Parameters<Code["replay"]>[0]) => code.replay(parts);
-  const { outcome, value, reason } = await fleet.patientCommand("replay", replaying, circumstances);
+  const { outcome, value, reason } = await fleet.retryingCommand("replay", replaying, circumstances);
   if (outcome === "done") {
     const { total, counts, first } = value!.differences;
     if (total > 0) {

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertLess, assertRejects } from "@std/assert";
-import { Failure } from "../../src/failure.ts";
+import { ServiceError } from "../../src/service_error.ts";
 import {
   BoundedStore,
-  NotMadeFailure,
+  NotAttemptedError,
   OUTSTANDING_LIMIT,
   STORE_CALL_LIMIT_MS,
 } from "../../src/store/bounded_store.ts";
@@ -47,14 +47,14 @@ for (const [name, call] of Object.entries(CALLS)) {
     assertEquals(failure, undefined);
     await host.advance(1);
     await done;
-    assert(failure instanceof Failure);
+    assert(failure instanceof ServiceError);
     assertEquals(failure.code, "store_unavailable");
   });
 
   Deno.test(`BoundedStore: ${name} fails as store_unavailable, with the cause, when the store fails`, async () => {
     const cause = new TypeError("error sending request");
     const store = new BoundedStore(storeThat(() => Promise.reject(cause)), new FakeHost());
-    const failure = await assertRejects(() => call(store), Failure);
+    const failure = await assertRejects(() => call(store), ServiceError);
     assertEquals(failure.code, "store_unavailable");
     assertEquals(failure.cause, cause);
   });
@@ -79,7 +79,7 @@ for (const name of ["get()", "list()"]) {
     const reading = CALLS[name](new BoundedStore(inner, host)).catch((thrown) => failure = thrown);
     await host.advance(10 * STORE_CALL_LIMIT_MS);
     await reading;
-    assert(failure instanceof Failure);
+    assert(failure instanceof ServiceError);
     assertEquals(failure.code, "store_unavailable");
     const atTheEnd = calls;
     await host.advance(10 * STORE_CALL_LIMIT_MS);
@@ -91,7 +91,7 @@ Deno.test("BoundedStore: commit() is not repeated when the file is locked, and f
   let calls = 0;
   const inner = storeThat(() => (calls++, Promise.reject(lockError())));
   const store = new BoundedStore(inner, new FakeHost());
-  await assertRejects(() => CALLS["commit()"](store), NotMadeFailure);
+  await assertRejects(() => CALLS["commit()"](store), NotAttemptedError);
   assertEquals(calls, 1);
 });
 
@@ -126,7 +126,7 @@ Deno.test("BoundedStore: while the store is away, calls fail at once and are not
   await test.host.advance(500);
   const made = test.inner.calls.length;
   for (const call of Object.values(CALLS)) {
-    const failure = await assertRejects(() => call(test.store), NotMadeFailure);
+    const failure = await assertRejects(() => call(test.store), NotAttemptedError);
     assertEquals(failure.code, "store_unavailable");
   }
   assertEquals(test.inner.calls.length, made);
@@ -197,7 +197,7 @@ Deno.test("BoundedStore: a call that waited for too long fails as not made, and 
   const commits = Array.from({ length: OUTSTANDING_LIMIT + 1 }, () => test.commit());
   const failures = Promise.all(commits.map((commit) => commit.catch((thrown) => thrown)));
   await test.host.advance(STORE_CALL_LIMIT_MS);
-  const notMade = (await failures).map((failure) => failure instanceof NotMadeFailure);
+  const notMade = (await failures).map((failure) => failure instanceof NotAttemptedError);
   assertEquals(notMade.indexOf(true), OUTSTANDING_LIMIT);
   while (test.inner.answer());
   await test.host.advance(1_000);
@@ -215,7 +215,7 @@ Deno.test("BoundedStore: close() fails what has no answer, and every later call"
       ...Object.values(CALLS).map((call) => () => call(test.store)),
     ]
   ) {
-    assertEquals((await assertRejects(call, Failure)).code, "shutting_down");
+    assertEquals((await assertRejects(call, ServiceError)).code, "shutting_down");
   }
 });
 
@@ -274,7 +274,7 @@ function openFlakyStore() {
     commit: () => CALLS["commit()"](store),
     /** Makes one call that is given up, and forgets its answer. */
     async hangOnce() {
-      const call = assertRejects(() => store.get(["pet"]), Failure);
+      const call = assertRejects(() => store.get(["pet"]), ServiceError);
       await host.advance(STORE_CALL_LIMIT_MS);
       await call;
       inner.answer();

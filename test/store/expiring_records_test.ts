@@ -2,7 +2,7 @@ import { assertEquals, assertNotEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { expiringRecordsOf } from "../../src/store/expiring_records.ts";
 import { keyText } from "../../src/store/key_text.ts";
-import { logKey, petByIdempotencyKeyKey, projectionKey } from "../../src/store/layout.ts";
+import { logKey, petByIdempotencyKeyKey, projectionKey } from "../../src/store/keyspace.ts";
 import type { Mutation } from "../../src/store/store.ts";
 import { permitted } from "../permitted.ts";
 import { changeFile, withSampleFile } from "../sample_file.ts";

@@ -13,7 +13,7 @@ export interface Kill {
  * Runs a mutant on one seed after the other until one is found on which it fails and the real code does
  * not; `undefined` where there is none.
  */
-export function hunt(mutant: Mutant, seeds = MUTANT_SEEDS): Promise<Kill | undefined> {
+export function findKillingSeed(mutant: Mutant, seeds = MUTANT_SEEDS): Promise<Kill | undefined> {
   return withMutant(mutant, async (mutated) => {
     const code = await loadCode();
     for (let seed = 1; seed <= seeds; seed++) {

@@ -1,5 +1,5 @@
-import { areEqual } from "../are_equal.ts";
-import type { ProjectionRecord } from "../store/layout.ts";
+import { bytesEqual } from "../bytes_equal.ts";
+import type { ProjectionRecord } from "../store/keyspace.ts";
 import { type BoundedRange, scan } from "../store/scan.ts";
 import type { Store } from "../store/store.ts";
 
@@ -7,7 +7,7 @@ import type { Store } from "../store/store.ts";
  * What a range of keys must hold: values of bytes, and keys that differ in their last part alone, which
  * is a number. Packed, so that it goes to another thread at little cost.
  */
-export interface ExpectedEntries {
+export interface PackedRecords {
   range: BoundedRange;
   /** The last part of each key, in order. */
   ids: Float64Array<ArrayBuffer>;
@@ -18,10 +18,10 @@ export interface ExpectedEntries {
 }
 
 /** `records` of pets, in the order of their ids. */
-export function expectedEntries(
+export function packRecords(
   range: BoundedRange,
   records: readonly ProjectionRecord[],
-): ExpectedEntries {
+): PackedRecords {
   const ids = new Float64Array(records.length);
   const ends = new Float64Array(records.length);
   let end = 0;
@@ -37,14 +37,14 @@ export function expectedEntries(
 }
 
 /** Whether a store holds all of these and nothing else. */
-export async function areHeld(store: Store, expected: ExpectedEntries[]): Promise<boolean> {
+export async function matchesStore(store: Store, expected: PackedRecords[]): Promise<boolean> {
   const answers = await Promise.all(expected.map((entries) => isHeld(store, entries)));
   return !answers.includes(false);
 }
 
 async function isHeld(
   store: Store,
-  { range, ids, values, ends }: ExpectedEntries,
+  { range, ids, values, ends }: PackedRecords,
 ): Promise<boolean> {
   let index = 0;
   let start = 0;
@@ -53,7 +53,7 @@ async function isHeld(
       // Both ends of the range share all parts but the last, and so do all keys of that length in it.
       if (key.length !== range.start.length || key[key.length - 1] !== ids[index]) return false;
       const due = values.subarray(start, start = ends[index++]);
-      if (!areEqual(value, due)) return false;
+      if (!bytesEqual(value, due)) return false;
     }
   }
   return index === ids.length;

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { PATIENCE_MS, PatientStore } from "../../src/store/patient_store.ts";
+import { RETRY_LIMIT_MS, RetryingStore } from "../../src/store/retrying_store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { FakeHost } from "../fake_host.ts";
 import { ModelStore } from "../sim/model_store.ts";
@@ -19,27 +19,27 @@ function failing(failures: number) {
   return { store, calls };
 }
 
-Deno.test("PatientStore repeats reads that failed", async () => {
+Deno.test("RetryingStore repeats reads that failed", async () => {
   const host = new FakeHost();
   const { store, calls } = failing(5);
-  const reading = new PatientStore(store, host).list({ prefix: [] }, { limit: 10 });
+  const reading = new RetryingStore(store, host).list({ prefix: [] }, { limit: 10 });
   await host.advance(5_000);
   assertEquals(await reading, []);
   assertEquals(calls.count, 6);
 });
 
-Deno.test("PatientStore gives a read up when its patience is at an end, with the last reason", async () => {
+Deno.test("RetryingStore gives a read up when its patience is at an end, with the last reason", async () => {
   const host = new FakeHost();
   const { store } = failing(Infinity);
-  const reading = new PatientStore(store, host).get(["head"]);
+  const reading = new RetryingStore(store, host).get(["head"]);
   const refused = assertRejects(() => reading, Error, "database is locked");
-  await host.advance(PATIENCE_MS + 1_000);
+  await host.advance(RETRY_LIMIT_MS + 1_000);
   await refused;
 });
 
-Deno.test("PatientStore makes a commit once: only who made it can tell whether it landed", async () => {
+Deno.test("RetryingStore makes a commit once: only who made it can tell whether it landed", async () => {
   const { store, calls } = failing(1);
   const commit = { checks: [], mutations: [] };
-  await assertRejects(() => new PatientStore(store, new FakeHost()).commit(commit), Error);
+  await assertRejects(() => new RetryingStore(store, new FakeHost()).commit(commit), Error);
   assertEquals(calls.count, 1);
 });

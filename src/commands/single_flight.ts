@@ -1,18 +1,18 @@
-import { Failure } from "../failure.ts";
+import { ServiceError } from "../service_error.ts";
 import type { Host } from "../host.ts";
 import { APPEND_LIMIT_MS } from "../log/appender.ts";
 
 /** How long one that waits for others of its name goes on to wait for the next of them. */
-export const FLIGHTS_LIMIT_MS = APPEND_LIMIT_MS;
+export const SINGLE_FLIGHT_LIMIT_MS = APPEND_LIMIT_MS;
 
 /** How many may wait for others; one more is refused at once. */
-export const FLIGHTS_WAITING_LIMIT = 2_048;
+export const SINGLE_FLIGHT_WAITING_LIMIT = 2_048;
 
 /**
  * What is under way on this instance, by name, and of each name one at a time. Who comes second waits
  * for the first and shares its outcome; where the first failed, the second starts its own.
  */
-export class Flights<Outcome extends object> {
+export class SingleFlight<Outcome extends object> {
   #host: Host;
   #waiting = 0;
   #underWay = new Map<string, Promise<Outcome | undefined>>();
@@ -26,12 +26,12 @@ export class Flights<Outcome extends object> {
    * for too long.
    */
   async share(name: string, start: () => Promise<Outcome>): Promise<Outcome> {
-    const deadline = this.#host.uptime() + FLIGHTS_LIMIT_MS;
+    const deadline = this.#host.monotonicNow() + SINGLE_FLIGHT_LIMIT_MS;
     for (let flight; (flight = this.#underWay.get(name)) !== undefined;) {
       const outcome = await this.#waitFor(flight);
       if (outcome !== undefined) return outcome;
-      if (this.#host.uptime() >= deadline) {
-        throw new Failure(
+      if (this.#host.monotonicNow() >= deadline) {
+        throw new ServiceError(
           "outcome_unknown",
           "Earlier requests with the same Idempotency-Key have had no outcome yet",
         );
@@ -45,9 +45,9 @@ export class Flights<Outcome extends object> {
   }
 
   async #waitFor(flight: Promise<Outcome | undefined>): Promise<Outcome | undefined> {
-    if (this.#waiting >= FLIGHTS_WAITING_LIMIT) {
+    if (this.#waiting >= SINGLE_FLIGHT_WAITING_LIMIT) {
       // The first of them may yet be stored, so this is no `overloaded`.
-      throw new Failure(
+      throw new ServiceError(
         "outcome_unknown",
         "Too many requests with the same Idempotency-Key wait for the first of them",
       );

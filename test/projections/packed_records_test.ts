@@ -1,10 +1,10 @@
 import { assertEquals } from "@std/assert";
 import {
-  areHeld,
-  type ExpectedEntries,
-  expectedEntries,
-} from "../../src/projections/expected_entries.ts";
-import { petByStatusKey, petKey, projectionKey, type RecordKey } from "../../src/store/layout.ts";
+  matchesStore,
+  type PackedRecords,
+  packRecords,
+} from "../../src/projections/packed_records.ts";
+import { petByStatusKey, petKey, projectionKey, type RecordKey } from "../../src/store/keyspace.ts";
 import { SCAN_BATCH } from "../../src/store/scan.ts";
 import type { Mutation, Store } from "../../src/store/store.ts";
 import { ModelStore } from "../sim/model_store.ts";
@@ -22,7 +22,7 @@ function recordOf(keyOf: KeyOf, id: number) {
 }
 
 /** Pets from one id up to another, of which the even ones are sold. */
-function expectedOf(first: number, last: number): ExpectedEntries[] {
+function expectedOf(first: number, last: number): PackedRecords[] {
   const ids = Array.from({ length: last - first + 1 }, (_, index) => first + index);
   return [[petKey, ids] as const, [ofStatus, ids.filter((id) => id % 2 === 0)] as const]
     .map(([keyOf, ids]) => {
@@ -30,7 +30,7 @@ function expectedOf(first: number, last: number): ExpectedEntries[] {
         start: projectionKey(1, keyOf(first)),
         end: projectionKey(1, keyOf(last + 1)),
       };
-      return expectedEntries(range, ids.map((id) => recordOf(keyOf, id)));
+      return packRecords(range, ids.map((id) => recordOf(keyOf, id)));
     });
 }
 
@@ -51,15 +51,15 @@ async function change(store: Store, mutations: Mutation[]): Promise<void> {
   await store.commit({ checks: [], mutations });
 }
 
-Deno.test("areHeld() is told of any part of what a store holds", async () => {
+Deno.test("matchesStore() is told of any part of what a store holds", async () => {
   const store = await openStore();
   for (const [first, last] of [[1, PETS], [1, 1], [2, 2], [3, 400], [PETS, PETS], [7, 6]]) {
-    assertEquals(await areHeld(store, expectedOf(first, last)), true, `${first} to ${last}`);
+    assertEquals(await matchesStore(store, expectedOf(first, last)), true, `${first} to ${last}`);
   }
-  assertEquals(await areHeld(store, expectedOf(1, PETS + 1)), false);
+  assertEquals(await matchesStore(store, expectedOf(1, PETS + 1)), false);
 });
 
-Deno.test("areHeld() finds whatever is not as expected", async () => {
+Deno.test("matchesStore() finds whatever is not as expected", async () => {
   const { value } = recordOf(petKey, 4);
   const changes: Record<string, Mutation> = {
     "a value that is altered": set(petKey, 4, encoder.encode('{"id":5}')),
@@ -74,6 +74,6 @@ Deno.test("areHeld() finds whatever is not as expected", async () => {
   for (const [what, mutation] of Object.entries(changes)) {
     const store = await openStore();
     await change(store, [mutation]);
-    assertEquals(await areHeld(store, expectedOf(1, PETS)), false, what);
+    assertEquals(await matchesStore(store, expectedOf(1, PETS)), false, what);
   }
 });

@@ -1,14 +1,14 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { type Fact, OPERATOR, type Origin } from "../../events/event.ts";
-import { Appender, type AppendWatch } from "../../src/log/appender.ts";
+import { type EventBody, OPERATOR, type EventMetadata } from "../../events/event.ts";
+import { Appender, type AppendObserver } from "../../src/log/appender.ts";
 import { HeadReader } from "../../src/log/head_reader.ts";
-import { fold } from "../../src/projections/fold.ts";
+import { project } from "../../src/projections/project.ts";
 import { KvStore } from "../../src/store/kv_store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { FakeHost } from "../fake_host.ts";
 
 /** Notes what it is told, and counts the contexts that it gives out. */
-class NotingWatch implements AppendWatch<number> {
+class NotingWatch implements AppendObserver<number> {
   notes: string[] = [];
   #given = 0;
 
@@ -39,16 +39,16 @@ class NotingWatch implements AppendWatch<number> {
   }
 }
 
-function appenderOn(store: Store, host: FakeHost, watch?: AppendWatch): Appender {
+function appenderOn(store: Store, host: FakeHost, watch?: AppendObserver): Appender {
   const heads = new HeadReader(store, host);
-  return new Appender({ store, heads, fold, host, watch, report: () => {}, committed: () => {} });
+  return new Appender({ store, heads, project, host, watch, report: () => {}, committed: () => {} });
 }
 
 function addPet(appender: Appender, host: FakeHost) {
-  const origin: Origin = { id: host.newId(), time: "2026-01-01T00:00:00.000Z", actor: OPERATOR };
+  const origin: EventMetadata = { id: host.newId(), time: "2026-01-01T00:00:00.000Z", actor: OPERATOR };
   return appender.append({
     prepare: () => {},
-    decide: ({ lastPetId }): (Fact & Origin)[] => [{
+    decide: ({ lastPetId }): (EventBody & EventMetadata)[] => [{
       ...origin,
       type: "PetCreated",
       data: { id: lastPetId + 1, name: "Rex", categoryId: 1n },

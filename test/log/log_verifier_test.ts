@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { Chain, LINE_LIMIT_BYTES, splitLines } from "../../src/log/chain.ts";
+import { LogVerifier, LINE_LIMIT_BYTES, splitLines } from "../../src/log/log_verifier.ts";
 import { sha256Hex } from "../../src/sha256.ts";
 import { IMPOSSIBLE_HISTORIES, POSSIBLE_HISTORIES } from "../histories.ts";
 import { linesToBytes, rewritten, sampleLog } from "../sample_log.ts";
@@ -9,7 +9,7 @@ const LINES = sampleLog(45);
 
 /** All faults, each with the number of its line. */
 function faultsOf(lines: (string | Uint8Array)[]): string[] {
-  const chain = new Chain();
+  const chain = new LogVerifier();
   return lines.flatMap((line, index) =>
     chain.take(typeof line === "string" ? encoder.encode(line) : line)
       .faults.map((fault) => `${index + 1}: ${fault}`)
@@ -22,9 +22,9 @@ function replaced(index: number, from: string | RegExp, to: string): string[] {
   return LINES.with(index, line);
 }
 
-Deno.test("Chain finds no fault in a sound log, and knows the head that belongs to it", () => {
+Deno.test("LogVerifier finds no fault in a sound log, and knows the head that belongs to it", () => {
   assertEquals(faultsOf(LINES), []);
-  const chain = new Chain();
+  const chain = new LogVerifier();
   for (const line of LINES) chain.take(encoder.encode(line));
   assertEquals(chain.head, {
     format: 1,
@@ -36,7 +36,7 @@ Deno.test("Chain finds no fault in a sound log, and knows the head that belongs 
   });
 });
 
-Deno.test("Chain finds every byte that is changed", () => {
+Deno.test("LogVerifier finds every byte that is changed", () => {
   const bytes = encoder.encode(LINES[20]);
   for (let offset = 0; offset < bytes.length; offset++) {
     const changed = bytes.slice();
@@ -46,7 +46,7 @@ Deno.test("Chain finds every byte that is changed", () => {
   }
 });
 
-Deno.test("Chain tells a missing, a repeated and two swapped lines, each at the first that is wrong", () => {
+Deno.test("LogVerifier tells a missing, a repeated and two swapped lines, each at the first that is wrong", () => {
   assertEquals(faultsOf(LINES.toSpliced(9, 1)), [
     "10: its sequence says position 11 where 10 was due",
   ]);
@@ -60,13 +60,13 @@ Deno.test("Chain tells a missing, a repeated and two swapped lines, each at the 
   assertMatch(faultsOf(swapped)[0], /^9: its sequence says position 10 where 9 was due$/);
 });
 
-Deno.test("Chain finds a line that was changed with a hash that fits, at the line after it", () => {
+Deno.test("LogVerifier finds a line that was changed with a hash that fits, at the line after it", () => {
   assertEquals(faultsOf(replaced(5, "Zoë", "Zoe")), [
     "7: its previoushash is not the SHA-256 of the line before",
   ]);
 });
 
-Deno.test("Chain finds a false history although all its hashes fit", () => {
+Deno.test("LogVerifier finds a false history although all its hashes fit", () => {
   const forged = (index: number, from: string | RegExp, to: string) =>
     faultsOf(rewritten(LINES, index, replaced(index, from, to)[index]));
   assertMatch(
@@ -85,17 +85,17 @@ Deno.test("Chain finds a false history although all its hashes fit", () => {
   assertMatch(faultsOf(rewritten(LINES, 10, twice))[0], /^11: key .* was issued before$/);
 });
 
-Deno.test("Chain finds every history that the service cannot have written", () => {
+Deno.test("LogVerifier finds every history that the service cannot have written", () => {
   for (const { name, lines, fault } of IMPOSSIBLE_HISTORIES) {
     assertEquals(faultsOf(lines), [`${lines.length}: ${fault}`], name);
   }
 });
 
-Deno.test("Chain accepts histories that look impossible and are not", () => {
+Deno.test("LogVerifier accepts histories that look impossible and are not", () => {
   for (const { name, lines } of POSSIBLE_HISTORIES) assertEquals(faultsOf(lines), [], name);
 });
 
-Deno.test("Chain tells what is no event of this log, and goes on behind it", () => {
+Deno.test("LogVerifier tells what is no event of this log, and goes on behind it", () => {
   const foreign: [string | Uint8Array, RegExp][] = [
     ["", /^8: The line is no JSON/],
     ["{}", /^8: /],
@@ -112,8 +112,8 @@ Deno.test("Chain tells what is no event of this log, and goes on behind it", () 
   }
 });
 
-Deno.test("Chain tells of stored lines which places are missing and what is no line at all", () => {
-  const chain = new Chain();
+Deno.test("LogVerifier tells of stored lines which places are missing and what is no line at all", () => {
+  const chain = new LogVerifier();
   const take = (place: number, value: unknown = encoder.encode(LINES[place - 1])) =>
     chain.take(value, place).faults;
   assertEquals(take(1), []);
@@ -152,7 +152,7 @@ function decode(line: Uint8Array): string {
   return new TextDecoder().decode(line);
 }
 
-Deno.test("Chain finds an id that was used before", () => {
+Deno.test("LogVerifier finds an id that was used before", () => {
   const id = /"id":"(\w+)"/.exec(LINES[9])![1];
   const again = LINES[22].replace(/"id":"\w+"/, `"id":"${id}"`);
   assertEquals(faultsOf(rewritten(LINES, 22, again)), [

@@ -1,5 +1,5 @@
 /** Whether what was read is bytes, and the same as the other ones. */
-export function areEqual(one: unknown, other: Uint8Array): boolean {
+export function bytesEqual(one: unknown, other: Uint8Array): boolean {
   if (!(one instanceof Uint8Array) || one.length !== other.length) return false;
   for (let index = 0; index < one.length; index++) {
     if (one[index] !== other[index]) return false;

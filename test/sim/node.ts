@@ -6,7 +6,7 @@ import { type World, WORLD_BEGIN_MS } from "./world.ts";
  * A machine of a world, as the service sees it: with a clock of its own that may be wrong and jump,
  * and a life that may stop between any two events or stand still for a while.
  */
-export class Machine implements Host {
+export class Node implements Host {
   readonly name: string;
   readonly #world: World;
   readonly #random: Random;
@@ -27,7 +27,7 @@ export class Machine implements Host {
 
   now = (): number => Math.floor(this.#world.now + this.#offsets.at(-1)!.offset);
 
-  uptime = (): number => this.#world.now - WORLD_BEGIN_MS;
+  monotonicNow = (): number => this.#world.now - WORLD_BEGIN_MS;
 
   after = (ms: number, run: () => void): () => void => {
     const waiting = Symbol();

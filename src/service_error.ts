@@ -2,17 +2,17 @@
  * Why the service did not do what it was asked. The domain throws these and knows no HTTP; what each
  * code means to a client stands in `http/errors.ts`.
  */
-export class Failure extends Error {
-  readonly code: FailureCode;
+export class ServiceError extends Error {
+  readonly code: ServiceErrorCode;
 
-  constructor(code: FailureCode, message: string, options?: ErrorOptions) {
+  constructor(code: ServiceErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
-    this.name = "Failure";
+    this.name = "ServiceError";
     this.code = code;
   }
 }
 
-export type FailureCode =
+export type ServiceErrorCode =
   | "idempotency_key_reused"
   | "invalid_credentials"
   | "outcome_unknown"

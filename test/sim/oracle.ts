@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Commit } from "../../src/store/store.ts";
-import type { Machine } from "./machine.ts";
+import type { Node } from "./node.ts";
 import type { ModelStore } from "./model_store.ts";
 import type { Violations } from "./violations.ts";
 import type { World } from "./world.ts";
@@ -14,7 +14,7 @@ export interface LandedLine {
   step: number;
   at: number;
   /** Whose commit it was. */
-  machine: Machine;
+  machine: Node;
 }
 
 export interface LandedPet extends LandedLine {
@@ -34,7 +34,7 @@ const DATA_MARK = ',"data":';
  * changed or left out, the chain holds, the head says what the log says, and a generation is served
  * only when it is complete. Shares no code with what it watches.
  */
-export class Truth {
+export class Oracle {
   readonly lines: LandedLine[] = [];
   readonly pets: LandedPet[] = [];
   /** The steps of all events of keys, and of all changes of the generation that is served. */
@@ -63,7 +63,7 @@ export class Truth {
   }
 
   /** To be told of every commit that is done. */
-  observe({ mutations }: Commit, machine: Machine, model: ModelStore): void {
+  observe({ mutations }: Commit, machine: Node, model: ModelStore): void {
     const before = this.lines.length;
     let head: Record<string, unknown> | undefined;
     for (const mutation of mutations) {
@@ -108,7 +108,7 @@ export class Truth {
     return this.#generation;
   }
 
-  #land(position: number, bytes: Uint8Array, machine: Machine): void {
+  #land(position: number, bytes: Uint8Array, machine: Node): void {
     const text = new TextDecoder().decode(bytes);
     if (position !== this.lines.length + 1) {
       this.#violations.add(`a line landed at ${position}, after ${this.lines.length} lines`);
@@ -180,7 +180,7 @@ interface ExpectedRecord {
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** What the design says that the projections hold of an event: the fold, written a second time. */
+/** What the design says that the projections hold of an event: the project, written a second time. */
 function expectedRecords({ event, position, text: line }: LandedLine): ExpectedRecord[] {
   const { data, type, time, actor } = event;
   const forGood = { members: {}, goneAt: Infinity };

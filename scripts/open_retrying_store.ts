@@ -1,12 +1,12 @@
 import { readConfig } from "../src/config.ts";
 import { BoundedStore } from "../src/store/bounded_store.ts";
 import { type OpenOptions, openStore } from "../src/store/open_store.ts";
-import { PatientStore } from "../src/store/patient_store.ts";
+import { RetryingStore } from "../src/store/retrying_store.ts";
 import type { Store } from "../src/store/store.ts";
 import { systemHost } from "../src/system_host.ts";
 
 /** Opens the configured store for a tool that takes its time and nobody's. Throws `OpenStoreError`. */
-export async function openPatientStore(options: Partial<OpenOptions>): Promise<Store> {
+export async function openRetryingStore(options: Partial<OpenOptions>): Promise<Store> {
   const store = await openStore(readConfig().kvPath, { create: false, ...options });
-  return new PatientStore(new BoundedStore(store, systemHost), systemHost);
+  return new RetryingStore(new BoundedStore(store, systemHost), systemHost);
 }

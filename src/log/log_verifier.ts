@@ -1,6 +1,6 @@
 /** The one check of the log's lines, in order from the first: for an audit, and before a restore. */
 
-import { decodeEvent, type LogEvent, MalformedEventError, OPERATOR } from "../../events/event.ts";
+import { decodeEvent, type RecordedEvent, MalformedEventError, OPERATOR } from "../../events/event.ts";
 import { IDEMPOTENCY_LIFETIME_MS } from "../idempotency_lifetime.ts";
 import { instantMs } from "../instant_ms.ts";
 import { sha256Hex } from "../sha256.ts";
@@ -12,9 +12,9 @@ import { CLOCK_TOLERANCE_MS, IdempotencyUses } from "./idempotency_uses.ts";
 export const LINE_LIMIT_BYTES = 65_536;
 
 /** What was found at one line. */
-export interface CheckedLine {
+export interface VerifiedLine {
   /** The line's event; `undefined` where it bears none. */
-  event: LogEvent | undefined;
+  event: RecordedEvent | undefined;
   /** What is wrong, in words that can follow "Line 7: "; empty where the line is sound. */
   faults: string[];
   /** Whether its previoushash is that of the line before; absent where that cannot be told. */
@@ -48,7 +48,7 @@ const NOTHING = new Uint8Array(0);
  * remembers, and if no clock was set back between the two: a wrong clock makes the store remove the
  * record of the first use too early.
  */
-export class Chain {
+export class LogVerifier {
   #position = 0;
   #keyPosition = 0;
   /** Both `undefined` where a line that should have told could not be read. */
@@ -81,7 +81,7 @@ export class Chain {
   }
 
   /** `place` is the position that the line is stored at; lines of a file have none but their order. */
-  take(line: unknown, place?: number): CheckedLine {
+  take(line: unknown, place?: number): VerifiedLine {
     const faults: string[] = [];
     const due = this.#position + 1;
     if (place !== undefined && place !== due) {
@@ -103,7 +103,7 @@ export class Chain {
     return { event, faults, isLinked: event.previousHash === lastHash };
   }
 
-  #read(line: unknown, faults: string[]): LogEvent | undefined {
+  #read(line: unknown, faults: string[]): RecordedEvent | undefined {
     try {
       return decodeLine(line);
     } catch (error) {
@@ -112,7 +112,7 @@ export class Chain {
     }
   }
 
-  #checkPlace({ position, previousHash }: LogEvent, place: number, faults: string[]): void {
+  #checkPlace({ position, previousHash }: RecordedEvent, place: number, faults: string[]): void {
     if (position !== place) {
       faults.push(`its sequence says position ${position} where ${place} was due`);
       this.#lose();
@@ -121,7 +121,7 @@ export class Chain {
     }
   }
 
-  #checkFact(event: LogEvent, faults: string[]): void {
+  #checkFact(event: RecordedEvent, faults: string[]): void {
     const { data, id, type } = event;
     if (this.#ids.isUsed(id)) faults.push(`its id ${id} is that of an earlier event`);
     this.#watchClock(event);
@@ -136,7 +136,7 @@ export class Chain {
     }
   }
 
-  #watchClock({ time, position }: LogEvent): void {
+  #watchClock({ time, position }: RecordedEvent): void {
     // Times of one form sort as text, and most need no more than that.
     if (time < this.#lastTime) {
       const setBackMs = Date.parse(this.#lastTime) - Date.parse(time);
@@ -146,7 +146,7 @@ export class Chain {
   }
 
   /** A pet is added by a key that was issued before, and neither revoked nor expired then. */
-  #checkPetActor({ actor, time, position, idempotencyKey }: LogEvent, faults: string[]): void {
+  #checkPetActor({ actor, time, position, idempotencyKey }: RecordedEvent, faults: string[]): void {
     const key = this.#keys.get(actor);
     if (key === undefined) {
       if (actor === OPERATOR) faults.push("its actor is the operator, but only a key adds pets");
@@ -172,7 +172,7 @@ export class Chain {
   }
 
   #checkKeyEvent(
-    { actor, data, id, time, type }: Exclude<LogEvent, { type: "PetCreated" }>,
+    { actor, data, id, time, type }: Exclude<RecordedEvent, { type: "PetCreated" }>,
     faults: string[],
   ): void {
     if (actor !== OPERATOR) {
@@ -221,7 +221,7 @@ function textOf(instant: number): string {
 }
 
 /** The event of a stored line. Throws `MalformedEventError`. */
-export function decodeLine(line: unknown): LogEvent {
+export function decodeLine(line: unknown): RecordedEvent {
   if (!(line instanceof Uint8Array)) {
     throw new MalformedEventError("What is stored is no line of bytes");
   }

@@ -2,7 +2,7 @@
  * Tells all that wait for a body to wait no longer. An `AbortSignal` would do as well, but each request
  * would pay for a listener, and look through those of all others to take its own away.
  */
-export class BodyCut {
+export class BodyCancellation {
   #isMade = false;
   #waiting = new Set<() => void>();
 

@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { BodyCut } from "../../src/http/body_cut.ts";
+import { BodyCancellation } from "../../src/http/body_cancellation.ts";
 
 Deno.test("make() tells all who wait, those who stopped not, and who comes later at once", () => {
-  const cut = new BodyCut();
+  const cut = new BodyCancellation();
   const told: string[] = [];
   cut.wait(() => told.push("first"));
   const stop = cut.wait(() => told.push("stopped"));

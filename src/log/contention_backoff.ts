@@ -21,7 +21,7 @@ const JITTER_LIMIT_MS = 4;
  * all others, and would win again and again: so it makes a pause, for as many commits as it lost before.
  * One that never loses cannot know whether it is alone, and so makes a pause now and then.
  */
-export class Turns {
+export class ContentionBackoff {
   #host: Host;
   #lost = 0;
   #won = 0;
@@ -34,7 +34,7 @@ export class Turns {
 
   /** Whether another instance was first a moment ago. */
   get areOthersNear(): boolean {
-    return this.#host.uptime() < this.#othersUntil;
+    return this.#host.monotonicNow() < this.#othersUntil;
   }
 
   /** Whether pauses of others do not suffice, as where this instance is slower than they are. */
@@ -43,16 +43,16 @@ export class Turns {
   }
 
   /** How long to wait before the next commit, in milliseconds, after another instance was first. */
-  lose(): number {
+  onConflict(): number {
     this.#lost++;
     this.#startRow();
-    this.#othersUntil = this.#host.uptime() + OTHERS_REMEMBERED_MS;
+    this.#othersUntil = this.#host.monotonicNow() + OTHERS_REMEMBERED_MS;
     // Hardly at all: the new head is known by now. By chance, so that those who lost to one do not meet again.
     return Math.ceil(Math.min(JITTER_LIMIT_MS, this.#lost) * this.#host.random());
   }
 
   /** How long to wait before the next commit, in milliseconds, after one that landed and took so long. */
-  win(commitMs: number): number {
+  onCommitted(commitMs: number): number {
     const turns = this.#turnsToWait();
     this.#lost = 0;
     if (turns > 0) this.#startRow();
@@ -63,13 +63,13 @@ export class Turns {
   #turnsToWait(): number {
     if (this.#lost > 0) return Math.min(PAUSE_LIMIT_TURNS, this.#lost);
     if (this.areOthersNear) return 1;
-    const rowMs = this.#host.uptime() - this.#rowSince;
+    const rowMs = this.#host.monotonicNow() - this.#rowSince;
     const isLongRow = this.#won >= ROW_LIMIT_COMMITS && rowMs >= ROW_LIMIT_MS;
     return isLongRow ? 2 : 0;
   }
 
   #startRow(): void {
     this.#won = 0;
-    this.#rowSince = this.#host.uptime();
+    this.#rowSince = this.#host.monotonicNow();
   }
 }

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { decodeEvent, type Fact, GENESIS_HASH, type LogEvent } from "../../events/event.ts";
+import { decodeEvent, type EventBody, GENESIS_HASH, type RecordedEvent } from "../../events/event.ts";
 import { IDEMPOTENCY_LIFETIME_MS } from "../../src/idempotency_lifetime.ts";
-import { fold } from "../../src/projections/fold.ts";
+import { project } from "../../src/projections/project.ts";
 import { sampleLog } from "../sample_log.ts";
 
 const TIME = "2026-01-01T00:00:00.000Z";
@@ -9,40 +9,40 @@ const KEY_ID = "01HZZZZZZZ0000000000000002";
 const HASH = "0123456789abcdef".repeat(4);
 const encoder = new TextEncoder();
 
-function eventOf(fact: Fact, idempotencyKey?: string): LogEvent {
+function eventOf(fact: EventBody, idempotencyKey?: string): RecordedEvent {
   const origin = { id: "01HZZZZZZZ0000000000000001", time: TIME, actor: KEY_ID };
   const event = { ...fact, ...origin, position: 9, previousHash: GENESIS_HASH };
   return idempotencyKey === undefined ? event : { ...event, idempotencyKey };
 }
 
-Deno.test("fold() puts a pet with a status under its id and under its status", () => {
+Deno.test("project() puts a pet with a status under its id and under its status", () => {
   const event = eventOf({
     type: "PetCreated",
     data: { id: 7, name: "Zoë", categoryId: 1n, status: "sold" },
   });
   const value = encoder.encode('{"id":7,"name":"Zoë","categoryId":1,"status":"sold"}');
-  assertEquals(fold(event), [
+  assertEquals(project(event), [
     { key: ["pet", 7], value },
     { key: ["pet_by_status", "sold", 7], value },
   ]);
 });
 
-Deno.test("fold() puts a pet without a status under no status", () => {
+Deno.test("project() puts a pet without a status under no status", () => {
   const event = eventOf({ type: "PetCreated", data: { id: 7, name: "Rex", categoryId: 1n } });
-  assertEquals(fold(event).map(({ key }) => key), [["pet", 7]]);
+  assertEquals(project(event).map(({ key }) => key), [["pet", 7]]);
 });
 
-Deno.test("fold() remembers an Idempotency-Key of an actor for a day from its event", () => {
+Deno.test("project() remembers an Idempotency-Key of an actor for a day from its event", () => {
   const event = eventOf({ type: "PetCreated", data: { id: 7, name: "Rex", categoryId: 1n } }, HASH);
-  const record = fold(event).at(-1)!;
+  const record = project(event).at(-1)!;
   assertEquals(record.key, ["pet_by_idempotency_key", KEY_ID, HASH, 9]);
   assertEquals(record.expiresAt, Date.parse(TIME) + IDEMPOTENCY_LIFETIME_MS);
   assertEquals(JSON.parse(record.value as string).petId, 7);
 });
 
-Deno.test("fold() keeps what happened to an API key under its token, in order of the log", () => {
+Deno.test("project() keeps what happened to an API key under its token, in order of the log", () => {
   const data = { keyId: KEY_ID, label: "the shop", tokenHash: HASH, expiresAt: TIME };
-  const [issued, ...others] = fold(eventOf({ type: "ApiKeyIssued", data }));
+  const [issued, ...others] = project(eventOf({ type: "ApiKeyIssued", data }));
   assertEquals(others, []);
   assertEquals(issued.key, ["key_by_token", HASH, 9]);
   assertEquals(JSON.parse(issued.value as string), {
@@ -53,17 +53,17 @@ Deno.test("fold() keeps what happened to an API key under its token, in order of
   });
 });
 
-Deno.test("fold() tells a revocation at once from one that lies ahead", () => {
+Deno.test("project() tells a revocation at once from one that lies ahead", () => {
   const ends = [TIME, "2026-01-01T00:00:00.001Z"].map((effectiveAt) => {
     const data = { keyId: KEY_ID, tokenHash: HASH, effectiveAt };
-    const [{ value }] = fold(eventOf({ type: "ApiKeyRevoked", data }));
+    const [{ value }] = project(eventOf({ type: "ApiKeyRevoked", data }));
     return JSON.parse(value as string).isAtOnce;
   });
   assertEquals(ends, [true, false]);
 });
 
-Deno.test("fold() gives every record to one event alone, so that their order does not matter", () => {
-  const records = sampleLog(500).flatMap((line) => fold(decodeEvent(line)));
+Deno.test("project() gives every record to one event alone, so that their order does not matter", () => {
+  const records = sampleLog(500).flatMap((line) => project(decodeEvent(line)));
   const keys = records.map(({ key }) => JSON.stringify(key));
   assertEquals(new Set(keys).size, keys.length);
 });

@@ -12,7 +12,7 @@ let used = 0;
  * A text in UTF-8. Short ones lie in memory that others share, for a buffer of its own costs more than
  * the encoding does. So who keeps one of them for long should keep a copy.
  */
-export function encodeUtf8(text: string): Uint8Array {
+export function encodeUtf8Pooled(text: string): Uint8Array {
   const most = text.length * BYTES_PER_UNIT;
   if (most > POOL_BYTES / 8) return encoder.encode(text);
   if (used + most > POOL_BYTES) {

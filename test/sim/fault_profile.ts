@@ -19,7 +19,7 @@ export type CommitFate =
   | "late"
   | "lateSilent";
 
-export interface Weather {
+export interface FaultProfile {
   read: Record<ReadFate, number>;
   commit: Record<CommitFate, number>;
   /** The usual time of one way between a machine and the store, in milliseconds. */
@@ -31,7 +31,7 @@ export interface Weather {
 /** How long a commit of fate `late` is on its way, in milliseconds: around and beyond every limit of time. */
 export const LATE_MS = { low: 500, high: 15_000 };
 
-export const CALM: Weather = {
+export const CALM: FaultProfile = {
   read: { answered: 1, locked: 0, failed: 0, silent: 0, slow: 0 },
   commit: {
     answered: 1,
@@ -51,7 +51,7 @@ export const CALM: Weather = {
 };
 
 /** Each fault is in some seeds not at all, in some rare, in some frequent. */
-export function drawWeather(random: Random): Weather {
+export function drawFaultProfile(random: Random): FaultProfile {
   const severity = random.pick([0, 0.5, 1, 1, 3]);
   const weight = () => severity * random.pick([0, 0, 0.002, 0.01, 0.04, 0.1]);
   return {

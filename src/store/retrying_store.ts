@@ -2,13 +2,13 @@ import { backoffMs, type Host, sleep } from "../host.ts";
 import type { Commit, ListOptions, Store, StoreEntry } from "./store.ts";
 
 /** How long a tool waits for a busy store before it gives up. */
-export const PATIENCE_MS = 60_000;
+export const RETRY_LIMIT_MS = 60_000;
 
 /**
  * Repeats reads that failed, for a tool that has nobody waiting for its answer. Commits pass as they
  * are: only who made one can tell whether it landed.
  */
-export class PatientStore implements Store {
+export class RetryingStore implements Store {
   #store: Store;
   #host: Host;
 
@@ -34,12 +34,12 @@ export class PatientStore implements Store {
   }
 
   async #patiently<T>(read: () => Promise<T>): Promise<T> {
-    const deadline = this.#host.uptime() + PATIENCE_MS;
+    const deadline = this.#host.monotonicNow() + RETRY_LIMIT_MS;
     for (let attempt = 0;; attempt++) {
       try {
         return await read();
       } catch (error) {
-        if (this.#host.uptime() >= deadline) throw error;
+        if (this.#host.monotonicNow() >= deadline) throw error;
         await sleep(this.#host, backoffMs(this.#host, attempt));
       }
     }

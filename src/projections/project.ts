@@ -1,6 +1,6 @@
-import type { LogEvent } from "../../events/event.ts";
-import { petText } from "../../events/pet.ts";
-import { encodeUtf8 } from "../encode_utf8.ts";
+import type { RecordedEvent } from "../../events/event.ts";
+import { encodePet } from "../../events/pet.ts";
+import { encodeUtf8Pooled } from "../encode_utf8_pooled.ts";
 import { IDEMPOTENCY_LIFETIME_MS } from "../idempotency_lifetime.ts";
 import {
   keyByTokenKey,
@@ -8,17 +8,17 @@ import {
   petByStatusKey,
   petKey,
   type ProjectionRecord,
-} from "../store/layout.ts";
+} from "../store/keyspace.ts";
 
 /**
- * The one fold: the records that an event puts into the projections. Used by the live writer, by
+ * The one project: the records that an event puts into the projections. Used by the live writer, by
  * replay and by audit, so that they cannot drift. No record depends on another event.
  */
-export function fold(event: LogEvent): ProjectionRecord[] {
+export function project(event: RecordedEvent): ProjectionRecord[] {
   switch (event.type) {
     case "PetCreated": {
       const { id, status } = event.data;
-      const value = encodeUtf8(petText(event.data));
+      const value = encodeUtf8Pooled(encodePet(event.data));
       const records: ProjectionRecord[] = [{ key: petKey(id), value }];
       // A pet without a status is in no list of a status: an omitted one is not invented.
       if (status !== undefined) records.push({ key: petByStatusKey(status, id), value });
@@ -46,7 +46,7 @@ export function fold(event: LogEvent): ProjectionRecord[] {
     }
     default: {
       const unknown: never = event;
-      throw new TypeError(`No fold for event type ${(unknown as LogEvent).type}`);
+      throw new TypeError(`No fold for event type ${(unknown as RecordedEvent).type}`);
     }
   }
 }
