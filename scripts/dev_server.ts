@@ -45,20 +45,20 @@ function hostOf(hostname: string): string {
 
 /** The token, unless its key was revoked meanwhile, or went with a store in memory. */
 async function liveToken(
-  { store, heads, host }: Service,
+  { store, heads, runtime }: Service,
   token: string | undefined,
 ): Promise<string | undefined> {
   if (token === undefined) return undefined;
   const { head } = await heads.fresh();
   const tokenHash = sha256Hex(token);
   const key = (await listKeys(store, head)).find((it) => it.tokenHash === tokenHash);
-  return key !== undefined && stateOf(key, host.now()) === "live" ? token : undefined;
+  return key !== undefined && stateOf(key, runtime.now()) === "live" ? token : undefined;
 }
 
 async function renewKey(service: Service): Promise<string> {
   const { head } = await service.heads.fresh();
   for (const key of await listKeys(service.store, head)) {
-    const isOld = key.label === LABEL && stateOf(key, service.host.now()) === "live";
+    const isOld = key.label === LABEL && stateOf(key, service.runtime.now()) === "live";
     if (isOld) await revokeKey(service, key.id);
   }
   return (await issueKey(service, { label: LABEL })).token;

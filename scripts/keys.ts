@@ -80,7 +80,7 @@ async function issue(flags: Flags): Promise<number> {
   if (label === undefined) throw new UsageError("--label is needed: what the key is for");
   const lifetimeMs = durationOf("expires-in", flags);
   const { id } = await withService({ create: true }, (service) => {
-    const expiry = lifetimeMs === undefined ? {} : { expiresAt: service.host.now() + lifetimeMs };
+    const expiry = lifetimeMs === undefined ? {} : { expiresAt: service.runtime.now() + lifetimeMs };
     return issueShown((show) => issueKey(service, { label, ...expiry }, show));
   });
   console.error(`Issued key ${id}. It is shown this once and cannot be shown again.`);
@@ -88,9 +88,9 @@ async function issue(flags: Flags): Promise<number> {
 }
 
 async function list({ json = false }: Flags): Promise<number> {
-  const { keys, now } = await withService({ create: false }, async ({ store, heads, host }) => {
+  const { keys, now } = await withService({ create: false }, async ({ store, heads, runtime }) => {
     const { head } = await heads.fresh();
-    return { keys: await listKeys(store, head), now: host.now() };
+    return { keys: await listKeys(store, head), now: runtime.now() };
   });
   keys.sort((one, other) => one.issuedAt - other.issuedAt);
   await (json ? print(JSON.stringify(keys.map((key) => members(key, now)))) : table(keys, now));

@@ -77,17 +77,17 @@ await runTool({
 });
 
 /** The lines until Ctrl-C or a request to end, which is no failure. */
-function followedLines({ store, heads, host }: Service, range: { from: number; to?: number }) {
+function followedLines({ store, heads, runtime }: Service, range: { from: number; to?: number }) {
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     Deno.addSignalListener(signal, () => {
       stop.abort();
-      host.after(LAST_WRITE_LIMIT_MS, () => Deno.exit(EXIT.done));
+      runtime.setTimer(LAST_WRITE_LIMIT_MS, () => Deno.exit(EXIT.done));
     });
   }
   const reachable = (isThere: boolean, reason?: string) =>
     console.error(isThere ? "The store is there again." : `${reason}; waiting for it to come back`);
-  return followLog({ store, heads, host, reachable }, { ...range, signal: stop.signal });
+  return followLog({ store, heads, runtime, reachable }, { ...range, signal: stop.signal });
 }
 
 function parsePosition(flag: string, text: string | undefined): number | undefined {

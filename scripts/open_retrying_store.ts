@@ -3,10 +3,10 @@ import { BoundedStore } from "../src/store/bounded_store.ts";
 import { type OpenOptions, openStore } from "../src/store/open_store.ts";
 import { RetryingStore } from "../src/store/retrying_store.ts";
 import type { Store } from "../src/store/store.ts";
-import { systemHost } from "../src/system_host.ts";
+import { systemRuntime } from "../src/system_runtime.ts";
 
 /** Opens the configured store for a tool that takes its time and nobody's. Throws `OpenStoreError`. */
 export async function openRetryingStore(options: Partial<OpenOptions>): Promise<Store> {
   const store = await openStore(readConfig().kvPath, { create: false, ...options });
-  return new RetryingStore(new BoundedStore(store, systemHost), systemHost);
+  return new RetryingStore(new BoundedStore(store, systemRuntime), systemRuntime);
 }

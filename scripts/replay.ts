@@ -7,7 +7,7 @@
 import { compareServed, type Differences, UnsoundError } from "../src/projections/compare.ts";
 import { GRACE_MS, replay, type ReplayPhase } from "../src/projections/replay.ts";
 import { LEASE_LIMIT_MS, ReplayUnderWayError } from "../src/projections/replay_lease.ts";
-import type { Host } from "../src/host.ts";
+import type { Runtime } from "../src/runtime.ts";
 import { keyText } from "../src/store/key_text.ts";
 import type { Store } from "../src/store/store.ts";
 import { count, ProgressLine, type ProgressPhase } from "./progress_line.ts";
@@ -60,7 +60,7 @@ await runTool({
   },
 });
 
-async function rebuild(parts: { store: Store; host: Host }, graceMs: number): Promise<number> {
+async function rebuild(parts: { store: Store; runtime: Runtime }, graceMs: number): Promise<number> {
   const start = performance.now();
   const { generation, events, resumedFrom, differences } = await replay(parts, {
     graceMs,
@@ -85,7 +85,7 @@ async function rebuild(parts: { store: Store; host: Host }, graceMs: number): Pr
   return EXIT.done;
 }
 
-async function compare(parts: { store: Store; host: Host }): Promise<number> {
+async function compare(parts: { store: Store; runtime: Runtime }): Promise<number> {
   const { generation, events, differences } = await compareServed(
     parts,
     (done, total) => progress.update(PHASES.compare, done, total),

@@ -4,10 +4,10 @@ import { parseArgs, type ParseArgsConfig } from "node:util";
 import { readConfig } from "../src/config.ts";
 import { reasonOf } from "../src/report.ts";
 import { createService, type Service } from "../src/service.ts";
-import type { Host } from "../src/host.ts";
+import type { Runtime } from "../src/runtime.ts";
 import type { Store } from "../src/store/store.ts";
 import { type OpenOptions, openStore } from "../src/store/open_store.ts";
-import { systemHost } from "../src/system_host.ts";
+import { systemRuntime } from "../src/system_runtime.ts";
 import { openRetryingStore } from "./open_retrying_store.ts";
 
 /** Exit codes of every command. */
@@ -54,7 +54,7 @@ export async function withService<T>(
 ): Promise<T> {
   const store = await openStore(readConfig().kvPath, { create });
   const report = () => {};
-  const parts = { store, host: systemHost, report, appendLimitMs: APPEND_LIMIT_MS };
+  const parts = { store, runtime: systemRuntime, report, appendLimitMs: APPEND_LIMIT_MS };
   const service = createService(parts);
   try {
     return await use(service);
@@ -67,11 +67,11 @@ export async function withService<T>(
 /** Opens the configured store as {@linkcode openRetryingStore} does, for the time of `use`. */
 export async function withRetryingStore<T>(
   options: Partial<OpenOptions>,
-  use: (parts: { store: Store; host: Host }) => Promise<T>,
+  use: (parts: { store: Store; runtime: Runtime }) => Promise<T>,
 ): Promise<T> {
   const store = await openRetryingStore(options);
   try {
-    return await use({ store, host: systemHost });
+    return await use({ store, runtime: systemRuntime });
   } finally {
     store.close();
   }

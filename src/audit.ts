@@ -75,7 +75,7 @@ export interface Checkpoint {
 }
 
 /** What is audited, and by what. */
-export interface AuditParts extends Pick<ComparisonParts, "store" | "host" | "matchesStore"> {
+export interface AuditParts extends Pick<ComparisonParts, "store" | "runtime" | "matchesStore"> {
   /** Absent if the store does not tell which records expire. */
   readExpiringRecords?: ReadExpiringRecords;
 }

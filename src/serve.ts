@@ -1,5 +1,5 @@
 import type { Config } from "./config.ts";
-import { sleep } from "./host.ts";
+import { sleep } from "./runtime.ts";
 import { APPEND_LIMIT_MS } from "./log/appender.ts";
 import { ForeignStoreError } from "./log/head.ts";
 import { reasonOf } from "./report.ts";
@@ -8,7 +8,7 @@ import { Server } from "./server.ts";
 import { createService, type Service } from "./service.ts";
 import { stderrReport } from "./stderr_report.ts";
 import { isDurable, OpenStoreError, openStoreOrWait } from "./store/open_store.ts";
-import { systemHost } from "./system_host.ts";
+import { systemRuntime } from "./system_runtime.ts";
 
 /**
  * The steps of a shutdown, in milliseconds from the signal. Deno Deploy ends a process after 5,000. Until
@@ -26,14 +26,14 @@ export async function serve(
   config: Config,
   onListening: (service: Service, address: Deno.NetAddr) => Promise<void> | void = () => {},
 ): Promise<void> {
-  const host = systemHost;
+  const runtime = systemRuntime;
   const report = stderrReport;
   reportCrashes(report);
   const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
   const store = await openStoreOrWait(config.kvPath, onRefused);
   const service = createService({
     store,
-    host,
+    runtime,
     report,
     corsOrigins: config.corsOrigins,
     rateLimit: config.rateLimit,
@@ -45,7 +45,7 @@ export async function serve(
   let server: Server;
   try {
     const { hostname, port } = config;
-    server = new Server({ hostname, port, handler: service.handler, host, report });
+    server = new Server({ hostname, port, handler: service.handler, runtime, report });
   } catch (error) {
     store.close();
     throw new ListenError(config, error);
@@ -61,11 +61,11 @@ export async function serve(
     // The server cuts off bodies that are still arriving.
     service.cancelBodies();
     const answered = server.shutdown();
-    await Promise.race([answered, sleep(host, SHUTDOWN_MS.drain)]);
+    await Promise.race([answered, sleep(runtime, SHUTDOWN_MS.drain)]);
     const done = Promise.all([answered, service.appender.drain()]);
-    await Promise.race([done, sleep(host, SHUTDOWN_MS.close - SHUTDOWN_MS.drain)]);
+    await Promise.race([done, sleep(runtime, SHUTDOWN_MS.close - SHUTDOWN_MS.drain)]);
     service.store.close();
-    await Promise.race([answered, sleep(host, SHUTDOWN_MS.exit - SHUTDOWN_MS.close)]);
+    await Promise.race([answered, sleep(runtime, SHUTDOWN_MS.exit - SHUTDOWN_MS.close)]);
     report("info", "stopped");
   });
   // Only now, for whoever reads this line may send a signal.
@@ -94,10 +94,10 @@ async function shutDownOnSignal(shutDown: (signal: string) => Promise<void>): Pr
   const signal = await new Promise<string>((resolve) => {
     for (const name of signals) Deno.addSignalListener(name, () => resolve(name));
   });
-  const receivedAt = systemHost.monotonicNow();
+  const receivedAt = systemRuntime.monotonicNow();
   for (const name of signals) {
     Deno.addSignalListener(name, () => {
-      if (systemHost.monotonicNow() - receivedAt > SIGNAL_ECHO_MS) Deno.exit(1);
+      if (systemRuntime.monotonicNow() - receivedAt > SIGNAL_ECHO_MS) Deno.exit(1);
     });
   }
   await shutDown(signal);

@@ -1,6 +1,6 @@
 /** `Deno.serve` for an open network: it outlives a lack of file descriptors, and ends bodies that nobody reads. */
 
-import type { Host } from "./host.ts";
+import type { Runtime } from "./runtime.ts";
 import type { RequestHandler } from "./http/handler.ts";
 import { abandonedBodies, isBodyBounded } from "./http/request_body.ts";
 import { reasonOf, type Report } from "./report.ts";
@@ -22,7 +22,7 @@ export interface ServerOptions {
   hostname?: string;
   port?: number;
   handler: RequestHandler;
-  host: Host;
+  runtime: Runtime;
   report: Report;
 }
 
@@ -70,7 +70,7 @@ export class Server {
 
   /** Where file descriptors run out, Deno stops accepting for ever, and says so by `finished` alone. */
   async #superviseUntilShutdown(): Promise<void> {
-    const { host, report } = this.#options;
+    const { runtime, report } = this.#options;
     while (!this.#isShuttingDown) {
       let reason: string;
       try {
@@ -79,13 +79,13 @@ export class Server {
       } catch (error) {
         reason = reasonOf(error);
       }
-      if (host.monotonicNow() - this.#failedAt > QUIET_MS) {
+      if (runtime.monotonicNow() - this.#failedAt > QUIET_MS) {
         report("error", "accept_failed", {
           reason,
           remedy: "Raise the limit of open files (ulimit -n), or limit connections in front",
         });
       }
-      this.#failedAt = host.monotonicNow();
+      this.#failedAt = runtime.monotonicNow();
       this.#retire(this.#current);
       await this.#listenAgain();
     }
@@ -99,9 +99,9 @@ export class Server {
   }
 
   async #listenAgain(): Promise<void> {
-    const { host } = this.#options;
+    const { runtime } = this.#options;
     while (!this.#isShuttingDown) {
-      await new Promise<void>((resolve) => host.after(LISTEN_AGAIN_MS, resolve));
+      await new Promise<void>((resolve) => runtime.setTimer(LISTEN_AGAIN_MS, resolve));
       if (this.#isShuttingDown) return;
       try {
         // By the name that was configured, for the permission to listen is given to that name.
@@ -118,13 +118,13 @@ export class Server {
     request: Request,
     info: Deno.ServeHandlerInfo<Deno.NetAddr>,
   ): Promise<Response> {
-    const { handler, host } = this.#options;
+    const { handler, runtime } = this.#options;
     const response = await handler(request, {
       // Asked for if it is needed only: it costs Deno a call.
       clientAddress: () => info.remoteAddr.hostname,
       urlWithoutHost: this.#urlWithoutHost,
     });
-    return response.status < 400 ? response : await withoutBody(request, response, host);
+    return response.status < 400 ? response : await withoutBody(request, response, runtime);
   }
 }
 
@@ -163,13 +163,13 @@ function endedResponse(status: number): Response {
  * closes the connection; if a reader holds the body until after the response, Deno reads no more. Such a
  * reader must let go in the end, or the file descriptor would be lost.
  */
-async function withoutBody(request: Request, response: Response, host: Host): Promise<Response> {
+async function withoutBody(request: Request, response: Response, runtime: Runtime): Promise<Response> {
   if (BODY_HIDDEN.has(request.method)) {
     return isBodyBounded(request.headers) ? response : endedResponse(response.status);
   }
   const reader = abandonedBodies.get(request);
   if (reader !== undefined) {
-    host.after(ANSWER_SENT_MS, () => void reader.cancel().catch(() => {}));
+    runtime.setTimer(ANSWER_SENT_MS, () => void reader.cancel().catch(() => {}));
     return response;
   }
   if (isBodyBounded(request.headers) || request.bodyUsed || request.body === null) return response;

@@ -5,7 +5,7 @@ import { createHandler, type RequestHandler } from "./http/handler.ts";
 import type { BaseAddresses } from "./http/openapi.ts";
 import { RateLimiter } from "./http/rate_limiter.ts";
 import { RefusedCredentials } from "./http/refused_credentials.ts";
-import type { Host } from "./host.ts";
+import type { Runtime } from "./runtime.ts";
 import { Appender } from "./log/appender.ts";
 import { HeadReader } from "./log/head_reader.ts";
 import { project } from "./projections/project.ts";
@@ -23,7 +23,7 @@ export interface Service {
   cancelBodies(): void;
   handler: RequestHandler;
   heads: HeadReader;
-  host: Host;
+  runtime: Runtime;
   report: Report;
   /** The store, with every call bounded in time. */
   store: Store;
@@ -33,7 +33,7 @@ export interface ServiceParts {
   /** How long an addition may wait for its outcome, in milliseconds. */
   appendLimitMs?: number;
   store: Store;
-  host: Host;
+  runtime: Runtime;
   report: Report;
   /** The origins whose scripts may read answers; none where that is not said. */
   corsOrigins?: readonly string[];
@@ -48,25 +48,25 @@ export interface ServiceParts {
 }
 
 export function createService(parts: ServiceParts): Service {
-  const { host, report, addresses = {}, corsOrigins = [], isDurable = false, telemetry } = parts;
-  const bounded = new BoundedStore(parts.store, host, report);
+  const { runtime, report, addresses = {}, corsOrigins = [], isDurable = false, telemetry } = parts;
+  const bounded = new BoundedStore(parts.store, runtime, report);
   const store = telemetry?.store(bounded) ?? bounded;
-  const heads = new (telemetry?.HeadReader ?? HeadReader)(store, host, report);
-  const keys = new (telemetry?.KeyReader ?? KeyReader)(store, host);
+  const heads = new (telemetry?.HeadReader ?? HeadReader)(store, runtime, report);
+  const keys = new (telemetry?.KeyReader ?? KeyReader)(store, runtime);
   const pets = new (telemetry?.PetReader ?? PetReader)(store);
   const appender = new (telemetry?.Appender ?? Appender)({
     appendLimitMs: parts.appendLimitMs,
     store,
     heads,
     project,
-    host,
+    runtime,
     report,
     committed: (records) => pets.remember(records),
     watch: telemetry?.watch,
   });
   telemetry?.observe({ appender, heads });
   const bodyCancellation = new BodyCancellation();
-  const creations = new SingleFlight<CreatePetOutcome>(host);
+  const creations = new SingleFlight<CreatePetOutcome>(runtime);
   const plainHandler = createHandler({
     addresses,
     appender,
@@ -74,18 +74,18 @@ export function createService(parts: ServiceParts): Service {
     creations,
     bodyCancellation,
     heads,
-    host,
+    runtime,
     isDurable,
     keys,
     pets,
     refusedCredentials: new RefusedCredentials({
-      host,
+      runtime,
       report,
       count: telemetry?.countRefusedCredentials,
     }),
-    rateLimiter: parts.rateLimit === undefined ? undefined : new RateLimiter(parts.rateLimit, host),
+    rateLimiter: parts.rateLimit === undefined ? undefined : new RateLimiter(parts.rateLimit, runtime),
     report,
   });
   const handler = telemetry?.handler(plainHandler) ?? plainHandler;
-  return { appender, cancelBodies: () => bodyCancellation.make(), handler, heads, host, report, store };
+  return { appender, cancelBodies: () => bodyCancellation.make(), handler, heads, runtime, report, store };
 }

@@ -9,7 +9,7 @@ import { replay } from "../src/projections/replay.ts";
 import { createService } from "../src/service.ts";
 import { sha256Hex } from "../src/sha256.ts";
 import { expiringRecordsOf } from "../src/store/expiring_records.ts";
-import { systemHost } from "../src/system_host.ts";
+import { systemRuntime } from "../src/system_runtime.ts";
 import { permitted } from "./permitted.ts";
 import { withSampleFile } from "./sample_file.ts";
 import { KvStore } from "../src/store/kv_store.ts";
@@ -24,7 +24,7 @@ import {
 } from "../src/store/keyspace.ts";
 import { scan } from "../src/store/scan.ts";
 import type { Mutation, Store } from "../src/store/store.ts";
-import { FakeHost } from "./fake_host.ts";
+import { FakeRuntime } from "./fake_runtime.ts";
 import { IMPOSSIBLE_HISTORIES, POSSIBLE_HISTORIES } from "./histories.ts";
 import { linesOf, linesToBytes, rewritten, sampleLog } from "./sample_log.ts";
 import { damageEveryRecord } from "./audit_damage.ts";
@@ -85,9 +85,9 @@ Deno.test("auditLines() finds against a checkpoint that history was rewritten wi
 Deno.test("audit() finds every history that the service cannot have written, in a store and in an export", async () => {
   for (const { name, lines, fault } of IMPOSSIBLE_HISTORIES) {
     const store = new KvStore(await Deno.openKv(":memory:"));
-    const host = new FakeHost();
-    await writeLog(store, host, lines);
-    for (const report of [await audit({ store, host }), await auditFile(lines)]) {
+    const runtime = new FakeRuntime();
+    await writeLog(store, runtime, lines);
+    for (const report of [await audit({ store, runtime }), await auditFile(lines)]) {
       const position = lines.length;
       const message = `Line ${position}: ${fault}`;
       assertEquals(report.faults, [{ kind: "line", position, message }], name);
@@ -178,7 +178,7 @@ Deno.test({
   ignore: !permitted("read", "write", "net", "run"),
   fn: () =>
     withSampleFile(async ({ kvPath, store }) => {
-      const parts = { store, host: systemHost, readExpiringRecords: expiringRecordsOf(kvPath) };
+      const parts = { store, runtime: systemRuntime, readExpiringRecords: expiringRecordsOf(kvPath) };
       assertEquals(await audit(parts).then(({ faults, notes }) => [faults, notes]), [[], []]);
       const entries = (await Array.fromAsync(scan(store, { prefix: [] }))).flat();
       const missed: string[] = [];
@@ -203,7 +203,7 @@ Deno.test({
   ignore: !permitted("read", "write", "net", "run"),
   fn: () =>
     withSampleFile(async ({ kvPath, store, keyId }) => {
-      const parts = { store, host: systemHost, readExpiringRecords: expiringRecordsOf(kvPath) };
+      const parts = { store, runtime: systemRuntime, readExpiringRecords: expiringRecordsOf(kvPath) };
       const expire = async (key: Deno.KvKey, expireIn: number) => {
         const value = (await store.get(key))!.value as string | Uint8Array;
         await commit(store, [{ type: "set", key, value, expireIn }]);
@@ -226,7 +226,7 @@ Deno.test({
       assertEquals((await audit(parts)).counts, { record_expires: 1 });
       const { appender } = createService({ ...parts, report: () => {} });
       const origin = {
-        id: systemHost.newId(),
+        id: systemRuntime.newId(),
         time: new Date().toISOString(),
         actor: keyId,
       };
@@ -251,7 +251,7 @@ Deno.test("audit() lets pass what is added while it runs", async () => {
   });
   // The audit reads the head of 40 events, and after that whatever is there with 60.
   let first = true;
-  const report = await audit({ store, host: sample.host });
+  const report = await audit({ store, runtime: sample.runtime });
   assertEquals(report.faults, []);
   assertEquals(report.position, 40);
 });
@@ -259,10 +259,10 @@ Deno.test("audit() lets pass what is added while it runs", async () => {
 /** A store with a log of pets that were added under an Idempotency-Key, at these times from now in hours. */
 async function openStoreOfTimes(hours: number[]) {
   const store = new KvStore(await Deno.openKv(":memory:"));
-  const host = new FakeHost();
-  const timeOf = (hour: number) => new Date(host.now() + hour * 3_600_000).toISOString();
+  const runtime = new FakeRuntime();
+  const timeOf = (hour: number) => new Date(runtime.now() + hour * 3_600_000).toISOString();
   const origin = (hour: number, actor: string) => {
-    return { id: host.newId(), time: timeOf(hour), actor };
+    return { id: runtime.newId(), time: timeOf(hour), actor };
   };
   const issue = origin(Math.min(...hours), OPERATOR);
   const pets = hours.map((hour, index) => ({
@@ -272,7 +272,7 @@ async function openStoreOfTimes(hours: number[]) {
     idempotencyKey: sha256Hex(`order ${index}`),
   }));
   const data = { keyId: issue.id, label: "test", tokenHash: sha256Hex("token") };
-  await writeLog(store, host, linesOf([{ ...issue, type: "ApiKeyIssued", data }, ...pets]));
+  await writeLog(store, runtime, linesOf([{ ...issue, type: "ApiKeyIssued", data }, ...pets]));
   /** Does what KV does when it removes the records of these pets. */
   const remove = async (...ids: number[]) => {
     const mutations = ids.map((id): Mutation => {
@@ -282,7 +282,7 @@ async function openStoreOfTimes(hours: number[]) {
     });
     await commit(store, mutations);
   };
-  return { store, host, remove, [Symbol.dispose]: () => store.close() };
+  return { store, runtime, remove, [Symbol.dispose]: () => store.close() };
 }
 
 const WRONG_CLOCK_NOTE = /^(\d) idempotency records? (is|are) missing, and a wrong clock explains/;
@@ -352,9 +352,9 @@ Deno.test("audit() begins again where a replay removed what it was reading", asy
         return await sample.store.list(range, options);
       },
     });
-  assertEquals((await audit({ store: replays(1), host: sample.host })).faults, []);
+  assertEquals((await audit({ store: replays(1), runtime: sample.runtime })).faults, []);
   await assertRejects(
-    () => audit({ store: replays(Infinity), host: sample.host }),
+    () => audit({ store: replays(Infinity), runtime: sample.runtime }),
     AuditImpossibleError,
     "A replay flipped the projections during each attempt",
   );

@@ -25,8 +25,8 @@ Deno.test({
     assertEquals(ids, Array.from({ length: 2_000 }, (_, index) => index + 1));
     assertEquals(await service.stop(), 0);
     assertSoundLog(await exportLog(temp), 2_001);
-    await temp.use(async ({ store, host }) => {
-      assertEquals((await audit({ store, host })).sound, true);
+    await temp.use(async ({ store, runtime }) => {
+      assertEquals((await audit({ store, runtime })).sound, true);
     });
     const commits = await countCommits(temp);
     assertLess(commits, 500);

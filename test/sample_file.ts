@@ -1,7 +1,7 @@
 import { KvStore } from "../src/store/kv_store.ts";
 import type { Mutation, Store } from "../src/store/store.ts";
 import { liveKeyOf, sampleLog } from "./sample_log.ts";
-import { systemHost } from "../src/system_host.ts";
+import { systemRuntime } from "../src/system_runtime.ts";
 import { writeLog } from "./sample_store.ts";
 
 export interface SampleFile {
@@ -23,7 +23,7 @@ export async function withSampleFile(use: (parts: SampleFile) => Promise<void>):
   try {
     const store = new KvStore(await Deno.openKv(kvPath));
     try {
-      await writeLog(store, systemHost, lines);
+      await writeLog(store, systemRuntime, lines);
       await use({ folder, kvPath, lines, keyId: liveKeyOf(lines), store });
     } finally {
       store.close();

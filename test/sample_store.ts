@@ -6,8 +6,8 @@ import { splitIntoCommits } from "../src/store/commit_size.ts";
 import { KvStore } from "../src/store/kv_store.ts";
 import { HEAD_KEY, logKey, recordMutation } from "../src/store/keyspace.ts";
 import type { Mutation, Store } from "../src/store/store.ts";
-import type { Host } from "../src/host.ts";
-import { FakeHost } from "./fake_host.ts";
+import type { Runtime } from "../src/runtime.ts";
+import { FakeRuntime } from "./fake_runtime.ts";
 import { liveKeyOf, sampleLog } from "./sample_log.ts";
 
 const encoder = new TextEncoder();
@@ -15,14 +15,14 @@ const encoder = new TextEncoder();
 /** A store of its own in memory that holds the sample log of that length, as the service would have left it. */
 export async function openSampleStore(length: number) {
   const store = new KvStore(await Deno.openKv(":memory:"));
-  const host = new FakeHost();
-  const lines = sampleLog(length, { since: host.now() });
-  // The sample's ids are those that the host would give first.
-  for (let used = 0; used < length; used++) host.newId();
-  const head = await writeLog(store, host, lines);
+  const runtime = new FakeRuntime();
+  const lines = sampleLog(length, { since: runtime.now() });
+  // The sample's ids are those that the runtime would give first.
+  for (let used = 0; used < length; used++) runtime.newId();
+  const head = await writeLog(store, runtime, lines);
   return {
     store,
-    host,
+    runtime,
     lines,
     head,
     keyId: liveKeyOf(lines),
@@ -31,7 +31,7 @@ export async function openSampleStore(length: number) {
 }
 
 /** Writes lines, the records of generation 1 and the head, unchecked. */
-export async function writeLog(store: Store, host: Host, lines: string[]): Promise<Head> {
+export async function writeLog(store: Store, runtime: Runtime, lines: string[]): Promise<Head> {
   const chain = new LogVerifier();
   const mutations: Mutation[] = [];
   for (const [index, line] of lines.entries()) {
@@ -39,7 +39,7 @@ export async function writeLog(store: Store, host: Host, lines: string[]): Promi
     chain.take(value);
     mutations.push({ type: "set", key: logKey(index + 1), value });
     for (const record of project(decodeLine(value))) {
-      mutations.push(recordMutation(1, record, host.now()));
+      mutations.push(recordMutation(1, record, runtime.now()));
     }
   }
   mutations.push({ type: "set", key: HEAD_KEY, value: encodeHead(chain.head) });

@@ -124,8 +124,8 @@ testOnServer(
       "POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
         `Authorization: Bearer ${service.token}\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFF\r\n{`,
     );
-    await until(() => service.host.waits().includes(BODY_LIMIT_MS));
-    await service.host.advance(BODY_LIMIT_MS);
+    await until(() => service.runtime.waits().includes(BODY_LIMIT_MS));
+    await service.runtime.advance(BODY_LIMIT_MS);
     await until(() => connection.received.includes("HTTP/1.1 408 "));
     assertLess(await connection.flood(500, SWALLOWED_BYTES), SWALLOWED_BYTES);
   },

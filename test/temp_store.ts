@@ -1,7 +1,7 @@
 import { issueKey } from "../src/commands/issue_key.ts";
 import { createService, type Service } from "../src/service.ts";
 import { openStore } from "../src/store/open_store.ts";
-import { systemHost } from "../src/system_host.ts";
+import { systemRuntime } from "../src/system_runtime.ts";
 
 /** A store in a file of its own, for processes to share, that is gone when disposed of. */
 export class TempStore implements AsyncDisposable {
@@ -22,7 +22,7 @@ export class TempStore implements AsyncDisposable {
   /** Opens the store beside the processes, as a tool does. */
   async use<T>(work: (service: Service) => Promise<T>): Promise<T> {
     const store = await openStore(this.kvPath, { create: true });
-    const service = createService({ store, host: systemHost, report: () => {} });
+    const service = createService({ store, runtime: systemRuntime, report: () => {} });
     try {
       return await work(service);
     } finally {

@@ -1,14 +1,14 @@
-import { BACKOFF_LIMIT_MS } from "../src/host.ts";
+import { BACKOFF_LIMIT_MS } from "../src/runtime.ts";
 import { issueKey } from "../src/commands/issue_key.ts";
 import { createService, type Service, type ServiceParts } from "../src/service.ts";
 import { KvStore } from "../src/store/kv_store.ts";
 import type { Store } from "../src/store/store.ts";
 import { describedAnswer } from "./assert_described.ts";
-import { FakeHost } from "./fake_host.ts";
+import { FakeRuntime } from "./fake_runtime.ts";
 
 /** A service on a store in memory, wired as in production, with one live key. */
 export interface TestService extends Service, Client {
-  host: FakeHost;
+  runtime: FakeRuntime;
   keyId: string;
   token: string;
   /** What the service reported, as [level, event, details]. */
@@ -31,12 +31,12 @@ export async function openTestService(
   wrap: (store: Store) => Store = (store) => store,
   options: Pick<ServiceParts, "rateLimit"> = {},
 ): Promise<TestService> {
-  const host = new FakeHost();
+  const runtime = new FakeRuntime();
   const reports: TestService["reports"] = [];
-  const store = wrap(awaitedBy(host, new KvStore(await Deno.openKv(":memory:"))));
+  const store = wrap(awaitedBy(runtime, new KvStore(await Deno.openKv(":memory:"))));
   const service = createService({
     store,
-    host,
+    runtime,
     report: (level, event, details) => reports.push([level, event, details]),
     ...options,
   });
@@ -48,14 +48,14 @@ export async function openTestService(
     let isDrained = false;
     const drained = service.appender.drain().finally(() => isDrained = true);
     // Time stands still, and a commit that failed waits for its next try.
-    while (!isDrained) await host.advance(BACKOFF_LIMIT_MS);
+    while (!isDrained) await runtime.advance(BACKOFF_LIMIT_MS);
     await drained;
     store.close();
   };
   return {
     ...service,
     ...client,
-    host,
+    runtime,
     keyId: id,
     token,
     reports,
@@ -63,12 +63,12 @@ export async function openTestService(
   };
 }
 
-/** The store, with a host that lets its calls end before time goes on. */
-function awaitedBy(host: FakeHost, store: Store): Store {
+/** The store, with a runtime that lets its calls end before time goes on. */
+function awaitedBy(runtime: FakeRuntime, store: Store): Store {
   return {
-    get: (key) => host.during(store.get(key)),
-    list: (range, options) => host.during(store.list(range, options)),
-    commit: (commit) => host.during(store.commit(commit)),
+    get: (key) => runtime.during(store.get(key)),
+    list: (range, options) => runtime.during(store.list(range, options)),
+    commit: (commit) => runtime.during(store.commit(commit)),
     close: () => store.close(),
   };
 }

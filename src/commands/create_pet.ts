@@ -1,7 +1,7 @@
 import type { EventMetadata } from "../../events/event.ts";
 import { type NewPet, type Pet, encodePet } from "../../events/pet.ts";
 import { ServiceError } from "../service_error.ts";
-import type { Host } from "../host.ts";
+import type { Runtime } from "../runtime.ts";
 import type { Appender, Command } from "../log/appender.ts";
 import { formatTimestamp } from "../format_timestamp.ts";
 import type { Head } from "../log/head.ts";
@@ -15,7 +15,7 @@ export interface CreatePetParts {
   appender: Appender;
   creations: SingleFlight<CreatePetOutcome>;
   heads: HeadReader;
-  host: Host;
+  runtime: Runtime;
   keys: KeyReader;
   pets: PetReader;
 }
@@ -80,12 +80,12 @@ function appendPet(parts: CreatePetParts, order: CreatePetRequest): Promise<Crea
  * order must have been for the very same pet.
  */
 async function verifyDuplicate(
-  { heads, host, keys, pets }: CreatePetParts,
+  { heads, runtime, keys, pets }: CreatePetParts,
   pet: Pet,
   token: string,
 ): Promise<void> {
   const earlier = await heads.use(async (head) => {
-    await keys.authorize(token, head, host.now());
+    await keys.authorize(token, head, runtime.now());
     return await pets.get(pet.id, head);
   });
   if (earlier?.text === encodePet(pet)) return;
@@ -106,10 +106,10 @@ class CreatePet implements Command {
   constructor(parts: CreatePetParts, order: CreatePetRequest) {
     this.#parts = parts;
     this.#order = order;
-    this.#eventTimeMs = parts.host.now();
+    this.#eventTimeMs = parts.runtime.now();
     const { idempotencyKey } = order;
     this.#origin = {
-      id: parts.host.newId(),
+      id: parts.runtime.newId(),
       time: formatTimestamp(this.#eventTimeMs),
       actor: "",
       ...(idempotencyKey === undefined ? {} : { idempotencyKey: sha256Hex(idempotencyKey) }),
@@ -122,9 +122,9 @@ class CreatePet implements Command {
   }
 
   prepare(head: Head): Promise<void> | void {
-    const { host, keys } = this.#parts;
+    const { runtime, keys } = this.#parts;
     // The clock may have been set back: the event must not have a time at which the key is refused.
-    const key = keys.authorize(this.#order.token, head, Math.max(host.now(), this.#eventTimeMs));
+    const key = keys.authorize(this.#order.token, head, Math.max(runtime.now(), this.#eventTimeMs));
     if (key instanceof Promise) return key.then(({ id }) => this.#prepareFor(id, head));
     return this.#prepareFor(key.id, head);
   }

@@ -1,6 +1,6 @@
 import { type EventBody, OPERATOR, type EventMetadata } from "../../events/event.ts";
 import { newToken } from "../api_key.ts";
-import type { Host } from "../host.ts";
+import type { Runtime } from "../runtime.ts";
 import type { Appender } from "../log/appender.ts";
 import { sha256Hex } from "../sha256.ts";
 
@@ -21,11 +21,11 @@ export type ShowKey = (key: IssuedKey) => Promise<void>;
 
 /** Issues an API key. */
 export async function issueKey(
-  { appender, host }: { appender: Appender; host: Host },
+  { appender, runtime }: { appender: Appender; runtime: Runtime },
   terms: KeyTerms,
   show?: ShowKey,
 ): Promise<IssuedKey> {
-  const { id, token, issue } = newKey(host);
+  const { id, token, issue } = newKey(runtime);
   const fact = issue(terms);
   await show?.({ id, token });
   await appender.append({ prepare: () => {}, decide: () => [fact] });
@@ -34,12 +34,12 @@ export async function issueKey(
 
 /** A key that is nobody's until the fact of its issue, which `issue` makes, is in the log. */
 export function newKey(
-  host: Host,
-  now = host.now(),
+  runtime: Runtime,
+  now = runtime.now(),
 ): IssuedKey & { issue: (terms: KeyTerms) => EventBody & EventMetadata } {
-  const token = newToken(host.randomBytes);
+  const token = newToken(runtime.randomBytes);
   // The event that issues a key lends it its id: who has the id of a key has found its origin.
-  const id = host.newId();
+  const id = runtime.newId();
   const time = new Date(now).toISOString();
   const tokenHash = sha256Hex(token);
   const issue = ({ label, expiresAt }: KeyTerms) => ({

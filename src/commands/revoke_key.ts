@@ -1,6 +1,6 @@
 import { OPERATOR } from "../../events/event.ts";
 import type { ApiKey } from "../api_key.ts";
-import type { Host } from "../host.ts";
+import type { Runtime } from "../runtime.ts";
 import type { Appender } from "../log/appender.ts";
 import { listKeys } from "../projections/key_reader.ts";
 import type { Store } from "../store/store.ts";
@@ -10,11 +10,11 @@ import type { Store } from "../store/store.ts";
  * has that id. A key that was revoked at once before gets no second event.
  */
 export async function revokeKey(
-  { appender, host, store }: { appender: Appender; host: Host; store: Store },
+  { appender, runtime, store }: { appender: Appender; runtime: Runtime; store: Store },
   keyId: string,
 ): Promise<ApiKey | undefined> {
   let found: ApiKey | undefined;
-  const origin = { id: host.newId(), time: new Date(host.now()).toISOString(), actor: OPERATOR };
+  const origin = { id: runtime.newId(), time: new Date(runtime.now()).toISOString(), actor: OPERATOR };
   await appender.append({
     async prepare(head) {
       found = (await listKeys(store, head)).find(({ id }) => id === keyId);

@@ -1,6 +1,6 @@
 import { OPERATOR } from "../../events/event.ts";
 import { type ApiKey, stateOf } from "../api_key.ts";
-import type { Host } from "../host.ts";
+import type { Runtime } from "../runtime.ts";
 import type { Appender } from "../log/appender.ts";
 import { listKeys } from "../projections/key_reader.ts";
 import type { Store } from "../store/store.ts";
@@ -33,14 +33,14 @@ export class UnrotatableKeyError extends Error {
  * before: a key has one successor. `show` gets the successor once the old key is known to be rotatable.
  */
 export async function rotateKey(
-  { appender, host, store }: { appender: Appender; host: Host; store: Store },
+  { appender, runtime, store }: { appender: Appender; runtime: Runtime; store: Store },
   keyId: string,
   { overlapMs, label, lifetimeMs }: RotationTerms,
   show?: ShowKey,
 ): Promise<Rotation> {
-  const now = host.now();
-  const { id, token, issue } = newKey(host, now);
-  const revocation = { id: host.newId(), time: new Date(now).toISOString(), actor: OPERATOR };
+  const now = runtime.now();
+  const { id, token, issue } = newKey(runtime, now);
+  const revocation = { id: runtime.newId(), time: new Date(now).toISOString(), actor: OPERATOR };
   let found: ApiKey | undefined;
   let rotation: Rotation | undefined;
   let isShown = false;

@@ -1,5 +1,5 @@
 import { ServiceError } from "../service_error.ts";
-import type { Host } from "../host.ts";
+import type { Runtime } from "../runtime.ts";
 import { APPEND_LIMIT_MS } from "../log/appender.ts";
 
 /** How long one that waits for others of its name goes on to wait for the next of them. */
@@ -13,12 +13,12 @@ export const SINGLE_FLIGHT_WAITING_LIMIT = 2_048;
  * for the first and shares its outcome; where the first failed, the second starts its own.
  */
 export class SingleFlight<Outcome extends object> {
-  #host: Host;
+  #runtime: Runtime;
   #waiting = 0;
   #underWay = new Map<string, Promise<Outcome | undefined>>();
 
-  constructor(host: Host) {
-    this.#host = host;
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime;
   }
 
   /**
@@ -26,11 +26,11 @@ export class SingleFlight<Outcome extends object> {
    * for too long.
    */
   async share(name: string, start: () => Promise<Outcome>): Promise<Outcome> {
-    const deadline = this.#host.monotonicNow() + SINGLE_FLIGHT_LIMIT_MS;
+    const deadline = this.#runtime.monotonicNow() + SINGLE_FLIGHT_LIMIT_MS;
     for (let flight; (flight = this.#underWay.get(name)) !== undefined;) {
       const outcome = await this.#waitFor(flight);
       if (outcome !== undefined) return outcome;
-      if (this.#host.monotonicNow() >= deadline) {
+      if (this.#runtime.monotonicNow() >= deadline) {
         throw new ServiceError(
           "outcome_unknown",
           "Earlier requests with the same Idempotency-Key have had no outcome yet",

@@ -55,7 +55,7 @@ export function createHandler(parts: HandlerParts): RequestHandler {
   const open = publicRoutes(parts);
   const cors = new Cors(parts.corsOrigins);
   return async (request, connection) => {
-    const requestId = parts.host.newId();
+    const requestId = parts.runtime.newId();
     const progress: Progress = {};
     let answer: Answer;
     try {
@@ -105,9 +105,9 @@ function answerTo(
   if (method === "POST" && path === PETS_PATH) {
     return answerToCreate(request, search, token, parts, progress);
   }
-  const { heads, host, keys, pets } = parts;
+  const { heads, runtime, keys, pets } = parts;
   return heads.use(async (head) => {
-    const key = await keys.authorize(token, head, host.now());
+    const key = await keys.authorize(token, head, runtime.now());
     expectWithinLimit(key, parts, progress);
     if (methods === undefined) throw new HttpError("not_found", "Nothing stands at this path");
     if (!isRead) throw methodNotAllowed(methods);
@@ -144,8 +144,8 @@ async function answerToCreate(
 }
 
 /** Resolves to the token's key where it stands on the head as of now. */
-function authorize(token: string, { heads, host, keys }: HandlerParts): Promise<ApiKey> {
-  return heads.use((head) => keys.authorize(token, head, host.now()));
+function authorize(token: string, { heads, runtime, keys }: HandlerParts): Promise<ApiKey> {
+  return heads.use((head) => keys.authorize(token, head, runtime.now()));
 }
 
 /** Counts a request of that key. Refuses with `rate_limited`. */

@@ -1,6 +1,6 @@
 /** A limit on the requests of each API key, for one instance. Several instances do not share their counts. */
 
-import { type Host, sleep } from "../host.ts";
+import { type Runtime, sleep } from "../runtime.ts";
 
 /** Highest rate that can be set, in requests a second. */
 export const RATE_LIMIT_MAX = 1_000_000;
@@ -38,17 +38,17 @@ export class RateLimiter {
   readonly perSecond: number;
   readonly #capacity: number;
   readonly #policy: string;
-  readonly #host: Host;
+  readonly #runtime: Runtime;
   /** In the order of last use. */
   readonly #buckets = new Map<string, Bucket>();
   #heldBack = 0;
 
   /** `perSecond` is a whole number from 1 to {@linkcode RATE_LIMIT_MAX}. */
-  constructor(perSecond: number, host: Host) {
+  constructor(perSecond: number, runtime: Runtime) {
     this.perSecond = perSecond;
     this.#capacity = BURST_SECONDS * perSecond;
     this.#policy = `"default";q=${this.#capacity};w=${BURST_SECONDS}`;
-    this.#host = host;
+    this.#runtime = runtime;
   }
 
   /**
@@ -56,7 +56,7 @@ export class RateLimiter {
    * bucket gets one token a second at least.
    */
   count(keyId: string): CountedRequest {
-    const now = this.#host.monotonicNow();
+    const now = this.#runtime.monotonicNow();
     const bucket = this.#buckets.get(keyId) ?? { tokens: this.#capacity, atMs: now };
     const refill = (now - bucket.atMs) * this.perSecond / 1_000;
     const tokens = Math.min(this.#capacity, bucket.tokens + refill);
@@ -79,7 +79,7 @@ export class RateLimiter {
   async holdBack(): Promise<void> {
     if (this.#heldBack >= HELD_BACK_LIMIT) return;
     this.#heldBack++;
-    await sleep(this.#host, HOLD_BACK_MS);
+    await sleep(this.#runtime, HOLD_BACK_MS);
     this.#heldBack--;
   }
 

@@ -1,4 +1,4 @@
-import type { Host } from "../host.ts";
+import type { Runtime } from "../runtime.ts";
 import { redactKeys } from "../redact_keys.ts";
 import type { Report } from "../report.ts";
 
@@ -17,7 +17,7 @@ const FORWARDED_FOR_LENGTH = 100;
 export type RefusalReason = "missing" | "invalid";
 
 export interface RefusedCredentialsParts {
-  host: Host;
+  runtime: Runtime;
   report: Report;
   /** Is called at every refusal. */
   count?: (reason: RefusalReason) => void;
@@ -52,11 +52,11 @@ export class RefusedCredentials {
     this.#refused++;
     this.#noteClient(address, forwardedForOf(headers));
     if (this.#isReportDue) return;
-    const { host } = this.#parts;
-    const waitMs = this.#reportedAtMs + REPORT_INTERVAL_MS - host.monotonicNow();
+    const { runtime } = this.#parts;
+    const waitMs = this.#reportedAtMs + REPORT_INTERVAL_MS - runtime.monotonicNow();
     if (waitMs <= 0) return this.#report();
     this.#isReportDue = true;
-    host.after(waitMs, () => this.#report());
+    runtime.setTimer(waitMs, () => this.#report());
   }
 
   #noteClient(address: string | undefined, forwardedFor: string | undefined): void {
@@ -75,7 +75,7 @@ export class RefusedCredentials {
     this.#parts.report("warn", "credentials_refused", { refused: this.#refused, clients });
     this.#clients.clear();
     this.#refused = 0;
-    this.#reportedAtMs = this.#parts.host.monotonicNow();
+    this.#reportedAtMs = this.#parts.runtime.monotonicNow();
     this.#isReportDue = false;
   }
 }

@@ -1,4 +1,4 @@
-import type { Host } from "../host.ts";
+import type { Runtime } from "../runtime.ts";
 import type { BodyCancellation } from "./body_cancellation.ts";
 import { type ErrorCode, HttpError } from "./errors.ts";
 
@@ -12,7 +12,7 @@ export const BODY_LIMIT_BYTES = 64 * 1024;
 export const BODY_LIMIT_MS = 10_000;
 
 export interface BodyLimits {
-  host: Host;
+  runtime: Runtime;
   /** Made when bodies that are still arriving are waited for no longer. */
   bodyCancellation: BodyCancellation;
 }
@@ -109,12 +109,12 @@ async function readAll(
   return bytes;
 }
 
-function withinTime<T>(reading: Promise<T>, { host, bodyCancellation }: BodyLimits): Promise<T> {
+function withinTime<T>(reading: Promise<T>, { runtime, bodyCancellation }: BodyLimits): Promise<T> {
   return new Promise((resolve, reject) => {
     const refuse = (code: ErrorCode, message: string) =>
       reject(new HttpError(code, message, { connection: "close" }));
     const stopWaiting = bodyCancellation.wait(() => refuse("shutting_down", "The service is shutting down"));
-    const cancel = host.after(
+    const cancel = runtime.setTimer(
       BODY_LIMIT_MS,
       () => refuse("request_timeout", `The body did not arrive within ${BODY_LIMIT_MS} ms`),
     );

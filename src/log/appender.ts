@@ -8,7 +8,7 @@ import { encodeEvent, type EventBody, type RecordedEvent, type EventMetadata } f
 import { bytesEqual } from "../bytes_equal.ts";
 import { encodeUtf8Pooled } from "../encode_utf8_pooled.ts";
 import { ServiceError } from "../service_error.ts";
-import { backoffMs, type Host, sleep } from "../host.ts";
+import { backoffMs, type Runtime, sleep } from "../runtime.ts";
 import { reasonOf, type Report } from "../report.ts";
 import { sha256Hex } from "../sha256.ts";
 import { NotAttemptedError } from "../store/bounded_store.ts";
@@ -64,7 +64,7 @@ export interface AppenderParts {
   store: Store;
   heads: HeadReader;
   project: (event: RecordedEvent) => ProjectionRecord[];
-  host: Host;
+  runtime: Runtime;
   report: Report;
   /** Told what every commit of this appender put into the projections, before its commands are answered. */
   committed: (records: readonly ProjectionRecord[]) => void;
@@ -140,7 +140,7 @@ export class Appender {
   constructor(parts: AppenderParts) {
     this.#parts = parts;
     this.#limitMs = parts.appendLimitMs ?? APPEND_LIMIT_MS;
-    this.#backoff = new ContentionBackoff(parts.host);
+    this.#backoff = new ContentionBackoff(parts.runtime);
   }
 
   /**
@@ -159,7 +159,7 @@ export class Appender {
     return new Promise((resolve, reject) => {
       const pending: Pending = {
         command,
-        deadline: this.#parts.host.monotonicNow() + this.#limitMs,
+        deadline: this.#parts.runtime.monotonicNow() + this.#limitMs,
         preparedEpoch: -1,
         putBack: false,
         unclear: false,
@@ -190,35 +190,35 @@ export class Appender {
   }
 
   async #work(): Promise<void> {
-    const { host, report } = this.#parts;
+    const { runtime, report } = this.#parts;
     let cancelSweep = () => {};
     const sweep = () => {
       this.#answerOverdue();
-      cancelSweep = host.after(SWEEP_MS, sweep);
+      cancelSweep = runtime.setTimer(SWEEP_MS, sweep);
     };
-    cancelSweep = host.after(SWEEP_MS, sweep);
+    cancelSweep = runtime.setTimer(SWEEP_MS, sweep);
     const backoff = this.#backoff;
     let hasLanded = false;
     for (let failures = 0; this.#waiting.length > 0;) {
       // What is at the door with the first shall share its commit; who came while one was in flight is many.
-      if (!hasLanded || this.#waiting.length === 1) await host.turn();
+      if (!hasLanded || this.#waiting.length === 1) await runtime.nextTurn();
       hasLanded = false;
       try {
         const attempt = await this.#assemble(await this.#base());
         if (attempt === undefined) continue;
-        const started = host.monotonicNow();
+        const started = runtime.monotonicNow();
         const outcome = await this.#commitUntilKnown(attempt);
         if (outcome === "unclear") {
-          await sleep(host, backoffMs(host, failures++));
+          await sleep(runtime, backoffMs(runtime, failures++));
           continue;
         }
         failures = 0;
         hasLanded = outcome === "landed";
-        const pauseMs = outcome === "lost" ? backoff.onConflict() : backoff.onCommitted(host.monotonicNow() - started);
-        if (pauseMs > 0 && this.#waiting.length > 0) await sleep(host, pauseMs);
+        const pauseMs = outcome === "lost" ? backoff.onConflict() : backoff.onCommitted(runtime.monotonicNow() - started);
+        if (pauseMs > 0 && this.#waiting.length > 0) await sleep(runtime, pauseMs);
       } catch (error) {
         report("warn", "append_failed", { reason: reasonOf(error) });
-        await sleep(host, backoffMs(host, failures++));
+        await sleep(runtime, backoffMs(runtime, failures++));
       }
     }
     // In the same turn as the last look at the queue, or a command that comes now would wait for ever.
@@ -228,11 +228,11 @@ export class Appender {
   }
 
   async #base(): Promise<HeadEntry> {
-    const { heads, host } = this.#parts;
+    const { heads, runtime } = this.#parts;
     // A read costs little beside a commit that comes too late.
     const isOld = heads.latest === undefined || this.#needsFreshBase || this.#backoff.areOthersNear;
     if (isOld) {
-      this.#baseReadAt = host.monotonicNow();
+      this.#baseReadAt = runtime.monotonicNow();
       await heads.read();
     }
     this.#needsFreshBase = false;
@@ -332,7 +332,7 @@ export class Appender {
   /** What a prepared command adds to a commit after that head. Throws where it refuses. */
   #shareOf({ command, share }: Pending, head: Head): Share {
     if (share?.head === head) return share;
-    const { project, host } = this.#parts;
+    const { project, runtime } = this.#parts;
     const generations = writtenGenerations(head);
     const events: RecordedEvent[] = [];
     const lines: Uint8Array[] = [];
@@ -349,7 +349,7 @@ export class Appender {
       for (const record of project(event)) {
         records.push(record);
         for (const generation of generations) {
-          mutations.push(recordMutation(generation, record, host.now()));
+          mutations.push(recordMutation(generation, record, runtime.now()));
         }
       }
     }
@@ -388,7 +388,7 @@ export class Appender {
    * first time the command is to be prepared again, on a head read anew.
    */
   #putsBack(pending: Pending): boolean {
-    const isBaseInTime = this.#parts.host.monotonicNow() - this.#baseReadAt <= HEAD_LIMIT_MS;
+    const isBaseInTime = this.#parts.runtime.monotonicNow() - this.#baseReadAt <= HEAD_LIMIT_MS;
     if (pending.putBack && isBaseInTime) return false;
     pending.putBack = true;
     pending.preparedEpoch = -1;
@@ -402,7 +402,7 @@ export class Appender {
    * not even made, its commands wait again; where that stays unclear, they were answered at their deadline.
    */
   async #commitUntilKnown(attempt: Attempt): Promise<"landed" | "lost" | "unclear"> {
-    const { host, heads, report, watch } = this.#parts;
+    const { runtime, heads, report, watch } = this.#parts;
     for (const { pending } of attempt.members) pending.unclear = true;
     for (let tries = 0;; tries++) {
       try {
@@ -441,7 +441,7 @@ export class Appender {
         }
       }
       if (attempt.members.every(({ pending }) => pending.settled)) return "unclear";
-      await sleep(host, backoffMs(host, tries));
+      await sleep(runtime, backoffMs(runtime, tries));
     }
   }
 
@@ -484,7 +484,7 @@ export class Appender {
    */
   #acknowledge(attempt: Attempt): void {
     if (this.#waiting.length === 0) this.#answer(attempt);
-    else this.#answering = this.#parts.host.turn().then(() => this.#answer(attempt));
+    else this.#answering = this.#parts.runtime.nextTurn().then(() => this.#answer(attempt));
   }
 
   #answer({ members, lines, records }: Attempt): void {
@@ -495,7 +495,7 @@ export class Appender {
   }
 
   #answerOverdue(): void {
-    const now = this.#parts.host.monotonicNow();
+    const now = this.#parts.runtime.monotonicNow();
     for (const pending of this.#arrivals) {
       if (pending.deadline > now) break;
       settle(pending, () => pending.reject(overdue(pending, this.#limitMs)));

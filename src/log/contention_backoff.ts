@@ -1,4 +1,4 @@
-import type { Host } from "../host.ts";
+import type { Runtime } from "../runtime.ts";
 
 /** An instance that wins for so long, and so often, lets others go first for once. */
 const ROW_LIMIT_MS = 500;
@@ -22,19 +22,19 @@ const JITTER_LIMIT_MS = 4;
  * One that never loses cannot know whether it is alone, and so makes a pause now and then.
  */
 export class ContentionBackoff {
-  #host: Host;
+  #runtime: Runtime;
   #lost = 0;
   #won = 0;
   #rowSince = 0;
   #othersUntil = -Infinity;
 
-  constructor(host: Host) {
-    this.#host = host;
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime;
   }
 
   /** Whether another instance was first a moment ago. */
   get areOthersNear(): boolean {
-    return this.#host.monotonicNow() < this.#othersUntil;
+    return this.#runtime.monotonicNow() < this.#othersUntil;
   }
 
   /** Whether pauses of others do not suffice, as where this instance is slower than they are. */
@@ -46,9 +46,9 @@ export class ContentionBackoff {
   onConflict(): number {
     this.#lost++;
     this.#startRow();
-    this.#othersUntil = this.#host.monotonicNow() + OTHERS_REMEMBERED_MS;
+    this.#othersUntil = this.#runtime.monotonicNow() + OTHERS_REMEMBERED_MS;
     // Hardly at all: the new head is known by now. By chance, so that those who lost to one do not meet again.
-    return Math.ceil(Math.min(JITTER_LIMIT_MS, this.#lost) * this.#host.random());
+    return Math.ceil(Math.min(JITTER_LIMIT_MS, this.#lost) * this.#runtime.random());
   }
 
   /** How long to wait before the next commit, in milliseconds, after one that landed and took so long. */
@@ -57,19 +57,19 @@ export class ContentionBackoff {
     this.#lost = 0;
     if (turns > 0) this.#startRow();
     else this.#won++;
-    return Math.round(Math.min(PAUSE_LIMIT_MS, turns * commitMs * (0.5 + this.#host.random())));
+    return Math.round(Math.min(PAUSE_LIMIT_MS, turns * commitMs * (0.5 + this.#runtime.random())));
   }
 
   #turnsToWait(): number {
     if (this.#lost > 0) return Math.min(PAUSE_LIMIT_TURNS, this.#lost);
     if (this.areOthersNear) return 1;
-    const rowMs = this.#host.monotonicNow() - this.#rowSince;
+    const rowMs = this.#runtime.monotonicNow() - this.#rowSince;
     const isLongRow = this.#won >= ROW_LIMIT_COMMITS && rowMs >= ROW_LIMIT_MS;
     return isLongRow ? 2 : 0;
   }
 
   #startRow(): void {
     this.#won = 0;
-    this.#rowSince = this.#host.monotonicNow();
+    this.#rowSince = this.#runtime.monotonicNow();
   }
 }

@@ -1,5 +1,5 @@
 import { ServiceError } from "../service_error.ts";
-import { backoffMs, type Host } from "../host.ts";
+import { backoffMs, type Runtime } from "../runtime.ts";
 import type { Store } from "../store/store.ts";
 import { HeadLostError, type HeadReader } from "./head_reader.ts";
 import { readWholeLog, type WholeLine } from "./read_whole_log.ts";
@@ -10,7 +10,7 @@ export const FOLLOW_INTERVAL_MS = 200;
 export interface FollowParts {
   store: Store;
   heads: HeadReader;
-  host: Host;
+  runtime: Runtime;
   /** Told once that the store has gone away, with the reason, and once that it is there again. */
   reachable: (isThere: boolean, reason?: string) => void;
 }
@@ -29,7 +29,7 @@ export interface FollowRange {
  * taken the place of the one before, and `LogDamagedError`.
  */
 export async function* followLog(
-  { store, heads, host, reachable }: FollowParts,
+  { store, heads, runtime, reachable }: FollowParts,
   { from, to = Infinity, signal }: FollowRange,
 ): AsyncGenerator<WholeLine[]> {
   let next = from;
@@ -49,12 +49,12 @@ export async function* followLog(
       if (error instanceof HeadLostError) throw error;
       if (failures++ === 0) reachable(false, error.message);
     }
-    const pause = failures === 0 ? FOLLOW_INTERVAL_MS : backoffMs(host, failures);
-    if (next <= to) await pauseUnlessAborted(host, pause, signal);
+    const pause = failures === 0 ? FOLLOW_INTERVAL_MS : backoffMs(runtime, failures);
+    if (next <= to) await pauseUnlessAborted(runtime, pause, signal);
   }
 }
 
-function pauseUnlessAborted(host: Host, ms: number, signal: AbortSignal): Promise<void> {
+function pauseUnlessAborted(runtime: Runtime, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
     const end = () => {
@@ -62,7 +62,7 @@ function pauseUnlessAborted(host: Host, ms: number, signal: AbortSignal): Promis
       signal.removeEventListener("abort", end);
       resolve();
     };
-    const cancel = host.after(ms, end);
+    const cancel = runtime.setTimer(ms, end);
     signal.addEventListener("abort", end);
   });
 }

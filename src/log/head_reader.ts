@@ -1,5 +1,5 @@
 import { ServiceError } from "../service_error.ts";
-import type { Host } from "../host.ts";
+import type { Runtime } from "../runtime.ts";
 import type { Report } from "../report.ts";
 import { HEAD_KEY } from "../store/keyspace.ts";
 import type { Store } from "../store/store.ts";
@@ -32,7 +32,7 @@ export class HeadLostError extends ServiceError {
  */
 export class HeadReader {
   #store: Store;
-  #host: Host;
+  #runtime: Runtime;
   #report: Report;
   #latest: HeadEntry | undefined;
   /** When the store was last known to hold the latest head. */
@@ -41,9 +41,9 @@ export class HeadReader {
   #inFlight: Promise<unknown> | undefined;
   #next: Promise<HeadEntry> | undefined;
 
-  constructor(store: Store, host: Host, report: Report = () => {}) {
+  constructor(store: Store, runtime: Runtime, report: Report = () => {}) {
     this.#store = store;
-    this.#host = host;
+    this.#runtime = runtime;
     this.#report = report;
   }
 
@@ -54,7 +54,7 @@ export class HeadReader {
 
   /** The latest head, if the store held it a moment ago: within {@linkcode HEAD_RECENT_MS}. */
   get recent(): Head | undefined {
-    const isRecent = this.#host.monotonicNow() - this.#latestSeenAt <= HEAD_RECENT_MS;
+    const isRecent = this.#runtime.monotonicNow() - this.#latestSeenAt <= HEAD_RECENT_MS;
     return isRecent ? this.#latest?.head : undefined;
   }
 
@@ -68,9 +68,9 @@ export class HeadReader {
    * still, a replay may have removed what was being read: whatever came of it is a `store_unavailable`.
    */
   async use<T>(work: (head: Head) => T | Promise<T>): Promise<T> {
-    const start = this.#host.monotonicNow();
+    const start = this.#runtime.monotonicNow();
     const expectInTime = () => {
-      if (this.#host.monotonicNow() - start <= HEAD_LIMIT_MS) return;
+      if (this.#runtime.monotonicNow() - start <= HEAD_LIMIT_MS) return;
       throw new ServiceError("store_unavailable", "The answer took so long that it may be out of date");
     };
     let outcome: T;
@@ -88,7 +88,7 @@ export class HeadReader {
   advance(entry: HeadEntry): void {
     if (this.#latest !== undefined && !isNewer(entry, this.#latest)) return;
     this.#latest = entry;
-    this.#latestSeenAt = this.#host.monotonicNow();
+    this.#latestSeenAt = this.#runtime.monotonicNow();
   }
 
   /**
@@ -99,7 +99,7 @@ export class HeadReader {
     const known = this.#latest;
     const entry = await this.#store.get(HEAD_KEY);
     if (entry !== null && entry.versionstamp === this.#latest?.versionstamp) {
-      this.#latestSeenAt = this.#host.monotonicNow();
+      this.#latestSeenAt = this.#runtime.monotonicNow();
       if (this.#isLost) this.#expectToFollow(this.#latest, known);
       return this.#latest;
     }
@@ -131,7 +131,7 @@ export class HeadReader {
   async #readNext(): Promise<HeadEntry> {
     await this.#inFlight;
     // A turn costs one request nothing to speak of, and lets all that are at the door come along.
-    await this.#host.turn();
+    await this.#runtime.nextTurn();
     this.#next = undefined;
     const reading = this.read();
     this.#inFlight = reading.catch(() => {});

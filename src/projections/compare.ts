@@ -3,7 +3,7 @@
 import { type RecordedEvent, MalformedEventError } from "../../events/event.ts";
 import { PET_STATUSES, type PetStatus } from "../../events/pet.ts";
 import { bytesEqual } from "../bytes_equal.ts";
-import type { Host } from "../host.ts";
+import type { Runtime } from "../runtime.ts";
 import { IDEMPOTENCY_LIFETIME_MS } from "../idempotency_lifetime.ts";
 import { LogVerifier, decodeLine } from "../log/log_verifier.ts";
 import { readHead } from "../log/head.ts";
@@ -36,7 +36,7 @@ export interface Difference {
 
 export interface ComparisonParts {
   store: Store;
-  host: Host;
+  runtime: Runtime;
   /** Does what {@linkcode storeMatches} does, on another thread. */
   matchesStore?: (expected: PackedRecords[]) => Promise<boolean>;
   generation: number;
@@ -191,10 +191,10 @@ export class Comparison {
   }
 
   #miss({ expiresAt }: ProjectionRecord, key: Deno.KvKey, position: number): void {
-    const { host, mayMissUntil = 0 } = this.#parts;
+    const { runtime, mayMissUntil = 0 } = this.#parts;
     if (position <= mayMissUntil) return;
     if (expiresAt === undefined) return this.#differ("missing", key, position);
-    const now = host.now();
+    const now = runtime.now();
     // The store keeps for longer what expires, so clocks that differ do not matter.
     if (expiresAt <= now) return;
     this.#missing.add({ key, position }, expiresAt - IDEMPOTENCY_LIFETIME_MS, now);
@@ -273,7 +273,7 @@ export interface ServedComparison {
  * removed that generation meanwhile. Throws `UnsoundError` where the log is not sound.
  */
 export async function compareServed(
-  parts: { store: Store; host: Host },
+  parts: { store: Store; runtime: Runtime },
   progress: (done: number, total: number) => void,
 ): Promise<ServedComparison> {
   for (;;) {
@@ -290,7 +290,7 @@ export async function compareServed(
 
 /** Compares generations with the log up to a position, in one reading of it. */
 export async function compareWithLog(
-  { store, host }: { store: Store; host: Host },
+  { store, runtime }: { store: Store; runtime: Runtime },
   { generations, until }: { generations: number[]; until: number },
   progress: (done: number) => Promise<void> | void,
 ): Promise<Differences[]> {
@@ -298,7 +298,7 @@ export async function compareWithLog(
   const comparisons = generations.map((generation, index) =>
     new Comparison({
       store,
-      host,
+      runtime,
       generation,
       differs: (one, count) => results[index].add(one, count),
     })

@@ -1,6 +1,6 @@
 import { type ApiKey, type ApiKeyState, isToken, stateOf } from "../api_key.ts";
 import { ServiceError } from "../service_error.ts";
-import type { Host } from "../host.ts";
+import type { Runtime } from "../runtime.ts";
 import type { Head } from "../log/head.ts";
 import { sha256Hex } from "../sha256.ts";
 import { keyByTokenKey, projectionKey } from "../store/keyspace.ts";
@@ -16,7 +16,7 @@ interface Remembered {
   generation: number;
   keyPosition: number;
   /**
-   * When the key ends, on the monotonic clock of the host, as reckoned when it was read. If somebody sets
+   * When the key ends, on the monotonic clock of the runtime, as reckoned when it was read. If somebody sets
    * the wall clock back later, the key ends no later for that.
    */
   endsAtMonotonicMs: number;
@@ -25,19 +25,19 @@ interface Remembered {
 /** Looks API keys up by their token. A key read once comes from memory until an event concerns keys. */
 export class KeyReader {
   #store: Store;
-  #host: Host;
+  #runtime: Runtime;
   #byToken = new Map<string, Remembered>();
 
-  constructor(store: Store, host: Host) {
+  constructor(store: Store, runtime: Runtime) {
     this.#store = store;
-    this.#host = host;
+    this.#runtime = runtime;
   }
 
   /** The live key of the token as of that head, if memory alone can tell. */
   cached(token: string, head: Head): ApiKey | undefined {
     const remembered = this.#byToken.get(token);
     if (remembered === undefined || !isAsOf(head, remembered)) return undefined;
-    return this.#stateOf(remembered, this.#host.now()) === "live" ? remembered.key : undefined;
+    return this.#stateOf(remembered, this.#runtime.now()) === "live" ? remembered.key : undefined;
   }
 
   /** The live key of the token as of that head. Throws or rejects with `invalid_credentials`. */
@@ -56,7 +56,7 @@ export class KeyReader {
     if (this.#byToken.size >= CACHE_LIMIT) this.#byToken.delete(this.#byToken.keys().next().value!);
     const { generation, keyPosition } = head;
     const endsAt = Math.min(key.expiresAt ?? Infinity, key.revokedAt ?? Infinity);
-    const endsAtMonotonicMs = this.#host.monotonicNow() + endsAt - now;
+    const endsAtMonotonicMs = this.#runtime.monotonicNow() + endsAt - now;
     const remembered = { key, generation, keyPosition, endsAtMonotonicMs };
     this.#byToken.set(token, remembered);
     return this.#alive(remembered, now);
@@ -70,7 +70,7 @@ export class KeyReader {
 
   #stateOf({ key, endsAtMonotonicMs }: Remembered, now: number): ApiKeyState {
     const state = stateOf(key, now);
-    if (state !== "live" || this.#host.monotonicNow() < endsAtMonotonicMs) return state;
+    if (state !== "live" || this.#runtime.monotonicNow() < endsAtMonotonicMs) return state;
     return key.revokedAt === undefined ? "expired" : "revoked";
   }
 

@@ -6,8 +6,8 @@
  */
 
 import type { RecordedEvent } from "../../events/event.ts";
-import type { Host } from "../host.ts";
-import { sleep } from "../host.ts";
+import type { Runtime } from "../runtime.ts";
+import { sleep } from "../runtime.ts";
 import { encodeHead, type Head, type HeadEntry, readHead } from "../log/head.ts";
 import { splitIntoCommits } from "../store/commit_size.ts";
 import { keyText } from "../store/key_text.ts";
@@ -50,7 +50,7 @@ export interface ReplayOutcome {
  * then the old generation is served on.
  */
 export async function replay(
-  { store, host }: { store: Store; host: Host },
+  { store, runtime }: { store: Store; runtime: Runtime },
   options: ReplayOptions = {},
 ): Promise<ReplayOutcome> {
   // An empty log has nothing to be rebuilt, and a lease alone would make its store a stranger's.
@@ -63,8 +63,8 @@ export async function replay(
       differences: new Differences(),
     };
   }
-  const lease = await ReplayLease.take(store, host, options.onWait ?? (() => {}));
-  const work = new Replay(store, host, lease, options);
+  const lease = await ReplayLease.take(store, runtime, options.onWait ?? (() => {}));
+  const work = new Replay(store, runtime, lease, options);
   const outcome = await work.run();
   await lease.release();
   return outcome;
@@ -72,14 +72,14 @@ export async function replay(
 
 class Replay {
   #store: Store;
-  #host: Host;
+  #runtime: Runtime;
   #lease: ReplayLease;
   #graceMs: number;
   #progress: NonNullable<ReplayOptions["progress"]>;
 
-  constructor(store: Store, host: Host, lease: ReplayLease, options: ReplayOptions) {
+  constructor(store: Store, runtime: Runtime, lease: ReplayLease, options: ReplayOptions) {
     this.#store = store;
-    this.#host = host;
+    this.#runtime = runtime;
     this.#lease = lease;
     this.#graceMs = options.graceMs ?? GRACE_MS;
     this.#progress = options.progress ?? (() => {});
@@ -133,7 +133,7 @@ class Replay {
   }
 
   async #write(generation: number, events: RecordedEvent[]): Promise<void> {
-    const now = this.#host.now();
+    const now = this.#runtime.now();
     const mutations = events.flatMap(project)
       .filter((record) => isRetained(record, now))
       .map((record) => recordMutation(generation, record, now));
@@ -146,7 +146,7 @@ class Replay {
 
   async #compare(old: number, generation: number, until: number): Promise<Differences> {
     const [ofOld, ofNew] = await compareWithLog(
-      { store: this.#store, host: this.#host },
+      { store: this.#store, runtime: this.#runtime },
       { generations: [old, generation], until },
       (done) => {
         this.#progress("compare", done, until);
@@ -203,7 +203,7 @@ class Replay {
 
   /** Replaces the head, which others move all the while. */
   async #changeHead(change: (head: Head) => Head): Promise<Head> {
-    const deadline = this.#host.monotonicNow() + RETRY_LIMIT_MS;
+    const deadline = this.#runtime.monotonicNow() + RETRY_LIMIT_MS;
     do {
       const { head, versionstamp } = await this.#head();
       const next = change(head);
@@ -211,8 +211,8 @@ class Replay {
       const checks = [{ key: HEAD_KEY, versionstamp }];
       if (await this.#lease.commit({ checks, mutations })) return next;
       // Hardly at all, for whoever writes now goes on at once.
-      await sleep(this.#host, this.#host.random());
-    } while (this.#host.monotonicNow() < deadline);
+      await sleep(this.#runtime, this.#runtime.random());
+    } while (this.#runtime.monotonicNow() < deadline);
     throw new Error("Others moved the head at each attempt to change it; run the replay again");
   }
 

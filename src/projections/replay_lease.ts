@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { Instant, Ulid } from "../../events/api_key.ts";
-import { backoffMs, type Host, sleep } from "../host.ts";
+import { backoffMs, type Runtime, sleep } from "../runtime.ts";
 import { REPLAY_KEY } from "../store/keyspace.ts";
 import { RETRY_LIMIT_MS } from "../store/retrying_store.ts";
 import type { Commit, Mutation, Store, StoreEntry } from "../store/store.ts";
@@ -45,16 +45,16 @@ export class ReplayLease {
   /** Up to which position the generation being built is filled in, by this replay or the one before. */
   filledTo: number;
   #store: Store;
-  #host: Host;
+  #runtime: Runtime;
   #owner: string;
   #beat = 0;
   #beatAt = 0;
   #versionstamp: string | null;
 
-  private constructor(store: Store, host: Host, found: StoreEntry | null) {
+  private constructor(store: Store, runtime: Runtime, found: StoreEntry | null) {
     this.#store = store;
-    this.#host = host;
-    this.#owner = host.newId();
+    this.#runtime = runtime;
+    this.#owner = runtime.newId();
     this.#versionstamp = found?.versionstamp ?? null;
     this.filledTo = decodeLease(found?.value)?.filledTo ?? 0;
   }
@@ -64,27 +64,27 @@ export class ReplayLease {
    * {@linkcode LEASE_LIMIT_MS}. Throws `ReplayUnderWayError` where it lives. Looks at no clock but its
    * own, since those of two machines may differ.
    */
-  static async take(store: Store, host: Host, onWait: () => void): Promise<ReplayLease> {
+  static async take(store: Store, runtime: Runtime, onWait: () => void): Promise<ReplayLease> {
     const found = await store.get(REPLAY_KEY);
     if (found !== null) {
       onWait();
-      const deadline = host.monotonicNow() + LEASE_LIMIT_MS;
-      while (host.monotonicNow() < deadline) {
-        await sleep(host, POLL_MS);
+      const deadline = runtime.monotonicNow() + LEASE_LIMIT_MS;
+      while (runtime.monotonicNow() < deadline) {
+        await sleep(runtime, POLL_MS);
         const now = await store.get(REPLAY_KEY);
         if (now?.versionstamp === found.versionstamp) continue;
         // The other one has just ended, or it has shown that it lives.
-        if (now === null) return await ReplayLease.take(store, host, onWait);
+        if (now === null) return await ReplayLease.take(store, runtime, onWait);
         throw new ReplayUnderWayError("Another replay is under way");
       }
     }
-    const lease = new ReplayLease(store, host, found);
+    const lease = new ReplayLease(store, runtime, found);
     try {
       await lease.commit({ checks: [], mutations: [] });
     } catch (error) {
       if (!(error instanceof ReplayUnderWayError)) throw error;
       // Another one took it at the same moment, and is to be met like one that had it before.
-      return await ReplayLease.take(store, host, onWait);
+      return await ReplayLease.take(store, runtime, onWait);
     }
     return lease;
   }
@@ -96,7 +96,7 @@ export class ReplayLease {
    */
   async commit({ checks, mutations }: Commit): Promise<boolean> {
     const beat = this.#beat + 1;
-    const time = new Date(this.#host.now()).toISOString();
+    const time = new Date(this.#runtime.now()).toISOString();
     const record: LeaseRecord = { owner: this.#owner, beat, time, filledTo: this.filledTo };
     const renewal: Mutation = { type: "set", key: REPLAY_KEY, value: JSON.stringify(record) };
     const outcome = await this.#commitUntilKnown(
@@ -108,24 +108,24 @@ export class ReplayLease {
     );
     if (outcome === undefined) return false;
     this.#beat = beat;
-    this.#beatAt = this.#host.monotonicNow();
+    this.#beatAt = this.#runtime.monotonicNow();
     this.#versionstamp = outcome.versionstamp;
     return true;
   }
 
   /** Shows that this replay lives, where that is due. To be called more often than every few seconds. */
   async keep(): Promise<void> {
-    if (this.#host.monotonicNow() - this.#beatAt >= BEAT_MS) {
+    if (this.#runtime.monotonicNow() - this.#beatAt >= BEAT_MS) {
       await this.commit({ checks: [], mutations: [] });
     }
   }
 
   /** Lets time pass, and keeps the lease meanwhile. */
   async sleep(ms: number, progress: (done: number) => void): Promise<void> {
-    const start = this.#host.monotonicNow();
-    for (let done = 0; done < ms; done = this.#host.monotonicNow() - start) {
+    const start = this.#runtime.monotonicNow();
+    for (let done = 0; done < ms; done = this.#runtime.monotonicNow() - start) {
       progress(done);
-      await sleep(this.#host, Math.min(ms - done, BEAT_MS));
+      await sleep(this.#runtime, Math.min(ms - done, BEAT_MS));
       await this.keep();
     }
   }
@@ -145,7 +145,7 @@ export class ReplayLease {
     isLanded: (lease: StoreEntry | null) => boolean,
   ): Promise<{ versionstamp: string | null } | undefined> {
     const mine = { key: REPLAY_KEY, versionstamp: this.#versionstamp };
-    const deadline = this.#host.monotonicNow() + RETRY_LIMIT_MS;
+    const deadline = this.#runtime.monotonicNow() + RETRY_LIMIT_MS;
     for (let attempt = 0;; attempt++) {
       let failure: unknown;
       try {
@@ -160,10 +160,10 @@ export class ReplayLease {
         throw new ReplayUnderWayError("Another replay has taken over from this one");
       }
       if (failure === undefined && checks.length > 0) return undefined;
-      if (this.#host.monotonicNow() >= deadline) {
+      if (this.#runtime.monotonicNow() >= deadline) {
         throw new Error("The store takes no commit; run the replay again", { cause: failure });
       }
-      await sleep(this.#host, backoffMs(this.#host, attempt));
+      await sleep(this.#runtime, backoffMs(this.#runtime, attempt));
     }
   }
 }

@@ -6,7 +6,7 @@
 
 import type { RecordedEvent } from "../../events/event.ts";
 import { bytesEqual } from "../bytes_equal.ts";
-import { backoffMs, type Host, sleep } from "../host.ts";
+import { backoffMs, type Runtime, sleep } from "../runtime.ts";
 import { LogVerifier, splitLines } from "../log/log_verifier.ts";
 import { encodeHead, type Head } from "../log/head.ts";
 import { decodeRestoreMark, encodeRestoreMark, type RestoreMark } from "../log/restore_mark.ts";
@@ -57,12 +57,12 @@ export async function verifyExport(source: Export, progress: Progress = () => {}
  * `StoreNotFreeError`, and with `ExportRefusedError` where the export is not the one that was verified.
  */
 export async function restore(
-  { store, host }: { store: Store; host: Host },
+  { store, runtime }: { store: Store; runtime: Runtime },
   source: Export,
   head: Head,
   progress: Progress = () => {},
 ): Promise<void> {
-  const writer = await RestoreWriter.begin(store, host, head);
+  const writer = await RestoreWriter.begin(store, runtime, head);
   try {
     for await (const { event, bytes, chain } of verifiedLines(source)) {
       const { position } = event;
@@ -107,7 +107,7 @@ async function* verifiedLines(source: Export): AsyncGenerator<VerifiedLine> {
  */
 class RestoreWriter {
   #store: Store;
-  #host: Host;
+  #runtime: Runtime;
   #head: Head;
   #mark: RestoreMark;
   /** The versionstamp of the mark, which nobody but this writer may have moved. */
@@ -122,13 +122,13 @@ class RestoreWriter {
 
   private constructor(
     store: Store,
-    host: Host,
+    runtime: Runtime,
     head: Head,
     mark: RestoreMark,
     versionstamp: string | null,
   ) {
     this.#store = store;
-    this.#host = host;
+    this.#runtime = runtime;
     this.#head = head;
     this.#mark = mark;
     this.#versionstamp = versionstamp;
@@ -136,7 +136,7 @@ class RestoreWriter {
   }
 
   /** Puts the mark into an empty store, or takes over that of a restore of the same export. */
-  static async begin(store: Store, host: Host, head: Head): Promise<RestoreWriter> {
+  static async begin(store: Store, runtime: Runtime, head: Head): Promise<RestoreWriter> {
     const { position, lastHash } = head;
     const entry = await store.get(HEAD_KEY);
     let restored = 0;
@@ -150,12 +150,12 @@ class RestoreWriter {
     }
     const mark: RestoreMark = {
       format: "restore",
-      run: host.newId(),
+      run: runtime.newId(),
       position,
       lastHash,
       restored,
     };
-    const writer = new RestoreWriter(store, host, head, mark, entry?.versionstamp ?? null);
+    const writer = new RestoreWriter(store, runtime, head, mark, entry?.versionstamp ?? null);
     if (restored > 0) writer.#lastLine = (await store.get(logKey(restored)))?.value;
     await writer.#replaceMark(encodeRestoreMark(mark));
     return writer;
@@ -177,7 +177,7 @@ class RestoreWriter {
       return;
     }
     this.#last = event.position;
-    const now = this.#host.now();
+    const now = this.#runtime.now();
     this.#group.add({ type: "set", key: logKey(event.position), value: line });
     for (const record of project(event)) {
       if (!isRetained(record, now)) continue;
@@ -240,7 +240,7 @@ class RestoreWriter {
     hasLanded: (now: unknown) => boolean = () => false,
   ): Promise<string> {
     const checks = [{ key: HEAD_KEY, versionstamp: this.#versionstamp }];
-    const deadline = this.#host.monotonicNow() + COMMIT_RETRY_LIMIT_MS;
+    const deadline = this.#runtime.monotonicNow() + COMMIT_RETRY_LIMIT_MS;
     for (let attempt = 0;; attempt++) {
       let reason = "the store refused the commit";
       try {
@@ -254,8 +254,8 @@ class RestoreWriter {
       if ((now?.versionstamp ?? null) !== checks[0].versionstamp) {
         throw new StoreNotFreeError("Another restore or a service has begun to write to the store");
       }
-      if (this.#host.monotonicNow() >= deadline) throw new Error(`The store takes no commit: ${reason}`);
-      await sleep(this.#host, backoffMs(this.#host, attempt));
+      if (this.#runtime.monotonicNow() >= deadline) throw new Error(`The store takes no commit: ${reason}`);
+      await sleep(this.#runtime, backoffMs(this.#runtime, attempt));
     }
   }
 }

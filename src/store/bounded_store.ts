@@ -1,5 +1,5 @@
 import { ServiceError } from "../service_error.ts";
-import { backoffMs, type Host, sleep } from "../host.ts";
+import { backoffMs, type Runtime, sleep } from "../runtime.ts";
 import { reasonOf, type Report } from "../report.ts";
 import { HEAD_KEY } from "./keyspace.ts";
 import type { Commit, ListOptions, Store, StoreEntry } from "./store.ts";
@@ -50,7 +50,7 @@ interface Waiting {
  */
 export class BoundedStore implements Store {
   #store: Store;
-  #host: Host;
+  #runtime: Runtime;
   #report: Report;
   #waiting: Waiting[] = [];
   /** Of the calls that are not answered, what gives up waiting for each. */
@@ -61,9 +61,9 @@ export class BoundedStore implements Store {
   #probes = { hanging: 0, lastAt: -Infinity };
   #state: "answering" | "suspect" | "away" | "closed" = "answering";
 
-  constructor(store: Store, host: Host, report: Report = () => {}) {
+  constructor(store: Store, runtime: Runtime, report: Report = () => {}) {
     this.#store = store;
-    this.#host = host;
+    this.#runtime = runtime;
     this.#report = report;
   }
 
@@ -88,18 +88,18 @@ export class BoundedStore implements Store {
   }
 
   async #read<T>(read: () => Promise<T>): Promise<T> {
-    const deadline = this.#host.monotonicNow() + STORE_CALL_LIMIT_MS;
+    const deadline = this.#runtime.monotonicNow() + STORE_CALL_LIMIT_MS;
     for (let attempt = 0;; attempt++) {
       try {
         return await read();
       } catch (error) {
-        const pauseMs = backoffMs(this.#host, attempt);
+        const pauseMs = backoffMs(this.#runtime, attempt);
         // A network may lose an answer; what is still wrong after some tries is no such accident.
         const isAccident = this.#store.reconnect !== undefined && attempt < READ_REPETITIONS;
         // In time to say so itself: a lock that stays is no call that hangs.
-        const isLate = this.#host.monotonicNow() + pauseMs >= deadline;
+        const isLate = this.#runtime.monotonicNow() + pauseMs >= deadline;
         if (isLate || !isAccident && !isLocked(error)) throw error;
-        await sleep(this.#host, pauseMs);
+        await sleep(this.#runtime, pauseMs);
       }
     }
   }
@@ -117,7 +117,7 @@ export class BoundedStore implements Store {
         end();
         reject(failure);
       };
-      const cancel = this.#host.after(STORE_CALL_LIMIT_MS, () => {
+      const cancel = this.#runtime.setTimer(STORE_CALL_LIMIT_MS, () => {
         const message = `The store did not answer a ${what} within ${STORE_CALL_LIMIT_MS} ms`;
         giveUp(isMade ? new ServiceError("store_unavailable", message) : new NotAttemptedError(message));
         if (isMade) this.#suspect();
@@ -185,7 +185,7 @@ export class BoundedStore implements Store {
   #suspect(): void {
     if (this.#state !== "answering") return;
     this.#state = "suspect";
-    const cancel = this.#host.after(SUSPECT_LIMIT_MS, () => this.#giveUpHope());
+    const cancel = this.#runtime.setTimer(SUSPECT_LIMIT_MS, () => this.#giveUpHope());
     this.#recover().finally(cancel);
   }
 
@@ -197,7 +197,7 @@ export class BoundedStore implements Store {
 
   /** Probes the store until it answers. Never rejects. */
   async #recover(): Promise<void> {
-    const since = this.#host.monotonicNow();
+    const since = this.#runtime.monotonicNow();
     let reportAt: number | undefined;
     for (let attempt = 0;; attempt++) {
       try {
@@ -205,17 +205,17 @@ export class BoundedStore implements Store {
         break;
       } catch (error) {
         if (this.#isClosed()) return;
-        const now = this.#host.monotonicNow();
+        const now = this.#runtime.monotonicNow();
         if (this.#state === "away" && (reportAt === undefined || now >= reportAt)) {
           this.#report("warn", "store_away", { reason: reasonOf(error), forMs: now - since });
           reportAt = now + AWAY_REPORT_MS;
         }
       }
-      await sleep(this.#host, backoffMs(this.#host, attempt));
+      await sleep(this.#runtime, backoffMs(this.#runtime, attempt));
     }
     if (this.#isClosed()) return;
     if (reportAt !== undefined) {
-      this.#report("info", "store_back", { afterMs: this.#host.monotonicNow() - since });
+      this.#report("info", "store_back", { afterMs: this.#runtime.monotonicNow() - since });
     }
     this.#state = "answering";
     this.#slots = { taken: 0 };
@@ -227,7 +227,7 @@ export class BoundedStore implements Store {
   #probe(): Promise<void> {
     return new Promise((resolve, reject) => {
       const controller = new AbortController();
-      const cancel = this.#host.after(STORE_CALL_LIMIT_MS, () => {
+      const cancel = this.#runtime.setTimer(STORE_CALL_LIMIT_MS, () => {
         const error = new Error(`It does not answer within ${STORE_CALL_LIMIT_MS} ms`);
         controller.abort(error);
         reject(error);
@@ -238,7 +238,7 @@ export class BoundedStore implements Store {
 
   async #askStore(signal: AbortSignal): Promise<void> {
     const probes = this.#probes;
-    const now = this.#host.monotonicNow();
+    const now = this.#runtime.monotonicNow();
     const beyond = probes.hanging - HANGING_PROBES_LIMIT;
     if (beyond >= 0 && now < probes.lastAt + PROBE_PAUSE_MS * 2 ** beyond) {
       throw new Error("Too many reads hang");

@@ -1,4 +1,4 @@
-import { backoffMs, type Host, sleep } from "../host.ts";
+import { backoffMs, type Runtime, sleep } from "../runtime.ts";
 import type { Commit, ListOptions, Store, StoreEntry } from "./store.ts";
 
 /** How long a tool waits for a busy store before it gives up. */
@@ -10,11 +10,11 @@ export const RETRY_LIMIT_MS = 60_000;
  */
 export class RetryingStore implements Store {
   #store: Store;
-  #host: Host;
+  #runtime: Runtime;
 
-  constructor(store: Store, host: Host) {
+  constructor(store: Store, runtime: Runtime) {
     this.#store = store;
-    this.#host = host;
+    this.#runtime = runtime;
   }
 
   get(key: Deno.KvKey): Promise<StoreEntry | null> {
@@ -34,13 +34,13 @@ export class RetryingStore implements Store {
   }
 
   async #patiently<T>(read: () => Promise<T>): Promise<T> {
-    const deadline = this.#host.monotonicNow() + RETRY_LIMIT_MS;
+    const deadline = this.#runtime.monotonicNow() + RETRY_LIMIT_MS;
     for (let attempt = 0;; attempt++) {
       try {
         return await read();
       } catch (error) {
-        if (this.#host.monotonicNow() >= deadline) throw error;
-        await sleep(this.#host, backoffMs(this.#host, attempt));
+        if (this.#runtime.monotonicNow() >= deadline) throw error;
+        await sleep(this.#runtime, backoffMs(this.#runtime, attempt));
       }
     }
   }

@@ -2,7 +2,7 @@ import type { NewPet } from "../../events/pet.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { createService } from "../../src/service.ts";
 import { openStore } from "../../src/store/open_store.ts";
-import { systemHost } from "../../src/system_host.ts";
+import { systemRuntime } from "../../src/system_runtime.ts";
 
 const STATUSES = ["available", "pending", "sold", undefined] as const;
 
@@ -15,8 +15,8 @@ const WAVE = 1_000;
  */
 export async function fillStore(path: string, pets: number): Promise<string> {
   const store = await openStore(path, { create: true });
-  const host = systemHost;
-  const service = createService({ store, host, report: () => {}, isDurable: true });
+  const runtime = systemRuntime;
+  const service = createService({ store, runtime, report: () => {}, isDurable: true });
   try {
     const { id: actor, token } = await issueKey(service, { label: "bench" });
     const { head } = await service.heads.fresh();
@@ -24,7 +24,7 @@ export async function fillStore(path: string, pets: number): Promise<string> {
       const wave = Math.min(WAVE, pets - id + 1);
       await Promise.all(Array.from({ length: wave }, (_, index) => {
         const pet = examplePet(id + index);
-        const origin = { id: host.newId(), time: new Date(host.now()).toISOString(), actor };
+        const origin = { id: runtime.newId(), time: new Date(runtime.now()).toISOString(), actor };
         return service.appender.append({
           prepare: () => {},
           decide: ({ lastPetId }) => {

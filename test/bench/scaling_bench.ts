@@ -10,7 +10,7 @@ import { issueKey } from "../../src/commands/issue_key.ts";
 import { createService } from "../../src/service.ts";
 import { openStore } from "../../src/store/open_store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { systemHost } from "../../src/system_host.ts";
+import { systemRuntime } from "../../src/system_runtime.ts";
 import { DENOKV_VARIABLE, DenokvServer } from "../denokv/denokv_server.ts";
 import { installDenokv } from "../denokv/install_denokv.ts";
 import { examplePet } from "./fill_store.ts";
@@ -77,7 +77,7 @@ async function benchInstances(stores: NamedStore[], ms: number): Promise<void> {
   const rows: (string | number)[][] = [];
   for (const { name, path } of stores) {
     const token = await withStore(path, async (store) => {
-      const service = createService({ store, host: systemHost, report: () => {} });
+      const service = createService({ store, runtime: systemRuntime, report: () => {} });
       return (await issueKey(service, { label: "bench" })).token;
     });
     for (const instances of INSTANCES) {
@@ -143,13 +143,13 @@ async function countCommits(store: Store, waiting: number, ms: number) {
     commit: (commit) => (commits++, store.commit(commit)),
     close: () => {},
   };
-  const { appender } = createService({ store: counting, host: systemHost, report: () => {} });
+  const { appender } = createService({ store: counting, runtime: systemRuntime, report: () => {} });
   const started = performance.now();
   let events = 0;
   await Promise.all(Array.from({ length: waiting }, async () => {
     while (performance.now() - started < ms) {
-      const time = new Date(systemHost.now()).toISOString();
-      const origin = { id: systemHost.newId(), time, actor: "operator" };
+      const time = new Date(systemRuntime.now()).toISOString();
+      const origin = { id: systemRuntime.newId(), time, actor: "operator" };
       const decide = ({ lastPetId }: { lastPetId: number }) => [
         { ...origin, type: "PetCreated" as const, data: { id: lastPetId + 1, ...examplePet(0) } },
       ];

@@ -13,7 +13,7 @@ import { createService } from "../../src/service.ts";
 import { sha256Hex } from "../../src/sha256.ts";
 import { projectionKey } from "../../src/store/keyspace.ts";
 import { LIST_LIMIT } from "../../src/store/store.ts";
-import type { FakeHost } from "../fake_host.ts";
+import type { FakeRuntime } from "../fake_runtime.ts";
 import { assertError, assertRefused } from "../http/test_each_way.ts";
 import { ScriptedStore } from "../store/scripted_store.ts";
 import { clientOf, openTestService, type TestService } from "../test_service.ts";
@@ -103,9 +103,9 @@ Deno.test("createPet puts the key's hash into the event, and never the key", asy
 Deno.test("createPet remembers a key to the millisecond, though the store keeps its record", async () => {
   await using service = await openTestService();
   await service.add(REX, KEY);
-  await service.host.advance(IDEMPOTENCY_LIFETIME_MS - 1);
+  await service.runtime.advance(IDEMPOTENCY_LIFETIME_MS - 1);
   await assertReplayOf(1, service.add(REX, KEY));
-  await service.host.advance(1);
+  await service.runtime.advance(1);
   await assertNew(2, service.add({ ...REX, name: "Ada" }, KEY));
   assertEquals((await recordsOf(service, 1)).length, 2, "both records are in the store");
   await assertReplayOf(2, service.add({ ...REX, name: "Ada" }, KEY));
@@ -136,7 +136,7 @@ Deno.test("createPet adds one pet a key where two instances are asked at once", 
   for (let count = 1; count <= 25; count++) {
     const headers = { "idempotency-key": `order-${count}` };
     const answers = await inTime(
-      service.host,
+      service.runtime,
       Promise.all(clients.map(({ add }) => add(REX, headers))),
     );
     assertEquals(answers.map(({ status }) => status), [201, 201, 201, 201]);
@@ -152,7 +152,7 @@ Deno.test("createPet adds one pet of two that two instances send with one key at
   await using service = await openTestService();
   const other = instanceOn(service);
   const answers = await inTime(
-    service.host,
+    service.runtime,
     Promise.all([service.add(REX, KEY), other.add({ ...REX, name: "Ada" }, KEY)]),
   );
   assertEquals(answers.map(({ status }) => status).sort(), [201, 422]);
@@ -297,42 +297,42 @@ Deno.test("createPet lets a retry wait for a commit that others wait for too, an
 
 Deno.test("createPet finds a key across a replay, written before or during it", async () => {
   await using service = await openTestService();
-  const { add, host, store } = service;
+  const { add, runtime, store } = service;
   const later = { "idempotency-key": "order-4712" };
   await add(REX, KEY);
   let during: Promise<Response> | undefined;
   const progress = (phase: ReplayPhase) => {
     if (phase === "compare") during ??= add({ ...REX, name: "Ada" }, later);
   };
-  await inTime(host, replay(service, { progress }));
+  await inTime(runtime, replay(service, { progress }));
   await assertNew(2, during!);
   assertEquals((await readHead(store)).head.generation, 2);
   assertEquals((await recordsOf(service, 1)).length, 0, "the old generation is gone");
   for (const { add } of [service, instanceOn(service)]) {
-    await assertReplayOf(1, inTime(host, add(REX, KEY)));
-    await assertReplayOf(2, inTime(host, add({ ...REX, name: "Ada" }, later)));
+    await assertReplayOf(1, inTime(runtime, add(REX, KEY)));
+    await assertReplayOf(2, inTime(runtime, add({ ...REX, name: "Ada" }, later)));
   }
-  await assertNew(3, inTime(host, add(REX, { "idempotency-key": "order-4713" })));
+  await assertNew(3, inTime(runtime, add(REX, { "idempotency-key": "order-4713" })));
 });
 
 Deno.test("createPet on an instance that has not heard of a replay adds no pet twice", async () => {
   await using service = await openTestService();
-  const { add, host, store } = service;
+  const { add, runtime, store } = service;
   await add({ ...REX, name: "Ada" });
-  await inTime(host, replay(service));
-  await assertNew(2, inTime(host, instanceOn(service).add(REX, KEY)));
+  await inTime(runtime, replay(service));
+  await assertNew(2, inTime(runtime, instanceOn(service).add(REX, KEY)));
   // This instance still takes the old generation for the one that is served, and finds nothing there.
   assertEquals(service.heads.latest?.head.generation, 1);
   assertEquals((await recordsOf(service, 1)).length, 0);
-  await assertReplayOf(2, inTime(host, add(REX, KEY)));
+  await assertReplayOf(2, inTime(runtime, add(REX, KEY)));
   assertEquals((await readHead(store)).head.lastPetId, 2);
 });
 
 /** Lets time pass until there is an answer: who lost a race for the head tries again a little later. */
-async function inTime<T>(host: FakeHost, answering: Promise<T>): Promise<T> {
+async function inTime<T>(runtime: FakeRuntime, answering: Promise<T>): Promise<T> {
   let isOpen = true;
   const closing = answering.finally(() => isOpen = false);
-  while (isOpen) await host.advance(100);
+  while (isOpen) await runtime.advance(100);
   return await closing;
 }
 
@@ -354,8 +354,8 @@ async function assertReplayOf(petId: number, answering: Promise<Response>): Prom
 }
 
 /** Another instance on the same store, or the same one started anew. */
-function instanceOn({ store, host, token }: TestService) {
-  const service = createService({ store, host, report: () => {} });
+function instanceOn({ store, runtime, token }: TestService) {
+  const service = createService({ store, runtime, report: () => {} });
   const client = clientOf(
     token,
     (path, init) => service.handler(new Request(`http://localhost${path}`, init)),
@@ -366,7 +366,7 @@ function instanceOn({ store, host, token }: TestService) {
 async function openScriptedService() {
   let store!: ScriptedStore;
   const service = await openTestService((inner) => store = new ScriptedStore(inner));
-  return { service, store, pass: (ms: number) => service.host.advance(ms) };
+  return { service, store, pass: (ms: number) => service.runtime.advance(ms) };
 }
 
 /** Whether a promise settles in that many milliseconds of real time. */

@@ -9,24 +9,24 @@ import { openTestService, type TestService } from "../test_service.ts";
 const REX = { name: "Rex", categoryId: 1 };
 
 /** Sets the clock once, after the time of the next command is fixed and before the command is prepared. */
-function setClockBeforePreparation({ host }: TestService, ms: number): void {
-  const { turn } = host;
-  host.turn = () => {
-    host.turn = turn;
-    host.jumpClock(ms);
-    return turn();
+function setClockBeforePreparation({ runtime }: TestService, ms: number): void {
+  const { nextTurn } = runtime;
+  runtime.nextTurn = () => {
+    runtime.nextTurn = nextTurn;
+    runtime.jumpClock(ms);
+    return nextTurn();
   };
 }
 
 Deno.test("createPet() adds no pet whose time is not before the expiry of its API key", async () => {
   await using service = await openTestService();
-  const { host } = service;
-  const expiresAt = host.now() + 1_000;
+  const { runtime } = service;
+  const expiresAt = runtime.now() + 1_000;
   const { token } = await issueKey(service, { label: "brief", expiresAt });
   // The clock is ahead while the body arrives, and set back before the key is looked at again.
   const body = new ReadableStream({
     pull(controller) {
-      host.jumpClock(2_000);
+      runtime.jumpClock(2_000);
       setClockBeforePreparation(service, -2_000);
       controller.enqueue(new TextEncoder().encode(JSON.stringify(REX)));
       controller.close();
@@ -44,7 +44,7 @@ Deno.test("createPet() adds no second pet whose time is less than a day after th
   await using service = await openTestService();
   const key = { "idempotency-key": "order-4711" };
   await service.add(REX, key);
-  await service.host.advance(IDEMPOTENCY_LIFETIME_MS - 1);
+  await service.runtime.advance(IDEMPOTENCY_LIFETIME_MS - 1);
   // The request needs no read of its own before the command is made.
   await service.heads.fresh();
   setClockBeforePreparation(service, 1);

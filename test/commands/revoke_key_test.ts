@@ -1,15 +1,15 @@
 import { assertEquals } from "@std/assert";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
 import { createService } from "../../src/service.ts";
-import { FakeHost } from "../fake_host.ts";
+import { FakeRuntime } from "../fake_runtime.ts";
 import { openTestService } from "../test_service.ts";
 
 Deno.test("revokeKey() ends the key at once, also where the clock is ahead of the instance's", async () => {
   await using service = await openTestService();
   const { head } = await service.heads.fresh();
-  const host = new FakeHost();
-  await host.advance(60_000);
-  const tool = createService({ store: service.store, host, report: () => {} });
+  const runtime = new FakeRuntime();
+  await runtime.advance(60_000);
+  const tool = createService({ store: service.store, runtime, report: () => {} });
   await revokeKey(tool, service.keyId);
   assertEquals((await service.send("/v1/pets")).status, 401);
   assertEquals((await service.add({ name: "Rex", categoryId: 1 })).status, 401);

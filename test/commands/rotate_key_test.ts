@@ -25,9 +25,9 @@ Deno.test("rotateKey() lets both keys in during the overlap, and only the succes
   const { successor } = await rotateKey(service, service.keyId, { overlapMs: DAY_MS });
   assertEquals(await statusWith(service, service.token), 200);
   assertEquals(await statusWith(service, successor.token), 200);
-  await service.host.advance(DAY_MS - 1);
+  await service.runtime.advance(DAY_MS - 1);
   assertEquals(await statusWith(service, service.token), 200);
-  await service.host.advance(1);
+  await service.runtime.advance(1);
   assertEquals(await statusWith(service, service.token), 401);
   assertEquals(await statusWith(service, successor.token), 200);
 });
@@ -50,9 +50,9 @@ Deno.test("rotateKey() is one commit of two events, and keeps the label", async 
 
 Deno.test("rotateKey() counts the lifetime of the old key anew, unless another is asked for", async () => {
   await using service = await openTestService();
-  const now = service.host.now();
+  const now = service.runtime.now();
   const key = await issueKey(service, { label: "limited", expiresAt: now + 10 * DAY_MS });
-  await service.host.advance(9 * DAY_MS);
+  await service.runtime.advance(9 * DAY_MS);
   const { successor, retiresAt } = await rotateKey(service, key.id, { overlapMs: 2 * DAY_MS });
   assertEquals(successor.expiresAt, now + 19 * DAY_MS);
   assertEquals(retiresAt, now + 10 * DAY_MS, "the old key does not outlive its own expiry");
@@ -64,12 +64,12 @@ Deno.test("rotateKey() counts the lifetime of the old key anew, unless another i
 Deno.test("rotateKey() refuses a key that is unknown, expired, revoked or rotated, and writes nothing", async () => {
   await using service = await openTestService();
   const terms = { overlapMs: HOUR_MS };
-  const expiresAt = service.host.now() + 1_000;
+  const expiresAt = service.runtime.now() + 1_000;
   const expired = await issueKey(service, { label: "expired", expiresAt });
   const revoked = await issueKey(service, { label: "revoked" });
   await revokeKey(service, revoked.id);
   await rotateKey(service, service.keyId, terms);
-  await service.host.advance(1_000);
+  await service.runtime.advance(1_000);
   const before = await service.heads.fresh();
   const cases = [
     ["nobody", "No key has the id nobody"],
@@ -85,14 +85,14 @@ Deno.test("rotateKey() refuses a key that is unknown, expired, revoked or rotate
 
 Deno.test("An API key lives to the millisecond of its expiry, for reading and for adding", async () => {
   await using service = await openTestService();
-  const expiresAt = service.host.now() + 1_000;
+  const expiresAt = service.runtime.now() + 1_000;
   const { token } = await issueKey(service, { label: "brief", expiresAt });
   const headers = { authorization: `Bearer ${token}` };
   const pet = { name: "Rex", categoryId: 1 };
-  await service.host.advance(999);
+  await service.runtime.advance(999);
   assertEquals((await service.send("/v1/pets", { headers })).status, 200);
   assertEquals((await service.add(pet, headers)).status, 201);
-  await service.host.advance(1);
+  await service.runtime.advance(1);
   const { head } = await service.heads.fresh();
   for (
     const refused of [await service.send("/v1/pets", { headers }), await service.add(pet, headers)]

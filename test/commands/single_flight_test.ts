@@ -1,12 +1,12 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { SingleFlight, SINGLE_FLIGHT_LIMIT_MS, SINGLE_FLIGHT_WAITING_LIMIT } from "../../src/commands/single_flight.ts";
 import { ServiceError } from "../../src/service_error.ts";
-import { FakeHost } from "../fake_host.ts";
+import { FakeRuntime } from "../fake_runtime.ts";
 
 const neverStarted = () => Promise.reject(new Error("started"));
 
 Deno.test("share() lets who comes second wait for the first and have its outcome", async () => {
-  const singleFlight = new SingleFlight<{ id: number }>(new FakeHost());
+  const singleFlight = new SingleFlight<{ id: number }>(new FakeRuntime());
   const first = Promise.withResolvers<{ id: number }>();
   const all = [singleFlight.share("a", () => first.promise)];
   for (let count = 0; count < 3; count++) all.push(singleFlight.share("a", neverStarted));
@@ -15,7 +15,7 @@ Deno.test("share() lets who comes second wait for the first and have its outcome
 });
 
 Deno.test("share() keeps names apart, and frees a name when its flight is over", async () => {
-  const singleFlight = new SingleFlight<{ id: number }>(new FakeHost());
+  const singleFlight = new SingleFlight<{ id: number }>(new FakeRuntime());
   const first = Promise.withResolvers<{ id: number }>();
   const one = singleFlight.share("a", () => first.promise);
   assertEquals(await singleFlight.share("b", () => Promise.resolve({ id: 2 })), { id: 2 });
@@ -25,7 +25,7 @@ Deno.test("share() keeps names apart, and frees a name when its flight is over",
 });
 
 Deno.test("share() starts one of those that wait where the first failed, and one only", async () => {
-  const singleFlight = new SingleFlight<{ id: number }>(new FakeHost());
+  const singleFlight = new SingleFlight<{ id: number }>(new FakeRuntime());
   const first = Promise.withResolvers<{ id: number }>();
   const failed = assertRejects(() => singleFlight.share("a", () => first.promise), Error, "no store");
   let started = 0;
@@ -38,17 +38,17 @@ Deno.test("share() starts one of those that wait where the first failed, and one
 });
 
 Deno.test("share() waits for no further one after its limit", async () => {
-  const host = new FakeHost();
-  const singleFlight = new SingleFlight<{ id: number }>(host);
+  const runtime = new FakeRuntime();
+  const singleFlight = new SingleFlight<{ id: number }>(runtime);
   const [first, second] = [1, 2].map(() => Promise.withResolvers<{ id: number }>());
   const all = [
     singleFlight.share("a", () => first.promise),
     singleFlight.share("a", () => second.promise),
     singleFlight.share("a", neverStarted),
   ].map((flight) => flight.catch((error) => error));
-  await host.advance(SINGLE_FLIGHT_LIMIT_MS - 1);
+  await runtime.advance(SINGLE_FLIGHT_LIMIT_MS - 1);
   first.reject(new Error("first"));
-  await host.advance(1);
+  await runtime.advance(1);
   second.reject(new Error("second"));
   const [one, two, three] = await Promise.all(all);
   assertEquals([one.message, two.message], ["first", "second"]);
@@ -56,7 +56,7 @@ Deno.test("share() waits for no further one after its limit", async () => {
 });
 
 Deno.test("share() refuses at once who would be one too many to wait, and no more when there is room", async () => {
-  const singleFlight = new SingleFlight<{ id: number }>(new FakeHost());
+  const singleFlight = new SingleFlight<{ id: number }>(new FakeRuntime());
   const first = Promise.withResolvers<{ id: number }>();
   const all = Array.from(
     { length: SINGLE_FLIGHT_WAITING_LIMIT + 1 },

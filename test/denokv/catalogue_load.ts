@@ -13,7 +13,7 @@ import { readLog } from "../../src/log/read_log.ts";
 import { createService, type Service } from "../../src/service.ts";
 import { openStore } from "../../src/store/open_store.ts";
 import { sha256Hex } from "../../src/sha256.ts";
-import { systemHost } from "../../src/system_host.ts";
+import { systemRuntime } from "../../src/system_runtime.ts";
 import type { DenokvServer } from "./denokv_server.ts";
 
 /** Longest time that anybody waits for an answer, whatever becomes of store and service. */
@@ -59,7 +59,7 @@ type Outcome = { response: Response; text: string } | undefined;
 export async function openOperator(server: DenokvServer): Promise<Service & Disposable> {
   Deno.env.set("DENO_KV_ACCESS_TOKEN", server.token);
   const store = await openStore(server.address, { create: true });
-  const parts = { store, host: systemHost, report: () => {}, appendLimitMs: 10_000 };
+  const parts = { store, runtime: systemRuntime, report: () => {}, appendLimitMs: 10_000 };
   const service = createService(parts);
   return { ...service, [Symbol.dispose]: () => service.store.close() };
 }

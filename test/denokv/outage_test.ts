@@ -2,7 +2,7 @@ import { assertEquals, assertGreater, assertLess, assertMatch } from "@std/asser
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { createService } from "../../src/service.ts";
 import { openStore } from "../../src/store/open_store.ts";
-import { systemHost } from "../../src/system_host.ts";
+import { systemRuntime } from "../../src/system_runtime.ts";
 import { runTask } from "../run_task.ts";
 import { CuttingProxy } from "./cutting_proxy.ts";
 import { denokvProgram, DenokvServer } from "./denokv_server.ts";
@@ -194,7 +194,7 @@ function startService(
 async function issueKeyAt(server: DenokvServer): Promise<string> {
   Deno.env.set("DENO_KV_ACCESS_TOKEN", server.token);
   const store = await openStore(server.address, { create: true });
-  const service = createService({ store, host: systemHost, report: () => {} });
+  const service = createService({ store, runtime: systemRuntime, report: () => {} });
   const { token } = await issueKey(service, { label: "test" });
   service.store.close();
   return token;

@@ -95,7 +95,7 @@ export class Ledger {
 
 /** The chain as anybody outside can check it, and everything else by an audit. */
 async function expectSound(
-  { store, host, heads }: Parameters<Parameters<TempStore["use"]>[0]>[0],
+  { store, runtime, heads }: Parameters<Parameters<TempStore["use"]>[0]>[0],
 ): Promise<void> {
   const { position } = (await heads.fresh()).head;
   let hash = GENESIS_HASH;
@@ -107,6 +107,6 @@ async function expectSound(
       hash = sha256Hex(value);
     }
   }
-  const { sound, faults } = await audit({ store, host });
+  const { sound, faults } = await audit({ store, runtime });
   assert(sound, JSON.stringify(faults));
 }

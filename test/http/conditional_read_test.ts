@@ -118,8 +118,8 @@ Deno.test("an ETag changes exactly when the list or its Link does", async () => 
 Deno.test("an ETag is the same on every instance and after a restart", async () => {
   await using service = await openTestService();
   for (let count = 0; count < 5; count++) await service.add({ ...REX, status: "sold" });
-  const { store, host, token } = service;
-  const other = createService({ store, host, report: () => {} });
+  const { store, runtime, token } = service;
+  const other = createService({ store, runtime, report: () => {} });
   const client = clientOf(
     token,
     (path, init) => other.handler(new Request(`http://localhost${path}`, init)),

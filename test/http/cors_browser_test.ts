@@ -22,9 +22,9 @@ Deno.test({
     await using shop = serveSite();
     await using stranger = serveSite();
     await using service = await openTestService();
-    const { store, host, token } = service;
+    const { store, runtime, token } = service;
     const corsOrigins = [`http://127.0.0.1:${shop.port}`];
-    const shared = createService({ store, host, report: () => {}, corsOrigins });
+    const shared = createService({ store, runtime, report: () => {}, corsOrigins });
     await using server = serveOnSocket(shared);
     await using browser = await launchChromium(chromium);
     const callFrom = async (port: number) => {

@@ -134,8 +134,8 @@ const EXPOSED =
   "deprecation, etag, idempotency-replayed, link, location, ratelimit, ratelimit-policy, retry-after, sunset, www-authenticate, x-request-id";
 
 /** The same service with one origin named. */
-function sharing({ store, host }: TestService) {
-  return createService({ store, host, report: () => {}, corsOrigins: [ORIGIN] });
+function sharing({ store, runtime }: TestService) {
+  return createService({ store, runtime, report: () => {}, corsOrigins: [ORIGIN] });
 }
 
 function ask(

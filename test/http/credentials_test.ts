@@ -96,13 +96,13 @@ testEachWay("a key stands until it is revoked, and no request longer", async (se
 });
 
 testEachWay("a key stands until it expires, and no moment longer", async (service) => {
-  const expiresAt = service.host.now() + 60_000;
+  const expiresAt = service.runtime.now() + 60_000;
   const { token } = await issueKey(service, { label: "short", expiresAt });
   const headers = { authorization: `Bearer ${token}` };
   const add = () => service.add({ name: "Rex", categoryId: 1 }, headers);
-  await service.host.advance(59_999);
+  await service.runtime.advance(59_999);
   assertEquals((await (await add()).json()).id, 1);
-  await service.host.advance(1);
+  await service.runtime.advance(1);
   const message = /^The API key is expired$/;
   await assertRefused(service, () => service.sendBare("/v1/pets", { headers }), {
     ...INVALID,

@@ -50,7 +50,7 @@ const WAYS: Record<"200" | "201" | "304", Way> & Partial<Record<ErrorCode, Way>>
   pet_not_found: ({ call }) => call({ path: "9" }),
   request_timeout: async ({ service, call }) => {
     const answer = call({ body: new ReadableStream() });
-    await service.host.advance(BODY_LIMIT_MS);
+    await service.runtime.advance(BODY_LIMIT_MS);
     return await answer;
   },
   body_too_large: ({ call }) => call({ body: " ".repeat(BODY_LIMIT_BYTES + 1) }),
@@ -64,7 +64,7 @@ const WAYS: Record<"200" | "201" | "304", Way> & Partial<Record<ErrorCode, Way>>
   rate_limited: async ({ service, call }) => {
     await call();
     const answer = call();
-    await service.host.advance(HOLD_BACK_MS);
+    await service.runtime.advance(HOLD_BACK_MS);
     return await answer;
   },
   internal_error: ({ faults, call }) => {
@@ -84,7 +84,7 @@ const WAYS: Record<"200" | "201" | "304", Way> & Partial<Record<ErrorCode, Way>>
   outcome_unknown: async ({ service, faults, call }) => {
     faults.commit = () => new Promise(() => {});
     const answer = call();
-    await service.host.advance(APPEND_LIMIT_MS);
+    await service.runtime.advance(APPEND_LIMIT_MS);
     return await answer;
   },
   overloaded: ({ faults, call }) => {
@@ -148,7 +148,7 @@ async function openStage(
   const close = async () => {
     delete faults.commit;
     const closed = service[Symbol.asyncDispose]();
-    await service.host.advance(2 * APPEND_LIMIT_MS);
+    await service.runtime.advance(2 * APPEND_LIMIT_MS);
     await closed;
   };
   return { service, faults, call, [Symbol.asyncDispose]: close };

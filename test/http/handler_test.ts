@@ -159,7 +159,7 @@ Deno.test("a store that lost its head, or has an older one, is a fault and no em
     await service.send("/v1/pets");
     const { head } = await readHead(service.store);
     await service.store.commit({ checks: [], mutations: [damage(head)] });
-    await service.host.advance(HEAD_RECENT_MS + 1);
+    await service.runtime.advance(HEAD_RECENT_MS + 1);
     for (const path of ["/v1/pets", "/v1/pets?status=sold", "/v1/pets/1", "/v1/pets/9"]) {
       await assertError(await service.send(path), { status: 503, code: "store_unavailable" });
     }
@@ -181,7 +181,7 @@ Deno.test("an addition under way when the head is lost is not written over the l
   await service.add(REX);
   await service.store.commit({ checks: [], mutations: [{ type: "delete", key: HEAD_KEY }] });
   const adding = service.add(REX);
-  await service.host.advance(APPEND_LIMIT_MS);
+  await service.runtime.advance(APPEND_LIMIT_MS);
   await assertError(await adding, { status: 503, code: "outcome_unknown" });
   assertEquals(await service.store.get(HEAD_KEY), null);
   assertEquals((await service.store.list({ prefix: ["log"] }, { limit: 10 })).length, 2);
@@ -190,7 +190,7 @@ Deno.test("an addition under way when the head is lost is not written over the l
 Deno.test("nothing of a body is read for a key that is unknown, revoked or expired", async () => {
   await using service = await openTestService();
   const revoked = await issueKey(service, { label: "revoked" });
-  const expired = await issueKey(service, { label: "expired", expiresAt: service.host.now() + 1 });
+  const expired = await issueKey(service, { label: "expired", expiresAt: service.runtime.now() + 1 });
   const unknown = { token: newToken((length) => new Uint8Array(length).fill(255)) };
   // Each of the keys is cached while it is live.
   for (const { token } of [revoked, expired]) {
@@ -198,7 +198,7 @@ Deno.test("nothing of a body is read for a key that is unknown, revoked or expir
     assertEquals(answer.status, 201);
   }
   await revokeKey(service, revoked.id);
-  await service.host.advance(1);
+  await service.runtime.advance(1);
   for (const token of ["mistyped", unknown.token, revoked.token, expired.token]) {
     const read: unknown[] = [];
     const body = new ReadableStream({
@@ -215,12 +215,12 @@ Deno.test("nothing of a body is read for a key that is unknown, revoked or expir
 
 Deno.test("a key that another instance revoked is refused without its body after a second", async () => {
   await using service = await openTestService();
-  const other = createService({ store: service.store, host: service.host, report: () => {} });
+  const other = createService({ store: service.store, runtime: service.runtime, report: () => {} });
   const key = await issueKey(service, { label: "short" });
   const authorization = `Bearer ${key.token}`;
   await (await service.add(REX, { authorization })).body?.cancel();
   await revokeKey(other, key.id);
-  await service.host.advance(HEAD_RECENT_MS + 1);
+  await service.runtime.advance(HEAD_RECENT_MS + 1);
   let pulls = 0;
   const body = new ReadableStream({ pull: () => void pulls++ }, { highWaterMark: 0 });
   const headers = { authorization, "content-type": "application/json" };

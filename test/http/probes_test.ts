@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { createService } from "../../src/service.ts";
 import { KvStore } from "../../src/store/kv_store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { FakeHost } from "../fake_host.ts";
+import { FakeRuntime } from "../fake_runtime.ts";
 
 /** Asks a service on that store, without a key. */
 async function ask(
@@ -13,7 +13,7 @@ async function ask(
   const reports: string[] = [];
   const { handler } = createService({
     store: wrap(new KvStore(kv)),
-    host: new FakeHost(),
+    runtime: new FakeRuntime(),
     report: (_level, event) => reports.push(event),
     isDurable,
   });

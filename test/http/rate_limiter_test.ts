@@ -7,7 +7,7 @@ import {
   RATE_LIMIT_MAX,
   RateLimiter,
 } from "../../src/http/rate_limiter.ts";
-import { FakeHost } from "../fake_host.ts";
+import { FakeRuntime } from "../fake_runtime.ts";
 import { openTestService, type TestService } from "../test_service.ts";
 import { assertRefused } from "./test_each_way.ts";
 
@@ -23,51 +23,51 @@ function burstOf(limiter: RateLimiter, keyId = "key"): number {
 
 for (const rate of [1, 3, 100, 1_000]) {
   Deno.test(`RateLimiter admits ${2 * rate} requests at once, then ${rate} a second`, async () => {
-    const host = new FakeHost();
-    const limiter = new RateLimiter(rate, host);
+    const runtime = new FakeRuntime();
+    const limiter = new RateLimiter(rate, runtime);
     assertEquals(burstOf(limiter), 2 * rate);
     for (let seconds = 0; seconds < 5; seconds++) {
-      await host.advance(1_000);
+      await runtime.advance(1_000);
       assertEquals(burstOf(limiter), rate);
     }
-    await host.advance(60_000);
+    await runtime.advance(60_000);
     assertEquals(burstOf(limiter), 2 * rate);
   });
 }
 
 Deno.test("RateLimiter admits a refused key one second later, whatever was refused meanwhile", async () => {
   for (const rate of [1, 7, RATE_LIMIT_MAX]) {
-    const host = new FakeHost();
-    const limiter = new RateLimiter(rate, host);
+    const runtime = new FakeRuntime();
+    const limiter = new RateLimiter(rate, runtime);
     burstOf(limiter);
     for (let refused = 0; refused < 10; refused++) {
-      await host.advance(rate === 1 ? 99 : 0);
+      await runtime.advance(rate === 1 ? 99 : 0);
       assertEquals(limiter.count("key").isAdmitted, false);
     }
-    await host.advance(1_000);
+    await runtime.advance(1_000);
     assert(limiter.count("key").isAdmitted, `at ${rate} a second`);
   }
 });
 
 Deno.test("RateLimiter counts each key by itself, and by a clock that nobody sets", async () => {
-  const host = new FakeHost();
-  const limiter = new RateLimiter(5, host);
+  const runtime = new FakeRuntime();
+  const limiter = new RateLimiter(5, runtime);
   assertEquals(burstOf(limiter, "one"), 10);
-  host.jumpClock(3_600_000);
+  runtime.jumpClock(3_600_000);
   assertEquals(burstOf(limiter, "one"), 0);
   assertEquals(burstOf(limiter, "other"), 10);
-  await host.advance(200);
+  await runtime.advance(200);
   assertEquals(burstOf(limiter, "one"), 1);
 });
 
 Deno.test("RateLimiter forgets the keys that were not used for longest, beyond 10,000 keys", async () => {
-  const host = new FakeHost();
-  const limiter = new RateLimiter(1, host);
+  const runtime = new FakeRuntime();
+  const limiter = new RateLimiter(1, runtime);
   const count = (prefix: string, keys: number) => {
     for (let key = 0; key < keys; key++) limiter.count(`${prefix} ${key}`);
   };
   count("idle", 10_000);
-  await host.advance(2_000);
+  await runtime.advance(2_000);
   burstOf(limiter, "busy");
   count("new", 9_999);
   assertEquals(burstOf(limiter, "busy"), 0, "the idle keys were forgotten first");
@@ -99,7 +99,7 @@ Deno.test("a key beyond RATE_LIMIT is answered 429, and admitted after Retry-Aft
   assertEquals(admitted.status, 200);
   assertEquals(limitOf(admitted), ['"default";q=4;w=2', '"default";r=3;t=2']);
 
-  await service.host.advance(1_000);
+  await service.runtime.advance(1_000);
   const [added] = await Promise.all([service.add(REX), service.send("/v1/pets")]);
   assertEquals(added.status, 201);
   assertEquals(service.reports, [], "a limited key is not reported as a failure");
@@ -111,23 +111,23 @@ Deno.test("a refused request is answered a second later, so that a client gains 
   await service.send("/v1/pets");
   const statuses: number[] = [];
   const sent = [1, 2].map(async () => statuses.push((await service.send("/v1/pets")).status));
-  await service.host.advance(HOLD_BACK_MS - 1);
+  await service.runtime.advance(HOLD_BACK_MS - 1);
   assertEquals(statuses, []);
-  await service.host.advance(1);
+  await service.runtime.advance(1);
   assertEquals(statuses, [429, 429]);
   await Promise.all(sent);
 });
 
 Deno.test("RateLimiter holds back 2,000 answers at a time, and sends further ones at once", async () => {
-  const host = new FakeHost();
-  const limiter = new RateLimiter(1, host);
+  const runtime = new FakeRuntime();
+  const limiter = new RateLimiter(1, runtime);
   let sent = 0;
   const holdBack = async (answers: number) => {
     for (let answer = 0; answer < answers; answer++) limiter.holdBack().then(() => sent++);
-    await host.advance(0);
+    await runtime.advance(0);
   };
   await holdBack(1);
-  await host.advance(HOLD_BACK_MS);
+  await runtime.advance(HOLD_BACK_MS);
   assertEquals(sent, 1);
   await holdBack(HELD_BACK_LIMIT + 3);
   assertEquals(sent, 1 + 3);
@@ -231,7 +231,7 @@ async function refuseAll(
   requests: (() => Promise<Response>)[],
 ): Promise<Response[]> {
   const answering = requests.map((request) => assertRefused(service, request, LIMITED));
-  await service.host.advance(HOLD_BACK_MS);
+  await service.runtime.advance(HOLD_BACK_MS);
   return await Promise.all(answering);
 }
 

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
 import { RefusedCredentials } from "../../src/http/refused_credentials.ts";
-import { FakeHost } from "../fake_host.ts";
+import { FakeRuntime } from "../fake_runtime.ts";
 import { permitted } from "../permitted.ts";
 import { ServiceProcess } from "../service_process.ts";
 import { TempStore } from "../temp_store.ts";
@@ -13,12 +13,12 @@ interface Reported {
   clients: { address?: string; forwardedFor?: string; refused: number }[];
 }
 
-/** What is refused and reported, on a host whose time is told. */
+/** What is refused and reported, on a runtime whose time is told. */
 function stage() {
-  const host = new FakeHost();
+  const runtime = new FakeRuntime();
   const reports: Reported[] = [];
   const refused = new RefusedCredentials({
-    host,
+    runtime,
     report: (level, event, details) => {
       assertEquals([level, event], ["warn", "credentials_refused"]);
       // As it is written.
@@ -31,40 +31,40 @@ function stage() {
     );
     for (let time = 0; time < times; time++) refused.note("invalid", headers, address);
   };
-  return { host, reports, refuse };
+  return { runtime, reports, refuse };
 }
 
 Deno.test("RefusedCredentials reports the first refusal at once, and the next ones together", async () => {
-  const { host, reports, refuse } = stage();
+  const { runtime, reports, refuse } = stage();
   refuse("192.0.2.1");
   const first = { refused: 1, clients: [{ address: "192.0.2.1", refused: 1 }] };
   assertEquals(reports, [first]);
   refuse("192.0.2.1", 500);
-  await host.advance(4_000);
+  await runtime.advance(4_000);
   refuse("192.0.2.1", 500);
-  await host.advance(5_999);
+  await runtime.advance(5_999);
   assertEquals(reports.length, 1);
-  await host.advance(1);
+  await runtime.advance(1);
   assertEquals(reports.slice(1), [{
     refused: 1_000,
     clients: [{ address: "192.0.2.1", refused: 1_000 }],
   }]);
   refuse("192.0.2.1");
-  await host.advance(9_999);
+  await runtime.advance(9_999);
   assertEquals(reports.length, 2);
-  await host.advance(1);
+  await runtime.advance(1);
   assertEquals(reports.slice(2), [first]);
-  assertEquals(host.waits(), [], "nothing waits once there is nothing to report");
-  await host.advance(10_000);
+  assertEquals(runtime.waits(), [], "nothing waits once there is nothing to report");
+  await runtime.advance(10_000);
   refuse("192.0.2.1");
   assertEquals(reports.slice(3), [first]);
 });
 
 Deno.test("RefusedCredentials names the five clients that were refused most", async () => {
-  const { host, reports, refuse } = stage();
+  const { runtime, reports, refuse } = stage();
   refuse("192.0.2.99");
   for (let client = 1; client <= 9; client++) refuse(`192.0.2.${client}`, client);
-  await host.advance(10_000);
+  await runtime.advance(10_000);
   assertEquals(reports[1], {
     refused: 45,
     clients: [9, 8, 7, 6, 5].map((client) => ({ address: `192.0.2.${client}`, refused: client })),
@@ -72,19 +72,19 @@ Deno.test("RefusedCredentials names the five clients that were refused most", as
 });
 
 Deno.test("RefusedCredentials tells 1,000 clients apart and counts the others", async () => {
-  const { host, reports, refuse } = stage();
+  const { runtime, reports, refuse } = stage();
   refuse("192.0.2.99");
   for (let client = 0; client < 1_000; client++) refuse(`client ${client}`);
   refuse("late", 5_000);
   refuse("client 7");
-  await host.advance(10_000);
+  await runtime.advance(10_000);
   assertEquals(reports[1].refused, 6_001);
   assertEquals(reports[1].clients[0], { address: "client 7", refused: 2 });
   assert(reports[1].clients.every(({ address }) => address !== "late"));
 });
 
 Deno.test("RefusedCredentials reports the end of X-Forwarded-For, printable and without keys", async () => {
-  const { host, reports, refuse } = stage();
+  const { runtime, reports, refuse } = stage();
   const secret = "0123456789abcdef".repeat(4) + "01234567";
   const claims = [
     `${"203.0.113.1, ".repeat(50)}198.51.100.7`,
@@ -95,7 +95,7 @@ Deno.test("RefusedCredentials reports the end of X-Forwarded-For, printable and 
   ];
   for (const claim of claims) {
     refuse("192.0.2.1", 1, claim);
-    await host.advance(10_000);
+    await runtime.advance(10_000);
   }
   const [long, control, key, hiddenKey, none] = reports.map(({ clients }) =>
     clients[0].forwardedFor
@@ -125,7 +125,7 @@ Deno.test("a key that is not valid is reported with the client's address, a miss
   assertEquals(service.reports, []);
   for (const method of ["GET", "POST", "DELETE"]) await request(`Bearer ${token}`, method);
   await request("Bearer nonsense");
-  await service.host.advance(10_000);
+  await service.runtime.advance(10_000);
   const client = { address: "192.0.2.1", forwardedFor: "203.0.113.9" };
   assertEquals(service.reports, [
     ["warn", "credentials_refused", { refused: 1, clients: [{ ...client, refused: 1 }] }],

@@ -94,9 +94,9 @@ Deno.test("a body that never ends is answered with 408 when its time is over", a
   const headers = { "content-type": "application/json" };
   const done = service.send("/v1/pets", { method: "POST", headers, body })
     .then((it) => response = it);
-  await service.host.advance(BODY_LIMIT_MS - 1);
+  await service.runtime.advance(BODY_LIMIT_MS - 1);
   assertEquals(response, undefined);
-  await service.host.advance(1);
+  await service.runtime.advance(1);
   await assertError(await done, { status: 408, code: "request_timeout" });
   assertEquals(await readHead(service.store), before);
   assertEquals(service.reports, []);
@@ -107,8 +107,8 @@ testOnTcp("a body that never ends is cut, declared or in chunks", async (service
   framings.push(`Transfer-Encoding: chunked\r\n\r\n9\r\n${REX.slice(0, 9)}\r\n`);
   for (const framing of framings) {
     using connection = await open(`${post(service)}${framing}`);
-    await until(() => service.host.waits().includes(BODY_LIMIT_MS));
-    await service.host.advance(BODY_LIMIT_MS);
+    await until(() => service.runtime.waits().includes(BODY_LIMIT_MS));
+    await service.runtime.advance(BODY_LIMIT_MS);
     const answer = await connection.answer();
     assertStringIncludes(answer, "HTTP/1.1 408 ");
     assertStringIncludes(answer, "connection: close");

@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { readHead } from "../../src/log/head.ts";
 import { Server } from "../../src/server.ts";
-import { systemHost } from "../../src/system_host.ts";
+import { systemRuntime } from "../../src/system_runtime.ts";
 import { permitted } from "../permitted.ts";
 import { clientOf, openTestService, type TestService } from "../test_service.ts";
 
@@ -30,7 +30,7 @@ export function testEachWay(name: string, check: (service: TestService) => Promi
 /** Serves on a free port of this machine until disposed of. */
 export function serveOnSocket({ handler }: Pick<TestService, "handler">) {
   const report = () => {};
-  const server = new Server({ hostname: "127.0.0.1", port: 0, handler, host: systemHost, report });
+  const server = new Server({ hostname: "127.0.0.1", port: 0, handler, runtime: systemRuntime, report });
   return {
     port: server.addr.port,
     [Symbol.asyncDispose]: () => server.shutdown(),

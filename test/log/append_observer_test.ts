@@ -5,7 +5,7 @@ import { HeadReader } from "../../src/log/head_reader.ts";
 import { project } from "../../src/projections/project.ts";
 import { KvStore } from "../../src/store/kv_store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { FakeHost } from "../fake_host.ts";
+import { FakeRuntime } from "../fake_runtime.ts";
 
 /** Notes what it is told, and counts the contexts that it gives out. */
 class NotingWatch implements AppendObserver<number> {
@@ -39,13 +39,13 @@ class NotingWatch implements AppendObserver<number> {
   }
 }
 
-function appenderOn(store: Store, host: FakeHost, watch?: AppendObserver): Appender {
-  const heads = new HeadReader(store, host);
-  return new Appender({ store, heads, project, host, watch, report: () => {}, committed: () => {} });
+function appenderOn(store: Store, runtime: FakeRuntime, watch?: AppendObserver): Appender {
+  const heads = new HeadReader(store, runtime);
+  return new Appender({ store, heads, project, runtime, watch, report: () => {}, committed: () => {} });
 }
 
-function addPet(appender: Appender, host: FakeHost) {
-  const origin: EventMetadata = { id: host.newId(), time: "2026-01-01T00:00:00.000Z", actor: OPERATOR };
+function addPet(appender: Appender, runtime: FakeRuntime) {
+  const origin: EventMetadata = { id: runtime.newId(), time: "2026-01-01T00:00:00.000Z", actor: OPERATOR };
   return appender.append({
     prepare: () => {},
     decide: ({ lastPetId }): (EventBody & EventMetadata)[] => [{
@@ -58,10 +58,10 @@ function addPet(appender: Appender, host: FakeHost) {
 
 Deno.test("Appender tells its watch in whose name it works, and what became of a commit", async () => {
   using kv = await Deno.openKv(":memory:");
-  const host = new FakeHost();
+  const runtime = new FakeRuntime();
   const watch = new NotingWatch();
-  const appender = appenderOn(new KvStore(kv), host, watch);
-  await Promise.all([addPet(appender, host), addPet(appender, host)]);
+  const appender = appenderOn(new KvStore(kv), runtime, watch);
+  await Promise.all([addPet(appender, runtime), addPet(appender, runtime)]);
   assertEquals(watch.notes, [
     "within undefined",
     "within 1",
@@ -73,16 +73,16 @@ Deno.test("Appender tells its watch in whose name it works, and what became of a
 
 Deno.test("Appender tells its watch of a commit that another instance's came before", async () => {
   using kv = await Deno.openKv(":memory:");
-  const host = new FakeHost();
+  const runtime = new FakeRuntime();
   const watch = new NotingWatch();
   const store = new KvStore(kv);
-  const appender = appenderOn(store, host, watch);
-  await addPet(appender, host);
-  await addPet(appenderOn(store, host), host);
+  const appender = appenderOn(store, runtime, watch);
+  await addPet(appender, runtime);
+  await addPet(appenderOn(store, runtime), runtime);
   watch.notes.length = 0;
   let isDone = false;
-  const adding = addPet(appender, host).finally(() => isDone = true);
-  while (!isDone) await host.advance(10);
+  const adding = addPet(appender, runtime).finally(() => isDone = true);
+  while (!isDone) await runtime.advance(10);
   assertEquals((await adding)[0].position, 3);
   assertEquals(watch.notes.filter((note) => !note.startsWith("within")), [
     "commit of 1 for 2",
@@ -94,7 +94,7 @@ Deno.test("Appender tells its watch of a commit that another instance's came bef
 
 Deno.test("Appender tells its watch of a commit without a clear answer, and that it landed", async () => {
   using kv = await Deno.openKv(":memory:");
-  const host = new FakeHost();
+  const runtime = new FakeRuntime();
   const watch = new NotingWatch();
   const store = new KvStore(kv);
   const doubtful: Store = {
@@ -106,20 +106,20 @@ Deno.test("Appender tells its watch of a commit without a clear answer, and that
       throw new TypeError("connection reset");
     },
   };
-  const appender = appenderOn(doubtful, host, watch);
-  assertEquals((await addPet(appender, host))[0].position, 1);
+  const appender = appenderOn(doubtful, runtime, watch);
+  assertEquals((await addPet(appender, runtime))[0].position, 1);
   assertEquals(watch.notes.slice(-3), ["commit of 1 for 1", "unclear", "landed 1"]);
 });
 
 Deno.test("Appender says how many commands wait", async () => {
   using kv = await Deno.openKv(":memory:");
-  const host = new FakeHost();
-  const appender = appenderOn(new KvStore(kv), host);
+  const runtime = new FakeRuntime();
+  const appender = appenderOn(new KvStore(kv), runtime);
   assertEquals(appender.queueLength, 0);
-  const adding = [addPet(appender, host), addPet(appender, host), addPet(appender, host)];
+  const adding = [addPet(appender, runtime), addPet(appender, runtime), addPet(appender, runtime)];
   assertEquals(appender.queueLength, 3);
   await Promise.all(adding);
   assertEquals(appender.queueLength, 0);
   await appender.drain();
-  await assertRejects(() => addPet(appender, host), Error, "shutting down");
+  await assertRejects(() => addPet(appender, runtime), Error, "shutting down");
 });

@@ -17,9 +17,9 @@ Deno.test("an addition is answered within its limit, also where the clock is set
   isAway = true;
   let status: number | undefined;
   service.add({ name: "Rex", categoryId: 1 }).then((answer) => status = answer.status);
-  await service.host.advance(100);
-  service.host.jumpClock(-3_600_000);
-  await service.host.advance(APPEND_LIMIT_MS);
+  await service.runtime.advance(100);
+  service.runtime.jumpClock(-3_600_000);
+  await service.runtime.advance(APPEND_LIMIT_MS);
   assertEquals(status, 503);
   assertEquals((await service.heads.fresh()).head, head);
 });

@@ -12,7 +12,7 @@ import { createService, type Service } from "../../src/service.ts";
 import { HEAD_KEY } from "../../src/store/keyspace.ts";
 import { COMMIT_MUTATIONS_LIMIT, type Mutation, type Store } from "../../src/store/store.ts";
 import { describedAnswer } from "../assert_described.ts";
-import type { FakeHost } from "../fake_host.ts";
+import type { FakeRuntime } from "../fake_runtime.ts";
 import { type Fate, FATES, heldCommit, ScriptedStore } from "../store/scripted_store.ts";
 import { openTestService, type TestService } from "../test_service.ts";
 
@@ -25,7 +25,7 @@ async function open() {
   const service = await openTestService((it) => store = new ScriptedStore(inner = it));
   store.commits.length = 0;
   /** Another instance of the service, whose commits are none of the script's. */
-  const openOther = () => createService({ store: inner, host: service.host, report: () => {} });
+  const openOther = () => createService({ store: inner, runtime: service.runtime, report: () => {} });
   return { service, store, openOther, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
 }
 
@@ -54,7 +54,7 @@ Deno.test("append() puts all that wait while a commit is in flight into the next
   await using opened = await openHeld();
   const { service, store, first, release } = opened;
   const others = Array.from({ length: 100 }, () => service.add(REX));
-  await service.host.advance(0);
+  await service.runtime.advance(0);
   assertEquals(store.commits.length, 1);
   release();
   const ids = await idsOf(await Promise.all([first, ...others]));
@@ -87,7 +87,7 @@ Deno.test("append() decides anew what was made ahead of a commit that others wer
   assertEquals(decided, [1]);
   assertEquals((await addTo(openOther(), service.token)).status, 201);
   release();
-  const added = await inTime(service.host, Promise.all([ahead, slow, behind]));
+  const added = await inTime(service.runtime, Promise.all([ahead, slow, behind]));
   assertEquals((await first).status, 201);
   assertEquals(added.flat().map(({ data }) => (data as Pet).id), [3, 4, 5]);
   assertEquals(decided, [1, 2, 4]);
@@ -125,7 +125,7 @@ for (const [what, script] of Object.entries(UNCLEAR)) {
     const { service, store } = opened;
     store.script.push(...script);
     const added = [service.add(REX), service.add({ name: "Max", categoryId: 2 })];
-    const responses = await inTime(service.host, Promise.all(added));
+    const responses = await inTime(service.runtime, Promise.all(added));
     assertEquals(responses.map(({ status }) => status), [201, 201]);
     assertEquals(await idsOf(responses), [1, 2]);
     assertEquals((await service.add(REX)).status, 201);
@@ -137,7 +137,7 @@ Deno.test("append() gives an event its id once, whatever the number of attempts"
   await using opened = await open();
   const { service, store } = opened;
   store.script.push(FATES.fails, FATES.isLocked, FATES.fails);
-  await inTime(service.host, service.add(REX));
+  await inTime(service.runtime, service.add(REX));
   const [, created] = await readEvents(service.store);
   const tried = store.commits.map(({ mutations }) => eventOf((mutations[0] as Set).value));
   assertEquals(tried, [created, created, created, created]);
@@ -155,7 +155,7 @@ Deno.test("append() is not misled when a commit that hung lands after all, befor
     await land();
     return await commit();
   });
-  const response = await inTime(service.host, service.add(REX));
+  const response = await inTime(service.runtime, service.add(REX));
   assertEquals((await response.json()).id, 1);
   assertEquals(store.commits.length, 2);
   await assertSound(service, 1);
@@ -169,7 +169,7 @@ Deno.test("append() is not misled when a commit that hung lands after its repeti
     land = commit;
     return new Promise(() => {});
   });
-  const response = await inTime(service.host, service.add(REX));
+  const response = await inTime(service.runtime, service.add(REX));
   assertEquals((await response.json()).id, 1);
   assertEquals(await land(), null);
   assertEquals((await (await service.add(REX)).json()).id, 2);
@@ -186,7 +186,7 @@ Deno.test("append() goes on from the commit of another instance that came in bet
   await begun;
   assertEquals((await (await addTo(other, service.token)).json()).id, 1);
   release();
-  assertEquals((await (await inTime(service.host, own)).json()).id, 2);
+  assertEquals((await (await inTime(service.runtime, own)).json()).id, 2);
   await assertSound(service, 2);
 });
 
@@ -199,7 +199,7 @@ Deno.test("append() finds its commit below that of another instance", async () =
     assertEquals((await (await addTo(other, service.token)).json()).id, 2);
     return null;
   });
-  assertEquals((await (await inTime(service.host, service.add(REX))).json()).id, 1);
+  assertEquals((await (await inTime(service.runtime, service.add(REX))).json()).id, 1);
   assertEquals((await (await service.add(REX)).json()).id, 3);
   await assertSound(service, 3);
 });
@@ -212,7 +212,7 @@ Deno.test("append() lets two instances that race add every pet once", async () =
     { length: 60 },
     (_, index) => index % 2 === 0 ? service.add(REX) : addTo(other, service.token),
   );
-  const ids = await idsOf(await inTime(service.host, Promise.all(added)));
+  const ids = await idsOf(await inTime(service.runtime, Promise.all(added)));
   assertEquals(ids, firstIds(60));
   await assertSound(service, 60);
 });
@@ -221,16 +221,16 @@ Deno.test("append() says outcome_unknown past the limit where the commit may hav
   await using opened = await open();
   const { service, store } = opened;
   store.otherwise = FATES.fails;
-  const before = service.host.monotonicNow();
+  const before = service.runtime.monotonicNow();
   let tookMs = 0;
-  const added = service.add(REX).finally(() => tookMs = service.host.monotonicNow() - before);
-  const response = await inTime(service.host, added);
+  const added = service.add(REX).finally(() => tookMs = service.runtime.monotonicNow() - before);
+  const response = await inTime(service.runtime, added);
   assertEquals(response.status, 503);
   assertEquals((await response.json()).code, "outcome_unknown");
   assertEquals(response.headers.get("retry-after"), "1");
   assert(tookMs >= APPEND_LIMIT_MS && tookMs < APPEND_LIMIT_MS + 200, `${tookMs} ms`);
   store.otherwise = FATES.lands;
-  const next = await inTime(service.host, service.add(REX));
+  const next = await inTime(service.runtime, service.add(REX));
   assertEquals(next.status, 201);
   await assertSound(service, (await next.json()).id);
 });
@@ -239,10 +239,10 @@ Deno.test("append() says store_unavailable past the limit where the store stayed
   await using opened = await open();
   const { service, store } = opened;
   store.otherwise = FATES.isLocked;
-  const response = await inTime(service.host, service.add(REX));
+  const response = await inTime(service.runtime, service.add(REX));
   assertEquals((await response.json()).code, "store_unavailable");
   store.otherwise = FATES.lands;
-  await service.host.advance(APPEND_LIMIT_MS);
+  await service.runtime.advance(APPEND_LIMIT_MS);
   await assertSound(service, 0);
 });
 
@@ -251,13 +251,13 @@ Deno.test("append() says store_unavailable past the limit to who was in no commi
   const { service, store } = opened;
   store.otherwise = FATES.fails;
   const first = service.add(REX);
-  await service.host.advance(0);
+  await service.runtime.advance(0);
   const second = service.add({ name: "Max", categoryId: 2 });
-  const responses = await inTime(service.host, Promise.all([first, second]));
+  const responses = await inTime(service.runtime, Promise.all([first, second]));
   const codes = await Promise.all(responses.map(async (it) => (await it.json()).code));
   assertEquals(codes, ["outcome_unknown", "store_unavailable"]);
   store.otherwise = FATES.lands;
-  await service.host.advance(APPEND_LIMIT_MS);
+  await service.runtime.advance(APPEND_LIMIT_MS);
   const names = (await readEvents(service.store)).map(({ data }) => "name" in data && data.name);
   assert(!names.includes("Max"), "what was said not to be stored is not stored later");
 });
@@ -270,10 +270,10 @@ Deno.test("append() says store_unavailable past the limit where others were alwa
     await addTo(other, service.token);
     return await land();
   };
-  const response = await inTime(service.host, service.add({ name: "Max", categoryId: 2 }));
+  const response = await inTime(service.runtime, service.add({ name: "Max", categoryId: 2 }));
   assertEquals((await response.json()).code, "store_unavailable");
   store.otherwise = FATES.lands;
-  await service.host.advance(APPEND_LIMIT_MS);
+  await service.runtime.advance(APPEND_LIMIT_MS);
   const { head } = await readHead(service.store);
   await assertSound(service, head.lastPetId);
   const text = await (await service.send("/v1/pets?limit=100")).text();
@@ -294,7 +294,7 @@ Deno.test("append() claims the head when others were faster six times, and write
     claimed = (await readHead(service.store)).head;
     return await land();
   });
-  const response = await inTime(service.host, service.add({ name: "Max", categoryId: 2 }));
+  const response = await inTime(service.runtime, service.add({ name: "Max", categoryId: 2 }));
   assertEquals((await response.json()).id, 7);
   assertEquals(store.commits.length, 8);
   const value = encodeHead(claimed!);
@@ -346,7 +346,7 @@ Deno.test("append() keeps each commit within the number of mutations that KV tak
   const { service, store } = opened;
   const pet = { ...REX, status: "sold" };
   const added = Array.from({ length: 1_000 }, () => service.add(pet));
-  const ids = await idsOf(await inTime(service.host, Promise.all(added)));
+  const ids = await idsOf(await inTime(service.runtime, Promise.all(added)));
   assertEquals(ids, firstIds(1_000));
   const sizes = store.commits.map(({ mutations }) => mutations.length);
   for (const size of sizes) assertLessOrEqual(size, COMMIT_MUTATIONS_LIMIT);
@@ -360,7 +360,7 @@ Deno.test("append() keeps each commit within the bytes that KV takes", async () 
   // The longest text that a name can have: six bytes for each of its characters.
   const pet = { name: "\u0001".repeat(1_000), categoryId: 1, status: "pending" };
   const added = Array.from({ length: 150 }, () => service.add(pet));
-  const ids = await idsOf(await inTime(service.host, Promise.all(added)));
+  const ids = await idsOf(await inTime(service.runtime, Promise.all(added)));
   assertEquals(ids, firstIds(150));
   assert(store.commits.length >= 4, `${store.commits.length} commits`);
   assertEquals(service.reports, []);
@@ -377,7 +377,7 @@ Deno.test("append() adds nothing for a key that another instance revoked meanwhi
   const second = service.add({ name: "Max", categoryId: 2 }, headers);
   await revokeKey(other, id);
   release();
-  const responses = await inTime(service.host, Promise.all([first, second]));
+  const responses = await inTime(service.runtime, Promise.all([first, second]));
   assertEquals(responses.map(({ status }) => status), [201, 401]);
   assertEquals((await responses[1].json()).code, "invalid_credentials");
   await assertSound(service, 1);
@@ -386,13 +386,13 @@ Deno.test("append() adds nothing for a key that another instance revoked meanwhi
 Deno.test("append() adds nothing for a key that expired while the commit before was under way", async () => {
   await using opened = await open();
   const { service } = opened;
-  const terms = { label: "short", expiresAt: service.host.now() + 1_000 };
+  const terms = { label: "short", expiresAt: service.runtime.now() + 1_000 };
   const headers = await usedKey(service, (await issueKey(service, terms)).token);
   const { first, release } = await holdFirst(opened);
   const second = service.add({ name: "Max", categoryId: 2 }, headers);
-  await service.host.advance(1_500);
+  await service.runtime.advance(1_500);
   release();
-  const responses = await inTime(service.host, Promise.all([first, second]));
+  const responses = await inTime(service.runtime, Promise.all([first, second]));
   assertEquals(responses.map(({ status }) => status), [201, 401]);
   await assertSound(service, 1);
 });
@@ -416,7 +416,7 @@ Deno.test("append() prepares a command once, however many of its own commits go 
   const { service, store } = opened;
   let prepared = 0;
   const commands = Array.from({ length: 1_000 }, () => addition(service, () => prepared++));
-  await inTime(service.host, Promise.all(commands.map((it) => service.appender.append(it))));
+  await inTime(service.runtime, Promise.all(commands.map((it) => service.appender.append(it))));
   assert(store.commits.length > 1);
   assertEquals(prepared, 1_000);
 });
@@ -432,7 +432,7 @@ Deno.test("append() prepares a command again when others have moved the head", a
     return await land();
   });
   const command = addition(service, () => prepared++);
-  await inTime(service.host, service.appender.append(command));
+  await inTime(service.runtime, service.appender.append(command));
   assertEquals(prepared, 2);
   await assertSound(service, 2);
 });
@@ -466,8 +466,8 @@ Deno.test("append() refuses the one command that does not want to go on, and tak
 const NOTHING: Command = { prepare: () => {}, decide: () => [] };
 
 /** A command that adds a pet, and tells when it is prepared. */
-function addition({ host, keyId }: TestService, onPrepare = () => {}): Command {
-  const origin = { id: host.newId(), time: new Date(host.now()).toISOString(), actor: keyId };
+function addition({ runtime, keyId }: TestService, onPrepare = () => {}): Command {
+  const origin = { id: runtime.newId(), time: new Date(runtime.now()).toISOString(), actor: keyId };
   return {
     prepare() {
       onPrepare();
@@ -500,10 +500,10 @@ function addTo({ handler }: Service, token: string): Promise<Response> {
 }
 
 /** Lets time pass until the work is done. */
-async function inTime<T>(host: FakeHost, work: Promise<T>): Promise<T> {
+async function inTime<T>(runtime: FakeRuntime, work: Promise<T>): Promise<T> {
   let isDone = false;
   work.finally(() => isDone = true).catch(() => {});
-  while (!isDone) await host.advance(500);
+  while (!isDone) await runtime.advance(500);
   return await work;
 }
 

@@ -32,12 +32,12 @@ Deno.test("followLog() yields what is there, then what is added, and ends at the
   await using service = await openTestService();
   await addPets(service, 2);
   const { stop, positions, done } = follow(service, { from: 2 });
-  await service.host.advance(0);
+  await service.runtime.advance(0);
   assertEquals(positions, [2, 3]);
   await addPets(service, 3);
-  await service.host.advance(FOLLOW_INTERVAL_MS);
+  await service.runtime.advance(FOLLOW_INTERVAL_MS);
   assertEquals(positions, [2, 3, 4, 5, 6]);
-  await service.host.advance(10 * FOLLOW_INTERVAL_MS);
+  await service.runtime.advance(10 * FOLLOW_INTERVAL_MS);
   assertEquals(positions, [2, 3, 4, 5, 6]);
   stop.abort();
   await done;
@@ -46,10 +46,10 @@ Deno.test("followLog() yields what is there, then what is added, and ends at the
 Deno.test("followLog() waits for a first position that is still to come, and ends at the last one", async () => {
   await using service = await openTestService();
   const { positions, done } = follow(service, { from: 3, to: 4 });
-  await service.host.advance(FOLLOW_INTERVAL_MS);
+  await service.runtime.advance(FOLLOW_INTERVAL_MS);
   assertEquals(positions, []);
   await addPets(service, 5);
-  await service.host.advance(FOLLOW_INTERVAL_MS);
+  await service.runtime.advance(FOLLOW_INTERVAL_MS);
   await done;
   assertEquals(positions, [3, 4]);
 });
@@ -62,9 +62,9 @@ Deno.test("followLog() asks the head no oftener than its interval says", async (
     })
   );
   const { stop, done } = follow(service, { from: 2 });
-  await service.host.advance(0);
+  await service.runtime.advance(0);
   reads = 0;
-  await service.host.advance(50 * FOLLOW_INTERVAL_MS);
+  await service.runtime.advance(50 * FOLLOW_INTERVAL_MS);
   assertEquals(reads, 50);
   stop.abort();
   await done;
@@ -78,13 +78,13 @@ Deno.test("followLog() outlives a store that is away, and misses and repeats not
     })
   );
   const { stop, positions, reachable, done } = follow(service, { from: 1 });
-  await service.host.advance(0);
+  await service.runtime.advance(0);
   isAway = true;
-  await service.host.advance(20 * FOLLOW_INTERVAL_MS);
+  await service.runtime.advance(20 * FOLLOW_INTERVAL_MS);
   assertEquals(reachable, [false]);
   isAway = false;
   await addPets(service, 2);
-  await service.host.advance(20 * FOLLOW_INTERVAL_MS);
+  await service.runtime.advance(20 * FOLLOW_INTERVAL_MS);
   assertEquals(positions, [1, 2, 3]);
   assertEquals(reachable, [false, true]);
   stop.abort();
@@ -106,10 +106,10 @@ Deno.test("followLog() says that a line is missing, or that the log became short
   const { head } = await cut.heads.fresh();
   const { done } = follow(cut, { from: 1 });
   const outcome = assertRejects(() => done, HeadLostError, "is at position 2, and");
-  await cut.host.advance(0);
+  await cut.runtime.advance(0);
   const value = encodeHead({ ...head, position: 2 });
   await cut.store.commit({ checks: [], mutations: [{ type: "set", key: HEAD_KEY, value }] });
-  await cut.host.advance(FOLLOW_INTERVAL_MS);
+  await cut.runtime.advance(FOLLOW_INTERVAL_MS);
   await outcome;
 });
 

@@ -9,15 +9,15 @@ import {
 } from "../../src/log/head_reader.ts";
 import { KvStore } from "../../src/store/kv_store.ts";
 import { HEAD_KEY } from "../../src/store/keyspace.ts";
-import { FakeHost } from "../fake_host.ts";
+import { FakeRuntime } from "../fake_runtime.ts";
 import { ScriptedStore } from "../store/scripted_store.ts";
 
 async function open() {
   const store = new ScriptedStore(new KvStore(await Deno.openKv(":memory:")));
-  const host = new FakeHost();
+  const runtime = new FakeRuntime();
   const reports: string[] = [];
-  const heads = new HeadReader(store, host, (level, event) => reports.push(`${level} ${event}`));
-  return { store, host, heads, reports, [Symbol.dispose]: () => store.close() };
+  const heads = new HeadReader(store, runtime, (level, event) => reports.push(`${level} ${event}`));
+  return { store, runtime, heads, reports, [Symbol.dispose]: () => store.close() };
 }
 
 function write(store: ScriptedStore, head: Head | string): Promise<string | null> {
@@ -129,8 +129,8 @@ Deno.test("use() hands a fresh head to its work, and passes on what comes of it"
 
 Deno.test("use() tells nothing of work that took longer than a generation is sure to be there", async () => {
   using opened = await open();
-  const { heads, host } = opened;
-  const after = (ms: number, work: () => string) => () => host.advance(ms).then(work);
+  const { heads, runtime } = opened;
+  const after = (ms: number, work: () => string) => () => runtime.advance(ms).then(work);
   assertEquals(await heads.use(after(HEAD_LIMIT_MS, () => "in time")), "in time");
   const late = after(HEAD_LIMIT_MS + 1, () => "late");
   assertEquals((await assertRejects(() => heads.use(late), ServiceError)).code, "store_unavailable");
@@ -196,14 +196,14 @@ Deno.test("fresh() accepts a head that is older than a commit made while it was 
 
 Deno.test("recent is the latest head for a moment after it was read or written", async () => {
   using opened = await open();
-  const { store, heads, host } = opened;
+  const { store, heads, runtime } = opened;
   assertEquals(heads.recent, undefined);
   await write(store, { ...EMPTY_HEAD, position: 1 });
   for (let times = 0; times < 2; times++) {
     await heads.fresh();
-    await host.advance(HEAD_RECENT_MS);
+    await runtime.advance(HEAD_RECENT_MS);
     assertEquals(heads.recent?.position, 1);
-    await host.advance(1);
+    await runtime.advance(1);
     assertEquals(heads.recent, undefined);
   }
 });

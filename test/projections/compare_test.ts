@@ -16,7 +16,7 @@ Deno.test("compareServed() finds what differs, and writes nothing", async () => 
       return sample.store.commit(commit);
     },
   });
-  const parts = { store, host: sample.host };
+  const parts = { store, runtime: sample.runtime };
   assertEquals((await compareServed(parts, IGNORE)).differences.total, 0);
   const key = projectionKey(1, petKey(3));
   await sample.store.commit({ checks: [], mutations: [{ type: "delete", key }] });
@@ -39,7 +39,7 @@ Deno.test("compareServed() begins again where a replay removed what it was readi
       return await sample.store.list(range, options);
     },
   });
-  const { generation, differences } = await compareServed({ store, host: sample.host }, IGNORE);
+  const { generation, differences } = await compareServed({ store, runtime: sample.runtime }, IGNORE);
   assertEquals([isFirst, generation, differences.total], [false, 2, 0]);
 });
 

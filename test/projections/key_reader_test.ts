@@ -13,7 +13,7 @@ import { openTestService } from "../test_service.ts";
 async function open() {
   let store!: ScriptedStore;
   const service = await openTestService((inner) => store = new ScriptedStore(inner));
-  const keys = new KeyReader(service.store, service.host);
+  const keys = new KeyReader(service.store, service.runtime);
   const headNow = async () => (await service.heads.fresh()).head;
   return { service, store, keys, headNow, [Symbol.asyncDispose]: service[Symbol.asyncDispose] };
 }
@@ -21,7 +21,7 @@ async function open() {
 Deno.test("authorize() reads a key once, until an event concerns keys", async () => {
   await using opened = await open();
   const { service, store, keys, headNow } = opened;
-  const now = service.host.now();
+  const now = service.runtime.now();
   const key = await keys.authorize(service.token, await headNow(), now);
   assertEquals([key.id, key.label], [service.keyId, "test"]);
   const { lists } = store.reads;
@@ -37,7 +37,7 @@ Deno.test("authorize() reads a key once, until an event concerns keys", async ()
 Deno.test("authorize() refuses from the head on at which a key was revoked", async () => {
   await using opened = await open();
   const { service, keys, headNow } = opened;
-  const now = service.host.now();
+  const now = service.runtime.now();
   const { id, token } = await issueKey(service, { label: "short" });
   const before = await headNow();
   await keys.authorize(token, before, now);
@@ -51,7 +51,7 @@ Deno.test("authorize() refuses from the head on at which a key was revoked", asy
 Deno.test("authorize() asks the clock of a key that is remembered", async () => {
   await using opened = await open();
   const { service, keys, headNow } = opened;
-  const expiresAt = service.host.now() + 1_000;
+  const expiresAt = service.runtime.now() + 1_000;
   const { token } = await issueKey(service, { label: "short", expiresAt });
   const head = await headNow();
   await keys.authorize(token, head, expiresAt - 1);
@@ -61,41 +61,41 @@ Deno.test("authorize() asks the clock of a key that is remembered", async () => 
 Deno.test("authorize() ends a cached key in time although the clock was set back a day", async () => {
   await using opened = await open();
   const { service, keys, headNow } = opened;
-  const { host } = service;
-  const { token } = await issueKey(service, { label: "short", expiresAt: host.now() + 60_000 });
+  const { runtime } = service;
+  const { token } = await issueKey(service, { label: "short", expiresAt: runtime.now() + 60_000 });
   const head = await headNow();
-  await keys.authorize(token, head, host.now());
-  host.jumpClock(-24 * 60 * 60_000);
-  await host.advance(59_999);
+  await keys.authorize(token, head, runtime.now());
+  runtime.jumpClock(-24 * 60 * 60_000);
+  await runtime.advance(59_999);
   assertEquals(keys.cached(token, head)?.label, "short");
-  await host.advance(1);
+  await runtime.advance(1);
   assertEquals(keys.cached(token, head), undefined);
-  assertThrows(() => keys.authorize(token, head, host.now()), ServiceError, "The API key is expired");
+  assertThrows(() => keys.authorize(token, head, runtime.now()), ServiceError, "The API key is expired");
 });
 
 Deno.test("cached() knows no key that is revoked, expired or of another head", async () => {
   await using opened = await open();
   const { service, keys, headNow } = opened;
-  const { host } = service;
+  const { runtime } = service;
   const { id, token } = await issueKey(service, { label: "short" });
   const before = await headNow();
   assertEquals(keys.cached(token, before), undefined);
-  await keys.authorize(token, before, host.now());
+  await keys.authorize(token, before, runtime.now());
   assertEquals(keys.cached(token, before)?.id, id);
   await revokeKey(service, id);
   const after = await headNow();
   assertEquals(keys.cached(token, after), undefined);
-  await assertRejects(async () => void await keys.authorize(token, after, host.now()), ServiceError);
+  await assertRejects(async () => void await keys.authorize(token, after, runtime.now()), ServiceError);
   assertEquals(keys.cached(token, after), undefined);
 });
 
 Deno.test("authorize() reads all events of a key, also if there are more than fit one read", async () => {
   await using opened = await open();
   const { service, keys, headNow } = opened;
-  const { host, store } = service;
+  const { runtime, store } = service;
   const head = await headNow();
   const [{ id: keyId, tokenHash }] = await listKeys(store, head);
-  const at = (ms: number) => new Date(host.now() + ms).toISOString();
+  const at = (ms: number) => new Date(runtime.now() + ms).toISOString();
   const revocations = Array.from({ length: LIST_LIMIT + 100 }, (_, index) => ({
     type: "set" as const,
     key: projectionKey(head.generation, keyByTokenKey(tokenHash, head.position + 1 + index)),
@@ -105,9 +105,9 @@ Deno.test("authorize() reads all events of a key, also if there are more than fi
   for (let first = 0; first < revocations.length; first += 500) {
     await store.commit({ checks: [], mutations: revocations.slice(first, first + 500) });
   }
-  assertEquals((await listKeys(store, head))[0].revokedAt, host.now());
+  assertEquals((await listKeys(store, head))[0].revokedAt, runtime.now());
   await assertRejects(
-    async () => void await keys.authorize(service.token, head, host.now()),
+    async () => void await keys.authorize(service.token, head, runtime.now()),
     ServiceError,
     "The API key is revoked",
   );
@@ -116,17 +116,17 @@ Deno.test("authorize() reads all events of a key, also if there are more than fi
 Deno.test("authorize() takes the earliest of several revocations that lie in the future", async () => {
   await using opened = await open();
   const { service, keys, headNow } = opened;
-  const { host, store } = service;
+  const { runtime, store } = service;
   const head = await headNow();
   const [{ id: keyId, tokenHash }] = await listKeys(store, head);
   for (const [index, ms] of [3_000, 1_000, 2_000].entries()) {
     const key = projectionKey(head.generation, keyByTokenKey(tokenHash, head.position + 1 + index));
-    const value = JSON.stringify({ keyId, revokedAt: new Date(host.now() + ms).toISOString() });
+    const value = JSON.stringify({ keyId, revokedAt: new Date(runtime.now() + ms).toISOString() });
     await store.commit({ checks: [], mutations: [{ type: "set", key, value }] });
   }
-  await keys.authorize(service.token, head, host.now() + 999);
+  await keys.authorize(service.token, head, runtime.now() + 999);
   assertThrows(
-    () => keys.authorize(service.token, head, host.now() + 1_000),
+    () => keys.authorize(service.token, head, runtime.now() + 1_000),
     ServiceError,
     "The API key is revoked",
   );
@@ -140,7 +140,7 @@ Deno.test("authorize() refuses a mistyped token without asking the store", async
   for (const token of ["", "nonsense", service.token.slice(0, -1), `${service.token}0`]) {
     await assertRejects(
       async () => {
-        await keys.authorize(token, head, service.host.now());
+        await keys.authorize(token, head, service.runtime.now());
       },
       ServiceError,
       "The API key is not known",
@@ -150,7 +150,7 @@ Deno.test("authorize() refuses a mistyped token without asking the store", async
   const unknown = newToken((length) => new Uint8Array(length).fill(255));
   await assertRejects(
     async () => {
-      await keys.authorize(unknown, head, service.host.now());
+      await keys.authorize(unknown, head, service.runtime.now());
     },
     ServiceError,
     "The API key is not known",

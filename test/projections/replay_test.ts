@@ -16,7 +16,7 @@ import {
 } from "../../src/store/keyspace.ts";
 import { scan } from "../../src/store/scan.ts";
 import type { Store } from "../../src/store/store.ts";
-import { FakeHost } from "../fake_host.ts";
+import { FakeRuntime } from "../fake_runtime.ts";
 import { openSampleStore } from "../sample_store.ts";
 import { openTestService } from "../test_service.ts";
 import { disturbed } from "./disturbed_store.ts";
@@ -74,7 +74,7 @@ Deno.test("replay() takes its announcement back also while it is writing what wa
     await new Promise((resolve) => setTimeout(resolve, 50));
     return versionstamp;
   });
-  const refusal = replay({ store, host: sample.host }, NO_GRACE);
+  const refusal = replay({ store, runtime: sample.runtime }, NO_GRACE);
   await assertRejects(() => refusal, UnsoundError, "Line 1051 of the log is not sound");
   assertEquals((await readHead(sample.store)).head, sample.head);
   assertEquals(await generationsIn(sample.store), [1]);
@@ -94,12 +94,12 @@ Deno.test("replay() killed at any commit leaves a store that is right, and the n
         return await new Promise<never>(() => {});
       });
       const killed = Promise.withResolvers<void>();
-      replay({ store, host: sample.host }, NO_GRACE);
+      replay({ store, runtime: sample.runtime }, NO_GRACE);
       await killed.promise;
       assertEquals((await audit(sample)).faults, [], `left by ${what}`);
       await addPets(sample, 3);
       assertEquals((await audit(sample)).faults, [], `written after ${what}`);
-      await inTime(sample.host, replay(sample, NO_GRACE));
+      await inTime(sample.runtime, replay(sample, NO_GRACE));
       const { faults, notes } = await audit({ ...sample, readExpiringRecords: () => [] });
       assertEquals([faults, notes], [[], []], `finished after ${what}`);
       assertEquals((await generationsIn(sample.store)).length, 1, what);
@@ -126,8 +126,8 @@ Deno.test("replay() asks the store what became of a commit whose outcome it was 
       }
     });
     const { generation, differences } = await inTime(
-      sample.host,
-      replay({ store, host: sample.host }, NO_GRACE),
+      sample.runtime,
+      replay({ store, runtime: sample.runtime }, NO_GRACE),
     );
     assertEquals([generation, differences.total], [2, 0]);
     assertEquals((await audit(sample)).faults, []);
@@ -145,7 +145,7 @@ Deno.test("replay() loses nothing of what is written before each of its commits"
     assertEquals((await audit(sample)).faults, [], `before commit ${number}`);
     return await apply(commit);
   });
-  await inTime(sample.host, replay({ store, host: sample.host }, NO_GRACE));
+  await inTime(sample.runtime, replay({ store, runtime: sample.runtime }, NO_GRACE));
   const { faults, pets } = await audit(sample);
   assertEquals([faults, pets], [[], sample.head.lastPetId + added]);
   assertEquals(await generationsIn(sample.store), [2]);
@@ -165,13 +165,13 @@ Deno.test("replay() that was taken for dead writes nothing when it comes to itse
       return await apply(commit);
     });
     const asleep = Promise.withResolvers<void>();
-    const sleeper = replay({ store, host: sample.host }, NO_GRACE);
+    const sleeper = replay({ store, runtime: sample.runtime }, NO_GRACE);
     sleeper.catch(() => {});
     await asleep.promise;
-    await inTime(sample.host, replay(sample, NO_GRACE));
+    await inTime(sample.runtime, replay(sample, NO_GRACE));
     const before = await allOf(sample.store);
     sleep.resolve();
-    await assertRejects(() => inTime(sample.host, sleeper), ReplayUnderWayError);
+    await assertRejects(() => inTime(sample.runtime, sleeper), ReplayUnderWayError);
     assertEquals(await allOf(sample.store), before, `asleep at commit ${last} of ${commits}`);
   }
 });
@@ -183,19 +183,19 @@ Deno.test("replay() beside another one that lives says so, and stops", async () 
   let waits = 0;
   const second = replay(sample, { onWait: () => waits++ });
   await assertRejects(
-    () => inTime(sample.host, second),
+    () => inTime(sample.runtime, second),
     ReplayUnderWayError,
     "Another replay is under way",
   );
   assertEquals(waits, 1);
-  assertEquals((await inTime(sample.host, first)).generation, 2);
+  assertEquals((await inTime(sample.runtime, first)).generation, 2);
   assertEquals((await audit(sample)).faults, []);
 });
 
 Deno.test("replay() that asks for the lease at the same moment as another one says so, and stops", async () => {
   using sample = await openSampleStore(SMALL);
   const both = [1, 2].map(() => replay(sample, { graceMs: 20_000 }));
-  const outcomes = await inTime(sample.host, Promise.allSettled(both));
+  const outcomes = await inTime(sample.runtime, Promise.allSettled(both));
   const reasons = outcomes.flatMap((it) => it.status === "rejected" ? [it.reason] : []);
   assertEquals(reasons.map(String), ["ReplayUnderWayError: Another replay is under way"]);
   assertEquals((await audit(sample)).faults, []);
@@ -205,18 +205,18 @@ Deno.test("replay() leaves the old generation for the whole grace period", async
   using sample = await openSampleStore(SMALL);
   const outcome = replay(sample, { graceMs: 5_000 });
   await isServed(2, sample.store);
-  await sample.host.advance(4_900);
+  await sample.runtime.advance(4_900);
   assertEquals(await generationsIn(sample.store), [1, 2]);
   const { faults, notes } = await audit(sample);
   assertEquals(faults, []);
   assertMatch(notes.join(), /^Generation 1 is being removed/);
-  await inTime(sample.host, outcome);
+  await inTime(sample.runtime, outcome);
   assertEquals(await generationsIn(sample.store), [2]);
 });
 
 Deno.test("replay() of an empty store writes nothing", async () => {
   using store = new DisposableStore(await Deno.openKv(":memory:"));
-  const { events } = await replay({ store, host: new FakeHost() }, NO_GRACE);
+  const { events } = await replay({ store, runtime: new FakeRuntime() }, NO_GRACE);
   assertEquals(events, 0);
   assertEquals(await allOf(store), []);
 });
@@ -225,8 +225,8 @@ Deno.test("replay() puts no record into the new generation that has expired", as
   using sample = await openSampleStore(60);
   const isOfKey = ([key]: unknown[]) => (key as Deno.KvKey)[0] === "pet_by_idempotency_key";
   assertNotEquals((await recordsOf(sample.store, 1)).filter(isOfKey), []);
-  await sample.host.advance(26 * 60 * 60 * 1_000);
-  const { differences } = await inTime(sample.host, replay(sample, NO_GRACE));
+  await sample.runtime.advance(26 * 60 * 60 * 1_000);
+  const { differences } = await inTime(sample.runtime, replay(sample, NO_GRACE));
   assertEquals(differences.total, 0);
   assertEquals((await recordsOf(sample.store, 2)).filter(isOfKey), []);
   assertEquals((await audit(sample)).faults, []);
@@ -251,16 +251,16 @@ async function countCommits(): Promise<number> {
     commits = number;
     return apply(commit);
   });
-  await replay({ store, host: sample.host }, NO_GRACE);
+  await replay({ store, runtime: sample.runtime }, NO_GRACE);
   return commits;
 }
 
 /** Lets time pass until the promise has an outcome. */
-async function inTime<T>(host: FakeHost, outcome: Promise<T>): Promise<T> {
+async function inTime<T>(runtime: FakeRuntime, outcome: Promise<T>): Promise<T> {
   let isOver = false;
   const over = () => void (isOver = true);
   outcome.then(over, over);
-  while (!isOver) await host.advance(250);
+  while (!isOver) await runtime.advance(250);
   return await outcome;
 }
 
@@ -270,12 +270,12 @@ async function isServed(generation: number, store: Store): Promise<void> {
 
 /** Adds pets by an instance of the service that is new to the store. */
 async function addPets(
-  { store, host, keyId }: { store: Store; host: FakeHost; keyId: string },
+  { store, runtime, keyId }: { store: Store; runtime: FakeRuntime; keyId: string },
   count: number,
 ): Promise<number> {
-  const { appender } = createService({ store, host, report: () => {} });
+  const { appender } = createService({ store, runtime, report: () => {} });
   for (let number = 0; number < count; number++) {
-    const origin = { id: host.newId(), time: new Date(host.now()).toISOString(), actor: keyId };
+    const origin = { id: runtime.newId(), time: new Date(runtime.now()).toISOString(), actor: keyId };
     await appender.append({
       prepare: () => {},
       decide: ({ lastPetId }) => {
@@ -314,8 +314,8 @@ Deno.test("A key holds on an instance that slept while a replay removed what it 
   assertEquals((await service.add({ name: "Rex", categoryId: 1 })).status, 201);
   // From here on the instance knows of a key event that it has not looked the key up after.
   await issueKey(service, { label: "another" });
-  const { store, host } = service;
-  await replay({ store, host }, NO_GRACE);
+  const { store, runtime } = service;
+  await replay({ store, runtime }, NO_GRACE);
   assertEquals((await service.add({ name: "Mia", categoryId: 1 })).status, 201);
   assertEquals(await (await service.send("/v1/pets/2")).json(), {
     id: 2,

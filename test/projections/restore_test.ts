@@ -13,7 +13,7 @@ import { decodeRestoreMark } from "../../src/log/restore_mark.ts";
 import { HEAD_KEY, isRestoreMark, logKey } from "../../src/store/keyspace.ts";
 import { KvStore } from "../../src/store/kv_store.ts";
 import type { Commit, Store } from "../../src/store/store.ts";
-import { FakeHost } from "../fake_host.ts";
+import { FakeRuntime } from "../fake_runtime.ts";
 import { IMPOSSIBLE_HISTORIES, POSSIBLE_HISTORIES } from "../histories.ts";
 import { linesToBytes, rewritten, sampleLog } from "../sample_log.ts";
 import { storeWith } from "../store_with.ts";
@@ -24,7 +24,7 @@ const LINES = sampleLog(800);
 const exportOf = (lines: string[]) => () => ReadableStream.from([linesToBytes(lines)]);
 
 /** Verifies and restores, as the command does. */
-async function restore(parts: { store: Store; host: FakeHost }, source: Export): Promise<Head> {
+async function restore(parts: { store: Store; runtime: FakeRuntime }, source: Export): Promise<Head> {
   const head = await verifyExport(source);
   await restoreVerified(parts, source, head);
   return head;
@@ -70,7 +70,7 @@ function disturbed(
 
 Deno.test("restore() writes what the service itself had written: every record, to the byte", async () => {
   await using service = await openTestService();
-  const { host } = service;
+  const { runtime } = service;
   for (let index = 0; index < 40; index++) {
     const status = ["available", "sold", undefined][index % 3];
     const headers: HeadersInit = index % 2 === 0 ? { "idempotency-key": `once-${index}` } : {};
@@ -82,22 +82,22 @@ Deno.test("restore() writes what the service itself had written: every record, t
   }
   const lines = await textOf(service.store);
   using store = await openStore();
-  const head = await restore({ store, host }, exportOf(lines));
+  const head = await restore({ store, runtime }, exportOf(lines));
   assertEquals(head, (await readHead(service.store)).head);
   assertEquals(await recordsOf(store), await recordsOf(service.store));
 });
 
 Deno.test("restore() brings along an Idempotency-Key for as long as the store keeps it, an hour longer than its day", async () => {
-  const host = new FakeHost();
-  const since = host.now() - 25 * 3_600_000;
+  const runtime = new FakeRuntime();
+  const since = runtime.now() - 25 * 3_600_000;
   using store = await openStore();
   const lines = sampleLog(40, { since });
-  await host.advance(20_000);
-  await restore({ store, host }, exportOf(lines));
+  await runtime.advance(20_000);
+  await restore({ store, runtime }, exportOf(lines));
   const records = await recordsOf(store);
   const remembered = records.filter(([key]) => key.includes("pet_by_idempotency_key"));
   const inTime = lines.map((line) => JSON.parse(line)).filter(({ idempotencykey, time }) =>
-    idempotencykey !== undefined && Date.parse(time) + 25 * 3_600_000 > host.now()
+    idempotencykey !== undefined && Date.parse(time) + 25 * 3_600_000 > runtime.now()
   );
   assert(inTime.length > 0 && inTime.length < lines.length / 3 - 2);
   assertEquals(remembered.length, inTime.length);
@@ -119,7 +119,7 @@ Deno.test("restore() refuses a bad line with its number, and has written nothing
   ];
   for (const [name, lines, words] of cases) {
     using store = await openStore();
-    const parts = { store, host: new FakeHost() };
+    const parts = { store, runtime: new FakeRuntime() };
     await assertRejects(() => restore(parts, exportOf(lines)), ExportRefusedError, words);
     assertEquals(await recordsOf(store), [], name);
   }
@@ -129,7 +129,7 @@ Deno.test("restore() refuses a history that the service cannot have written, and
   for (const { name, lines, fault } of IMPOSSIBLE_HISTORIES) {
     using store = await openStore();
     const error = await assertRejects(
-      () => restore({ store, host: new FakeHost() }, exportOf(lines)),
+      () => restore({ store, runtime: new FakeRuntime() }, exportOf(lines)),
       ExportRefusedError,
     );
     assertEquals(error.message, `Line ${lines.length}: ${fault}`, name);
@@ -140,7 +140,7 @@ Deno.test("restore() refuses a history that the service cannot have written, and
 Deno.test("restore() accepts histories that look impossible and are not", async () => {
   for (const { name, lines } of POSSIBLE_HISTORIES) {
     using store = await openStore();
-    const { position } = await restore({ store, host: new FakeHost() }, exportOf(lines));
+    const { position } = await restore({ store, runtime: new FakeRuntime() }, exportOf(lines));
     assertEquals(position, lines.length, name);
   }
 });
@@ -153,14 +153,14 @@ Deno.test("restore() refuses a store that is not empty, and leaves it as it was"
 
   using foreign = await openStore();
   await foreign.commit({ checks: [], mutations: [{ type: "set", key: ["theirs"], value: "x" }] });
-  const parts = { store: foreign, host: new FakeHost() };
+  const parts = { store: foreign, runtime: new FakeRuntime() };
   await assertRejects(() => restore(parts, exportOf(LINES)), StoreNotFreeError, "is not empty");
   assertEquals(await recordsOf(foreign), [[["theirs"], "x"]]);
 });
 
 Deno.test("restore() that is killed at any commit leaves no log to be served, and can be run again", async () => {
   using whole = await openStore();
-  await restore({ store: whole, host: new FakeHost() }, exportOf(LINES));
+  await restore({ store: whole, runtime: new FakeRuntime() }, exportOf(LINES));
   const expected = await recordsOf(whole);
   for (let number = 1;; number++) {
     using store = await openStore();
@@ -169,7 +169,7 @@ Deno.test("restore() that is killed at any commit leaves no log to be served, an
       killed.resolve(undefined);
       return new Promise(() => {});
     });
-    const attempt = restore({ store: dying, host: new FakeHost() }, exportOf(LINES));
+    const attempt = restore({ store: dying, runtime: new FakeRuntime() }, exportOf(LINES));
     if (await Promise.race([attempt, killed.promise]) !== undefined) {
       assert(number > 4, "the sample takes several commits");
       break;
@@ -179,12 +179,12 @@ Deno.test("restore() that is killed at any commit leaves no log to be served, an
       await assertRejects(() => readHead(store), ServiceError, "A log is being restored");
       const other = exportOf(sampleLog(30));
       await assertRejects(
-        () => restore({ store, host: new FakeHost() }, other),
+        () => restore({ store, runtime: new FakeRuntime() }, other),
         StoreNotFreeError,
         "a restore of another export, of 800 events",
       );
     }
-    await restore({ store, host: new FakeHost() }, exportOf(LINES));
+    await restore({ store, runtime: new FakeRuntime() }, exportOf(LINES));
     assertEquals(await recordsOf(store), expected, `killed at commit ${number}`);
   }
 });
@@ -208,7 +208,7 @@ Deno.test("restore() that was killed is taken up after the events that its mark 
       },
     });
     await Promise.race([
-      restore({ store: dying, host: new FakeHost() }, exportOf(lines)),
+      restore({ store: dying, runtime: new FakeRuntime() }, exportOf(lines)),
       hung.promise,
     ]);
     // What was handed over beside it lands.
@@ -255,12 +255,12 @@ Deno.test("A service on a store that is being restored answers 503 until it is d
     ];
     return responses.map(({ status }) => status);
   };
-  const { host } = origin;
+  const { runtime } = origin;
   const watched = disturbed(service.store, 2, async (commit) => {
     statuses.push(...await ask());
     return await service.store.commit(commit);
   });
-  await restore({ store: watched, host }, exportOf(lines));
+  await restore({ store: watched, runtime }, exportOf(lines));
   assertEquals(statuses, [503, 503, 503]);
   assertEquals(await ask(), [200, 200, 503]);
 });
@@ -270,7 +270,7 @@ Deno.test("restore() stops where the export is not the one that was verified", a
     using store = await openStore();
     const head = await verifyExport(exportOf(LINES));
     await assertRejects(
-      () => restoreVerified({ store, host: new FakeHost() }, exportOf(lines), head),
+      () => restoreVerified({ store, runtime: new FakeRuntime() }, exportOf(lines), head),
       ExportRefusedError,
       "The export changed",
     );
@@ -280,7 +280,7 @@ Deno.test("restore() stops where the export is not the one that was verified", a
 
 Deno.test("restore() does not go on after lines of another export", async () => {
   using store = await openStore();
-  const parts = { store, host: new FakeHost() };
+  const parts = { store, runtime: new FakeRuntime() };
   const lines = sampleLog(5_000);
   const head = await verifyExport(exportOf(lines));
   // It is put in the place of the first one when that was verified.
@@ -297,21 +297,21 @@ Deno.test("restore() does not go on after lines of another export", async () => 
 
 Deno.test("restore() finds out whether a commit landed that was reported as failed", async () => {
   using whole = await openStore();
-  await restore({ store: whole, host: new FakeHost() }, exportOf(LINES));
+  await restore({ store: whole, runtime: new FakeRuntime() }, exportOf(LINES));
   const expected = await recordsOf(whole);
   for (let number = 1; number <= 5; number++) {
     for (const landed of [true, false]) {
       using store = await openStore();
-      const host = new FakeHost();
+      const runtime = new FakeRuntime();
       const doubtful = disturbed(store, number, async (commit) => {
         if (landed) await store.commit(commit);
         throw new TypeError("database is locked");
       });
-      const restoring = restore({ store: doubtful, host }, exportOf(LINES));
+      const restoring = restore({ store: doubtful, runtime }, exportOf(LINES));
       restoring.catch(() => {});
       let isDone = false;
       restoring.finally(() => isDone = true);
-      while (!isDone) await host.advance(500);
+      while (!isDone) await runtime.advance(500);
       await restoring;
       assertEquals(await recordsOf(store), expected);
     }
@@ -330,7 +330,7 @@ Deno.test("restore() stops where another writes to the store meanwhile", async (
     return await store.commit(commit);
   });
   await assertRejects(
-    () => restore({ store: crossed, host: new FakeHost() }, exportOf(LINES)),
+    () => restore({ store: crossed, runtime: new FakeRuntime() }, exportOf(LINES)),
     StoreNotFreeError,
     "Another restore or a service has begun to write",
   );

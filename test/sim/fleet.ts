@@ -157,7 +157,7 @@ export class Fleet {
   /** Runs a tool that nobody waits for, on a store that has patience. */
   async retryingCommand<T>(
     name: string,
-    run: (parts: { store: Store; host: Node }) => Promise<T>,
+    run: (parts: { store: Store; runtime: Node }) => Promise<T>,
     { diesAfterMs, pause, site = this.site }: RetryingCircumstances = {},
   ): Promise<CommandResult<T>> {
     const machine = this.#newMachine(name);
@@ -166,7 +166,7 @@ export class Fleet {
     if (pause !== undefined) this.world.after(pause.afterMs, () => machine.pause(pause.ms));
     const bounded = new this.#code.BoundedStore(new Connection(site, machine), machine);
     const store = new this.#code.RetryingStore(bounded, machine);
-    const running = run({ store, host: machine }).then(
+    const running = run({ store, runtime: machine }).then(
       (value): CommandResult<T> => ({ outcome: "done", value }),
       (reason): CommandResult<T> => ({ outcome: "unclear", reason }),
     );
@@ -241,7 +241,7 @@ export class Fleet {
     const connection = new Connection(this.site, machine);
     const service = this.#code.createService({
       store: connection,
-      host: machine,
+      runtime: machine,
       report: (level, event, details) =>
         this.world.trace(`${machine.name} ${level} ${event} ${JSON.stringify(details ?? {})}`),
       isDurable: true,

@@ -88,7 +88,7 @@ export const MUTANTS: Mutant[] = [
     file: APPENDER,
     edits: [
       ["host.monotonicNow() + this.#limitMs", "host.now() + this.#limitMs"],
-      ["const now = this.#parts.host.monotonicNow();", "const now = this.#parts.host.now();"],
+      ["const now = this.#parts.runtime.monotonicNow();", "const now = this.#parts.runtime.now();"],
     ],
   },
   {
@@ -174,7 +174,7 @@ export const MUTANTS: Mutant[] = [
     name: "a clock that is set back prolongs a cached key",
     isRare: true,
     file: KEY_READER,
-    edits: [["this.#host.monotonicNow() < endsAtMonotonicMs", "true"]],
+    edits: [["this.#runtime.monotonicNow() < endsAtMonotonicMs", "true"]],
   },
   {
     name: "the latest of several revocations ahead counts",
@@ -246,7 +246,7 @@ export const MUTANTS: Mutant[] = [
     name: "an addition is authorized by the clock alone, which may have been set back",
     isRare: true,
     file: CREATE_PET,
-    edits: [["Math.max(host.now(), this.#eventTimeMs)", "host.now()"]],
+    edits: [["Math.max(runtime.now(), this.#eventTimeMs)", "host.now()"]],
   },
   {
     name: "two at once with one Idempotency-Key go into one commit",
@@ -260,7 +260,7 @@ export const MUTANTS: Mutant[] = [
     name: "a repeated answer is given to whom the key was taken from",
     isRare: true,
     file: CREATE_PET,
-    edits: [["    await keys.authorize(token, head, host.now());\n", ""]],
+    edits: [["    await keys.authorize(token, head, runtime.now());\n", ""]],
   },
   {
     name: "a repeated answer is given for another animal",

@@ -1,4 +1,4 @@
-import type { Host } from "../../src/host.ts";
+import type { Runtime } from "../../src/runtime.ts";
 import type { Random } from "./random.ts";
 import { type World, WORLD_BEGIN_MS } from "./world.ts";
 
@@ -6,7 +6,7 @@ import { type World, WORLD_BEGIN_MS } from "./world.ts";
  * A machine of a world, as the service sees it: with a clock of its own that may be wrong and jump,
  * and a life that may stop between any two events or stand still for a while.
  */
-export class Node implements Host {
+export class Node implements Runtime {
   readonly name: string;
   readonly #world: World;
   readonly #random: Random;
@@ -29,7 +29,7 @@ export class Node implements Host {
 
   monotonicNow = (): number => this.#world.now - WORLD_BEGIN_MS;
 
-  after = (ms: number, run: () => void): () => void => {
+  setTimer = (ms: number, run: () => void): () => void => {
     const waiting = Symbol();
     this.#waiting.add(waiting);
     const cancel = this.#world.after(ms, () =>
@@ -48,8 +48,8 @@ export class Node implements Host {
     return this.#waiting.size;
   }
 
-  turn = (): Promise<void> => {
-    return new Promise((resolve) => this.after(this.#random.between(0, TURN_MS), resolve));
+  nextTurn = (): Promise<void> => {
+    return new Promise((resolve) => this.setTimer(this.#random.between(0, TURN_MS), resolve));
   };
 
   random = (): number => this.#random.next();

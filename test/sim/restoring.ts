@@ -32,7 +32,7 @@ export async function restoreElsewhere(crowd: Crowd, lines: string[]): Promise<v
       yield await Promise.resolve(bytes.subarray(start, start + CHUNK_BYTES));
     }
   }
-  const restoring = async (parts: { store: Store; host: Node }) => {
+  const restoring = async (parts: { store: Store; runtime: Node }) => {
     await code.restore(parts, source, await code.verifyExport(source));
   };
   for (let run = 1;; run++) {

@@ -353,7 +353,7 @@ export async function issue(
     (service) =>
       code.issueKey(service, {
         label: `key ${keys.length}`,
-        ...(lifetimeMs === undefined ? {} : { expiresAt: service.host.now() + lifetimeMs }),
+        ...(lifetimeMs === undefined ? {} : { expiresAt: service.runtime.now() + lifetimeMs }),
       }),
     ({ id }) => id,
     circumstances,
@@ -394,11 +394,11 @@ async function retire(
   circumstances: Circumstances,
 ): Promise<void> {
   const delaysMs = Array.from({ length: 3 }, () => random.between(100, 20_000));
-  const retiring = ({ appender, host }: Service) => {
-    const now = host.now();
+  const retiring = ({ appender, runtime }: Service) => {
+    const now = runtime.now();
     const tokenHash = createHash("sha256").update(token).digest("hex");
     const revocations = delaysMs.map((delayMs) => ({
-      id: host.newId(),
+      id: runtime.newId(),
       time: new Date(now).toISOString(),
       actor: "operator",
       type: "ApiKeyRevoked" as const,
@@ -451,8 +451,8 @@ export async function followLog({ fleet, code }: Crowd, isOver: () => boolean): 
   const { world } = fleet;
   const lines: string[] = [];
   const stop = new AbortController();
-  const following = fleet.command("follow", async ({ store, heads, host }) => {
-    const parts = { store, heads, host, reachable: () => {} };
+  const following = fleet.command("follow", async ({ store, heads, runtime }) => {
+    const parts = { store, heads, runtime, reachable: () => {} };
     for await (const batch of code.followLog(parts, { from: 1, signal: stop.signal })) {
       lines.push(...batch.map(textOf));
     }

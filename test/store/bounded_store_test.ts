@@ -8,7 +8,7 @@ import {
 } from "../../src/store/bounded_store.ts";
 import { KvStore } from "../../src/store/kv_store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { FakeHost } from "../fake_host.ts";
+import { FakeRuntime } from "../fake_runtime.ts";
 import { permitted } from "../permitted.ts";
 import { testStoreContract } from "./store_contract.ts";
 
@@ -16,7 +16,7 @@ testStoreContract({
   name: "BoundedStore around a store in memory",
   async open() {
     const store = new KvStore(await Deno.openKv(":memory:"));
-    return { store: new BoundedStore(store, new FakeHost()) };
+    return { store: new BoundedStore(store, new FakeRuntime()) };
   },
 });
 
@@ -27,7 +27,7 @@ testStoreContract({
     const folder = await Deno.makeTempDir();
     const store = new KvStore(await Deno.openKv(`${folder}/pets.sqlite3`));
     const dispose = () => Deno.remove(folder, { recursive: true });
-    return { store: new BoundedStore(store, new FakeHost()), dispose };
+    return { store: new BoundedStore(store, new FakeRuntime()), dispose };
   },
 });
 
@@ -39,13 +39,13 @@ const CALLS: Record<string, (store: Store) => Promise<unknown>> = {
 
 for (const [name, call] of Object.entries(CALLS)) {
   Deno.test(`BoundedStore: ${name} fails as store_unavailable when the store never answers`, async () => {
-    const host = new FakeHost();
+    const runtime = new FakeRuntime();
     let failure: unknown;
-    const store = new BoundedStore(storeThat(() => new Promise(() => {})), host);
+    const store = new BoundedStore(storeThat(() => new Promise(() => {})), runtime);
     const done = call(store).catch((thrown) => failure = thrown);
-    await host.advance(STORE_CALL_LIMIT_MS - 1);
+    await runtime.advance(STORE_CALL_LIMIT_MS - 1);
     assertEquals(failure, undefined);
-    await host.advance(1);
+    await runtime.advance(1);
     await done;
     assert(failure instanceof ServiceError);
     assertEquals(failure.code, "store_unavailable");
@@ -53,7 +53,7 @@ for (const [name, call] of Object.entries(CALLS)) {
 
   Deno.test(`BoundedStore: ${name} fails as store_unavailable, with the cause, when the store fails`, async () => {
     const cause = new TypeError("error sending request");
-    const store = new BoundedStore(storeThat(() => Promise.reject(cause)), new FakeHost());
+    const store = new BoundedStore(storeThat(() => Promise.reject(cause)), new FakeRuntime());
     const failure = await assertRejects(() => call(store), ServiceError);
     assertEquals(failure.code, "store_unavailable");
     assertEquals(failure.cause, cause);
@@ -62,27 +62,27 @@ for (const [name, call] of Object.entries(CALLS)) {
 
 for (const name of ["get()", "list()"]) {
   Deno.test(`BoundedStore: ${name} is repeated for as long as the file is locked`, async () => {
-    const host = new FakeHost();
+    const runtime = new FakeRuntime();
     let locks = 5;
     const inner = storeThat(() => locks-- > 0 ? Promise.reject(lockError()) : Promise.resolve([]));
-    const reading = CALLS[name](new BoundedStore(inner, host));
-    await host.advance(STORE_CALL_LIMIT_MS);
+    const reading = CALLS[name](new BoundedStore(inner, runtime));
+    await runtime.advance(STORE_CALL_LIMIT_MS);
     assertEquals(await reading, []);
     assertEquals(locks, -1);
   });
 
   Deno.test(`BoundedStore: ${name} gives up on a lock that stays`, async () => {
-    const host = new FakeHost();
+    const runtime = new FakeRuntime();
     let calls = 0;
     const inner = storeThat(() => (calls++, Promise.reject(lockError())));
     let failure: unknown;
-    const reading = CALLS[name](new BoundedStore(inner, host)).catch((thrown) => failure = thrown);
-    await host.advance(10 * STORE_CALL_LIMIT_MS);
+    const reading = CALLS[name](new BoundedStore(inner, runtime)).catch((thrown) => failure = thrown);
+    await runtime.advance(10 * STORE_CALL_LIMIT_MS);
     await reading;
     assert(failure instanceof ServiceError);
     assertEquals(failure.code, "store_unavailable");
     const atTheEnd = calls;
-    await host.advance(10 * STORE_CALL_LIMIT_MS);
+    await runtime.advance(10 * STORE_CALL_LIMIT_MS);
     assertEquals(calls, atTheEnd);
   });
 }
@@ -90,7 +90,7 @@ for (const name of ["get()", "list()"]) {
 Deno.test("BoundedStore: commit() is not repeated when the file is locked, and fails as not made", async () => {
   let calls = 0;
   const inner = storeThat(() => (calls++, Promise.reject(lockError())));
-  const store = new BoundedStore(inner, new FakeHost());
+  const store = new BoundedStore(inner, new FakeRuntime());
   await assertRejects(() => CALLS["commit()"](store), NotAttemptedError);
   assertEquals(calls, 1);
 });
@@ -110,10 +110,10 @@ Deno.test("BoundedStore: a call after one that hung waits for a probe, and is ma
   await using test = openFlakyStore();
   await test.hangOnce();
   const next = test.store.list({ prefix: [] }, { limit: 1 });
-  await test.host.advance(1);
+  await test.runtime.advance(1);
   assertEquals(test.inner.calls, ["get pet", "get head"]);
   test.inner.answer();
-  await test.host.advance(1);
+  await test.runtime.advance(1);
   test.inner.answer();
   assertEquals(await next, []);
   assertEquals(test.inner.calls, ["get pet", "get head", "list"]);
@@ -123,7 +123,7 @@ Deno.test("BoundedStore: a call after one that hung waits for a probe, and is ma
 Deno.test("BoundedStore: while the store is away, calls fail at once and are not made", async () => {
   await using test = openFlakyStore();
   await test.hangOnce();
-  await test.host.advance(500);
+  await test.runtime.advance(500);
   const made = test.inner.calls.length;
   for (const call of Object.values(CALLS)) {
     const failure = await assertRejects(() => call(test.store), NotAttemptedError);
@@ -137,7 +137,7 @@ Deno.test("BoundedStore: the calls that hang are few, however long the store is 
   await test.hangOnce();
   for (let second = 0; second < 100; second++) {
     test.store.get(["pet"]).catch(() => {});
-    await test.host.advance(1_000);
+    await test.runtime.advance(1_000);
   }
   assertLess(test.inner.calls.length, 20);
 });
@@ -145,9 +145,9 @@ Deno.test("BoundedStore: the calls that hang are few, however long the store is 
 Deno.test("BoundedStore: a store that was away is used again within a second of its return", async () => {
   await using test = openFlakyStore();
   await test.hangOnce();
-  await test.host.advance(20_000);
+  await test.runtime.advance(20_000);
   test.inner.hangs = false;
-  await test.host.advance(1_000);
+  await test.runtime.advance(1_000);
   assertEquals(await test.store.get(["pet"]), null);
 });
 
@@ -156,26 +156,26 @@ Deno.test("BoundedStore: a store that is back is used again although all that hu
   for (let outage = 0; outage < 20; outage++) {
     test.inner.hangs = true;
     await test.hangOnce();
-    await test.host.advance(5_000);
+    await test.runtime.advance(5_000);
     test.inner.hangs = false;
-    await test.host.advance(3_000);
+    await test.runtime.advance(3_000);
     assertEquals(await test.store.get(["pet"]), null);
   }
   test.inner.hangs = true;
   await test.hangOnce();
-  await test.host.advance(60_000);
+  await test.runtime.advance(60_000);
   test.inner.hangs = false;
-  await test.host.advance(60_000);
+  await test.runtime.advance(60_000);
   assertEquals(await test.store.get(["pet"]), null);
 });
 
 Deno.test("BoundedStore: reports that the store is away, then once a minute, and that it is back", async () => {
   await using test = openFlakyStore();
   await test.hangOnce();
-  await test.host.advance(130_000);
+  await test.runtime.advance(130_000);
   test.inner.hangs = false;
   while (test.inner.answer());
-  await test.host.advance(1_000);
+  await test.runtime.advance(1_000);
   const away = ["warn", "store_away"];
   assertEquals(test.reports, [away, away, away, ["info", "store_back"]]);
 });
@@ -186,7 +186,7 @@ Deno.test("BoundedStore: no more than OUTSTANDING_LIMIT calls are under way, and
   assertEquals(test.inner.calls.length, OUTSTANDING_LIMIT);
   test.inner.answer();
   await reads[0];
-  await test.host.advance(1);
+  await test.runtime.advance(1);
   assertEquals(test.inner.calls.length, OUTSTANDING_LIMIT + 1);
   while (test.inner.answer());
   assertEquals((await Promise.all(reads)).length, OUTSTANDING_LIMIT + 1);
@@ -196,11 +196,11 @@ Deno.test("BoundedStore: a call that waited for too long fails as not made, and 
   await using test = openFlakyStore();
   const commits = Array.from({ length: OUTSTANDING_LIMIT + 1 }, () => test.commit());
   const failures = Promise.all(commits.map((commit) => commit.catch((thrown) => thrown)));
-  await test.host.advance(STORE_CALL_LIMIT_MS);
+  await test.runtime.advance(STORE_CALL_LIMIT_MS);
   const notMade = (await failures).map((failure) => failure instanceof NotAttemptedError);
   assertEquals(notMade.indexOf(true), OUTSTANDING_LIMIT);
   while (test.inner.answer());
-  await test.host.advance(1_000);
+  await test.runtime.advance(1_000);
   while (test.inner.answer());
   assertEquals(test.inner.calls.filter((call) => call === "commit").length, OUTSTANDING_LIMIT);
 });
@@ -221,15 +221,15 @@ Deno.test("BoundedStore: close() fails what has no answer, and every later call"
 
 for (const name of ["get()", "list()"]) {
   Deno.test(`BoundedStore: ${name} is repeated when a network lost it, and not for ever`, async () => {
-    const host = new FakeHost();
+    const runtime = new FakeRuntime();
     for (const [losses, expected] of [[4, "answered"], [5, "failed"]] as const) {
       let lost = 0;
       const inner = storeThat(() =>
         lost++ < losses ? Promise.reject(new TypeError("broken pipe")) : Promise.resolve([])
       );
-      const store = new BoundedStore({ ...inner, reconnect: () => Promise.resolve() }, host);
+      const store = new BoundedStore({ ...inner, reconnect: () => Promise.resolve() }, runtime);
       const outcome = CALLS[name](store).then(() => "answered", () => "failed");
-      await host.advance(1_000);
+      await runtime.advance(1_000);
       assertEquals(await outcome, expected);
       store.close();
     }
@@ -262,12 +262,12 @@ class HangingStore implements Store {
 }
 
 function openFlakyStore() {
-  const host = new FakeHost();
+  const runtime = new FakeRuntime();
   const inner = new HangingStore();
   const reports: string[][] = [];
-  const store = new BoundedStore(inner, host, (level, event) => reports.push([level, event]));
+  const store = new BoundedStore(inner, runtime, (level, event) => reports.push([level, event]));
   return {
-    host,
+    runtime,
     inner,
     reports,
     store,
@@ -275,13 +275,13 @@ function openFlakyStore() {
     /** Makes one call that is given up, and forgets its answer. */
     async hangOnce() {
       const call = assertRejects(() => store.get(["pet"]), ServiceError);
-      await host.advance(STORE_CALL_LIMIT_MS);
+      await runtime.advance(STORE_CALL_LIMIT_MS);
       await call;
       inner.answer();
     },
     [Symbol.asyncDispose]: () => {
       store.close();
-      return host.advance(1_000);
+      return runtime.advance(1_000);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { RETRY_LIMIT_MS, RetryingStore } from "../../src/store/retrying_store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { FakeHost } from "../fake_host.ts";
+import { FakeRuntime } from "../fake_runtime.ts";
 import { ModelStore } from "../sim/model_store.ts";
 
 /** A store that fails so often, and then does what it is asked. */
@@ -20,26 +20,26 @@ function failing(failures: number) {
 }
 
 Deno.test("RetryingStore repeats reads that failed", async () => {
-  const host = new FakeHost();
+  const runtime = new FakeRuntime();
   const { store, calls } = failing(5);
-  const reading = new RetryingStore(store, host).list({ prefix: [] }, { limit: 10 });
-  await host.advance(5_000);
+  const reading = new RetryingStore(store, runtime).list({ prefix: [] }, { limit: 10 });
+  await runtime.advance(5_000);
   assertEquals(await reading, []);
   assertEquals(calls.count, 6);
 });
 
 Deno.test("RetryingStore gives a read up when its patience is at an end, with the last reason", async () => {
-  const host = new FakeHost();
+  const runtime = new FakeRuntime();
   const { store } = failing(Infinity);
-  const reading = new RetryingStore(store, host).get(["head"]);
+  const reading = new RetryingStore(store, runtime).get(["head"]);
   const refused = assertRejects(() => reading, Error, "database is locked");
-  await host.advance(RETRY_LIMIT_MS + 1_000);
+  await runtime.advance(RETRY_LIMIT_MS + 1_000);
   await refused;
 });
 
 Deno.test("RetryingStore makes a commit once: only who made it can tell whether it landed", async () => {
   const { store, calls } = failing(1);
   const commit = { checks: [], mutations: [] };
-  await assertRejects(() => new RetryingStore(store, new FakeHost()).commit(commit), Error);
+  await assertRejects(() => new RetryingStore(store, new FakeRuntime()).commit(commit), Error);
   assertEquals(calls.count, 1);
 });

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { sleep } from "../src/host.ts";
-import { systemHost } from "../src/system_host.ts";
+import { sleep } from "../src/runtime.ts";
+import { systemRuntime } from "../src/system_runtime.ts";
 
 Deno.test("after() runs each once, in time or shortly after, unless it was cancelled", async () => {
   const ran: string[] = [];
@@ -10,14 +10,14 @@ Deno.test("after() runs each once, in time or shortly after, unless it was cance
     ran.push(name);
     took.push(performance.now() - start);
   };
-  systemHost.after(1_000, note("long"));
-  systemHost.after(1_001, note("long"));
-  const cancelLong = systemHost.after(1_000, note("cancelled"));
-  systemHost.after(10, note("short"));
-  const cancelShort = systemHost.after(10, note("cancelled"));
+  systemRuntime.setTimer(1_000, note("long"));
+  systemRuntime.setTimer(1_001, note("long"));
+  const cancelLong = systemRuntime.setTimer(1_000, note("cancelled"));
+  systemRuntime.setTimer(10, note("short"));
+  const cancelShort = systemRuntime.setTimer(10, note("cancelled"));
   cancelLong();
   cancelShort();
-  await sleep(systemHost, 1_300);
+  await sleep(systemRuntime, 1_300);
   cancelLong();
   assertEquals(ran, ["short", "long", "long"]);
   assert(took[0] >= 9 && took[1] >= 999, `${took} ms`);

@@ -1,7 +1,7 @@
-import type { Host } from "../src/host.ts";
+import type { Runtime } from "../src/runtime.ts";
 
-/** A host whose time stands still until it is told to go on, and whose ids and secrets can be foretold. */
-export class FakeHost implements Host {
+/** A runtime whose time stands still until it is told to go on, and whose ids and secrets can be foretold. */
+export class FakeRuntime implements Runtime {
   #now = Date.parse("2026-01-01T00:00:00.000Z");
   #clockOffset = 0;
   #count = 0;
@@ -12,13 +12,13 @@ export class FakeHost implements Host {
 
   monotonicNow = () => this.#now;
 
-  after = (ms: number, run: () => void) => {
+  setTimer = (ms: number, run: () => void) => {
     const timer = { at: this.#now + ms, run };
     this.#timers.add(timer);
     return () => void this.#timers.delete(timer);
   };
 
-  turn = () => Promise.resolve();
+  nextTurn = () => Promise.resolve();
 
   random = () => 0.5;
 

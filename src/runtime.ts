@@ -1,13 +1,13 @@
 /** What the service takes from the machine it runs on, beside its store: time and randomness. */
-export interface Host {
+export interface Runtime {
   /** Milliseconds since the Unix epoch, by a clock that may be set anew at any time. */
   now(): number;
   /** Milliseconds since some moment; never set anew, so that limits of time are kept. */
   monotonicNow(): number;
   /** Calls `run` once, `ms` milliseconds from now, unless the function returned is called first. */
-  after(ms: number, run: () => void): () => void;
+  setTimer(ms: number, run: () => void): () => void;
   /** Resolves in the next turn of the event loop, when all that is ready by now has come in. */
-  turn(): Promise<void>;
+  nextTurn(): Promise<void>;
   /** A number from 0 up to, but not including, 1. Not for secrets. */
   random(): number;
   /** Bytes that nobody can guess, for secrets. */
@@ -16,14 +16,14 @@ export interface Host {
   newId(): string;
 }
 
-export function sleep(host: Host, ms: number): Promise<void> {
-  return new Promise((resolve) => host.after(ms, resolve));
+export function sleep(runtime: Runtime, ms: number): Promise<void> {
+  return new Promise((resolve) => runtime.setTimer(ms, resolve));
 }
 
 /** How long to wait before try number `attempt` (0, 1, 2 …): doubles up to a limit, the half of it by chance. */
-export function backoffMs(host: Host, attempt: number): number {
+export function backoffMs(runtime: Runtime, attempt: number): number {
   const full = Math.min(BACKOFF_LIMIT_MS, BACKOFF_FIRST_MS * 2 ** attempt);
-  return full / 2 + host.random() * full / 2;
+  return full / 2 + runtime.random() * full / 2;
 }
 
 const BACKOFF_FIRST_MS = 4;

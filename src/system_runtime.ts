@@ -1,13 +1,13 @@
 import { monotonicUlid } from "@std/ulid";
 import { setImmediate } from "node:timers";
-import type { Host } from "./host.ts";
+import type { Runtime } from "./runtime.ts";
 
-/** The host of a real process. */
-export const systemHost: Host = {
+/** The runtime of a real process. */
+export const systemRuntime: Runtime = {
   now: () => Date.now(),
   monotonicNow: () => performance.now(),
-  after: (ms, run) => ms < SHARED_FROM_MS ? afterExactly(ms, run) : afterRoundedUp(ms, run),
-  turn: () => new Promise((resolve) => setImmediate(resolve)),
+  setTimer: (ms, run) => ms < SHARED_FROM_MS ? afterExactly(ms, run) : afterRoundedUp(ms, run),
+  nextTurn: () => new Promise((resolve) => setImmediate(resolve)),
   random: () => Math.random(),
   randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
   newId: () => monotonicUlid(),
