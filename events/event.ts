@@ -7,7 +7,7 @@
 import { z } from "zod";
 import { Instant, KeyIssuedData, KeyRevokedData, SHA256_HEX, ULID } from "./api_key.ts";
 import { parseExactJson } from "./int64.ts";
-import { Pet, decodePet, encodePet } from "./pet.ts";
+import { decodePet, encodePet, Pet } from "./pet.ts";
 
 /** `previoushash` of the first line. */
 export const GENESIS_HASH = "0".repeat(64);

@@ -3,7 +3,7 @@
 /** The thread of {@linkcode ComparingThread}: reads the configured store, and writes nothing. */
 
 import { matchesStore, type PackedRecords } from "../src/projections/packed_records.ts";
-import { reasonOf } from "../src/report.ts";
+import { reasonOf } from "../src/logger.ts";
 import type { Answer, Question } from "./comparing_thread.ts";
 import { openRetryingStore } from "./open_retrying_store.ts";
 

@@ -5,7 +5,7 @@ import { issueKey } from "../src/commands/issue_key.ts";
 import { revokeKey } from "../src/commands/revoke_key.ts";
 import { listKeys } from "../src/projections/key_reader.ts";
 import { stateOf } from "../src/api_key.ts";
-import { reasonOf } from "../src/report.ts";
+import { reasonOf } from "../src/logger.ts";
 import { serve } from "../src/serve.ts";
 import type { Service } from "../src/service.ts";
 import { sha256Hex } from "../src/sha256.ts";

@@ -13,7 +13,7 @@ import { issueKey, type ShowKey } from "../src/commands/issue_key.ts";
 import { revokeKey } from "../src/commands/revoke_key.ts";
 import { rotateKey, UnrotatableKeyError } from "../src/commands/rotate_key.ts";
 import { listKeys } from "../src/projections/key_reader.ts";
-import { reasonOf } from "../src/report.ts";
+import { reasonOf } from "../src/logger.ts";
 import { parseDuration } from "./parse_duration.ts";
 import { EXIT, print, runTool, UsageError, withService, write } from "./run_tool.ts";
 
@@ -80,7 +80,9 @@ async function issue(flags: Flags): Promise<number> {
   if (label === undefined) throw new UsageError("--label is needed: what the key is for");
   const lifetimeMs = durationOf("expires-in", flags);
   const { id } = await withService({ create: true }, (service) => {
-    const expiry = lifetimeMs === undefined ? {} : { expiresAt: service.runtime.now() + lifetimeMs };
+    const expiry = lifetimeMs === undefined
+      ? {}
+      : { expiresAt: service.runtime.now() + lifetimeMs };
     return issueShown((show) => issueKey(service, { label, ...expiry }, show));
   });
   console.error(`Issued key ${id}. It is shown this once and cannot be shown again.`);

@@ -1,5 +1,10 @@
 import { cyan, dim, green, magenta, red, yellow } from "@std/fmt/colors";
-import { type EventType, type RecordedEvent, MalformedEventError, subjectOf } from "../events/event.ts";
+import {
+  type EventType,
+  MalformedEventError,
+  type RecordedEvent,
+  subjectOf,
+} from "../events/event.ts";
 import { decodeLine } from "../src/log/log_verifier.ts";
 import type { WholeLine } from "../src/log/read_whole_log.ts";
 

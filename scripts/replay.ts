@@ -60,7 +60,10 @@ await runTool({
   },
 });
 
-async function rebuild(parts: { store: Store; runtime: Runtime }, graceMs: number): Promise<number> {
+async function rebuild(
+  parts: { store: Store; runtime: Runtime },
+  graceMs: number,
+): Promise<number> {
   const start = performance.now();
   const { generation, events, resumedFrom, differences } = await replay(parts, {
     graceMs,

@@ -2,7 +2,7 @@
 
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { readConfig } from "../src/config.ts";
-import { reasonOf } from "../src/report.ts";
+import { reasonOf } from "../src/logger.ts";
 import { createService, type Service } from "../src/service.ts";
 import type { Runtime } from "../src/runtime.ts";
 import type { Store } from "../src/store/store.ts";

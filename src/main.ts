@@ -1,7 +1,7 @@
 /** The service, for production: `deno task start`. Settings come from the environment; see `config.ts`. */
 
 import { readConfig } from "./config.ts";
-import { reasonOf } from "./report.ts";
+import { reasonOf } from "./logger.ts";
 import { serve } from "./serve.ts";
 
 const HELP = `

@@ -1,7 +1,7 @@
-import { reasonOf, type Report } from "./report.ts";
+import { type Logger, reasonOf } from "./logger.ts";
 
 /** Reports what nobody caught, which is a mistake of ours, and ends the process as Deno itself would. */
-export function reportCrashes(report: Report): void {
+export function reportCrashes(report: Logger): void {
   const crash = (thrown: unknown) => {
     const stack = thrown instanceof Error ? thrown.stack : undefined;
     report("error", "crashed", { reason: reasonOf(thrown), stack });

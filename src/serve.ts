@@ -2,11 +2,11 @@ import type { Config } from "./config.ts";
 import { sleep } from "./runtime.ts";
 import { APPEND_LIMIT_MS } from "./log/appender.ts";
 import { ForeignStoreError } from "./log/head.ts";
-import { reasonOf } from "./report.ts";
+import { reasonOf } from "./logger.ts";
 import { reportCrashes } from "./report_crashes.ts";
 import { Server } from "./server.ts";
 import { createService, type Service } from "./service.ts";
-import { stderrReport } from "./stderr_report.ts";
+import { stderrLogger } from "./stderr_logger.ts";
 import { isDurable, OpenStoreError, openStoreOrWait } from "./store/open_store.ts";
 import { systemRuntime } from "./system_runtime.ts";
 
@@ -27,7 +27,7 @@ export async function serve(
   onListening: (service: Service, address: Deno.NetAddr) => Promise<void> | void = () => {},
 ): Promise<void> {
   const runtime = systemRuntime;
-  const report = stderrReport;
+  const report = stderrLogger;
   reportCrashes(report);
   const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
   const store = await openStoreOrWait(config.kvPath, onRefused);

@@ -3,7 +3,7 @@
 import type { Runtime } from "./runtime.ts";
 import type { RequestHandler } from "./http/handler.ts";
 import { abandonedBodies, isBodyBounded } from "./http/request_body.ts";
-import { reasonOf, type Report } from "./report.ts";
+import { type Logger, reasonOf } from "./logger.ts";
 
 /** How long to wait before the server listens again after it could not accept a connection. */
 const LISTEN_AGAIN_MS = 100;
@@ -23,7 +23,7 @@ export interface ServerOptions {
   port?: number;
   handler: RequestHandler;
   runtime: Runtime;
-  report: Report;
+  report: Logger;
 }
 
 /** Throws what `Deno.serve` throws if the address cannot be had at first. */
@@ -163,7 +163,11 @@ function endedResponse(status: number): Response {
  * closes the connection; if a reader holds the body until after the response, Deno reads no more. Such a
  * reader must let go in the end, or the file descriptor would be lost.
  */
-async function withoutBody(request: Request, response: Response, runtime: Runtime): Promise<Response> {
+async function withoutBody(
+  request: Request,
+  response: Response,
+  runtime: Runtime,
+): Promise<Response> {
   if (BODY_HIDDEN.has(request.method)) {
     return isBodyBounded(request.headers) ? response : endedResponse(response.status);
   }

@@ -11,7 +11,7 @@ import { HeadReader } from "./log/head_reader.ts";
 import { project } from "./projections/project.ts";
 import { KeyReader } from "./projections/key_reader.ts";
 import { PetReader } from "./projections/pet_reader.ts";
-import type { Report } from "./report.ts";
+import type { Logger } from "./logger.ts";
 import { BoundedStore } from "./store/bounded_store.ts";
 import type { Store } from "./store/store.ts";
 import type { Telemetry } from "./telemetry.ts";
@@ -24,7 +24,7 @@ export interface Service {
   handler: RequestHandler;
   heads: HeadReader;
   runtime: Runtime;
-  report: Report;
+  report: Logger;
   /** The store, with every call bounded in time. */
   store: Store;
 }
@@ -34,7 +34,7 @@ export interface ServiceParts {
   appendLimitMs?: number;
   store: Store;
   runtime: Runtime;
-  report: Report;
+  report: Logger;
   /** The origins whose scripts may read answers; none where that is not said. */
   corsOrigins?: readonly string[];
   /** Whether the store outlives the process; where that is not said, it does not. */
@@ -83,9 +83,19 @@ export function createService(parts: ServiceParts): Service {
       report,
       count: telemetry?.countRefusedCredentials,
     }),
-    rateLimiter: parts.rateLimit === undefined ? undefined : new RateLimiter(parts.rateLimit, runtime),
+    rateLimiter: parts.rateLimit === undefined
+      ? undefined
+      : new RateLimiter(parts.rateLimit, runtime),
     report,
   });
   const handler = telemetry?.handler(plainHandler) ?? plainHandler;
-  return { appender, cancelBodies: () => bodyCancellation.make(), handler, heads, runtime, report, store };
+  return {
+    appender,
+    cancelBodies: () => bodyCancellation.make(),
+    handler,
+    heads,
+    runtime,
+    report,
+    store,
+  };
 }

@@ -25,7 +25,7 @@ import { KeyReader } from "./projections/key_reader.ts";
 import { type PageQuery, PetReader } from "./projections/pet_reader.ts";
 import type { Head } from "./log/head.ts";
 import { redactKeys } from "./redact_keys.ts";
-import { reasonOf } from "./report.ts";
+import { reasonOf } from "./logger.ts";
 import type { Commit, ListOptions, Store, StoreEntry } from "./store/store.ts";
 
 const NAME = "animal-store";

@@ -178,7 +178,11 @@ Deno.test({
   ignore: !permitted("read", "write", "net", "run"),
   fn: () =>
     withSampleFile(async ({ kvPath, store }) => {
-      const parts = { store, runtime: systemRuntime, readExpiringRecords: expiringRecordsOf(kvPath) };
+      const parts = {
+        store,
+        runtime: systemRuntime,
+        readExpiringRecords: expiringRecordsOf(kvPath),
+      };
       assertEquals(await audit(parts).then(({ faults, notes }) => [faults, notes]), [[], []]);
       const entries = (await Array.fromAsync(scan(store, { prefix: [] }))).flat();
       const missed: string[] = [];
@@ -203,7 +207,11 @@ Deno.test({
   ignore: !permitted("read", "write", "net", "run"),
   fn: () =>
     withSampleFile(async ({ kvPath, store, keyId }) => {
-      const parts = { store, runtime: systemRuntime, readExpiringRecords: expiringRecordsOf(kvPath) };
+      const parts = {
+        store,
+        runtime: systemRuntime,
+        readExpiringRecords: expiringRecordsOf(kvPath),
+      };
       const expire = async (key: Deno.KvKey, expireIn: number) => {
         const value = (await store.get(key))!.value as string | Uint8Array;
         await commit(store, [{ type: "set", key, value, expireIn }]);

@@ -1,6 +1,6 @@
 /** Short logs at the border between what the service can have written and what not; all hashes fit. */
 
-import { type EventBody, OPERATOR, type EventMetadata } from "../events/event.ts";
+import { type EventBody, type EventMetadata, OPERATOR } from "../events/event.ts";
 import { sha256Hex } from "../src/sha256.ts";
 import { linesOf, sampleId } from "./sample_log.ts";
 

@@ -87,7 +87,10 @@ Deno.test({
       [{ PORT: "http" }, /^error: PORT must be a number from 0 to 65535, not "http"\n$/],
       [{ PORT: "65536" }, /^error: PORT must be a number from 0 to 65535, not "65536"\n$/],
       [{ PORT: "-1" }, /^error: PORT must be .*\n$/],
-      [{ HOST: "no host" }, /^error: HOST must be a runtime name or an IP address, not "no host"\n$/],
+      [
+        { HOST: "no host" },
+        /^error: HOST must be a runtime name or an IP address, not "no host"\n$/,
+      ],
       [{ HOST: "192.0.2.1" }, /^error: Cannot listen on 192.0.2.1:0 \(HOST, PORT\): .*\n$/],
       [{ KV_PATH: "ftp://localhost/x" }, /^error: KV_PATH must be a file, .*address\n$/],
       [{ KV_PATH: "http://" }, /^error: KV_PATH must be a file, .*\n$/],

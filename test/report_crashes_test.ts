@@ -7,8 +7,8 @@ const SOURCES = new URL("../src/", import.meta.url);
 async function run(body: string): Promise<{ code: number; stderr: string }> {
   const program = `
     import { reportCrashes } from "${SOURCES}report_crashes.ts";
-    import { stderrReport } from "${SOURCES}stderr_report.ts";
-    reportCrashes(stderrReport);
+    import { stderrLogger } from "${SOURCES}stderr_report.ts";
+    reportCrashes(stderrLogger);
     ${body}`;
   const { code, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["eval", "--ext=ts", program],

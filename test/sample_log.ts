@@ -1,4 +1,10 @@
-import { encodeEvent, type EventBody, GENESIS_HASH, OPERATOR, type EventMetadata } from "../events/event.ts";
+import {
+  encodeEvent,
+  type EventBody,
+  type EventMetadata,
+  GENESIS_HASH,
+  OPERATOR,
+} from "../events/event.ts";
 import { PET_STATUSES } from "../events/pet.ts";
 import { sha256Hex } from "../src/sha256.ts";
 

@@ -1,5 +1,5 @@
 import type { EventMetadata } from "../../events/event.ts";
-import { type NewPet, type Pet, encodePet } from "../../events/pet.ts";
+import { encodePet, type NewPet, type Pet } from "../../events/pet.ts";
 import { ServiceError } from "../service_error.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Appender, Command } from "../log/appender.ts";

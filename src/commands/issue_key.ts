@@ -1,4 +1,4 @@
-import { type EventBody, OPERATOR, type EventMetadata } from "../../events/event.ts";
+import { type EventBody, type EventMetadata, OPERATOR } from "../../events/event.ts";
 import { newToken } from "../api_key.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Appender } from "../log/appender.ts";

@@ -14,7 +14,11 @@ export async function revokeKey(
   keyId: string,
 ): Promise<ApiKey | undefined> {
   let found: ApiKey | undefined;
-  const origin = { id: runtime.newId(), time: new Date(runtime.now()).toISOString(), actor: OPERATOR };
+  const origin = {
+    id: runtime.newId(),
+    time: new Date(runtime.now()).toISOString(),
+    actor: OPERATOR,
+  };
   await appender.append({
     async prepare(head) {
       found = (await listKeys(store, head)).find(({ id }) => id === keyId);

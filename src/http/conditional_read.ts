@@ -2,7 +2,7 @@
 
 import { ifNoneMatch } from "@std/http/etag";
 import { sha256Hex } from "../sha256.ts";
-import type { Answer } from "./answer.ts";
+import type { HttpResponse } from "./http_response.ts";
 
 const TAG_DIGITS = 32;
 
@@ -17,7 +17,7 @@ export function entityTag(content: string | Uint8Array): string {
  * 304 in place of an answer whose `etag` the client's `If-None-Match` names, with the headers that the
  * answer would have had. The comparison is weak, as section 13.1.2 asks.
  */
-export function applyIfNoneMatch(answer: Answer, requestHeaders: Headers): Answer {
+export function applyIfNoneMatch(answer: HttpResponse, requestHeaders: Headers): HttpResponse {
   const { etag } = answer.headers;
   if (etag === undefined) return answer;
   const field = requestHeaders.get("if-none-match");

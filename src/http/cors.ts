@@ -1,4 +1,4 @@
-import type { Answer } from "./answer.ts";
+import type { HttpResponse } from "./http_response.ts";
 import { IDEMPOTENCY_KEY_HEADER, IDEMPOTENCY_REPLAYED_HEADER } from "./idempotency_key.ts";
 
 /** What a script may send beside what every page may. */
@@ -35,7 +35,7 @@ export class Cors {
   }
 
   /** The answer with the leave to read it. Errors bear it too, or a script could not see its fault. */
-  share(answer: Answer, request: Request): Answer {
+  share(answer: HttpResponse, request: Request): HttpResponse {
     if (this.#origins.size === 0) return answer;
     const headers = { ...answer.headers };
     headers.vary = headers.vary === undefined ? "origin" : `${headers.vary}, origin`;
@@ -51,7 +51,7 @@ export class Cors {
    * The answer to a preflight for a path that knows these methods; `undefined` where the request is
    * none, or comes from an origin that has no leave. It needs no key, for a browser sends none.
    */
-  answerToPreflight({ method, headers }: Request, methods: string): Answer | undefined {
+  answerToPreflight({ method, headers }: Request, methods: string): HttpResponse | undefined {
     if (method !== "OPTIONS" || !headers.has("access-control-request-method")) return undefined;
     if (!this.#origins.has(headers.get("origin") ?? "")) return undefined;
     return {

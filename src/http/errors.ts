@@ -2,7 +2,7 @@
 
 import type { ServiceErrorCode } from "../service_error.ts";
 import { ServiceError } from "../service_error.ts";
-import { type Answer, NEVER_STORED } from "./answer.ts";
+import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
 
 interface ErrorEntry {
   status: number;
@@ -153,12 +153,12 @@ export const CHALLENGES = {
 } as const;
 
 /** The answer to a request that failed with `thrown`, whatever that is. */
-export function errorAnswer(thrown: unknown): Answer {
+export function errorResponse(thrown: unknown): HttpResponse {
   const isOurs = thrown instanceof HttpError || thrown instanceof ServiceError;
   const code = isOurs ? thrown.code : "internal_error";
   const message = isOurs ? thrown.message : "The service failed unexpectedly";
   const { status } = ERRORS[code];
-  const headers: Answer["headers"] = {
+  const headers: HttpResponse["headers"] = {
     ...NEVER_STORED,
     ...(thrown instanceof HttpError ? thrown.headers : {}),
   };

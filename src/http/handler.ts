@@ -1,16 +1,16 @@
 /** The way of a request: credentials, route, operation, answer. */
 
 import type { ApiKey } from "../api_key.ts";
-import type { CreatePetRequest, CreatePetParts } from "../commands/create_pet.ts";
+import type { CreatePetParts, CreatePetRequest } from "../commands/create_pet.ts";
 import { ServiceError } from "../service_error.ts";
-import { reasonOf, type Report } from "../report.ts";
-import type { Answer } from "./answer.ts";
+import { type Logger, reasonOf } from "../logger.ts";
+import type { HttpResponse } from "./http_response.ts";
 import type { BodyCancellation } from "./body_cancellation.ts";
 import { byteStream } from "./byte_stream.ts";
 import { applyIfNoneMatch } from "./conditional_read.ts";
 import { Cors } from "./cors.ts";
 import { bearerToken } from "./credentials.ts";
-import { errorAnswer, HttpError } from "./errors.ts";
+import { errorResponse, HttpError } from "./errors.ts";
 import { createPet, getPet, listPets, PETS_PATH, readCreatePetRequest } from "./pets.ts";
 import { type PublicParts, type PublicRoutes, publicRoutes } from "./public_routes.ts";
 import type { CountedRequest, RateLimiter } from "./rate_limiter.ts";
@@ -26,7 +26,7 @@ export interface HandlerParts extends CreatePetParts, PublicParts {
   /** Limits the requests of each key; without it, there is no limit. */
   rateLimiter: RateLimiter | undefined;
   refusedCredentials: RefusedCredentials;
-  report: Report;
+  report: Logger;
 }
 
 /** What becomes known of a request while it is answered. */
@@ -57,13 +57,13 @@ export function createHandler(parts: HandlerParts): RequestHandler {
   return async (request, connection) => {
     const requestId = parts.runtime.newId();
     const progress: Progress = {};
-    let answer: Answer;
+    let answer: HttpResponse;
     try {
       expectHost(request, connection?.urlWithoutHost);
       answer = await answerTo(request, open, cors, parts, progress);
       answer = applyIfNoneMatch(answer, request.headers);
     } catch (thrown) {
-      answer = errorAnswer(thrown);
+      answer = errorResponse(thrown);
       if (answer.status >= 500) reportFailure(parts.report, request, requestId, answer, thrown);
       if (answer.status === 429) await parts.rateLimiter?.holdBack();
       if (answer.status === 401) {
@@ -83,7 +83,7 @@ function answerTo(
   cors: Cors,
   parts: HandlerParts,
   progress: Progress,
-): Answer | Promise<Answer> {
+): HttpResponse | Promise<HttpResponse> {
   const { path, search } = requestTarget(request.url);
   const { method } = request;
   const isRead = method === "GET" || method === "HEAD";
@@ -128,7 +128,7 @@ async function answerToCreate(
   token: string,
   parts: HandlerParts,
   progress: Progress,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const { heads, keys } = parts;
   const cached = heads.recent === undefined ? undefined : keys.cached(token, heads.recent);
   const key = cached ?? await authorize(token, parts);
@@ -169,7 +169,7 @@ function methodNotAllowed(allow: string): HttpError {
 }
 
 function responseOf(
-  { status, body, headers, contentHeaders = JSON_HEADERS }: Answer,
+  { status, body, headers, contentHeaders = JSON_HEADERS }: HttpResponse,
   requestId: string,
   counted: CountedRequest | undefined,
 ): Response {
@@ -183,10 +183,10 @@ function responseOf(
 }
 
 function reportFailure(
-  report: Report,
+  report: Logger,
   request: Request,
   requestId: string,
-  { status }: Answer,
+  { status }: HttpResponse,
   thrown: unknown,
 ): void {
   const { path } = requestTarget(request.url);

@@ -1,4 +1,4 @@
-import type { Answer } from "./answer.ts";
+import type { HttpResponse } from "./http_response.ts";
 import { HttpError } from "./errors.ts";
 import type { StaticAsset } from "./static_asset.ts";
 
@@ -32,7 +32,7 @@ export class HashedAssets {
   }
 
   /** Handles GET and HEAD of a path; `undefined` if it is none of the assets', whatever their hash. */
-  find(path: string): ((requestHeaders: Headers) => Promise<Answer>) | undefined {
+  find(path: string): ((requestHeaders: Headers) => Promise<HttpResponse>) | undefined {
     if (!path.startsWith(this.#prefix, 1)) return undefined;
     const name = path.slice(1 + this.#prefix.length);
     const [, stem, hash, extension] = HASHED_NAME.exec(name) ?? [];

@@ -1,7 +1,7 @@
 import { type z } from "zod";
 import { parseExactJson } from "../../events/int64.ts";
 import { NewPet } from "../../events/pet.ts";
-import { quoted, HttpError } from "./errors.ts";
+import { HttpError, quoted } from "./errors.ts";
 
 /** How many faults of a body an error names. */
 const FAULTS_NAMED = 5;

@@ -5,7 +5,7 @@
 
 import { z } from "zod";
 import { NewPet, Pet, PetStatus } from "../../events/pet.ts";
-import { NEVER_STORED } from "./answer.ts";
+import { NEVER_STORED } from "./http_response.ts";
 import { ENTITY_TAG_PATTERN, entityTag } from "./conditional_read.ts";
 import { CHALLENGES, type ErrorCode, ERRORS, RETRY_AFTER_SECONDS } from "./errors.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH, IDEMPOTENCY_KEY_PATTERN } from "./idempotency_key.ts";

@@ -1,6 +1,6 @@
 import { PetStatus } from "../../events/pet.ts";
 import type { PageQuery } from "../projections/pet_reader.ts";
-import { quoted, HttpError } from "./errors.ts";
+import { HttpError, quoted } from "./errors.ts";
 
 /** Section 8 of the interface. */
 export const LIMIT_MIN = 1;

@@ -3,12 +3,12 @@
 import { encodePet } from "../../events/pet.ts";
 import {
   createPet as appendPet,
-  type CreatePetRequest,
   type CreatePetParts,
+  type CreatePetRequest,
 } from "../commands/create_pet.ts";
 import type { Head } from "../log/head.ts";
 import type { PetReader } from "../projections/pet_reader.ts";
-import { type Answer, NEVER_STORED } from "./answer.ts";
+import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
 import { entityTag } from "./conditional_read.ts";
 import { HttpError } from "./errors.ts";
 import {
@@ -35,13 +35,13 @@ export const DEPRECATION_HEADERS = {
 /** To be kept by the client alone, and asked after each time, for the next pet may come at once. */
 export const READ_HEADERS = { "cache-control": "private, no-cache", vary: "authorization" };
 
-export async function listPets(pets: PetReader, head: Head, search: string): Promise<Answer> {
+export async function listPets(pets: PetReader, head: Head, search: string): Promise<HttpResponse> {
   const page = await pets.list(parsePageQuery(search), head);
   const known = page.answered as PageAnswer | undefined;
   if (known?.search === search) return known.answer;
   // The cursor of the next page is in the Link header, and so a part of what the tag stands for.
   const etag = entityTag(`${page.next ?? ""}${page.text}`);
-  const headers: Answer["headers"] = { ...READ_HEADERS, etag };
+  const headers: HttpResponse["headers"] = { ...READ_HEADERS, etag };
   if (page.next !== undefined) headers.link = nextLink(search, page.next);
   const answer = { status: 200, body: page.text, headers };
   page.answered = { search, answer } satisfies PageAnswer;
@@ -51,7 +51,7 @@ export async function listPets(pets: PetReader, head: Head, search: string): Pro
 /** What was answered with a page, and to which query: that decides what the next page is called. */
 interface PageAnswer {
   search: string;
-  answer: Answer;
+  answer: HttpResponse;
 }
 
 /** RFC 8288. The path is absolute and the host left out, so that it holds behind any proxy. */
@@ -73,9 +73,12 @@ export async function readCreatePetRequest(
   return { pet: parseNewPet(await readJsonBody(request, limits)), token, idempotencyKey };
 }
 
-export async function createPet(parts: CreatePetParts, order: CreatePetRequest): Promise<Answer> {
+export async function createPet(
+  parts: CreatePetParts,
+  order: CreatePetRequest,
+): Promise<HttpResponse> {
   const { pet, isDuplicate } = await appendPet(parts, order);
-  const headers: Answer["headers"] = { ...NEVER_STORED, location: `${PETS_PATH}/${pet.id}` };
+  const headers: HttpResponse["headers"] = { ...NEVER_STORED, location: `${PETS_PATH}/${pet.id}` };
   if (isDuplicate) headers[IDEMPOTENCY_REPLAYED_HEADER] = "true";
   return { status: 201, body: encodePet(pet), headers };
 }
@@ -85,15 +88,15 @@ export async function getPet(
   head: Head,
   petId: string,
   search: string,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   refuseQuery(search);
   const pet = isPlainInteger(petId) ? await pets.get(Number(petId), head) : undefined;
   if (pet === undefined) {
     throw new HttpError("pet_not_found", "No animal has that identifier", DEPRECATION_HEADERS);
   }
-  if (pet.answered !== undefined) return pet.answered as Answer;
+  if (pet.answered !== undefined) return pet.answered as HttpResponse;
   const headers = { ...READ_HEADERS, ...DEPRECATION_HEADERS, etag: entityTag(pet.text) };
-  return pet.answered = { status: 200, body: pet.text, headers } satisfies Answer;
+  return pet.answered = { status: 200, body: pet.text, headers } satisfies HttpResponse;
 }
 
 /** A canonical integer; one too large for an int64 is larger than any id as well. */

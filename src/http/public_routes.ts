@@ -1,6 +1,6 @@
 /** What stands outside /v1 and can be read without a key: answers to GET and HEAD, by path. */
 
-import type { Answer } from "./answer.ts";
+import type { HttpResponse } from "./http_response.ts";
 import { docsPage } from "./docs_page.ts";
 import { type BaseAddresses, describeInterface } from "./openapi.ts";
 import { answerToHealth, answerToReadiness, type ReadinessParts } from "./probes.ts";
@@ -11,7 +11,7 @@ export interface PublicParts extends ReadinessParts {
   addresses: BaseAddresses;
 }
 
-export type PublicRoute = (requestHeaders: Headers) => Answer | Promise<Answer>;
+export type PublicRoute = (requestHeaders: Headers) => HttpResponse | Promise<HttpResponse>;
 
 export interface PublicRoutes {
   get(path: string): PublicRoute | undefined;

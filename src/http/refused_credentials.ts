@@ -1,6 +1,6 @@
 import type { Runtime } from "../runtime.ts";
 import { redactKeys } from "../redact_keys.ts";
-import type { Report } from "../report.ts";
+import type { Logger } from "../logger.ts";
 
 /** Shortest time between two reports, in milliseconds. */
 export const REPORT_INTERVAL_MS = 10_000;
@@ -18,7 +18,7 @@ export type RefusalReason = "missing" | "invalid";
 
 export interface RefusedCredentialsParts {
   runtime: Runtime;
-  report: Report;
+  report: Logger;
   /** Is called at every refusal. */
   count?: (reason: RefusalReason) => void;
 }

@@ -113,7 +113,9 @@ function withinTime<T>(reading: Promise<T>, { runtime, bodyCancellation }: BodyL
   return new Promise((resolve, reject) => {
     const refuse = (code: ErrorCode, message: string) =>
       reject(new HttpError(code, message, { connection: "close" }));
-    const stopWaiting = bodyCancellation.wait(() => refuse("shutting_down", "The service is shutting down"));
+    const stopWaiting = bodyCancellation.wait(() =>
+      refuse("shutting_down", "The service is shutting down")
+    );
     const cancel = runtime.setTimer(
       BODY_LIMIT_MS,
       () => refuse("request_timeout", `The body did not arrive within ${BODY_LIMIT_MS} ms`),

@@ -3,7 +3,7 @@
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { promisify } from "node:util";
 import { type Encoding, preferredEncoding } from "./accept_encoding.ts";
-import type { Answer } from "./answer.ts";
+import type { HttpResponse } from "./http_response.ts";
 import { entityTag } from "./conditional_read.ts";
 
 export interface StaticAssetOptions {
@@ -54,7 +54,7 @@ export class StaticAsset {
   }
 
   /** Responds to GET and HEAD with the encoding that the client prefers. Rejects if `load` does. */
-  async respond(requestHeaders: Headers): Promise<Answer> {
+  async respond(requestHeaders: Headers): Promise<HttpResponse> {
     const preferred = preferredEncoding(requestHeaders.get("accept-encoding"));
     const { encoding, bytes, etag } = await this.#representations[preferred]();
     const { type, cacheControl, headers } = this.#options;

@@ -4,12 +4,17 @@
  * Commands that wait while a commit is in flight go into the next one together.
  */
 
-import { encodeEvent, type EventBody, type RecordedEvent, type EventMetadata } from "../../events/event.ts";
+import {
+  encodeEvent,
+  type EventBody,
+  type EventMetadata,
+  type RecordedEvent,
+} from "../../events/event.ts";
 import { bytesEqual } from "../bytes_equal.ts";
 import { encodeUtf8Pooled } from "../encode_utf8_pooled.ts";
 import { ServiceError } from "../service_error.ts";
 import { backoffMs, type Runtime, sleep } from "../runtime.ts";
-import { reasonOf, type Report } from "../report.ts";
+import { type Logger, reasonOf } from "../logger.ts";
 import { sha256Hex } from "../sha256.ts";
 import { NotAttemptedError } from "../store/bounded_store.ts";
 import { CommitSize } from "../store/commit_size.ts";
@@ -65,19 +70,19 @@ export interface AppenderParts {
   heads: HeadReader;
   project: (event: RecordedEvent) => ProjectionRecord[];
   runtime: Runtime;
-  report: Report;
+  report: Logger;
   /** Told what every commit of this appender put into the projections, before its commands are answered. */
   committed: (records: readonly ProjectionRecord[]) => void;
   watch?: AppendObserver;
 }
 
-interface Pending {
+interface QueuedCommand {
   command: Command;
   deadline: number;
   /** The run of heads that the command was prepared for; see `Appender.#headEpoch`. */
   preparedEpoch: number;
-  /** Its share of a commit, made ahead of its turn. */
-  share?: Share;
+  /** What it adds to the next commit, planned while another commit is in flight. */
+  plan?: PlannedAppend;
   /** Whether it was put back once, since it came to nothing on a head that may have been an old one. */
   putBack: boolean;
   /** Whether an attempt that holds it may have landed. */
@@ -90,7 +95,7 @@ interface Pending {
 }
 
 /** What one command adds to a commit that appends after a head. */
-interface Share {
+interface PlannedAppend {
   head: Head;
   next: Head;
   events: RecordedEvent[];
@@ -100,10 +105,10 @@ interface Share {
 }
 
 /** A commit, kept unchanged for as long as the head is the one that it was made for. */
-interface Attempt {
+interface Batch {
   base: HeadEntry;
   next: Head;
-  members: { pending: Pending; events: readonly RecordedEvent[] }[];
+  members: { pending: QueuedCommand; events: readonly RecordedEvent[] }[];
   lines: Uint8Array[];
   records: ProjectionRecord[];
   mutations: Mutation[];
@@ -111,9 +116,9 @@ interface Attempt {
 
 export class Appender {
   #parts: AppenderParts;
-  #waiting: Pending[] = [];
+  #waiting: QueuedCommand[] = [];
   /** All that have no answer yet, and some that have, in order of their deadlines. */
-  #arrivals: Pending[] = [];
+  #arrivals: QueuedCommand[] = [];
   #working: Promise<void> | undefined;
   /** The answers that are due in the next turn. */
   #answering: Promise<void> | undefined;
@@ -157,7 +162,7 @@ export class Appender {
     }
     const { watch } = this.#parts;
     return new Promise((resolve, reject) => {
-      const pending: Pending = {
+      const pending: QueuedCommand = {
         command,
         deadline: this.#parts.runtime.monotonicNow() + this.#limitMs,
         preparedEpoch: -1,
@@ -200,7 +205,7 @@ export class Appender {
     const backoff = this.#backoff;
     let hasLanded = false;
     for (let failures = 0; this.#waiting.length > 0;) {
-      // What is at the door with the first shall share its commit; who came while one was in flight is many.
+      // Yield once so that commands arriving together share a commit.
       if (!hasLanded || this.#waiting.length === 1) await runtime.nextTurn();
       hasLanded = false;
       try {
@@ -214,7 +219,9 @@ export class Appender {
         }
         failures = 0;
         hasLanded = outcome === "landed";
-        const pauseMs = outcome === "lost" ? backoff.onConflict() : backoff.onCommitted(runtime.monotonicNow() - started);
+        const pauseMs = outcome === "lost"
+          ? backoff.onConflict()
+          : backoff.onCommitted(runtime.monotonicNow() - started);
         if (pauseMs > 0 && this.#waiting.length > 0) await sleep(runtime, pauseMs);
       } catch (error) {
         report("warn", "append_failed", { reason: reasonOf(error) });
@@ -254,7 +261,7 @@ export class Appender {
   }
 
   /** Makes a commit on the base for as many waiting commands as fit; `undefined` where none wants one. */
-  async #assemble(base: HeadEntry): Promise<Attempt | undefined> {
+  async #assemble(base: HeadEntry): Promise<Batch | undefined> {
     if (base.versionstamp !== this.#epochHead) {
       this.#headEpoch++;
       this.#epochHead = base.versionstamp;
@@ -263,7 +270,7 @@ export class Appender {
       .filter((pending) => !pending.settled);
     await this.#prepare(candidates, base.head);
 
-    const attempt: Attempt = {
+    const attempt: Batch = {
       base,
       next: base.head,
       members: [],
@@ -278,31 +285,31 @@ export class Appender {
         this.#waiting.push(pending);
         continue;
       }
-      let share: Share;
+      let plan: PlannedAppend;
       try {
-        share = this.#shareOf(pending, attempt.next);
+        plan = this.#planFor(pending, attempt.next);
       } catch (reason) {
         this.#refuse(pending, reason);
         if (!pending.settled) this.#waiting.push(pending);
         continue;
       }
-      for (const mutation of share.mutations) size.add(mutation);
+      for (const mutation of plan.mutations) size.add(mutation);
       // What follows an event of a key is to be prepared again, which the next commit will do.
       const keysMoved = attempt.next.keyPosition > base.head.keyPosition;
       if (attempt.members.length > 0 && (size.exceedsLimits || keysMoved)) {
         this.#waiting.unshift(...candidates.slice(index));
         break;
       }
-      if (share.events.length === 0) {
+      if (plan.events.length === 0) {
         if (this.#putsBack(pending)) this.#waiting.push(pending);
         else settle(pending, () => pending.resolve([]));
         continue;
       }
-      attempt.next = share.next;
-      attempt.members.push({ pending, events: share.events });
-      attempt.lines.push(...share.lines);
-      attempt.records.push(...share.records);
-      attempt.mutations.push(...share.mutations);
+      attempt.next = plan.next;
+      attempt.members.push({ pending, events: plan.events });
+      attempt.lines.push(...plan.lines);
+      attempt.records.push(...plan.records);
+      attempt.mutations.push(...plan.mutations);
     }
     if (attempt.members.length === 0) return undefined;
     attempt.mutations.push({ type: "set", key: HEAD_KEY, value: encodeHead(attempt.next) });
@@ -310,11 +317,11 @@ export class Appender {
   }
 
   /**
-   * Makes a command's share of the next commit while another is under way, so that the next can be sent
-   * off as soon as that has landed. Where it does not land, or anything comes in between, the share is
+   * Plans what a command adds to the next commit while another is under way, so that the next can be sent
+   * off as soon as that has landed. Where it does not land, or anything comes in between, the plan is
    * for another head, and made anew when its turn comes.
    */
-  #makeAhead(pending: Pending): void {
+  #makeAhead(pending: QueuedCommand): void {
     const head = this.#ahead;
     this.#ahead = undefined;
     const { command } = pending;
@@ -322,16 +329,16 @@ export class Appender {
     try {
       // It is prepared again in its turn, for a key may expire by then.
       command.prepare(head);
-      pending.share = this.#shareOf(pending, head);
-      this.#ahead = pending.share.next;
+      pending.plan = this.#planFor(pending, head);
+      this.#ahead = pending.plan.next;
     } catch {
       // Where it is to be refused, that is done in its turn, too.
     }
   }
 
   /** What a prepared command adds to a commit after that head. Throws where it refuses. */
-  #shareOf({ command, share }: Pending, head: Head): Share {
-    if (share?.head === head) return share;
+  #planFor({ command, plan }: QueuedCommand, head: Head): PlannedAppend {
+    if (plan?.head === head) return plan;
     const { project, runtime } = this.#parts;
     const generations = writtenGenerations(head);
     const events: RecordedEvent[] = [];
@@ -356,7 +363,7 @@ export class Appender {
     return { head, next, events, lines, records, mutations };
   }
 
-  async #prepare(candidates: Pending[], head: Head): Promise<void> {
+  async #prepare(candidates: QueuedCommand[], head: Head): Promise<void> {
     const { watch } = this.#parts;
     const preparations: Promise<void>[] = [];
     for (const pending of candidates) {
@@ -378,7 +385,7 @@ export class Appender {
     if (preparations.length > 0) await Promise.all(preparations);
   }
 
-  #refuse(pending: Pending, reason: unknown): void {
+  #refuse(pending: QueuedCommand, reason: unknown): void {
     if (!this.#putsBack(pending)) settle(pending, () => pending.reject(reason));
   }
 
@@ -387,7 +394,7 @@ export class Appender {
    * command came: on an old one, what it rests on may not be there any more, as after a replay. So the
    * first time the command is to be prepared again, on a head read anew.
    */
-  #putsBack(pending: Pending): boolean {
+  #putsBack(pending: QueuedCommand): boolean {
     const isBaseInTime = this.#parts.runtime.monotonicNow() - this.#baseReadAt <= HEAD_LIMIT_MS;
     if (pending.putBack && isBaseInTime) return false;
     pending.putBack = true;
@@ -401,7 +408,7 @@ export class Appender {
    * the same question, whether it landed, and only the log itself can answer it. Where it was lost, or
    * not even made, its commands wait again; where that stays unclear, they were answered at their deadline.
    */
-  async #commitUntilKnown(attempt: Attempt): Promise<"landed" | "lost" | "unclear"> {
+  async #commitUntilKnown(attempt: Batch): Promise<"landed" | "lost" | "unclear"> {
     const { runtime, heads, report, watch } = this.#parts;
     for (const { pending } of attempt.members) pending.unclear = true;
     for (let tries = 0;; tries++) {
@@ -445,12 +452,12 @@ export class Appender {
     }
   }
 
-  async #commit({ base, next, members, lines, mutations }: Attempt): Promise<string | null> {
+  async #commit({ base, next, members, lines, mutations }: Batch): Promise<string | null> {
     const { store, watch } = this.#parts;
     const checks = [{ key: HEAD_KEY, versionstamp: base.versionstamp }];
     const commit = () => store.commit({ checks, mutations });
     const last = this.#waiting.at(-1);
-    this.#ahead = last === undefined ? next : last.share?.next;
+    this.#ahead = last === undefined ? next : last.plan?.next;
     this.#isUnderWay = true;
     try {
       if (watch === undefined) return await commit();
@@ -462,13 +469,13 @@ export class Appender {
   }
 
   /** Puts back the commands of an attempt that did not land and never will. */
-  #waitAgain({ members }: Attempt): void {
+  #waitAgain({ members }: Batch): void {
     for (const { pending } of members) pending.unclear = false;
     this.#waiting.unshift(...members.map(({ pending }) => pending));
   }
 
   /** Whether the attempt landed, can land no more, or still can. */
-  async #outcomeOf({ base, lines }: Attempt): Promise<"landed" | "lost" | "open"> {
+  async #outcomeOf({ base, lines }: Batch): Promise<"landed" | "lost" | "open"> {
     const { heads, store } = this.#parts;
     const now = await heads.read();
     if (now.versionstamp === base.versionstamp) return "open";
@@ -482,12 +489,12 @@ export class Appender {
    * Where others wait, their commit is sent off first, within this turn, so that the store works on it
    * while these are answered.
    */
-  #acknowledge(attempt: Attempt): void {
+  #acknowledge(attempt: Batch): void {
     if (this.#waiting.length === 0) this.#answer(attempt);
     else this.#answering = this.#parts.runtime.nextTurn().then(() => this.#answer(attempt));
   }
 
-  #answer({ members, lines, records }: Attempt): void {
+  #answer({ members, lines, records }: Batch): void {
     this.#parts.committed(records);
     this.#parts.watch?.landed(lines.length);
     for (const { pending, events } of members) settle(pending, () => pending.resolve(events));
@@ -520,13 +527,13 @@ function headAfter(head: Head, event: RecordedEvent, line: Uint8Array): Head {
   };
 }
 
-function settle(pending: Pending, answer: () => void): void {
+function settle(pending: QueuedCommand, answer: () => void): void {
   if (pending.settled) return;
   pending.settled = true;
   answer();
 }
 
-function overdue({ unclear }: Pending, limitMs: number): ServiceError {
+function overdue({ unclear }: QueuedCommand, limitMs: number): ServiceError {
   return unclear
     ? new ServiceError(
       "outcome_unknown",

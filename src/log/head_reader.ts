@@ -1,6 +1,6 @@
 import { ServiceError } from "../service_error.ts";
 import type { Runtime } from "../runtime.ts";
-import type { Report } from "../report.ts";
+import type { Logger } from "../logger.ts";
 import { HEAD_KEY } from "../store/keyspace.ts";
 import type { Store } from "../store/store.ts";
 import { type Head, type HeadEntry, headEntryOf } from "./head.ts";
@@ -33,7 +33,7 @@ export class HeadLostError extends ServiceError {
 export class HeadReader {
   #store: Store;
   #runtime: Runtime;
-  #report: Report;
+  #report: Logger;
   #latest: HeadEntry | undefined;
   /** When the store was last known to hold the latest head. */
   #latestSeenAt = -Infinity;
@@ -41,7 +41,7 @@ export class HeadReader {
   #inFlight: Promise<unknown> | undefined;
   #next: Promise<HeadEntry> | undefined;
 
-  constructor(store: Store, runtime: Runtime, report: Report = () => {}) {
+  constructor(store: Store, runtime: Runtime, report: Logger = () => {}) {
     this.#store = store;
     this.#runtime = runtime;
     this.#report = report;
@@ -71,7 +71,10 @@ export class HeadReader {
     const start = this.#runtime.monotonicNow();
     const expectInTime = () => {
       if (this.#runtime.monotonicNow() - start <= HEAD_LIMIT_MS) return;
-      throw new ServiceError("store_unavailable", "The answer took so long that it may be out of date");
+      throw new ServiceError(
+        "store_unavailable",
+        "The answer took so long that it may be out of date",
+      );
     };
     let outcome: T;
     try {

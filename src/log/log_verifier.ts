@@ -1,6 +1,11 @@
 /** The one check of the log's lines, in order from the first: for an audit, and before a restore. */
 
-import { decodeEvent, type RecordedEvent, MalformedEventError, OPERATOR } from "../../events/event.ts";
+import {
+  decodeEvent,
+  MalformedEventError,
+  OPERATOR,
+  type RecordedEvent,
+} from "../../events/event.ts";
 import { IDEMPOTENCY_LIFETIME_MS } from "../idempotency_lifetime.ts";
 import { instantMs } from "../instant_ms.ts";
 import { sha256Hex } from "../sha256.ts";

@@ -1,11 +1,11 @@
 /** Compares the records of a generation with the fold of the log, both ways, in bounded memory. */
 
-import { type RecordedEvent, MalformedEventError } from "../../events/event.ts";
+import { MalformedEventError, type RecordedEvent } from "../../events/event.ts";
 import { PET_STATUSES, type PetStatus } from "../../events/pet.ts";
 import { bytesEqual } from "../bytes_equal.ts";
 import type { Runtime } from "../runtime.ts";
 import { IDEMPOTENCY_LIFETIME_MS } from "../idempotency_lifetime.ts";
-import { LogVerifier, decodeLine } from "../log/log_verifier.ts";
+import { decodeLine, LogVerifier } from "../log/log_verifier.ts";
 import { readHead } from "../log/head.ts";
 import { readLog } from "../log/read_log.ts";
 import { keyText } from "../store/key_text.ts";

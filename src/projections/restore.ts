@@ -10,7 +10,7 @@ import { backoffMs, type Runtime, sleep } from "../runtime.ts";
 import { LogVerifier, splitLines } from "../log/log_verifier.ts";
 import { encodeHead, type Head } from "../log/head.ts";
 import { decodeRestoreMark, encodeRestoreMark, type RestoreMark } from "../log/restore_mark.ts";
-import { reasonOf } from "../report.ts";
+import { reasonOf } from "../logger.ts";
 import { splitIntoCommits } from "../store/commit_size.ts";
 import { HEAD_KEY, isRestoreMark, isRetained, logKey, recordMutation } from "../store/keyspace.ts";
 import type { Mutation, Store } from "../store/store.ts";
@@ -254,7 +254,9 @@ class RestoreWriter {
       if ((now?.versionstamp ?? null) !== checks[0].versionstamp) {
         throw new StoreNotFreeError("Another restore or a service has begun to write to the store");
       }
-      if (this.#runtime.monotonicNow() >= deadline) throw new Error(`The store takes no commit: ${reason}`);
+      if (this.#runtime.monotonicNow() >= deadline) {
+        throw new Error(`The store takes no commit: ${reason}`);
+      }
       await sleep(this.#runtime, backoffMs(this.#runtime, attempt));
     }
   }

@@ -1,6 +1,6 @@
 import { ServiceError } from "../service_error.ts";
 import { backoffMs, type Runtime, sleep } from "../runtime.ts";
-import { reasonOf, type Report } from "../report.ts";
+import { type Logger, reasonOf } from "../logger.ts";
 import { HEAD_KEY } from "./keyspace.ts";
 import type { Commit, ListOptions, Store, StoreEntry } from "./store.ts";
 
@@ -51,7 +51,7 @@ interface Waiting {
 export class BoundedStore implements Store {
   #store: Store;
   #runtime: Runtime;
-  #report: Report;
+  #report: Logger;
   #waiting: Waiting[] = [];
   /** Of the calls that are not answered, what gives up waiting for each. */
   #unanswered = new Set<(failure: ServiceError) => void>();
@@ -61,7 +61,7 @@ export class BoundedStore implements Store {
   #probes = { hanging: 0, lastAt: -Infinity };
   #state: "answering" | "suspect" | "away" | "closed" = "answering";
 
-  constructor(store: Store, runtime: Runtime, report: Report = () => {}) {
+  constructor(store: Store, runtime: Runtime, report: Logger = () => {}) {
     this.#store = store;
     this.#runtime = runtime;
     this.#report = report;
@@ -119,7 +119,9 @@ export class BoundedStore implements Store {
       };
       const cancel = this.#runtime.setTimer(STORE_CALL_LIMIT_MS, () => {
         const message = `The store did not answer a ${what} within ${STORE_CALL_LIMIT_MS} ms`;
-        giveUp(isMade ? new ServiceError("store_unavailable", message) : new NotAttemptedError(message));
+        giveUp(
+          isMade ? new ServiceError("store_unavailable", message) : new NotAttemptedError(message),
+        );
         if (isMade) this.#suspect();
       });
       this.#unanswered.add(giveUp);

@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { reasonOf } from "../report.ts";
+import { reasonOf } from "../logger.ts";
 import { HEAD_KEY, isRestoreMark, LOG_PREFIX } from "./keyspace.ts";
 import { KvStore } from "./kv_store.ts";
 import { RemoteStore, StoreRefusedError } from "./remote_store.ts";

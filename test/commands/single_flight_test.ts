@@ -1,5 +1,9 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { SingleFlight, SINGLE_FLIGHT_LIMIT_MS, SINGLE_FLIGHT_WAITING_LIMIT } from "../../src/commands/single_flight.ts";
+import {
+  SINGLE_FLIGHT_LIMIT_MS,
+  SINGLE_FLIGHT_WAITING_LIMIT,
+  SingleFlight,
+} from "../../src/commands/single_flight.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import { FakeRuntime } from "../fake_runtime.ts";
 
@@ -27,7 +31,11 @@ Deno.test("share() keeps names apart, and frees a name when its flight is over",
 Deno.test("share() starts one of those that wait where the first failed, and one only", async () => {
   const singleFlight = new SingleFlight<{ id: number }>(new FakeRuntime());
   const first = Promise.withResolvers<{ id: number }>();
-  const failed = assertRejects(() => singleFlight.share("a", () => first.promise), Error, "no store");
+  const failed = assertRejects(
+    () => singleFlight.share("a", () => first.promise),
+    Error,
+    "no store",
+  );
   let started = 0;
   const start = () => Promise.resolve({ id: ++started });
   const others = [1, 2, 3].map(() => singleFlight.share("a", start));
@@ -67,7 +75,10 @@ Deno.test("share() refuses at once who would be one too many to wait, and no mor
   first.resolve({ id: 1 });
   assertEquals(new Set((await Promise.all(all)).map(({ id }) => id)), new Set([1]));
   const second = Promise.withResolvers<{ id: number }>();
-  const next = [singleFlight.share("a", () => second.promise), singleFlight.share("a", neverStarted)];
+  const next = [
+    singleFlight.share("a", () => second.promise),
+    singleFlight.share("a", neverStarted),
+  ];
   second.resolve({ id: 2 });
   assertEquals(await Promise.all(next), [{ id: 2 }, { id: 2 }]);
 });

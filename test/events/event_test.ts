@@ -4,8 +4,8 @@ import {
   encodeEvent,
   type EventBody,
   GENESIS_HASH,
-  type RecordedEvent,
   MalformedEventError,
+  type RecordedEvent,
 } from "../../events/event.ts";
 import { INT64_MAX } from "../../events/int64.ts";
 

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { INT64_MAX, INT64_MIN, parseExactJson } from "../../events/int64.ts";
-import { NAME_MAX_LENGTH, NewPet, Pet, decodePet, encodePet } from "../../events/pet.ts";
+import { decodePet, encodePet, NAME_MAX_LENGTH, NewPet, Pet } from "../../events/pet.ts";
 
 Deno.test("encodePet() is the JSON of a pet, exact and in one order", () => {
   const pet: Pet = { status: "sold", categoryId: INT64_MAX, name: 'R"ex\n🐈', id: 7 };

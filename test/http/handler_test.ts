@@ -190,7 +190,10 @@ Deno.test("an addition under way when the head is lost is not written over the l
 Deno.test("nothing of a body is read for a key that is unknown, revoked or expired", async () => {
   await using service = await openTestService();
   const revoked = await issueKey(service, { label: "revoked" });
-  const expired = await issueKey(service, { label: "expired", expiresAt: service.runtime.now() + 1 });
+  const expired = await issueKey(service, {
+    label: "expired",
+    expiresAt: service.runtime.now() + 1,
+  });
   const unknown = { token: newToken((length) => new Uint8Array(length).fill(255)) };
   // Each of the keys is cached while it is live.
   for (const { token } of [revoked, expired]) {

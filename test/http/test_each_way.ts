@@ -30,7 +30,13 @@ export function testEachWay(name: string, check: (service: TestService) => Promi
 /** Serves on a free port of this machine until disposed of. */
 export function serveOnSocket({ handler }: Pick<TestService, "handler">) {
   const report = () => {};
-  const server = new Server({ hostname: "127.0.0.1", port: 0, handler, runtime: systemRuntime, report });
+  const server = new Server({
+    hostname: "127.0.0.1",
+    port: 0,
+    handler,
+    runtime: systemRuntime,
+    report,
+  });
   return {
     port: server.addr.port,
     [Symbol.asyncDispose]: () => server.shutdown(),

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { type EventBody, OPERATOR, type EventMetadata } from "../../events/event.ts";
+import { type EventBody, type EventMetadata, OPERATOR } from "../../events/event.ts";
 import { Appender, type AppendObserver } from "../../src/log/appender.ts";
 import { HeadReader } from "../../src/log/head_reader.ts";
 import { project } from "../../src/projections/project.ts";
@@ -41,11 +41,23 @@ class NotingWatch implements AppendObserver<number> {
 
 function appenderOn(store: Store, runtime: FakeRuntime, watch?: AppendObserver): Appender {
   const heads = new HeadReader(store, runtime);
-  return new Appender({ store, heads, project, runtime, watch, report: () => {}, committed: () => {} });
+  return new Appender({
+    store,
+    heads,
+    project,
+    runtime,
+    watch,
+    report: () => {},
+    committed: () => {},
+  });
 }
 
 function addPet(appender: Appender, runtime: FakeRuntime) {
-  const origin: EventMetadata = { id: runtime.newId(), time: "2026-01-01T00:00:00.000Z", actor: OPERATOR };
+  const origin: EventMetadata = {
+    id: runtime.newId(),
+    time: "2026-01-01T00:00:00.000Z",
+    actor: OPERATOR,
+  };
   return appender.append({
     prepare: () => {},
     decide: ({ lastPetId }): (EventBody & EventMetadata)[] => [{

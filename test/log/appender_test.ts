@@ -25,7 +25,8 @@ async function open() {
   const service = await openTestService((it) => store = new ScriptedStore(inner = it));
   store.commits.length = 0;
   /** Another instance of the service, whose commits are none of the script's. */
-  const openOther = () => createService({ store: inner, runtime: service.runtime, report: () => {} });
+  const openOther = () =>
+    createService({ store: inner, runtime: service.runtime, report: () => {} });
   return { service, store, openOther, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
 }
 

@@ -133,7 +133,10 @@ Deno.test("use() tells nothing of work that took longer than a generation is sur
   const after = (ms: number, work: () => string) => () => runtime.advance(ms).then(work);
   assertEquals(await heads.use(after(HEAD_LIMIT_MS, () => "in time")), "in time");
   const late = after(HEAD_LIMIT_MS + 1, () => "late");
-  assertEquals((await assertRejects(() => heads.use(late), ServiceError)).code, "store_unavailable");
+  assertEquals(
+    (await assertRejects(() => heads.use(late), ServiceError)).code,
+    "store_unavailable",
+  );
   const lateRefusal = after(HEAD_LIMIT_MS + 1, () => {
     throw new ServiceError("invalid_credentials", "The API key is not known");
   });

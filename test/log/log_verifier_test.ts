@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { LogVerifier, LINE_LIMIT_BYTES, splitLines } from "../../src/log/log_verifier.ts";
+import { LINE_LIMIT_BYTES, LogVerifier, splitLines } from "../../src/log/log_verifier.ts";
 import { sha256Hex } from "../../src/sha256.ts";
 import { IMPOSSIBLE_HISTORIES, POSSIBLE_HISTORIES } from "../histories.ts";
 import { linesToBytes, rewritten, sampleLog } from "../sample_log.ts";

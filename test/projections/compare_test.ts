@@ -39,7 +39,10 @@ Deno.test("compareServed() begins again where a replay removed what it was readi
       return await sample.store.list(range, options);
     },
   });
-  const { generation, differences } = await compareServed({ store, runtime: sample.runtime }, IGNORE);
+  const { generation, differences } = await compareServed(
+    { store, runtime: sample.runtime },
+    IGNORE,
+  );
   assertEquals([isFirst, generation, differences.total], [false, 2, 0]);
 });
 

@@ -55,7 +55,11 @@ Deno.test("authorize() asks the clock of a key that is remembered", async () => 
   const { token } = await issueKey(service, { label: "short", expiresAt });
   const head = await headNow();
   await keys.authorize(token, head, expiresAt - 1);
-  assertThrows(() => keys.authorize(token, head, expiresAt), ServiceError, "The API key is expired");
+  assertThrows(
+    () => keys.authorize(token, head, expiresAt),
+    ServiceError,
+    "The API key is expired",
+  );
 });
 
 Deno.test("authorize() ends a cached key in time although the clock was set back a day", async () => {
@@ -70,7 +74,11 @@ Deno.test("authorize() ends a cached key in time although the clock was set back
   assertEquals(keys.cached(token, head)?.label, "short");
   await runtime.advance(1);
   assertEquals(keys.cached(token, head), undefined);
-  assertThrows(() => keys.authorize(token, head, runtime.now()), ServiceError, "The API key is expired");
+  assertThrows(
+    () => keys.authorize(token, head, runtime.now()),
+    ServiceError,
+    "The API key is expired",
+  );
 });
 
 Deno.test("cached() knows no key that is revoked, expired or of another head", async () => {
@@ -85,7 +93,10 @@ Deno.test("cached() knows no key that is revoked, expired or of another head", a
   await revokeKey(service, id);
   const after = await headNow();
   assertEquals(keys.cached(token, after), undefined);
-  await assertRejects(async () => void await keys.authorize(token, after, runtime.now()), ServiceError);
+  await assertRejects(
+    async () => void await keys.authorize(token, after, runtime.now()),
+    ServiceError,
+  );
   assertEquals(keys.cached(token, after), undefined);
 });
 

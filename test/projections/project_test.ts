@@ -1,5 +1,10 @@
 import { assertEquals } from "@std/assert";
-import { decodeEvent, type EventBody, GENESIS_HASH, type RecordedEvent } from "../../events/event.ts";
+import {
+  decodeEvent,
+  type EventBody,
+  GENESIS_HASH,
+  type RecordedEvent,
+} from "../../events/event.ts";
 import { IDEMPOTENCY_LIFETIME_MS } from "../../src/idempotency_lifetime.ts";
 import { project } from "../../src/projections/project.ts";
 import { sampleLog } from "../sample_log.ts";

@@ -275,7 +275,11 @@ async function addPets(
 ): Promise<number> {
   const { appender } = createService({ store, runtime, report: () => {} });
   for (let number = 0; number < count; number++) {
-    const origin = { id: runtime.newId(), time: new Date(runtime.now()).toISOString(), actor: keyId };
+    const origin = {
+      id: runtime.newId(),
+      time: new Date(runtime.now()).toISOString(),
+      actor: keyId,
+    };
     await appender.append({
       prepare: () => {},
       decide: ({ lastPetId }) => {

@@ -24,7 +24,10 @@ const LINES = sampleLog(800);
 const exportOf = (lines: string[]) => () => ReadableStream.from([linesToBytes(lines)]);
 
 /** Verifies and restores, as the command does. */
-async function restore(parts: { store: Store; runtime: FakeRuntime }, source: Export): Promise<Head> {
+async function restore(
+  parts: { store: Store; runtime: FakeRuntime },
+  source: Export,
+): Promise<Head> {
   const head = await verifyExport(source);
   await restoreVerified(parts, source, head);
   return head;

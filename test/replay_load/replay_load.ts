@@ -131,7 +131,9 @@ class Load {
     const { id } = JSON.parse(text);
     if (this.#texts.has(id)) this.#violate(`add: pet ${id} was added twice`);
     this.#texts.set(id, text);
-    if (text !== encodePet({ ...pet, categoryId, id })) this.#violate(`add: ${text} is not ${body}`);
+    if (text !== encodePet({ ...pet, categoryId, id })) {
+      this.#violate(`add: ${text} is not ${body}`);
+    }
     this.#newest = Math.max(this.#newest, id);
     this.#writes++;
   }

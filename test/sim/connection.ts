@@ -2,7 +2,7 @@ import type { Commit, ListOptions, Store, StoreEntry } from "../../src/store/sto
 import type { Node } from "./node.ts";
 import type { ModelStore } from "./model_store.ts";
 import type { Random } from "./random.ts";
-import { type CommitFate, LATE_MS, type ReadFate, type FaultProfile } from "./fault_profile.ts";
+import { type CommitFate, type FaultProfile, LATE_MS, type ReadFate } from "./fault_profile.ts";
 import type { World } from "./world.ts";
 
 /** Longest time of a `slow` answer, in milliseconds: longer than the service waits for one. */
@@ -67,7 +67,9 @@ export class Connection implements Store {
   #fate(kind: "read"): ReadFate;
   #fate(kind: "commit"): CommitFate;
   #fate(kind: "read" | "commit"): CommitFate {
-    return this.#random.weighted<CommitFate>(this.#site.faultProfile[kind] as FaultProfile["commit"]);
+    return this.#random.weighted<CommitFate>(
+      this.#site.faultProfile[kind] as FaultProfile["commit"],
+    );
   }
 
   #call<T>(what: string, fate: CommitFate, act: () => T): Promise<T> {

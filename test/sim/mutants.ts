@@ -99,7 +99,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: "what was made ahead is taken for any head",
     file: APPENDER,
-    edits: [["if (share?.head === head) return share;", "if (share !== undefined) return share;"]],
+    edits: [["if (plan?.head === head) return plan;", "if (plan !== undefined) return plan;"]],
   },
   {
     name: "an event of a key does not end a run of heads",

@@ -497,7 +497,11 @@ export async function replayLog(
 ): Promise<void> {
   const { violations } = fleet;
   const replaying = (parts: Parameters<Code["replay"]>[0]) => code.replay(parts);
-  const { outcome, value, reason } = await fleet.retryingCommand("replay", replaying, circumstances);
+  const { outcome, value, reason } = await fleet.retryingCommand(
+    "replay",
+    replaying,
+    circumstances,
+  );
   if (outcome === "done") {
     const { total, counts, first } = value!.differences;
     if (total > 0) {

@@ -76,7 +76,9 @@ for (const name of ["get()", "list()"]) {
     let calls = 0;
     const inner = storeThat(() => (calls++, Promise.reject(lockError())));
     let failure: unknown;
-    const reading = CALLS[name](new BoundedStore(inner, runtime)).catch((thrown) => failure = thrown);
+    const reading = CALLS[name](new BoundedStore(inner, runtime)).catch((thrown) =>
+      failure = thrown
+    );
     await runtime.advance(10 * STORE_CALL_LIMIT_MS);
     await reading;
     assert(failure instanceof ServiceError);

@@ -1,5 +1,5 @@
 /** Where the service says what becomes of it: a line for each change of its life and for each failure. */
-export type Report = (
+export type Logger = (
   level: "info" | "warn" | "error",
   event: string,
   details?: Record<string, unknown>,

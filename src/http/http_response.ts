@@ -1,5 +1,5 @@
 /** What the service answers, before it becomes a `Response`. */
-export interface Answer {
+export interface HttpResponse {
   status: number;
   /** `null` where the status knows no body. Bytes are shared, and streamed. */
   body: string | Uint8Array | null;
