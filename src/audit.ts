@@ -15,7 +15,7 @@ import {
 } from "./log/head.ts";
 import {
   Comparison,
-  type ComparisonParts,
+  type ComparisonDeps,
   type Difference,
   type DifferenceKind,
 } from "./projections/compare.ts";
@@ -75,7 +75,7 @@ export interface Checkpoint {
 }
 
 /** What is audited, and by what. */
-export interface AuditParts extends Pick<ComparisonParts, "store" | "runtime" | "matchesStore"> {
+export interface AuditDeps extends Pick<ComparisonDeps, "store" | "runtime" | "matchesStore"> {
   /** Absent if the store does not tell which records expire. */
   readExpiringRecords?: ReadExpiringRecords;
 }
@@ -97,7 +97,7 @@ export class AuditImpossibleError extends Error {
  * repeat its reads. Throws `AuditImpossibleError`.
  */
 export async function audit(
-  parts: AuditParts,
+  parts: AuditDeps,
   options: AuditOptions = {},
 ): Promise<AuditReport> {
   const { store } = parts;
@@ -121,7 +121,7 @@ export async function auditLines(
   const findings = new Findings();
   const log = new LogAudit(findings, checkpoint);
   for await (const line of lines) {
-    log.take(line);
+    log.verify(line);
     if (log.position % 1_000 === 0) progress(log.position);
   }
   if (log.lines === 0) {
@@ -170,7 +170,7 @@ class Findings {
 class LogAudit {
   #findings: Findings;
   #checkpoint: Checkpoint | undefined;
-  #chain = new LogVerifier();
+  #verifier = new LogVerifier();
   #position = 0;
   #lines = 0;
   /** Position of a line that does not bear the hash of the one before. */
@@ -194,25 +194,29 @@ class LogAudit {
 
   /** The head that belongs to the lines taken. */
   get head(): Head {
-    return this.#chain.head;
+    return this.#verifier.head;
   }
 
   /**
-   * The event of the next line, where it bears one that can be gone on with. `place` is the position
+   * The event of the next line, where it bears one that can be gone on with. `storedPosition` is the position
    * that the line is stored at; lines of a file have none but their order.
    */
-  take(line: unknown, place?: number): RecordedEvent | undefined {
-    const due = this.#position + 1;
+  verify(line: unknown, storedPosition?: number): RecordedEvent | undefined {
+    const expectedPosition = this.#position + 1;
     this.#lines++;
-    const { event, faults, isLinked } = this.#chain.take(line, place);
-    this.#position = this.#chain.position;
+    const { event, faults, isLinked } = this.#verifier.verify(line, storedPosition);
+    this.#position = this.#verifier.position;
     const explained = this.#explainBreak(isLinked);
     if (isLinked === false && faults.length === 1) {
       this.#break = explained ? undefined : this.#position;
     } else if (faults.length > 0) {
-      // What is missing is first missed where it was due.
-      const position = Math.min(due, this.#position);
-      this.#findings.add("line", `Line ${place ?? this.#lines}: ${faults.join("; ")}`, position);
+      // What is missing is first missed at the position where it was expected.
+      const position = Math.min(expectedPosition, this.#position);
+      this.#findings.add(
+        "line",
+        `Line ${storedPosition ?? this.#lines}: ${faults.join("; ")}`,
+        position,
+      );
     }
     this.#compareWithCheckpoint();
     return event?.position === this.#position ? event : undefined;
@@ -257,7 +261,7 @@ class LogAudit {
   #compareWithCheckpoint(): void {
     if (this.#checkpoint?.position !== this.#position) return;
     const { position, hash } = this.#checkpoint;
-    const { lastHash } = this.#chain.head;
+    const { lastHash } = this.#verifier.head;
     if (lastHash === hash) return;
     this.#findings.add(
       "checkpoint",
@@ -269,12 +273,12 @@ class LogAudit {
 }
 
 class StoreAudit {
-  #parts: AuditParts;
+  #parts: AuditDeps;
   #store: Store;
   #findings: Findings;
   #options: AuditOptions;
 
-  constructor(parts: AuditParts, findings: Findings, options: AuditOptions) {
+  constructor(parts: AuditDeps, findings: Findings, options: AuditOptions) {
     this.#parts = parts;
     this.#store = parts.store;
     this.#findings = findings;
@@ -319,7 +323,7 @@ class StoreAudit {
           this.#addForeign(key);
           continue;
         }
-        const event = log.take(value, key[1]);
+        const event = log.verify(value, key[1]);
         if (event !== undefined) events.push(event);
       }
       for (const comparison of comparisons) await comparison.follow(events);

@@ -29,7 +29,7 @@ export interface Service {
   store: Store;
 }
 
-export interface ServiceParts {
+export interface ServiceOptions {
   /** How long an addition may wait for its outcome, in milliseconds. */
   appendLimitMs?: number;
   store: Store;
@@ -47,7 +47,7 @@ export interface ServiceParts {
   telemetry?: Telemetry;
 }
 
-export function createService(parts: ServiceParts): Service {
+export function createService(parts: ServiceOptions): Service {
   const { runtime, report, addresses = {}, corsOrigins = [], isDurable = false, telemetry } = parts;
   const bounded = new BoundedStore(parts.store, runtime, report);
   const store = telemetry?.store(bounded) ?? bounded;
@@ -61,7 +61,7 @@ export function createService(parts: ServiceParts): Service {
     project,
     runtime,
     report,
-    committed: (records) => pets.remember(records),
+    committed: (records) => pets.cache(records),
     watch: telemetry?.watch,
   });
   telemetry?.observe({ appender, heads });

@@ -32,19 +32,19 @@ export async function openSampleStore(length: number) {
 
 /** Writes lines, the records of generation 1 and the head, unchecked. */
 export async function writeLog(store: Store, runtime: Runtime, lines: string[]): Promise<Head> {
-  const chain = new LogVerifier();
+  const verifier = new LogVerifier();
   const mutations: Mutation[] = [];
   for (const [index, line] of lines.entries()) {
     const value = encoder.encode(line);
-    chain.take(value);
+    verifier.verify(value);
     mutations.push({ type: "set", key: logKey(index + 1), value });
     for (const record of project(decodeLine(value))) {
       mutations.push(recordMutation(1, record, runtime.now()));
     }
   }
-  mutations.push({ type: "set", key: HEAD_KEY, value: encodeHead(chain.head) });
+  mutations.push({ type: "set", key: HEAD_KEY, value: encodeHead(verifier.head) });
   for (const part of splitIntoCommits(mutations)) {
     await store.commit({ checks: [], mutations: part });
   }
-  return chain.head;
+  return verifier.head;
 }

@@ -1,6 +1,6 @@
 import { BACKOFF_LIMIT_MS } from "../src/runtime.ts";
 import { issueKey } from "../src/commands/issue_key.ts";
-import { createService, type Service, type ServiceParts } from "../src/service.ts";
+import { createService, type Service, type ServiceOptions } from "../src/service.ts";
 import { KvStore } from "../src/store/kv_store.ts";
 import type { Store } from "../src/store/store.ts";
 import { describedAnswer } from "./assert_described.ts";
@@ -29,7 +29,7 @@ export interface Client {
 /** `wrap` may put something between the service and its store. */
 export async function openTestService(
   wrap: (store: Store) => Store = (store) => store,
-  options: Pick<ServiceParts, "rateLimit"> = {},
+  options: Pick<ServiceOptions, "rateLimit"> = {},
 ): Promise<TestService> {
   const runtime = new FakeRuntime();
   const reports: TestService["reports"] = [];

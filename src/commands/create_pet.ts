@@ -11,7 +11,7 @@ import type { PetReader } from "../projections/pet_reader.ts";
 import { sha256Hex } from "../sha256.ts";
 import type { SingleFlight } from "./single_flight.ts";
 
-export interface CreatePetParts {
+export interface CreatePetDeps {
   appender: Appender;
   creations: SingleFlight<CreatePetOutcome>;
   heads: HeadReader;
@@ -48,7 +48,7 @@ export interface CreatedPet {
  * of {@linkcode Appender.append}, `invalid_credentials` and `idempotency_key_reused`.
  */
 export async function createPet(
-  parts: CreatePetParts,
+  parts: CreatePetDeps,
   order: CreatePetRequest,
 ): Promise<CreatedPet> {
   const { pet, token, idempotencyKey } = order;
@@ -66,7 +66,7 @@ export async function createPet(
   return { pet: created, isDuplicate: true };
 }
 
-function appendPet(parts: CreatePetParts, order: CreatePetRequest): Promise<CreatePetOutcome> {
+function appendPet(parts: CreatePetDeps, order: CreatePetRequest): Promise<CreatePetOutcome> {
   const command = new CreatePet(parts, order);
   return parts.appender.append(command).then(([event]) =>
     event === undefined
@@ -80,7 +80,7 @@ function appendPet(parts: CreatePetParts, order: CreatePetRequest): Promise<Crea
  * order must have been for the very same pet.
  */
 async function verifyDuplicate(
-  { heads, runtime, keys, pets }: CreatePetParts,
+  { heads, runtime, keys, pets }: CreatePetDeps,
   pet: Pet,
   token: string,
 ): Promise<void> {
@@ -98,12 +98,12 @@ async function verifyDuplicate(
 class CreatePet implements Command {
   /** The pet that the Idempotency-Key added before, as far as the base of the last prepare() goes. */
   earlierPetId: number | undefined;
-  #parts: CreatePetParts;
+  #parts: CreatePetDeps;
   #order: CreatePetRequest;
   #eventTimeMs: number;
   #origin: EventMetadata;
 
-  constructor(parts: CreatePetParts, order: CreatePetRequest) {
+  constructor(parts: CreatePetDeps, order: CreatePetRequest) {
     this.#parts = parts;
     this.#order = order;
     this.#eventTimeMs = parts.runtime.now();

@@ -1,7 +1,7 @@
 /** The way of a request: credentials, route, operation, answer. */
 
 import type { ApiKey } from "../api_key.ts";
-import type { CreatePetParts, CreatePetRequest } from "../commands/create_pet.ts";
+import type { CreatePetDeps, CreatePetRequest } from "../commands/create_pet.ts";
 import { ServiceError } from "../service_error.ts";
 import { type Logger, reasonOf } from "../logger.ts";
 import type { HttpResponse } from "./http_response.ts";
@@ -11,14 +11,20 @@ import { applyIfNoneMatch } from "./conditional_read.ts";
 import { Cors } from "./cors.ts";
 import { bearerToken } from "./credentials.ts";
 import { errorResponse, HttpError } from "./errors.ts";
-import { createPet, getPet, listPets, PETS_PATH, readCreatePetRequest } from "./pets.ts";
-import { type PublicParts, type PublicRoutes, publicRoutes } from "./public_routes.ts";
+import {
+  handleCreatePet,
+  handleGetPet,
+  handleListPets,
+  PETS_PATH,
+  readCreatePetRequest,
+} from "./pets.ts";
+import { type PublicDeps, type PublicRoutes, publicRoutes } from "./public_routes.ts";
 import type { CountedRequest, RateLimiter } from "./rate_limiter.ts";
 import type { RefusedCredentials } from "./refused_credentials.ts";
 import { isBodyBounded, tooLarge } from "./request_body.ts";
 import { expectHost, requestTarget } from "./request_target.ts";
 
-export interface HandlerParts extends CreatePetParts, PublicParts {
+export interface HandlerDeps extends CreatePetDeps, PublicDeps {
   /** The origins whose scripts may read answers. */
   corsOrigins: readonly string[];
   /** Aborts when bodies that are still arriving are waited for no longer. */
@@ -51,7 +57,7 @@ export interface Connection {
 export type RequestHandler = (request: Request, connection?: Connection) => Promise<Response>;
 
 /** The service as a function of web standards. It never rejects: every failure becomes an Error answer. */
-export function createHandler(parts: HandlerParts): RequestHandler {
+export function createHandler(parts: HandlerDeps): RequestHandler {
   const open = publicRoutes(parts);
   const cors = new Cors(parts.corsOrigins);
   return async (request, connection) => {
@@ -81,7 +87,7 @@ function answerTo(
   request: Request,
   open: PublicRoutes,
   cors: Cors,
-  parts: HandlerParts,
+  parts: HandlerDeps,
   progress: Progress,
 ): HttpResponse | Promise<HttpResponse> {
   const { path, search } = requestTarget(request.url);
@@ -112,8 +118,8 @@ function answerTo(
     if (methods === undefined) throw new HttpError("not_found", "Nothing stands at this path");
     if (!isRead) throw methodNotAllowed(methods);
     return petId === undefined
-      ? await listPets(pets, head, search)
-      : await getPet(pets, head, petId, search);
+      ? await handleListPets(pets, head, search)
+      : await handleGetPet(pets, head, petId, search);
   });
 }
 
@@ -126,7 +132,7 @@ async function answerToCreate(
   request: Request,
   search: string,
   token: string,
-  parts: HandlerParts,
+  parts: HandlerDeps,
   progress: Progress,
 ): Promise<HttpResponse> {
   const { heads, keys } = parts;
@@ -140,16 +146,16 @@ async function answerToCreate(
     await authorize(token, parts);
     throw refusal;
   }
-  return await createPet(parts, order);
+  return await handleCreatePet(parts, order);
 }
 
 /** Resolves to the token's key where it stands on the head as of now. */
-function authorize(token: string, { heads, runtime, keys }: HandlerParts): Promise<ApiKey> {
+function authorize(token: string, { heads, runtime, keys }: HandlerDeps): Promise<ApiKey> {
   return heads.use((head) => keys.authorize(token, head, runtime.now()));
 }
 
 /** Counts a request of that key. Refuses with `rate_limited`. */
-function expectWithinLimit(key: ApiKey, { rateLimiter }: HandlerParts, progress: Progress): void {
+function expectWithinLimit(key: ApiKey, { rateLimiter }: HandlerDeps, progress: Progress): void {
   if (rateLimiter === undefined) return;
   progress.counted = rateLimiter.count(key.id);
   if (progress.counted.isAdmitted) return;

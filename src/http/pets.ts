@@ -1,11 +1,7 @@
 /** The three operations of the interface, sections 4.1 to 4.3. */
 
 import { encodePet } from "../../events/pet.ts";
-import {
-  createPet as appendPet,
-  type CreatePetParts,
-  type CreatePetRequest,
-} from "../commands/create_pet.ts";
+import { createPet, type CreatePetDeps, type CreatePetRequest } from "../commands/create_pet.ts";
 import type { Head } from "../log/head.ts";
 import type { PetReader } from "../projections/pet_reader.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
@@ -35,7 +31,11 @@ export const DEPRECATION_HEADERS = {
 /** To be kept by the client alone, and asked after each time, for the next pet may come at once. */
 export const READ_HEADERS = { "cache-control": "private, no-cache", vary: "authorization" };
 
-export async function listPets(pets: PetReader, head: Head, search: string): Promise<HttpResponse> {
+export async function handleListPets(
+  pets: PetReader,
+  head: Head,
+  search: string,
+): Promise<HttpResponse> {
   const page = await pets.list(parsePageQuery(search), head);
   const known = page.answered as PageAnswer | undefined;
   if (known?.search === search) return known.answer;
@@ -73,17 +73,17 @@ export async function readCreatePetRequest(
   return { pet: parseNewPet(await readJsonBody(request, limits)), token, idempotencyKey };
 }
 
-export async function createPet(
-  parts: CreatePetParts,
+export async function handleCreatePet(
+  parts: CreatePetDeps,
   order: CreatePetRequest,
 ): Promise<HttpResponse> {
-  const { pet, isDuplicate } = await appendPet(parts, order);
+  const { pet, isDuplicate } = await createPet(parts, order);
   const headers: HttpResponse["headers"] = { ...NEVER_STORED, location: `${PETS_PATH}/${pet.id}` };
   if (isDuplicate) headers[IDEMPOTENCY_REPLAYED_HEADER] = "true";
   return { status: 201, body: encodePet(pet), headers };
 }
 
-export async function getPet(
+export async function handleGetPet(
   pets: PetReader,
   head: Head,
   petId: string,

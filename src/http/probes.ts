@@ -5,7 +5,7 @@ import type { HeadReader } from "../log/head_reader.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
 import { HttpError } from "./errors.ts";
 
-export interface ReadinessParts {
+export interface ReadinessDeps {
   heads: HeadReader;
   /** Whether the store outlives the process. */
   isDurable: boolean;
@@ -18,7 +18,7 @@ export function answerToHealth(): HttpResponse {
 
 /** Refuses with `not_ready`, which is 503, where the store is in memory or does not answer. */
 export async function answerToReadiness(
-  { heads, isDurable }: ReadinessParts,
+  { heads, isDurable }: ReadinessDeps,
 ): Promise<HttpResponse> {
   if (!isDurable) {
     throw new HttpError("not_ready", "The store is in memory and ends with the process");

@@ -3,10 +3,10 @@
 import type { HttpResponse } from "./http_response.ts";
 import { docsPage } from "./docs_page.ts";
 import { type BaseAddresses, describeInterface } from "./openapi.ts";
-import { answerToHealth, answerToReadiness, type ReadinessParts } from "./probes.ts";
+import { answerToHealth, answerToReadiness, type ReadinessDeps } from "./probes.ts";
 import { StaticAsset } from "./static_asset.ts";
 
-export interface PublicParts extends ReadinessParts {
+export interface PublicDeps extends ReadinessDeps {
   /** Where clients find the service. */
   addresses: BaseAddresses;
 }
@@ -17,7 +17,7 @@ export interface PublicRoutes {
   get(path: string): PublicRoute | undefined;
 }
 
-export function publicRoutes(parts: PublicParts): PublicRoutes {
+export function publicRoutes(parts: PublicDeps): PublicRoutes {
   const { page, files } = docsPage(parts.addresses);
   const description = new StaticAsset({
     type: "application/json",

@@ -16,7 +16,7 @@ const FORWARDED_FOR_LENGTH = 100;
 
 export type RefusalReason = "missing" | "invalid";
 
-export interface RefusedCredentialsParts {
+export interface RefusedCredentialsDeps {
   runtime: Runtime;
   report: Logger;
   /** Is called at every refusal. */
@@ -36,13 +36,13 @@ interface Client {
  * at once, the next ones together. A request without a key is no attempt to guess one, and not reported.
  */
 export class RefusedCredentials {
-  readonly #parts: RefusedCredentialsParts;
+  readonly #parts: RefusedCredentialsDeps;
   readonly #clients = new Map<string, Client>();
   #refused = 0;
   #reportedAtMs = -Infinity;
   #isReportDue = false;
 
-  constructor(parts: RefusedCredentialsParts) {
+  constructor(parts: RefusedCredentialsDeps) {
     this.#parts = parts;
   }
 

@@ -63,7 +63,7 @@ export interface AppendObserver<Context = unknown> {
   unclear(): void;
 }
 
-export interface AppenderParts {
+export interface AppenderDeps {
   /** How long a command may wait for its outcome, in milliseconds. */
   appendLimitMs?: number;
   store: Store;
@@ -115,7 +115,7 @@ interface Batch {
 }
 
 export class Appender {
-  #parts: AppenderParts;
+  #parts: AppenderDeps;
   #waiting: QueuedCommand[] = [];
   /** All that have no answer yet, and some that have, in order of their deadlines. */
   #arrivals: QueuedCommand[] = [];
@@ -142,7 +142,7 @@ export class Appender {
   #limitMs: number;
   #backoff: ContentionBackoff;
 
-  constructor(parts: AppenderParts) {
+  constructor(parts: AppenderDeps) {
     this.#parts = parts;
     this.#limitMs = parts.appendLimitMs ?? APPEND_LIMIT_MS;
     this.#backoff = new ContentionBackoff(parts.runtime);

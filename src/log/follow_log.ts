@@ -7,7 +7,7 @@ import { readWholeLog, type WholeLine } from "./read_whole_log.ts";
 /** How often the head is looked at, while nothing happens. */
 export const FOLLOW_INTERVAL_MS = 200;
 
-export interface FollowParts {
+export interface FollowDeps {
   store: Store;
   heads: HeadReader;
   runtime: Runtime;
@@ -29,7 +29,7 @@ export interface FollowRange {
  * taken the place of the one before, and `LogDamagedError`.
  */
 export async function* followLog(
-  { store, heads, runtime, reachable }: FollowParts,
+  { store, heads, runtime, reachable }: FollowDeps,
   { from, to = Infinity, signal }: FollowRange,
 ): AsyncGenerator<WholeLine[]> {
   let next = from;

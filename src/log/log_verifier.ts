@@ -85,23 +85,27 @@ export class LogVerifier {
     };
   }
 
-  /** `place` is the position that the line is stored at; lines of a file have none but their order. */
-  take(line: unknown, place?: number): VerifiedLine {
+  /** `storedPosition` is the position that the line is stored at; lines of a file have none but their order. */
+  verify(line: unknown, storedPosition?: number): VerifiedLine {
     const faults: string[] = [];
-    const due = this.#position + 1;
-    if (place !== undefined && place !== due) {
-      faults.push(place > due ? `${positions(due, place - 1)} missing` : `position ${due} was due`);
+    const expectedPosition = this.#position + 1;
+    if (storedPosition !== undefined && storedPosition !== expectedPosition) {
+      faults.push(
+        storedPosition > expectedPosition
+          ? `${positions(expectedPosition, storedPosition - 1)} missing`
+          : `position ${expectedPosition} was expected`,
+      );
       this.#lose();
     }
     const event = this.#read(line, faults);
     const lastHash = this.#lastHash;
     if (event === undefined) {
       this.#lose();
-      this.#position = place ?? due;
+      this.#position = storedPosition ?? expectedPosition;
     } else {
-      this.#checkPlace(event, place ?? due, faults);
-      this.#checkFact(event, faults);
-      this.#position = place ?? event.position;
+      this.#checkPosition(event, storedPosition ?? expectedPosition, faults);
+      this.#checkBody(event, faults);
+      this.#position = storedPosition ?? event.position;
     }
     if (line instanceof Uint8Array) this.#lastHash = sha256Hex(line);
     if (event === undefined || lastHash === undefined) return { event, faults };
@@ -117,22 +121,26 @@ export class LogVerifier {
     }
   }
 
-  #checkPlace({ position, previousHash }: RecordedEvent, place: number, faults: string[]): void {
-    if (position !== place) {
-      faults.push(`its sequence says position ${position} where ${place} was due`);
+  #checkPosition(
+    { position, previousHash }: RecordedEvent,
+    expectedPosition: number,
+    faults: string[],
+  ): void {
+    if (position !== expectedPosition) {
+      faults.push(`its sequence says position ${position}, but ${expectedPosition} was expected`);
       this.#lose();
     } else if (this.#lastHash !== undefined && previousHash !== this.#lastHash) {
       faults.push("its previoushash is not the SHA-256 of the line before");
     }
   }
 
-  #checkFact(event: RecordedEvent, faults: string[]): void {
+  #checkBody(event: RecordedEvent, faults: string[]): void {
     const { data, id, type } = event;
     if (this.#ids.isUsed(id)) faults.push(`its id ${id} is that of an earlier event`);
     this.#watchClock(event);
     if (type === "PetCreated") {
       const due = this.#lastPetId === undefined ? data.id : this.#lastPetId + 1;
-      if (data.id !== due) faults.push(`it adds pet ${data.id} where pet ${due} was due`);
+      if (data.id !== due) faults.push(`it adds pet ${data.id}, but pet ${due} was expected`);
       this.#lastPetId = data.id;
       this.#checkPetActor(event, faults);
     } else {

@@ -34,7 +34,7 @@ export interface Difference {
   position?: number;
 }
 
-export interface ComparisonParts {
+export interface ComparisonDeps {
   store: Store;
   runtime: Runtime;
   /** Does what {@linkcode storeMatches} does, on another thread. */
@@ -57,14 +57,14 @@ interface Expected {
  * not covered in doing so is to be judged afterwards, key by key.
  */
 export class Comparison {
-  #parts: ComparisonParts;
+  #parts: ComparisonDeps;
   #position = 0;
   #lastPetId = 0;
   #missing = new MissingIdempotencyRecords();
   #following = Promise.resolve();
   #beforeLast = Promise.resolve();
 
-  constructor(parts: ComparisonParts) {
+  constructor(parts: ComparisonDeps) {
     this.#parts = parts;
   }
 
@@ -246,11 +246,11 @@ export class UnsoundError extends Error {
 
 /** The events of the log up to a position, in batches. Throws `UnsoundError` at the first fault. */
 export async function* readEvents(store: Store, to: number): AsyncGenerator<RecordedEvent[]> {
-  const chain = new LogVerifier();
+  const verifier = new LogVerifier();
   let due = 1;
   for await (const batch of readLog(store, { to })) {
     yield batch.map(({ position, value }) => {
-      const { event, faults } = chain.take(value, position);
+      const { event, faults } = verifier.verify(value, position);
       if (event === undefined || faults.length > 0) {
         throw new UnsoundError(`Line ${position} of the log is not sound: ${faults.join("; ")}`);
       }

@@ -7,10 +7,10 @@ import { keyByTokenKey, projectionKey } from "../store/keyspace.ts";
 import { scan } from "../store/scan.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
 
-/** How many keys are remembered. */
+/** How many keys are cached. */
 const CACHE_LIMIT = 10_000;
 
-interface Remembered {
+interface CachedKey {
   key: ApiKey;
   /** What the head said when the key was read: while it says so still, the key is as it was. */
   generation: number;
@@ -26,7 +26,7 @@ interface Remembered {
 export class KeyReader {
   #store: Store;
   #runtime: Runtime;
-  #byToken = new Map<string, Remembered>();
+  #byToken = new Map<string, CachedKey>();
 
   constructor(store: Store, runtime: Runtime) {
     this.#store = store;
@@ -35,15 +35,15 @@ export class KeyReader {
 
   /** The live key of the token as of that head, if memory alone can tell. */
   cached(token: string, head: Head): ApiKey | undefined {
-    const remembered = this.#byToken.get(token);
-    if (remembered === undefined || !isAsOf(head, remembered)) return undefined;
-    return this.#stateOf(remembered, this.#runtime.now()) === "live" ? remembered.key : undefined;
+    const cached = this.#byToken.get(token);
+    if (cached === undefined || !isAsOf(head, cached)) return undefined;
+    return this.#stateOf(cached, this.#runtime.now()) === "live" ? cached.key : undefined;
   }
 
   /** The live key of the token as of that head. Throws or rejects with `invalid_credentials`. */
   authorize(token: string, head: Head, now: number): ApiKey | Promise<ApiKey> {
-    const remembered = this.#byToken.get(token);
-    if (remembered !== undefined && isAsOf(head, remembered)) return this.#alive(remembered, now);
+    const cached = this.#byToken.get(token);
+    if (cached !== undefined && isAsOf(head, cached)) return this.#alive(cached, now);
     return this.#read(token, head, now);
   }
 
@@ -57,18 +57,18 @@ export class KeyReader {
     const { generation, keyPosition } = head;
     const endsAt = Math.min(key.expiresAt ?? Infinity, key.revokedAt ?? Infinity);
     const endsAtMonotonicMs = this.#runtime.monotonicNow() + endsAt - now;
-    const remembered = { key, generation, keyPosition, endsAtMonotonicMs };
-    this.#byToken.set(token, remembered);
-    return this.#alive(remembered, now);
+    const cached = { key, generation, keyPosition, endsAtMonotonicMs };
+    this.#byToken.set(token, cached);
+    return this.#alive(cached, now);
   }
 
-  #alive(remembered: Remembered, now: number): ApiKey {
-    const state = this.#stateOf(remembered, now);
-    if (state === "live") return remembered.key;
+  #alive(cached: CachedKey, now: number): ApiKey {
+    const state = this.#stateOf(cached, now);
+    if (state === "live") return cached.key;
     throw new ServiceError("invalid_credentials", `The API key is ${state}`);
   }
 
-  #stateOf({ key, endsAtMonotonicMs }: Remembered, now: number): ApiKeyState {
+  #stateOf({ key, endsAtMonotonicMs }: CachedKey, now: number): ApiKeyState {
     const state = stateOf(key, now);
     if (state !== "live" || this.#runtime.monotonicNow() < endsAtMonotonicMs) return state;
     return key.revokedAt === undefined ? "expired" : "revoked";
@@ -117,6 +117,6 @@ function keysOf(entries: StoreEntry[]): ApiKey[] {
   return keys;
 }
 
-function isAsOf(head: Head, { keyPosition, generation }: Remembered): boolean {
+function isAsOf(head: Head, { keyPosition, generation }: CachedKey): boolean {
   return keyPosition === head.keyPosition && generation === head.generation;
 }

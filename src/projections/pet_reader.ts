@@ -11,11 +11,11 @@ import {
 import type { Store, StoreEntry } from "../store/store.ts";
 import { BLOCK_SIZE, PetCache } from "./pet_cache.ts";
 
-/** How many pages are remembered, and how many pets as they were answered. */
+/** How many pages are cached, and how many pets as they were answered. */
 const PAGES_CACHE_LIMIT = 1_000;
 const VIEWS_CACHE_LIMIT = 1_000;
 
-/** How much text of pages is remembered, in UTF-16 code units: a thousand long ones would be 600 MB. */
+/** How much text of pages is cached, in UTF-16 code units: a thousand long ones would be 600 MB. */
 const PAGES_TEXT_LIMIT = 32 * 1024 * 1024;
 
 /** How many of the newest pets of a status are kept at hand: a page of any length, and one more. */
@@ -36,17 +36,17 @@ export interface PageQuery {
 
 /** What can bear what was made of it. A WeakMap would do as well, at some cost to the garbage collector. */
 interface ResponseCacheSlot {
-  /** For who answers with it: kept as long as it is remembered. */
+  /** For who answers with it: kept as long as it is cached. */
   answered?: unknown;
 }
 
-/** A pet as it is answered. While it is remembered, it stays the same object. */
+/** A pet as it is answered. While it is cached, it stays the same object. */
 export interface PetView extends ResponseCacheSlot {
   /** JSON of a Pet. */
   text: string;
 }
 
-/** A page as it is answered. While it is remembered, it stays the same object. */
+/** A page as it is answered. While it is cached, it stays the same object. */
 export interface Page extends ResponseCacheSlot {
   /** A JSON array of Pet, newest first. */
   text: string;
@@ -54,7 +54,7 @@ export interface Page extends ResponseCacheSlot {
   next?: number;
 }
 
-interface RememberedPage {
+interface CachedPage {
   page: Page;
   generation: number;
   /** The newest pet when the page was read. A page below a cursor is the same for good. */
@@ -74,7 +74,7 @@ interface Newest {
 
 /**
  * Pets and pages of pets as of a head. Both are functions of the head alone, since pets are only ever
- * added, and never change: what was read once is remembered.
+ * added, and never change: what was read once is cached.
  */
 export class PetReader {
   #store: Store;
@@ -82,7 +82,7 @@ export class PetReader {
   #pets = new PetCache();
   #views = new Map<number, PetView>();
   #newest = new Map<PetStatus, Newest>();
-  #pages = new Map<string, RememberedPage>();
+  #pages = new Map<string, CachedPage>();
   #pagesLength = 0;
 
   constructor(store: Store) {
@@ -90,7 +90,7 @@ export class PetReader {
   }
 
   /** Takes note of records that have just come into the generation being served. */
-  remember(records: readonly ProjectionRecord[]): void {
+  cache(records: readonly ProjectionRecord[]): void {
     for (const { key: [kind, id], value } of records) {
       if (kind === "pet") this.#pets.put(id as number, value as Uint8Array);
     }
@@ -103,18 +103,18 @@ export class PetReader {
     const view = this.#views.get(id);
     if (view !== undefined) return view;
     const text = this.#pets.get(id);
-    return text === undefined ? this.#readPet(id, head) : this.#rememberView(id, { text });
+    return text === undefined ? this.#readPet(id, head) : this.#cacheView(id, { text });
   }
 
   /** A page of pets. */
   list(query: PageQuery, head: Head): Page | Promise<Page> {
     this.#follow(head);
     const name = `${query.status ?? ""}/${query.limit}/${query.cursor ?? ""}`;
-    const remembered = this.#pages.get(name);
-    const holds = remembered !== undefined && remembered.generation === head.generation &&
-      (query.cursor !== undefined && query.cursor <= remembered.lastPetId + 1 ||
-        remembered.lastPetId === head.lastPetId);
-    return holds ? remembered.page : this.#readPage(name, query, head);
+    const cached = this.#pages.get(name);
+    const holds = cached !== undefined && cached.generation === head.generation &&
+      (query.cursor !== undefined && query.cursor <= cached.lastPetId + 1 ||
+        cached.lastPetId === head.lastPetId);
+    return holds ? cached.page : this.#readPage(name, query, head);
   }
 
   /**
@@ -148,10 +148,10 @@ export class PetReader {
 
   async #readPet(id: number, head: Head): Promise<PetView> {
     const [text] = await this.#readTexts(id, id, head);
-    return head.generation === this.#generation ? this.#rememberView(id, { text }) : { text };
+    return head.generation === this.#generation ? this.#cacheView(id, { text }) : { text };
   }
 
-  #rememberView(id: number, view: PetView): PetView {
+  #cacheView(id: number, view: PetView): PetView {
     makeRoom(this.#views, VIEWS_CACHE_LIMIT);
     this.#views.set(id, view);
     return view;
@@ -272,9 +272,9 @@ export class PetReader {
   }
 }
 
-/** Drops what was remembered first, where there is no room for one more. */
-function makeRoom<Name>(remembered: Map<Name, unknown>, limit: number): void {
-  if (remembered.size >= limit) remembered.delete(remembered.keys().next().value!);
+/** Drops what was cached first, where there is no room for one more. */
+function makeRoom<Name>(cached: Map<Name, unknown>, limit: number): void {
+  if (cached.size >= limit) cached.delete(cached.keys().next().value!);
 }
 
 /** A pet's text ends with its status, and a quotation mark within its name is escaped. */

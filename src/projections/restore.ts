@@ -44,8 +44,8 @@ export class StoreNotFreeError extends Error {
 /** Verifies an export, and resolves to the head of its log. Rejects with `ExportRefusedError`. */
 export async function verifyExport(source: Export, progress: Progress = () => {}): Promise<Head> {
   let verified: LogVerifier | undefined;
-  for await (const { event: { position }, chain } of verifiedLines(source)) {
-    verified = chain;
+  for await (const { event: { position }, verifier } of verifiedLines(source)) {
+    verified = verifier;
     if (position % PROGRESS_EVERY === 0) progress(position);
   }
   if (verified === undefined) throw new ExportRefusedError("The export holds no line");
@@ -64,10 +64,10 @@ export async function restore(
 ): Promise<void> {
   const writer = await RestoreWriter.begin(store, runtime, head);
   try {
-    for await (const { event, bytes, chain } of verifiedLines(source)) {
+    for await (const { event, bytes, verifier } of verifiedLines(source)) {
       const { position } = event;
       const isLast = position === head.position;
-      if (position > head.position || isLast && chain.head.lastHash !== head.lastHash) {
+      if (position > head.position || isLast && verifier.head.lastHash !== head.lastHash) {
         throw changed();
       }
       await writer.add(event, bytes);
@@ -83,20 +83,20 @@ export async function restore(
 interface VerifiedLine {
   bytes: Uint8Array;
   event: RecordedEvent;
-  /** The chain, up to this line. */
-  chain: LogVerifier;
+  /** The verifier, up to this line. */
+  verifier: LogVerifier;
 }
 
 async function* verifiedLines(source: Export): AsyncGenerator<VerifiedLine> {
-  const chain = new LogVerifier();
+  const verifier = new LogVerifier();
   let line = 0;
   for await (const bytes of splitLines(source())) {
     line++;
-    const { event, faults } = chain.take(bytes);
+    const { event, faults } = verifier.verify(bytes);
     if (event === undefined || faults.length > 0) {
       throw new ExportRefusedError(`Line ${line}: ${faults.join("; ")}`);
     }
-    yield { bytes, event, chain };
+    yield { bytes, event, verifier };
   }
 }
 

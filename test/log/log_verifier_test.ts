@@ -9,9 +9,9 @@ const LINES = sampleLog(45);
 
 /** All faults, each with the number of its line. */
 function faultsOf(lines: (string | Uint8Array)[]): string[] {
-  const chain = new LogVerifier();
+  const verifier = new LogVerifier();
   return lines.flatMap((line, index) =>
-    chain.take(typeof line === "string" ? encoder.encode(line) : line)
+    verifier.verify(typeof line === "string" ? encoder.encode(line) : line)
       .faults.map((fault) => `${index + 1}: ${fault}`)
   );
 }
@@ -24,9 +24,9 @@ function replaced(index: number, from: string | RegExp, to: string): string[] {
 
 Deno.test("LogVerifier finds no fault in a sound log, and knows the head that belongs to it", () => {
   assertEquals(faultsOf(LINES), []);
-  const chain = new LogVerifier();
-  for (const line of LINES) chain.take(encoder.encode(line));
-  assertEquals(chain.head, {
+  const verifier = new LogVerifier();
+  for (const line of LINES) verifier.verify(encoder.encode(line));
+  assertEquals(verifier.head, {
     format: 1,
     position: 45,
     lastPetId: 36,
@@ -48,16 +48,16 @@ Deno.test("LogVerifier finds every byte that is changed", () => {
 
 Deno.test("LogVerifier tells a missing, a repeated and two swapped lines, each at the first that is wrong", () => {
   assertEquals(faultsOf(LINES.toSpliced(9, 1)), [
-    "10: its sequence says position 11 where 10 was due",
+    "10: its sequence says position 11, but 10 was expected",
   ]);
   assertEquals(
     faultsOf(LINES.toSpliced(9, 0, LINES[9]))[0],
     [
-      "11: its sequence says position 10 where 11 was due",
+      "11: its sequence says position 10, but 11 was expected",
     ][0],
   );
   const swapped = LINES.with(8, LINES[9]).with(9, LINES[8]);
-  assertMatch(faultsOf(swapped)[0], /^9: its sequence says position 10 where 9 was due$/);
+  assertMatch(faultsOf(swapped)[0], /^9: its sequence says position 10, but 9 was expected$/);
 });
 
 Deno.test("LogVerifier finds a line that was changed with a hash that fits, at the line after it", () => {
@@ -71,7 +71,7 @@ Deno.test("LogVerifier finds a false history although all its hashes fit", () =>
     faultsOf(rewritten(LINES, index, replaced(index, from, to)[index]));
   assertMatch(
     forged(4, /pets\/4"(.*)"id":4/, 'pets/9"$1"id":9')[0],
-    /^5: it adds pet 9 where pet 4/,
+    /^5: it adds pet 9, but pet 4/,
   );
   assertMatch(
     forged(4, /"actor":"\w+"/, '"actor":"01HZZZZZZZ0000000000000044"')[0],
@@ -113,15 +113,15 @@ Deno.test("LogVerifier tells what is no event of this log, and goes on behind it
 });
 
 Deno.test("LogVerifier tells of stored lines which places are missing and what is no line at all", () => {
-  const chain = new LogVerifier();
+  const verifier = new LogVerifier();
   const take = (place: number, value: unknown = encoder.encode(LINES[place - 1])) =>
-    chain.take(value, place).faults;
+    verifier.verify(value, place).faults;
   assertEquals(take(1), []);
   assertEquals(take(4), ["positions 2 to 3 are missing"]);
   assertEquals(take(5, "text"), ["What is stored is no line of bytes"]);
   assertEquals(take(6), []);
   assertEquals(take(7, encoder.encode(LINES[7])), [
-    "its sequence says position 8 where 7 was due",
+    "its sequence says position 8, but 7 was expected",
   ]);
 });
 

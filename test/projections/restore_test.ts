@@ -116,7 +116,7 @@ Deno.test("restore() refuses a bad line with its number, and has written nothing
     ["repeated", LINES.toSpliced(599, 0, LINES[598]), "Line 600: its sequence says position 599"],
     ["foreign", LINES.toSpliced(599, 0, '{"id":1}'), "Line 600: "],
     ["empty", LINES.toSpliced(599, 0, ""), "Line 600: The line is no JSON"],
-    ["first missing", LINES.slice(1), "Line 1: its sequence says position 2 where 1 was due"],
+    ["first missing", LINES.slice(1), "Line 1: its sequence says position 2, but 1 was expected"],
     ["forged", rewritten(LINES, 599, LINES[598]), "Line 600: "],
     ["none", [], "The export holds no line"],
   ];

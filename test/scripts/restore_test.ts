@@ -101,7 +101,7 @@ Deno.test({
       assertEquals([refused.code, refused.stdout], [1, ""]);
       assertMatch(
         refused.stderr,
-        /^error: Line 21: its sequence says position 22 where 21 was due\n$/,
+        /^error: Line 21: its sequence says position 22, but 21 was expected\n$/,
       );
       assertEquals(await Array.fromAsync(Deno.readDir(folder)), []);
 

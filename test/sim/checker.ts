@@ -63,7 +63,7 @@ class Checker {
       if (ask.kind === "list") this.#checkList(exchange, ask);
       else if (ask.kind === "get") this.#checkGet(exchange, ask);
     }
-    this.#checkWishes(exchanges);
+    this.#checkCreateAttempts(exchanges);
     this.#checkActors();
     this.#checkIdempotency();
     for (const command of keyCommands) this.#checkKeyCommand(command);
@@ -191,15 +191,15 @@ class Checker {
     }
   }
 
-  /** Every wish once at the most, the acknowledged ones once, the refused ones not at all. */
-  #checkWishes(exchanges: Exchange[]): void {
-    const wishes = new Map<string, Exchange[]>();
+  /** Every createAttempt once at the most, the acknowledged ones once, the refused ones not at all. */
+  #checkCreateAttempts(exchanges: Exchange[]): void {
+    const createAttempts = new Map<string, Exchange[]>();
     for (const exchange of exchanges) {
       if (exchange.ask.kind !== "create") continue;
       const { name } = exchange.ask;
-      wishes.set(name, [...wishes.get(name) ?? [], exchange]);
+      createAttempts.set(name, [...createAttempts.get(name) ?? [], exchange]);
     }
-    for (const [name, attempts] of wishes) {
+    for (const [name, attempts] of createAttempts) {
       const pets = this.#petsByName.get(name) ?? [];
       const { idempotencyKey } = attempts[0].ask as CreateAsk;
       if (idempotencyKey === undefined && pets.length > 1) {
@@ -213,7 +213,7 @@ class Checker {
       }
     }
     for (const name of this.#petsByName.keys()) {
-      if (!wishes.has(name)) this.#violations.add(`nobody asked for the pet ${name}`);
+      if (!createAttempts.has(name)) this.#violations.add(`nobody asked for the pet ${name}`);
     }
   }
 

@@ -10,7 +10,7 @@ export type Bearer =
 
 export interface CreateAsk {
   kind: "create";
-  /** Names the wish: all that ask for it ask with this name, and nobody else does. */
+  /** Names the createAttempt: all that ask for it ask with this name, and nobody else does. */
   name: string;
   status?: string;
   categoryId: number;

@@ -24,7 +24,7 @@ interface Row {
   goneAt: number;
 }
 
-export interface ModelStoreParts {
+export interface ModelStoreDeps {
   /** The store's own clock, in milliseconds. */
   now: () => number;
   /** How much later than asked a row that expires is taken away, in milliseconds; KV takes its time. */
@@ -38,14 +38,14 @@ export interface ModelStoreParts {
  * limits, without any waiting. Of the parts that a key can have it knows those that the service uses.
  */
 export class ModelStore implements Store {
-  #parts: ModelStoreParts;
+  #parts: ModelStoreDeps;
   #rows: Row[] = [];
   #version = 0;
   #nextGoneAt = Infinity;
   #isClosed = false;
 
   constructor(
-    parts: ModelStoreParts = { now: () => Date.now(), expiryLagMs: () => 0 },
+    parts: ModelStoreDeps = { now: () => Date.now(), expiryLagMs: () => 0 },
   ) {
     this.#parts = parts;
   }

@@ -76,7 +76,7 @@ export async function simulate(
 async function live(fleet: Fleet, code: Code): Promise<void> {
   const { world } = fleet;
   const { random } = world;
-  const crowd: Crowd = { fleet, code, keys: [], newestPetId: 0, safeWishes: [] };
+  const crowd: Crowd = { fleet, code, keys: [], newestPetId: 0, safeAttempts: [] };
   await issue(crowd, { isKept: true });
   const rounds = random.chance(0.2) ? 2 : 1;
   for (let round = 0; round < rounds; round++) {

@@ -24,7 +24,7 @@ export interface Crowd {
   /** Newest id that anybody was told of. */
   newestPetId: number;
   /** What was asked for with an Idempotency-Key, and by whom. */
-  safeWishes: { ask: CreateAsk; bearer: Bearer }[];
+  safeAttempts: { ask: CreateAsk; bearer: Bearer }[];
 }
 
 const STATUSES = ["available", "pending", "sold"];
@@ -74,22 +74,22 @@ class Client {
     const name = `${this.#name}-${number}`;
     switch (action) {
       case "create":
-        return void await this.#send(this.#wish(name));
+        return void await this.#send(this.#createAttempt(name));
       case "invalid":
-        return void await this.#send({ ...this.#wish(name), invalid: true });
+        return void await this.#send({ ...this.#createAttempt(name), invalid: true });
       case "createSafely":
         return await this.#createSafely(name);
       case "burst":
         return void await Promise.all(
           Array.from(
             { length: random.integer(2, 12) },
-            (_, index) => this.#send(this.#wish(`${name}-${index}`)),
+            (_, index) => this.#send(this.#createAttempt(`${name}-${index}`)),
           ),
         );
       case "createAgain": {
         // Perhaps the next day, when the key is free for another pet.
-        if (this.#crowd.safeWishes.length === 0) return;
-        const { ask, bearer } = random.pick(this.#crowd.safeWishes);
+        if (this.#crowd.safeAttempts.length === 0) return;
+        const { ask, bearer } = random.pick(this.#crowd.safeAttempts);
         return void await this.#send(ask, bearer);
       }
       case "list":
@@ -103,11 +103,11 @@ class Client {
     }
   }
 
-  #wish(name: string): CreateAsk {
+  #createAttempt(name: string): CreateAsk {
     const random = this.#random;
     const status = random.chance(0.3) ? undefined : random.pick(STATUSES);
-    const wish: CreateAsk = { kind: "create", name, categoryId: random.integer(-5, 5) };
-    return status === undefined ? wish : { ...wish, status };
+    const createAttempt: CreateAsk = { kind: "create", name, categoryId: random.integer(-5, 5) };
+    return status === undefined ? createAttempt : { ...createAttempt, status };
   }
 
   #listAsk(): ListAsk {
@@ -124,9 +124,9 @@ class Client {
   /** Tries until it is told the outcome, each time with the same Idempotency-Key; sometimes twice at once. */
   async #createSafely(name: string): Promise<void> {
     const random = this.#random;
-    const ask: CreateAsk = { ...this.#wish(name), idempotencyKey: `key-of-${name}` };
+    const ask: CreateAsk = { ...this.#createAttempt(name), idempotencyKey: `key-of-${name}` };
     const bearer = this.#bearer();
-    this.#crowd.safeWishes.push({ ask, bearer });
+    this.#crowd.safeAttempts.push({ ask, bearer });
     for (let attempt = 0; attempt < 6; attempt++) {
       const sent = this.#send(ask, bearer);
       if (random.chance(0.2)) void this.#send(ask, bearer);
@@ -142,7 +142,7 @@ class Client {
     if (random.chance(0.3)) await this.#send(ask, bearer);
     if (random.chance(0.15)) {
       await this.#send(
-        { ...this.#wish(`${name}-other`), idempotencyKey: ask.idempotencyKey },
+        { ...this.#createAttempt(`${name}-other`), idempotencyKey: ask.idempotencyKey },
         bearer,
       );
     }
@@ -329,13 +329,15 @@ function readMeanwhile({ fleet, keys, newestPetId }: Crowd, random: Random): voi
 }
 
 /** Asks everywhere for what the key did before it was revoked. */
-async function useKeyAgain({ fleet, safeWishes }: Crowd, { keyId }: KeyInUse): Promise<void> {
-  const wish = safeWishes.find(({ bearer }) => bearer.kind === "key" && bearer.keyId === keyId);
-  if (wish === undefined) return;
+async function useKeyAgain({ fleet, safeAttempts }: Crowd, { keyId }: KeyInUse): Promise<void> {
+  const createAttempt = safeAttempts.find(({ bearer }) =>
+    bearer.kind === "key" && bearer.keyId === keyId
+  );
+  if (createAttempt === undefined) return;
   await Promise.all(
     // Twice at once, so that one shares the other's outcome.
     Array.from({ length: 2 * fleet.size }, (_, index) => {
-      return fleet.send(Math.floor(index / 2), wish.ask, wish.bearer);
+      return fleet.send(Math.floor(index / 2), createAttempt.ask, createAttempt.bearer);
     }),
   );
 }
