@@ -1,5 +1,5 @@
 /**
- * What stands in the head's place while a log is restored into a store; `store/layout.ts` tells the two
+ * What stands in the head's place while a log is restored into a store; `store/keyspace.ts` tells the two
  * apart.
  */
 

@@ -1,4 +1,4 @@
-/** Compares the records of a generation with the fold of the log, both ways, in bounded memory. */
+/** Compares the records of a generation with what project() makes of the log, both ways, in bounded memory. */
 
 import { MalformedEventError, type RecordedEvent } from "../../events/event.ts";
 import { PET_STATUSES, type PetStatus } from "../../events/pet.ts";

@@ -46,7 +46,7 @@ export function project(event: RecordedEvent): ProjectionRecord[] {
     }
     default: {
       const unknown: never = event;
-      throw new TypeError(`No fold for event type ${(unknown as RecordedEvent).type}`);
+      throw new TypeError(`Event type has no projection: ${(unknown as RecordedEvent).type}`);
     }
   }
 }

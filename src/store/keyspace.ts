@@ -94,7 +94,7 @@ export function keyBytes(key: Deno.KvKey): number {
   return bytes;
 }
 
-/** One record of a projection, as the fold makes it from one event. */
+/** One record of a projection, as project() makes it from one event. */
 export interface ProjectionRecord {
   key: RecordKey;
   /** JSON text, that of pets in UTF-8: it is stored and compared as it is, and seldom read as text. */

@@ -18,11 +18,11 @@ export class RetryingStore implements Store {
   }
 
   get(key: Deno.KvKey): Promise<StoreEntry | null> {
-    return this.#patiently(() => this.#store.get(key));
+    return this.#retry(() => this.#store.get(key));
   }
 
   list(range: Deno.KvListSelector, options: ListOptions): Promise<StoreEntry[]> {
-    return this.#patiently(() => this.#store.list(range, options));
+    return this.#retry(() => this.#store.list(range, options));
   }
 
   commit(commit: Commit): Promise<string | null> {
@@ -33,7 +33,7 @@ export class RetryingStore implements Store {
     this.#store.close();
   }
 
-  async #patiently<T>(read: () => Promise<T>): Promise<T> {
+  async #retry<T>(read: () => Promise<T>): Promise<T> {
     const deadline = this.#runtime.monotonicNow() + RETRY_LIMIT_MS;
     for (let attempt = 0;; attempt++) {
       try {

@@ -17,7 +17,7 @@ const APPENDER = "src/log/appender.ts";
 const HEAD_READER = "src/log/head_reader.ts";
 const KEY_READER = "src/projections/key_reader.ts";
 const PET_READER = "src/projections/pet_reader.ts";
-const FOLD = "src/projections/project.ts";
+const PROJECT = "src/projections/project.ts";
 const BOUNDED_STORE = "src/store/bounded_store.ts";
 const CREATE_PET = "src/commands/create_pet.ts";
 const REPLAY = "src/projections/replay.ts";
@@ -87,7 +87,7 @@ export const MUTANTS: Mutant[] = [
     isRare: true,
     file: APPENDER,
     edits: [
-      ["host.monotonicNow() + this.#limitMs", "host.now() + this.#limitMs"],
+      ["runtime.monotonicNow() + this.#limitMs", "runtime.now() + this.#limitMs"],
       ["const now = this.#parts.runtime.monotonicNow();", "const now = this.#parts.runtime.now();"],
     ],
   },
@@ -166,8 +166,8 @@ export const MUTANTS: Mutant[] = [
     name: "a remembered key does not expire",
     file: KEY_READER,
     edits: [[
-      "isAsOf(head, remembered)) return this.#alive(remembered, now);",
-      "isAsOf(head, remembered)) return remembered.key;",
+      "isAsOf(head, cached)) return this.#alive(cached, now);",
+      "isAsOf(head, cached)) return cached.key;",
     ]],
   },
   {
@@ -210,13 +210,13 @@ export const MUTANTS: Mutant[] = [
   {
     name: "the newest page is remembered whatever was added",
     file: PET_READER,
-    edits: [["remembered.lastPetId === head.lastPetId);", "true);"]],
+    edits: [["cached.lastPetId === head.lastPetId);", "true);"]],
   },
   {
     name: "a page below a cursor is remembered although it was not full",
     isRare: true,
     file: PET_READER,
-    edits: [["query.cursor <= remembered.lastPetId + 1", "true"]],
+    edits: [["query.cursor <= cached.lastPetId + 1", "true"]],
   },
   {
     name: "a pet beyond the head is looked for",
@@ -277,12 +277,12 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: "pets are in the list of a status under no status",
-    file: FOLD,
+    file: PROJECT,
     edits: [["if (status !== undefined) records.push(", "records.push("]],
   },
   {
     name: "an Idempotency-Key is not recorded",
-    file: FOLD,
+    file: PROJECT,
     edits: [["if (event.idempotencyKey !== undefined) {", "if (false) {"]],
   },
   {
@@ -299,7 +299,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: "a commit that hung counts as never made",
     file: BOUNDED_STORE,
-    edits: [["giveUp(isMade ? new ServiceError", "giveUp(false ? new ServiceError"]],
+    edits: [["isMade ? new ServiceError", "false ? new ServiceError"]],
   },
   {
     name: "a store that was away stays away",
@@ -317,7 +317,7 @@ export const MUTANTS: Mutant[] = [
     edits: [["if (pending.putBack && isBaseInTime) return false;", "return false;"]],
   },
   {
-    name: "events are folded into one generation only while another is built",
+    name: "events are projected into one generation only while another is built",
     file: APPENDER,
     edits: [[
       "for (const generation of generations) {",
