@@ -5,6 +5,7 @@
  */
 
 import { z } from "zod";
+import { assertNever } from "./assert_never.ts";
 import { Instant, KeyIssuedData, KeyRevokedData, SHA256_HEX, ULID } from "./api_key.ts";
 import { parseExactJson } from "./int64.ts";
 import { decodePet, encodePet, Pet } from "./pet.ts";
@@ -147,6 +148,8 @@ export function subjectOf(fact: EventBody): string {
     case "ApiKeyIssued":
     case "ApiKeyRevoked":
       return `keys/${fact.data.keyId}`;
+    default:
+      return assertNever(fact);
   }
 }
 
@@ -162,5 +165,7 @@ function encodeData(fact: EventBody): string {
       const { keyId, tokenHash, effectiveAt } = fact.data;
       return JSON.stringify({ keyId, tokenHash, effectiveAt });
     }
+    default:
+      return assertNever(fact);
   }
 }

@@ -4,6 +4,7 @@
  * Commands that wait while a commit is in flight go into the next one together.
  */
 
+import { assertNever } from "../../events/assert_never.ts";
 import {
   encodeEvent,
   type EventBody,
@@ -518,13 +519,18 @@ export class Appender {
 }
 
 function headAfter(head: Head, event: RecordedEvent, line: Uint8Array): Head {
-  return {
-    ...head,
-    position: event.position,
-    lastHash: sha256Hex(line),
-    lastPetId: event.type === "PetCreated" ? event.data.id : head.lastPetId,
-    keyPosition: event.type === "PetCreated" ? head.keyPosition : event.position,
-  };
+  const next = { ...head, position: event.position, lastHash: sha256Hex(line) };
+  switch (event.type) {
+    case "PetCreated":
+      next.lastPetId = event.data.id;
+      return next;
+    case "ApiKeyIssued":
+    case "ApiKeyRevoked":
+      next.keyPosition = event.position;
+      return next;
+    default:
+      return assertNever(event);
+  }
 }
 
 function settle(pending: QueuedCommand, answer: () => void): void {

@@ -1,5 +1,6 @@
 /** The one check of the log's lines, in order from the first: for an audit, and before a restore. */
 
+import { assertNever } from "../../events/assert_never.ts";
 import {
   decodeEvent,
   MalformedEventError,
@@ -135,18 +136,30 @@ export class LogVerifier {
   }
 
   #checkBody(event: RecordedEvent, faults: string[]): void {
-    const { data, id, type } = event;
+    const { id } = event;
     if (this.#ids.isUsed(id)) faults.push(`its id ${id} is that of an earlier event`);
     this.#watchClock(event);
-    if (type === "PetCreated") {
-      const due = this.#lastPetId === undefined ? data.id : this.#lastPetId + 1;
-      if (data.id !== due) faults.push(`it adds pet ${data.id}, but pet ${due} was expected`);
-      this.#lastPetId = data.id;
-      this.#checkPetActor(event, faults);
-    } else {
-      this.#keyPosition = event.position;
-      this.#checkKeyEvent(event, faults);
+    switch (event.type) {
+      case "PetCreated":
+        this.#checkPetId(event.data.id, faults);
+        return this.#checkPetActor(event, faults);
+      case "ApiKeyIssued":
+        this.#keyPosition = event.position;
+        expectOperator(event, faults);
+        return this.#checkIssue(event, faults);
+      case "ApiKeyRevoked":
+        this.#keyPosition = event.position;
+        expectOperator(event, faults);
+        return this.#checkRevocation(event, faults);
+      default:
+        return assertNever(event);
     }
+  }
+
+  #checkPetId(id: number, faults: string[]): void {
+    const expectedId = this.#lastPetId === undefined ? id : this.#lastPetId + 1;
+    if (id !== expectedId) faults.push(`it adds pet ${id}, but pet ${expectedId} was expected`);
+    this.#lastPetId = id;
   }
 
   #watchClock({ time, position }: RecordedEvent): void {
@@ -184,38 +197,35 @@ export class LogVerifier {
     }
   }
 
-  #checkKeyEvent(
-    { actor, data, id, time, type }: Exclude<RecordedEvent, { type: "PetCreated" }>,
-    faults: string[],
-  ): void {
-    if (actor !== OPERATOR) {
-      faults.push(`its actor is key ${actor}, but only the operator issues and revokes keys`);
+  #checkIssue({ data, id }: EventOf<"ApiKeyIssued">, faults: string[]): void {
+    const { keyId, tokenHash } = data;
+    if (keyId !== id) faults.push(`its keyId ${keyId} is not its id ${id}`);
+    if (this.#keys.has(keyId) || this.#tokenHashes.has(tokenHash)) {
+      faults.push(`key ${keyId} or its token was issued before`);
     }
+    this.#keys.set(keyId, {
+      number: this.#keys.size + 1,
+      tokenHash,
+      expiresAt: data.expiresAt === undefined ? Infinity : Date.parse(data.expiresAt),
+      refusedFrom: Infinity,
+      isRevoked: false,
+    });
+    this.#tokenHashes.add(tokenHash);
+  }
+
+  #checkRevocation({ data, time }: EventOf<"ApiKeyRevoked">, faults: string[]): void {
     const { keyId, tokenHash } = data;
     const key = this.#keys.get(keyId);
-    if (type === "ApiKeyIssued") {
-      if (keyId !== id) faults.push(`its keyId ${keyId} is not its id ${id}`);
-      if (key !== undefined || this.#tokenHashes.has(tokenHash)) {
-        faults.push(`key ${keyId} or its token was issued before`);
-      }
-      this.#keys.set(keyId, {
-        number: this.#keys.size + 1,
-        tokenHash,
-        expiresAt: data.expiresAt === undefined ? Infinity : Date.parse(data.expiresAt),
-        refusedFrom: Infinity,
-        isRevoked: false,
-      });
-      this.#tokenHashes.add(tokenHash);
-    } else if (key === undefined) {
+    if (key === undefined) {
       if (this.#keysKnown) faults.push(`it revokes key ${keyId}, which was not issued before`);
-    } else {
-      if (key.tokenHash !== tokenHash) {
-        faults.push(`it revokes key ${keyId} under a token hash that is not the key's`);
-      }
-      const effectiveAt = Date.parse(data.effectiveAt);
-      if (effectiveAt <= Date.parse(time)) key.isRevoked = true;
-      else key.refusedFrom = Math.min(key.refusedFrom, effectiveAt);
+      return;
     }
+    if (key.tokenHash !== tokenHash) {
+      faults.push(`it revokes key ${keyId} under a token hash that is not the key's`);
+    }
+    const effectiveAt = Date.parse(data.effectiveAt);
+    if (effectiveAt <= Date.parse(time)) key.isRevoked = true;
+    else key.refusedFrom = Math.min(key.refusedFrom, effectiveAt);
   }
 
   #lose(): void {
@@ -223,6 +233,13 @@ export class LogVerifier {
     this.#lastPetId = undefined;
     this.#keysKnown = false;
   }
+}
+
+type EventOf<Type extends RecordedEvent["type"]> = Extract<RecordedEvent, { type: Type }>;
+
+function expectOperator({ actor }: RecordedEvent, faults: string[]): void {
+  if (actor === OPERATOR) return;
+  faults.push(`its actor is key ${actor}, but only the operator issues and revokes keys`);
 }
 
 function isReached(instant: number, time: string): boolean {

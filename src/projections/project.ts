@@ -1,3 +1,4 @@
+import { assertNever } from "../../events/assert_never.ts";
 import type { RecordedEvent } from "../../events/event.ts";
 import { encodePet } from "../../events/pet.ts";
 import { encodeUtf8Pooled } from "../encode_utf8_pooled.ts";
@@ -11,7 +12,7 @@ import {
 } from "../store/keyspace.ts";
 
 /**
- * The one project: the records that an event puts into the projections. Used by the live writer, by
+ * The one projection function: the records that an event puts into the projections. Used by the live writer, by
  * replay and by audit, so that they cannot drift. No record depends on another event.
  */
 export function project(event: RecordedEvent): ProjectionRecord[] {
@@ -44,9 +45,7 @@ export function project(event: RecordedEvent): ProjectionRecord[] {
       const value = JSON.stringify({ keyId, revokedAt: effectiveAt, isAtOnce });
       return [{ key: keyByTokenKey(tokenHash, event.position), value }];
     }
-    default: {
-      const unknown: never = event;
-      throw new TypeError(`Event type has no projection: ${(unknown as RecordedEvent).type}`);
-    }
+    default:
+      return assertNever(event);
   }
 }

@@ -125,8 +125,8 @@ export const MUTANTS: Mutant[] = [
     name: "a revocation does not move the head's position of keys",
     file: APPENDER,
     edits: [[
-      'keyPosition: event.type === "PetCreated" ?',
-      'keyPosition: event.type !== "ApiKeyIssued" ?',
+      'case "ApiKeyIssued":\n    case "ApiKeyRevoked":\n      next',
+      'case "ApiKeyRevoked":\n      return next;\n    case "ApiKeyIssued":\n      next',
     ]],
   },
   {

@@ -121,16 +121,23 @@ export class Oracle {
     const { step, now: at } = this.#world;
     const line: LandedLine = { position, text, event, step, at, machine };
     this.lines.push(line);
-    if (event.type !== "PetCreated") {
-      this.#keyPosition = position;
-      this.keyChangeSteps.push(step);
-    } else {
-      const { id, status } = event.data;
-      if (id !== this.pets.length + 1) {
-        this.#violations.add(`pet ${id} landed after ${this.pets.length} pets`);
+    switch (event.type) {
+      case "ApiKeyIssued":
+      case "ApiKeyRevoked":
+        this.#keyPosition = position;
+        this.keyChangeSteps.push(step);
+        break;
+      case "PetCreated": {
+        const { id, status } = event.data;
+        if (id !== this.pets.length + 1) {
+          this.#violations.add(`pet ${id} landed after ${this.pets.length} pets`);
+        }
+        const body = text.slice(text.indexOf(DATA_MARK) + DATA_MARK.length, -1);
+        this.pets.push({ ...line, id, status, body });
+        break;
       }
-      const body = text.slice(text.indexOf(DATA_MARK) + DATA_MARK.length, -1);
-      this.pets.push({ ...line, id, status, body });
+      default:
+        this.#violations.add(`the oracle does not know events of type ${event.type}`);
     }
   }
 
@@ -180,28 +187,36 @@ interface ExpectedRecord {
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** What the design says that the projections hold of an event: the project, written a second time. */
+/** What the design says that the projections hold of an event: project(), written a second time. */
 function expectedRecords({ event, position, text: line }: LandedLine): ExpectedRecord[] {
   const { data, type, time, actor } = event;
-  const forGood = { members: {}, goneAt: Infinity };
-  if (type === "PetCreated") {
-    const text = line.slice(line.indexOf(DATA_MARK) + DATA_MARK.length, -1);
-    const records: ExpectedRecord[] = [{ ...forGood, key: ["pet", data.id], text }];
-    if (data.status !== undefined) {
-      records.push({ ...forGood, key: ["pet_by_status", data.status, data.id], text });
+  const permanent = { members: {}, goneAt: Infinity };
+  switch (type) {
+    case "PetCreated": {
+      const text = line.slice(line.indexOf(DATA_MARK) + DATA_MARK.length, -1);
+      const records: ExpectedRecord[] = [{ ...permanent, key: ["pet", data.id], text }];
+      if (data.status !== undefined) {
+        records.push({ ...permanent, key: ["pet_by_status", data.status, data.id], text });
+      }
+      if (event.idempotencykey !== undefined) {
+        const key = ["pet_by_idempotency_key", actor, event.idempotencykey, position];
+        // Its writer's clock said how long was left, and may have been wrong.
+        records.push({ key, members: { petId: data.id }, goneAt: -Infinity });
+      }
+      return records;
     }
-    if (event.idempotencykey !== undefined) {
-      const key = ["pet_by_idempotency_key", actor, event.idempotencykey, position];
-      // Its writer's clock said how long was left, and may have been wrong.
-      records.push({ key, members: { petId: data.id }, goneAt: -Infinity });
+    case "ApiKeyIssued": {
+      const { keyId, label, expiresAt, tokenHash } = data;
+      const members = { keyId, label, issuedAt: time, expiresAt };
+      return [{ ...permanent, key: ["key_by_token", tokenHash, position], members }];
     }
-    return records;
+    case "ApiKeyRevoked": {
+      const members = { keyId: data.keyId, revokedAt: data.effectiveAt };
+      return [{ ...permanent, key: ["key_by_token", data.tokenHash, position], members }];
+    }
+    default:
+      throw new Error(`The oracle does not know events of type ${type}`);
   }
-  const key = ["key_by_token", data.tokenHash, position];
-  const members = type === "ApiKeyIssued"
-    ? { keyId: data.keyId, label: data.label, issuedAt: time, expiresAt: data.expiresAt }
-    : { keyId: data.keyId, revokedAt: data.effectiveAt };
-  return [{ ...forGood, key, members }];
 }
 
 /** When the pet of an event stops answering for its Idempotency-Key. */
