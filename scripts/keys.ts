@@ -99,10 +99,7 @@ async function list({ json = false }: Flags): Promise<number> {
   return EXIT.done;
 }
 
-/**
- * Prints a key and then issues it, for a key that nobody saw must not be valid, nor replace another one.
- * The line ends when the key is valid, so who has read the whole line may use the key.
- */
+/** Prints the key before issuing it, so that a key that nobody saw never becomes valid. */
 async function issueShown<T>(issue: (show: ShowKey) => Promise<T>): Promise<T> {
   let shownId: string | undefined;
   try {
@@ -111,7 +108,7 @@ async function issueShown<T>(issue: (show: ShowKey) => Promise<T>): Promise<T> {
       shownId = id;
     });
   } catch (error) {
-    if (shownId === undefined) throw error;
+    if (shownId === undefined || error instanceof UnrotatableKeyError) throw error;
     throw new Error(
       `${reasonOf(error)}; the printed key ${shownId} is valid only if keys list shows it`,
     );

@@ -13,13 +13,12 @@ const [module, ...args] = Deno.args.slice(moduleIndex);
 
 const permissions = await permissionFlags(module, args);
 
-const program = new Deno.Command(Deno.execPath(), {
-  args: ["run", ...flags, ...permissions, module, ...args],
-}).spawn();
+let program: Deno.ChildProcess | undefined = undefined;
 
 // The program decides what a signal does; this process must live as long as the program.
 for (const signal of ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"] as const) {
   Deno.addSignalListener(signal, () => {
+    if (program === undefined) Deno.exit(1);
     try {
       program.kill(signal);
     } catch {
@@ -27,5 +26,9 @@ for (const signal of ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"] as const) {
     }
   });
 }
+
+program = new Deno.Command(Deno.execPath(), {
+  args: ["run", ...flags, ...permissions, module, ...args],
+}).spawn();
 
 Deno.exit((await program.status).code);

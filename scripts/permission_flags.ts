@@ -3,7 +3,7 @@ import { type Config, ConfigError, readConfig } from "../src/config.ts";
 /** The set in deno.json with the permissions that are the same for every program, run and store. */
 const PERMISSION_SET = "program";
 
-/** Names the hosts of its databases only when it is asked, so no list of hosts can be written here. */
+/** Deno Deploy returns the hosts of a database at run time, so they cannot be listed here. */
 const DENO_DEPLOY_HOST = "api.deno.com";
 
 interface Grants {
@@ -50,7 +50,7 @@ function readUsableConfig(): Partial<Config> {
 
 function grantStore({ write, net }: Grants, kvPath: string | undefined): void {
   if (kvPath === undefined || kvPath === ":memory:") return;
-  if (!/^https?:/i.test(kvPath)) {
+  if (!/^https?:\/\//i.test(kvPath)) {
     // SQLite keeps files of its own next to the store, and the first start makes the folder.
     write.push(folderOf(kvPath));
     return;
@@ -71,15 +71,16 @@ async function grantAudit({ read, write }: Grants, args: string[]): Promise<void
   const { checkpoint, file } = (await parse(args)).values;
   // Deno reads the modules of a worker with the permissions of the program that starts it.
   read.push("events", "scripts", "src");
-  if (file !== undefined) read.push(file);
+  if (file && file !== "-") read.push(file);
   // The new checkpoint is written next to the old one, and then renamed.
-  if (checkpoint !== undefined) write.push(folderOf(checkpoint));
+  if (checkpoint) write.push(folderOf(checkpoint));
 }
 
 async function grantRestore({ read, write }: Grants, args: string[]): Promise<void> {
   const [file] = (await parse(args)).positionals;
-  if (file === undefined) return;
-  read.push(file);
+  // An empty name is refused by the tool itself.
+  if (!file) return;
+  if (file !== "-") read.push(file);
   // An export that can be read only once is copied to a temporary file.
   if (isCopied(file)) write.push(Deno.env.get("TMPDIR") || "/tmp");
 }

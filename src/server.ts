@@ -1,8 +1,10 @@
-/** `Deno.serve` for an open network: it outlives a lack of file descriptors, and ends bodies that nobody reads. */
+/** `Deno.serve` for an open network: survives a lack of file descriptors, and ends bodies that are not read. */
 
 import type { Runtime } from "./runtime.ts";
-import type { RequestHandler } from "./http/handler.ts";
+import { errorResponse } from "./http/errors.ts";
+import { type RequestHandler, responseOf } from "./http/handler.ts";
 import { abandonedBodies, isBodyBounded } from "./http/request_body.ts";
+import { malformedHost } from "./http/request_target.ts";
 import { type Logger, reasonOf } from "./logger.ts";
 
 /** How long to wait before the server listens again after it could not accept a connection. */
@@ -14,8 +16,8 @@ const QUIET_MS = 10_000;
 /** How many servers that accept no more connections keep serving the ones that they have. */
 const OLD_SERVERS_LIMIT = 8;
 
-/** By now the answer is out, and Deno does not read on if the body is given up. */
-const ANSWER_SENT_MS = 100;
+/** When an abandoned body is cancelled, in milliseconds after its answer: the answer is sent by then. */
+const CANCEL_BODY_AFTER_MS = 100;
 
 export interface ServerOptions {
   /** If it is left out, like `port`, the platform says where to listen. */
@@ -26,12 +28,14 @@ export interface ServerOptions {
   report: Logger;
 }
 
-/** Throws what `Deno.serve` throws if the address cannot be had at first. */
+/** The constructor throws the error of `Deno.serve` if it cannot listen. */
 export class Server {
   #options: ServerOptions;
   #current: Deno.HttpServer<Deno.NetAddr>;
   /** Servers that accept no more connections, and may still have some. */
   #old: Deno.HttpServer<Deno.NetAddr>[] = [];
+  /** Servers that answer their last requests. */
+  #closing = new Set<Promise<unknown>>();
   #addr: Deno.NetAddr;
   #urlWithoutHost: string;
   #failedAt = -Infinity;
@@ -52,50 +56,63 @@ export class Server {
   /** Accepts no more connections. Resolves when all requests are answered. */
   async shutdown(): Promise<void> {
     this.#isShuttingDown = true;
-    await Promise.allSettled([this.#current, ...this.#old].map((server) => server.shutdown()));
+    const closing = [this.#current, ...this.#old].map((server) => server.shutdown());
+    await Promise.allSettled([...closing, ...this.#closing]);
   }
 
   #listen(hostname: string | undefined, port: number | undefined): Deno.HttpServer<Deno.NetAddr> {
-    const { report } = this.#options;
+    const { report, runtime } = this.#options;
     return Deno.serve({
       hostname,
       port,
       onListen: () => {},
       onError: (error) => {
-        if (error !== ENDED) report("error", "answer_failed", { reason: reasonOf(error) });
-        return new Response(null, { status: 500 });
+        // With telemetry on, Deno parses the URL before the handler sees it, and a Host can make it malformed.
+        const isHost = error instanceof TypeError && error.message.startsWith("Invalid URL");
+        if (error !== ENDED && !isHost) {
+          report("error", "answer_failed", { reason: reasonOf(error) });
+        }
+        return responseOf(errorResponse(isHost ? malformedHost() : error), runtime.newId());
       },
     }, (request, info) => this.#answer(request, info));
   }
 
-  /** Where file descriptors run out, Deno stops accepting for ever, and says so by `finished` alone. */
+  /**
+   * If file descriptors run out, Deno stops accepting connections permanently. Only the rejection of
+   * `finished` reports it.
+   */
   async #superviseUntilShutdown(): Promise<void> {
-    const { runtime, report } = this.#options;
     while (!this.#isShuttingDown) {
-      let reason: string;
       try {
         await this.#current.finished;
         return;
       } catch (error) {
-        reason = reasonOf(error);
+        this.#reportFailure(error);
       }
-      if (runtime.monotonicNow() - this.#failedAt > QUIET_MS) {
-        report("error", "accept_failed", {
-          reason,
-          remedy: "Raise the limit of open files (ulimit -n), or limit connections in front",
-        });
-      }
-      this.#failedAt = runtime.monotonicNow();
       this.#retire(this.#current);
       await this.#listenAgain();
     }
   }
 
+  /** Reports the first of the failures that follow each other. */
+  #reportFailure(error: unknown): void {
+    const { runtime, report } = this.#options;
+    const isFirst = runtime.monotonicNow() - this.#failedAt > QUIET_MS;
+    this.#failedAt = runtime.monotonicNow();
+    if (!isFirst) return;
+    report("error", "accept_failed", {
+      reason: reasonOf(error),
+      remedy: "Raise the limit of open files (ulimit -n), or limit connections in front",
+    });
+  }
+
   #retire(server: Deno.HttpServer<Deno.NetAddr>): void {
     this.#old.push(server);
     if (this.#old.length <= OLD_SERVERS_LIMIT) return;
-    // Its idle connections are closed, the others when they are answered.
-    this.#old.shift()!.shutdown().catch(() => {});
+    // Its idle connections are closed at once, the others when they are answered.
+    const closing = this.#old.shift()!.shutdown().catch(() => {});
+    this.#closing.add(closing);
+    closing.finally(() => this.#closing.delete(closing));
   }
 
   async #listenAgain(): Promise<void> {
@@ -108,8 +125,9 @@ export class Server {
         const hostname = this.#options.hostname ?? this.#addr.hostname;
         this.#current = this.#listen(hostname, this.#addr.port);
         return;
-      } catch {
-        // There is no descriptor for the listener either.
+      } catch (error) {
+        // Mostly, there is no descriptor for the listener either.
+        this.#reportFailure(error);
       }
     }
   }
@@ -148,8 +166,8 @@ const BODY_HIDDEN: ReadonlySet<string> = new Set(["GET", "CONNECT"]);
 const ENDED = new Error("The connection is ended, since its request has a body without a limit");
 
 /**
- * Ends the connection after the head of a response. Only an error of the response's stream keeps Deno from
- * reading a body that the handler cannot see, and that error leaves no room for a body of the response.
+ * A response without a body that ends its connection. An error of the response's stream is all that keeps Deno
+ * from reading a body that the handler cannot see, and it ends the stream before the first byte.
  */
 function endedResponse(status: number): Response {
   const body = new ReadableStream({ start: (controller) => controller.error(ENDED) });
@@ -157,11 +175,13 @@ function endedResponse(status: number): Response {
 }
 
 /**
- * The response to a refused request, such that Deno does not read the rest of a body that may be endless.
- * Deno reads a body that was left unread to its end, whatever the response says, with two exceptions that
- * were found by trying (Deno 2.9.6): if the response is a stream and the body was looked at but not read, Deno
- * closes the connection; if a reader holds the body until after the response, Deno reads no more. Such a
- * reader must let go in the end, or the file descriptor would be lost.
+ * The response to a request whose body may be unread and endless, such that Deno does not read the rest.
+ *
+ * A body of a declared length within the limit is left to Deno, which then keeps the connection open. Any other
+ * one Deno would read to its end, whatever the response says. Trials with Deno 2.9.6 found two ways out:
+ * 1. Nothing was read: if `request.body` was touched and the response is a stream, Deno closes the connection.
+ * 2. Something was read: while a reader holds the body, Deno reads nothing. The reader must cancel the body
+ *    after the response is sent; otherwise the file descriptor leaks.
  */
 async function withoutBody(
   request: Request,
@@ -173,10 +193,12 @@ async function withoutBody(
   }
   const reader = abandonedBodies.get(request);
   if (reader !== undefined) {
-    runtime.setTimer(ANSWER_SENT_MS, () => void reader.cancel().catch(() => {}));
+    runtime.setTimer(CANCEL_BODY_AFTER_MS, () => void reader.cancel().catch(() => {}));
     return response;
   }
-  if (isBodyBounded(request.headers) || request.bodyUsed || request.body === null) return response;
+  if (isBodyBounded(request.headers) || request.bodyUsed) return response;
+  // This touches the body, as the first way needs.
+  if (request.body === null) return response;
   const bytes = await response.bytes();
   const { status, headers } = response;
   headers.set("content-length", String(bytes.length));

@@ -146,7 +146,7 @@ export const IMPOSSIBLE_HISTORIES: ImpossibleHistory[] = [
     TWICE,
     pet(HOUR_MS, FIRST.id, 1, "once"),
     pet(2 * HOUR_MS, FIRST.id, 2),
-    pet(HOUR_MS + DAY_MS - 1, FIRST.id, 3, "once"),
+    pet(HOUR_MS + DAY_MS - 2 * MINUTE_MS, FIRST.id, 3, "once"),
   ),
   impossible(
     "an Idempotency-Key that is used twice at one time",
@@ -189,7 +189,7 @@ export const POSSIBLE_HISTORIES: History[] = [
   history(
     "an Idempotency-Key that is used again after a day",
     pet(HOUR_MS, FIRST.id, 1, "once"),
-    pet(HOUR_MS + DAY_MS, FIRST.id, 2, "once"),
+    pet(HOUR_MS + DAY_MS - MINUTE_MS, FIRST.id, 2, "once"),
   ),
   history(
     "an Idempotency-Key that two actors use",

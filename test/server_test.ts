@@ -66,6 +66,8 @@ testOnProcess(
   },
 );
 
+const SHOP = "https://shop.example";
+
 /** Declares a test on a real server, with a way to send bytes to it. */
 function testOnServer(
   name: string,
@@ -75,7 +77,7 @@ function testOnServer(
     name,
     ignore: !permitted("net"),
     async fn() {
-      await using service = await openTestService();
+      await using service = await openTestService(undefined, { corsOrigins: [SHOP] });
       await using server = await serveOnSocket(service);
       await check(service, server.port);
       assertEquals((await service.add(REX)).status, 201);
@@ -96,13 +98,17 @@ testOnServer("an endless body of a refused request is not swallowed", async (ser
     [401, `POST /v1/pets HTTP/1.1\r\nAuthorization: Bearer pets_x\r\n${json}`],
     [401, "DELETE /v1/pets/1 HTTP/1.1\r\n"],
     [405, `PUT /v1/pets HTTP/1.1\r\n${key}${json}`],
-    [405, "POST /docs HTTP/1.1\r\n"],
+    [413, "POST /docs HTTP/1.1\r\n"],
     [413, `POST /v1/pets HTTP/1.1\r\n${key}${json}`],
     [415, `POST /v1/pets HTTP/1.1\r\n${key}Content-Type: text/plain\r\n`],
     [401, "GET /v1/pets HTTP/1.1\r\n"],
     [404, `GET /v1/pets/9 HTTP/1.1\r\n${key}`],
     [413, "GET /healthz HTTP/1.1\r\n"],
-    [405, "CONNECT x:1 HTTP/1.1\r\n"],
+    [413, "CONNECT x:1 HTTP/1.1\r\n"],
+    [
+      413,
+      `OPTIONS /v1/pets HTTP/1.1\r\nOrigin: ${SHOP}\r\nAccess-Control-Request-Method: POST\r\n`,
+    ],
   ];
   for (const [status, head] of cases) {
     for (const [framing, rest] of Object.entries(ENDLESS)) {

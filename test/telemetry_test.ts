@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { permitted } from "./permitted.ts";
+import { connect, until as untilTrue } from "./raw_connection.ts";
 import { runTask } from "./run_task.ts";
 import { linesToBytes, sampleLog } from "./sample_log.ts";
 import { ServiceProcess } from "./service_process.ts";
@@ -236,3 +237,21 @@ async function until(holds: () => boolean): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
+
+Deno.test({
+  name: "A malformed Host is refused with an Error while telemetry is on, too",
+  ignore,
+  async fn() {
+    await using temp = await TempStore.make();
+    await using collector = new Collector();
+    await using service = await ServiceProcess.start(temp.kvPath, collector.env);
+    for (const host of ["[", "a b", "x/healthz?"]) {
+      using connection = await connect(Number(new URL(service.address).port));
+      await connection.write(`GET /healthz HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+      await untilTrue(() => connection.received !== "");
+      assertStringIncludes(connection.received, "HTTP/1.1 400 ", host);
+      assertStringIncludes(connection.received, '"code":"malformed_request"', host);
+    }
+    assertEquals(service.lines.filter((line) => line.includes("answer_failed")), []);
+  },
+});

@@ -29,7 +29,7 @@ export interface Client {
 /** `wrap` may put something between the service and its store. */
 export async function openTestService(
   wrap: (store: Store) => Store = (store) => store,
-  options: Pick<ServiceOptions, "rateLimit"> = {},
+  options: Pick<ServiceOptions, "corsOrigins" | "rateLimit"> = {},
 ): Promise<TestService> {
   const runtime = new FakeRuntime();
   const reports: TestService["reports"] = [];

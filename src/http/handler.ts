@@ -53,7 +53,7 @@ export interface Connection {
   urlWithoutHost: string;
 }
 
-/** Any server of web standards can call it; one that knows its connections says so. */
+/** `connection` is left out by a server that does not know its connections. */
 export type RequestHandler = (request: Request, connection?: Connection) => Promise<Response>;
 
 /** The service as a function of web standards. It never rejects: every failure becomes an Error answer. */
@@ -75,7 +75,7 @@ export function createHandler(parts: HandlerDeps): RequestHandler {
       if (answer.status === 401) {
         const isMissing = thrown instanceof HttpError && thrown.code === "missing_credentials";
         const reason = isMissing ? "missing" : "invalid";
-        parts.refusedCredentials.note(reason, request.headers, connection?.clientAddress());
+        parts.refusedCredentials.note(reason, request.headers, connection?.clientAddress);
       }
     }
     // The server leaves the body out of an answer to HEAD, and keeps its length.
@@ -97,14 +97,12 @@ function answerTo(
   const petId = petIdOf(path);
   const isPublicOrPet = answerToAnybody !== undefined || petId !== undefined;
   const methods = isPublicOrPet ? READ_METHODS : path === PETS_PATH ? PETS_METHODS : undefined;
-  if (methods !== undefined) {
-    const answerToPreflight = cors.answerToPreflight(request, methods);
-    if (answerToPreflight !== undefined) return answerToPreflight;
-  }
+  const answerToPreflight = methods && cors.answerToPreflight(request, methods);
+  // Nobody has to show a key for these answers, and the server would read the body to its end.
+  if ((answerToPreflight ?? answerToAnybody) && !isBodyBounded(request.headers)) throw tooLarge();
+  if (answerToPreflight !== undefined) return answerToPreflight;
   if (answerToAnybody !== undefined) {
     if (!isRead) throw methodNotAllowed(READ_METHODS);
-    // Nobody has to show a key here, and the server would read the body to its end.
-    if (!isBodyBounded(request.headers)) throw tooLarge();
     return answerToAnybody(request.headers);
   }
   const token = bearerToken(request.headers.get("authorization"));
@@ -124,9 +122,9 @@ function answerTo(
 }
 
 /**
- * An addition needs no read of the head before it: the commit's own check proves the key. So a cached key
- * may go ahead if the head was seen a moment ago, but only a proven key is told another reason for a refusal.
- * Nothing of the body is read for a key that is not live.
+ * An addition needs no read of the head before it: the commit's own check proves the key. So a cached key is
+ * enough if the head was seen a moment ago. Before any other error is answered, the key is checked on a fresh
+ * head. Nothing of the body is read for a key that is not live.
  */
 async function answerToCreate(
   request: Request,
@@ -136,7 +134,8 @@ async function answerToCreate(
   progress: Progress,
 ): Promise<HttpResponse> {
   const { heads, keys } = parts;
-  const cached = heads.recent === undefined ? undefined : keys.cached(token, heads.recent);
+  const head = heads.recent;
+  const cached = head === undefined ? undefined : keys.cached(token, head);
   const key = cached ?? await authorize(token, parts);
   let order: CreatePetRequest;
   try {
@@ -149,7 +148,7 @@ async function answerToCreate(
   return await handleCreatePet(parts, order);
 }
 
-/** Resolves to the token's key where it stands on the head as of now. */
+/** Resolves to the token's key if it is live at a fresh head. */
 function authorize(token: string, { heads, runtime, keys }: HandlerDeps): Promise<ApiKey> {
   return heads.use((head) => keys.authorize(token, head, runtime.now()));
 }
@@ -174,10 +173,10 @@ function methodNotAllowed(allow: string): HttpError {
   return new HttpError("method_not_allowed", `This path knows ${allow}`, { allow });
 }
 
-function responseOf(
+export function responseOf(
   { status, body, headers, contentHeaders = JSON_HEADERS }: HttpResponse,
   requestId: string,
-  counted: CountedRequest | undefined,
+  counted?: CountedRequest,
 ): Response {
   const fields: Record<string, string> = { "x-request-id": requestId, ...headers };
   if (body !== null) Object.assign(fields, contentHeaders);
@@ -199,7 +198,7 @@ function reportFailure(
   const isOurs = thrown instanceof ServiceError || thrown instanceof HttpError;
   const code = isOurs ? thrown.code : "internal_error";
   const reason = reasonOf(thrown);
-  // A store that is away is no fault of the service, and its return is what ends the trouble.
+  // 503 is a temporary condition, and not a defect of the service.
   report(status === 503 ? "warn" : "error", "request_failed", {
     requestId,
     method: request.method,

@@ -8,7 +8,7 @@ export const RATE_LIMIT_MAX = 1_000_000;
 /** A key may send the requests of this many seconds at once. */
 const BURST_SECONDS = 2;
 
-/** How many keys have a bucket. One that was not used for 2 seconds is full, so nothing is lost with it. */
+/** How many keys have a bucket. A bucket that was not used for 2 seconds is full and can be dropped. */
 const BUCKETS_LIMIT = 10_000;
 
 /** How long the answer to a refused request is held back, in milliseconds. */
@@ -60,15 +60,15 @@ export class RateLimiter {
     const bucket = this.#buckets.get(keyId) ?? { tokens: this.#capacity, atMs: now };
     const refill = (now - bucket.atMs) * this.perSecond / 1_000;
     const tokens = Math.min(this.#capacity, bucket.tokens + refill);
-    // A refused request leaves the bucket as it is: otherwise rounding errors would add up.
-    if (tokens < 1) return { isAdmitted: false, headers: this.#headers(0) };
-    bucket.tokens = tokens - 1;
-    bucket.atMs = now;
     this.#buckets.delete(keyId);
     if (this.#buckets.size >= BUCKETS_LIMIT) {
       this.#buckets.delete(this.#buckets.keys().next().value!);
     }
     this.#buckets.set(keyId, bucket);
+    // A refused request leaves the bucket as it is: otherwise rounding errors would add up.
+    if (tokens < 1) return { isAdmitted: false, headers: this.#headers(0) };
+    bucket.tokens = tokens - 1;
+    bucket.atMs = now;
     return { isAdmitted: true, headers: this.#headers(Math.floor(bucket.tokens)) };
   }
 
@@ -84,7 +84,7 @@ export class RateLimiter {
   }
 
   #headers(remaining: number): RateLimitHeaders {
-    // In whole seconds, and so long that a client that divides gets no more than the rate.
+    // Rounded up, so that `r / t` never exceeds the rate.
     const windowSeconds = Math.max(1, Math.ceil(remaining / this.perSecond));
     return {
       "ratelimit-policy": this.#policy,

@@ -5,7 +5,7 @@ import type { Logger } from "../logger.ts";
 /** Shortest time between two reports, in milliseconds. */
 export const REPORT_INTERVAL_MS = 10_000;
 
-/** How many clients are told apart between two reports; further ones are part of the sum only. */
+/** How many clients are counted separately between two reports; the rest count only in the total. */
 const CLIENTS_LIMIT = 1_000;
 
 /** How many clients a report names. */
@@ -46,11 +46,11 @@ export class RefusedCredentials {
     this.#parts = parts;
   }
 
-  note(reason: RefusalReason, headers: Headers, address: string | undefined): void {
+  note(reason: RefusalReason, headers: Headers, addressOf: (() => string) | undefined): void {
     this.#parts.count?.(reason);
     if (reason === "missing") return;
     this.#refused++;
-    this.#noteClient(address, forwardedForOf(headers));
+    this.#noteClient(addressOf?.(), forwardedForOf(headers));
     if (this.#isReportDue) return;
     const { runtime } = this.#parts;
     const waitMs = this.#reportedAtMs + REPORT_INTERVAL_MS - runtime.monotonicNow();
@@ -81,10 +81,11 @@ export class RefusedCredentials {
 }
 
 /**
- * The end of `X-Forwarded-For`, where the nearest proxy adds what it saw. Keys are redacted before it is
- * cut, for a part of a key is not known as one.
+ * The last element of `X-Forwarded-For`, which the nearest proxy adds: a client can write all elements before
+ * it. Keys are redacted before the text is cut, since redaction does not recognise part of a key.
  */
 function forwardedForOf(headers: Headers): string | undefined {
-  const text = headers.get("x-forwarded-for")?.replace(/[^\x20-\x7e]/g, "");
+  const element = headers.get("x-forwarded-for")?.split(",").at(-1);
+  const text = element?.replace(/[^\x20-\x7e]/g, "").trim();
   return text && redactKeys(text).slice(-FORWARDED_FOR_LENGTH);
 }

@@ -23,7 +23,11 @@ export function expectHost({ headers, url }: Request, urlWithoutHost?: string): 
     throw new HttpError("malformed_request", "The Host header is missing");
   }
   if (HOST_PATTERN.test(host)) return;
-  throw new HttpError(
+  throw malformedHost();
+}
+
+export function malformedHost(): HttpError {
+  return new HttpError(
     "malformed_request",
     "The Host header must be one host name with or without a port",
   );

@@ -103,7 +103,7 @@ export class HeadReader {
     const entry = await this.#store.get(HEAD_KEY);
     if (entry !== null && entry.versionstamp === this.#latest?.versionstamp) {
       this.#latestSeenAt = this.#runtime.monotonicNow();
-      if (this.#isLost) this.#expectToFollow(this.#latest, known);
+      this.#noteFound();
       return this.#latest;
     }
     const read = headEntryOf(entry);
@@ -116,11 +116,7 @@ export class HeadReader {
   #expectToFollow(read: HeadEntry, known: HeadEntry | undefined): void {
     if (known === undefined || known.versionstamp === null) return;
     const reason = whyNotAfter(read, known);
-    if (reason === undefined) {
-      if (this.#isLost) this.#report("info", "head_found");
-      this.#isLost = false;
-      return;
-    }
+    if (reason === undefined) return this.#noteFound();
     if (!this.#isLost) {
       this.#report("error", "head_lost", {
         reason,
@@ -129,6 +125,11 @@ export class HeadReader {
     }
     this.#isLost = true;
     throw new HeadLostError(reason);
+  }
+
+  #noteFound(): void {
+    if (this.#isLost) this.#report("info", "head_found");
+    this.#isLost = false;
   }
 
   async #readNext(): Promise<HeadEntry> {
@@ -151,7 +152,7 @@ function whyNotAfter(
   const seen = `this instance has seen one at position ${position}`;
   if (versionstamp === null) return `The store's head record is missing, and ${seen}`;
   if (head.position < position || versionstamp < known.versionstamp!) {
-    return `The store's head record is at position ${head.position}, and ${seen} before`;
+    return `The store's head record is an older one, at position ${head.position}, and ${seen}`;
   }
   if (head.position === position && head.lastHash !== lastHash) {
     return `The store's head record is that of another log, and ${seen}`;

@@ -16,8 +16,8 @@ interface CachedKey {
   generation: number;
   keyPosition: number;
   /**
-   * When the key ends, on the monotonic clock of the runtime, as reckoned when it was read. If somebody sets
-   * the wall clock back later, the key ends no later for that.
+   * Monotonic time at which the key expires or is revoked, computed when the key was read. It limits a cached
+   * key even if the wall clock is set back.
    */
   endsAtMonotonicMs: number;
 }
@@ -56,7 +56,7 @@ export class KeyReader {
     if (this.#byToken.size >= CACHE_LIMIT) this.#byToken.delete(this.#byToken.keys().next().value!);
     const { generation, keyPosition } = head;
     const endsAt = Math.min(key.expiresAt ?? Infinity, key.revokedAt ?? Infinity);
-    const endsAtMonotonicMs = this.#runtime.monotonicNow() + endsAt - now;
+    const endsAtMonotonicMs = this.#runtime.monotonicNow() + endsAt - this.#runtime.now();
     const cached = { key, generation, keyPosition, endsAtMonotonicMs };
     this.#byToken.set(token, cached);
     return this.#alive(cached, now);
@@ -71,7 +71,7 @@ export class KeyReader {
   #stateOf({ key, endsAtMonotonicMs }: CachedKey, now: number): ApiKeyState {
     const state = stateOf(key, now);
     if (state !== "live" || this.#runtime.monotonicNow() < endsAtMonotonicMs) return state;
-    return key.revokedAt === undefined ? "expired" : "revoked";
+    return (key.revokedAt ?? Infinity) < (key.expiresAt ?? Infinity) ? "revoked" : "expired";
   }
 
   async #keyOf(tokenHash: string, { generation }: Head): Promise<ApiKey | undefined> {

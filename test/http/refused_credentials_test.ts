@@ -29,7 +29,7 @@ function stage() {
     const headers = new Headers(
       forwardedFor === undefined ? {} : { "x-forwarded-for": forwardedFor },
     );
-    for (let time = 0; time < times; time++) refused.note("invalid", headers, address);
+    for (let time = 0; time < times; time++) refused.note("invalid", headers, () => address);
   };
   return { runtime, reports, refuse };
 }
@@ -83,29 +83,29 @@ Deno.test("RefusedCredentials tells 1,000 clients apart and counts the others", 
   assert(reports[1].clients.every(({ address }) => address !== "late"));
 });
 
-Deno.test("RefusedCredentials reports the end of X-Forwarded-For, printable and without keys", async () => {
+Deno.test("RefusedCredentials reports the last X-Forwarded-For, printable and without keys", async () => {
   const { runtime, reports, refuse } = stage();
   const secret = "0123456789abcdef".repeat(4) + "01234567";
   const claims = [
     `${"203.0.113.1, ".repeat(50)}198.51.100.7`,
-    `\x1b[31m\u009bevil", "level":"info"\t198.51.100.7`,
-    `pets_${secret} ${"x".repeat(40)}, 198.51.100.7`,
-    `pets\x01_${secret}, 198.51.100.7`,
+    "x".repeat(150),
+    `\x1b[31m\u009bevil" "level":"info"\t198.51.100.7`,
+    `198.51.100.7, pets_${secret} ${"x".repeat(40)}`,
+    `pets\x01_${secret}`,
     "",
   ];
   for (const claim of claims) {
     refuse("192.0.2.1", 1, claim);
     await runtime.advance(10_000);
   }
-  const [long, control, key, hiddenKey, none] = reports.map(({ clients }) =>
-    clients[0].forwardedFor
-  );
-  assertEquals(long?.length, 100);
-  assert(long?.endsWith("203.0.113.1, 198.51.100.7"));
-  assertEquals(control, `[31mevil", "level":"info"198.51.100.7`);
-  assertEquals(key, `pets_… ${"x".repeat(40)}, 198.51.100.7`);
-  assertEquals(hiddenKey, "pets_…, 198.51.100.7");
-  assertEquals(none ?? "", "");
+  assertEquals(reports.map(({ clients }) => clients[0].forwardedFor ?? ""), [
+    "198.51.100.7",
+    "x".repeat(100),
+    `[31mevil" "level":"info"198.51.100.7`,
+    `pets_… ${"x".repeat(40)}`,
+    "pets_…",
+    "",
+  ]);
 });
 
 Deno.test("a key that is not valid is reported with the client's address, a missing one is not", async () => {

@@ -105,7 +105,7 @@ Deno.test("followLog() says that a line is missing, or that the log became short
   await addPets(cut, 2);
   const { head } = await cut.heads.fresh();
   const { done } = follow(cut, { from: 1 });
-  const outcome = assertRejects(() => done, HeadLostError, "is at position 2, and");
+  const outcome = assertRejects(() => done, HeadLostError, "is an older one, at position 2, and");
   await cut.runtime.advance(0);
   const value = encodeHead({ ...head, position: 2 });
   await cut.store.commit({ checks: [], mutations: [{ type: "set", key: HEAD_KEY, value }] });

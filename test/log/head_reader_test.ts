@@ -169,9 +169,9 @@ Deno.test("fresh() refuses a head that is older than one it has seen, or of anot
   const others: [Head, string][] = [
     [
       { ...EMPTY_HEAD, position: 2 },
-      "is at position 2, and this instance has seen one at position 3",
+      "is an older one, at position 2, and this instance has seen one at position 3",
     ],
-    [{ ...EMPTY_HEAD, position: 0 }, "is at position 0"],
+    [{ ...EMPTY_HEAD, position: 0 }, "is an older one, at position 0"],
     [{ ...EMPTY_HEAD, position: 3, lastHash: hash }, "is that of another log"],
   ];
   for (const [head, reason] of others) {
