@@ -76,7 +76,7 @@ export interface Checkpoint {
 
 /** What is audited, and by what. */
 export interface AuditDeps extends Pick<ComparisonDeps, "store" | "runtime" | "matchesStore"> {
-  /** Absent if the store does not tell which records expire. */
+  /** Absent if the store does not expose which records expire. */
   readExpiringRecords?: ReadExpiringRecords;
 }
 

@@ -89,7 +89,7 @@ Deno.test({
       [{ PORT: "-1" }, /^error: PORT must be .*\n$/],
       [
         { HOST: "no host" },
-        /^error: HOST must be a runtime name or an IP address, not "no host"\n$/,
+        /^error: HOST must be a host name or an IP address, not "no host"\n$/,
       ],
       [{ HOST: "192.0.2.1" }, /^error: Cannot listen on 192.0.2.1:0 \(HOST, PORT\): .*\n$/],
       [{ KV_PATH: "ftp://localhost/x" }, /^error: KV_PATH must be a file, .*address\n$/],

@@ -7,7 +7,7 @@ const SOURCES = new URL("../src/", import.meta.url);
 async function run(body: string): Promise<{ code: number; stderr: string }> {
   const program = `
     import { reportCrashes } from "${SOURCES}report_crashes.ts";
-    import { stderrLogger } from "${SOURCES}stderr_report.ts";
+    import { stderrLogger } from "${SOURCES}stderr_logger.ts";
     reportCrashes(stderrLogger);
     ${body}`;
   const { code, stderr } = await new Deno.Command(Deno.execPath(), {

@@ -2,7 +2,7 @@ import { ServiceError } from "../service_error.ts";
 import type { Runtime } from "../runtime.ts";
 import { APPEND_LIMIT_MS } from "../log/appender.ts";
 
-/** How long one that waits for others of its name goes on to wait for the next of them. */
+/** Maximum total wait for calls with the same key, in milliseconds. */
 export const SINGLE_FLIGHT_LIMIT_MS = APPEND_LIMIT_MS;
 
 /** How many may wait for others; one more is refused at once. */

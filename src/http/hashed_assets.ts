@@ -31,7 +31,7 @@ export class HashedAssets {
     return html;
   }
 
-  /** Handles GET and HEAD of a path; `undefined` if it is none of the assets', whatever their hash. */
+  /** Handles GET and HEAD of a path; `undefined` if no asset has its name. A wrong hash gives 404. */
   find(path: string): ((requestHeaders: Headers) => Promise<HttpResponse>) | undefined {
     if (!path.startsWith(this.#prefix, 1)) return undefined;
     const name = path.slice(1 + this.#prefix.length);

@@ -1,7 +1,7 @@
 /** What the service answers, before it becomes a `Response`. */
 export interface HttpResponse {
   status: number;
-  /** `null` where the status knows no body. Bytes are shared, and streamed. */
+  /** `null` if the status has no body. Bytes are shared, and streamed. */
   body: string | Uint8Array | null;
   headers: Record<string, string>;
   /** The headers of the body itself, left out of 304; by default those of JSON. */

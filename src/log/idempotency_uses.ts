@@ -10,7 +10,7 @@ export const USES_REMEMBERED = NAMES_LIMIT;
 /** How far the times of neighbouring events may differ because the clocks of their writers differ. */
 export const CLOCK_TOLERANCE_MS = 60_000;
 
-/** From the first use of a generation on, so that the generation before holds all of a day. */
+/** Duration of a generation. With it, the generation before covers at least 24 hours. */
 const GENERATION_MS = IDEMPOTENCY_LIFETIME_MS + CLOCK_TOLERANCE_MS;
 
 /** One use of an Idempotency-Key: where its event is in the log, and when that happened. */
@@ -54,7 +54,7 @@ function wordOf(hex: string, start: number): number {
   return value;
 }
 
-/** So that times before the first one have a place in 32 bits, too: 24 days. */
+/** Offset that lets 32 bits hold times up to 24 days before the first use. */
 const TIME_BIAS_MS = 2 ** 31;
 
 class Generation {

@@ -35,7 +35,7 @@ interface IssuedKey {
   expiresAt: number;
   /** From when on a rotation refuses it; the earliest time counts. */
   refusedFrom: number;
-  /** Whether it was revoked at once: then the order of the log decides, and no time. */
+  /** Whether it was revoked at once: then the position in the log decides, not the time. */
   isRevoked: boolean;
 }
 
@@ -163,7 +163,7 @@ export class LogVerifier {
   }
 
   #watchClock({ time, position }: RecordedEvent): void {
-    // Times of one form sort as text, and most need no more than that.
+    // Times of one form sort as text, and usually this comparison is enough.
     if (time < this.#lastTime) {
       const setBackMs = Date.parse(this.#lastTime) - Date.parse(time);
       if (setBackMs > CLOCK_TOLERANCE_MS) this.#clockSetBackAt = position;

@@ -21,7 +21,7 @@ export class NameTable {
   #names = new Uint32Array(SMALLEST * NAME_WORDS);
   /** Twice as many as there is room for; 0 in those that are free. */
   #slots = new Uint32Array(2 * SMALLEST);
-  /** What is left of a hash to the right of it is the number of a slot. */
+  /** The slot of a hash is `hash >>> #shift`. */
   #shift = Math.clz32(2 * SMALLEST - 1);
 
   /** The index of a name, or -1. */
@@ -44,7 +44,7 @@ export class NameTable {
     return (this.#slots[slot] & NUMBER_MASK) - 1;
   }
 
-  /** The slot of the name, or the one where it goes. */
+  /** The slot of the name, or the free slot for it. */
   #slotOf(name: Uint32Array): number {
     const slots = this.#slots;
     const last = slots.length - 1;

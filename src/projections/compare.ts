@@ -42,7 +42,7 @@ export interface ComparisonDeps {
   generation: number;
   /** Of events up to this position records may be missing: a replay is still filling them in. */
   mayMissUntil?: number;
-  /** Told of a difference, and of how many of its kind it stands for. */
+  /** Called for each difference; `count` is how many of its kind it represents. */
   differs: (difference: Difference, count: number) => void;
 }
 
@@ -97,7 +97,7 @@ export class Comparison {
     }
   }
 
-  /** How many idempotency records are missing because a clock was wrong, which is no difference. */
+  /** Number of idempotency records that are missing because a clock was wrong; they are not differences. */
   get removedByWrongClock(): number {
     return this.#missing.explained;
   }

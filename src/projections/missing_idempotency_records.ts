@@ -59,7 +59,7 @@ export class MissingIdempotencyRecords {
     }
   }
 
-  /** What no clock explains: records, each with how many it stands for. To be asked at the end. */
+  /** Unexplained records, each with the number of records that it represents. Call once, after the last event. */
   *differences(): Generator<[record: MissingRecord, count: number]> {
     for (const { first, count } of this.#unexplained.values()) {
       const last = first.pop()!;

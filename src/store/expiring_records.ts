@@ -1,5 +1,5 @@
 /**
- * The records of a store that are set to expire. KV's interface does not tell them, and neither does KV
+ * The records of a store that are set to expire. Neither KV's interface exposes them, nor KV
  * Connect; the SQLite file does.
  */
 
@@ -14,10 +14,10 @@ export interface ExpiringRecord {
   expiresAt: number;
 }
 
-/** Reads all records that expire, except idempotency records, which are to. */
+/** Reads the records that expire, without idempotency records, which must expire. */
 export type ReadExpiringRecords = () => Iterable<ExpiringRecord>;
 
-/** How to read them of the store at a path; `undefined` if its engine does not tell. */
+/** How to read them from the store at a path; `undefined` if its engine does not expose them. */
 export function expiringRecordsOf(path: string | undefined): ReadExpiringRecords | undefined {
   if (path === undefined || path === ":memory:" || isAddress(path)) return undefined;
   return () => readFile(path);
