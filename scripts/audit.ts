@@ -5,7 +5,7 @@
  */
 
 import { audit, auditLines, type AuditOptions, type AuditReport } from "../src/audit.ts";
-import { readConfig } from "../src/config.ts";
+import { readStoreConfig } from "../src/config.ts";
 import { splitLines } from "../src/log/log_verifier.ts";
 import { expiringRecordsOf } from "../src/store/expiring_records.ts";
 import { ComparingThread } from "./comparing_thread.ts";
@@ -62,7 +62,7 @@ async function auditWhat(file: string | undefined, options: AuditOptions): Promi
   if (file === undefined) {
     using thread = new ComparingThread();
     const { matchesStore } = thread;
-    const readExpiringRecords = expiringRecordsOf(readConfig().kvPath);
+    const readExpiringRecords = expiringRecordsOf(readStoreConfig().kvPath);
     return await withRetryingStore(
       { examined: true },
       (parts) => audit({ ...parts, matchesStore, readExpiringRecords }, options),

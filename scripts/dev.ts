@@ -4,7 +4,7 @@
  *     deno task dev
  */
 
-import { readConfig } from "../src/config.ts";
+import { readServiceConfig } from "../src/config.ts";
 import { permissionFlags } from "./permission_flags.ts";
 import { EXIT, runTool, UsageError } from "./run_tool.ts";
 
@@ -29,7 +29,7 @@ await runTool({
       throw new UsageError(`Unexpected argument ${JSON.stringify(positionals[0])}`);
     }
     // What cannot be used is told here: the watcher would wait for a change that mends nothing.
-    readConfig();
+    readServiceConfig();
     // A process of its own, because the watcher outlives whatever it watches, a refusal included.
     const flags = ["--watch", ...await permissionFlags(SERVER, [])];
     const watcher = new Deno.Command(Deno.execPath(), { args: ["run", ...flags, SERVER] });

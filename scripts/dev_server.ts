@@ -1,6 +1,6 @@
 /** Serves for development: what `deno task dev` runs, and runs again on every change. */
 
-import { readConfig } from "../src/config.ts";
+import { readServiceConfig } from "../src/config.ts";
 import { issueKey } from "../src/commands/issue_key.ts";
 import { revokeKey } from "../src/commands/revoke_key.ts";
 import { listKeys } from "../src/projections/key_reader.ts";
@@ -19,7 +19,7 @@ const LABEL = "development (deno task dev)";
 const TOKEN_VARIABLE = "DEV_TOKEN";
 
 try {
-  await serve(readConfig(), announce);
+  await serve(readServiceConfig(), announce);
 } catch (error) {
   console.error(`error: ${reasonOf(error)}`);
   Deno.exit(1);

@@ -1,4 +1,4 @@
-import { readConfig } from "../src/config.ts";
+import { readStoreConfig } from "../src/config.ts";
 import { BoundedStore } from "../src/store/bounded_store.ts";
 import { type OpenOptions, openStore } from "../src/store/open_store.ts";
 import { RetryingStore } from "../src/store/retrying_store.ts";
@@ -7,6 +7,6 @@ import { systemRuntime } from "../src/system_runtime.ts";
 
 /** Opens the configured store for a tool that takes its time and nobody's. Throws `OpenStoreError`. */
 export async function openRetryingStore(options: Partial<OpenOptions>): Promise<Store> {
-  const store = await openStore(readConfig().kvPath, { create: false, ...options });
+  const store = await openStore(readStoreConfig().kvPath, { create: false, ...options });
   return new RetryingStore(new BoundedStore(store, systemRuntime), systemRuntime);
 }

@@ -1,4 +1,10 @@
-import { type Config, ConfigError, readConfig } from "../src/config.ts";
+import {
+  ConfigError,
+  readServiceConfig,
+  readStoreConfig,
+  type ServiceConfig,
+  type StoreConfig,
+} from "../src/config.ts";
 
 /** The set in deno.json with the permissions that are the same for every program, run and store. */
 const PERMISSION_SET = "program";
@@ -20,10 +26,15 @@ interface Grants {
  * files that its arguments name and, if it serves, its own port. Nothing else is reached.
  */
 export async function permissionFlags(module: string, args: string[]): Promise<string[]> {
-  const config = readUsableConfig();
   const grants: Grants = { read: [], write: [], net: [] };
-  grantStore(grants, config.kvPath);
-  if (module === "src/main.ts" || module === "scripts/dev_server.ts") grantPort(grants, config);
+  const isServer = module === "src/main.ts" || module === "scripts/dev_server.ts";
+  const config = readUsable<StoreConfig | ServiceConfig>(
+    isServer ? readServiceConfig : readStoreConfig,
+  );
+  if (config !== undefined) {
+    grantStore(grants, config.kvPath);
+    if ("port" in config) grantPort(grants, config);
+  }
   if (module === "scripts/audit.ts") await grantAudit(grants, args);
   if (module === "scripts/restore.ts") await grantRestore(grants, args);
   const { read, write, net } = grants;
@@ -38,12 +49,12 @@ export async function permissionFlags(module: string, args: string[]): Promise<s
   ];
 }
 
-/** The settings, or none if they cannot be used: then the program reports why and ends. */
-function readUsableConfig(): Partial<Config> {
+/** The settings; `undefined` if they cannot be used: then the program reports why and ends. */
+function readUsable<Config>(read: () => Config): Config | undefined {
   try {
-    return readConfig();
+    return read();
   } catch (error) {
-    if (error instanceof ConfigError) return {};
+    if (error instanceof ConfigError) return undefined;
     throw error;
   }
 }
@@ -60,7 +71,7 @@ function grantStore({ write, net }: Grants, kvPath: string | undefined): void {
   net.push(hostname === DENO_DEPLOY_HOST ? "*" : `${hostname}:${port || defaultPort}`);
 }
 
-function grantPort({ net }: Grants, { hostname, port }: Partial<Config>): void {
+function grantPort({ net }: Grants, { hostname, port }: ServiceConfig): void {
   if (hostname === undefined) return;
   const host = hostname.includes(":") ? `[${hostname}]` : hostname;
   // Which port the system chooses for 0 is not known yet, and the server may have to listen on it again.

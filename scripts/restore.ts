@@ -4,7 +4,7 @@
  *     deno task restore FILE|-
  */
 
-import { readConfig } from "../src/config.ts";
+import { readStoreConfig } from "../src/config.ts";
 import {
   type Export,
   ExportRefusedError,
@@ -42,7 +42,7 @@ await runTool({
   async run(_values, [path, ...rest]) {
     if (path === undefined) throw new UsageError("The name of an export is needed, or -");
     if (rest.length > 0) throw new UsageError(`Unexpected argument ${JSON.stringify(rest[0])}`);
-    if (!isDurable(readConfig().kvPath)) {
+    if (!isDurable(readStoreConfig().kvPath)) {
       throw new UsageError("KV_PATH must name a store that outlives this command");
     }
     try {

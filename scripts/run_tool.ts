@@ -1,7 +1,7 @@
 /** How every operators' command runs: flags, help, one line for what went wrong, and an exit code. */
 
 import { parseArgs, type ParseArgsConfig } from "node:util";
-import { readConfig } from "../src/config.ts";
+import { readStoreConfig } from "../src/config.ts";
 import { reasonOf } from "../src/logger.ts";
 import { createService, type Service } from "../src/service.ts";
 import type { Runtime } from "../src/runtime.ts";
@@ -52,7 +52,7 @@ export async function withService<T>(
   { create }: { create: boolean },
   use: (service: Service) => Promise<T>,
 ): Promise<T> {
-  const store = await openStore(readConfig().kvPath, { create });
+  const store = await openStore(readStoreConfig().kvPath, { create });
   const report = () => {};
   const parts = { store, runtime: systemRuntime, report, appendLimitMs: APPEND_LIMIT_MS };
   const service = createService(parts);

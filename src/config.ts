@@ -2,12 +2,17 @@
 
 import { RATE_LIMIT_MAX } from "./http/rate_limiter.ts";
 
-export interface Config {
-  /** `undefined`, like `hostname`, where the platform says what to listen on. */
-  port: number | undefined;
-  hostname: string | undefined;
+/** The settings of the store, which the tools read, too. */
+export interface StoreConfig {
   /** A file, `:memory:` or an http(s) address; `undefined` for the database that the platform attaches. */
   kvPath: string | undefined;
+}
+
+/** The settings of the service. */
+export interface ServiceConfig extends StoreConfig {
+  /** `undefined`, like `hostname`, if the platform says where to listen. */
+  port: number | undefined;
+  hostname: string | undefined;
   /** The origins whose scripts may read answers in a browser. */
   corsOrigins: string[];
   /** Requests a second for each key; `undefined` for no limit. */
@@ -25,19 +30,23 @@ export class ConfigError extends Error {
 
 export const DEFAULT_KV_PATH = ".data/pets.sqlite3";
 
-/** Reads the settings. Throws `ConfigError`. */
-export function readConfig(): Config {
-  const settings = {
+/** Reads the settings of the store. Throws `ConfigError`. */
+export function readStoreConfig(): StoreConfig {
+  return { kvPath: isOnDenoDeploy() ? readKvPathOnDenoDeploy() : readKvPath() };
+}
+
+/** Reads all settings. Throws `ConfigError`. */
+export function readServiceConfig(): ServiceConfig {
+  const isPlatform = isOnDenoDeploy();
+  return {
     corsOrigins: readCorsOrigins(),
     rateLimit: readRateLimit(),
     addresses: { production: readAddress("PUBLIC_URL"), staging: readAddress("STAGING_URL") },
     telemetry: isTelemetryOn(),
+    port: isPlatform ? undefined : readPort(),
+    hostname: isPlatform ? undefined : readHost(),
+    ...readStoreConfig(),
   };
-  if (isOnDenoDeploy()) {
-    const kvPath = readKvPathOnDenoDeploy();
-    return { port: undefined, hostname: undefined, kvPath, ...settings };
-  }
-  return { port: readPort(), hostname: readHost(), kvPath: readKvPath(), ...settings };
 }
 
 /** Whether Deno's OpenTelemetry is on, by the variable that Deno itself looks at. */

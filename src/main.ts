@@ -1,6 +1,6 @@
 /** The service, for production: `deno task start`. Settings come from the environment; see `config.ts`. */
 
-import { readConfig } from "./config.ts";
+import { readServiceConfig } from "./config.ts";
 import { reasonOf } from "./logger.ts";
 import { serve } from "./serve.ts";
 
@@ -34,7 +34,7 @@ if (import.meta.main) {
 
 async function run(): Promise<void> {
   try {
-    await serve(readConfig());
+    await serve(readServiceConfig());
   } catch (error) {
     console.error(`error: ${reasonOf(error)}`);
     Deno.exit(1);

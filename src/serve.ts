@@ -1,4 +1,4 @@
-import type { Config } from "./config.ts";
+import type { ServiceConfig } from "./config.ts";
 import { sleep } from "./runtime.ts";
 import { APPEND_LIMIT_MS } from "./log/appender.ts";
 import { ForeignStoreError } from "./log/head.ts";
@@ -23,7 +23,7 @@ const SHUTDOWN_MS = { drain: 500, close: 500 + APPEND_LIMIT_MS + 200, exit: 4_60
  * remote store that is away is waited for, while the service says that it is not ready.
  */
 export async function serve(
-  config: Config,
+  config: ServiceConfig,
   onListening: (service: Service, address: Deno.NetAddr) => Promise<void> | void = () => {},
 ): Promise<void> {
   const runtime = systemRuntime;
@@ -108,7 +108,7 @@ async function shutDownOnSignal(shutDown: (signal: string) => Promise<void>): Pr
 export class ListenError extends Error {
   override name = "ListenError";
 
-  constructor({ hostname, port }: Config, cause: unknown) {
+  constructor({ hostname, port }: ServiceConfig, cause: unknown) {
     const reason = cause instanceof Deno.errors.AddrInUse
       ? "the port is in use; set PORT to another"
       : reasonOf(cause);

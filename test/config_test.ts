@@ -1,9 +1,9 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { type Config, ConfigError, readConfig } from "../src/config.ts";
+import { ConfigError, readServiceConfig, type ServiceConfig } from "../src/config.ts";
 import { permitted } from "./permitted.ts";
 
 Deno.test({
-  name: "readConfig() reads the origins of CORS_ORIGINS, and none where it is not set",
+  name: "readServiceConfig() reads the origins of CORS_ORIGINS, and none where it is not set",
   ignore: !permitted("env"),
   fn() {
     assertEquals(originsOf(undefined), []);
@@ -17,7 +17,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "readConfig() refuses what no browser sends as an origin, and names CORS_ORIGINS",
+  name: "readServiceConfig() refuses what no browser sends as an origin, and names CORS_ORIGINS",
   ignore: !permitted("env"),
   fn() {
     const invalid = [
@@ -43,7 +43,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "readConfig() takes PUBLIC_URL and STAGING_URL for the addresses that clients use",
+  name: "readServiceConfig() takes PUBLIC_URL and STAGING_URL for the addresses that clients use",
   ignore: !permitted("env"),
   fn() {
     const production = "https://animals.example/store/v1";
@@ -58,7 +58,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "readConfig() refuses a PUBLIC_URL that is no http(s) address whose path ends in /v1",
+  name:
+    "readServiceConfig() refuses a PUBLIC_URL that is no http(s) address whose path ends in /v1",
   ignore: !permitted("env"),
   fn() {
     const faulty = [
@@ -78,7 +79,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "readConfig() refuses a KV_PATH with credentials in it, and does not repeat them",
+  name: "readServiceConfig() refuses a KV_PATH with credentials in it, and does not repeat them",
   ignore: !permitted("env"),
   fn() {
     const faulty: [string, string][] = [
@@ -96,7 +97,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "readConfig() reads RATE_LIMIT, and none if it is not set",
+  name: "readServiceConfig() reads RATE_LIMIT, and none if it is not set",
   ignore: !permitted("env"),
   fn() {
     const limits: [string | undefined, number | undefined][] = [
@@ -113,7 +114,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "readConfig() refuses a RATE_LIMIT that is no whole number from 1 to 1000000",
+  name: "readServiceConfig() refuses a RATE_LIMIT that is no whole number from 1 to 1000000",
   ignore: !permitted("env"),
   fn() {
     for (const text of ["0", "-1", "0.5", "1e3", "1000001", "9".repeat(400), "ten", " 5", "∞"]) {
@@ -132,11 +133,11 @@ function originsOf(text: string | undefined): string[] {
 }
 
 /** Reads the settings with those variables, and leaves the environment as it was. */
-function readWith(variables: Record<string, string | undefined>): Config {
+function readWith(variables: Record<string, string | undefined>): ServiceConfig {
   const before = Object.keys(variables).map((name) => [name, Deno.env.get(name)]);
   setEnv(variables);
   try {
-    return readConfig();
+    return readServiceConfig();
   } finally {
     setEnv(Object.fromEntries(before));
   }

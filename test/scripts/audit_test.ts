@@ -4,6 +4,7 @@ import { permitted } from "../permitted.ts";
 import { runTask } from "../run_task.ts";
 import { changeFile, withSampleFile } from "../sample_file.ts";
 import { linesToBytes } from "../sample_log.ts";
+import { TempStore } from "../temp_store.ts";
 
 const ignore = !permitted("run", "read", "write", "env", "net");
 
@@ -152,4 +153,16 @@ Deno.test({
       assertEquals(broken.code, 1);
       assertMatch(broken.stdout, /The first bad position is 40\.\n- Line 40: The line is no JSON/);
     }),
+});
+
+Deno.test({
+  name: "audit works although a setting of the service cannot be used",
+  ignore: !permitted("run", "read", "write", "env"),
+  async fn() {
+    await using temp = await TempStore.make();
+    await temp.issueKey();
+    const env = { CORS_ORIGINS: "*", PORT: "http", RATE_LIMIT: "none" };
+    const { code, stdout } = await runTask(["audit"], { kvPath: temp.kvPath, env });
+    assertEquals([code, stdout.split("\n")[0]], [0, "Sound: 1 events, 0 pets."]);
+  },
 });
