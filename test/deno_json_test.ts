@@ -35,7 +35,7 @@ Deno.test({
   fn: async () => {
     const { tasks } = await readDenoJson();
     let checked = 0;
-    for (const [task, command] of Object.entries<string>(tasks)) {
+    for (const [task, { command }] of Object.entries<{ command: string }>(tasks)) {
       if (UNLIMITED_TASKS.test(task) || !command.includes("deno run")) continue;
       assert(command.startsWith("deno run -q -P=launcher "), task);
       assertEquals(command.match(/--allow|-A\b/), null, task);

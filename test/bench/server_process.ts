@@ -13,11 +13,18 @@ export interface ServerProcess {
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** The service on a store file, run with the flags of `deno task start`. */
+/**
+ * The service on a store file, with the flags of `deno task start`. The launcher is left out, since its
+ * memory and its processor time are not those of the service.
+ */
 export async function startService(kvPath: string): Promise<ServerProcess> {
   const { tasks } = JSON.parse(await Deno.readTextFile(new URL("deno.json", ROOT)));
-  const [, , ...args] = tasks.start.split(" ");
-  return await start(args, { KV_PATH: kvPath, PORT: "0", HOST: "127.0.0.1" });
+  const [, flags] = tasks.start.command.split(" scripts/launch.ts ");
+  return await start(["--allow-all", ...flags.split(" ")], {
+    KV_PATH: kvPath,
+    PORT: "0",
+    HOST: "127.0.0.1",
+  });
 }
 
 /** The bare server, which gives always the same answer. */
