@@ -28,7 +28,7 @@ interface DescribedHeader {
 
 export const DESCRIPTION: Description = JSON.parse(describeInterface({}));
 
-/** What befalls a path or a method that is no operation. */
+/** Error codes for a path or a method without an operation. */
 const OUTSIDE_CODES: ErrorCode[] = [
   "missing_credentials",
   "invalid_credentials",
@@ -41,7 +41,7 @@ const OUTSIDE_CODES: ErrorCode[] = [
   "store_unavailable",
 ];
 
-/** Headers of HTTP itself, which a description leaves out, as it does those of CORS. */
+/** Headers of HTTP itself. The OpenAPI document omits them, like those of CORS. */
 const TRANSPORT_HEADERS = ["allow", "connection", "content-length", "content-type", "date", "vary"];
 
 const ajv = new Ajv2020({ allErrors: true, strictSchema: false });
@@ -49,8 +49,8 @@ addFormats.default(ajv);
 ajv.addSchema(DESCRIPTION, "description");
 
 /**
- * Asserts that an answer under /v1 is one that the description knows: the status for that operation,
- * every header there and valid and none besides, and the body by its schema.
+ * Asserts that the OpenAPI document describes an answer under /v1: the status for that operation, every
+ * required header, no undescribed header, valid header values, and the body by its schema.
  */
 export function assertDescribed(
   method: string,
@@ -67,7 +67,7 @@ export function assertDescribed(
   assertHeaders(headers, described, at);
   if (status === 405) assert(headers.has("allow"), `Header Allow is missing: ${at}`);
   const json = described.content?.["application/json"];
-  // What a server leaves out of an answer to HEAD is there still before one.
+  // Do not check the body for HEAD: without a server in between, the answer still has one.
   if (method === "HEAD") return;
   if (json === undefined) return assertEquals(text, "", at);
   assertEquals(headers.get("content-type"), "application/json", at);
@@ -80,7 +80,7 @@ export function assertDescribed(
   }
 }
 
-/** Waits for an answer and asserts that it is described. It is left unread. */
+/** Asserts that the answer is described, and resolves to it with its body unread. */
 export async function describedAnswer(
   method: string | undefined,
   path: string,
@@ -92,7 +92,7 @@ export async function describedAnswer(
   return answer;
 }
 
-/** The operation that a request asks for; HEAD is answered as GET is. */
+/** The operation of a request. HEAD uses the operation of GET. */
 function operationOf(method: string, pathname: string): Operation | undefined {
   const template = Object.keys(DESCRIPTION.paths).find((template) =>
     new RegExp(`^/v1${template.replace(/\{\w+\}/, "[^/]+")}$`).test(pathname)
@@ -101,7 +101,7 @@ function operationOf(method: string, pathname: string): Operation | undefined {
   return DESCRIPTION.paths[template][method === "HEAD" ? "get" : method.toLowerCase()];
 }
 
-/** What no operation gives: the errors that do not depend on an operation, with the headers they have there. */
+/** The errors that do not depend on an operation, with the headers that they have in operations. */
 function outside(status: number): DescribedAnswer {
   const { 400: plain, ...responses } = DESCRIPTION.paths["/pets"].get.responses;
   const codes = OUTSIDE_CODES.filter((code) => ERRORS[code].status === status);
@@ -133,7 +133,7 @@ function assertHeaders(headers: Headers, described: DescribedAnswer, at: string)
   }
 }
 
-/** Whether the schema of that name, among the components, takes the value. */
+/** Whether the value is valid by the component schema of that name. */
 export function isDescribed(name: string, value: unknown): boolean {
   return validatorOf({ $ref: `#/components/schemas/${name}` })(value);
 }
@@ -146,7 +146,7 @@ function assertValid(schema: object, value: unknown, at: string): void {
 const validators = new Map<string, ValidateFunction>();
 
 function validatorOf(schema: object): ValidateFunction {
-  // A reference within the description is one to it from here.
+  // Resolve references within the document against the document that ajv knows as `description`.
   const text = JSON.stringify(schema).replaceAll('"#/', '"description#/');
   let validate = validators.get(text);
   if (validate === undefined) {
@@ -156,7 +156,10 @@ function validatorOf(schema: object): ValidateFunction {
   return validate;
 }
 
-/** Numbers as the validator knows them. What `parseExactJson` left a number is no int64. */
+/**
+ * Converts bigints to the numbers that the validator expects. A value that `parseExactJson` left a number is
+ * not an int64.
+ */
 function safeNumbers(value: unknown, at: string): unknown {
   if (typeof value === "bigint") return Number(value);
   assert(typeof value !== "number", `${value} is no int64: ${at}`);

@@ -1,4 +1,6 @@
-/** Damages each record of a store in turn, in each way, and looks whether the audit finds it. */
+/**
+ * Damages each record of a store in every way, one at a time, and checks whether the audit finds the damage.
+ */
 
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { audit } from "../src/audit.ts";
@@ -9,7 +11,7 @@ import { openSampleStore } from "./sample_store.ts";
 
 const encoder = new TextEncoder();
 
-/** `missed` names the damages that the audit did not find. */
+/** `missed` lists the damages that the audit did not find. */
 export async function damageEveryRecord(events: number) {
   using sample = await openSampleStore(events);
   const { store } = sample;
@@ -47,7 +49,7 @@ function* damagesTo(entry: StoreEntry, other: StoreEntry): Generator<[string, Mu
   ]];
 }
 
-/** The value with one letter or digit changed. */
+/** The value with its last digit changed. */
 function changed(value: string | Uint8Array): string | Uint8Array {
   const text = typeof value === "string" ? value : new TextDecoder().decode(value);
   const index = text.search(/[0-9](?=[^0-9]*$)/);
@@ -56,7 +58,7 @@ function changed(value: string | Uint8Array): string | Uint8Array {
   return typeof value === "string" ? altered : encoder.encode(altered);
 }
 
-/** The same text, as bytes where it was text, and the other way round. */
+/** The same text in the other type: bytes for a string, a string for bytes. */
 function inOtherType(value: string | Uint8Array): string | Uint8Array {
   return typeof value === "string" ? encoder.encode(value) : new TextDecoder().decode(value);
 }

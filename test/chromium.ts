@@ -3,7 +3,7 @@ import { permitted } from "./permitted.ts";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
-/** The browser that the tests of the page drive, or `undefined` where there is none or they may not. */
+/** Path of the browser for the tests of the page; `undefined` if it is missing or permissions are missing. */
 export function chromiumPath(): string | undefined {
   if (!permitted("read", "write", "run", "net", "env", "sys")) return undefined;
   return PLACES.find((path) => {
@@ -15,7 +15,7 @@ export function chromiumPath(): string | undefined {
   });
 }
 
-/** Starts that browser, without a window and without traffic of its own. */
+/** Starts the browser without background traffic. */
 export async function launchChromium(executablePath: string | undefined): Promise<Browser> {
   const { chromium } = await import("playwright-core");
   return await chromium.launch({

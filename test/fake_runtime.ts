@@ -1,6 +1,6 @@
 import type { Runtime } from "../src/runtime.ts";
 
-/** A runtime whose time stands still until it is told to go on, and whose ids and secrets can be foretold. */
+/** A runtime whose time passes only on request, with predictable ids and secrets. */
 export class FakeRuntime implements Runtime {
   #now = Date.parse("2026-01-01T00:00:00.000Z");
   #clockOffset = 0;
@@ -30,15 +30,15 @@ export class FakeRuntime implements Runtime {
 
   newId = () => `01HZZZZZZZ${String(++this.#count).padStart(16, "0")}`;
 
-  /** Sets the clock anew, while no time passes. */
+  /** Shifts the clock without advancing time. */
   jumpClock(ms: number): void {
     this.#clockOffset += ms;
   }
 
-  /** How long it is until each of the timers falls due, in milliseconds. */
+  /** Time until each pending timer is due, in milliseconds. */
   waits = () => [...this.#timers].map(({ at }) => at - this.#now);
 
-  /** Lets time pass: runs what falls due in order, and lets what waits for it go on in between. */
+  /** Advances time: runs due timers in order, and settles pending work after each. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     await this.#settled();
@@ -54,7 +54,7 @@ export class FakeRuntime implements Runtime {
     await this.#settled();
   }
 
-  /** Takes note of work that goes on by itself: time does not pass before it is done. */
+  /** Registers pending work. Time does not advance until it has finished. */
   async during<T>(work: Promise<T>): Promise<T> {
     this.#working++;
     try {
@@ -64,7 +64,7 @@ export class FakeRuntime implements Runtime {
     }
   }
 
-  /** Resolves when everything that can go on without more time has gone on. */
+  /** Resolves when no work can make progress without more time. */
   async #settled(): Promise<void> {
     for (let quietTurns = 0; quietTurns < 2;) {
       await new Promise((resolve) => setTimeout(resolve));

@@ -1,4 +1,4 @@
-/** A port of loopback that nobody listens on just now. */
+/** A port on loopback that is currently free. */
 export function freePort(): number {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   return listener.addr.port;

@@ -1,4 +1,4 @@
-/** Short logs at the border between what the service can have written and what not; all hashes fit. */
+/** Short logs that the service can, or just cannot, have written. All their hashes are correct. */
 
 import { type EventBody, type EventMetadata, OPERATOR } from "../events/event.ts";
 import { sha256Hex } from "../src/sha256.ts";
@@ -10,7 +10,7 @@ export interface History {
 }
 
 export interface ImpossibleHistory extends History {
-  /** What is wrong with the last line. */
+  /** The fault of the last line. */
   fault: string;
 }
 
@@ -23,7 +23,7 @@ const DAY_MS = 24 * HOUR_MS;
 
 const BEGIN_MS = Date.parse("2026-01-01T00:00:00.000Z");
 
-/** The time so many milliseconds after the begin. */
+/** The time `ms` milliseconds after the beginning. */
 function at(ms: number): string {
   return new Date(BEGIN_MS + ms).toISOString();
 }
@@ -40,7 +40,7 @@ interface Key {
   issued: Event;
 }
 
-/** A key that is issued at the begin. */
+/** A key that is issued at the beginning. */
 function key(expiresAfterMs?: number): Key {
   const issue = origin(0, OPERATOR);
   const tokenHash = sha256Hex(`token of ${issue.id}`);

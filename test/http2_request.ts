@@ -1,6 +1,6 @@
 /**
- * Sends one request over clear-text HTTP/2, with header fields that no client library sends, and resolves
- * to the bytes of the DATA frames of the response; empty if the server resets the stream.
+ * Sends one request over clear-text HTTP/2, with header fields that client libraries do not send. Resolves to
+ * the text of the response's DATA frames, up to a reset of the stream.
  */
 export async function http2Request(
   port: number,
@@ -34,7 +34,7 @@ export async function http2Request(
   return data;
 }
 
-/** RFC 9113 section 6. */
+/** Frame types and flags (RFC 9113, section 6). */
 const FRAME = { data: 0, headers: 1, reset: 3, settings: 4, goAway: 7 };
 const FLAG = { endStream: 1, endHeaders: 4 };
 
@@ -44,7 +44,10 @@ function frame(type: number, flags: number, stream: number, payload: Uint8Array)
   return concat([Uint8Array.from(head), payload]);
 }
 
-/** A field without index and without Huffman code (RFC 7541 section 6.2.2); both texts below 127 bytes. */
+/**
+ * A literal field without indexing and without Huffman coding (RFC 7541, section 6.2.2). Name and value must
+ * each be shorter than 127 bytes.
+ */
 function literalField([name, value]: [string, string]): Uint8Array {
   const encoder = new TextEncoder();
   const texts = [name, value].map((text) => encoder.encode(text));

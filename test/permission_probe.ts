@@ -1,4 +1,4 @@
-/** Takes the place of a program in a copy of the project, and prints what its permissions let it do. */
+/** Replaces a program in a copy of the project, and prints what its permissions allow. */
 
 const kvPath = Deno.env.get("KV_PATH") || ".data/pets.sqlite3";
 const isAddress = kvPath.startsWith("http:");
@@ -32,7 +32,7 @@ for (const [name, attempt] of Object.entries(attempts)) {
     await attempt();
     allowed.push(name);
   } catch (error) {
-    // What fails for another reason was allowed.
+    // Any other error means that the permission was granted.
     if (!(error instanceof Deno.errors.NotCapable)) allowed.push(name);
   }
 }

@@ -1,18 +1,21 @@
 import { assert } from "@std/assert";
 
-/** A bare TCP connection to a server of this machine, for what no HTTP client sends. */
+/** A TCP connection to a server on this machine, to send what HTTP clients do not send. */
 export interface RawConnection {
-  /** What the server has sent so far and answer() has not taken. */
+  /** Received text that answer() has not taken. */
   readonly received: string;
-  /** Whether the server has ended the connection. */
+  /** Whether the server has closed the connection. */
   readonly ended: boolean;
   write(text: string): Promise<void>;
   closeWrite(): Promise<void>;
-  /** What the server sends first, up to the end of an Error; nothing where it just ends the connection. */
+  /**
+   * Takes the received text once it ends with a JSON object, announces an empty body, or the server closes
+   * the connection.
+   */
   answer(): Promise<string>;
-  /** What the server sends after that, until it is silent for a while. */
+  /** The received text after a short wait, or once the server closes the connection. */
   rest(): Promise<string>;
-  /** Sends as much as the server takes within a time, up to a limit; resolves to the number of bytes. */
+  /** Sends as much as the server accepts within a time, up to a limit. Resolves to the number of bytes. */
   flood(ms: number, limitBytes: number): Promise<number>;
   [Symbol.dispose](): void;
 }
@@ -66,13 +69,13 @@ export async function connect(port: number): Promise<RawConnection> {
       try {
         connection.close();
       } catch {
-        // It has ended already.
+        // It is already closed.
       }
     },
   };
 }
 
-/** Resolves when the condition holds. */
+/** Resolves when the condition holds. Fails after 5 seconds. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   for (let waitedMs = 0; !await condition(); waitedMs += 5) {
     assert(waitedMs < 5_000, "waited too long");

@@ -2,7 +2,7 @@ import type { Outcome } from "./run_task.ts";
 
 const ROOT = new URL("../", import.meta.url);
 
-/** Whether there is a shell that can redirect so. */
+/** Whether bash, which the redirections need, is installed. */
 export function hasBash(): boolean {
   try {
     return new Deno.Command("bash", { args: ["--version"] }).outputSync().success;
@@ -11,13 +11,13 @@ export function hasBash(): boolean {
   }
 }
 
-/** Runs `deno task ARGS` with a redirection of the shell; `&3` is a pipe whose read end is closed. */
+/** Runs `deno task ARGS` with a shell redirection. `&3` is a pipe whose read end is closed. */
 export async function runRedirected(
   args: string[],
   redirection: "1>&3" | "2>&3" | "1>/dev/full",
   kvPath: string,
 ): Promise<Outcome> {
-  // `wait` makes it certain that the reader has ended, and so closed the pipe, before the task writes.
+  // `wait` ensures that the reader has exited, and so closed the pipe, before the task writes.
   const script = `exec 3> >(true); wait $!; exec "$@" ${redirection} 3>&-`;
   const { code, stdout, stderr } = await new Deno.Command("bash", {
     args: ["-c", script, "bash", Deno.execPath(), "task", "--quiet", ...args],

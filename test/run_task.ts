@@ -1,4 +1,4 @@
-/** What a task of deno.json answered, run as an operator does, with the permissions that it has there. */
+/** The result of a task of deno.json. The task runs as an operator runs it, with its own permissions. */
 export interface Outcome {
   code: number;
   stdout: string;
@@ -6,9 +6,9 @@ export interface Outcome {
 }
 
 export interface RunOptions {
-  /** Where the store is. */
+  /** Path or URL of the store. */
   kvPath: string;
-  /** The folder of the project, if it is a copy. */
+  /** The project's folder, if it is a copy. */
   project?: string;
   env?: Record<string, string>;
   stdin?: Uint8Array;
@@ -18,12 +18,12 @@ export interface RunOptions {
 
 const ROOT = new URL("../", import.meta.url);
 
-/** Runs `deno task ARGS` to its end. */
+/** Runs `deno task ARGS` until it exits. */
 export async function runTask(args: string[], options: RunOptions): Promise<Outcome> {
   const { stdin } = options;
   const child = spawnTask(args, options);
   if (stdin !== undefined) {
-    // A task that refuses its input early closes it, which is no failure of the test.
+    // A task that rejects its input early closes it. The test must not fail then.
     await ReadableStream.from([stdin]).pipeTo(child.stdin).catch(() => {});
   } else await child.stdin.close();
   const { code, stdout, stderr } = await child.output();
@@ -47,7 +47,7 @@ export function spawnTask(
   }).spawn();
 }
 
-/** Starts a script itself, not its task: what is killed then is the one that works. */
+/** Starts a script directly, not its task. A signal then reaches the script and not a launcher. */
 export function spawnScript(script: string, args: string[], kvPath: string): Deno.ChildProcess {
   return new Deno.Command(Deno.execPath(), {
     args: ["run", "--quiet", "--allow-all", `scripts/${script}`, ...args],

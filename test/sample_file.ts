@@ -8,17 +8,17 @@ export interface SampleFile {
   folder: string;
   kvPath: string;
   lines: string[];
-  /** Id of the key that lives. */
+  /** Id of the live key. */
   keyId: string;
-  /** The store of the file, open until `use` has ended. */
+  /** The open store of the file. It is closed after `use`. */
   store: Store;
 }
 
-/** A folder of its own with a store file in it that holds the sample. */
+/** Calls `use` with a temporary folder that holds the sample in a store file. */
 export async function withSampleFile(use: (parts: SampleFile) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir();
   const kvPath = `${folder}/pets.sqlite3`;
-  // The records that expire do so by the real clock.
+  // Records expire by the real clock.
   const lines = sampleLog(40, { since: Date.now() });
   try {
     const store = new KvStore(await Deno.openKv(kvPath));
@@ -33,7 +33,7 @@ export async function withSampleFile(use: (parts: SampleFile) => Promise<void>):
   }
 }
 
-/** Writes to the file past the service. */
+/** Changes the store file without the service. */
 export async function changeFile(kvPath: string, mutations: Mutation[]): Promise<void> {
   const store = new KvStore(await Deno.openKv(kvPath));
   await store.commit({ checks: [], mutations });

@@ -11,15 +11,15 @@ import { sha256Hex } from "../src/sha256.ts";
 const encoder = new TextEncoder();
 const FIRST_INSTANT = Date.parse("2026-01-01T00:00:00.000Z");
 
-/** Every so many events of the sample, a key is issued; its predecessor is revoked right after. */
+/** Number of events from one issued key to the next. The event after it revokes the previous key. */
 const KEY_EVERY = 10;
 
 export interface SampleOptions {
-  /** When the first event happened, in milliseconds since the Unix epoch; the others follow by the second. */
+  /** Start time, in milliseconds since the Unix epoch. Events follow at intervals of one second. */
   since?: number;
 }
 
-/** A sound log of that length with events of all kinds, as the service would have written it. */
+/** A valid log of that length with events of all types, as the service would have written it. */
 export function sampleLog(length: number, { since = FIRST_INSTANT }: SampleOptions = {}): string[] {
   const events: (EventBody & EventMetadata)[] = [];
   let pets = 0;
@@ -53,13 +53,13 @@ export function sampleLog(length: number, { since = FIRST_INSTANT }: SampleOptio
   return linesOf(events);
 }
 
-/** The id of the one key of a sample that was not revoked; none in an empty one. */
+/** The id of the newest key of a sample, which is not revoked; empty if the sample has no key. */
 export function liveKeyOf(lines: string[]): string {
   const issue = lines.findLast((line) => line.includes('"type":"ApiKeyIssued"'));
   return issue === undefined ? "" : JSON.parse(issue).id;
 }
 
-/** The lines of events in that order; all hashes fit. */
+/** Encodes events in that order, with correct hashes. */
 export function linesOf(events: (EventBody & EventMetadata)[]): string[] {
   let previousHash = GENESIS_HASH;
   return events.map((event, index) => {
@@ -69,7 +69,7 @@ export function linesOf(events: (EventBody & EventMetadata)[]): string[] {
   });
 }
 
-/** The lines with that one put in place of one, and with it all hashes after it made to fit. */
+/** Replaces one line and corrects all hashes after it. */
 export function rewritten(lines: string[], index: number, line: string): string[] {
   const all = [...lines];
   all[index] = line;

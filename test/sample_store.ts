@@ -12,12 +12,14 @@ import { liveKeyOf, sampleLog } from "./sample_log.ts";
 
 const encoder = new TextEncoder();
 
-/** A store of its own in memory that holds the sample log of that length, as the service would have left it. */
+/**
+ * Opens a new store in memory that holds the sample log of that length, as the service would have left it.
+ */
 export async function openSampleStore(length: number) {
   const store = new KvStore(await Deno.openKv(":memory:"));
   const runtime = new FakeRuntime();
   const lines = sampleLog(length, { since: runtime.now() });
-  // The sample's ids are those that the runtime would give first.
+  // The sample has used the first ids of the runtime, so skip them.
   for (let used = 0; used < length; used++) runtime.newId();
   const head = await writeLog(store, runtime, lines);
   return {
@@ -30,7 +32,7 @@ export async function openSampleStore(length: number) {
   };
 }
 
-/** Writes lines, the records of generation 1 and the head, unchecked. */
+/** Writes the lines, the records of generation 1 and the head, without checks. */
 export async function writeLog(store: Store, runtime: Runtime, lines: string[]): Promise<Head> {
   const verifier = new LogVerifier();
   const mutations: Mutation[] = [];

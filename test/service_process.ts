@@ -2,11 +2,11 @@ import { describedAnswer } from "./assert_described.ts";
 
 const ROOT = new URL("../", import.meta.url);
 
-/** A service in a process of its own, as `deno task start` runs it, on loopback and a free port. */
+/** A service in its own process, started as `deno task start` does, on loopback and a free port. */
 export class ServiceProcess implements AsyncDisposable {
-  /** Where it serves: `http://127.0.0.1:PORT`. */
+  /** The service's address: `http://127.0.0.1:PORT`. */
   readonly address: string;
-  /** What it said on standard error so far, a line an element. */
+  /** Lines on standard error so far. */
   readonly lines: string[];
   #process: Deno.ChildProcess;
   #reading: Promise<void>;
@@ -23,7 +23,7 @@ export class ServiceProcess implements AsyncDisposable {
     this.#reading = reading;
   }
 
-  /** Resolves when it listens. `within` is a command that runs another one, such as prlimit. */
+  /** Resolves when the service listens. `within` is a command that runs another command, such as prlimit. */
   static start(
     kvPath: string,
     env: Record<string, string> = {},
@@ -52,12 +52,12 @@ export class ServiceProcess implements AsyncDisposable {
     return this.#process.pid;
   }
 
-  /** Sends it a signal that does not end it. */
+  /** Sends a signal that does not end the process. */
   signal(signal: Deno.Signal): void {
     this.#process.kill(signal);
   }
 
-  /** Sends a request with that key. */
+  /** Sends a request with that key's token. */
   send(path: string, token: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers);
     headers.set("authorization", `Bearer ${token}`);
@@ -65,7 +65,7 @@ export class ServiceProcess implements AsyncDisposable {
     return describedAnswer(init.method, path, answering);
   }
 
-  /** Adds a pet and resolves to the status of the answer. */
+  /** Adds a pet and resolves to the status code. */
   async add(pet: unknown, token: string, headers: Record<string, string> = {}): Promise<number> {
     const response = await this.send("/v1/pets", token, {
       method: "POST",
@@ -76,17 +76,17 @@ export class ServiceProcess implements AsyncDisposable {
     return response.status;
   }
 
-  /** Ends it as an operator does, and resolves to its exit code. */
+  /** Stops the process as an operator does, and resolves to its exit code. */
   async stop(signal: Deno.Signal = "SIGTERM"): Promise<number> {
     try {
       this.#process.kill(signal);
     } catch {
-      // It has ended by itself.
+      // It has already exited.
     }
     return await this.ended();
   }
 
-  /** Resolves to its exit code when it has ended. */
+  /** Resolves to the exit code when the process has exited. */
   async ended(): Promise<number> {
     const { code } = await this.#process.status;
     await this.#reading.catch(() => {});
@@ -98,7 +98,7 @@ export class ServiceProcess implements AsyncDisposable {
   }
 }
 
-/** Calls `take` with every line of a stream of text. */
+/** Calls `take` with every line of a text stream. */
 export async function readLines(
   stream: ReadableStream<Uint8Array>,
   take: (line: string) => void,

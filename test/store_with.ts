@@ -1,6 +1,6 @@
 import type { Store } from "../src/store/store.ts";
 
-/** A store with some of its methods in another form. */
+/** A store with some of its methods replaced. */
 export function storeWith(store: Store, others: Partial<Store>): Store {
   return {
     get: (key) => store.get(key),

@@ -3,10 +3,10 @@ import { createService, type Service } from "../src/service.ts";
 import { openStore } from "../src/store/open_store.ts";
 import { systemRuntime } from "../src/system_runtime.ts";
 
-/** A store in a file of its own, for processes to share, that is gone when disposed of. */
+/** A temporary store file that several processes can share. */
 export class TempStore implements AsyncDisposable {
   readonly kvPath: string;
-  /** Holds the store's files and nothing else. */
+  /** The folder of the store's files; it holds nothing else. */
   readonly folder: string;
 
   private constructor(folder: string) {
@@ -14,12 +14,12 @@ export class TempStore implements AsyncDisposable {
     this.kvPath = `${folder}/pets.sqlite3`;
   }
 
-  /** `parent` is where its folder lies; without it, where temporary files are. */
+  /** Creates the folder in `parent`, by default in the system's temporary folder. */
   static async make(parent?: string): Promise<TempStore> {
     return new TempStore(await Deno.makeTempDir(parent === undefined ? {} : { dir: parent }));
   }
 
-  /** Opens the store beside the processes, as a tool does. */
+  /** Opens the store next to the processes that use it, as a tool does. */
   async use<T>(work: (service: Service) => Promise<T>): Promise<T> {
     const store = await openStore(this.kvPath, { create: true });
     const service = createService({ store, runtime: systemRuntime, report: () => {} });
@@ -31,7 +31,7 @@ export class TempStore implements AsyncDisposable {
     }
   }
 
-  /** Issues a key, and resolves to its text. */
+  /** Issues a key and resolves to its token. */
   async issueKey(): Promise<string> {
     return (await this.use((service) => issueKey(service, { label: "test" }))).token;
   }

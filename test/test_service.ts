@@ -11,22 +11,22 @@ export interface TestService extends Service, Client {
   runtime: FakeRuntime;
   keyId: string;
   token: string;
-  /** What the service reported, as [level, event, details]. */
+  /** Log entries of the service, as [level, event, details]. */
   reports: [string, string, Record<string, unknown> | undefined][];
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** Ways to send requests. */
 export interface Client {
-  /** Sends a request as it is, without a key. */
+  /** Sends a request without a key. */
   sendBare(path: string, init?: RequestInit): Promise<Response>;
   /** Sends a request with the live key, unless `headers` say otherwise. */
   send(path: string, init?: RequestInit): Promise<Response>;
-  /** Sends a body to be added as a pet; what is no text or bytes is sent as JSON. */
+  /** Sends a request to add a pet. A body that is not text or bytes is sent as JSON. */
   add(pet: unknown, headers?: HeadersInit): Promise<Response>;
 }
 
-/** `wrap` may put something between the service and its store. */
+/** `wrap` may decorate the store of the service. */
 export async function openTestService(
   wrap: (store: Store) => Store = (store) => store,
   options: Pick<ServiceOptions, "corsOrigins" | "rateLimit"> = {},
@@ -47,7 +47,7 @@ export async function openTestService(
   const close = async () => {
     let isDrained = false;
     const drained = service.appender.drain().finally(() => isDrained = true);
-    // Time stands still, and a commit that failed waits for its next try.
+    // Fake time does not advance by itself, and a failed commit waits for its retry.
     while (!isDrained) await runtime.advance(BACKOFF_LIMIT_MS);
     await drained;
     store.close();
@@ -63,7 +63,7 @@ export async function openTestService(
   };
 }
 
-/** The store, with a runtime that lets its calls end before time goes on. */
+/** Lets the calls of the store finish before the fake time advances. */
 function awaitedBy(runtime: FakeRuntime, store: Store): Store {
   return {
     get: (key) => runtime.during(store.get(key)),
@@ -73,7 +73,7 @@ function awaitedBy(runtime: FakeRuntime, store: Store): Store {
   };
 }
 
-/** A client that has a key, over whatever carries its requests. It holds every answer to the description. */
+/** A client with a key, over any transport. It asserts that every answer is described. */
 export function clientOf(token: string, carry: Client["sendBare"]): Client {
   const sendBare: Client["sendBare"] = (path, init = {}) =>
     describedAnswer(init.method, path, carry(path, init));

@@ -1,6 +1,6 @@
 /**
- * Judges what clients were told by what really happened. Knows the promises of the service and
- * nothing of its code.
+ * Checks the answers that clients got against what the store really holds. It knows the promises of the
+ * service, not its code.
  */
 
 import { createHash } from "node:crypto";
@@ -18,16 +18,18 @@ import { forgottenAt, type LandedLine, type LandedPet, type Oracle } from "./ora
 import type { Violations } from "./violations.ts";
 
 /**
- * Longest time to an answer, in milliseconds: of a read two reads of the head (the one under way and
- * the one after), one of the key and one of the pets, of 2 seconds each; of an addition two of the head,
- * one of the key, and 3.5 seconds for the outcome; of one with an Idempotency-Key also up to 10 seconds
- * for others with the same, and a read at the end.
+ * Maximum time to an answer, in milliseconds.
+ * - A read takes two reads of the head (the one under way and the next), one of the key and one of the pets,
+ * each up to 2 seconds.
+ * - A create takes two reads of the head, one of the key, and 3.5 seconds for the outcome.
+ * - A create with an Idempotency-Key also waits up to 10 seconds for others with the same key, and ends with
+ * a read.
  */
 const READ_LIMIT_MS = 8_000 + 100;
 const CREATE_LIMIT_MS = 9_500 + 100;
 const SAFE_CREATE_LIMIT_MS = CREATE_LIMIT_MS + 10_000 + READ_LIMIT_MS;
 
-/** Codes of 503 answers that promise that nothing was stored. */
+/** Error codes of 503 answers that promise that nothing was stored. */
 const NOTHING_STORED = ["store_unavailable", "overloaded", "shutting_down"];
 
 export function check(history: History, oracle: Oracle, violations: Violations): void {
@@ -39,7 +41,7 @@ class Checker {
   #violations: Violations;
   #keys: Map<string, KeyLife>;
   #petsByName = new Map<string, LandedPet[]>();
-  /** The first request that each key of a machine was accepted for, by machine and key. */
+  /** The first request for which a node accepted a key, by node and key. */
   #firstUses = new Map<string, Exchange>();
 
   constructor(oracle: Oracle, violations: Violations) {
@@ -109,10 +111,10 @@ class Checker {
     }
   }
 
-  /** A key that stood from beginning to end is good, one that stood at no moment is not. */
+  /** The service must accept a key that was valid throughout the request, and refuse one that never was. */
   #checkCredentials(exchange: Exchange): void {
     const { status } = exchange.answer!;
-    // A service that cannot ask the store cannot tell, and says so.
+    // A service that cannot read the store cannot check the key. It answers 503.
     if (status === 503) return;
     const { mayStand, mayFall } = this.#standing(exchange);
     if (status === 401 && !mayFall) this.#fault(exchange, "a good key was refused");
@@ -127,10 +129,11 @@ class Checker {
     const { earliest, latest } = machine.clockBetween(startAt, endAt);
     let mayStand = life.issued.step <= endStep;
     let mayFall = life.issued.step > startStep;
-    // A cached key ends by the clock as it was when the key was read, too.
+    // The node may also have computed the end of a cached key by its clock when it read the key.
     const latestReckoned = Math.max(latest, Math.ceil(endAt + machine.mostAhead(endAt)));
     for (const { from, step } of life.ends) {
-      // An end at once holds from its commit on, whatever the clocks say; one ahead, by the clock.
+      // An immediate end applies from its commit, whatever the clocks show. A later end applies by the node's
+      // clock.
       const surely = step <= startStep &&
         (from === undefined || earliest >= from || this.#hasEndedInCache(exchange, from));
       const perhaps = step <= endStep && (from === undefined || latestReckoned >= from);
@@ -149,9 +152,9 @@ class Checker {
   }
 
   /**
-   * Whether a key ended before the request by the clock that its machine had when it cached the key. That
-   * is known if the clock jumped only after the key was accepted there, and no event of a key or change of
-   * the generation has made the machine read the key again.
+   * Whether a key ended before the request by the clock that its node had when it cached the key. This is
+   * known under two conditions: the clock jumped only after the node accepted the key, and since then no key
+   * event or change of the generation made the node read the key again.
    */
   #hasEndedInCache({ bearer, machine, startAt, endStep }: Exchange, from: number): boolean {
     if (bearer.kind !== "key") return false;
@@ -162,7 +165,7 @@ class Checker {
     return !this.#oracle.keyChangeSteps.some((step) => step >= first.startStep && step <= endStep);
   }
 
-  /** A list is right if at some moment of the request the store held what it shows. */
+  /** A list is correct if the store held exactly that page at some moment of the request. */
   #checkList(exchange: Exchange, ask: ListAsk): void {
     const { startStep, endStep } = exchange;
     const shown = contentOf(exchange, ask.held);
@@ -191,7 +194,10 @@ class Checker {
     }
   }
 
-  /** Every createAttempt once at the most, the acknowledged ones once, the refused ones not at all. */
+  /**
+   * Without an Idempotency-Key, a create attempt adds at most one pet. An acknowledged attempt must have
+   * added its pet; an attempt that only got refusals must not.
+   */
   #checkCreateAttempts(exchanges: Exchange[]): void {
     const createAttempts = new Map<string, Exchange[]>();
     for (const exchange of exchanges) {
@@ -244,7 +250,7 @@ class Checker {
     }
   }
 
-  /** No pet is added with a key that no longer stood where the log says that it was added. */
+  /** No pet's event comes after the immediate revocation of its key or before its issue. */
   #checkActors(): void {
     for (const pet of this.#oracle.pets) {
       const life = this.#keys.get(pet.event.actor);
@@ -257,7 +263,7 @@ class Checker {
     }
   }
 
-  /** One Idempotency-Key makes one pet, until it is forgotten by the clock of who decides. */
+  /** One Idempotency-Key adds one pet until it expires by the clock of the node that decides. */
   #checkIdempotency(): void {
     const last = new Map<string, LandedPet>();
     for (const pet of this.#oracle.pets) {
@@ -299,22 +305,27 @@ class Checker {
   }
 }
 
-/** What a client sees after an answer to a read: what it was told, or where that is 304 what it held. */
+/**
+ * The content that a client has after a read: the body of a 200, or after a 304 the content that it already
+ * held.
+ */
 function contentOf({ answer }: Exchange, held: Held | undefined) {
   const { status, body, headers } = answer!;
   if (status === 200) return { body, link: headers.get("link") };
   return status === 304 ? held : undefined;
 }
 
-/** A clock shows whole milliseconds. */
+/** Clocks show whole milliseconds. */
 const CLOCK_STEP_MS = 1;
 
-/** How long before its commit a decision can have been taken, in milliseconds. */
+/** Maximum time between a decision and its commit, in milliseconds. */
 const UNDER_WAY_MS = 30_000;
 
 interface KeyLife {
   issued: LandedLine;
-  /** Each with the clock time from which on it holds; absent where it holds at once. */
+  /**
+   * Ends of the key. `from` is the clock time from which an end applies; absent if it applies immediately.
+   */
   ends: { from?: number; step: number; position: number; isEvent: boolean }[];
 }
 
@@ -343,7 +354,7 @@ function isRefused({ answer }: Exchange): boolean {
   return NOTHING_STORED.includes(JSON.parse(answer.body).code);
 }
 
-/** The page that the interface and the design ask for, of these pets and no others. */
+/** The expected page of these pets. */
 function pageOf(pets: LandedPet[], { limit = 20, status, cursor }: ListAsk) {
   const all = pets.filter((pet) =>
     (status === undefined || pet.status === status) && (cursor === undefined || pet.id < cursor)

@@ -1,4 +1,4 @@
-/** The code under test: the real one, or a copy of it that was changed on purpose. */
+/** The code under test: the real code or a mutant of it. */
 
 export type Code =
   & Pick<typeof import("../../src/service.ts"), "createService">
@@ -27,7 +27,7 @@ const MODULES = [
   "src/store/retrying_store.ts",
 ];
 
-/** Loads the service below a folder, given with its slash at the end. */
+/** Loads the service below a folder. The URL of the folder must end in a slash. */
 export async function loadCode(root = new URL("../../", import.meta.url)): Promise<Code> {
   const modules = await Promise.all(MODULES.map((path) => import(new URL(path, root).href)));
   return Object.assign({}, ...modules);

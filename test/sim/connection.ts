@@ -5,22 +5,22 @@ import type { Random } from "./random.ts";
 import { type CommitFate, type FaultProfile, LATE_MS, type ReadFate } from "./fault_profile.ts";
 import type { World } from "./world.ts";
 
-/** Longest time of a `slow` answer, in milliseconds: longer than the service waits for one. */
+/** Maximum delay of a `slow` answer, in milliseconds. It exceeds the time that the service waits. */
 const SLOW_MS = 4_000;
 
-/** The one store of a world, and what its clients have to expect of it. */
+/** A simulated store and the faults that its clients currently see. */
 export interface SimulatedStore {
   world: World;
   model: ModelStore;
-  /** Changes as the faultProfile does. */
+  /** The current faults. The simulation replaces the profile during a run. */
   faultProfile: FaultProfile;
-  /** Until when the store is away; and whether it refuses meanwhile, or says nothing. */
+  /** Until when the store is away, and whether it then refuses calls or does not answer. */
   away: { until: number; refuses: boolean };
-  /** Whose commit is being done, for who watches the store. */
+  /** The node whose commit the store is applying. The oracle reads it. */
   committing: Node | undefined;
 }
 
-/** A machine's way to the store: whatever may happen to a call between two machines happens here. */
+/** A node's connection to the store. It simulates everything that can happen to a call on the network. */
 export class Connection implements Store {
   readonly #site: SimulatedStore;
   readonly #machine: Node;
@@ -84,7 +84,10 @@ export class Connection implements Store {
             told();
           }));
       };
-      /** Lets it happen at the store, and gives its outcome to `then`. */
+      /**
+       * Performs the call at the store after a delay, then calls `then` with a function that reports the
+       * outcome.
+       */
       const happen = (after: number, then: (told: () => void) => void) => {
         this.#arrive(after, () => {
           world.trace(`${this.#machine.name} ${what}`);
@@ -108,10 +111,10 @@ export class Connection implements Store {
         case "failedAfter":
           return happen(this.#way(), () => answer(fail));
         case "resent":
-          // The client of the network heard nothing of the first, and sent it again.
+          // The network client got no answer to the first commit and sent it again.
           return happen(this.#way(), () => happen(this.#way(), (told) => answer(told)));
         case "resentLater":
-          // The first was under way for long, and the second overtook it.
+          // The first commit is delayed, and the second overtakes it.
           happen(this.#late(), () => {});
           return happen(this.#way(), (told) => answer(told));
         case "silentAfter":
@@ -124,13 +127,13 @@ export class Connection implements Store {
     });
   }
 
-  /** What was sent arrives even where its sender has died since. */
+  /** Delivers a call to the store, even if its sender has died since. */
   #arrive(after: number, act: () => void, refuse: () => void): void {
     const { world, away } = this.#site;
     world.after(after, () => {
       if (world.now >= away.until) return act();
       if (away.refuses) return refuse();
-      // Nobody answers; some of what was sent waits at the door until the store is back.
+      // The store does not answer. Some calls wait until it is back; the others are lost.
       if (this.#random.chance(0.5)) this.#arrive(away.until - world.now + this.#way(), act, refuse);
     });
   }

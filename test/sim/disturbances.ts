@@ -1,15 +1,15 @@
 import type { Fleet } from "./fleet.ts";
 import type { Random } from "./random.ts";
 
-/** Between two disturbances, in milliseconds: drawn anew for each seed. */
+/** Mean times between two disturbances, in milliseconds. Every seed picks one. */
 const PACES_MS = [300, 2_000, 10_000];
 
 const CLOCK_JUMPS_MS = [10, 1_000, 10_000, 600_000];
 
-/** Furthest that jumps may take a clock from the true time, in milliseconds: half an hour. */
+/** Maximum offset that jumps may give a clock, in milliseconds: half an hour. */
 const CLOCK_LIMIT_MS = 1_800_000;
 
-/** Lets machines die, stop and stand still, clocks jump and the store go away, until `isOver`. */
+/** Kills, stops and pauses nodes, makes clocks jump and takes the store away, until `isOver`. */
 export async function disturb(fleet: Fleet, isOver: () => boolean): Promise<void> {
   const { world, site } = fleet;
   const random = world.random.fork();
@@ -45,7 +45,7 @@ export async function disturb(fleet: Fleet, isOver: () => boolean): Promise<void
         const ms = random.between(10, random.pick([200, 3_000, 12_000]));
         site.away = { until: world.now + ms, refuses: random.chance(0.5) };
         world.trace(`the store is away for ${ms.toFixed(0)} ms`);
-        // Misfortunes come together: who waits for the store looks at a clock that is set meanwhile.
+        // Combine faults: clocks may jump while nodes wait for the store.
         for (let other = 0; weights.jump > 0 && other < fleet.size; other++) {
           world.after(
             random.between(0, Math.min(ms, 3_000)),

@@ -1,14 +1,20 @@
-/** What a store may do to its clients, and how often: drawn anew for every seed, so that seeds differ in kind. */
+/**
+ * The faults of a store and their frequency. Every seed draws its own profile, so that seeds differ in kind.
+ */
 
 import type { Random } from "./random.ts";
 
-/** What becomes of a read. */
+/** The outcome of a read. */
 export type ReadFate = "answered" | "locked" | "failed" | "silent" | "slow";
 
 /**
- * What becomes of a commit. Beside those of a read: `failedAfter` landed and reports failure,
- * `resent` landed and was sent again by the network's client, which then met itself, `silentAfter`
- * landed and never answers, `late` lands after its client gave up.
+ * The outcome of a commit. The additional ones:
+ * - `failedAfter`: it is applied but reports failure.
+ * - `resent`: it is applied, then the network client sends it again, and the second conflicts with the first.
+ * - `resentLater`: like `resent`, but the second commit overtakes the first.
+ * - `silentAfter`: it is applied but never answers.
+ * - `late`: it arrives late, usually after its client has given up.
+ * - `lateSilent`: like `late`, but it never answers.
  */
 export type CommitFate =
   | ReadFate
@@ -22,13 +28,16 @@ export type CommitFate =
 export interface FaultProfile {
   read: Record<ReadFate, number>;
   commit: Record<CommitFate, number>;
-  /** The usual time of one way between a machine and the store, in milliseconds. */
+  /** Usual one-way latency between a node and the store, in milliseconds. */
   latencyMs: number;
-  /** How often a way takes up to a hundred times as long. */
+  /** Probability that a one-way latency is a hundred times as long. */
   tailProbability: number;
 }
 
-/** How long a commit of fate `late` is on its way, in milliseconds: around and beyond every limit of time. */
+/**
+ * Delay of a `late` commit, in milliseconds. It may be shorter or much longer than the time limits of the
+ * service.
+ */
 export const LATE_MS = { low: 500, high: 15_000 };
 
 export const CALM: FaultProfile = {
@@ -50,7 +59,7 @@ export const CALM: FaultProfile = {
   tailProbability: 0,
 };
 
-/** Each fault is in some seeds not at all, in some rare, in some frequent. */
+/** Draws a profile. A given fault is absent in some seeds, rare in others and frequent in others. */
 export function drawFaultProfile(random: Random): FaultProfile {
   const severity = random.pick([0, 0.5, 1, 1, 3]);
   const weight = () => severity * random.pick([0, 0, 0.002, 0.01, 0.04, 0.1]);

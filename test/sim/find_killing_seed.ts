@@ -3,15 +3,15 @@ import { withMutant } from "./mutant_code.ts";
 import { type Mutant, MUTANT_SEEDS } from "./mutants.ts";
 import { simulate } from "./simulation.ts";
 
-/** How a mutant was found. */
+/** The seed that found a mutant, and the first violation. */
 export interface Kill {
   seed: number;
   violation: string;
 }
 
 /**
- * Runs a mutant on one seed after the other until one is found on which it fails and the real code does
- * not; `undefined` where there is none.
+ * Searches the seeds in order for one on which the mutant fails and the real code does not. Resolves to
+ * `undefined` if no seed is found.
  */
 export function findKillingSeed(mutant: Mutant, seeds = MUTANT_SEEDS): Promise<Kill | undefined> {
   return withMutant(mutant, async (mutated) => {

@@ -11,37 +11,43 @@ import { Violations } from "./violations.ts";
 import { CALM } from "./fault_profile.ts";
 import { World } from "./world.ts";
 
-/** How long a shutdown waits for answers, then for the appender too, then for answers without a store. */
+/**
+ * Limits of a shutdown, in milliseconds: for open requests, then also for the appender, then for open
+ * requests after the store was closed.
+ */
 const SHUTDOWN_MS = { drain: 1_000, close: 3_200, exit: 400 };
 
-/** How much later than asked the store takes away what expires, at the most; in milliseconds. */
+/** Maximum delay until the store removes an expired record, in milliseconds. */
 const EXPIRY_LAG_MS = 60_000;
 
-/** How far the clocks are from the true time at the beginning, at the most; in milliseconds. */
+/** Maximum initial offset of a node's clock from the true time, in milliseconds. */
 const CLOCK_OFFSET_MS = 2_000;
 
-/** One instance of the service on its machine. */
+/** One instance of the service and its node. */
 interface Instance {
   machine: Node;
   service: Service;
-  /** How many requests have no answer yet. */
+  /** Number of requests without an answer. */
   open: number;
   isStopping: boolean;
 }
 
-/** How a command is run. */
+/** How to run a command. */
 export interface Circumstances {
-  /** The instance to run it within, if that runs; without it, it has a machine of its own. */
+  /**
+   * The instance in which to run the command, if that instance is up. Otherwise the command gets its own
+   * node.
+   */
   slot?: number;
-  /** When a machine of its own dies, unless the command is done before; in milliseconds. */
+  /** Time after which the command's own node dies, unless the command has finished, in milliseconds. */
   diesAfterMs?: number;
 }
 
 export interface RetryingCircumstances {
   diesAfterMs?: number;
-  /** When its machine stands still for how long. */
+  /** When the node pauses, and for how long. */
   pause?: { afterMs: number; ms: number };
-  /** The store that it works on, where it is not that of the service. */
+  /** The store to work on, if it is not that of the service. */
   site?: SimulatedStore;
 }
 
@@ -51,14 +57,14 @@ export interface CommandResult<T> {
   reason?: unknown;
 }
 
-/** One store, some instances of the real service on it, and the tools of its operators. */
+/** One store, some instances of the real service on it, and the operators' tools. */
 export class Fleet {
   readonly world: World;
   readonly site: SimulatedStore;
   readonly oracle: Oracle;
   readonly violations = new Violations();
   readonly history: History = { exchanges: [], keyCommands: [], exports: [] };
-  /** How many requests have no answer yet although their machine lives. */
+  /** Number of requests without an answer on nodes that are alive. */
   open = 0;
   #code: Code;
   #instances: (Instance | undefined)[];
@@ -93,13 +99,13 @@ export class Fleet {
     this.#instances[slot] = { machine, service, open: 0, isStopping: false };
   }
 
-  /** Ends an instance as a power cut does. */
+  /** Ends an instance as a power failure does. */
   kill(slot: number): void {
     this.#instances[slot]?.machine.die();
     this.#instances[slot] = undefined;
   }
 
-  /** Ends an instance as `serve()` does at SIGTERM, while others may send requests to it still. */
+  /** Ends an instance as `serve()` does on SIGTERM. It accepts no further requests. */
   async stop(slot: number): Promise<void> {
     const instance = this.#instances[slot];
     if (instance === undefined || instance.isStopping) return;
@@ -118,7 +124,10 @@ export class Fleet {
     if (this.#instances[slot] === instance) this.#instances[slot] = undefined;
   }
 
-  /** Sends a request to an instance, and writes both sides down. `undefined` where it does not run. */
+  /**
+   * Sends a request to an instance and records the exchange. Resolves to `undefined` if the instance is not
+   * running.
+   */
   async send(slot: number, ask: Ask, bearer: Bearer): Promise<Exchange | undefined> {
     const instance = this.#instances[slot];
     if (instance === undefined || instance.isStopping) return undefined;
@@ -154,7 +163,7 @@ export class Fleet {
     return exchange;
   }
 
-  /** Runs a tool that nobody waits for, on a store that has patience. */
+  /** Runs a tool on its own node, through a RetryingStore. */
   async retryingCommand<T>(
     name: string,
     run: (parts: { store: Store; runtime: Node }) => Promise<T>,
@@ -178,7 +187,7 @@ export class Fleet {
     return result;
   }
 
-  /** Runs an operator's command: as the tools do, or within an instance, as in development. */
+  /** Runs an operator's command: on its own node as the tools do, or within an instance as in development. */
   async command<T>(
     name: string,
     run: (service: Service) => Promise<T>,
@@ -228,7 +237,7 @@ export class Fleet {
     return this.site.faultProfile === CALM && this.isCalm;
   }
 
-  /** Whether everything has recovered, so that nothing may fail any more. */
+  /** Whether the service has recovered, so that requests may not fail. */
   isCalm = false;
 
   #newMachine(role: string): Node {

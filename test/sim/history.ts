@@ -1,8 +1,8 @@
-/** What clients asked, and what they were told. */
+/** The requests of clients and the answers that they got. */
 
 import type { Node } from "./node.ts";
 
-/** Whom a request says that it comes from. */
+/** The credentials of a request. */
 export type Bearer =
   | { kind: "nobody" }
   | { kind: "stranger"; token: string }
@@ -10,16 +10,16 @@ export type Bearer =
 
 export interface CreateAsk {
   kind: "create";
-  /** Names the createAttempt: all that ask for it ask with this name, and nobody else does. */
+  /** Identifies the create attempt: all its requests have this name, and no others. */
   name: string;
   status?: string;
   categoryId: number;
   idempotencyKey?: string;
-  /** Whether the body is none that can be stored. */
+  /** Whether the body is invalid. */
   invalid?: boolean;
 }
 
-/** An answer that the client has from before, and asks whether it is still right. */
+/** An earlier answer that the client revalidates. */
 export interface Held {
   etag: string;
   body: string;
@@ -48,7 +48,7 @@ export interface Answer {
   body: string;
 }
 
-/** One request and its answer. Steps order events; times are true ones, in milliseconds. */
+/** One request and its answer. Steps order events; times are true times, in milliseconds. */
 export interface Exchange {
   ask: Ask;
   bearer: Bearer;
@@ -57,13 +57,16 @@ export interface Exchange {
   startAt: number;
   endStep: number;
   endAt: number;
-  /** Absent where the machine died first. */
+  /** Absent if the node died first. */
   answer?: Answer;
-  /** Whether the store did all that it should from beginning to end, so that 503 is no answer. */
+  /** Whether the store had no faults throughout the request, so that 503 is not allowed. */
   undisturbed: boolean;
 }
 
-/** What became of an operator's command: `failed` says that nothing was stored, `unclear` that it may have been. */
+/**
+ * The outcome of an operator's command. `failed`: nothing was stored. `unclear`: something may have been
+ * stored.
+ */
 export type CommandOutcome = "done" | "failed" | "unclear";
 
 export interface KeyCommand {

@@ -15,27 +15,27 @@ import {
 const VALUE_BYTES_LIMIT = 65_536;
 
 interface Row {
-  /** The key as text that sorts as KV sorts keys. */
+  /** The key as text that sorts as Deno KV sorts keys. */
   name: string;
   key: Deno.KvKey;
   value: string | Uint8Array;
   versionstamp: string;
-  /** When the row is gone, on the store's clock. */
+  /** When the row expires, by the store's clock. */
   goneAt: number;
 }
 
 export interface ModelStoreDeps {
-  /** The store's own clock, in milliseconds. */
+  /** The store's clock, in milliseconds. */
   now: () => number;
-  /** How much later than asked a row that expires is taken away, in milliseconds; KV takes its time. */
+  /** Delay of the removal of an expired row, in milliseconds. Deno KV does not remove rows immediately. */
   expiryLagMs: () => number;
-  /** Told of every commit that was done, at the moment when it was. */
+  /** Called synchronously with every commit that was applied. */
   committed?: (commit: Commit) => void;
 }
 
 /**
- * An exact model of Deno KV in memory: order of keys, versionstamps, checks, ranges, expiry and
- * limits, without any waiting. Of the parts that a key can have it knows those that the service uses.
+ * An exact synchronous model of Deno KV in memory: key order, versionstamps, checks, ranges, expiry and
+ * limits. It supports only the types of key parts that the service uses.
  */
 export class ModelStore implements Store {
   #parts: ModelStoreDeps;
@@ -50,17 +50,17 @@ export class ModelStore implements Store {
     this.#parts = parts;
   }
 
-  // deno-lint-ignore require-await -- what is thrown must become a rejection
+  // deno-lint-ignore require-await -- a thrown error must become a rejection
   async get(key: Deno.KvKey): Promise<StoreEntry | null> {
     return this.read(key);
   }
 
-  // deno-lint-ignore require-await -- what is thrown must become a rejection
+  // deno-lint-ignore require-await -- a thrown error must become a rejection
   async list(range: Deno.KvListSelector, options: ListOptions): Promise<StoreEntry[]> {
     return this.scan(range, options);
   }
 
-  // deno-lint-ignore require-await -- what is thrown must become a rejection
+  // deno-lint-ignore require-await -- a thrown error must become a rejection
   async commit(commit: Commit): Promise<string | null> {
     return this.apply(commit);
   }
@@ -69,14 +69,14 @@ export class ModelStore implements Store {
     this.#isClosed = true;
   }
 
-  /** get(), at once. */
+  /** Synchronous get(). */
   read(key: Deno.KvKey): StoreEntry | null {
     this.#expire();
     const row = this.#rowOf(nameOf(key));
     return row === undefined ? null : entryOf(row);
   }
 
-  /** list(), at once. */
+  /** Synchronous list(). */
   scan(selector: Deno.KvListSelector, { limit, reverse = false }: ListOptions): StoreEntry[] {
     this.#expire();
     if (limit > LIST_LIMIT) throw new TypeError(`Too many entries (max ${LIST_LIMIT})`);
@@ -88,7 +88,7 @@ export class ModelStore implements Store {
     return rows.map(entryOf);
   }
 
-  /** All records that expire, except idempotency records. */
+  /** All records with an expiry, except idempotency records. */
   *expiringRecords(): Generator<ExpiringRecord> {
     for (const { key, goneAt } of this.#rows) {
       if (goneAt === Infinity || key[2] === "pet_by_idempotency_key") continue;
@@ -96,7 +96,7 @@ export class ModelStore implements Store {
     }
   }
 
-  /** commit(), at once. */
+  /** Synchronous commit(). */
   apply(commit: Commit): string | null {
     this.#expire();
     refuseOversize(commit);
@@ -131,7 +131,7 @@ export class ModelStore implements Store {
     return versionstamp;
   }
 
-  /** Does what somebody with a shell does to the store, so that nobody is told of it as of a commit. */
+  /** Applies a mutation without calling `committed`, like somebody who changes the store from a shell. */
   damage(mutation: Mutation): void {
     const { committed } = this.#parts;
     this.#parts.committed = undefined;
@@ -144,7 +144,7 @@ export class ModelStore implements Store {
     return row?.name === name ? row : undefined;
   }
 
-  /** The place of the first row that does not sort before the name. */
+  /** The index of the first row that does not sort before the name. */
   #indexOf(name: string): number {
     let low = 0;
     let high = this.#rows.length;
@@ -156,7 +156,7 @@ export class ModelStore implements Store {
     return low;
   }
 
-  /** To be done before anything else is. */
+  /** Removes expired rows. Every operation calls it first. */
   #expire(): void {
     if (this.#isClosed) throw new Deno.errors.BadResource("Bad resource ID");
     const now = this.#parts.now();
@@ -170,17 +170,17 @@ function entryOf({ key, value, versionstamp }: Row): StoreEntry {
   return { key: [...key], value: copyOf(value), versionstamp };
 }
 
-/** What is handed in and out is nobody else's: a change to it changes nothing in the store. */
+/** The store and its callers never share a buffer. */
 function copyOf(value: string | Uint8Array): string | Uint8Array {
   return typeof value === "string" ? value : value.slice();
 }
 
-/** KV has no lone surrogates in keys: each becomes U+FFFD. */
+/** Deno KV replaces lone surrogates in keys with U+FFFD. */
 function wellFormed(part: Deno.KvKeyPart): Deno.KvKeyPart {
   return typeof part === "string" ? part.toWellFormed() : part;
 }
 
-/** Start included, end left out, as names. */
+/** The range as names: start inclusive, end exclusive. */
 function rangeOf(selector: Deno.KvListSelector): { start: string; end: string } {
   if (!("prefix" in selector)) {
     const [start, end] = [nameOf(selector.start), nameOf(selector.end)];
@@ -203,7 +203,7 @@ function rangeOf(selector: Deno.KvListSelector): { start: string; end: string } 
 const encoder = new TextEncoder();
 
 /**
- * The key in KV's own encoding, a character a byte, so that names sort as KV sorts keys
+ * The key in Deno KV's encoding, one character per byte, so that names sort as Deno KV sorts keys
  * (https://docs.deno.com/deploy/kv/key_space/#key-part-ordering).
  */
 function nameOf(key: Deno.KvKey): string {
@@ -261,7 +261,7 @@ function refuseOversize({ mutations }: Commit): void {
   }
 }
 
-/** As V8 serialises it: a string outside Latin-1 takes two bytes a character. */
+/** Size as serialised by V8. A string outside Latin-1 takes two bytes per character. */
 function bytesOf(value: string | Uint8Array): number {
   if (typeof value !== "string") return value.length;
   // deno-lint-ignore no-control-regex -- Latin-1 begins with control characters

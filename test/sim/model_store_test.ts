@@ -39,7 +39,9 @@ Deno.test("ModelStore takes away what expires when its time and the store's lag 
 
 type Act = (store: Store) => Promise<unknown>;
 
-/** Versionstamps are told only by what changes with them, for each store counts as it likes. */
+/**
+ * Draws a random operation. Its outcome omits versionstamps, because every store numbers them differently.
+ */
 function drawAct(random: Random): Act {
   switch (random.weighted({ get: 1, list: 3, commit: 4 })) {
     case "get": {
@@ -54,7 +56,7 @@ function drawAct(random: Random): Act {
     case "commit": {
       const checked = Array.from({ length: random.integer(0, 2) }, () => ({
         key: drawKey(random),
-        // What holds, mostly; and what held never.
+        // Mostly a check that holds, sometimes one that never held.
         claim: random.weighted({ current: 8, absent: 1, old: 1 }),
       }));
       const mutations = Array.from({ length: random.integer(0, 5) }, () => drawMutation(random));

@@ -4,7 +4,7 @@ import type { Mutant } from "./mutants.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** The code as a mutant has it, in a folder of its own for the time of `use`. */
+/** Writes a mutant of the code to a temporary folder, and removes the folder after `use`. */
 export async function withMutant<T>(mutant: Mutant, use: (code: Code) => Promise<T>): Promise<T> {
   const folder = await Deno.makeTempDir({ prefix: "animal-store-mutant-" });
   try {
@@ -17,7 +17,7 @@ export async function withMutant<T>(mutant: Mutant, use: (code: Code) => Promise
   }
 }
 
-/** Throws where a text to be changed does not stand there exactly once: then the code has moved on. */
+/** Throws if a text to replace does not occur exactly once, because the code has changed since. */
 export function mutate(source: string, { name, file, edits }: Mutant): string {
   for (const [text, instead] of edits) {
     const places = source.split(text).length - 1;

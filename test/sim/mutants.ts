@@ -1,16 +1,16 @@
-/** The code under test, made wrong on purpose: each fault is one that the simulator must see. */
+/** Faults put into the code on purpose. The simulator must find each of them. */
 
 export interface Mutant {
   name: string;
-  /** Within the repository. */
+  /** Path within the repository. */
   file: string;
-  /** Each text must stand in the file exactly once. */
+  /** Replacements. Each text must occur exactly once in the file. */
   edits: [text: string, instead: string][];
-  /** Whether only one seed in many finds it; then it is left to `deno task sim --mutants`. */
+  /** Whether only few seeds find it. Then only `deno task sim --mutants` searches for it. */
   isRare?: true;
 }
 
-/** Each mutant is found within so many seeds, counted from 1. */
+/** Number of seeds, from 1 on, within which every mutant must be found. */
 export const MUTANT_SEEDS = 5_000;
 
 const APPENDER = "src/log/appender.ts";

@@ -3,8 +3,8 @@ import type { Random } from "./random.ts";
 import { type World, WORLD_BEGIN_MS } from "./world.ts";
 
 /**
- * A machine of a world, as the service sees it: with a clock of its own that may be wrong and jump,
- * and a life that may stop between any two events or stand still for a while.
+ * A node of the simulated world, as the service sees it. Its clock may be wrong and may jump. It may die or
+ * pause between any two events.
  */
 export class Node implements Runtime {
   readonly name: string;
@@ -12,7 +12,9 @@ export class Node implements Runtime {
   readonly #random: Random;
   #alive = true;
   #pausedUntil = -Infinity;
-  /** From when on the clock was wrong by how much. */
+  /**
+   * Offsets of the clock from the true time, each with the true time from which it applies; in milliseconds.
+   */
   #offsets: { from: number; offset: number }[];
   #pauses: { from: number; to: number }[] = [];
   #atDeath: (() => void)[] = [];
@@ -34,7 +36,7 @@ export class Node implements Runtime {
     this.#waiting.add(waiting);
     const cancel = this.#world.after(ms, () =>
       this.deliver(() => {
-        // It may have been taken back while the machine stood still.
+        // The timer may have been cancelled while the node was paused.
         if (this.#waiting.delete(waiting)) run();
       }));
     return () => {
@@ -43,7 +45,7 @@ export class Node implements Runtime {
     };
   };
 
-  /** How many timers are set and have not gone off: at rest, none. */
+  /** Number of pending timers; 0 on an idle node. */
   get timers(): number {
     return this.#waiting.size;
   }
@@ -71,14 +73,14 @@ export class Node implements Runtime {
     return this.#alive;
   }
 
-  /** Lets something from outside reach the machine: now, when it goes on, or never. */
+  /** Delivers something from outside: now, after a pause, or never if the node is dead. */
   deliver(run: () => void): void {
     if (!this.#alive) return;
     if (this.#world.now >= this.#pausedUntil) return run();
     this.#world.after(this.#pausedUntil - this.#world.now, () => this.deliver(run));
   }
 
-  /** Stops dead: nothing on it goes on, and nothing reaches it any more. */
+  /** Kills the node: nothing runs on it and nothing reaches it afterwards. */
   die(): void {
     if (!this.#alive) return;
     this.#alive = false;
@@ -90,7 +92,7 @@ export class Node implements Runtime {
     this.#atDeath.push(told);
   }
 
-  /** Stands still for a while, and does not know it. */
+  /** Pauses the node without its knowledge. */
   pause(ms: number): void {
     this.#world.trace(`${this.name} stands still for ${ms.toFixed(0)} ms`);
     const to = this.#world.now + ms;
@@ -103,7 +105,7 @@ export class Node implements Runtime {
     this.#offsets.push({ from: this.#world.now, offset: this.#offsets.at(-1)!.offset + ms });
   }
 
-  /** How long the machine stood still between two true times. */
+  /** How long the node was paused between two true times, in milliseconds. */
   pausedBetween(from: number, to: number): number {
     let sum = 0;
     for (const pause of this.#pauses) {
@@ -112,12 +114,12 @@ export class Node implements Runtime {
     return sum;
   }
 
-  /** How far its clock was ahead at the most, at any time until then, in milliseconds. */
+  /** The largest offset of the node's clock up to a true time, in milliseconds. */
   mostAhead(until: number): number {
     return Math.max(...this.#offsetsUntil(until));
   }
 
-  /** How far its clock was ahead all the time until then; `undefined` if it jumped. */
+  /** The offset of the node's clock up to a true time, in milliseconds; `undefined` if the clock jumped. */
   steadyOffset(until: number): number | undefined {
     const offsets = this.#offsetsUntil(until);
     return offsets.length === 1 ? offsets[0] : undefined;
@@ -127,7 +129,7 @@ export class Node implements Runtime {
     return this.#offsets.filter(({ from }) => from <= until).map(({ offset }) => offset);
   }
 
-  /** The earliest and the latest time that its clock showed between two true times. */
+  /** The earliest and the latest time that the node's clock showed between two true times. */
   clockBetween(from: number, to: number): { earliest: number; latest: number } {
     let earliest = Infinity;
     let latest = -Infinity;
@@ -141,7 +143,7 @@ export class Node implements Runtime {
   }
 }
 
-/** Longest time that a turn of the event loop takes, in milliseconds. */
+/** Maximum duration of a turn of the event loop, in milliseconds. */
 const TURN_MS = 0.2;
 
 const ULID_DIGITS = [..."0123456789ABCDEFGHJKMNPQRSTVWXYZ"];

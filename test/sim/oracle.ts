@@ -5,15 +5,15 @@ import type { ModelStore } from "./model_store.ts";
 import type { Violations } from "./violations.ts";
 import type { World } from "./world.ts";
 
-/** A line of the log as it landed in the store. */
+/** A line of the log as it was committed to the store. */
 export interface LandedLine {
   position: number;
   text: string;
-  // deno-lint-ignore no-explicit-any -- read with plain JSON.parse, by none of the code under test
+  // deno-lint-ignore no-explicit-any -- parsed with plain JSON.parse, not by the code under test
   event: any;
   step: number;
   at: number;
-  /** Whose commit it was. */
+  /** The node that committed the line. */
   machine: Node;
 }
 
@@ -30,14 +30,14 @@ const GENESIS = "0".repeat(64);
 const DATA_MARK = ',"data":';
 
 /**
- * What really happened in the store, seen from beside it and checked at every commit: no line is ever
- * changed or left out, the chain holds, the head says what the log says, and a generation is served
- * only when it is complete. Shares no code with what it watches.
+ * Records what the store really holds, and checks every commit: no line is changed or removed, the hash chain
+ * is intact, the head matches the log, and a generation is served only if it is complete. It shares no code
+ * with the service.
  */
 export class Oracle {
   readonly lines: LandedLine[] = [];
   readonly pets: LandedPet[] = [];
-  /** The steps of all events of keys, and of all changes of the generation that is served. */
+  /** The steps of all key events and of all changes of the served generation. */
   readonly keyChangeSteps: number[] = [];
   #world: World;
   #violations: Violations;
@@ -50,7 +50,7 @@ export class Oracle {
     this.#violations = violations;
   }
 
-  /** How many of the lines or pets, which are in order, had landed by the end of a step. */
+  /** Number of lines or pets that had been committed by the end of a step. Expects them in order. */
   landedBy(landed: readonly LandedLine[], step: number): number {
     let low = 0;
     let high = landed.length;
@@ -62,7 +62,7 @@ export class Oracle {
     return low;
   }
 
-  /** To be told of every commit that is done. */
+  /** Receives every commit that the store has applied. */
   observe({ mutations }: Commit, machine: Node, model: ModelStore): void {
     const before = this.lines.length;
     let head: Record<string, unknown> | undefined;
@@ -81,7 +81,7 @@ export class Oracle {
     else if (this.lines.length > before) this.#violations.add("lines landed without a head");
   }
 
-  /** The records that the projections of a generation must hold now, and whether they do. */
+  /** Checks that the projections of a generation hold exactly the records that the log implies. */
   checkGeneration(generation: number, model: ModelStore): void {
     const found = new Map<string, unknown>();
     for (const { key, value } of scanAll(model, ["projection", generation])) {
@@ -164,7 +164,7 @@ export class Oracle {
   }
 }
 
-/** Every entry below a prefix. */
+/** All entries below a prefix. */
 export function scanAll(model: ModelStore, prefix: Deno.KvKey) {
   const entries = model.scan({ prefix }, { limit: 1_000 });
   for (let batch = entries; batch.length === 1_000;) {
@@ -177,17 +177,17 @@ export function scanAll(model: ModelStore, prefix: Deno.KvKey) {
 
 interface ExpectedRecord {
   key: (string | number)[];
-  /** What the value is in UTF-8, where it is known to the letter. */
+  /** The exact value as UTF-8 text, if it is known. */
   text?: string;
-  /** What the value must say among other things, where it is JSON. */
+  /** Members that the value must have if it is JSON; others are allowed. */
   members: Record<string, unknown>;
-  /** From when on it may be gone. */
+  /** The time from which the record may be missing. */
   goneAt: number;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** What the design says that the projections hold of an event: project(), written a second time. */
+/** The projection records of an event as the design specifies them: a second implementation of project(). */
 function expectedRecords({ event, position, text: line }: LandedLine): ExpectedRecord[] {
   const { data, type, time, actor } = event;
   const permanent = { members: {}, goneAt: Infinity };
@@ -200,7 +200,7 @@ function expectedRecords({ event, position, text: line }: LandedLine): ExpectedR
       }
       if (event.idempotencykey !== undefined) {
         const key = ["pet_by_idempotency_key", actor, event.idempotencykey, position];
-        // Its writer's clock said how long was left, and may have been wrong.
+        // The store's expiry depends on the writer's clock, which may have been wrong.
         records.push({ key, members: { petId: data.id }, goneAt: -Infinity });
       }
       return records;
@@ -219,7 +219,7 @@ function expectedRecords({ event, position, text: line }: LandedLine): ExpectedR
   }
 }
 
-/** When the pet of an event stops answering for its Idempotency-Key. */
+/** When the Idempotency-Key of a pet's event expires, in milliseconds since the Unix epoch. */
 export function forgottenAt(line: LandedLine): number {
   return Date.parse(line.event.time) + DAY_MS;
 }

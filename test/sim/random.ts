@@ -1,14 +1,14 @@
-/** Chance out of a seed: the same seed gives the same numbers, on every machine. */
+/** A seeded random number generator. The same seed gives the same numbers on every machine. */
 export class Random {
   #state: number;
 
   constructor(seed: number) {
     this.#state = seed >>> 0;
-    // Seeds that lie side by side begin alike; some draws set them apart.
+    // Neighbouring seeds begin with similar numbers, so skip a few.
     for (let draw = 0; draw < 8; draw++) this.next();
   }
 
-  /** From 0 up to, but not including, 1 (the generator known as mulberry32). */
+  /** From 0 (inclusive) to 1 (exclusive), by the generator mulberry32. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -17,7 +17,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** An integer from `low` to `high`, both included. */
+  /** An integer from `low` to `high`, both inclusive. */
   integer(low: number, high: number): number {
     return low + Math.floor(this.next() * (high - low + 1));
   }
@@ -34,7 +34,7 @@ export class Random {
     return choices[Math.floor(this.next() * choices.length)];
   }
 
-  /** One of the names, each as often as its weight says. */
+  /** One of the names, with a probability in proportion to its weight. */
   weighted<Name extends string>(weights: Readonly<Record<Name, number>>): Name {
     const entries = Object.entries(weights) as [Name, number][];
     let left = this.next() * entries.reduce((sum, [, weight]) => sum + weight, 0);
@@ -49,7 +49,7 @@ export class Random {
     return Uint8Array.from({ length }, () => this.integer(0, 255));
   }
 
-  /** A source of chance of its own, so that draws here and there do not disturb one another. */
+  /** An independent generator, so that draws in one place do not affect draws in another. */
   fork(): Random {
     return new Random(Math.floor(this.next() * 2 ** 32));
   }

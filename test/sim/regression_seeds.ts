@@ -1,6 +1,6 @@
 /**
- * Every seed that ever found a fault of the service, with what it found. A seed means another history
- * once the workload has changed; each fault has a test or a mutant of its own beside.
+ * Every seed that ever found a fault of the service, and the fault. After a change of the workload, a seed
+ * gives a different history. Therefore each fault also has a test or a mutant.
  */
 export const REGRESSION_SEEDS: readonly { seed: number; found: string }[] = [
   {

@@ -5,14 +5,14 @@ import { ModelStore } from "./model_store.ts";
 import { CALM, drawFaultProfile, LATE_MS } from "./fault_profile.ts";
 import { auditStore, type Crowd } from "./workload.ts";
 
-/** How often a restore is run, most of the time killed, before the faultProfile turns calm. */
+/** Number of runs of a restore under faults, most of them killed, before the faults stop. */
 const RUNS_IN_WEATHER = 4;
 
 const CHUNK_BYTES = 1_000;
 
 /**
- * Restores an export into another store through faults, however often it takes, and holds the outcome
- * to the first store's log.
+ * Restores an export into another store despite faults, and compares the result with the log of the first
+ * store.
  */
 export async function restoreElsewhere(crowd: Crowd, lines: string[]): Promise<void> {
   const { fleet, code } = crowd;
@@ -38,7 +38,7 @@ export async function restoreElsewhere(crowd: Crowd, lines: string[]): Promise<v
   for (let run = 1;; run++) {
     if (run === RUNS_IN_WEATHER + 1) {
       site.faultProfile = CALM;
-      // What killed runs had on its way lands now or never.
+      // Commits of killed runs that are still under way arrive within this time.
       await world.sleep(LATE_MS.high + 1_000);
     }
     const circumstances = run > RUNS_IN_WEATHER
@@ -59,7 +59,7 @@ export async function restoreElsewhere(crowd: Crowd, lines: string[]): Promise<v
   await auditStore(crowd, { isRequired: true, site });
 }
 
-/** Whether what stands in the head's place is a head, and not the mark of a restore. */
+/** Whether the value at the head's key is a head, not the marker of a restore. */
 function isHead(model: ModelStore): boolean {
   const entry = model.read(["head"]);
   return entry !== null && JSON.parse(entry.value as string).format === 1;

@@ -20,7 +20,7 @@ Runs the real service in worlds of its own, where time, order, chance and faults
 Exit codes: 0 all was well, 1 it was not, 2 the command could not run.
 `;
 
-/** How often the progress is told, in seeds. */
+/** Number of seeds between two progress messages. */
 const PROGRESS_SEEDS = 1_000;
 
 const options = {
@@ -77,7 +77,7 @@ async function run(first: number, seeds: number): Promise<boolean> {
   return sums.failed === 0;
 }
 
-/** Says what was wrong, and the one command that shows it again. */
+/** Prints the violations and the command that reproduces them. */
 function tell({ seed, violations }: Outcome): void {
   if (violations.length === 0) return;
   console.log(`seed ${seed} fails; to see it again: deno task sim --seed ${seed}`);

@@ -18,12 +18,12 @@ import {
 } from "./workload.ts";
 import { World } from "./world.ts";
 
-/** What came of one seed. */
+/** The result of simulating one seed. */
 export interface Outcome {
   seed: number;
-  /** What was seen that must not be; empty where all was well. */
+  /** The broken promises; empty if the service kept all of them. */
   violations: readonly string[];
-  /** The same for every run of the seed on the same code. */
+  /** Hash of the whole history. It is the same for every run of the seed on the same code. */
   digest: string;
   requests: number;
   acknowledged: number;
@@ -31,18 +31,21 @@ export interface Outcome {
   steps: number;
 }
 
-/** Once faults have stopped, everything is well again after this time, in milliseconds. */
+/** Time within which the service must have recovered after the last fault, in milliseconds. */
 const RECOVERY_MS = LATE_MS.high + 5_000;
 
-/** How many events may happen in a world; a hundred times as many as usual, so whoever hangs then hangs for ever. */
+/**
+ * Maximum number of events in a world. It is a hundred times the usual number, so a world that reaches it
+ * hangs.
+ */
 const STEP_LIMIT = 400_000;
 
-/** Longest time until an instance that is asked nothing has nothing left to do, in milliseconds. */
+/** Time within which an instance without requests must have become idle, in milliseconds. */
 const REST_LIMIT_MS = 60_000;
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** Lives through the world of one seed, from an empty store to the last check. */
+/** Simulates the world of one seed, from an empty store to the last check. */
 export async function simulate(
   code: Code,
   seed: number,
@@ -80,7 +83,7 @@ async function live(fleet: Fleet, code: Code): Promise<void> {
   await issue(crowd, { isKept: true });
   const rounds = random.chance(0.2) ? 2 : 1;
   for (let round = 0; round < rounds; round++) {
-    // The next day, when what was to be forgotten is forgotten.
+    // Continue on the next day, when Idempotency-Keys have expired.
     if (round > 0) await world.sleep(DAY_MS + random.between(-60_000, 120_000));
     await liveThroughFaults(crowd, round);
   }
@@ -112,7 +115,7 @@ async function liveThroughFaults(crowd: Crowd, round: number): Promise<void> {
   await following;
 }
 
-/** Faults have stopped: soon every instance does again all that it is asked. */
+/** After the last fault, every instance must soon answer every request again. */
 async function recover(crowd: Crowd): Promise<void> {
   const { fleet } = crowd;
   const { world, site } = fleet;
@@ -133,12 +136,12 @@ async function recover(crowd: Crowd): Promise<void> {
       ] as const
     ) await fleet.send(slot, ask, bearer);
   }
-  // Instances that add at the same moment are in each other's way, and all succeed.
+  // Instances that create pets at the same moment conflict with each other, but all must succeed.
   await Promise.all(Array.from({ length: 2 * fleet.size }, (_, number) => {
     const ask: Ask = { kind: "create", name: `together-${number}`, categoryId: number };
     return fleet.send(number % fleet.size, ask, bearer);
   }));
-  // Takes up what a replay left that was killed, and leaves nothing behind.
+  // If a replay was killed, this one continues it. It must leave no unfinished generation.
   await replayLog(crowd, {}, true);
   await auditStore(crowd, { isRequired: true });
   const lines = await exportLog(crowd);
@@ -146,12 +149,13 @@ async function recover(crowd: Crowd): Promise<void> {
   if (world.random.chance(0.2)) await loseHead(crowd);
 }
 
-/** Longer than the store keeps an idempotency record. */
+/** Longer than the store keeps an idempotency record, in milliseconds. */
 const IDEMPOTENCY_GONE_MS = 26 * 60 * 60 * 1_000;
 
 /**
- * Lets the clock of one instance be days ahead while it adds pets with Idempotency-Keys, and correct later
- * on: what the store has removed by then is no fault, although it should be there by the times of its events.
+ * Sets the clock of one instance days ahead while it creates pets with Idempotency-Keys, then corrects it. By
+ * then the store has removed the idempotency records, although by the times of their events they should still
+ * exist. This is not a fault.
  */
 async function runWithWrongClock({ fleet, keys: [{ keyId, token }] }: Crowd): Promise<void> {
   const { world, site } = fleet;
@@ -172,11 +176,13 @@ async function runWithWrongClock({ fleet, keys: [{ keyId, token }] }: Crowd): Pr
   await world.sleep(IDEMPOTENCY_GONE_MS);
 }
 
-/** Takes the head away, or puts an older one in its place: no instance may go on as if that were right. */
+/**
+ * Deletes the head or replaces it with an older one. No instance may then answer as if the head were right.
+ */
 async function loseHead({ fleet, keys: [{ keyId, token }], newestPetId }: Crowd): Promise<void> {
   const { site: { model }, oracle, violations, world } = fleet;
   const bearer: Bearer = { kind: "key", keyId, token };
-  // An instance can miss only what it has seen.
+  // An instance can notice a lost head only if it has seen that head.
   for (let slot = 0; slot < fleet.size; slot++) await fleet.send(slot, { kind: "list" }, bearer);
   const { value } = model.read(["head"])!;
   const head = JSON.parse(value as string);
@@ -206,7 +212,7 @@ async function loseHead({ fleet, keys: [{ keyId, token }], newestPetId }: Crowd)
   }
 }
 
-/** Everything that the store holds is what the log says that it holds. */
+/** Checks that the store holds exactly what the log says: the served generation, the log and the head. */
 function checkStore({ site: { model }, oracle, violations }: Fleet): void {
   const generation = oracle.servedGeneration;
   oracle.checkGeneration(generation, model);
@@ -222,7 +228,7 @@ function checkStore({ site: { model }, oracle, violations }: Fleet): void {
   }
 }
 
-/** An instance that has nothing to do does nothing, and shuts down when it is told. */
+/** Checks that idle instances have no timers, then shuts them down. */
 async function comeToRest(fleet: Fleet): Promise<void> {
   await fleet.world.sleep(REST_LIMIT_MS);
   for (let slot = 0; slot < fleet.size; slot++) {

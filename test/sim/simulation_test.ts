@@ -7,7 +7,7 @@ import { MUTANT_SEEDS, MUTANTS } from "./mutants.ts";
 import { REGRESSION_SEEDS } from "./regression_seeds.ts";
 import { simulate } from "./simulation.ts";
 
-/** How many seeds every run of the tests lives through; `deno task sim` takes as many as are asked for. */
+/** Number of seeds in every run of the tests. `deno task sim` runs as many as requested. */
 const SEEDS = 60;
 
 async function expectSound(seed: number): Promise<void> {

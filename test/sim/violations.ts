@@ -1,7 +1,7 @@
-/** How many are written down; one is enough to fail, and a broken chain breaks everything after it. */
+/** Maximum number of recorded violations. One is enough to fail, and a broken chain causes many more. */
 const LIMIT = 20;
 
-/** What was seen that must not be, in the order in which it was seen. */
+/** Violations of the service's promises, in the order in which they were seen. */
 export class Violations {
   readonly list: string[] = [];
 

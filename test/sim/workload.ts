@@ -1,4 +1,4 @@
-/** What clients and operators do in a world: drawn from its seed. */
+/** The requests of clients and the commands of operators, drawn from the seed. */
 
 import { createHash } from "node:crypto";
 import type { Service } from "../../src/service.ts";
@@ -12,27 +12,27 @@ import type { Random } from "./random.ts";
 export interface KeyInUse {
   keyId: string;
   token: string;
-  /** Whether the operators leave it alone, so that there is always a good one. */
+  /** Whether operators never revoke the key, so that a valid key always exists. */
   isKept: boolean;
 }
 
-/** What the people and programs outside the service know and have in common. */
+/** State that all clients and operators share. */
 export interface Crowd {
   fleet: Fleet;
   code: Code;
   keys: KeyInUse[];
-  /** Newest id that anybody was told of. */
+  /** The newest pet id that a client has received. */
   newestPetId: number;
-  /** What was asked for with an Idempotency-Key, and by whom. */
+  /** Requests with an Idempotency-Key, and their senders. */
   safeAttempts: { ask: CreateAsk; bearer: Bearer }[];
 }
 
 const STATUSES = ["available", "pending", "sold"];
 
-/** Longest time that a client waits for an answer before it tries again elsewhere, in milliseconds. */
+/** Range of the time that a client waits for an answer before it retries, in milliseconds. */
 const RETRY_LIMIT_MS = { low: 200, high: 12_000 };
 
-/** One client, that does so many things one after the other. */
+/** Runs one client that performs `count` actions in sequence. */
 export async function runClient(crowd: Crowd, name: string, count: number): Promise<void> {
   const random = crowd.fleet.world.random.fork();
   const client = new Client(crowd, name, random);
@@ -47,9 +47,9 @@ class Client {
   #crowd: Crowd;
   #name: string;
   #random: Random;
-  /** An instance that it likes, as behind a balancer with sticky sessions. */
+  /** The preferred instance, as with sticky sessions of a load balancer. */
   #home: number;
-  /** What it was answered to reads, by what it asked. */
+  /** Answers to earlier reads, by request. */
   #held = new Map<string, Held>();
 
   constructor(crowd: Crowd, name: string, random: Random) {
@@ -87,7 +87,7 @@ class Client {
           ),
         );
       case "createAgain": {
-        // Perhaps the next day, when the key is free for another pet.
+        // This may be the next day, when the Idempotency-Key has expired and adds another pet.
         if (this.#crowd.safeAttempts.length === 0) return;
         const { ask, bearer } = random.pick(this.#crowd.safeAttempts);
         return void await this.#send(ask, bearer);
@@ -121,7 +121,9 @@ class Client {
     return ask;
   }
 
-  /** Tries until it is told the outcome, each time with the same Idempotency-Key; sometimes twice at once. */
+  /**
+   * Retries with the same Idempotency-Key until it knows the outcome. Sometimes sends two requests at once.
+   */
   async #createSafely(name: string): Promise<void> {
     const random = this.#random;
     const ask: CreateAsk = { ...this.#createAttempt(name), idempotencyKey: `key-of-${name}` };
@@ -138,7 +140,7 @@ class Client {
       if (status !== undefined && status !== 503 && status !== 409) break;
       await this.#crowd.fleet.world.sleep(random.between(0, 500));
     }
-    // Who was answered may ask again, much later too; or come with another animal under the same key.
+    // A client may repeat the request much later, or reuse the key for another pet.
     if (random.chance(0.3)) await this.#send(ask, bearer);
     if (random.chance(0.15)) {
       await this.#send(
@@ -148,7 +150,9 @@ class Client {
     }
   }
 
-  /** Pages through the catalogue as the links lead; each page is judged by itself, the way by this. */
+  /**
+   * Follows the links through the catalogue. The checker checks each page; this method checks their sequence.
+   */
   async #walk(): Promise<void> {
     const random = this.#random;
     const ask: ListAsk = { kind: "list", limit: random.pick([1, 2, 5, 20]) };
@@ -157,7 +161,7 @@ class Client {
     let last = Infinity;
     for (let page = 0; page < 12; page++) {
       const exchange = await this.#send(ask, bearer);
-      // What it held from before was just as right, says 304.
+      // A 304 confirms the content that the client already held.
       const shown = exchange?.answer?.status === 304
         ? this.#held.get(JSON.stringify(ask))!
         : exchange?.answer?.status === 200
@@ -200,7 +204,7 @@ class Client {
     return exchange;
   }
 
-  /** What is asked, to be written down as it was, whatever the asker does with it later. */
+  /** A copy of the request, so that a later change by the caller does not change the history. */
   #withHeld(ask: Ask): Ask {
     const held = this.#held.get(JSON.stringify(ask));
     return ask.kind === "create" || held === undefined ? { ...ask } : { ...ask, held };
@@ -211,13 +215,13 @@ class Client {
     if (random.chance(0.02)) return { kind: "nobody" };
     if (random.chance(0.02)) return { kind: "stranger", token: `pets_${"0".repeat(72)}` };
     const { keys } = this.#crowd;
-    // Who holds a key goes on to use it after it was revoked, until somebody notices.
+    // Clients may keep using a key after its revocation.
     const { keyId, token } = random.chance(0.4) ? random.pick(keys) : keys[0];
     return { kind: "key", keyId, token };
   }
 }
 
-/** One operator, that gives so many commands one after the other. */
+/** Runs one operator that gives `count` commands in sequence. */
 export async function runOperator(crowd: Crowd, count: number): Promise<void> {
   const { fleet } = crowd;
   const random = fleet.world.random.fork();
@@ -246,7 +250,7 @@ export async function runOperator(crowd: Crowd, count: number): Promise<void> {
       const trouble = drawTrouble(random);
       const replaying = replayLog(crowd, trouble);
       if (random.chance(0.5)) readMeanwhile(crowd, random);
-      // Who sees a replay stand still begins another one.
+      // An operator who sees a stalled replay starts another one.
       if (trouble.pause !== undefined) await replayLog(crowd);
       await replaying;
     } else if (action === "issue" || candidates.length === 0) {
@@ -266,7 +270,7 @@ export async function runOperator(crowd: Crowd, count: number): Promise<void> {
   }
 }
 
-/** What befalls a replay: often that it is killed, or stands still for so long that it is held for dead. */
+/** Draws the fate of a replay. It is often killed, or paused for so long that others consider it dead. */
 function drawTrouble(random: Random): RetryingCircumstances {
   const afterMs = random.between(0, random.pick([5, 50, 14_000]));
   switch (random.weighted({ nothing: 3, death: 4, pause: 3 })) {
@@ -280,7 +284,7 @@ function drawTrouble(random: Random): RetryingCircumstances {
 }
 
 /**
- * Adds pets with a key while it is being revoked, where that may be in the same queue: each another, or
+ * Creates pets with a key during its revocation, sometimes in the same queue. The pets are all different, or
  * all the same under one Idempotency-Key.
  */
 function useKeyMeanwhile(
@@ -304,8 +308,8 @@ function useKeyMeanwhile(
 }
 
 /**
- * Reads what no instance remembers while a replay changes the generations; sometimes on a machine that
- * stands still in the middle of it, and wakes up when the old generation is gone.
+ * Sends reads that no instance has cached while a replay changes the generations. Sometimes the node pauses
+ * in between, and resumes when the old generation is gone.
  */
 function readMeanwhile({ fleet, keys, newestPetId }: Crowd, random: Random): void {
   const [{ keyId, token }] = keys;
@@ -328,21 +332,21 @@ function readMeanwhile({ fleet, keys, newestPetId }: Crowd, random: Random): voi
   });
 }
 
-/** Asks everywhere for what the key did before it was revoked. */
+/** Repeats a request of the key on every instance after its revocation. */
 async function useKeyAgain({ fleet, safeAttempts }: Crowd, { keyId }: KeyInUse): Promise<void> {
   const createAttempt = safeAttempts.find(({ bearer }) =>
     bearer.kind === "key" && bearer.keyId === keyId
   );
   if (createAttempt === undefined) return;
   await Promise.all(
-    // Twice at once, so that one shares the other's outcome.
+    // Send each twice at once, so that one shares the other's outcome.
     Array.from({ length: 2 * fleet.size }, (_, index) => {
       return fleet.send(Math.floor(index / 2), createAttempt.ask, createAttempt.bearer);
     }),
   );
 }
 
-/** Issues a key, and hands it to the clients where the command says so. */
+/** Issues a key and gives it to the clients if the command succeeds. */
 export async function issue(
   crowd: Crowd,
   options: { lifetimeMs?: number; circumstances?: Circumstances; isKept?: boolean } = {},
@@ -372,7 +376,7 @@ async function revoke(crowd: Crowd, keyId: string, circumstances: Circumstances)
   await commandKeys(crowd, "revoke", revoking, () => keyId, circumstances);
 }
 
-/** A key that does not live any more, or has a successor already, gets none: the command says so. */
+/** Rotates a key. The command refuses a key that is no longer valid or already has a successor. */
 async function rotate(
   crowd: Crowd,
   keyId: string,
@@ -388,7 +392,7 @@ async function rotate(
   keys.push({ keyId: id, token, isKept: false });
 }
 
-/** Revokes a key several times ahead of time, as the log of another version may have it. */
+/** Revokes a key several times with later effect, as the log of another version may contain. */
 async function retire(
   crowd: Crowd,
   { keyId, token }: KeyInUse,
@@ -411,7 +415,7 @@ async function retire(
   await commandKeys(crowd, "rotate", retiring, () => keyId, circumstances);
 }
 
-/** Runs a command and writes down what became of it. */
+/** Runs a command and records its outcome. */
 async function commandKeys<T>(
   { fleet }: Crowd,
   action: KeyCommand["action"],
@@ -445,10 +449,12 @@ export async function exportLog(
   return lines;
 }
 
-/** How long after the end of all faults who follows the log has seen all of it, in milliseconds. */
+/**
+ * Time after the end of the faults within which followLog() must have read the whole log, in milliseconds.
+ */
 const FOLLOW_LIMIT_MS = 20_000;
 
-/** Follows the log from its begin until some time after `isOver`; every line is to be at its place. */
+/** Follows the log from its first line until some time after `isOver`. Every line must be at its position. */
 export async function followLog({ fleet, code }: Crowd, isOver: () => boolean): Promise<void> {
   const { world } = fleet;
   const lines: string[] = [];
@@ -468,7 +474,7 @@ export async function followLog({ fleet, code }: Crowd, isOver: () => boolean): 
   fleet.history.exports.push({ lines, startStep, endStep: world.step });
 }
 
-/** An audit that comes to its end finds nothing, whatever goes on meanwhile. */
+/** Runs an audit. If it completes, it must find no fault, even with concurrent writes. */
 export async function auditStore(
   { fleet, code }: Crowd,
   { isRequired = false, site = fleet.site }: { isRequired?: boolean; site?: SimulatedStore } = {},
@@ -491,7 +497,10 @@ export async function auditStore(
   }
 }
 
-/** A replay finds that the old projections were as the log says; or another is under way. */
+/**
+ * Runs a replay. It must find no differences in the old projections, or fail because another replay is
+ * running.
+ */
 export async function replayLog(
   { fleet, code }: Crowd,
   circumstances: RetryingCircumstances = {},
@@ -513,7 +522,7 @@ export async function replayLog(
   refuseDamage(fleet, reason);
 }
 
-/** The store was never damaged, so no command may say that it was. */
+/** Reports a violation if a command claims damage, because the store was never damaged. */
 function refuseDamage({ violations }: Fleet, reason: unknown): void {
   const name = reason instanceof Error ? reason.name : undefined;
   if (name === "UnsoundError" || name === "LogDamagedError") violations.add(`damage: ${reason}`);

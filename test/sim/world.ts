@@ -1,4 +1,4 @@
-/** A world of its own: its time goes on only from event to event, and its chance comes from a seed. */
+/** A simulated world. Its time advances only from event to event, and its randomness comes from a seed. */
 
 import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers";
@@ -17,9 +17,9 @@ export class World {
   readonly random: Random;
   /** True time, in milliseconds since the Unix epoch, with a fraction. */
   now = WORLD_BEGIN_MS;
-  /** How many events have happened: what happened at a smaller step happened before. */
+  /** Number of events so far. An event with a smaller step happened earlier. */
   step = 0;
-  /** Told of everything that is traced, for a person who looks at one seed. */
+  /** Receives every trace line, to inspect a single seed. */
   readonly onTrace: ((line: string) => void) | undefined;
   #queue: Happening[] = [];
   #order = 0;
@@ -30,7 +30,7 @@ export class World {
     this.onTrace = onTrace;
   }
 
-  /** Lets something happen after a time; the function returned takes it back. */
+  /** Schedules `run` after a time in milliseconds. The returned function cancels it. */
   after(ms: number, run: () => void): () => void {
     const happening: Happening = { at: this.now + Math.max(0, ms), order: this.#order++, run };
     this.#push(happening);
@@ -41,21 +41,21 @@ export class World {
     return new Promise((resolve) => this.after(ms, resolve));
   }
 
-  /** Writes down what happens, as part of the history that the seed must give again. */
+  /** Adds a line to the history, which must be the same for every run of the seed. */
   trace(text: string): void {
     const line = `${(this.now - WORLD_BEGIN_MS).toFixed(3)} #${this.step} ${text}`;
     this.#trace.update(`${line}\n`);
     this.onTrace?.(line);
   }
 
-  /** The hash of all that was traced. To be asked for once, at the end. */
+  /** The hash of the history. Call it once, at the end. */
   digest(): string {
     return this.#trace.digest("hex");
   }
 
   /**
-   * Lets one event after the other happen, and all that follows from each before the next, until
-   * `isOver`, or until nothing is left to happen, or so many have. Returns whether `isOver`.
+   * Runs events in order, and settles all promises after each, until `isOver`. Stops early if no event is
+   * left or at `stepLimit`. Returns whether `isOver`.
    */
   async run(isOver: () => boolean, stepLimit: number): Promise<boolean> {
     await settled();
@@ -104,7 +104,7 @@ function isBefore(one: Happening, other: Happening): boolean {
   return one.at === other.at ? one.order < other.order : one.at < other.at;
 }
 
-/** Resolves when all promises that can go on have gone on: the code under test waits for nothing real. */
+/** Resolves when no promise can make progress. The code under test waits for no real timer or I/O. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
