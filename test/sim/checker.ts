@@ -20,10 +20,10 @@ import type { Violations } from "./violations.ts";
 /**
  * Maximum time to an answer, in milliseconds.
  * - A read takes two reads of the head (the one under way and the next), one of the key and one of the pets,
- * each up to 2 seconds.
+ *   each up to 2 seconds.
  * - A create takes two reads of the head, one of the key, and 3.5 seconds for the outcome.
  * - A create with an Idempotency-Key also waits up to 10 seconds for others with the same key, and ends with
- * a read.
+ *   a read.
  */
 const READ_LIMIT_MS = 8_000 + 100;
 const CREATE_LIMIT_MS = 9_500 + 100;

@@ -1,6 +1,4 @@
-/**
- * The faults of a store and their frequency. Every seed draws its own profile, so that seeds differ in kind.
- */
+/** The faults of a store and their frequency. The profile comes from the seed, so that seeds differ in kind. */
 
 import type { Random } from "./random.ts";
 
