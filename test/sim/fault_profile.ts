@@ -1,4 +1,4 @@
-/** The faults of a store and their frequency. The profile comes from the seed, so that seeds differ in kind. */
+/** The faults of a store and their frequency. Each seed draws profiles of its own, so that seeds differ. */
 
 import type { Random } from "./random.ts";
 
