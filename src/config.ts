@@ -71,8 +71,8 @@ function readHost(): string {
 
 /**
  * Files on Deno Deploy do not outlive the process, so the store is the attached database. If none is
- * attached, Deno would silently use a store in memory. The variable set here prevents that. Throws {@linkcode
- * ConfigError} if `KV_PATH` is set.
+ * attached, Deno would silently use a store in memory. The variable set here prevents that. Throws
+ * {@linkcode ConfigError} if `KV_PATH` is set.
  */
 function readKvPathOnDenoDeploy(): undefined {
   if (read("KV_PATH") !== undefined) {

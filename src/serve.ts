@@ -19,9 +19,9 @@ const SHUTDOWN_MS = { drain: 500, close: 500 + APPEND_LIMIT_MS + 200, exit: 4_60
 
 /**
  * Opens the store and serves until SIGTERM or SIGINT. Then it stops accepting connections, finishes accepted
- * requests, drains the appender, closes the store and ends the process. Rejects with {@linkcode
- * OpenStoreError} or {@linkcode ListenError} if it cannot use the store or the address. If a remote store is
- * unreachable, the service waits for it and reports that it is not ready.
+ * requests, drains the appender, closes the store and ends the process. Rejects with
+ * {@linkcode OpenStoreError} or {@linkcode ListenError} if the store or the address is unusable. If a remote
+ * store is unreachable, the service waits for it and reports that it is not ready.
  */
 export async function serve(
   config: ServiceConfig,

@@ -70,7 +70,7 @@ export class Server {
       port,
       onListen: () => {},
       onError: (error) => {
-        // With telemetry on, Deno parses the URL before it calls the handler. A bad Host makes the URL invalid.
+        // With telemetry on, Deno parses the URL before it calls the handler. A bad Host makes it invalid.
         const isHost = error instanceof TypeError && error.message.startsWith("Invalid URL");
         if (error !== ENDED && !isHost) {
           report("error", "answer_failed", { reason: reasonOf(error) });
@@ -182,8 +182,9 @@ function endedResponse(status: number): Response {
  * Adapts a response so that Deno does not read the rest of the request's body, which may be endless.
  *
  * A body with a declared length within the limit is left to Deno, which then keeps the connection open. Deno
- * would read any other body to its end, whatever the response says. Trials with Deno 2.9.6 found two ways out:
- * 1. If nothing was read: Deno closes the connection if `request.body` was touched and the response is a stream.
+ * would read any other body to its end, whatever the response. Trials with Deno 2.9.6 found two ways out:
+ * 1. If nothing was read: Deno closes the connection if `request.body` was touched and the response is a
+ *    stream.
  * 2. If something was read: Deno reads nothing while a reader holds the body. The reader must cancel the body
  *    after the response is sent; otherwise the file descriptor leaks.
  */

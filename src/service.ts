@@ -19,7 +19,7 @@ import type { Telemetry } from "./telemetry.ts";
 /** One instance of the service. Production, tools and tests wire the same parts. */
 export interface Service {
   appender: Appender;
-  /** Rejects bodies that are still arriving, now and from now on, with `shutting_down`. */
+  /** Rejects bodies that are still arriving, and every later body, with `shutting_down`. */
   cancelBodies(): void;
   handler: RequestHandler;
   heads: HeadReader;

@@ -22,9 +22,8 @@ export class SingleFlight<Outcome extends object> {
   }
 
   /**
-   * Rejects as `start` does. Rejects with `outcome_unknown` if more than {@linkcode
-   * SINGLE_FLIGHT_WAITING_LIMIT} calls wait, or if operations of the same name kept failing for {@linkcode
-   * SINGLE_FLIGHT_LIMIT_MS}.
+   * Rejects as `start` does. Rejects with `outcome_unknown` if too many calls wait, or if operations of the
+   * same name keep failing for {@linkcode SINGLE_FLIGHT_LIMIT_MS}.
    */
   async share(name: string, start: () => Promise<Outcome>): Promise<Outcome> {
     const deadline = this.#runtime.monotonicNow() + SINGLE_FLIGHT_LIMIT_MS;

@@ -409,7 +409,7 @@ function exactBounds(name: string, value: unknown): unknown {
   return isBound ? rawJson(value) : value;
 }
 
-// TypeScript's library does not declare rawJSON yet (https://github.com/tc39/proposal-json-parse-with-source).
+// TypeScript does not declare rawJSON yet (https://github.com/tc39/proposal-json-parse-with-source).
 const { rawJSON: rawJson } = JSON as unknown as { rawJSON(text: string): unknown };
 
 function guide(): string {
