@@ -1,18 +1,18 @@
-/** API keys: their text, and what is known of one. */
+/** API keys: their text format and their state. */
 
 import { encodeHex } from "@std/encoding/hex";
 import { sha256Hex } from "./sha256.ts";
 
-/** What the projections know of an API key. Times are milliseconds since the Unix epoch. */
+/** An API key as the projections store it. Times are milliseconds since the Unix epoch. */
 export interface ApiKey {
   id: string;
   label: string;
   tokenHash: string;
   issuedAt: number;
   expiresAt?: number;
-  /** From when on the key is refused; may lie ahead where the key was rotated. */
+  /** When the key stops being valid; may be in the future if the key was rotated. */
   revokedAt?: number;
-  /** Whether it was revoked at once: the log alone says so, and no clock is asked. */
+  /** Whether the key was revoked immediately. The log alone decides this, independently of any clock. */
   isRevoked?: true;
 }
 
@@ -30,13 +30,19 @@ const SECRET_BYTES = 32;
 const CHECKSUM_DIGITS = 8;
 const TOKEN_PATTERN = /^pets_[0-9a-f]{72}$/;
 
-/** The text of a new key: `pets_`, 32 random bytes in hex, and the start of the SHA-256 of all that. */
+/**
+ * Creates the text of a new key: `pets_`, 32 random bytes in hex, and the first 8 hex digits of the SHA-256
+ * of both.
+ */
 export function newToken(randomBytes: (length: number) => Uint8Array): string {
   const body = PREFIX + encodeHex(randomBytes(SECRET_BYTES));
   return body + checksumOf(body);
 }
 
-/** Whether a text can be a key at all: finds typing errors without asking the store. */
+/**
+ * Whether a text has the format and checksum of a key. This detects typing errors without a read of the
+ * store.
+ */
 export function isToken(text: string): boolean {
   return TOKEN_PATTERN.test(text) &&
     checksumOf(text.slice(0, -CHECKSUM_DIGITS)) === text.slice(-CHECKSUM_DIGITS);

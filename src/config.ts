@@ -1,29 +1,31 @@
-/** The one place that reads the environment. */
+/** The settings of the service. Only this module reads the environment. */
 
 import { RATE_LIMIT_MAX } from "./http/rate_limiter.ts";
 
-/** The settings of the store, which the tools read, too. */
+/** The settings of the store, which the tools read too. */
 export interface StoreConfig {
-  /** A file, `:memory:` or an http(s) address; `undefined` for the database that the platform attaches. */
+  /**
+   * A file, `:memory:` or an http(s) address; `undefined` selects the database that the platform attaches.
+   */
   kvPath: string | undefined;
 }
 
 /** The settings of the service. */
 export interface ServiceConfig extends StoreConfig {
-  /** `undefined`, like `hostname`, if the platform says where to listen. */
+  /** `port` and `hostname` are `undefined` if the platform decides where to listen. */
   port: number | undefined;
   hostname: string | undefined;
-  /** The origins whose scripts may read answers in a browser. */
+  /** The origins whose scripts may read responses in a browser. */
   corsOrigins: string[];
-  /** Requests a second for each key; `undefined` for no limit. */
+  /** Requests per second for each key; `undefined` means no limit. */
   rateLimit: number | undefined;
-  /** Where clients find the service, for its description. */
+  /** Where clients find the service, for its OpenAPI description. */
   addresses: { production?: string; staging?: string };
   /** Whether Deno's OpenTelemetry is on. */
   telemetry: boolean;
 }
 
-/** A setting that cannot be used; the message names the variable. */
+/** A setting is not valid; the message names the variable. */
 export class ConfigError extends Error {
   override name = "ConfigError";
 }
@@ -49,7 +51,7 @@ export function readServiceConfig(): ServiceConfig {
   };
 }
 
-/** Whether Deno's OpenTelemetry is on, by the variable that Deno itself looks at. */
+/** Whether Deno's OpenTelemetry is on, according to the variable that Deno itself reads. */
 export function isTelemetryOn(): boolean {
   return ["true", "1"].includes(read("OTEL_DENO") ?? "");
 }
@@ -68,8 +70,9 @@ function readHost(): string {
 }
 
 /**
- * The files there end with the process, so the store is the attached database. Deno itself would take
- * one in memory where none is attached, without a word, unless this variable forbids it.
+ * Files on Deno Deploy do not outlive the process, so the store is the attached database. If none is
+ * attached, Deno would silently use a store in memory. The variable set here prevents that. Throws
+ * {@linkcode ConfigError} if `KV_PATH` is set.
  */
 function readKvPathOnDenoDeploy(): undefined {
   if (read("KV_PATH") !== undefined) {
@@ -82,7 +85,7 @@ function readKvPath(): string {
   const path = read("KV_PATH") ?? DEFAULT_KV_PATH;
   const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(path)?.[1].toLowerCase();
   if (scheme === undefined) return path;
-  // What is wrong with it is not repeated, for it may hold a password.
+  // The errors below do not repeat the address, because it may contain a password.
   const address = URL.parse(path);
   if (scheme !== "http" && scheme !== "https" || address === null) {
     throw new ConfigError("KV_PATH must be a file, :memory: or an http(s) address");
@@ -108,7 +111,7 @@ function readCorsOrigins(): string[] {
   return origins;
 }
 
-/** Whether the text is an origin to the letter as a browser sends it: no other would be met, nor `*`. */
+/** Whether the text is an origin exactly as a browser sends it. Any other text, or `*`, would never match. */
 function isOrigin(text: string): boolean {
   return /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }
@@ -140,7 +143,7 @@ function isOnDenoDeploy(): boolean {
   return read("DENO_DEPLOYMENT_ID") !== undefined;
 }
 
-/** An empty variable counts as one that is not set. */
+/** Reads a variable. An empty variable counts as unset. */
 function read(name: string): string | undefined {
   return Deno.env.get(name) || undefined;
 }

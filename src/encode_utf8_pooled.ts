@@ -1,7 +1,7 @@
-/** How much is asked of the system at once, in bytes. */
+/** Size of one allocation, in bytes. */
 const POOL_BYTES = 64 * 1024;
 
-/** The most bytes that a UTF-16 code unit takes in UTF-8. */
+/** Maximum number of UTF-8 bytes for one UTF-16 code unit. */
 const BYTES_PER_UNIT = 3;
 
 const encoder = new TextEncoder();
@@ -9,8 +9,8 @@ let pool = new Uint8Array(POOL_BYTES);
 let used = 0;
 
 /**
- * A text in UTF-8. Short ones lie in memory that others share, for a buffer of its own costs more than
- * the encoding does. So who keeps one of them for long should keep a copy.
+ * Encodes a text in UTF-8. Short texts share one buffer, because a separate buffer costs more than the
+ * encoding. Copy the result to keep it for long; otherwise it keeps the whole buffer in memory.
  */
 export function encodeUtf8Pooled(text: string): Uint8Array {
   const most = text.length * BYTES_PER_UNIT;

@@ -1,8 +1,8 @@
 let last = { day: "-", ms: NaN };
 
 /**
- * The milliseconds since the Unix epoch of a time in the form of the log, `2026-01-01T00:00:00.000Z`.
- * Most events of a log fall on the day of the one before, so that only the rest is parsed.
+ * Parses a time of the log, such as `2026-01-01T00:00:00.000Z`, into milliseconds since the Unix epoch. Most
+ * events have the same day as the event before, so the parsed day is cached.
  */
 export function instantMs(text: string): number {
   if (!text.startsWith(last.day)) {

@@ -1,11 +1,11 @@
-/** Where the service says what becomes of it: a line for each change of its life and for each failure. */
+/** Logs one entry for each change of the service's state (such as start and stop) and for each failure. */
 export type Logger = (
   level: "info" | "warn" | "error",
   event: string,
   details?: Record<string, unknown>,
 ) => void;
 
-/** The words of anything thrown, without its stack, and with what caused it. */
+/** Returns the message of a thrown value with the messages of its causes, without a stack. */
 export function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   return thrown.cause === undefined

@@ -1,4 +1,4 @@
-/** The service, for production: `deno task start`. Settings come from the environment; see `config.ts`. */
+/** Runs the service in production: `deno task start`. Settings come from the environment; see `config.ts`. */
 
 import { readServiceConfig } from "./config.ts";
 import { reasonOf } from "./logger.ts";

@@ -1,6 +1,8 @@
 import { type Logger, reasonOf } from "./logger.ts";
 
-/** Reports what nobody caught, which is a mistake of ours, and ends the process as Deno itself would. */
+/**
+ * Reports uncaught errors and rejections, which are defects, and ends the process with code 1 as Deno would.
+ */
 export function reportCrashes(report: Logger): void {
   const crash = (thrown: unknown) => {
     const stack = thrown instanceof Error ? thrown.stack : undefined;

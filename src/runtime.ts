@@ -1,16 +1,16 @@
-/** What the service takes from the machine it runs on, beside its store: time and randomness. */
+/** Time and randomness: everything that the service takes from its machine except the store. */
 export interface Runtime {
-  /** Milliseconds since the Unix epoch, by a clock that may be set anew at any time. */
+  /** Milliseconds since the Unix epoch, by a clock that may be adjusted at any time. */
   now(): number;
-  /** Milliseconds since some moment; never set anew, so that limits of time are kept. */
+  /** Milliseconds since an arbitrary moment, by a clock that is never adjusted. Use it for time limits. */
   monotonicNow(): number;
-  /** Calls `run` once, `ms` milliseconds from now, unless the function returned is called first. */
+  /** Calls `run` once, `ms` milliseconds from now. Returns a function that cancels the call. */
   setTimer(ms: number, run: () => void): () => void;
-  /** Resolves in the next turn of the event loop, when all that is ready by now has come in. */
+  /** Resolves in the next turn of the event loop, after all events that are ready now. */
   nextTurn(): Promise<void>;
-  /** A number from 0 up to, but not including, 1. Not for secrets. */
+  /** A random number from 0 (inclusive) to 1 (exclusive). Not for secrets. */
   random(): number;
-  /** Bytes that nobody can guess, for secrets. */
+  /** Cryptographically secure random bytes, for secrets. */
   randomBytes(length: number): Uint8Array;
   /** A new ULID (https://github.com/ulid/spec). */
   newId(): string;
@@ -20,12 +20,15 @@ export function sleep(runtime: Runtime, ms: number): Promise<void> {
   return new Promise((resolve) => runtime.setTimer(ms, resolve));
 }
 
-/** How long to wait before try number `attempt` (0, 1, 2 …): doubles up to a limit, the half of it by chance. */
+/**
+ * Delay before attempt number `attempt` (0, 1, 2 …), in milliseconds. The full delay doubles up to
+ * {@linkcode BACKOFF_LIMIT_MS}; the result is a random value from half of it to all of it.
+ */
 export function backoffMs(runtime: Runtime, attempt: number): number {
   const full = Math.min(BACKOFF_LIMIT_MS, BACKOFF_FIRST_MS * 2 ** attempt);
   return full / 2 + runtime.random() * full / 2;
 }
 
 const BACKOFF_FIRST_MS = 4;
-/** The longest wait between two tries. */
+/** Maximum delay between two attempts, in milliseconds. */
 export const BACKOFF_LIMIT_MS = 250;

@@ -11,16 +11,17 @@ import { isDurable, OpenStoreError, openStoreOrWait } from "./store/open_store.t
 import { systemRuntime } from "./system_runtime.ts";
 
 /**
- * The steps of a shutdown, in milliseconds from the signal. Deno Deploy ends a process after 5,000. Until
- * `drain`, requests that arrived whole may still add; until `close`, all additions have their answers;
- * `exit` comes whatever hangs.
+ * The steps of a shutdown, in milliseconds after the signal. Deno Deploy ends a process after 5,000. Until
+ * `drain`, requests that arrived completely may still add pets. By `close`, all additions have their
+ * outcomes. At `exit`, the process ends even if something hangs.
  */
 const SHUTDOWN_MS = { drain: 500, close: 500 + APPEND_LIMIT_MS + 200, exit: 4_600 };
 
 /**
- * Opens the store and serves until SIGTERM or SIGINT; then stops accepting, answers what was accepted,
- * drains the appender and closes the store. Throws where the store or the address cannot be had. A
- * remote store that is away is waited for, while the service says that it is not ready.
+ * Opens the store and serves until SIGTERM or SIGINT. Then it stops accepting connections, finishes accepted
+ * requests, drains the appender, closes the store and ends the process. Rejects with
+ * {@linkcode OpenStoreError} or {@linkcode ListenError} if the store or the address is unusable. If a remote
+ * store is unreachable, the service waits for it and reports that it is not ready.
  */
 export async function serve(
   config: ServiceConfig,
@@ -39,7 +40,7 @@ export async function serve(
     rateLimit: config.rateLimit,
     isDurable: isDurable(config.kvPath),
     addresses: config.addresses,
-    // Loaded only where it is on, for it is of no use otherwise.
+    // Loaded only if telemetry is on.
     telemetry: config.telemetry ? (await import("./telemetry.ts")).telemetry : undefined,
   });
   let server: Server;
@@ -51,14 +52,13 @@ export async function serve(
     throw new ListenError(config, error);
   }
   surviveFileSizeLimit();
-  // The first call finds out whether the store is there and ours, and sees to it that it is waited for.
+  // The first read checks that the store is reachable and belongs to the service, and starts the wait for it.
   service.heads.fresh().catch((error) => {
     if (!(error instanceof ForeignStoreError)) return;
     onRefused(new OpenStoreError(config.kvPath, error.message));
   });
   const stopped = shutDownOnSignal(async (signal) => {
     report("info", "shutting_down", { signal });
-    // The server cuts off bodies that are still arriving.
     service.cancelBodies();
     const answered = server.shutdown();
     await Promise.race([answered, sleep(runtime, SHUTDOWN_MS.drain)]);
@@ -68,27 +68,28 @@ export async function serve(
     await Promise.race([answered, sleep(runtime, SHUTDOWN_MS.exit - SHUTDOWN_MS.close)]);
     report("info", "stopped");
   });
-  // Only now, for whoever reads this line may send a signal.
+  // Logged only after the signal listeners exist, because a reader of this line may send a signal.
   report("info", "listening", { hostname: server.addr.hostname, port: server.addr.port });
   await Promise.race([refused, onListening(service, server.addr)]);
   await Promise.race([refused, stopped]);
 }
 
 /**
- * Where the size of files is limited (setrlimit(2), RLIMIT_FSIZE), a write beyond ends the process, unless
- * somebody listens to the signal: then it fails as on a full disk, and is tried again.
+ * If the size of files is limited (setrlimit(2), RLIMIT_FSIZE), a write beyond the limit ends the process.
+ * With a listener for the signal, the write fails as on a full disk instead, and is retried.
  */
 function surviveFileSizeLimit(): void {
   if (Deno.build.os !== "windows") Deno.addSignalListener("SIGXFSZ", () => {});
 }
 
 /**
- * A signal to the process group arrives several times: from the system, and from each parent process
- * (deno task, the launcher) that passes it on. Only a later one is a second request to end.
+ * A signal to the process group arrives several times: from the system, and from each parent process (deno
+ * task, the launcher) that forwards it. Only a signal after this time, in milliseconds, is a second request
+ * to end.
  */
 const SIGNAL_ECHO_MS = 500;
 
-/** Runs `shutDown` at the first signal; a second one ends the process at once. */
+/** Runs `shutDown` at the first signal and then exits. A second signal ends the process at once. */
 async function shutDownOnSignal(shutDown: (signal: string) => Promise<void>): Promise<void> {
   const signals = ["SIGTERM", "SIGINT"] as const;
   const signal = await new Promise<string>((resolve) => {
@@ -104,7 +105,7 @@ async function shutDownOnSignal(shutDown: (signal: string) => Promise<void>): Pr
   Deno.exit(0);
 }
 
-/** The address cannot be listened on. */
+/** The service cannot listen on its address; the message names the address and the reason. */
 export class ListenError extends Error {
   override name = "ListenError";
 

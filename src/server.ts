@@ -1,4 +1,7 @@
-/** `Deno.serve` for an open network: survives a lack of file descriptors, and ends bodies that are not read. */
+/**
+ * `Deno.serve` for an open network: survives a lack of file descriptors, and cuts off bodies that are not
+ * read.
+ */
 
 import type { Runtime } from "./runtime.ts";
 import { errorResponse } from "./http/errors.ts";
@@ -7,20 +10,20 @@ import { abandonedBodies, isBodyBounded } from "./http/request_body.ts";
 import { malformedHost } from "./http/request_target.ts";
 import { type Logger, reasonOf } from "./logger.ts";
 
-/** How long to wait before the server listens again after it could not accept a connection. */
+/** Delay before the server listens again after it failed to accept a connection, in milliseconds. */
 const LISTEN_AGAIN_MS = 100;
 
-/** After this time without a failure, the next failure is reported again. */
+/** After this time without a failure, in milliseconds, the next failure is reported again. */
 const QUIET_MS = 10_000;
 
-/** How many servers that accept no more connections keep serving the ones that they have. */
+/** Maximum number of retired servers, which accept no new connections but serve their open ones. */
 const OLD_SERVERS_LIMIT = 8;
 
-/** When an abandoned body is cancelled, in milliseconds after its answer: the answer is sent by then. */
+/** Delay between a response and the cancellation of its abandoned request body, in milliseconds. */
 const CANCEL_BODY_AFTER_MS = 100;
 
 export interface ServerOptions {
-  /** If it is left out, like `port`, the platform says where to listen. */
+  /** If `hostname` and `port` are absent, the platform decides where to listen. */
   hostname?: string;
   port?: number;
   handler: RequestHandler;
@@ -28,13 +31,13 @@ export interface ServerOptions {
   report: Logger;
 }
 
-/** The constructor throws the error of `Deno.serve` if it cannot listen. */
+/** The constructor throws the error of `Deno.serve` if the server cannot listen. */
 export class Server {
   #options: ServerOptions;
   #current: Deno.HttpServer<Deno.NetAddr>;
-  /** Servers that accept no more connections, and may still have some. */
+  /** Retired servers, which accept no new connections but may have open ones. */
   #old: Deno.HttpServer<Deno.NetAddr>[] = [];
-  /** Servers that answer their last requests. */
+  /** Shutdowns of retired servers that are finishing their last requests. */
   #closing = new Set<Promise<unknown>>();
   #addr: Deno.NetAddr;
   #urlWithoutHost: string;
@@ -53,7 +56,7 @@ export class Server {
     return this.#addr;
   }
 
-  /** Accepts no more connections. Resolves when all requests are answered. */
+  /** Stops accepting connections. Resolves when all requests have their responses. */
   async shutdown(): Promise<void> {
     this.#isShuttingDown = true;
     const closing = [this.#current, ...this.#old].map((server) => server.shutdown());
@@ -67,7 +70,7 @@ export class Server {
       port,
       onListen: () => {},
       onError: (error) => {
-        // With telemetry on, Deno parses the URL before the handler sees it, and a Host can make it malformed.
+        // With telemetry on, Deno parses the URL before it calls the handler. A bad Host makes it invalid.
         const isHost = error instanceof TypeError && error.message.startsWith("Invalid URL");
         if (error !== ENDED && !isHost) {
           report("error", "answer_failed", { reason: reasonOf(error) });
@@ -94,7 +97,7 @@ export class Server {
     }
   }
 
-  /** Reports the first of the failures that follow each other. */
+  /** Reports a failure, unless the previous one was at most {@linkcode QUIET_MS} ago. */
   #reportFailure(error: unknown): void {
     const { runtime, report } = this.#options;
     const isFirst = runtime.monotonicNow() - this.#failedAt > QUIET_MS;
@@ -109,7 +112,7 @@ export class Server {
   #retire(server: Deno.HttpServer<Deno.NetAddr>): void {
     this.#old.push(server);
     if (this.#old.length <= OLD_SERVERS_LIMIT) return;
-    // Its idle connections are closed at once, the others when they are answered.
+    // shutdown() closes idle connections at once, and the others after their responses.
     const closing = this.#old.shift()!.shutdown().catch(() => {});
     this.#closing.add(closing);
     closing.finally(() => this.#closing.delete(closing));
@@ -121,12 +124,12 @@ export class Server {
       await new Promise<void>((resolve) => runtime.setTimer(LISTEN_AGAIN_MS, resolve));
       if (this.#isShuttingDown) return;
       try {
-        // By the name that was configured, for the permission to listen is given to that name.
+        // Use the configured name, because the permission to listen covers that name only.
         const hostname = this.#options.hostname ?? this.#addr.hostname;
         this.#current = this.#listen(hostname, this.#addr.port);
         return;
       } catch (error) {
-        // Mostly, there is no descriptor for the listener either.
+        // Usually no file descriptor is free for the listener either.
         this.#reportFailure(error);
       }
     }
@@ -138,7 +141,7 @@ export class Server {
   ): Promise<Response> {
     const { handler, runtime } = this.#options;
     const response = await handler(request, {
-      // Asked for if it is needed only: it costs Deno a call.
+      // A function, because reading the address costs Deno a call.
       clientAddress: () => info.remoteAddr.hostname,
       urlWithoutHost: this.#urlWithoutHost,
     });
@@ -147,8 +150,8 @@ export class Server {
 }
 
 /**
- * How Deno begins the URL of a request without a `Host`. An HTTP/2 request for that very authority looks the
- * same, and is refused like it.
+ * The start of the URL that Deno gives a request without a `Host`. An HTTP/2 request for exactly that
+ * authority looks the same and is refused too.
  */
 function urlWithoutHost({ hostname, port }: Deno.NetAddr): string {
   const isLocal = ["0.0.0.0", "::", "::1"].includes(hostname) || hostname.startsWith("127.");
@@ -157,17 +160,18 @@ function urlWithoutHost({ hostname, port }: Deno.NetAddr): string {
 }
 
 /**
- * Methods whose body Deno does not show to the handler, and reads to its end nevertheless. Nothing was found
- * that stops it for HEAD: there, the proxy in front has to limit bodies.
+ * Methods whose body Deno hides from the handler but still reads to its end. We found no way to stop this for
+ * HEAD, so the proxy in front must limit the bodies of HEAD requests.
  */
 const BODY_HIDDEN: ReadonlySet<string> = new Set(["GET", "CONNECT"]);
 
-/** What ends a response together with its connection. */
+/** The error that ends a response and its connection. */
 const ENDED = new Error("The connection is ended, since its request has a body without a limit");
 
 /**
- * A response without a body that ends its connection. An error of the response's stream is all that keeps Deno
- * from reading a body that the handler cannot see, and it ends the stream before the first byte.
+ * Creates a response without a body that ends its connection. Only an error of the response's stream stops
+ * Deno from reading a request body that the handler cannot see. The error ends the stream before its first
+ * byte.
  */
 function endedResponse(status: number): Response {
   const body = new ReadableStream({ start: (controller) => controller.error(ENDED) });
@@ -175,12 +179,13 @@ function endedResponse(status: number): Response {
 }
 
 /**
- * The response to a request whose body may be unread and endless, such that Deno does not read the rest.
+ * Adapts a response so that Deno does not read the rest of the request's body, which may be endless.
  *
- * A body of a declared length within the limit is left to Deno, which then keeps the connection open. Any other
- * one Deno would read to its end, whatever the response says. Trials with Deno 2.9.6 found two ways out:
- * 1. Nothing was read: if `request.body` was touched and the response is a stream, Deno closes the connection.
- * 2. Something was read: while a reader holds the body, Deno reads nothing. The reader must cancel the body
+ * A body with a declared length within the limit is left to Deno, which then keeps the connection open. Deno
+ * would read any other body to its end, whatever the response. Trials with Deno 2.9.6 found two ways out:
+ * 1. If nothing was read: Deno closes the connection if `request.body` was touched and the response is a
+ *    stream.
+ * 2. If something was read: Deno reads nothing while a reader holds the body. The reader must cancel the body
  *    after the response is sent; otherwise the file descriptor leaks.
  */
 async function withoutBody(
@@ -197,7 +202,7 @@ async function withoutBody(
     return response;
   }
   if (isBodyBounded(request.headers) || request.bodyUsed) return response;
-  // This touches the body, as the first way needs.
+  // This touches the body, as the first way requires.
   if (request.body === null) return response;
   const bytes = await response.bytes();
   const { status, headers } = response;

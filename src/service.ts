@@ -16,34 +16,34 @@ import { BoundedStore } from "./store/bounded_store.ts";
 import type { Store } from "./store/store.ts";
 import type { Telemetry } from "./telemetry.ts";
 
-/** One instance of the service: its parts wired together, the same in production, tools and tests. */
+/** One instance of the service. Production, tools and tests wire the same parts. */
 export interface Service {
   appender: Appender;
-  /** Waits no longer for bodies that are still arriving, now or later. */
+  /** Rejects bodies that are still arriving, and every later body, with `shutting_down`. */
   cancelBodies(): void;
   handler: RequestHandler;
   heads: HeadReader;
   runtime: Runtime;
   report: Logger;
-  /** The store, with every call bounded in time. */
+  /** The store, with a time limit on every call. */
   store: Store;
 }
 
 export interface ServiceOptions {
-  /** How long an addition may wait for its outcome, in milliseconds. */
+  /** Maximum wait of an addition for its outcome, in milliseconds. */
   appendLimitMs?: number;
   store: Store;
   runtime: Runtime;
   report: Logger;
-  /** The origins whose scripts may read answers; none where that is not said. */
+  /** The origins whose scripts may read responses; by default none. */
   corsOrigins?: readonly string[];
-  /** Whether the store outlives the process; where that is not said, it does not. */
+  /** Whether the store outlives the process; by default it does not. */
   isDurable?: boolean;
-  /** Requests a second for each key; without it, there is no limit. */
+  /** Requests per second for each key; by default without a limit. */
   rateLimit?: number;
-  /** Where clients find the service; where that is not said, at the address that they ask. */
+  /** Where clients find the service; by default at the address of their request. */
   addresses?: BaseAddresses;
-  /** Measures the instance; without it, nothing does. */
+  /** Measures the instance; by default it is not measured. */
   telemetry?: Telemetry;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Why the service did not do what it was asked. The domain throws these and knows no HTTP; what each
- * code means to a client stands in `http/errors.ts`.
+ * The reason why an operation failed. The domain throws these errors and does not know HTTP; `http/errors.ts`
+ * maps each code to its meaning for clients.
  */
 export class ServiceError extends Error {
   readonly code: ServiceErrorCode;

@@ -1,6 +1,6 @@
 /**
- * Types of what is used of the standard library. The npm package that stands in for it bears none;
- * with the packages of JSR this file goes.
+ * Types of the parts of the standard library that this project uses. Its npm package has no types. With the
+ * JSR packages, this file is not needed.
  */
 
 declare module "@std/assert" {
@@ -44,7 +44,7 @@ declare module "@std/fmt/colors" {
 }
 
 declare module "@std/http/etag" {
-  /** Whether a tag is none of those that an `If-None-Match` names. */
+  /** Whether an `If-None-Match` field does not name the tag. */
   export function ifNoneMatch(value: string, etag: string): boolean;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Spans and metrics of one instance, on Deno's own OpenTelemetry (`OTEL_DENO=true`; where they go is
- * said by the standard variables, `OTEL_EXPORTER_OTLP_ENDPOINT` and others). Loaded only where that is
- * on: without it the service runs on its plain parts.
+ * Spans and metrics of one instance, on Deno's own OpenTelemetry (`OTEL_DENO=true`). The standard variables
+ * set their destination (`OTEL_EXPORTER_OTLP_ENDPOINT` and others). This module is loaded only if
+ * OpenTelemetry is on; otherwise the service uses its plain parts.
  */
 
 import {
@@ -72,7 +72,7 @@ const toolProgress = meter.createGauge("animal_store.tool.progress", {
   description: "How far a phase of a replay, an audit or a restore is",
 });
 
-/** What an instance is made of where it is measured; each part does what the plain one does. */
+/** The parts of a measured instance. Each part behaves like the plain one. */
 export const telemetry = {
   store: (store: Store): Store => new MeasuredStore(store),
   HeadReader: class extends HeadReader {
@@ -108,7 +108,7 @@ export const telemetry = {
 };
 export type Telemetry = typeof telemetry;
 
-/** Sees to the metrics that are read off an instance when they are exported. */
+/** Registers the metrics that are read from an instance at each export. */
 function observe({ appender, heads }: { appender: Appender; heads: HeadReader }): void {
   meter.createObservableGauge("animal_store.queue.length", {
     description: "Commands that wait for a commit",
@@ -127,12 +127,12 @@ export function recordToolProgress(phase: string, unit: string, done: number): v
   toolProgress.record(done, { phase, unit });
 }
 
-/** Puts commits under the requests that wait for them, and counts what becomes of them. */
+/** Attaches the span of a commit to the requests that wait for it, and counts the outcomes of commits. */
 const appendObserver: AppendObserver<Context> = {
   context: () => context.active(),
   within: (origin, run) => context.with(origin ?? ROOT_CONTEXT, run),
   async commit(origins, events, run) {
-    // A span has one parent, so the others that share the commit are linked with it.
+    // A span has only one parent, so the other requests that share the commit are linked.
     const [parent = ROOT_CONTEXT, ...others] = origins;
     const links = others.flatMap((other) => {
       const spanContext = trace.getSpanContext(other);
@@ -154,14 +154,14 @@ const appendObserver: AppendObserver<Context> = {
   unclear: () => unclear.add(1),
 };
 
-/** Whether the store was asked for what a cache did not have. */
+/** Records whether a cache look-up had to read the store. */
 interface Asking {
   isAsked: boolean;
 }
 
 const ASKING = createContextKey("animal-store asking");
 
-/** Makes a span of every call, and tells the cache that had to ask. */
+/** Creates a span for every call, and marks the cache look-up that caused the call as a miss. */
 class MeasuredStore implements Store {
   #store: Store;
 
@@ -188,7 +188,7 @@ class MeasuredStore implements Store {
   }
 }
 
-/** Names the kind of records only: what follows it in a key may be the hash of a token. */
+/** Returns only the kind of the records, because the rest of a key may contain the hash of a token. */
 function recordsOf(key: Deno.KvKey): Attributes {
   const kind = key[0] === "projection" ? key[2] : key[0];
   return kind === undefined ? {} : { "db.collection.name": String(kind) };
@@ -219,7 +219,7 @@ function inSpan<T>(
   });
 }
 
-/** An answer that comes at once comes from the cache; one that comes later may still not be the store's. */
+/** Counts a look-up as a miss if it read the store. A promise alone does not mean a miss. */
 function countingCache<Answer>(cache: string, look: () => Answer): Answer {
   const asking: Asking = { isAsked: false };
   const count = () => cacheReads.add(1, { cache, result: asking.isAsked ? "miss" : "hit" });
@@ -230,9 +230,9 @@ function countingCache<Answer>(cache: string, look: () => Answer): Answer {
 }
 
 /**
- * Redacts API keys in the names and attributes of all spans. Deno sets the URL of a request on its own
- * span before it calls the handler, and a later setAttribute() adds to the first value instead of
- * replacing it. So the keys are removed as Deno sets the attributes: in the class of its spans.
+ * Redacts API keys in the names and attributes of all spans. Deno sets the URL of a request on its own span
+ * before it calls the handler. A later setAttribute() adds a value instead of replacing the first. So the
+ * class of Deno's spans is patched to redact each value as it is set.
  */
 function redactSpans(): void {
   const span = tracer.startSpan("redaction");
@@ -249,10 +249,10 @@ function redactSpans(): void {
   }
 }
 
-/** Gives the server's span of a request the name of its route, of which there are few. */
+/** Names the server's span of a request after its route, because there are few routes. */
 function nameRoutes(handler: RequestHandler): RequestHandler {
   return (request, connection) => {
-    // Not by `new URL`: a malformed Host, which the handler refuses, makes a malformed URL.
+    // `new URL` would throw on the URL of a request with a malformed Host, which the handler must refuse.
     const route = requestTarget(request.url).path.replace(/^(\/v1\/pets\/).+/, "$1{petId}");
     const span = trace.getActiveSpan();
     if (ROUTES.has(route)) {

@@ -24,28 +24,28 @@ export interface CreatePetRequest {
   pet: NewPet;
   /** The text of the API key. */
   token: string;
-  /** What makes a second request the same as the first. */
+  /** Identifies repeats of the same request. */
   idempotencyKey?: string;
 }
 
-/** What became of an order in the log. */
+/** The outcome of a request in the log. */
 export interface CreatePetOutcome {
   petId: number;
-  /** Whether it was this order that added the pet, and not an earlier one with the same key. */
+  /** Whether this request added the pet, rather than an earlier one with the same Idempotency-Key. */
   isNew: boolean;
 }
 
 export interface CreatedPet {
   pet: Pet;
-  /** Whether the pet was added by an earlier order with the same Idempotency-Key. */
+  /** Whether an earlier request with the same Idempotency-Key added the pet. */
   isDuplicate: boolean;
 }
 
 /**
- * Adds a pet on behalf of an API key, and resolves to it. The key is looked at as of the very head
- * that the commit replaces, so a pet is never added with a key that no longer stood. An order whose
- * Idempotency-Key added a pet already adds none, and resolves to that one. Rejects with the failures
- * of {@linkcode Appender.append}, `invalid_credentials` and `idempotency_key_reused`.
+ * Adds a pet on behalf of an API key and resolves to the pet. The API key is checked as of exactly the head
+ * that the commit replaces, so a revoked key never adds a pet. If the Idempotency-Key already added a pet,
+ * nothing is added and that pet is returned. Rejects with the errors of {@linkcode Appender.append},
+ * `invalid_credentials` and `idempotency_key_reused`.
  */
 export async function createPet(
   parts: CreatePetDeps,
@@ -76,8 +76,8 @@ function appendPet(parts: CreatePetDeps, order: CreatePetRequest): Promise<Creat
 }
 
 /**
- * Where nothing was committed, nothing has proved yet that the API key still stands; and the earlier
- * order must have been for the very same pet.
+ * Checks a request that committed nothing. Its API key must still be live, because no commit has checked it.
+ * The earlier request must have been for the same pet.
  */
 async function verifyDuplicate(
   { heads, runtime, keys, pets }: CreatePetDeps,
@@ -96,7 +96,7 @@ async function verifyDuplicate(
 }
 
 class CreatePet implements Command {
-  /** The pet that the Idempotency-Key added before, as far as the base of the last prepare() goes. */
+  /** The pet that the Idempotency-Key added earlier, as of the head of the last prepare(). */
   earlierPetId: number | undefined;
   #parts: CreatePetDeps;
   #order: CreatePetRequest;
@@ -123,21 +123,22 @@ class CreatePet implements Command {
 
   prepare(head: Head): Promise<void> | void {
     const { runtime, keys } = this.#parts;
-    // The clock may have been set back: the event must not have a time at which the key is refused.
+    // The clock may have been set back. At the time of the event, the key must be valid too.
     const key = keys.authorize(this.#order.token, head, Math.max(runtime.now(), this.#eventTimeMs));
     if (key instanceof Promise) return key.then(({ id }) => this.#prepareFor(id, head));
     return this.#prepareFor(key.id, head);
   }
 
   /**
-   * Whoever else adds a pet with the same Idempotency-Key moves the head, for `creations` lets one at
-   * a time through on this instance. So either it is found here, or the commit on this base fails.
+   * Finds a pet that the same Idempotency-Key added earlier. On this instance, `creations` runs one such
+   * request at a time. Another instance that adds such a pet moves the head. So the pet is either found here,
+   * or the commit on this head fails.
    */
   #prepareFor(actor: string, head: Head): Promise<void> | void {
     this.#origin.actor = actor;
     const { idempotencyKey } = this.#origin;
     if (idempotencyKey === undefined) return;
-    // By the time of the event, so that two events of one Idempotency-Key are a day apart.
+    // The age is measured at the time of the event, so two events of one Idempotency-Key are a day apart.
     return this.#parts.pets.findByIdempotencyKey(actor, idempotencyKey, head, this.#eventTimeMs)
       .then((petId) => void (this.earlierPetId = petId));
   }

@@ -6,11 +6,11 @@ import { sha256Hex } from "../sha256.ts";
 
 export interface IssuedKey {
   id: string;
-  /** The key itself, in clear: to be shown once and kept nowhere. */
+  /** The key itself in plain text. Show it once and store it nowhere. */
   token: string;
 }
 
-/** `expiresAt` is in milliseconds since the Unix epoch; without it the key does not expire. */
+/** `expiresAt` is in milliseconds since the Unix epoch; if it is absent, the key does not expire. */
 export interface KeyTerms {
   label: string;
   expiresAt?: number;
@@ -19,7 +19,7 @@ export interface KeyTerms {
 /** Shows a key to its owner before it is issued. If it rejects, no key is issued. */
 export type ShowKey = (key: IssuedKey) => Promise<void>;
 
-/** Issues an API key. */
+/** Issues an API key. Rejects with the errors of {@linkcode Appender.append}, or as `show` does. */
 export async function issueKey(
   { appender, runtime }: { appender: Appender; runtime: Runtime },
   terms: KeyTerms,
@@ -32,13 +32,13 @@ export async function issueKey(
   return { id, token };
 }
 
-/** A key that is nobody's until the fact of its issue, which `issue` makes, is in the log. */
+/** Creates a key. The service does not accept the key until the event that `issue` creates is in the log. */
 export function newKey(
   runtime: Runtime,
   now = runtime.now(),
 ): IssuedKey & { issue: (terms: KeyTerms) => EventBody & EventMetadata } {
   const token = newToken(runtime.randomBytes);
-  // The event that issues a key lends it its id: who has the id of a key has found its origin.
+  // The key's id is the id of the event that issues it, so an operator finds that event by the key's id.
   const id = runtime.newId();
   const time = new Date(now).toISOString();
   const tokenHash = sha256Hex(token);

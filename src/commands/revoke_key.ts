@@ -6,8 +6,8 @@ import { listKeys } from "../projections/key_reader.ts";
 import type { Store } from "../store/store.ts";
 
 /**
- * Revokes an API key, from now on. Resolves to the key as it was before, or to `undefined` where none
- * has that id. A key that was revoked at once before gets no second event.
+ * Revokes an API key immediately. Resolves to the key as it was before, or to `undefined` if no key has that
+ * id. If the key was already revoked immediately, no second event is added.
  */
 export async function revokeKey(
   { appender, runtime, store }: { appender: Appender; runtime: Runtime; store: Store },

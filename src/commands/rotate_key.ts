@@ -7,30 +7,30 @@ import type { Store } from "../store/store.ts";
 import { type IssuedKey, newKey, type ShowKey } from "./issue_key.ts";
 
 export interface RotationTerms {
-  /** How long the old key lives beside its successor. */
+  /** How long the old key stays valid after its successor is issued, in milliseconds. */
   overlapMs: number;
-  /** What the successor is called; where it is not said, as the old key is. */
+  /** Label of the successor; by default that of the old key. */
   label?: string;
-  /** How long the successor lives; where it is not said, as long as the old key was to live. */
+  /** Lifetime of the successor, in milliseconds; by default the full lifetime of the old key. */
   lifetimeMs?: number;
 }
 
 export interface Rotation {
   successor: IssuedKey & { expiresAt?: number };
   predecessor: ApiKey;
-  /** From when on the predecessor is refused, in milliseconds since the Unix epoch. */
+  /** When the predecessor stops being valid, in milliseconds since the Unix epoch. */
   retiresAt: number;
 }
 
-/** The key has no successor, since it is not one that lives; the message says why. */
+/** The key cannot be rotated; the message says why. */
 export class UnrotatableKeyError extends Error {
   override name = "UnrotatableKeyError";
 }
 
 /**
- * Issues the successor of a live key and revokes that key at the end of the overlap, both in one
- * commit. Rejects with `UnrotatableKeyError` where no live key has the id, or one that was rotated
- * before: a key has one successor. `show` gets the successor once the old key is known to be rotatable.
+ * Issues the successor of a live key and revokes that key at the end of the overlap, both in one commit.
+ * Rejects with {@linkcode UnrotatableKeyError} if no live key has the id, or if the key was already rotated:
+ * a key has one successor. `show` receives the successor after the old key was found to be rotatable.
  */
 export async function rotateKey(
   { appender, runtime, store }: { appender: Appender; runtime: Runtime; store: Store },
@@ -56,7 +56,7 @@ export async function rotateKey(
       const predecessor = rotatable(found, keyId, now);
       const lifetime = lifetimeMs ?? lifetimeOf(predecessor);
       const expiry = lifetime === undefined ? {} : { expiresAt: now + lifetime };
-      // A key that expires within the overlap is not brought to life again by it.
+      // The overlap does not extend the lifetime of a key that expires before its end.
       const retiresAt = Math.min(now + overlapMs, predecessor.expiresAt ?? Infinity);
       rotation = { successor: { id, token, ...expiry }, predecessor, retiresAt };
       const { tokenHash } = predecessor;

@@ -5,12 +5,12 @@ import { APPEND_LIMIT_MS } from "../log/appender.ts";
 /** Maximum total wait for calls with the same key, in milliseconds. */
 export const SINGLE_FLIGHT_LIMIT_MS = APPEND_LIMIT_MS;
 
-/** How many may wait for others; one more is refused at once. */
+/** Maximum number of waiting calls, over all keys. A further call is rejected at once. */
 export const SINGLE_FLIGHT_WAITING_LIMIT = 2_048;
 
 /**
- * What is under way on this instance, by name, and of each name one at a time. Who comes second waits
- * for the first and shares its outcome; where the first failed, the second starts its own.
+ * Runs one operation at a time for each name on this instance. A later call with the same name waits for the
+ * running operation and shares its outcome. If that operation failed, the later call starts its own.
  */
 export class SingleFlight<Outcome extends object> {
   #runtime: Runtime;
@@ -22,8 +22,8 @@ export class SingleFlight<Outcome extends object> {
   }
 
   /**
-   * Rejects as `start` does, or with `outcome_unknown` if too many wait or if others of the name failed
-   * for too long.
+   * Rejects as `start` does. Rejects with `outcome_unknown` if too many calls wait, or if operations of the
+   * same name keep failing for {@linkcode SINGLE_FLIGHT_LIMIT_MS}.
    */
   async share(name: string, start: () => Promise<Outcome>): Promise<Outcome> {
     const deadline = this.#runtime.monotonicNow() + SINGLE_FLIGHT_LIMIT_MS;
@@ -38,7 +38,7 @@ export class SingleFlight<Outcome extends object> {
       }
     }
     const own = start();
-    // Whoever waits goes on after the name is free again, and the first of them takes it.
+    // Waiting calls resume after the name is free again, and the first of them starts its own operation.
     const landing = () => void this.#underWay.delete(name);
     this.#underWay.set(name, own.then((outcome) => (landing(), outcome), landing));
     return await own;
@@ -46,7 +46,7 @@ export class SingleFlight<Outcome extends object> {
 
   async #waitFor(flight: Promise<Outcome | undefined>): Promise<Outcome | undefined> {
     if (this.#waiting >= SINGLE_FLIGHT_WAITING_LIMIT) {
-      // The first of them may yet be stored, so this is no `overloaded`.
+      // The running operation may still be stored, so `overloaded` would be wrong.
       throw new ServiceError(
         "outcome_unknown",
         "Too many requests with the same Idempotency-Key wait for the first of them",

@@ -4,9 +4,9 @@ const ENCODINGS = ["br", "gzip", "identity"] as const;
 export type Encoding = typeof ENCODINGS[number];
 
 /**
- * The content coding for a request with this `Accept-Encoding` (RFC 9110 section 12.5.3). Among codings
- * of equal weight, ours is the choice: every browser names gzip before br. If none is acceptable, or
- * none is named, the result is `identity`, as the RFC recommends.
+ * Chooses the content coding for a request with this `Accept-Encoding` (RFC 9110 section 12.5.3). Among
+ * codings of equal weight, the order of {@linkcode ENCODINGS} decides, because every browser names gzip
+ * before br. If no coding is acceptable or named, the result is `identity`, as the RFC recommends.
  */
 export function preferredEncoding(field: string | null): Encoding {
   const weights = parseWeights(field ?? "");

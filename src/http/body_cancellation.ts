@@ -1,12 +1,15 @@
 /**
- * Tells all that wait for a body to wait no longer. An `AbortSignal` would do as well, but each request
- * would pay for a listener, and look through those of all others to take its own away.
+ * Tells all readers of bodies to stop waiting. An `AbortSignal` would work too, but it costs each request a
+ * listener, and a search through all listeners to remove it.
  */
 export class BodyCancellation {
   #isMade = false;
   #waiting = new Set<() => void>();
 
-  /** Calls `onCut` when bodies are cut, or at once where they are; not after the function returned was called. */
+  /**
+   * Calls `onCut` on cancellation, or at once if that has happened. The returned function unregisters
+   * `onCut`.
+   */
   wait(onCut: () => void): () => void {
     if (this.#isMade) onCut();
     else this.#waiting.add(onCut);

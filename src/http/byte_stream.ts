@@ -1,8 +1,8 @@
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * Streams bytes that responses share. Chunks are taken only if the client has room for them, so a client
- * that does not read holds a few chunks; `new Response(bytes)` would copy all bytes at once.
+ * Streams bytes that responses share. It enqueues a chunk only if the client has room for it, so a client
+ * that does not read occupies only a few chunks. `new Response(bytes)` would copy all bytes at once.
  */
 export function byteStream(bytes: Uint8Array): ReadableStream<Uint8Array> {
   let offset = 0;

@@ -1,4 +1,6 @@
-/** Reads that cost next to nothing where the client holds the answer already (RFC 9110 section 13). */
+/**
+ * Conditional reads (RFC 9110 section 13): a client that already has the response gets 304 without a body.
+ */
 
 import { ifNoneMatch } from "@std/http/etag";
 import { sha256Hex } from "../sha256.ts";
@@ -8,14 +10,14 @@ const TAG_DIGITS = 32;
 
 export const ENTITY_TAG_PATTERN = new RegExp(`^"[0-9a-f]{${TAG_DIGITS}}"$`);
 
-/** The strong entity tag of a content: the same on every instance and after every restart. */
+/** The strong entity tag of a content. It is the same on every instance and after every restart. */
 export function entityTag(content: string | Uint8Array): string {
   return `"${sha256Hex(content).slice(0, TAG_DIGITS)}"`;
 }
 
 /**
- * 304 in place of an answer whose `etag` the client's `If-None-Match` names, with the headers that the
- * answer would have had. The comparison is weak, as section 13.1.2 asks.
+ * Turns a response into 304 if the client's `If-None-Match` names its `etag`, and keeps its headers. The
+ * comparison is weak, as section 13.1.2 requires.
  */
 export function applyIfNoneMatch(answer: HttpResponse, requestHeaders: Headers): HttpResponse {
   const { etag } = answer.headers;

@@ -1,10 +1,10 @@
 import type { HttpResponse } from "./http_response.ts";
 import { IDEMPOTENCY_KEY_HEADER, IDEMPOTENCY_REPLAYED_HEADER } from "./idempotency_key.ts";
 
-/** What a script may send beside what every page may. */
+/** Request headers that a script may send, besides the CORS-safelisted ones. */
 const REQUEST_HEADERS = ["authorization", "content-type", IDEMPOTENCY_KEY_HEADER, "if-none-match"];
 
-/** What a script may read beside what every page may. */
+/** Response headers that a script may read, besides the CORS-safelisted ones. */
 const RESPONSE_HEADERS = [
   "deprecation",
   "etag",
@@ -19,13 +19,13 @@ const RESPONSE_HEADERS = [
   "x-request-id",
 ];
 
-/** How long a browser may remember the answer to a preflight; Chromium's own limit. */
+/** How long a browser may cache a preflight response, in seconds. This is Chromium's own limit. */
 const PREFLIGHT_SECONDS = 7_200;
 
 /**
- * Leave for scripts of other origins (https://fetch.spec.whatwg.org/#http-cors-protocol), for those
- * that are named and no others; where none is, the service says nothing of it. Credentials of the
- * browser's own are not asked for: the API key is in a header that the script writes.
+ * Allows scripts of the given origins to use the service (https://fetch.spec.whatwg.org/#http-cors-protocol).
+ * If no origin is given, responses have no CORS headers. CORS credentials are not allowed, because the script
+ * itself sends the API key in a header.
  */
 export class Cors {
   #origins: ReadonlySet<string>;
@@ -34,7 +34,9 @@ export class Cors {
     this.#origins = new Set(origins);
   }
 
-  /** The answer with the leave to read it. Errors bear it too, or a script could not see its fault. */
+  /**
+   * Returns the response with its CORS headers. Errors have them too, so that a script can read the error.
+   */
   share(answer: HttpResponse, request: Request): HttpResponse {
     if (this.#origins.size === 0) return answer;
     const headers = { ...answer.headers };
@@ -48,8 +50,8 @@ export class Cors {
   }
 
   /**
-   * The answer to a preflight for a path that knows these methods; `undefined` where the request is
-   * none, or comes from an origin that has no leave. It needs no key, for a browser sends none.
+   * Responds to a preflight for a path that allows these methods. Returns `undefined` if the request is not a
+   * preflight or its origin is not allowed. A preflight needs no key, because a browser sends none.
    */
   answerToPreflight({ method, headers }: Request, methods: string): HttpResponse | undefined {
     if (method !== "OPTIONS" || !headers.has("access-control-request-method")) return undefined;

@@ -1,11 +1,11 @@
 import { HttpError } from "./errors.ts";
 
 /**
- * The token of an `Authorization: Bearer` header (RFC 6750 section 2.1). Refuses with
- * `missing_credentials` where there is no header or one of another scheme.
+ * Returns the token of an `Authorization: Bearer` header (RFC 6750 section 2.1). Throws `missing_credentials`
+ * if there is no header or its scheme is another one.
  */
 export function bearerToken(authorization: string | null): string {
-  // The scheme is case-insensitive (RFC 9110 section 11.1); nearly everybody writes it like this.
+  // The scheme is case-insensitive (RFC 9110 section 11.1), but almost all clients write it like this.
   if (authorization?.startsWith("Bearer ")) return authorization.slice(7).trim();
   const parts = /^bearer +(.*)$/i.exec(authorization ?? "");
   if (parts === null) {

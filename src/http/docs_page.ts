@@ -1,13 +1,13 @@
 /**
- * The API reference page at /docs: Swagger UI, from the files of its npm package, so that nothing is
- * fetched from anywhere else. They are imported as text, which needs no permission to read files.
+ * The API reference page at /docs: Swagger UI, served from the files of its npm package, so the page loads
+ * nothing from other hosts. The files are imported as text, which needs no permission to read files.
  */
 
 import { HashedAssets, IMMUTABLE } from "./hashed_assets.ts";
 import type { BaseAddresses } from "./openapi.ts";
 import { StaticAsset } from "./static_asset.ts";
 
-/** The files that the page names as `docs/<name>`, with their media types. */
+/** The files that the page refers to as `docs/<name>`, with their media types. */
 const FILES: [name: string, type: string, load: () => Promise<{ default: string }>][] = [
   ["docs_page.css", "text/css", () => import("./docs_page.css", { with: { type: "text" } })],
   ["docs_page.js", "text/javascript", () => import("./docs_page.js", { with: { type: "text" } })],
@@ -23,7 +23,7 @@ const FILES: [name: string, type: string, load: () => Promise<{ default: string 
   ],
 ];
 
-/** The page at /docs and its files. All their addresses are relative, for a proxy that adds to the path. */
+/** The page at /docs and its files. All their addresses are relative, in case a proxy adds a path prefix. */
 export function docsPage(addresses: BaseAddresses): { page: StaticAsset; files: HashedAssets } {
   const assets = FILES.map(([name, type, load]): [string, StaticAsset] => [
     name,
@@ -46,7 +46,7 @@ export function docsPage(addresses: BaseAddresses): { page: StaticAsset; files: 
   return { page, files };
 }
 
-/** The page runs no script but its own, and sends requests to no host but those of the interface. */
+/** Allows only the page's own scripts, and only requests to the hosts of the interface. */
 function securityPolicy({ production, staging }: BaseAddresses): string {
   const origins = [production, staging]
     .filter((address) => address !== undefined)

@@ -1,4 +1,4 @@
-/** The one table of error codes, and the answer that each of them gives (section 7 of the interface). */
+/** The table of all error codes and the response for each code (section 7 of the interface). */
 
 import type { ServiceErrorCode } from "../service_error.ts";
 import { ServiceError } from "../service_error.ts";
@@ -6,7 +6,7 @@ import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
 
 interface ErrorEntry {
   status: number;
-  /** When the code comes. */
+  /** When the code occurs. */
   when: string;
   /** What the client can do. */
   remedy: string;
@@ -130,7 +130,7 @@ export type ErrorCode = keyof typeof TABLE;
 
 export const ERRORS: Record<ErrorCode, ErrorEntry> = TABLE;
 
-/** A request that is refused for what it is, before the domain hears of it. */
+/** A request is refused before it reaches the domain. */
 export class HttpError extends Error {
   readonly code: ErrorCode;
   readonly headers: Record<string, string>;
@@ -143,7 +143,7 @@ export class HttpError extends Error {
   }
 }
 
-/** How long a client waits after a 429 or a 503. */
+/** Value of `Retry-After` on a 429 or a 503, in seconds. */
 export const RETRY_AFTER_SECONDS = 1;
 
 /** `WWW-Authenticate` of a 401 (RFC 6750 section 3). */
@@ -152,7 +152,7 @@ export const CHALLENGES = {
   invalid_credentials: 'Bearer error="invalid_token"',
 } as const;
 
-/** The answer to a request that failed with `thrown`, whatever that is. */
+/** The response to a request that failed with `thrown`. Unknown errors become `internal_error`. */
 export function errorResponse(thrown: unknown): HttpResponse {
   const isOurs = thrown instanceof HttpError || thrown instanceof ServiceError;
   const code = isOurs ? thrown.code : "internal_error";
@@ -171,7 +171,7 @@ export function errorResponse(thrown: unknown): HttpResponse {
 
 const NAME_REPEATED_LENGTH = 50;
 
-/** A name that a client sent, fit to stand in a message. */
+/** Quotes and truncates a name that a client sent, for use in a message. */
 export function quoted(name: string): string {
   return JSON.stringify(
     name.length <= NAME_REPEATED_LENGTH ? name : `${name.slice(0, NAME_REPEATED_LENGTH)}…`,

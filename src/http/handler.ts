@@ -1,4 +1,4 @@
-/** The way of a request: credentials, route, operation, answer. */
+/** Handles a request: routes it, checks its credentials, runs its operation and builds the response. */
 
 import type { ApiKey } from "../api_key.ts";
 import type { CreatePetDeps, CreatePetRequest } from "../commands/create_pet.ts";
@@ -25,9 +25,9 @@ import { isBodyBounded, tooLarge } from "./request_body.ts";
 import { expectHost, requestTarget } from "./request_target.ts";
 
 export interface HandlerDeps extends CreatePetDeps, PublicDeps {
-  /** The origins whose scripts may read answers. */
+  /** The origins whose scripts may read responses. */
   corsOrigins: readonly string[];
-  /** Aborts when bodies that are still arriving are waited for no longer. */
+  /** Rejects bodies that are still arriving, once the service shuts down. */
   bodyCancellation: BodyCancellation;
   /** Limits the requests of each key; without it, there is no limit. */
   rateLimiter: RateLimiter | undefined;
@@ -35,7 +35,7 @@ export interface HandlerDeps extends CreatePetDeps, PublicDeps {
   report: Logger;
 }
 
-/** What becomes known of a request while it is answered. */
+/** State of one request, filled in while it is handled. */
 interface Progress {
   /** Set when the request was counted for the rate limit of its key. */
   counted?: CountedRequest;
@@ -46,17 +46,20 @@ const PETS_METHODS = `${READ_METHODS}, POST`;
 const PET_PATH_PREFIX = `${PETS_PATH}/`;
 const JSON_HEADERS = { "content-type": "application/json" };
 
-/** What the server knows of a request's connection. */
+/** Facts about the connection of a request, supplied by the server. */
 export interface Connection {
   clientAddress: () => string;
-  /** How the URL of a request begins that came without a `Host`. */
+  /** The start of the URL of a request without a `Host`. */
   urlWithoutHost: string;
 }
 
-/** `connection` is left out by a server that does not know its connections. */
+/** A server that does not know its connections omits `connection`. */
 export type RequestHandler = (request: Request, connection?: Connection) => Promise<Response>;
 
-/** The service as a function of web standards. It never rejects: every failure becomes an Error answer. */
+/**
+ * Creates the service as a function from `Request` to `Response`. It never rejects: a failure becomes an
+ * Error body.
+ */
 export function createHandler(parts: HandlerDeps): RequestHandler {
   const open = publicRoutes(parts);
   const cors = new Cors(parts.corsOrigins);
@@ -78,7 +81,7 @@ export function createHandler(parts: HandlerDeps): RequestHandler {
         parts.refusedCredentials.note(reason, request.headers, connection?.clientAddress);
       }
     }
-    // The server leaves the body out of an answer to HEAD, and keeps its length.
+    // For HEAD, the server omits the body and keeps its Content-Length.
     return responseOf(cors.share(answer, request), requestId, progress.counted);
   };
 }
@@ -98,7 +101,7 @@ function answerTo(
   const isPublicOrPet = answerToAnybody !== undefined || petId !== undefined;
   const methods = isPublicOrPet ? READ_METHODS : path === PETS_PATH ? PETS_METHODS : undefined;
   const answerToPreflight = methods && cors.answerToPreflight(request, methods);
-  // Nobody has to show a key for these answers, and the server would read the body to its end.
+  // These responses need no key, and the server would read an unbounded body to its end.
   if ((answerToPreflight ?? answerToAnybody) && !isBodyBounded(request.headers)) throw tooLarge();
   if (answerToPreflight !== undefined) return answerToPreflight;
   if (answerToAnybody !== undefined) {
@@ -122,9 +125,9 @@ function answerTo(
 }
 
 /**
- * An addition needs no read of the head before it: the commit's own check proves the key. So a cached key is
- * enough if the head was seen a moment ago. Before any other error is answered, the key is checked on a fresh
- * head. Nothing of the body is read for a key that is not live.
+ * Creates a pet without a read of the head, because the commit itself checks the key. A cached key is enough
+ * if the head was seen recently. Before any other error is returned, the key is checked against a fresh head.
+ * The body is not read if the key is not live.
  */
 async function answerToCreate(
   request: Request,
@@ -148,12 +151,14 @@ async function answerToCreate(
   return await handleCreatePet(parts, order);
 }
 
-/** Resolves to the token's key if it is live at a fresh head. */
+/**
+ * Resolves to the token's key if it is live at a fresh head. Rejects with `invalid_credentials` otherwise.
+ */
 function authorize(token: string, { heads, runtime, keys }: HandlerDeps): Promise<ApiKey> {
   return heads.use((head) => keys.authorize(token, head, runtime.now()));
 }
 
-/** Counts a request of that key. Refuses with `rate_limited`. */
+/** Counts a request of that key. Throws `rate_limited` if the key exceeds its limit. */
 function expectWithinLimit(key: ApiKey, { rateLimiter }: HandlerDeps, progress: Progress): void {
   if (rateLimiter === undefined) return;
   progress.counted = rateLimiter.count(key.id);
@@ -162,7 +167,7 @@ function expectWithinLimit(key: ApiKey, { rateLimiter }: HandlerDeps, progress: 
   throw new HttpError("rate_limited", `The rate limit of an API key is ${perSecond} per second`);
 }
 
-/** What stands for `{petId}` in the path of a pet: one segment, whatever it holds. */
+/** The `{petId}` segment of a pet's path, not validated; `undefined` if the path is not that of one pet. */
 function petIdOf(path: string): string | undefined {
   if (!path.startsWith(PET_PATH_PREFIX)) return undefined;
   const petId = path.slice(PET_PATH_PREFIX.length);
@@ -198,7 +203,7 @@ function reportFailure(
   const isOurs = thrown instanceof ServiceError || thrown instanceof HttpError;
   const code = isOurs ? thrown.code : "internal_error";
   const reason = reasonOf(thrown);
-  // 503 is a temporary condition, and not a defect of the service.
+  // 503 is a temporary condition, not a defect of the service.
   report(status === 503 ? "warn" : "error", "request_failed", {
     requestId,
     method: request.method,

@@ -5,12 +5,12 @@ import type { StaticAsset } from "./static_asset.ts";
 const HASH_DIGITS = 16;
 const HASHED_NAME = new RegExp(`^(.+)\\.([0-9a-f]{${HASH_DIGITS}})(\\.[a-z]+)$`);
 
-/** `Cache-Control` for content that never changes at its address, for a year (RFC 8246). */
+/** `Cache-Control` of one year for content that never changes at its address (RFC 8246). */
 export const IMMUTABLE = "public, max-age=31536000, immutable";
 
 /**
- * A folder of assets whose addresses change with their content: `page.css` is at
- * `<folder>/page.<hash>.css`, and nothing is at `<folder>/page.css`.
+ * A folder of assets whose addresses change with their content. `page.css` is at `<folder>/page.<hash>.css`;
+ * `<folder>/page.css` gives 404.
  */
 export class HashedAssets {
   #prefix: string;
@@ -21,7 +21,7 @@ export class HashedAssets {
     this.#assets = assets;
   }
 
-  /** The HTML with the hash in each quoted address `<folder>/<name>`. */
+  /** Inserts the hash into each quoted address `<folder>/<name>` of the HTML. */
   async addHashes(html: string): Promise<string> {
     for (const [name, asset] of this.#assets) {
       const address = `${this.#prefix}${name}`;
@@ -31,7 +31,10 @@ export class HashedAssets {
     return html;
   }
 
-  /** Handles GET and HEAD of a path; `undefined` if no asset has its name. A wrong hash gives 404. */
+  /**
+   * Returns the handler of GET and HEAD for a path, or `undefined` if no asset has its name. A wrong hash
+   * gives 404.
+   */
   find(path: string): ((requestHeaders: Headers) => Promise<HttpResponse>) | undefined {
     if (!path.startsWith(this.#prefix, 1)) return undefined;
     const name = path.slice(1 + this.#prefix.length);

@@ -2,22 +2,22 @@ import { HttpError } from "./errors.ts";
 
 export const IDEMPOTENCY_KEY_HEADER = "idempotency-key";
 
-/** Says `true` on an answer that an earlier request with the same key was given already. */
+/** Is `true` on a response that repeats the outcome of an earlier request with the same key. */
 export const IDEMPOTENCY_REPLAYED_HEADER = "idempotency-replayed";
 
-/** Longest Idempotency-Key, in characters, without its quotes. */
+/** Maximum length of an Idempotency-Key, in characters, without its quotes. */
 export const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
 
 /**
- * The field's value: a String of RFC 9651 section 3.3.3, as the draft says, or the key alone without
- * quotes, as most clients send it. The bare form knows no comma, which would join two fields into one.
+ * The field's value: a String of RFC 9651 section 3.3.3, as the draft requires, or the key without quotes, as
+ * most clients send it. The form without quotes excludes the comma, because a comma joins repeated fields.
  */
 export const IDEMPOTENCY_KEY_PATTERN =
   /^(?:"((?:[ !#-[\]-~]|\\["\\]){1,255})"|([!#-+\--~]{1,255}))$/;
 
 /**
- * The key of an `Idempotency-Key` header (draft-ietf-httpapi-idempotency-key-header-07), or `undefined`
- * where there is none. Quoted and bare, a key is the same key. Refuses with `invalid_idempotency_key`.
+ * Parses an `Idempotency-Key` header (draft-ietf-httpapi-idempotency-key-header-07). Returns `undefined` if
+ * there is no header. A key is the same key with and without quotes. Throws `invalid_idempotency_key`.
  */
 export function parseIdempotencyKey(field: string | null): string | undefined {
   if (field === null) return undefined;

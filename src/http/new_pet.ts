@@ -3,10 +3,10 @@ import { parseExactJson } from "../../events/int64.ts";
 import { NewPet } from "../../events/pet.ts";
 import { HttpError, quoted } from "./errors.ts";
 
-/** How many faults of a body an error names. */
+/** Maximum number of faults that an error names. */
 const FAULTS_NAMED = 5;
 
-/** The NewPet of a body. Refuses with `malformed_body` and `invalid_body`. */
+/** Parses a body into a NewPet. Throws `malformed_body` or `invalid_body`. */
 export function parseNewPet(text: string): NewPet {
   const body = parseObject(text);
   const parsed = NewPet.safeParse(body);
@@ -45,16 +45,18 @@ function describe(issue: z.core.$ZodIssue, body: object): string[] {
   ];
 }
 
-/** What tells the structure of JSON text: brackets, and strings with the colon that makes them names. */
+/**
+ * The tokens that determine the structure of JSON text: brackets, strings, and the colon after a field name.
+ */
 const TOKENS = /[{[\]}]|("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?/g;
 
 /**
- * Names that stand more than once at the top of an object. `JSON.parse` keeps the last and drops the
- * others without a word.
+ * Returns the field names that occur more than once at the top level of an object. `JSON.parse` keeps the
+ * last value and silently drops the others.
  */
 function repeatedNames(text: string, body: object): string[] {
   const names = Object.keys(body);
-  // Most bodies have one colon for each name, and are seen to be sound without a closer look.
+  // Most bodies have exactly one colon for each name, so they repeat no name and need no scan.
   if (text.split(":").length - 1 === names.length) return [];
   const seen = new Set<string>();
   const repeated = new Set<string>();

@@ -1,6 +1,6 @@
 /**
- * The interface for machines: an OpenAPI 3.1 description (https://spec.openapis.org/oas/v3.1.1), made
- * from the schemas and tables that the code itself validates and answers with.
+ * The OpenAPI 3.1 description of the interface (https://spec.openapis.org/oas/v3.1.1). It is generated from
+ * the schemas and tables that the code itself uses for validation and responses.
  */
 
 import { z } from "zod";
@@ -68,7 +68,7 @@ const EXAMPLE_TAG = entityTag(JSON.stringify(EXAMPLE_PET));
 /** The day of an HTTP date, without its weekday. */
 const REMOVAL_DATE = DEPRECATION_HEADERS.sunset.slice(5, 16);
 
-/** The headers of answers that are this interface's own. */
+/** Response headers that this interface defines. */
 const HEADERS = {
   RequestId: {
     description: "Names this answer in the operator's records",
@@ -167,7 +167,7 @@ const WARNINGS: Headers = {
   Link: "Successor",
 };
 
-/** The headers that an error brings with it, by its status. */
+/** The headers of an error response, by status. */
 const ERROR_HEADERS: Record<number, Headers> = {
   401: { "WWW-Authenticate": "Challenge" },
   415: { "Accept-Encoding": "AcceptEncoding" },
@@ -175,7 +175,7 @@ const ERROR_HEADERS: Record<number, Headers> = {
   503: { "Retry-After": "RetryAfter" },
 };
 
-/** What can befall any request to the store. */
+/** Error codes that every operation can return. */
 const EVERY_OPERATION = [
   "malformed_request",
   "missing_credentials",
@@ -191,7 +191,7 @@ const IF_NONE_MATCH = {
   name: "If-None-Match",
   in: "header",
   description: "The `ETag` of the answer that the client holds: 304 where it still holds",
-  // No example: a page that fills it in would be answered with 304 at random.
+  // No example: a page that fills it in would sometimes get 304 unexpectedly.
   schema: { type: "string" },
 };
 
@@ -251,7 +251,7 @@ function createPet() {
         name: "Idempotency-Key",
         in: "header",
         description: "Makes a retry safe: a new UUID for each animal, the same one for each try",
-        // No example: a page that fills it in would send every animal with the same key.
+        // No example: a page that fills it in would send the same key with every animal.
         schema: { type: "string", pattern: IDEMPOTENCY_KEY_PATTERN.source },
       },
     ],
@@ -316,7 +316,7 @@ function getPet() {
   };
 }
 
-/** Headers of an answer, each with the name of its component. */
+/** Headers of a response, each with the name of its component. */
 type Headers = Record<string, keyof typeof HEADERS>;
 
 function answer(description: string, headers: Headers, schema: object, example: unknown) {
@@ -334,7 +334,7 @@ function notModified(headers: Headers) {
   };
 }
 
-/** The error answers of an operation, by status, from the codes that it can give. */
+/** The error responses of an operation by status, built from the codes that it can return. */
 function errors(codes: ErrorCode[], headers: Record<number, Headers> = {}) {
   const byStatus = Map.groupBy(codes, (code) => ERRORS[code].status);
   return Object.fromEntries(
@@ -384,7 +384,7 @@ function schemasOf(named: Record<string, z.ZodType>) {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
   const { schemas } = z.toJSONSchema(registry, {
-    // As a client writes and reads them, before a number becomes what the code counts with.
+    // The JSON form that clients see, before parsing turns a number into the type that the code uses.
     io: "input",
     unrepresentable: "any",
     uri: (id) => schemaRef(id).$ref,
@@ -401,13 +401,15 @@ function schemasOf(named: Record<string, z.ZodType>) {
   return schemas;
 }
 
-/** Writes bounds that are given as text, since no number holds them, as numbers with all their digits. */
+/**
+ * Writes bounds given as text as JSON numbers with all their digits, which a JavaScript number cannot hold.
+ */
 function exactBounds(name: string, value: unknown): unknown {
   const isBound = (name === "minimum" || name === "maximum") && typeof value === "string";
   return isBound ? rawJson(value) : value;
 }
 
-// The compiler's library does not know it yet (https://github.com/tc39/proposal-json-parse-with-source).
+// TypeScript does not declare rawJSON yet (https://github.com/tc39/proposal-json-parse-with-source).
 const { rawJSON: rawJson } = JSON as unknown as { rawJSON(text: string): unknown };
 
 function guide(): string {

@@ -7,7 +7,7 @@ export const LIMIT_MIN = 1;
 export const LIMIT_MAX = 100;
 export const LIMIT_DEFAULT = 20;
 
-/** The query of `GET /pets`, given without its question mark. Refuses with `invalid_parameter`. */
+/** Parses the query of `GET /pets`, given without its question mark. Throws `invalid_parameter`. */
 export function parsePageQuery(search: string): PageQuery {
   const query: PageQuery = { limit: LIMIT_DEFAULT };
   const seen = new Set<string>();
@@ -40,7 +40,7 @@ export function parsePageQuery(search: string): PageQuery {
   return query;
 }
 
-/** Refuses every parameter: for the operations that have none. */
+/** Throws `invalid_parameter` if there is any parameter. Operations without parameters use this. */
 export function refuseQuery(search: string): void {
   if (search === "") return;
   for (const name of new URLSearchParams(search).keys()) throw invalid(name, "is not known");

@@ -1,4 +1,4 @@
-/** The three operations of the interface, sections 4.1 to 4.3. */
+/** The three operations of the interface (sections 4.1 to 4.3). */
 
 import { encodePet } from "../../events/pet.ts";
 import { createPet, type CreatePetDeps, type CreatePetRequest } from "../commands/create_pet.ts";
@@ -19,8 +19,8 @@ import { type BodyLimits, readJsonBody } from "./request_body.ts";
 export const PETS_PATH = "/v1/pets";
 
 /**
- * getPet is deprecated (RFC 9745) since the first release of the service, and announced to be removed
- * on 5 December 2030 (RFC 8594; section 9 of the interface). Its successor is the list.
+ * getPet has been deprecated (RFC 9745) since the first release of the service. Its announced removal date is
+ * 5 December 2030 (RFC 8594; section 9 of the interface). Its successor is the list.
  */
 export const DEPRECATION_HEADERS = {
   deprecation: `@${Date.UTC(2026, 10, 1) / 1_000}`,
@@ -28,7 +28,9 @@ export const DEPRECATION_HEADERS = {
   link: `<${PETS_PATH}?status=available>; rel="successor-version"`,
 };
 
-/** To be kept by the client alone, and asked after each time, for the next pet may come at once. */
+/**
+ * Only the client may cache a read, and it revalidates each time, because a pet may be added at any moment.
+ */
 export const READ_HEADERS = { "cache-control": "private, no-cache", vary: "authorization" };
 
 export async function handleListPets(
@@ -39,7 +41,7 @@ export async function handleListPets(
   const page = await pets.list(parsePageQuery(search), head);
   const known = page.answered as PageAnswer | undefined;
   if (known?.search === search) return known.answer;
-  // The cursor of the next page is in the Link header, and so a part of what the tag stands for.
+  // The tag covers the cursor of the next page too, because the Link header contains it.
   const etag = entityTag(`${page.next ?? ""}${page.text}`);
   const headers: HttpResponse["headers"] = { ...READ_HEADERS, etag };
   if (page.next !== undefined) headers.link = nextLink(search, page.next);
@@ -48,20 +50,26 @@ export async function handleListPets(
   return answer;
 }
 
-/** What was answered with a page, and to which query: that decides what the next page is called. */
+/** The cached response of a page and its query. The query matters because the Link header repeats it. */
 interface PageAnswer {
   search: string;
   answer: HttpResponse;
 }
 
-/** RFC 8288. The path is absolute and the host left out, so that it holds behind any proxy. */
+/**
+ * The Link header of the next page (RFC 8288). The path is absolute without a host, so it works behind a
+ * proxy.
+ */
 function nextLink(search: string, cursor: number): string {
   const parameters = new URLSearchParams(search);
   parameters.set("cursor", String(cursor));
   return `<${PETS_PATH}?${parameters}>; rel="next"`;
 }
 
-/** What a request asks to be added. Refuses what is no valid NewPet. */
+/**
+ * Reads and validates the request. Rejects with an {@linkcode HttpError} if its query, key or body is not
+ * valid.
+ */
 export async function readCreatePetRequest(
   request: Request,
   search: string,
@@ -99,7 +107,10 @@ export async function handleGetPet(
   return pet.answered = { status: 200, body: pet.text, headers } satisfies HttpResponse;
 }
 
-/** A canonical integer; one too large for an int64 is larger than any id as well. */
+/**
+ * Whether the text is a canonical integer. An integer too large for an int64 exceeds every id, so it is
+ * harmless.
+ */
 function isPlainInteger(text: string): boolean {
   return /^(0|-?[1-9]\d{0,18})$/.test(text);
 }

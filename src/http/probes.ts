@@ -1,4 +1,4 @@
-/** What a machine that runs the service asks it: whether it lives, and whether to send it requests. */
+/** The liveness and readiness probes. */
 
 import { ServiceError } from "../service_error.ts";
 import type { HeadReader } from "../log/head_reader.ts";
@@ -11,12 +11,14 @@ export interface ReadinessDeps {
   isDurable: boolean;
 }
 
-/** Asks nothing of the store: a process is not to be ended because its store is away for a while. */
+/**
+ * Does not read the store: a platform must not end the process because its store is temporarily unreachable.
+ */
 export function answerToHealth(): HttpResponse {
   return { status: 200, body: '{"status":"alive"}', headers: NEVER_STORED };
 }
 
-/** Refuses with `not_ready`, which is 503, where the store is in memory or does not answer. */
+/** Rejects with `not_ready` (503) if the store is in memory, does not respond or is not the service's own. */
 export async function answerToReadiness(
   { heads, isDurable }: ReadinessDeps,
 ): Promise<HttpResponse> {

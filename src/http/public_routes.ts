@@ -1,4 +1,4 @@
-/** What stands outside /v1 and can be read without a key: answers to GET and HEAD, by path. */
+/** The routes outside /v1, which need no key: handlers of GET and HEAD, by path. */
 
 import type { HttpResponse } from "./http_response.ts";
 import { docsPage } from "./docs_page.ts";

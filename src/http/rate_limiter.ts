@@ -1,20 +1,20 @@
-/** A limit on the requests of each API key, for one instance. Several instances do not share their counts. */
+/** Limits the requests of each API key on one instance. Instances do not share their counts. */
 
 import { type Runtime, sleep } from "../runtime.ts";
 
-/** Highest rate that can be set, in requests a second. */
+/** Highest configurable rate, in requests per second. */
 export const RATE_LIMIT_MAX = 1_000_000;
 
-/** A key may send the requests of this many seconds at once. */
+/** A key may send as many requests at once as its rate allows in this many seconds. */
 const BURST_SECONDS = 2;
 
-/** How many keys have a bucket. A bucket that was not used for 2 seconds is full and can be dropped. */
+/** Maximum number of buckets. A bucket that was unused for 2 seconds is full and can be dropped. */
 const BUCKETS_LIMIT = 10_000;
 
-/** How long the answer to a refused request is held back, in milliseconds. */
+/** Delay of the response to a refused request, in milliseconds. */
 export const HOLD_BACK_MS = 1_000;
 
-/** How many answers are held back at a time. Further ones are sent at once. */
+/** Maximum number of responses delayed at a time. Further responses are sent at once. */
 export const HELD_BACK_LIMIT = 2_000;
 
 /** Fields of draft-ietf-httpapi-ratelimit-headers-11. */
@@ -22,24 +22,24 @@ type RateLimitHeaders = Record<"ratelimit-policy" | "ratelimit", string>;
 
 export interface CountedRequest {
   isAdmitted: boolean;
-  /** What the answer says of the limit. */
+  /** The rate-limit headers of the response. */
   headers: RateLimitHeaders;
 }
 
 interface Bucket {
-  /** Requests that the key could send at once at {@linkcode atMs}, with a fraction. */
+  /** Requests that the key could send at once at {@linkcode atMs}; may be fractional. */
   tokens: number;
   atMs: number;
 }
 
 /** A token bucket for each key. */
 export class RateLimiter {
-  /** Requests a second for each key. */
+  /** Requests per second for each key. */
   readonly perSecond: number;
   readonly #capacity: number;
   readonly #policy: string;
   readonly #runtime: Runtime;
-  /** In the order of last use. */
+  /** Ordered by last use, the least recent first. */
   readonly #buckets = new Map<string, Bucket>();
   #heldBack = 0;
 
@@ -52,8 +52,8 @@ export class RateLimiter {
   }
 
   /**
-   * Counts a request of that key. A key that was refused is admitted again one second later, for a
-   * bucket gets one token a second at least.
+   * Counts a request of that key. A refused key is admitted again within one second, because its bucket gains
+   * at least one token per second.
    */
   count(keyId: string): CountedRequest {
     const now = this.#runtime.monotonicNow();
@@ -65,7 +65,7 @@ export class RateLimiter {
       this.#buckets.delete(this.#buckets.keys().next().value!);
     }
     this.#buckets.set(keyId, bucket);
-    // A refused request leaves the bucket as it is: otherwise rounding errors would add up.
+    // A refused request does not change the bucket; otherwise rounding errors would add up.
     if (tokens < 1) return { isAdmitted: false, headers: this.#headers(0) };
     bucket.tokens = tokens - 1;
     bucket.atMs = now;
@@ -73,8 +73,8 @@ export class RateLimiter {
   }
 
   /**
-   * Resolves when the answer to a refused request may be sent. A client that repeats refused requests
-   * would otherwise get more answers than without a limit, and take as much of the processor.
+   * Resolves when the response to a refused request may be sent. Without this delay, a client that repeats
+   * refused requests at once would get more responses than without a limit, and use as much CPU.
    */
   async holdBack(): Promise<void> {
     if (this.#heldBack >= HELD_BACK_LIMIT) return;

@@ -2,16 +2,16 @@ import type { Runtime } from "../runtime.ts";
 import { redactKeys } from "../redact_keys.ts";
 import type { Logger } from "../logger.ts";
 
-/** Shortest time between two reports, in milliseconds. */
+/** Minimum time between two reports, in milliseconds. */
 export const REPORT_INTERVAL_MS = 10_000;
 
-/** How many clients are counted separately between two reports; the rest count only in the total. */
+/** Maximum number of clients counted separately between two reports. Others count only in the total. */
 const CLIENTS_LIMIT = 1_000;
 
-/** How many clients a report names. */
+/** Maximum number of clients named in a report. */
 const CLIENTS_REPORTED = 5;
 
-/** How much is reported of an `X-Forwarded-For` header, in characters. */
+/** Maximum length of the reported part of an `X-Forwarded-For` header, in characters. */
 const FORWARDED_FOR_LENGTH = 100;
 
 export type RefusalReason = "missing" | "invalid";
@@ -19,21 +19,21 @@ export type RefusalReason = "missing" | "invalid";
 export interface RefusedCredentialsDeps {
   runtime: Runtime;
   report: Logger;
-  /** Is called at every refusal. */
+  /** Called at every refusal. */
   count?: (reason: RefusalReason) => void;
 }
 
 interface Client {
-  /** Of the connection, so perhaps of a proxy. */
+  /** The peer address of the connection, possibly that of a proxy. */
   address: string | undefined;
-  /** What the request itself claims. */
+  /** The address that the request claims in `X-Forwarded-For`. */
   forwardedFor: string | undefined;
   refused: number;
 }
 
 /**
- * Counts the requests that are answered 401, and reports those with a key that is not valid: the first
- * at once, the next ones together. A request without a key is no attempt to guess one, and not reported.
+ * Counts the requests refused with 401 and reports those with an invalid key. The first is reported at once,
+ * the next ones together. A request without a key does not try to guess one, so it is not reported.
  */
 export class RefusedCredentials {
   readonly #parts: RefusedCredentialsDeps;
@@ -81,8 +81,9 @@ export class RefusedCredentials {
 }
 
 /**
- * The last element of `X-Forwarded-For`, which the nearest proxy adds: a client can write all elements before
- * it. Keys are redacted before the text is cut, since redaction does not recognise part of a key.
+ * Returns the last element of `X-Forwarded-For`, which the nearest proxy adds. A client can forge all
+ * elements before it. Keys are redacted before the text is cut, because redaction does not recognise part of
+ * a key.
  */
 function forwardedForOf(headers: Headers): string | undefined {
   const element = headers.get("x-forwarded-for")?.split(",").at(-1);

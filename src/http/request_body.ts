@@ -2,18 +2,18 @@ import type { Runtime } from "../runtime.ts";
 import type { BodyCancellation } from "./body_cancellation.ts";
 import { type ErrorCode, HttpError } from "./errors.ts";
 
-/** Longest body, in bytes. */
+/** Maximum length of a body, in bytes. */
 export const BODY_LIMIT_BYTES = 64 * 1024;
 
 /**
- * Longest time for a body to arrive. The client has its answer then, and nothing more is read as a
- * request; the socket itself, Deno's server leaves open until the client or a proxy ends it.
+ * Maximum time for a body to arrive, in milliseconds. The service then responds and reads no further request.
+ * Deno's server leaves the socket open until the client or a proxy closes it.
  */
 export const BODY_LIMIT_MS = 10_000;
 
 export interface BodyLimits {
   runtime: Runtime;
-  /** Made when bodies that are still arriving are waited for no longer. */
+  /** Rejects bodies that are still arriving, once the service shuts down. */
   bodyCancellation: BodyCancellation;
 }
 
@@ -22,8 +22,9 @@ const DIGITS = /^[0-9]+$/;
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * The text of a JSON body. Refuses with `unsupported_media_type`, `malformed_request`, `body_too_large`,
- * `request_timeout`, `shutting_down` and, if it is not UTF-8 or breaks off, `malformed_body`.
+ * Resolves to the text of a JSON body. Rejects with `unsupported_media_type`, `malformed_request`,
+ * `body_too_large`, `request_timeout`, `shutting_down`, and, if the body is not UTF-8 or breaks off,
+ * `malformed_body`.
  */
 export async function readJsonBody(request: Request, limits: BodyLimits): Promise<string> {
   const { headers } = request;
@@ -41,7 +42,7 @@ export async function readJsonBody(request: Request, limits: BodyLimits): Promis
     throw new HttpError("malformed_request", "Content-Length must be one whole number");
   }
   if (Number(declared) > BODY_LIMIT_BYTES) throw tooLarge();
-  // The server holds a client to the one length that it declared, which spares a look at each chunk.
+  // The server enforces a declared length, so the chunks need no check.
   const isDeclared = declared !== null && headers.get("transfer-encoding") === null;
   const bytes = isDeclared
     ? await withinTime(request.bytes(), limits)
@@ -54,12 +55,14 @@ export async function readJsonBody(request: Request, limits: BodyLimits): Promis
 }
 
 /**
- * Readers of bodies that were given up before their end. If the reader let go of the body before the
- * request is answered, Deno would read the rest of it.
+ * Readers of bodies that were abandoned before their end. If a reader released the body before the response
+ * is sent, Deno would read the rest of the body.
  */
 export const abandonedBodies = new WeakMap<Request, ReadableStreamDefaultReader>();
 
-/** Whether a request says how long its body is, and that is within the limit: then reading it costs little. */
+/**
+ * Whether a request has no body or declares one within {@linkcode BODY_LIMIT_BYTES}, which is cheap to read.
+ */
 export function isBodyBounded(headers: Headers): boolean {
   if (headers.get("transfer-encoding") !== null) return false;
   const declared = headers.get("content-length");
@@ -129,7 +132,7 @@ function withinTime<T>(reading: Promise<T>, { runtime, bodyCancellation }: BodyL
       resolve(body);
     }, (error) => {
       end();
-      // A body that cannot be read to its end is the client's affair, whatever the server calls it.
+      // If the body cannot be read to its end, the client broke it off, whatever error the server reports.
       if (error instanceof HttpError) reject(error);
       else refuse("malformed_body", "The body broke off");
     });

@@ -1,6 +1,6 @@
 import { HttpError } from "./errors.ts";
 
-/** The path and the query of a request, as its request line names them. */
+/** The path and the query of a request, as in its request line. */
 export interface RequestTarget {
   path: string;
   /** Without its question mark. */
@@ -11,14 +11,14 @@ export interface RequestTarget {
 const HOST_PATTERN = /^(?:[A-Za-z0-9._~!$&'()*+;=%-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 
 /**
- * Refuses a missing or malformed `Host` with `malformed_request`. Deno puts the field's value into the URL of
- * the request as it came, so that a value with a slash or a question mark would change the path.
- * `urlWithoutHost` is how the URL begins if there was no `Host`.
+ * Throws `malformed_request` if `Host` is missing or malformed. Deno copies the field's value into the
+ * request's URL unchanged, so a value with a slash or a question mark would change the path. `urlWithoutHost`
+ * is the start of the URL of a request without a `Host`.
  */
 export function expectHost({ headers, url }: Request, urlWithoutHost?: string): void {
   const host = headers.get("host");
   if (host === null) {
-    // Without a Host, HTTP/2 names the authority in another way.
+    // An HTTP/2 request may have no Host; it names its authority in another field.
     if (urlWithoutHost === undefined || !url.startsWith(urlWithoutHost)) return;
     throw new HttpError("malformed_request", "The Host header is missing");
   }
@@ -33,13 +33,16 @@ export function malformedHost(): HttpError {
   );
 }
 
-/** Cheaper than `new URL`, and enough: the URL of a request is absolute and its authority is checked. */
+/**
+ * Splits a request's URL. This is cheaper than `new URL` and enough: the URL is absolute, its authority
+ * checked.
+ */
 export function requestTarget(url: string): RequestTarget {
   const authorityStart = url.indexOf("//") + 2;
   const pathStart = url.indexOf("/", authorityStart);
   const queryStart = url.indexOf("?", authorityStart);
   const search = queryStart === -1 ? "" : url.slice(queryStart + 1);
-  // A target in absolute form may have no path, and CONNECT has none.
+  // A target in absolute form may lack a path, and a CONNECT target always does.
   const hasPath = pathStart !== -1 && (queryStart === -1 || pathStart < queryStart);
   if (!hasPath) return { path: "/", search };
   return { path: url.slice(pathStart, queryStart === -1 ? undefined : queryStart), search };

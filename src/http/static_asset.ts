@@ -1,4 +1,4 @@
-/** Content that does not change while the process runs: in memory once, for all responses together. */
+/** Content that does not change while the process runs. All responses share one copy in memory. */
 
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { promisify } from "node:util";
@@ -11,7 +11,7 @@ export interface StaticAssetOptions {
   type: string;
   cacheControl: string;
   headers?: Record<string, string>;
-  /** Called when the asset is first requested; called again only if it failed. */
+  /** Called when the asset is first requested, and again only if the call failed. */
   load: () => Promise<Uint8Array>;
 }
 
@@ -83,7 +83,7 @@ export class StaticAsset {
   }
 }
 
-/** Loads once, for all callers together. A failure is not kept: the next caller tries again. */
+/** Loads once for all callers. A failure is not cached: the next caller tries again. */
 function once<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined;
   return () =>
