@@ -1,4 +1,7 @@
-/** The data of the two events in an API key's life. The key itself is never part of an event, only its SHA-256. */
+/**
+ * The data of the two events about API keys. An event contains only the SHA-256 of a key, never the key
+ * itself.
+ */
 
 import { z } from "zod";
 
@@ -6,7 +9,7 @@ export const Instant = z.iso.datetime({
   precision: 3,
   error: "must be a UTC time with milliseconds",
 });
-/** Patterns, to be made part of others. */
+/** Regular expressions to build others from. */
 export const SHA256_HEX = "[0-9a-f]{64}";
 export const ULID = "[0-7][0-9A-HJKMNP-TV-Z]{25}";
 
@@ -20,10 +23,10 @@ export const LABEL_MAX_LENGTH = 100;
 export const KeyLabel = z.string()
   .min(1, "must not be empty")
   .max(LABEL_MAX_LENGTH, `must be at most ${LABEL_MAX_LENGTH} characters long`)
-  // A label stands in a table on a terminal: neither line breaks nor control sequences.
+  // A label is printed in a table on a terminal, so it must not contain line breaks or control sequences.
   .regex(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]*$/u, "must not contain control characters");
 
-/** `keyId` names the key for good; `expiresAt` is absent where the key does not expire. */
+/** `keyId` identifies the key permanently. `expiresAt` is absent if the key does not expire. */
 export const KeyIssuedData = z.strictObject({
   keyId: Ulid,
   label: KeyLabel,
@@ -32,7 +35,7 @@ export const KeyIssuedData = z.strictObject({
 });
 export type KeyIssuedData = z.infer<typeof KeyIssuedData>;
 
-/** From `effectiveAt` on, the key is refused: the event's own time, or later where it was rotated. */
+/** The key is refused from `effectiveAt` on: the time of the event, or later if the key was rotated. */
 export const KeyRevokedData = z.strictObject({
   keyId: Ulid,
   tokenHash: Sha256Hex,

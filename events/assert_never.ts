@@ -1,4 +1,4 @@
-/** Ends a switch over a closed set: a value that no case names is an error of the compiler, and throws if it exists. */
+/** Ends a switch over a closed set. A missing case is a compile error, and throws `TypeError` at run time. */
 export function assertNever(value: never): never {
   throw new TypeError(`No case for ${JSON.stringify(value)}`);
 }

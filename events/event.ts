@@ -1,7 +1,8 @@
 /**
- * What can happen: the events of the log, and their one encoding as a line of text.
- * A line is a CloudEvents 1.0 object in JSON (https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md)
- * with fixed order of members and no free space, so that an event has exactly one line.
+ * The events of the log, and their encoding as lines of text. A line is a CloudEvents 1.0 object in JSON
+ * (https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md).
+ * The order of its members is fixed, and it contains no optional white space.
+ * So an event has exactly one encoding.
  */
 
 import { z } from "zod";
@@ -13,36 +14,36 @@ import { decodePet, encodePet, Pet } from "./pet.ts";
 /** `previoushash` of the first line. */
 export const GENESIS_HASH = "0".repeat(64);
 
-/** Who acts where no API key does. */
+/** The `actor` of an event that was not caused by an API key. */
 export const OPERATOR = "operator";
 
 const SOURCE = "urn:animal-store";
 const SEQUENCE_DIGITS = 16;
 
-/** What a command wants to have happened; the log adds the place. */
+/** The type and data of an event, decided by a command. The log adds the position. */
 export type EventBody =
   | { type: "PetCreated"; data: Pet }
   | { type: "ApiKeyIssued"; data: KeyIssuedData }
   | { type: "ApiKeyRevoked"; data: KeyRevokedData };
 
-/** What an event bears beside its fact, known before its place in the log is. */
+/** The other members of an event that are known before its position in the log. */
 export interface EventMetadata {
-  /** ULID, given once to an event, whatever the number of attempts to append it. */
+  /** ULID. It stays the same if the append is retried. */
   id: string;
-  /** When it happened, UTC with milliseconds. */
+  /** Time of the event, UTC with milliseconds. */
   time: string;
   /** Id of the API key that caused it, or {@linkcode OPERATOR}. */
   actor: string;
-  /** SHA-256 (hex) of the client's `Idempotency-Key`, where one was sent. */
+  /** SHA-256 (hex) of the client's `Idempotency-Key`, if it sent one. */
   idempotencyKey?: string;
 }
 
-/** An event at its place: `position` is 1, 2, 3 …; `previousHash` is the SHA-256 (hex) of the line before. */
+/** An event in the log. `position` is 1, 2, 3 …; `previousHash` is the SHA-256 (hex) of the line before. */
 export type RecordedEvent = EventBody & EventMetadata & { position: number; previousHash: string };
 
 export type EventType = EventBody["type"];
 
-/** Each type with its schema's name, which carries the version, and how its subject is named. */
+/** The schema of each type, and the schema's name, which contains the version. */
 const TYPES = {
   PetCreated: { dataschema: "urn:animal-store:pet-created:1", data: Pet },
   ApiKeyIssued: { dataschema: "urn:animal-store:api-key-issued:1", data: KeyIssuedData },
@@ -64,8 +65,8 @@ export function encodeEvent(event: RecordedEvent): string {
 }
 
 /**
- * The event of a line. Throws `MalformedEventError` where the line is none that {@linkcode encodeEvent}
- * writes, of a type or version that is not known included.
+ * Decodes the event of a line. Throws `MalformedEventError` if {@linkcode encodeEvent} could not have written
+ * the line, or if its type or version is not known.
  */
 export function decodeEvent(line: string): RecordedEvent {
   const parts = LINE.exec(line);
@@ -89,7 +90,7 @@ export function decodeEvent(line: string): RecordedEvent {
   };
 }
 
-/** A line that is no event of this log. The message says what is wrong, on one line. */
+/** A line is not an event of this log. The message is a single line. */
 export class MalformedEventError extends Error {
   constructor(message: string) {
     super(message.replace(/\s*\n\s*/g, " "));
@@ -102,8 +103,9 @@ export function encodeSequence(position: number): string {
 }
 
 /**
- * A line as {@linkcode encodeEvent} writes it. Of what it lets vary, all but the type, its schema, the
- * time, the subject and the data can be nothing else. A pattern and no schema, for the log is long.
+ * Matches a line as {@linkcode encodeEvent} writes it. The type, its schema, the time, the subject and the
+ * data need further checks; all other members are fully checked. A pattern, not a schema, because the log is
+ * long.
  */
 const LINE = new RegExp(
   `^{"specversion":"1\\.0","id":"(${ULID})","source":"${SOURCE}","type":"([^"]*)",` +
@@ -140,7 +142,7 @@ function notOurs(line: string): MalformedEventError {
   return new MalformedEventError("The line is not in the log's own form");
 }
 
-/** What the event is about, as CloudEvents' `subject`. */
+/** The CloudEvents `subject` of the event. */
 export function subjectOf(fact: EventBody): string {
   switch (fact.type) {
     case "PetCreated":

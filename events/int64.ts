@@ -1,6 +1,6 @@
 /**
- * JSON with exact 64-bit integers: a number that is an int64 becomes a `bigint`, whatever way it is
- * written; every other number stays a `number`, so that a schema can refuse it.
+ * Parses JSON with exact 64-bit integers. An int64 becomes a `bigint`, however it is written. Every other
+ * number stays a `number`, so that a schema can reject it.
  */
 
 export const INT64_MIN = -(2n ** 63n);
@@ -9,16 +9,17 @@ export const INT64_MAX = 2n ** 63n - 1n;
 /** Parses JSON text. Throws `SyntaxError` on malformed text and `RangeError` on text nested too deep. */
 export function parseExactJson(text: string): unknown {
   return parsePlainly(text) ??
-    // The compiler's library does not know the third argument yet (https://github.com/tc39/proposal-json-parse-with-source).
+    // TypeScript's library does not declare the reviver's third argument yet
+    // (https://github.com/tc39/proposal-json-parse-with-source).
     JSON.parse(text, exactInteger as (key: string, value: unknown) => unknown);
 }
 
-/** A fraction, an exponent or more digits than a double holds, if only in a string. */
+/** Matches a fraction, an exponent or more digits than a double holds exactly, even within a string. */
 const MAY_BE_INEXACT = /\d[.eE]|\d{16}/;
 
 /**
- * An object of strings and small integers, which most are, without the cost of a look at the source of
- * each value; `undefined` for any other text.
+ * Parses an object of strings and small integers, the usual case, without the cost of a reviver. Returns
+ * `undefined` for any other text.
  */
 function parsePlainly(text: string): unknown {
   if (MAY_BE_INEXACT.test(text)) return undefined;
@@ -37,9 +38,9 @@ function exactInteger(_key: string, value: unknown, context: { source: string })
 }
 
 /**
- * The int64 that a JSON number stands for, or `undefined` where it is no integer or out of range.
- * Works on the source text: `9007199254740992.5` is no integer although its double is, and `1.0` and
- * `10e-1` are the integer 1 (RFC 8259 section 6 draws no line between them).
+ * The int64 that a JSON number represents, or `undefined` if it is not an integer or is out of range. Uses
+ * the source text: `9007199254740992.5` is not an integer although its double is. `1.0` and `10e-1` are the
+ * integer 1, because RFC 8259 section 6 does not distinguish between them.
  */
 export function int64Of(source: string): bigint | undefined {
   const parts = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source);
@@ -49,7 +50,7 @@ export function int64Of(source: string): bigint | undefined {
   const digits = significant.replace(/0+$/, "");
   if (digits === "") return 0n;
   const zeros = significant.length - digits.length - fraction.length + Number(exponent);
-  // The bound keeps a short text like 1e999999999 from becoming a number of a billion digits.
+  // The limit prevents a short text like 1e999999999 from becoming a number of a billion digits.
   if (zeros < 0 || digits.length + zeros > 19) return undefined;
   const value = BigInt(sign + digits + "0".repeat(zeros));
   return isInt64(value) ? value : undefined;

@@ -1,4 +1,6 @@
-/** An animal, as clients send it (NewPet) and as the service returns it (Pet): section 2 of the interface. */
+/**
+ * An animal as clients send it (NewPet) and as the service returns it (Pet). See section 2 of the interface.
+ */
 
 import { z } from "zod";
 import { INT64_MAX, INT64_MIN, isInt64 } from "./int64.ts";
@@ -16,14 +18,14 @@ export type PetStatus = z.infer<typeof PetStatus>;
 const PetName = z.string({ error: "must be a string" })
   .refine((name) => name.isWellFormed(), "must be well-formed Unicode, without a lone surrogate")
   .refine(hasNameLength, `must be 1 to ${NAME_MAX_LENGTH} characters long`)
-  // What a JSON Schema says of it: there, too, a length is one in code points.
+  // For the JSON Schema, which also counts lengths in code points.
   .meta({ minLength: 1, maxLength: NAME_MAX_LENGTH, description: "The animal's name" });
 
 const Int64 = z.bigint({ error: `must be an integer from ${INT64_MIN} to ${INT64_MAX}` })
   .min(INT64_MIN)
   .max(INT64_MAX);
 
-/** What a client sends to add an animal, parsed with {@linkcode parseExactJson}. */
+/** The data that a client sends to add an animal, parsed with {@linkcode parseExactJson}. */
 export const NewPet = z.strictObject({
   name: PetName,
   categoryId: Int64.meta({ description: "The category that the animal belongs to" }),
@@ -31,7 +33,7 @@ export const NewPet = z.strictObject({
 });
 export type NewPet = z.infer<typeof NewPet>;
 
-/** An animal with the identifier that the service gave it: 1, 2, 3 …, safe as a JSON number. */
+/** An animal with the identifier given by the service: 1, 2, 3 …, always a safe integer in JSON. */
 export const Pet = NewPet.extend({
   id: z.bigint().min(1n).max(BigInt(Number.MAX_SAFE_INTEGER))
     .meta({ description: "The animal's identifier, given by the service" })
@@ -39,7 +41,7 @@ export const Pet = NewPet.extend({
 });
 export type Pet = z.infer<typeof Pet>;
 
-/** The one JSON text of a pet: what is stored, listed and answered. */
+/** The only JSON text of a pet: it is stored in the log and the projections, and returned to clients. */
 export function encodePet(pet: Pet): string {
   return `{"id":${pet.id},${newPetMembers(pet)}}`;
 }
@@ -51,8 +53,8 @@ export function newPetMembers(pet: NewPet): string {
 }
 
 /**
- * The pet of a text that is as {@linkcode encodePet} writes it; `undefined` for any other, of which
- * {@linkcode Pet} can say what is wrong. By a pattern and no schema, for the log is long.
+ * Decodes a text that {@linkcode encodePet} could have written. Returns `undefined` for any other text;
+ * {@linkcode Pet} can then explain what is wrong. Uses a pattern, not a schema, because the log is long.
  */
 export function decodePet(text: string): Pet | undefined {
   const parts = PET_TEXT.exec(text);

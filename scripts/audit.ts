@@ -1,5 +1,5 @@
 /**
- * Proves that a store, or an exported log, is sound; or says what is not.
+ * Audits a store or an exported log: proves that it is sound, or reports its faults.
  *
  *     deno task audit [--json] [--checkpoint FILE] [--file EXPORT]
  */

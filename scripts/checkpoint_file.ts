@@ -1,4 +1,4 @@
-/** The file in which an operator keeps a checkpoint of the log, outside of its store. */
+/** The file in which an operator keeps a checkpoint of the log, outside of the store. */
 
 import { z } from "zod";
 import { Sha256Hex } from "../events/api_key.ts";
@@ -9,12 +9,12 @@ const CheckpointFile: z.ZodType<Checkpoint> = z.strictObject({
   hash: Sha256Hex,
 });
 
-/** The file is there but holds no checkpoint. */
+/** The file exists but does not contain a checkpoint. */
 export class CheckpointFileError extends Error {
   override name = "CheckpointFileError";
 }
 
-/** The checkpoint of a file, or `undefined` where there is no such file yet. Throws `CheckpointFileError`. */
+/** The checkpoint in a file, or `undefined` if the file does not exist yet. Throws `CheckpointFileError`. */
 export async function readCheckpoint(path: string): Promise<Checkpoint | undefined> {
   let text: string;
   try {
@@ -30,9 +30,9 @@ export async function readCheckpoint(path: string): Promise<Checkpoint | undefin
   }
 }
 
-/** Replaces the file as a whole: whoever reads it finds the old checkpoint or the new one. */
+/** Replaces the file atomically: a reader finds either the old checkpoint or the new one. */
 export async function writeCheckpoint(path: string, checkpoint: Checkpoint): Promise<void> {
-  // Beside the file, for a rename is atomic within a file system only.
+  // In the same folder, because a rename is atomic only within a file system.
   const draft = `${path}.${crypto.randomUUID()}.tmp`;
   try {
     await Deno.writeTextFile(draft, `${JSON.stringify(checkpoint)}\n`, { createNew: true });

@@ -1,20 +1,24 @@
-/** Types of what is used of cli-progress, which bears none; those of @types would bring Node's globals along. */
+/**
+ * Types for the used part of cli-progress, which has none of its own; its @types would add Node's globals.
+ */
 
 declare module "cli-progress" {
   export interface Options {
-    /** Placeholders in braces: `bar`, `percentage`, `value`, `total`, `eta_formatted`, and of the payload. */
+    /**
+     * Placeholders in braces: `bar`, `percentage`, `value`, `total`, `eta_formatted`, and payload members.
+     */
     format: string;
     barCompleteChar?: string;
     barIncompleteChar?: string;
     /** Width of the bar, in characters. */
     barsize?: number;
-    /** Whether the terminal is left to break its lines; `false` has it cut them while the bar is shown. */
+    /** Whether the terminal wraps long lines; with `false`, it cuts them while the bar is shown. */
     linewrap?: boolean;
-    /** How many updates the time left is reckoned from. */
+    /** Number of updates from which the remaining time is estimated. */
     etaBuffer?: number;
   }
 
-  /** A bar on standard error, which shows on a terminal only. */
+  /** A progress bar on standard error. It is shown only on a terminal. */
   export class SingleBar {
     constructor(options: Options);
     start(total: number, value: number, payload: object): void;

@@ -1,13 +1,13 @@
 import type { PackedRecords } from "../src/projections/packed_records.ts";
 
-/** What the thread is asked, and what it answers: the reason where it could not tell. */
+/** A request to the thread. Its answer contains a reason if the comparison failed. */
 export interface Question {
   id: number;
   expected: PackedRecords[];
 }
 export type Answer = { id: number; matchesStore: boolean } | { id: number; reason: string };
 
-/** Compares what the configured store holds on a second thread, while this one reads the log. */
+/** Compares records with the configured store on a second thread, while this thread reads the log. */
 export class ComparingThread {
   #worker = new Worker(new URL("./comparing_worker.ts", import.meta.url), { type: "module" });
   #asked = new Map<number, PromiseWithResolvers<boolean>>();
@@ -28,7 +28,10 @@ export class ComparingThread {
     };
   }
 
-  /** Takes what is expected away from the caller. Rejects with the reason where the store cannot be read. */
+  /**
+   * Transfers `expected` to the thread: the caller cannot use it afterwards. Rejects if the store cannot be
+   * read.
+   */
   readonly matchesStore = (expected: PackedRecords[]): Promise<boolean> => {
     if (this.#error !== undefined) return Promise.reject(this.#error);
     const asked = Promise.withResolvers<boolean>();

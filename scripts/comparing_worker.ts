@@ -8,7 +8,7 @@ import type { Answer, Question } from "./comparing_thread.ts";
 import { openRetryingStore } from "./open_retrying_store.ts";
 
 const opening = openRetryingStore({ examined: true });
-// Who asks is told.
+// answerTo() reports a failure to the caller.
 opening.catch(() => {});
 
 self.onmessage = async ({ data: { id, expected } }: MessageEvent<Question>) => {

@@ -1,5 +1,5 @@
 /**
- * Serves for development, with reload on change, on the store in `.data/`.
+ * Runs the service for development on the store in `.data/`, and reloads it on every change.
  *
  *     deno task dev
  */
@@ -28,15 +28,15 @@ await runTool({
     if (positionals.length > 0) {
       throw new UsageError(`Unexpected argument ${JSON.stringify(positionals[0])}`);
     }
-    // What cannot be used is told here: the watcher would wait for a change that mends nothing.
+    // Report bad settings here: the watcher would wait for a change of a file, which cannot correct them.
     readServiceConfig();
-    // A process of its own, because the watcher outlives whatever it watches, a refusal included.
+    // A separate process, because the watcher keeps running even if the watched program exits with an error.
     const flags = ["--watch", ...await permissionFlags(SERVER, [])];
     const watcher = new Deno.Command(Deno.execPath(), { args: ["run", ...flags, SERVER] });
     const process = watcher.spawn();
-    // A terminal tells the watcher of Ctrl-C itself; this process has but to outlive it.
+    // The terminal sends Ctrl-C to the watcher too; this process only has to wait for the watcher to end.
     Deno.addSignalListener("SIGINT", () => {});
-    // SIGTERM would end the service only, and leave the watcher waiting for a change.
+    // SIGTERM would end only the service, and the watcher would wait for a change.
     Deno.addSignalListener("SIGTERM", () => process.kill("SIGINT"));
     const { success } = await process.status;
     return success ? EXIT.done : EXIT.couldNotRun;

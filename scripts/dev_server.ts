@@ -1,4 +1,4 @@
-/** Serves for development: what `deno task dev` runs, and runs again on every change. */
+/** The development server: `deno task dev` runs it, and restarts it on every change. */
 
 import { readServiceConfig } from "../src/config.ts";
 import { issueKey } from "../src/commands/issue_key.ts";
@@ -13,8 +13,9 @@ import { sha256Hex } from "../src/sha256.ts";
 const LABEL = "development (deno task dev)";
 
 /**
- * Where a reload finds the key again: it starts the program anew within the same process. A key is
- * stored nowhere in clear, so each start issues its own, and revokes the one of the start before.
+ * Environment variable that keeps the key across reloads, because a reload restarts the program within the
+ * same process. Keys are not stored in clear text, so each new process issues a key and revokes the previous
+ * one.
  */
 const TOKEN_VARIABLE = "DEV_TOKEN";
 
@@ -37,13 +38,13 @@ Development key: ${token}
 `);
 }
 
-/** A name under which this machine reaches what listens there. */
+/** A host name with which this machine reaches a server that listens at `hostname`. */
 function hostOf(hostname: string): string {
   if (["0.0.0.0", "127.0.0.1", "::", "::1"].includes(hostname)) return "localhost";
   return hostname.includes(":") ? `[${hostname}]` : hostname;
 }
 
-/** The token, unless its key was revoked meanwhile, or went with a store in memory. */
+/** The token if its key is live; `undefined` if it is not, or if the key was lost with an in-memory store. */
 async function liveToken(
   { store, heads, runtime }: Service,
   token: string | undefined,

@@ -99,7 +99,7 @@ async function list({ json = false }: Flags): Promise<number> {
   return EXIT.done;
 }
 
-/** Prints the key before issuing it, so that a key that nobody saw never becomes valid. */
+/** Prints the key before issuing it, so that a key that could not be printed never becomes valid. */
 async function issueShown<T>(issue: (show: ShowKey) => Promise<T>): Promise<T> {
   let shownId: string | undefined;
   try {
@@ -127,7 +127,7 @@ async function printToken(token: string): Promise<void> {
   throw new Error(`The key could not be printed, so it was not issued: ${reason}`);
 }
 
-/** What is told of a key: all but the hash of its token. */
+/** The members of a key to print: all but the hash of its token. */
 function members(key: ApiKey, now: number) {
   return {
     id: key.id,

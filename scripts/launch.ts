@@ -1,6 +1,6 @@
 /**
- * Runs a program of this project with no more permissions than its settings and arguments need, and
- * ends with its exit code. Deno's tasks cannot compute permissions.
+ * Runs a program of this project with only the permissions that its settings and arguments need, and exits
+ * with its exit code. A launcher is necessary because Deno's tasks cannot compute permissions.
  *
  *     deno run -q -P=launcher scripts/launch.ts [FLAGS OF DENO RUN] MODULE [ARGUMENTS]
  */
@@ -15,7 +15,7 @@ const permissions = await permissionFlags(module, args);
 
 let program: Deno.ChildProcess | undefined = undefined;
 
-// The program decides what a signal does; this process must live as long as the program.
+// The program decides how to handle a signal; this process must run as long as the program.
 for (const signal of ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"] as const) {
   Deno.addSignalListener(signal, () => {
     if (program === undefined) Deno.exit(1);

@@ -1,5 +1,5 @@
 /**
- * Prints the log, byte for byte as it is stored, a line an event; or for people; and follows it.
+ * Prints the log, one event a line, byte for byte as stored or in a form for people. Can follow the log.
  *
  *     deno task log [--from N | --last N] [--to N] [--type TYPE] [--follow] [--pretty]
  */
@@ -32,7 +32,7 @@ Exit codes: 0 done, 2 the command could not run.
 
 const LINE_FEED = 10;
 
-/** How long a write that nobody reads may hold up the end that was asked for. */
+/** Maximum time that an unread write may delay the exit after a signal. */
 const LAST_WRITE_LIMIT_MS = 1_000;
 
 await runTool({
@@ -68,7 +68,7 @@ await runTool({
         : readWholeLog(service.store, { from: first, to: Math.min(position, to ?? Infinity) });
       for await (const batch of lines) {
         const wanted = type === undefined ? batch : batch.filter((line) => typeOf(line) === type);
-        // The reader has seen enough: `deno task log | head`.
+        // The reader has closed the pipe, as in `deno task log | head`.
         if (!await write(format(wanted))) break;
       }
     });
@@ -76,7 +76,7 @@ await runTool({
   },
 });
 
-/** The lines until Ctrl-C or a request to end, which is no failure. */
+/** The lines until SIGINT (Ctrl-C) or SIGTERM; neither is a failure. */
 function followedLines({ store, heads, runtime }: Service, range: { from: number; to?: number }) {
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) {

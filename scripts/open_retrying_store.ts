@@ -5,7 +5,7 @@ import { RetryingStore } from "../src/store/retrying_store.ts";
 import type { Store } from "../src/store/store.ts";
 import { systemRuntime } from "../src/system_runtime.ts";
 
-/** Opens the configured store for a tool that takes its time and nobody's. Throws `OpenStoreError`. */
+/** Opens the configured store for a tool that can wait for retries. Throws `OpenStoreError`. */
 export async function openRetryingStore(options: Partial<OpenOptions>): Promise<Store> {
   const store = await openStore(readStoreConfig().kvPath, { create: false, ...options });
   return new RetryingStore(new BoundedStore(store, systemRuntime), systemRuntime);

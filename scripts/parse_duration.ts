@@ -9,7 +9,7 @@ const UNIT_MS: Record<string, number> = {
 
 const LONGEST_MS = 100 * 365 * UNIT_MS.d;
 
-/** The milliseconds of a text like `90d`, `24h`, `30m` or `10s`. */
+/** Parses a duration like `90d`, `24h`, `30m` or `10s`, and returns milliseconds. */
 export function parseDuration(flag: string, text: string): number {
   const parts = /^([1-9]\d{0,9})([smhd])$/.exec(text);
   const ms = parts === null ? NaN : Number(parts[1]) * UNIT_MS[parts[2]];

@@ -6,7 +6,7 @@ import {
   type StoreConfig,
 } from "../src/config.ts";
 
-/** The set in deno.json with the permissions that are the same for every program, run and store. */
+/** Name of the set in deno.json with the permissions that every program needs, whatever its settings. */
 const PERMISSION_SET = "program";
 
 /** Deno Deploy returns the hosts of a database at run time, so they cannot be listed here. */
@@ -22,8 +22,8 @@ interface Grants {
 }
 
 /**
- * The flags of `deno run` that let a program, named by its path in the project, reach its store, the
- * files that its arguments name and, if it serves, its own port. Nothing else is reached.
+ * The flags of `deno run` for a program, given by its path in the project. They allow only its store, the
+ * files that its arguments name and, if it is a server, its own port.
  */
 export async function permissionFlags(module: string, args: string[]): Promise<string[]> {
   const grants: Grants = { read: [], write: [], net: [] };
@@ -39,7 +39,7 @@ export async function permissionFlags(module: string, args: string[]): Promise<s
   if (module === "scripts/restore.ts") await grantRestore(grants, args);
   const { read, write, net } = grants;
   return [
-    // Deno calls permission sets experimental on every start, unless it is told to be quiet.
+    // Otherwise Deno warns on every start that permission sets are experimental.
     "--quiet",
     "--no-prompt",
     `--permission-set=${PERMISSION_SET}`,
@@ -49,7 +49,7 @@ export async function permissionFlags(module: string, args: string[]): Promise<s
   ];
 }
 
-/** The settings; `undefined` if they cannot be used: then the program reports why and ends. */
+/** The settings; `undefined` if they are invalid, because the program itself then reports why and exits. */
 function readUsable<Config>(read: () => Config): Config | undefined {
   try {
     return read();
@@ -62,7 +62,7 @@ function readUsable<Config>(read: () => Config): Config | undefined {
 function grantStore({ write, net }: Grants, kvPath: string | undefined): void {
   if (kvPath === undefined || kvPath === ":memory:") return;
   if (!/^https?:\/\//i.test(kvPath)) {
-    // SQLite keeps files of its own next to the store, and the first start makes the folder.
+    // SQLite keeps its own files next to the store, and the first start creates the folder.
     write.push(folderOf(kvPath));
     return;
   }
@@ -74,7 +74,7 @@ function grantStore({ write, net }: Grants, kvPath: string | undefined): void {
 function grantPort({ net }: Grants, { hostname, port }: ServiceConfig): void {
   if (hostname === undefined) return;
   const host = hostname.includes(":") ? `[${hostname}]` : hostname;
-  // Which port the system chooses for 0 is not known yet, and the server may have to listen on it again.
+  // The port that the system chooses for 0 is not known yet, and the server may have to listen on it again.
   net.push(port === 0 ? host : `${host}:${port}`);
 }
 
@@ -83,22 +83,22 @@ async function grantAudit({ read, write }: Grants, args: string[]): Promise<void
   // Deno reads the modules of a worker with the permissions of the program that starts it.
   read.push("events", "scripts", "src");
   if (file && file !== "-") read.push(file);
-  // The new checkpoint is written next to the old one, and then renamed.
+  // The new checkpoint is written to a file next to the old one and then renamed.
   if (checkpoint) write.push(folderOf(checkpoint));
 }
 
 async function grantRestore({ read, write }: Grants, args: string[]): Promise<void> {
   const [file] = (await parse(args)).positionals;
-  // An empty name is refused by the tool itself.
+  // The tool itself rejects an empty name.
   if (!file) return;
   if (file !== "-") read.push(file);
   // An export that can be read only once is copied to a temporary file.
   if (isCopied(file)) write.push(Deno.env.get("TMPDIR") || "/tmp");
 }
 
-/** Reads arguments as the tools do, but leaves it to them to refuse what is wrong. */
+/** Parses arguments as the tools do, but ignores errors: the tools report them. */
 async function parse(args: string[]) {
-  // Loaded only here, for the modules of Node would make every start some 10 ms longer.
+  // Imported only here, because Node's modules would add some 10 ms to every start.
   const { parseArgs } = await import("node:util");
   const options = { checkpoint: { type: "string" }, file: { type: "string" } } as const;
   const { values, positionals } = parseArgs({

@@ -19,14 +19,14 @@ const TYPE_WIDTH = 13;
 /** `keys/` and a ULID. */
 const SUBJECT_WIDTH = 31;
 
-/** A stored line for people: time, position, type, subject and actor of its event. */
+/** Formats a stored line for people: time, position, type, subject and actor of its event. */
 export function prettyEvent({ position, value }: WholeLine): string {
   let event: RecordedEvent;
   try {
     event = decodeLine(value);
   } catch (error) {
     if (!(error instanceof MalformedEventError)) throw error;
-    // What stands in such a line is not repeated: it could hold what moves the terminal's cursor.
+    // The content of such a line is not printed, because it could contain terminal control sequences.
     return red(`${"".padEnd(24)} ${String(position).padStart(POSITION_WIDTH)} is no event`);
   }
   return [

@@ -1,9 +1,9 @@
-/** How far a command is, on standard error: a bar on a terminal, a line now and then elsewhere. */
+/** Shows a command's progress on standard error: a bar on a terminal, otherwise a line from time to time. */
 
 import { SingleBar } from "cli-progress";
 import { isTelemetryOn } from "../src/config.ts";
 
-/** Loaded only where it is on, for it is of no use otherwise. */
+/** Telemetry is loaded only if it is on. */
 const recordProgress = isTelemetryOn()
   ? (await import("../src/telemetry.ts")).recordToolProgress
   : undefined;
@@ -11,9 +11,9 @@ const recordProgress = isTelemetryOn()
 const LINE_EVERY_MS = 5_000;
 
 export interface ProgressPhase {
-  /** What is being done, as `Comparing`. */
+  /** The activity, for example `Comparing`. */
   title: string;
-  /** What is counted, as `events`. */
+  /** The unit counted, for example `events`. */
   unit: string;
 }
 
@@ -26,7 +26,7 @@ export class ProgressLine {
   #printedAt = 0;
   #line = "";
 
-  /** Tells how far a phase is. The first word of another phase ends the one before. */
+  /** Reports the progress of a phase. The first report of another phase ends the one before. */
   update(phase: ProgressPhase, done: number, total?: number): void {
     if (phase.title !== this.#phase?.title) this.#begin(phase, done, total);
     recordProgress?.(phase.title, phase.unit, done);
@@ -44,7 +44,7 @@ export class ProgressLine {
     if (performance.now() - this.#printedAt >= LINE_EVERY_MS) this.#print();
   }
 
-  /** Ends the last phase, so that other words can be written. */
+  /** Ends the last phase, so that other output can be written. */
   end(): void {
     this.#bar?.stop();
     this.#bar = undefined;
@@ -65,7 +65,7 @@ export class ProgressLine {
       barCompleteChar: "=",
       barIncompleteChar: " ",
       barsize: 16,
-      // Else a terminal would cut its lines for good after a Ctrl-C.
+      // Otherwise the terminal would still cut long lines after a Ctrl-C.
       linewrap: true,
       etaBuffer: 50,
     });
@@ -81,7 +81,7 @@ export class ProgressLine {
 
 const numbers = new Intl.NumberFormat("en-US");
 
-/** A number for people: 12,345. */
+/** Formats a number for people: 12,345. */
 export function count(number: number): string {
   return numbers.format(number);
 }

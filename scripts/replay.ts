@@ -1,5 +1,5 @@
 /**
- * Rebuilds the projections from the log, beside the live service.
+ * Rebuilds the projections from the log while the service runs.
  *
  *     deno task replay [--dry-run] [--grace SECONDS]
  */

@@ -75,7 +75,7 @@ async function restoreFrom(source: Export): Promise<number> {
   return EXIT.done;
 }
 
-/** The export as a file that can be read twice: what cannot is copied first. */
+/** Opens the export as a file that can be read twice. Copies an export that can be read only once. */
 async function openExport(path: string): Promise<Deno.FsFile> {
   if (path === "-") return await copied(Deno.stdin.readable);
   const file = await Deno.open(path);
@@ -89,12 +89,12 @@ async function copied(stream: ReadableStream<Uint8Array>): Promise<Deno.FsFile> 
     await stream.pipeTo(file.writable, { preventClose: true });
     return file;
   } finally {
-    // It stays for as long as it is open, and no longer, however this command ends.
+    // The system keeps the removed file while it is open, and frees it however this command ends.
     await Deno.remove(path);
   }
 }
 
-/** All bytes of a file, from its first one on. */
+/** All bytes of a file, from the first. */
 async function* bytesOf(file: Deno.FsFile): AsyncGenerator<Uint8Array> {
   await file.seek(0, Deno.SeekMode.Start);
   for (;;) {

@@ -1,4 +1,6 @@
-/** How every operators' command runs: flags, help, one line for what went wrong, and an exit code. */
+/**
+ * Runs an operator's command: parses flags, prints help, reports an error on one line, sets the exit code.
+ */
 
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { readStoreConfig } from "../src/config.ts";
@@ -13,11 +15,11 @@ import { openRetryingStore } from "./open_retrying_store.ts";
 /** Exit codes of every command. */
 export const EXIT = { done: 0, refused: 1, couldNotRun: 2 } as const;
 
-/** The command was not understood; the message says what to write instead. */
+/** The arguments are wrong; the message says what to write instead. */
 export class UsageError extends Error {}
 
 export interface Tool<Options extends NonNullable<ParseArgsConfig["options"]>> {
-  /** What `--help` prints. */
+  /** The text that `--help` prints. */
   help: string;
   options: Options;
   run(
@@ -26,7 +28,7 @@ export interface Tool<Options extends NonNullable<ParseArgsConfig["options"]>> {
   ): Promise<number>;
 }
 
-/** Runs a command to its end and leaves the process with its exit code. */
+/** Runs a command, then exits the process with its exit code. */
 export async function runTool<Options extends NonNullable<ParseArgsConfig["options"]>>(
   { help, options, run }: Tool<Options>,
 ): Promise<never> {
@@ -44,10 +46,10 @@ export async function runTool<Options extends NonNullable<ParseArgsConfig["optio
   }
 }
 
-/** How long a command waits until its event is stored: longer than a client of the service would. */
+/** Maximum time that a command waits for its event to be stored: longer than a client would wait. */
 const APPEND_LIMIT_MS = 10_000;
 
-/** Opens the configured store for the time of `use`. A file that is not there is made only for `create`. */
+/** Opens the configured store during `use`. Creates a missing file only if `create` is set. */
 export async function withService<T>(
   { create }: { create: boolean },
   use: (service: Service) => Promise<T>,
@@ -64,7 +66,7 @@ export async function withService<T>(
   }
 }
 
-/** Opens the configured store as {@linkcode openRetryingStore} does, for the time of `use`. */
+/** Opens the configured store with {@linkcode openRetryingStore} during `use`. */
 export async function withRetryingStore<T>(
   options: Partial<OpenOptions>,
   use: (parts: { store: Store; runtime: Runtime }) => Promise<T>,
@@ -77,12 +79,12 @@ export async function withRetryingStore<T>(
   }
 }
 
-/** Prints a line of data on standard output. If nobody reads it, that is no failure of the command. */
+/** Prints a line of data on standard output. A closed pipe is not a failure of the command. */
 export async function print(line: string): Promise<void> {
   await write(new TextEncoder().encode(`${line}\n`));
 }
 
-/** Writes all bytes to standard output. Resolves to `false` if it is a pipe that nobody reads any more. */
+/** Writes all bytes to standard output. Resolves to `false` if it is a pipe that its reader has closed. */
 export async function write(bytes: Uint8Array): Promise<boolean> {
   try {
     for (let offset = 0; offset < bytes.length;) {
@@ -99,7 +101,7 @@ function parse<Options extends NonNullable<ParseArgsConfig["options"]>>(options:
   try {
     return parseArgs({ args: Deno.args, options, allowPositionals: true, strict: true });
   } catch (error) {
-    // The first sentence says what is wrong; the others how an argument can begin with a dash.
+    // The first sentence names the error; the others explain how an argument can begin with a dash.
     throw new UsageError((error as Error).message.split(". ")[0]);
   }
 }

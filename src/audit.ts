@@ -1,6 +1,6 @@
 /**
- * Proves that what is stored is what was written: re-reads every record of a store, or every line of
- * an export, and says what is not as it must be. Writes nothing.
+ * Proves that the stored data is what was written: reads every record of a store, or every line of an export,
+ * and reports all faults. Writes nothing.
  */
 
 import type { RecordedEvent } from "../events/event.ts";
@@ -26,10 +26,10 @@ import type { ReadExpiringRecords } from "./store/expiring_records.ts";
 import { type BoundedRange, scan, scanOutside } from "./store/scan.ts";
 import type { Store, StoreEntry } from "./store/store.ts";
 
-/** How many faults of a kind are kept; all are counted. */
+/** How many faults of each kind are kept; all are counted. */
 export const FAULTS_KEPT_PER_KIND = 20;
 
-/** How often an audit begins again where replays change the generations under its feet. */
+/** How often an audit is tried while replays change the generations during it. */
 const ATTEMPTS = 3;
 
 export type FaultKind =
@@ -44,29 +44,29 @@ export type FaultKind =
 
 export interface Fault {
   kind: FaultKind;
-  /** Position in the log, where the fault has one. */
+  /** Position in the log, if the fault has one. */
   position?: number;
-  /** What is wrong, for an operator. */
+  /** Describes the fault to an operator. */
   message: string;
 }
 
 export interface AuditReport {
   sound: boolean;
-  /** How far the log was audited, and the hash of that line: a checkpoint, where all is sound. */
+  /** Last position audited. If the log is sound, `position` and `hash` form a checkpoint. */
   position: number;
   hash: string;
   pets: number;
-  /** How many faults there are of each kind that there is. */
+  /** Number of faults of each kind found. */
   counts: Partial<Record<FaultKind, number>>;
-  /** The first position that is bad; absent where no fault has a position. */
+  /** The first bad position; absent if no fault has a position. */
   firstBadPosition?: number;
   /** The first faults of each kind, in order of their positions. */
   faults: Fault[];
-  /** What is no fault but worth to know. */
+  /** Observations that are not faults. */
   notes: string[];
 }
 
-/** What an operator keeps of a log that was sound, to see later that it was only added to. */
+/** Identifies the end of a sound log. With it, a later audit proves that the log was only appended to. */
 export interface Checkpoint {
   /** Position of the last line then; 0 for an empty log. */
   position: number;
@@ -74,16 +74,16 @@ export interface Checkpoint {
   hash: string;
 }
 
-/** What is audited, and by what. */
+/** The store to audit, and the means to audit it. */
 export interface AuditDeps extends Pick<ComparisonDeps, "store" | "runtime" | "matchesStore"> {
   /** Absent if the store does not expose which records expire. */
   readExpiringRecords?: ReadExpiringRecords;
 }
 
 export interface AuditOptions {
-  /** What an earlier audit found, which this log must extend. */
+  /** A checkpoint from an earlier audit, which this log must extend. */
   checkpoint?: Checkpoint;
-  /** Told how many lines were checked; `total` is unknown for a file. */
+  /** Called with the number of lines checked; `total` is unknown for a file. */
   progress?: (done: number, total?: number) => void;
 }
 
@@ -93,8 +93,8 @@ export class AuditImpossibleError extends Error {
 }
 
 /**
- * Audits a store up to the head that it has now; what is added meanwhile is no fault. The store must
- * repeat its reads. Throws `AuditImpossibleError`.
+ * Audits a store up to its current head. Events appended meanwhile are not faults. The store must retry its
+ * reads. Throws `AuditImpossibleError`.
  */
 export async function audit(
   parts: AuditDeps,
@@ -105,7 +105,7 @@ export async function audit(
     const findings = new Findings();
     const head = await readHeadFor(findings, store);
     const report = await new StoreAudit(parts, findings, options).run(head);
-    // A replay may have removed what was being read: that is a fault only where no replay did it.
+    // If a replay changed the generations, it may have removed records during the audit. Then audit again.
     if (report.sound || head === undefined || await generationsHold(store, head)) return report;
   }
   throw new AuditImpossibleError(
@@ -113,7 +113,7 @@ export async function audit(
   );
 }
 
-/** Audits the lines of an export alone. An export without a line is not sound: its copy failed. */
+/** Audits only the lines of an export. An export without lines is not sound: its copy failed. */
 export async function auditLines(
   lines: AsyncIterable<Uint8Array>,
   { checkpoint, progress = () => {} }: AuditOptions = {},
@@ -131,14 +131,14 @@ export async function auditLines(
   return findings.report(log.head);
 }
 
-/** The faults found, bounded in number. */
+/** Collects the faults found, up to a limit for each kind. */
 class Findings {
   readonly notes: string[] = [];
   #faults: Fault[] = [];
   #counts: Partial<Record<FaultKind, number>> = {};
   #firstBadPosition = Infinity;
 
-  /** `count` is how many faults this one stands for. */
+  /** `count` is the number of faults that this one represents. */
   add(kind: FaultKind, message: string, position?: number, count = 1): void {
     const before = this.#counts[kind] ?? 0;
     this.#counts[kind] = before + count;
@@ -166,14 +166,14 @@ class Findings {
   }
 }
 
-/** The log's own part of an audit, with or without a store. */
+/** The part of an audit that checks the log, from a store or from an export. */
 class LogAudit {
   #findings: Findings;
   #checkpoint: Checkpoint | undefined;
   #verifier = new LogVerifier();
   #position = 0;
   #lines = 0;
-  /** Position of a line that does not bear the hash of the one before. */
+  /** Position of a line whose `previoushash` is not the hash of the line before it. */
   #break: number | undefined;
 
   constructor(findings: Findings, checkpoint: Checkpoint | undefined) {
@@ -182,24 +182,24 @@ class LogAudit {
     this.#compareWithCheckpoint();
   }
 
-  /** Position of the last line taken. */
+  /** Position of the last line verified. */
   get position(): number {
     return this.#position;
   }
 
-  /** How many lines were taken. */
+  /** Number of lines verified. */
   get lines(): number {
     return this.#lines;
   }
 
-  /** The head that belongs to the lines taken. */
+  /** The head that belongs to the lines verified. */
   get head(): Head {
     return this.#verifier.head;
   }
 
   /**
-   * The event of the next line, where it bears one that can be gone on with. `storedPosition` is the position
-   * that the line is stored at; lines of a file have none but their order.
+   * Verifies the next line. Returns its event if it can be compared with the projections. `storedPosition` is
+   * the position that the line is stored at; absent for the lines of a file, which have only their order.
    */
   verify(line: unknown, storedPosition?: number): RecordedEvent | undefined {
     const expectedPosition = this.#position + 1;
@@ -210,7 +210,7 @@ class LogAudit {
     if (isLinked === false && faults.length === 1) {
       this.#break = explained ? undefined : this.#position;
     } else if (faults.length > 0) {
-      // What is missing is first missed at the position where it was expected.
+      // A missing line is reported at the position where it was expected.
       const position = Math.min(expectedPosition, this.#position);
       this.#findings.add(
         "line",
@@ -222,7 +222,7 @@ class LogAudit {
     return event?.position === this.#position ? event : undefined;
   }
 
-  /** `lastHash` is what a head says of the last line, where there is a head. */
+  /** Ends the check. `lastHash` is the hash of the last line according to the head, if there is a head. */
   end(lastHash?: string): void {
     this.#explainBreak(lastHash === undefined ? undefined : lastHash === this.head.lastHash);
     const { position } = this.#checkpoint ?? { position: 0 };
@@ -236,8 +236,9 @@ class LogAudit {
   }
 
   /**
-   * Two lines that do not fit together leave open which of both was altered; whether the second fits
-   * the one after it tells. Returns whether the second was altered, and does not fit for that alone.
+   * If two lines do not fit together, either may have been altered. The next line decides: if it fits the
+   * second line, the first was altered. Returns whether the second was altered, which then also explains why
+   * the next line does not fit.
    */
   #explainBreak(isNextLinked: boolean | undefined): boolean {
     const second = this.#break;
@@ -390,7 +391,7 @@ class StoreAudit {
     }
   }
 
-  /** Everything that lies outside of the log and of the ranges that were compared beside it. */
+  /** Reads everything outside of the log and of the ranges compared with it. */
   async #readRest(head: Head, comparisons: Comparison[]): Promise<void> {
     const read: BoundedRange[] = [
       logRange(head.position),
@@ -412,7 +413,7 @@ class StoreAudit {
   async #judge(entries: StoreEntry[], head: Head): Promise<void> {
     const doubtful = entries.filter((entry) => !isOwn(entry));
     if (doubtful.length === 0) return;
-    // Read after the entries: what has come since the audit began is accounted for by this head.
+    // Read after the entries, so that this head covers all that was written since the audit began.
     const { head: now } = await readHead(this.#store);
     const generations = [head, now].flatMap((
       { generation, building, removing },
@@ -470,7 +471,7 @@ function wordsFor({ kind, key, position }: Difference): string {
   }
 }
 
-/** What the expiry of a record would mean, and what removes it. */
+/** Describes the effect of a record's expiry, and how to remove the expiry. */
 function remedyFor(key: Deno.KvKey): string {
   if (isLogKey(key)) {
     return `line ${key[1]} is lost then; export the log now and restore it into an empty store`;
@@ -482,7 +483,7 @@ function remedyFor(key: Deno.KvKey): string {
   return "the service never writes such a record";
 }
 
-/** The head to audit up to; `undefined` where there is none that can be used. */
+/** The head to audit up to; `undefined` if there is no usable head. */
 async function readHeadFor(findings: Findings, store: Store): Promise<Head | undefined> {
   try {
     const entry = await store.get(HEAD_KEY);

@@ -1,4 +1,7 @@
-/** Compares the records of a generation with what project() makes of the log, both ways, in bounded memory. */
+/**
+ * Compares the records of a generation with the records that project() derives from the log. Finds missing,
+ * extra and altered records, in bounded memory.
+ */
 
 import { MalformedEventError, type RecordedEvent } from "../../events/event.ts";
 import { PET_STATUSES, type PetStatus } from "../../events/pet.ts";
@@ -26,35 +29,35 @@ import { MissingIdempotencyRecords } from "./missing_idempotency_records.ts";
 
 export type DifferenceKind = "missing" | "extra" | "altered";
 
-/** A record that is not as the log says. */
+/** A record that does not match the log. */
 export interface Difference {
   kind: DifferenceKind;
   key: Deno.KvKey;
-  /** Position of the event that the record is of; absent where it is of none. */
+  /** Position of the event that produces the record; absent if no event does. */
   position?: number;
 }
 
 export interface ComparisonDeps {
   store: Store;
   runtime: Runtime;
-  /** Does what {@linkcode storeMatches} does, on another thread. */
+  /** Replaces {@linkcode storeMatches} to run on another thread. */
   matchesStore?: (expected: PackedRecords[]) => Promise<boolean>;
   generation: number;
-  /** Of events up to this position records may be missing: a replay is still filling them in. */
+  /** Records of events up to this position may be missing, because a replay is still writing them. */
   mayMissUntil?: number;
-  /** Called for each difference; `count` is how many of its kind it represents. */
+  /** Called for each difference; `count` is the number of differences of its kind that it represents. */
   differs: (difference: Difference, count: number) => void;
 }
 
 interface Expected {
   record: ProjectionRecord;
-  /** Of the event that makes it. */
+  /** Position of the event that produces the record. */
   position: number;
 }
 
 /**
- * Takes the events of the log in order, and compares their records with the stored ones; what it has
- * not covered in doing so is to be judged afterwards, key by key.
+ * Takes the events of the log in order and compares their records with the stored records. Afterwards, the
+ * caller passes the entries outside of {@linkcode Comparison.covered} to {@linkcode Comparison.judge}.
  */
 export class Comparison {
   #parts: ComparisonDeps;
@@ -72,14 +75,14 @@ export class Comparison {
     return this.#parts.generation;
   }
 
-  /** The ranges of keys that are compared by now, in key order. */
+  /** The ranges of keys compared so far, in key order. */
   get covered(): BoundedRange[] {
     return this.#rangesOfPets(1, this.#lastPetId + 1);
   }
 
   /**
-   * Compares the records of the next events of the log: not at once, but while the caller reads on.
-   * Resolves when those are compared that came two calls ago, and rejects where that failed.
+   * Starts to compare the records of the next events of the log; the caller reads on meanwhile. Resolves once
+   * the events from two calls earlier are compared. Rejects if that comparison failed.
    */
   async follow(events: readonly RecordedEvent[]): Promise<void> {
     await this.#beforeLast;
@@ -89,7 +92,7 @@ export class Comparison {
     this.#following.catch(() => {});
   }
 
-  /** Resolves when all that was to be followed is compared. To be called once. */
+  /** Resolves once the events of all calls to `follow` are compared. Call once. */
   async finish(): Promise<void> {
     await this.#following;
     for (const [{ key, position }, count] of this.#missing.differences()) {
@@ -97,7 +100,7 @@ export class Comparison {
     }
   }
 
-  /** Number of idempotency records that are missing because a clock was wrong; they are not differences. */
+  /** Number of idempotency records missing because a clock was wrong. They are not differences. */
   get removedByWrongClock(): number {
     return this.#missing.explained;
   }
@@ -111,7 +114,7 @@ export class Comparison {
       this.#position = position;
       if (event.type === "PetCreated") {
         const { id } = event.data;
-        // A damaged log may say anything, but not make more pets than it has events.
+        // A damaged log may contain any id, but a log never has more pets than events.
         if (id <= this.#lastPetId || id > position) continue;
         this.#lastPetId = id;
       }
@@ -131,7 +134,7 @@ export class Comparison {
         others.map(({ record }) => store.get(projectionKey(this.generation, record.key))),
       ),
     ]);
-    // What differs is told in the order of the log.
+    // Report differences in the order of the log.
     await before;
     if (!arePetsHeld) await this.#comparePets(ranges, ofPets);
     let index = 0;
@@ -145,7 +148,7 @@ export class Comparison {
     }
   }
 
-  /** Looks closely where the records are not all as they must be. */
+  /** Finds the single differences, after `matchesStore` has found that there are some. */
   async #comparePets(ranges: BoundedRange[], ofPets: Expected[][]): Promise<void> {
     await Promise.all(ofPets.map(async (expected, index) => {
       const found = (await Array.fromAsync(scan(this.#parts.store, ranges[index]))).flat();
@@ -154,8 +157,8 @@ export class Comparison {
   }
 
   /**
-   * Judges entries of this generation that lie outside of the ranges covered. What belongs to events
-   * after those taken is no difference, where the head has come as far.
+   * Judges entries of this generation outside of the covered ranges. A record of an event after those taken
+   * is not a difference if the current head includes that event.
    */
   async judge(entries: StoreEntry[]): Promise<void> {
     const newer: StoreEntry[] = [];
@@ -195,7 +198,7 @@ export class Comparison {
     if (position <= mayMissUntil) return;
     if (expiresAt === undefined) return this.#differ("missing", key, position);
     const now = runtime.now();
-    // The store keeps for longer what expires, so clocks that differ do not matter.
+    // The store keeps a record for some time after it expires, so differences between clocks do not matter.
     if (expiresAt <= now) return;
     this.#missing.add({ key, position }, expiresAt - IDEMPOTENCY_LIFETIME_MS, now);
   }
@@ -224,7 +227,7 @@ export class Comparison {
   }
 }
 
-/** How a generation differs from the log, in numbers, and the first of each kind. */
+/** The number of differences between a generation and the log, and the first of each kind. */
 export class Differences {
   readonly counts: Record<DifferenceKind, number> = { missing: 0, extra: 0, altered: 0 };
   readonly first: Partial<Record<DifferenceKind, Difference>> = {};
@@ -239,7 +242,7 @@ export class Differences {
   }
 }
 
-/** The log, or what was built from it, is not what it must be. */
+/** The log has a fault, or a generation built from it does not match it. */
 export class UnsoundError extends Error {
   override name = "UnsoundError";
 }
@@ -263,14 +266,15 @@ export async function* readEvents(store: Store, to: number): AsyncGenerator<Reco
 
 export interface ServedComparison {
   generation: number;
-  /** How many events it was compared with. */
+  /** Number of events that it was compared with. */
   events: number;
   differences: Differences;
 }
 
 /**
- * Compares the generation being served with the log, as far as it goes by now; once more where a replay
- * removed that generation meanwhile. Throws `UnsoundError` where the log is not sound.
+ * Compares the generation being served with the log up to the current head. Repeats this if there are
+ * differences but a replay has flipped to another generation meanwhile. Throws `UnsoundError` if the log is
+ * not sound.
  */
 export async function compareServed(
   parts: { store: Store; runtime: Runtime },
@@ -288,7 +292,7 @@ export async function compareServed(
   }
 }
 
-/** Compares generations with the log up to a position, in one reading of it. */
+/** Compares generations with the log up to a position. Reads the log once. */
 export async function compareWithLog(
   { store, runtime }: { store: Store; runtime: Runtime },
   { generations, until }: { generations: number[]; until: number },
@@ -318,14 +322,17 @@ export async function compareWithLog(
   return results;
 }
 
-/** The projections that have a record for each of many pets: read by ranges of ids, beside the log. */
+/**
+ * The keys of a pet in the projections of pets. These projections are large, so a comparison reads them by
+ * ranges of ids, in step with the log.
+ */
 function petsKeys(id: number): RecordKey[] {
   return [petKey(id), ...STATUSES_IN_KEY_ORDER.map((status) => petByStatusKey(status, id))];
 }
 
 const STATUSES_IN_KEY_ORDER = [...PET_STATUSES].sort();
 
-/** Which of {@linkcode petsKeys} a record belongs to; `undefined` where it is none of so many. */
+/** Index of a record's projection within {@linkcode petsKeys}; `undefined` for all other projections. */
 function placeInPetsKeys([kind, status]: RecordKey): number | undefined {
   switch (kind) {
     case "pet":

@@ -7,12 +7,14 @@ import { keyByTokenKey, projectionKey } from "../store/keyspace.ts";
 import { scan } from "../store/scan.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
 
-/** How many keys are cached. */
+/** Maximum number of cached keys. */
 const CACHE_LIMIT = 10_000;
 
 interface CachedKey {
   key: ApiKey;
-  /** What the head said when the key was read: while it says so still, the key is as it was. */
+  /**
+   * `generation` and `keyPosition` of the head when the key was read. While they are the same, so is the key.
+   */
   generation: number;
   keyPosition: number;
   /**
@@ -22,7 +24,7 @@ interface CachedKey {
   endsAtMonotonicMs: number;
 }
 
-/** Looks API keys up by their token. A key read once comes from memory until an event concerns keys. */
+/** Looks up API keys by token. Caches each key until the next event about any key. */
 export class KeyReader {
   #store: Store;
   #runtime: Runtime;
@@ -33,14 +35,14 @@ export class KeyReader {
     this.#runtime = runtime;
   }
 
-  /** The live key of the token as of that head, if memory alone can tell. */
+  /** The token's key as of that head, if the key is cached and live. */
   cached(token: string, head: Head): ApiKey | undefined {
     const cached = this.#byToken.get(token);
     if (cached === undefined || !isAsOf(head, cached)) return undefined;
     return this.#stateOf(cached, this.#runtime.now()) === "live" ? cached.key : undefined;
   }
 
-  /** The live key of the token as of that head. Throws or rejects with `invalid_credentials`. */
+  /** The token's key as of that head. Throws or rejects with `invalid_credentials` if it has no live key. */
   authorize(token: string, head: Head, now: number): ApiKey | Promise<ApiKey> {
     const cached = this.#byToken.get(token);
     if (cached !== undefined && isAsOf(head, cached)) return this.#alive(cached, now);
@@ -81,14 +83,14 @@ export class KeyReader {
   }
 }
 
-/** All keys that were ever issued, in no order that matters. */
+/** All keys ever issued, in no particular order. */
 export async function listKeys(store: Store, { generation }: Head): Promise<ApiKey[]> {
   const prefix = projectionKey(generation, ["key_by_token"]);
   const batches = await Array.fromAsync(scan(store, { prefix }));
   return keysOf(batches.flat());
 }
 
-/** Puts the records of keys together, as they come from the store in order of token and position. */
+/** Builds keys from their records, which the store returns in order of token and position. */
 function keysOf(entries: StoreEntry[]): ApiKey[] {
   const keys: ApiKey[] = [];
   for (const { key: path, value } of entries) {

@@ -1,11 +1,11 @@
 import { CLOCK_TOLERANCE_MS } from "../log/idempotency_uses.ts";
 
-/** How many of the missing records of one minute are kept; all are counted. */
+/** How many missing records are kept for each minute; all are counted. */
 const KEPT_PER_MINUTE = 20;
 
 const MINUTE_MS = 60_000;
 
-/** A record that the store should still have, of an event at that time. */
+/** A record that the store should still have, and the position of its event. */
 export interface MissingRecord {
   key: Deno.KvKey;
   position: number;
@@ -17,20 +17,22 @@ interface Minute {
 }
 
 /**
- * Decides which missing idempotency records are differences. A wrong clock explains one if its event
- * lies in the future, or if a later event has an earlier time, so that the clock was set back: the
- * store removes a record a day after it was written, by a clock of its own.
+ * Decides which missing idempotency records are differences. A wrong clock explains a missing record in two
+ * cases: its event lies in the future, or a later event has an earlier time because a clock was set back. The
+ * reason is that the store removes a record a day after it was written, by the store's own clock.
  *
- * Counts by the minute, so it takes little memory however many are missing: all that are neither
- * explained nor expired lie within a day.
+ * Memory is bounded, because records are counted by the minute: all records that are neither explained nor
+ * expired lie within one day.
  */
 export class MissingIdempotencyRecords {
-  /** How many a wrong clock explains. */
+  /** Number of missing records that a wrong clock explains. */
   explained = 0;
   #unexplained = new Map<number, Minute>();
   #latestMinute = -Infinity;
 
-  /** Takes a missing record of an event at a time, both in milliseconds since the Unix epoch. */
+  /**
+   * Adds a missing record. `timeMs` is the time of its event. Times are milliseconds since the Unix epoch.
+   */
   add(record: MissingRecord, timeMs: number, nowMs: number): void {
     if (timeMs > nowMs + CLOCK_TOLERANCE_MS) {
       this.explained++;
@@ -47,7 +49,7 @@ export class MissingIdempotencyRecords {
   /** Takes the time of the next event of the log. */
   observe(time: string): void {
     if (this.#unexplained.size === 0) return;
-    // Earlier than the whole of a minute: clocks may differ by a little.
+    // Explains only minutes that begin later than this time, with a tolerance because clocks differ slightly.
     const from = (Date.parse(time) + CLOCK_TOLERANCE_MS) / MINUTE_MS;
     if (this.#latestMinute <= from) return;
     this.#latestMinute = -Infinity;
@@ -59,7 +61,9 @@ export class MissingIdempotencyRecords {
     }
   }
 
-  /** Unexplained records, each with the number of records that it represents. Call once, after the last event. */
+  /**
+   * Unexplained records, each with the number of records that it represents. Call once, after the last event.
+   */
   *differences(): Generator<[record: MissingRecord, count: number]> {
     for (const { first, count } of this.#unexplained.values()) {
       const last = first.pop()!;

@@ -4,20 +4,20 @@ import { type BoundedRange, scan } from "../store/scan.ts";
 import type { Store } from "../store/store.ts";
 
 /**
- * What a range of keys must hold: values of bytes, and keys that differ in their last part alone, which
- * is a number. Packed, so that it goes to another thread at little cost.
+ * The records that a range of keys must hold. The values are bytes, and the keys differ only in their last
+ * part, a number. Packed, so that the records can be transferred to another thread at little cost.
  */
 export interface PackedRecords {
   range: BoundedRange;
   /** The last part of each key, in order. */
   ids: Float64Array<ArrayBuffer>;
-  /** The values one after the other. */
+  /** The values, concatenated. */
   values: Uint8Array<ArrayBuffer>;
-  /** Where each value ends. */
+  /** Offset of the end of each value in `values`. */
   ends: Float64Array<ArrayBuffer>;
 }
 
-/** `records` of pets, in the order of their ids. */
+/** Packs records of pets. `records` must be in the order of their ids. */
 export function packRecords(
   range: BoundedRange,
   records: readonly ProjectionRecord[],
@@ -36,7 +36,7 @@ export function packRecords(
   return { range, ids, values, ends };
 }
 
-/** Whether a store holds all of these and nothing else. */
+/** Whether a store holds exactly the expected records in their ranges. */
 export async function matchesStore(store: Store, expected: PackedRecords[]): Promise<boolean> {
   const answers = await Promise.all(expected.map((entries) => isHeld(store, entries)));
   return !answers.includes(false);
@@ -50,7 +50,7 @@ async function isHeld(
   let start = 0;
   for await (const batch of scan(store, range)) {
     for (const { key, value } of batch) {
-      // Both ends of the range share all parts but the last, and so do all keys of that length in it.
+      // The ends of the range differ only in their last part. So do all keys of the same length within it.
       if (key.length !== range.start.length || key[key.length - 1] !== ids[index]) return false;
       const due = values.subarray(start, start = ends[index++]);
       if (!bytesEqual(value, due)) return false;

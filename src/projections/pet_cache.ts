@@ -1,14 +1,14 @@
-/** How many pets with neighbouring ids lie together. */
+/** How many pets with consecutive ids form a block. */
 export const BLOCK_SIZE = 64;
 
-/** How much is kept, in bytes: a million pets of an ordinary kind. */
+/** Maximum size of the cached texts, in bytes: enough for a million ordinary pets. */
 const SIZE_LIMIT_BYTES = 96 * 1024 * 1024;
 
 const decoder = new TextDecoder();
 
 /**
- * The texts of pets in memory, in UTF-8. A block of neighbours that is whole becomes one piece, for a
- * million pieces would take some times the memory of what they hold.
+ * Caches the texts of pets in memory, in UTF-8. A complete block is packed into one array, because a million
+ * small arrays would take several times the memory of their contents.
  */
 export class PetCache {
   #blocks = new Map<number, Block>();
@@ -25,7 +25,7 @@ export class PetCache {
     return bytes === undefined ? undefined : decoder.decode(bytes);
   }
 
-  /** Keeps a copy of the bytes, or the bytes themselves, which must not change. */
+  /** Caches the bytes, possibly without copying them, so the caller must not change them. */
   put(id: number, bytes: Uint8Array): void {
     const place = id % BLOCK_SIZE;
     let block = this.#blocks.get(id - place);
@@ -52,14 +52,14 @@ export class PetCache {
   }
 }
 
-/** Texts by their place in a block, some still missing. */
+/** A block with texts still missing; `pieces` are indexed by place in the block. */
 interface OpenBlock {
   pieces: (Uint8Array | undefined)[];
   missing: number;
   ends?: undefined;
 }
 
-/** All texts one after the other, and where each of them ends. */
+/** All texts of a block, concatenated, and the offset of the end of each. */
 interface PackedBlock {
   bytes: Uint8Array;
   ends: Uint32Array;

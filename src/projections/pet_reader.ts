@@ -11,42 +11,45 @@ import {
 import type { Store, StoreEntry } from "../store/store.ts";
 import { BLOCK_SIZE, PetCache } from "./pet_cache.ts";
 
-/** How many pages are cached, and how many pets as they were answered. */
+/** Maximum numbers of cached pages and cached {@linkcode PetView}s. */
 const PAGES_CACHE_LIMIT = 1_000;
 const VIEWS_CACHE_LIMIT = 1_000;
 
-/** How much text of pages is cached, in UTF-16 code units: a thousand long ones would be 600 MB. */
+/** Maximum total text of cached pages, in UTF-16 code units. A thousand long pages would take 600 MB. */
 const PAGES_TEXT_LIMIT = 32 * 1024 * 1024;
 
-/** How many of the newest pets of a status are kept at hand: a page of any length, and one more. */
+/** How many of the newest pets of a status are cached: the longest page, and one more. */
 const NEWEST_LIMIT = 101;
 
-/** How many pets are looked through, at the most, to bring the newest of a status up to date. */
+/** Maximum number of added pets to check when the newest pets of a status are brought up to date. */
 const CATCH_UP_LIMIT = 500;
 
 const decoder = new TextDecoder();
 
 export interface PageQuery {
-  /** How many pets at the most, 1 to 100. */
+  /** Maximum number of pets, 1 to 100. */
   limit: number;
   status?: PetStatus;
   /** Only pets with a smaller id than this one. */
   cursor?: number;
 }
 
-/** What can bear what was made of it. A WeakMap would do as well, at some cost to the garbage collector. */
+/**
+ * A slot for a response built from this object. A WeakMap would also work, but costs the garbage collector
+ * more.
+ */
 interface ResponseCacheSlot {
-  /** For who answers with it: kept as long as it is cached. */
+  /** Set by the code that builds the response. Kept as long as the object is cached. */
   answered?: unknown;
 }
 
-/** A pet as it is answered. While it is cached, it stays the same object. */
+/** A pet as returned to clients. While it is cached, it stays the same object. */
 export interface PetView extends ResponseCacheSlot {
   /** JSON of a Pet. */
   text: string;
 }
 
-/** A page as it is answered. While it is cached, it stays the same object. */
+/** A page as returned to clients. While it is cached, it stays the same object. */
 export interface Page extends ResponseCacheSlot {
   /** A JSON array of Pet, newest first. */
   text: string;
@@ -57,7 +60,7 @@ export interface Page extends ResponseCacheSlot {
 interface CachedPage {
   page: Page;
   generation: number;
-  /** The newest pet when the page was read. A page below a cursor is the same for good. */
+  /** Id of the newest pet when the page was read. A page below a cursor never changes. */
   lastPetId: number;
 }
 
@@ -66,15 +69,15 @@ interface PetText {
   text: string;
 }
 
-/** The newest pets of a status, newest first, as of the time when `lastPetId` was the newest of all. */
+/** The newest pets of a status, newest first, when `lastPetId` was the newest pet of any status. */
 interface Newest {
   pets: PetText[];
   lastPetId: number;
 }
 
 /**
- * Pets and pages of pets as of a head. Both are functions of the head alone, since pets are only ever
- * added, and never change: what was read once is cached.
+ * Reads pets and pages of pets as of a head. Both depend only on the head, because pets are only added and
+ * never change. So both are cached.
  */
 export class PetReader {
   #store: Store;
@@ -89,14 +92,14 @@ export class PetReader {
     this.#store = store;
   }
 
-  /** Takes note of records that have just come into the generation being served. */
+  /** Caches pets from records that were just written to the generation being served. */
   cache(records: readonly ProjectionRecord[]): void {
     for (const { key: [kind, id], value } of records) {
       if (kind === "pet") this.#pets.put(id as number, value as Uint8Array);
     }
   }
 
-  /** The pet of an id, or `undefined` where none has it. */
+  /** The pet with an id, or `undefined` if there is no such pet. */
   get(id: number, head: Head): PetView | undefined | Promise<PetView> {
     if (id < 1 || id > head.lastPetId) return undefined;
     this.#follow(head);
@@ -118,8 +121,8 @@ export class PetReader {
   }
 
   /**
-   * The id of the pet that the actor added with an Idempotency-Key (its SHA-256 in hex) which has not
-   * expired at `now`. What was added after that head may be found or not.
+   * The id of the pet that the actor added with an Idempotency-Key, if the key has not expired at `now`.
+   * `idempotencyKey` is its SHA-256 in hex. May or may not find a pet added after that head.
    */
   async findByIdempotencyKey(
     actor: string,
@@ -131,11 +134,11 @@ export class PetReader {
     const [newest] = await this.#store.list({ prefix }, { limit: 1, reverse: true });
     if (newest === undefined) return undefined;
     const { petId, expiresAt } = JSON.parse(newest.value as string);
-    // The store keeps it for longer.
+    // The store keeps the record for some time after it expires.
     return Date.parse(expiresAt) > now ? petId : undefined;
   }
 
-  /** Forgets what another generation said: a replay may have put it right. */
+  /** Clears the caches if the generation has changed: a replay may have corrected its records. */
   #follow({ generation }: Head): void {
     if (generation === this.#generation) return;
     this.#generation = generation;
@@ -176,7 +179,7 @@ export class PetReader {
     this.#pages.delete(name);
   }
 
-  /** Ids have no gaps, so the page is known by its ids before anything is read. */
+  /** Ids have no gaps, so the ids of the page are known before anything is read. */
   async #readNewest({ limit, cursor }: PageQuery, head: Head): Promise<Page> {
     const newest = Math.min(head.lastPetId, (cursor ?? Infinity) - 1);
     const oldest = Math.max(1, newest - limit + 1);
@@ -195,11 +198,11 @@ export class PetReader {
       : await this.#readIndex(status, Math.min(head.lastPetId + 1, cursor), limit + 1, head);
     const shown = pets.slice(0, limit);
     const text = `[${shown.map(({ text }) => text).join(",")}]`;
-    // One more than wanted tells that there is a next page.
+    // One pet more than the limit means that there is a next page.
     return pets.length > limit ? { text, next: shown.at(-1)!.id } : { text };
   }
 
-  /** The newest pets of a status. Where only a few were added since the last look, those tell all. */
+  /** The newest pets of a status. If few pets were added since the last call, checks only those. */
   async #newestOf(status: PetStatus, head: Head): Promise<PetText[]> {
     const known = this.#newest.get(status);
     const { lastPetId } = head;
@@ -240,7 +243,7 @@ export class PetReader {
     });
   }
 
-  /** The texts of all pets from one id to another, both included. */
+  /** The texts of all pets from `oldest` to `newest`, both included. */
   #texts(oldest: number, newest: number, head: Head): string[] | Promise<string[]> {
     const texts: string[] = [];
     for (let id = oldest; id <= newest; id++) {
@@ -251,7 +254,7 @@ export class PetReader {
     return texts;
   }
 
-  /** Reads whole blocks, as the cache keeps them: what is asked for next is most often a neighbour. */
+  /** Reads whole blocks, as the cache keeps them: the next request is usually for a neighbouring pet. */
   async #readTexts(oldest: number, newest: number, head: Head): Promise<string[]> {
     const { generation, lastPetId } = head;
     const first = Math.max(1, oldest - oldest % BLOCK_SIZE);
@@ -272,12 +275,12 @@ export class PetReader {
   }
 }
 
-/** Drops what was cached first, where there is no room for one more. */
+/** Drops the oldest entry if the cache is full. */
 function makeRoom<Name>(cached: Map<Name, unknown>, limit: number): void {
   if (cached.size >= limit) cached.delete(cached.keys().next().value!);
 }
 
-/** A pet's text ends with its status, and a quotation mark within its name is escaped. */
+/** The test is exact: a pet's text ends with its status, and a quotation mark within its name is escaped. */
 function hasStatus(text: string, status: PetStatus): boolean {
   return text.endsWith(`,"status":"${status}"}`);
 }

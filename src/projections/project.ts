@@ -12,8 +12,8 @@ import {
 } from "../store/keyspace.ts";
 
 /**
- * The one projection function: the records that an event puts into the projections. Used by the live writer, by
- * replay and by audit, so that they cannot drift. No record depends on another event.
+ * The only projection function: returns the records that an event adds to the projections. The live writer,
+ * the replay and the audit all use it, so they cannot diverge. No record depends on another event.
  */
 export function project(event: RecordedEvent): ProjectionRecord[] {
   switch (event.type) {
@@ -21,7 +21,7 @@ export function project(event: RecordedEvent): ProjectionRecord[] {
       const { id, status } = event.data;
       const value = encodeUtf8Pooled(encodePet(event.data));
       const records: ProjectionRecord[] = [{ key: petKey(id), value }];
-      // A pet without a status is in no list of a status: an omitted one is not invented.
+      // A pet without a status is not in the list of any status: there is no default status.
       if (status !== undefined) records.push({ key: petByStatusKey(status, id), value });
       if (event.idempotencyKey !== undefined) {
         const expiresAt = Date.parse(event.time) + IDEMPOTENCY_LIFETIME_MS;
@@ -40,7 +40,7 @@ export function project(event: RecordedEvent): ProjectionRecord[] {
     }
     case "ApiKeyRevoked": {
       const { keyId, tokenHash, effectiveAt } = event.data;
-      // An end at once holds on every instance, also where the clock is behind that of the revoker.
+      // An immediate revocation applies on every instance, even if its clock is behind the revoker's.
       const isAtOnce = Date.parse(effectiveAt) <= Date.parse(event.time);
       const value = JSON.stringify({ keyId, revokedAt: effectiveAt, isAtOnce });
       return [{ key: keyByTokenKey(tokenHash, event.position), value }];

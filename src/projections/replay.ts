@@ -1,8 +1,8 @@
 /**
- * Rebuilds the projections beside the live service: announces a new generation in the head, so that
- * every instance writes both, fills in what was before, compares, flips the head, and removes the
- * old generation. Each step is one commit or a row of commits that can be begun again, so a replay
- * that was killed is taken up by the next one where it was left.
+ * Rebuilds the projections while the service runs. A replay announces a new generation in the head, so that
+ * every instance writes both generations. It then writes the records of all earlier events, compares, flips
+ * the head, and removes the old generation. Each step is one commit or a series of commits that can be
+ * restarted. So after a replay was killed, the next one continues where it stopped.
  */
 
 import type { RecordedEvent } from "../../events/event.ts";
@@ -19,41 +19,41 @@ import { compareWithLog, Differences, readEvents, UnsoundError } from "./compare
 import { project } from "./project.ts";
 import { ReplayLease } from "./replay_lease.ts";
 
-/** Longer than any request works with a head that it has read: longer than HEAD_LIMIT_MS. */
+/** Longer than any request uses a head that it has read: longer than HEAD_LIMIT_MS. */
 export const GRACE_MS = 10_000;
 
 export type ReplayPhase = "fill" | "compare" | "wait" | "remove";
 
 export interface ReplayOptions {
-  /** How long the old generation stays after the flip, for the requests that still read it. */
+  /** How long the old generation is kept after the flip, for requests that still read it. */
   graceMs?: number;
-  /** Told how far a phase is: in events, milliseconds or records. The total may be unknown. */
+  /** Called with the progress of a phase, in events, milliseconds or records. The total may be unknown. */
   progress?: (phase: ReplayPhase, done: number, total?: number) => void;
-  /** Told that there is the lease of another replay, which may be dead. */
+  /** Called if there is a lease of another replay, which may be dead. */
   onWait?: () => void;
 }
 
 export interface ReplayOutcome {
-  /** The generation that is served now. */
+  /** The generation served now. */
   generation: number;
-  /** How many events were replayed: all that the log had when the replay was announced. */
+  /** Number of events replayed: all events in the log when the replay was announced. */
   events: number;
-  /** How many of them by a run that was broken off, and taken up by this one. */
+  /** How many of these events an interrupted run replayed, before this run continued it. */
   resumedFrom: number;
-  /** How the generation that was served before differed from the log. */
+  /** Differences between the generation served before and the log. */
   differences: Differences;
 }
 
 /**
- * Replays the log. The store must bound its calls in time and repeat its reads. Throws
- * `ReplayUnderWayError` where another replay lives, and `UnsoundError` where the log is not sound;
- * then the old generation is served on.
+ * Replays the log. The store must limit the time of its calls and retry its reads. Throws
+ * `ReplayUnderWayError` if another replay is running. Throws `UnsoundError` if the log is not sound, or if
+ * the new generation does not match it; the service then continues with the old generation.
  */
 export async function replay(
   { store, runtime }: { store: Store; runtime: Runtime },
   options: ReplayOptions = {},
 ): Promise<ReplayOutcome> {
-  // An empty log has nothing to be rebuilt, and a lease alone would make its store a stranger's.
+  // An empty log has nothing to rebuild. A lease without a head would make the store look like a foreign one.
   const { head, versionstamp } = await readHead(store);
   if (versionstamp === null) {
     return {
@@ -102,7 +102,7 @@ class Replay {
     }
   }
 
-  /** From this commit on every instance writes the records of new events to the new generation too. */
+  /** From this commit on, every instance also writes the records of new events to the new generation. */
   async #announce(): Promise<NonNullable<Head["building"]>> {
     const { head } = await this.#head();
     const generation = head.generation + 1;
@@ -120,14 +120,14 @@ class Replay {
     let filling = Promise.resolve();
     try {
       for await (const batch of readEvents(this.#store, until)) {
-        // The next batch is read while the one before is written.
+        // Read the next batch while this one is written.
         await filling;
         filling = this.#write(generation, batch.filter(({ position }) => position > start));
         filling.catch(() => {});
         this.#progress("fill", batch.at(-1)!.position, until);
       }
     } finally {
-      // The lease takes one commit at a time, also where what follows is the way back.
+      // The lease allows one commit at a time, and after an error #abandon commits too.
       await filling;
     }
   }
@@ -168,18 +168,18 @@ class Replay {
     await this.#changeHead(({ building: _, ...head }) => ({ ...head, generation, removing: old }));
   }
 
-  /** Ends without a result: the announcement is taken back, and the old generation served on. */
+  /** Withdraws the announcement and removes the new generation. The service continues with the old one. */
   async #abandon(generation: number): Promise<void> {
     await this.#changeHead(({ building: _, ...head }) => ({ ...head, removing: generation }));
     await this.#removeLeftovers();
     await this.#lease.release();
   }
 
-  /** Removes a generation that is not written any more, once nobody can be reading it. */
+  /** Removes a generation that is no longer written, once no request can still read it. */
   async #removeLeftovers(): Promise<void> {
     const { removing, generation } = (await this.#head()).head;
     if (removing === undefined) return;
-    // One that was built and never served has no readers.
+    // A generation that was never served has no readers.
     if (removing < generation) {
       await this.#lease.sleep(this.#graceMs, (waited) => {
         this.#progress("wait", waited, this.#graceMs);
@@ -201,7 +201,7 @@ class Replay {
     }
   }
 
-  /** Replaces the head, which others move all the while. */
+  /** Replaces the head. Retries on conflict, because instances keep changing the head. */
   async #changeHead(change: (head: Head) => Head): Promise<Head> {
     const deadline = this.#runtime.monotonicNow() + RETRY_LIMIT_MS;
     do {
@@ -210,7 +210,7 @@ class Replay {
       const mutations: Mutation[] = [{ type: "set", key: HEAD_KEY, value: encodeHead(next) }];
       const checks = [{ key: HEAD_KEY, versionstamp }];
       if (await this.#lease.commit({ checks, mutations })) return next;
-      // Hardly at all, for whoever writes now goes on at once.
+      // At most 1 ms, because the instance that writes now will write again immediately.
       await sleep(this.#runtime, this.#runtime.random());
     } while (this.#runtime.monotonicNow() < deadline);
     throw new Error("Others moved the head at each attempt to change it; run the replay again");

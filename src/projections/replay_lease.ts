@@ -1,4 +1,7 @@
-/** The lease of a replay: the record that lets one replay at a time write, checked by each of its commits. */
+/**
+ * The lease of a replay: a record that only one replay at a time can hold. Each commit of the replay checks
+ * it.
+ */
 
 import { z } from "zod";
 import { Instant, Ulid } from "../../events/api_key.ts";
@@ -7,32 +10,32 @@ import { REPLAY_KEY } from "../store/keyspace.ts";
 import { RETRY_LIMIT_MS } from "../store/retrying_store.ts";
 import type { Commit, Mutation, Store, StoreEntry } from "../store/store.ts";
 
-/** How often a replay shows that it lives. */
+/** How often a replay renews its lease. */
 const BEAT_MS = 1_000;
 
-/** How long a lease must stand still until its replay counts as dead. */
+/** A replay counts as dead if it has not renewed its lease for this long. */
 export const LEASE_LIMIT_MS = 5_000;
 
 const POLL_MS = 250;
 
 const LeaseRecord = z.strictObject({
-  /** ULID of the replay that holds it. */
+  /** ULID of the replay that holds the lease. */
   owner: Ulid,
-  /** Counts the commits of the replay, so that each of them can be told from all others. */
+  /** Number of the commit within the replay. With `owner`, it identifies the commit. */
   beat: z.int().min(1),
-  /** When that was, by the clock of the replay: for people only. */
+  /** Time of that commit, by the replay's clock. For people only. */
   time: Instant,
-  /** Up to which position of the log the generation being built is filled in. */
+  /** Position in the log up to which the new generation is filled. */
   filledTo: z.int().min(0),
 });
 type LeaseRecord = z.infer<typeof LeaseRecord>;
 
-/** Another replay holds the lease, or has taken it over. */
+/** Another replay holds the lease or has taken it over. */
 export class ReplayUnderWayError extends Error {
   override name = "ReplayUnderWayError";
 }
 
-/** What is stored as the lease; `undefined` where that is none. */
+/** Decodes a stored lease; `undefined` if the value is not a lease. */
 export function decodeLease(value: unknown): LeaseRecord | undefined {
   try {
     return LeaseRecord.parse(JSON.parse(value as string));
@@ -42,7 +45,7 @@ export function decodeLease(value: unknown): LeaseRecord | undefined {
 }
 
 export class ReplayLease {
-  /** Up to which position the generation being built is filled in, by this replay or the one before. */
+  /** Position up to which this replay, or the one before it, has filled the new generation. */
   filledTo: number;
   #store: Store;
   #runtime: Runtime;
@@ -60,9 +63,9 @@ export class ReplayLease {
   }
 
   /**
-   * Takes the lease: at once where there is none, and from a replay that has given no sign of life for
-   * {@linkcode LEASE_LIMIT_MS}. Throws `ReplayUnderWayError` where it lives. Looks at no clock but its
-   * own, since those of two machines may differ.
+   * Takes the lease: immediately if there is none, or from a replay that has not renewed it for
+   * {@linkcode LEASE_LIMIT_MS}. Throws `ReplayUnderWayError` if the other replay renews it. Uses only its own
+   * clock, because the clocks of two machines may differ.
    */
   static async take(store: Store, runtime: Runtime, onWait: () => void): Promise<ReplayLease> {
     const found = await store.get(REPLAY_KEY);
@@ -73,7 +76,7 @@ export class ReplayLease {
         await sleep(runtime, POLL_MS);
         const now = await store.get(REPLAY_KEY);
         if (now?.versionstamp === found.versionstamp) continue;
-        // The other one has just ended, or it has shown that it lives.
+        // The other replay has either just ended or renewed its lease.
         if (now === null) return await ReplayLease.take(store, runtime, onWait);
         throw new ReplayUnderWayError("Another replay is under way");
       }
@@ -83,16 +86,16 @@ export class ReplayLease {
       await lease.commit({ checks: [], mutations: [] });
     } catch (error) {
       if (!(error instanceof ReplayUnderWayError)) throw error;
-      // Another one took it at the same moment, and is to be met like one that had it before.
+      // Another replay took the lease at the same moment. Treat it like a replay that held the lease before.
       return await ReplayLease.take(store, runtime, onWait);
     }
     return lease;
   }
 
   /**
-   * Commits under the lease. Resolves to whether it landed; it did not where one of the other checks
-   * failed. Throws `ReplayUnderWayError` where the lease is lost: then nothing was written, nor ever
-   * will be.
+   * Commits and renews the lease. Resolves to `true` if the commit landed, and to `false` if one of the given
+   * checks failed. Throws `ReplayUnderWayError` if the lease is lost: then the commit has not landed and
+   * never will.
    */
   async commit({ checks, mutations }: Commit): Promise<boolean> {
     const beat = this.#beat + 1;
@@ -113,14 +116,14 @@ export class ReplayLease {
     return true;
   }
 
-  /** Shows that this replay lives, where that is due. To be called more often than every few seconds. */
+  /** Renews the lease if that is due. Call it more often than every few seconds. */
   async keep(): Promise<void> {
     if (this.#runtime.monotonicNow() - this.#beatAt >= BEAT_MS) {
       await this.commit({ checks: [], mutations: [] });
     }
   }
 
-  /** Lets time pass, and keeps the lease meanwhile. */
+  /** Waits, and renews the lease meanwhile. */
   async sleep(ms: number, progress: (done: number) => void): Promise<void> {
     const start = this.#runtime.monotonicNow();
     for (let done = 0; done < ms; done = this.#runtime.monotonicNow() - start) {
@@ -130,15 +133,15 @@ export class ReplayLease {
     }
   }
 
-  /** Gives the lease back. */
+  /** Deletes the lease. */
   async release(): Promise<void> {
     const mutations: Mutation[] = [{ type: "delete", key: REPLAY_KEY }];
     await this.#commitUntilKnown({ checks: [], mutations }, (entry) => entry === null);
   }
 
   /**
-   * Brings a commit to its outcome. Whatever the store answers beside a versionstamp leaves open
-   * whether the commit landed; the lease itself tells, since every commit leaves its own mark there.
+   * Retries a commit until its outcome is known. Unless the store returns a versionstamp, the commit may or
+   * may not have landed. The stored lease then decides, because every commit changes it in a way of its own.
    */
   async #commitUntilKnown(
     { checks, mutations }: Commit,

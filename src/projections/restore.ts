@@ -1,7 +1,7 @@
 /**
- * Brings an exported log into an empty store: the same bytes, the projections that follow from them,
- * and the head as the last of all. Until then a mark stands in the head's place, so that no service
- * works on half a log, and so that a restore that was killed is taken up where it was left.
+ * Restores an exported log into an empty store: first the same bytes and the projections derived from them,
+ * and the head last. Until then, a restore mark is stored under the head's key. So no service works on half a
+ * log, and a killed restore can be continued where it stopped.
  */
 
 import type { RecordedEvent } from "../../events/event.ts";
@@ -16,22 +16,22 @@ import { HEAD_KEY, isRestoreMark, isRetained, logKey, recordMutation } from "../
 import type { Mutation, Store } from "../store/store.ts";
 import { project } from "./project.ts";
 
-/** How long one commit is tried while the store gives no clear answer. */
+/** How long one commit is retried while its outcome is unclear. */
 const COMMIT_RETRY_LIMIT_MS = 60_000;
 
-/** As many bytes of lines are gathered before they are written: some commits' worth. */
+/** How many bytes of lines are gathered before they are written: enough for several commits. */
 const GROUP_LINE_BYTES = 2 * 1024 * 1024;
 
-/** Reads the export anew, from its first byte. */
+/** Reads the export from its first byte, at each call. */
 export type Export = () => AsyncIterable<Uint8Array>;
 
-/** Told how many events are verified or written, now and then. */
+/** Called from time to time with the number of events verified or written. */
 export type Progress = (done: number) => void;
 
-/** How often progress is told, in events. */
+/** How often progress is reported, in events. */
 const PROGRESS_EVERY = 500;
 
-/** The export is not one whole, sound log; the message names the first line that is wrong. */
+/** The export is not one complete, sound log. The message names the first bad line. */
 export class ExportRefusedError extends Error {
   override name = "ExportRefusedError";
 }
@@ -53,8 +53,9 @@ export async function verifyExport(source: Export, progress: Progress = () => {}
 }
 
 /**
- * Restores an export that was verified, and has that head. The store must repeat its reads. Rejects with
- * `StoreNotFreeError`, and with `ExportRefusedError` where the export is not the one that was verified.
+ * Restores a verified export. `head` is the head that the verification returned. The store must retry its
+ * reads. Rejects with `StoreNotFreeError`, or with `ExportRefusedError` if the export is not the one that was
+ * verified.
  */
 export async function restore(
   { store, runtime }: { store: Store; runtime: Runtime },
@@ -101,23 +102,23 @@ async function* verifiedLines(source: Export): AsyncGenerator<VerifiedLine> {
 }
 
 /**
- * Writes events in groups of commits, of which the next is handed over while the store works on one.
- * All check the mark, which moves when all of a group have landed: what it does not count is written
- * again by the next run, the same bytes to the same keys.
+ * Writes events in groups of commits, and submits the next commit while the store works on the one before.
+ * Each commit checks the mark. The mark advances once all commits of a group have landed. If a run stops
+ * before that, the next run writes the same bytes to the same keys again.
  */
 class RestoreWriter {
   #store: Store;
   #runtime: Runtime;
   #head: Head;
   #mark: RestoreMark;
-  /** The versionstamp of the mark, which nobody but this writer may have moved. */
+  /** The versionstamp of the mark, which only this writer may have changed. */
   #versionstamp: string | null;
   #group = new Group();
   #lineBytes = 0;
   #last = 0;
-  /** What stands at that position, where an earlier run wrote it. */
+  /** The line stored at position `mark.restored`, if an earlier run wrote it. */
   #lastLine: unknown;
-  /** The group that is being written while the next one is gathered. */
+  /** Settles when the current group is written; the next one is gathered meanwhile. */
   #writing: Promise<void> = Promise.resolve();
 
   private constructor(
@@ -135,7 +136,9 @@ class RestoreWriter {
     this.#last = mark.restored;
   }
 
-  /** Puts the mark into an empty store, or takes over that of a restore of the same export. */
+  /**
+   * Writes the mark into an empty store, or takes over the mark of an unfinished restore of the same export.
+   */
   static async begin(store: Store, runtime: Runtime, head: Head): Promise<RestoreWriter> {
     const { position, lastHash } = head;
     const entry = await store.get(HEAD_KEY);
@@ -161,14 +164,14 @@ class RestoreWriter {
     return writer;
   }
 
-  /** How many events are in the store for good. */
+  /** Number of events that the mark counts as stored. */
   get restored(): number {
     return this.#mark.restored;
   }
 
   async add(event: RecordedEvent, line: Uint8Array): Promise<void> {
     if (event.position <= this.#last) {
-      // What an earlier run has written is not written again. The last line proves all before it.
+      // An earlier run wrote these lines. The hash chain makes its last line prove all lines before.
       if (event.position === this.#last && !bytesEqual(this.#lastLine, line)) {
         throw new StoreNotFreeError(
           "An earlier run restored another export than it had verified; name another store by KV_PATH",
@@ -187,7 +190,7 @@ class RestoreWriter {
     if (this.#lineBytes >= GROUP_LINE_BYTES) await this.#flush();
   }
 
-  /** Writes what is left, and the head in the place of the mark. */
+  /** Writes the remaining events, then replaces the mark with the head. */
   async end(): Promise<void> {
     await this.#flush();
     await this.#writing;
@@ -195,7 +198,7 @@ class RestoreWriter {
     await this.#replaceMark(encodeHead(this.#head));
   }
 
-  /** Resolves when the group that is being written has landed, or failed. */
+  /** Resolves when the current group has landed or failed. */
   drain(): Promise<void> {
     return this.#writing.catch(() => {});
   }
@@ -203,7 +206,7 @@ class RestoreWriter {
   async #flush(): Promise<void> {
     await this.#writing;
     this.#writing = this.#write(this.#group, this.#last);
-    // It is awaited before the next one; until then a failure is no unhandled one.
+    // Awaited before the next group. Until then, a failure must not count as an unhandled rejection.
     this.#writing.catch(() => {});
     this.#group = new Group();
     this.#lineBytes = 0;
@@ -226,14 +229,15 @@ class RestoreWriter {
   async #replaceMark(value: string): Promise<void> {
     this.#versionstamp = await this.#commit(
       [{ type: "set", key: HEAD_KEY, value }],
-      // A mark bears the id of its run and never stands twice; a head can only be this one's or newer.
+      // A mark is unique, because it contains the id of its run. A stored head can only be this one or newer.
       (now) => now === value || !isRestoreMark(value) && !isRestoreMark(now),
     );
   }
 
   /**
-   * Commits until it is clear that it landed, and resolves to the versionstamp. Where the store gives
-   * no clear answer, what then stands in the head's place may tell that it did; else it is done again.
+   * Retries the commit until it is known to have landed, and resolves to the versionstamp. If the store gives
+   * no clear answer, the value under the head's key may show that the commit landed. Otherwise the commit is
+   * repeated.
    */
   async #commit(
     mutations: Mutation[],
@@ -262,7 +266,7 @@ class RestoreWriter {
   }
 }
 
-/** Mutations that belong together, those of neighbouring keys beside each other: the store writes them faster. */
+/** The mutations of a group, sorted so that neighbouring keys are adjacent: the store writes them faster. */
 class Group {
   #byNeighbourhood = new Map<Deno.KvKeyPart, Mutation[]>();
 
@@ -278,7 +282,10 @@ class Group {
   }
 }
 
-/** How far the restore of the same export came that was not finished. */
+/**
+ * Number of events that an unfinished restore of the same export has stored. Throws `StoreNotFreeError` if
+ * the mark is that of another export.
+ */
 function takenUp(value: string, { position, lastHash }: Head): number {
   const mark = decodeRestoreMark(value);
   if (mark?.position === position && mark.lastHash === lastHash) return mark.restored;
