@@ -152,7 +152,7 @@ async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** Checks the file without KV, because opening another program's database as KV would add KV's tables to it. */
+/** Checks the file read-only: opening another program's database as KV would add KV's tables to it. */
 function isKvFile(path: string): boolean {
   try {
     const database = new DatabaseSync(path, { readOnly: true });

@@ -4,7 +4,7 @@
  */
 export interface Store {
   get(key: Deno.KvKey): Promise<StoreEntry | null>;
-  /** Reads at most `limit` entries (up to {@linkcode LIST_LIMIT}) of one snapshot, in key order or reversed. */
+  /** Reads at most `limit` entries (up to {@linkcode LIST_LIMIT}) of one snapshot, in key or reverse order. */
   list(range: Deno.KvListSelector, options: ListOptions): Promise<StoreEntry[]>;
   /**
    * Commits all mutations or none. Resolves to the new versionstamp, or to `null` if a check failed.
