@@ -10,7 +10,7 @@ export const USES_REMEMBERED = NAMES_LIMIT;
 /** How far the times of adjacent events may be off because the clocks of their writers differ. */
 export const CLOCK_TOLERANCE_MS = 60_000;
 
-/** Duration of a generation: long enough that the current and the earlier one cover at least 24 hours. */
+/** Duration of a generation: long enough that the earlier one alone covers at least 24 hours. */
 const GENERATION_MS = IDEMPOTENCY_LIFETIME_MS + CLOCK_TOLERANCE_MS;
 
 /** One use of an Idempotency-Key: the position and the time of its event. */

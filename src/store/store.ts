@@ -4,7 +4,7 @@
  */
 export interface Store {
   get(key: Deno.KvKey): Promise<StoreEntry | null>;
-  /** Reads at most `limit` entries (up to {@linkcode LIST_LIMIT}) of one snapshot, in key or reverse order. */
+  /** Reads up to `limit` entries (maximum {@linkcode LIST_LIMIT}) of one snapshot, in key or reverse order. */
   list(range: Deno.KvListSelector, options: ListOptions): Promise<StoreEntry[]>;
   /**
    * Commits all mutations or none. Resolves to the new versionstamp, or to `null` if a check failed.
@@ -43,7 +43,7 @@ export type Mutation =
   | { type: "set"; key: Deno.KvKey; value: string | Uint8Array; expireIn?: number }
   | { type: "delete"; key: Deno.KvKey };
 
-/** Limits of Deno KV: https://docs.deno.com/deploy/kv/transactions/#limits, and our own measurements. */
+/** Limits of Deno KV, documented (https://docs.deno.com/deploy/kv/transactions/#limits) and measured. */
 export const LIST_LIMIT = 1_000;
 export const COMMIT_MUTATIONS_LIMIT = 1_000;
 export const COMMIT_BYTES_LIMIT = 819_200;
