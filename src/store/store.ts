@@ -4,7 +4,7 @@
  */
 export interface Store {
   get(key: Deno.KvKey): Promise<StoreEntry | null>;
-  /** Reads up to `limit` entries (maximum {@linkcode LIST_LIMIT}) of one snapshot, in key or reverse order. */
+  /** Reads at most `limit` entries of one snapshot, in key order or reversed. See {@linkcode LIST_LIMIT}. */
   list(range: Deno.KvListSelector, options: ListOptions): Promise<StoreEntry[]>;
   /**
    * Commits all mutations or none. Resolves to the new versionstamp, or to `null` if a check failed.
