@@ -4,7 +4,10 @@
  */
 export interface Store {
   get(key: Deno.KvKey): Promise<StoreEntry | null>;
-  /** Reads at most `limit` entries of one snapshot, in key order or reversed. See {@linkcode LIST_LIMIT}. */
+  /**
+   * Reads at most `limit` entries of one snapshot, in key order or reversed. The maximum of `limit` is
+   * {@linkcode LIST_LIMIT}.
+   */
   list(range: Deno.KvListSelector, options: ListOptions): Promise<StoreEntry[]>;
   /**
    * Commits all mutations or none. Resolves to the new versionstamp, or to `null` if a check failed.
