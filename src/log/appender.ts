@@ -1,7 +1,7 @@
 /**
- * The one writer of an instance: appends what commands decide to the log, together with the
- * projections' records and the new head, in atomic commits that check the head and nothing else.
- * Commands that wait while a commit is in flight go into the next one together.
+ * The only writer of an instance. It appends the events of commands to the log in atomic commits.
+ * A commit also writes the projections' records and the new head, and checks only the head.
+ * Commands that wait while a commit is in flight share the next commit.
  */
 
 import { assertNever } from "../../events/assert_never.ts";
@@ -25,42 +25,45 @@ import { encodeHead, type Head, type HeadEntry, writtenGenerations } from "./hea
 import { HEAD_LIMIT_MS, type HeadReader } from "./head_reader.ts";
 import { ContentionBackoff } from "./contention_backoff.ts";
 
-/** How long a command may wait for its outcome, from append() to the answer, where nothing else is said. */
+/** Default of `appendLimitMs`: the longest wait of a command, from append() to its outcome. */
 export const APPEND_LIMIT_MS = 3_500;
 
-/** How many commands may wait; one more is refused at once. */
+/** Maximum number of waiting commands; append() rejects one more at once with `overloaded`. */
 export const QUEUE_LIMIT = 2_048;
 
 const SWEEP_MS = 50;
 
-/** What somebody wants to happen. */
+/** A request to append events. */
 export interface Command {
   /**
-   * Reads what the decision rests on beside the head; rejects where that forbids it. Called before
-   * decide(), and again whenever others have moved the head since.
+   * Reads what decide() needs besides the head. Rejects if the command must be refused. The appender
+   * calls it before decide(), and again if another instance has moved the head since.
    */
   prepare(head: Head): Promise<void> | void;
-  /** Whether prepare() is done at once on this head, from memory; where that is not said, it is not. */
+  /** Whether prepare() finishes synchronously on this head, from memory. Without this method: false. */
   isPreparedAtOnce?(head: Head): boolean;
-  /** The facts to be appended on this head. Ids and times are given once, not here. */
+  /**
+   * Returns the events to append after this head. It may run several times, so the ids and times of
+   * the events must already be fixed.
+   */
   decide(head: Head): readonly (EventBody & EventMetadata)[];
 }
 
 /**
- * Watches the appender at work, for telemetry. A context is whatever tells in whose name something is
- * done; the appender does the work of many commands at once, and says for which.
+ * Observes the appender, for telemetry. A context identifies the caller of append(). One commit can
+ * carry the commands of several callers, so the appender passes all their contexts.
  */
 export interface AppendObserver<Context = unknown> {
-  /** That of the caller. */
+  /** The context of the current caller. */
   context(): Context;
-  /** Runs something in a context, or in nobody's. */
+  /** Calls `run` in a context, or outside every context if it is `undefined`. */
   within<T>(context: Context | undefined, run: () => T): T;
-  /** Runs a commit of so many events, for the commands that came in these contexts. */
+  /** Runs a commit of `events` events, for the commands of these contexts. */
   commit<T>(contexts: Context[], events: number, run: () => Promise<T>): Promise<T>;
   landed(events: number): void;
-  /** Another instance's commit came first. */
+  /** Another instance's commit moved the head first. */
   lost(): void;
-  /** A commit gave no clear answer. */
+  /** A commit failed in a way that does not show whether it landed. */
   unclear(): void;
 }
 
@@ -72,7 +75,7 @@ export interface AppenderDeps {
   project: (event: RecordedEvent) => ProjectionRecord[];
   runtime: Runtime;
   report: Logger;
-  /** Told what every commit of this appender put into the projections, before its commands are answered. */
+  /** Called with the projection records of every commit that landed, before its commands are answered. */
   committed: (records: readonly ProjectionRecord[]) => void;
   watch?: AppendObserver;
 }
@@ -80,22 +83,22 @@ export interface AppenderDeps {
 interface QueuedCommand {
   command: Command;
   deadline: number;
-  /** The run of heads that the command was prepared for; see `Appender.#headEpoch`. */
+  /** The epoch that the command was prepared for; see `Appender.#headEpoch`. */
   preparedEpoch: number;
-  /** What it adds to the next commit, planned while another commit is in flight. */
+  /** The command's part of the next commit, planned while another commit is in flight. */
   plan?: PlannedAppend;
-  /** Whether it was put back once, since it came to nothing on a head that may have been an old one. */
+  /** Requeued once because it produced no events on a possibly stale head. */
   putBack: boolean;
-  /** Whether an attempt that holds it may have landed. */
+  /** Whether a batch with this command may have landed. */
   unclear: boolean;
   settled: boolean;
-  /** The context in which it came; see `AppendObserver`. */
+  /** The context of the caller; see `AppendObserver`. */
   context: unknown;
   resolve: (events: readonly RecordedEvent[]) => void;
   reject: (reason: unknown) => void;
 }
 
-/** What one command adds to a commit that appends after a head. */
+/** The part that one command adds to a commit on `head`. */
 interface PlannedAppend {
   head: Head;
   next: Head;
@@ -105,7 +108,7 @@ interface PlannedAppend {
   mutations: Mutation[];
 }
 
-/** A commit, kept unchanged for as long as the head is the one that it was made for. */
+/** A commit. Retries send it unchanged while the store's head is still `base`. */
 interface Batch {
   base: HeadEntry;
   next: Head;
@@ -118,26 +121,25 @@ interface Batch {
 export class Appender {
   #parts: AppenderDeps;
   #waiting: QueuedCommand[] = [];
-  /** All that have no answer yet, and some that have, in order of their deadlines. */
+  /** All unanswered commands and some answered ones, in order of their deadlines. */
   #arrivals: QueuedCommand[] = [];
   #working: Promise<void> | undefined;
-  /** The answers that are due in the next turn. */
+  /** Pending while the answers of a batch are deferred to the next turn. */
   #answering: Promise<void> | undefined;
   #draining = false;
-  /** Whether a commit is. */
   #isUnderWay = false;
-  /** The head after the commit under way and all that waits, where that was made ahead. */
+  /** The head after the commit in flight and all waiting commands; `undefined` if it was not planned. */
   #ahead: Head | undefined;
   /**
-   * Counts the runs of heads. A run is a row of heads that only this appender moved, and by no event
-   * of a key: what a command was prepared for holds to the end of the run.
+   * Number of the current epoch. A new epoch starts if another instance moves the head, or if a commit
+   * contains an API key event. Until then, the preparation of a command stays valid.
    */
   #headEpoch = 0;
-  /** The versionstamp of the newest head of the run. */
+  /** The versionstamp of the newest head of the epoch. */
   #epochHead: string | null | undefined;
-  /** Whether the next base must be read, however well the latest head is known. */
+  /** Whether the next base must be read from the store even if a latest head is known. */
   #needsFreshBase = false;
-  /** When that was last done. */
+  /** Monotonic time in milliseconds at which the last read of a base started. */
   #baseReadAt = -Infinity;
 
   #limitMs: number;
@@ -150,9 +152,9 @@ export class Appender {
   }
 
   /**
-   * Appends what the command decides, exactly once. Rejects with the command's own refusal, or with a
-   * `ServiceError`: `overloaded`, `shutting_down` and `store_unavailable` say that nothing was stored,
-   * `outcome_unknown` that nobody can tell yet.
+   * Appends the events of the command exactly once. Rejects with the command's own refusal, or with a
+   * `ServiceError`. `overloaded`, `shutting_down` and `store_unavailable` mean that nothing was stored.
+   * `outcome_unknown` means that the events may or may not have been stored.
    */
   append(command: Command): Promise<readonly RecordedEvent[]> {
     if (this.#draining) {
@@ -183,12 +185,12 @@ export class Appender {
     });
   }
 
-  /** How many commands wait for a commit to be made. */
+  /** Number of commands that wait for a commit. */
   get queueLength(): number {
     return this.#waiting.length;
   }
 
-  /** Resolves when every command taken so far has its answer; from now on none is taken. */
+  /** Makes append() reject new commands, and resolves when every accepted command has its outcome. */
   async drain(): Promise<void> {
     this.#draining = true;
     await this.#working;
@@ -229,7 +231,7 @@ export class Appender {
         await sleep(runtime, backoffMs(runtime, failures++));
       }
     }
-    // In the same turn as the last look at the queue, or a command that comes now would wait for ever.
+    // In the same turn as the last check of the queue: a command queued in between would never be processed.
     this.#working = undefined;
     this.#arrivals = [];
     cancelSweep();
@@ -237,7 +239,7 @@ export class Appender {
 
   async #base(): Promise<HeadEntry> {
     const { heads, runtime } = this.#parts;
-    // A read costs little beside a commit that comes too late.
+    // A read costs less than a commit that conflicts.
     const isOld = heads.latest === undefined || this.#needsFreshBase || this.#backoff.areOthersNear;
     if (isOld) {
       this.#baseReadAt = runtime.monotonicNow();
@@ -249,8 +251,8 @@ export class Appender {
   }
 
   /**
-   * Writes the head as it is, which makes every commit that others have under way come too late. It is
-   * small, so it is faster than they are, and the next commit has a start over all of theirs.
+   * Writes the head unchanged, so that every commit in flight from another instance conflicts. The
+   * write is small and therefore fast. The next commit of this instance then has a head start.
    */
   async #claim({ head, versionstamp }: HeadEntry): Promise<void> {
     if (versionstamp === null) return;
@@ -261,7 +263,7 @@ export class Appender {
     if (claimed !== null) this.#parts.heads.advance({ head, versionstamp: claimed });
   }
 
-  /** Makes a commit on the base for as many waiting commands as fit; `undefined` where none wants one. */
+  /** Builds a batch on the base from as many waiting commands as fit; `undefined` if none has events. */
   async #assemble(base: HeadEntry): Promise<Batch | undefined> {
     if (base.versionstamp !== this.#epochHead) {
       this.#headEpoch++;
@@ -295,7 +297,7 @@ export class Appender {
         continue;
       }
       for (const mutation of plan.mutations) size.add(mutation);
-      // What follows an event of a key is to be prepared again, which the next commit will do.
+      // Commands after an API key event must be prepared again, so they go into the next commit.
       const keysMoved = attempt.next.keyPosition > base.head.keyPosition;
       if (attempt.members.length > 0 && (size.exceedsLimits || keysMoved)) {
         this.#waiting.unshift(...candidates.slice(index));
@@ -318,9 +320,9 @@ export class Appender {
   }
 
   /**
-   * Plans what a command adds to the next commit while another is under way, so that the next can be sent
-   * off as soon as that has landed. Where it does not land, or anything comes in between, the plan is
-   * for another head, and made anew when its turn comes.
+   * Plans the command's part of the next commit while another commit is in flight, so that the next one
+   * can start as soon as the first has landed. If the head turns out to be another one, `#planFor`
+   * discards this plan and makes a new one.
    */
   #makeAhead(pending: QueuedCommand): void {
     const head = this.#ahead;
@@ -328,16 +330,16 @@ export class Appender {
     const { command } = pending;
     if (head === undefined || !command.isPreparedAtOnce?.(head)) return;
     try {
-      // It is prepared again in its turn, for a key may expire by then.
+      // #prepare() prepares the command again, because an API key may expire before then.
       command.prepare(head);
       pending.plan = this.#planFor(pending, head);
       this.#ahead = pending.plan.next;
     } catch {
-      // Where it is to be refused, that is done in its turn, too.
+      // #assemble() runs the command again and handles its refusal.
     }
   }
 
-  /** What a prepared command adds to a commit after that head. Throws where it refuses. */
+  /** Plans the part of a prepared command in a commit on `head`. Throws the refusal of the command. */
   #planFor({ command, plan }: QueuedCommand, head: Head): PlannedAppend {
     if (plan?.head === head) return plan;
     const { project, runtime } = this.#parts;
@@ -391,9 +393,10 @@ export class Appender {
   }
 
   /**
-   * What comes to nothing is not proved by a commit, and holds only on a head that was read since the
-   * command came: on an old one, what it rests on may not be there any more, as after a replay. So the
-   * first time the command is to be prepared again, on a head read anew.
+   * Decides whether a command without events, or with a refusal, is tried again. No commit proves such
+   * an outcome, so it is valid only on a fresh head. On a stale head, the records that the command read
+   * may have been removed, for example after a replay. So the first time, this method marks the command
+   * for a new preparation on a freshly read head, and returns true.
    */
   #putsBack(pending: QueuedCommand): boolean {
     const isBaseInTime = this.#parts.runtime.monotonicNow() - this.#baseReadAt <= HEAD_LIMIT_MS;
@@ -405,9 +408,9 @@ export class Appender {
   }
 
   /**
-   * Brings an attempt to its outcome. `ok: false`, a lock, a time-out and a broken connection all leave
-   * the same question, whether it landed, and only the log itself can answer it. Where it was lost, or
-   * not even made, its commands wait again; where that stays unclear, they were answered at their deadline.
+   * Commits a batch and finds out whether it landed. `ok: false`, a lock, a time-out and a broken
+   * connection do not show that, so the log is read to find out. If the batch lost or was not attempted,
+   * its commands are queued again. If the outcome stays unclear, they are answered at their deadlines.
    */
   async #commitUntilKnown(attempt: Batch): Promise<"landed" | "lost" | "unclear"> {
     const { runtime, heads, report, watch } = this.#parts;
@@ -469,26 +472,26 @@ export class Appender {
     }
   }
 
-  /** Puts back the commands of an attempt that did not land and never will. */
+  /** Requeues the commands of a batch that did not land and no longer can. */
   #waitAgain({ members }: Batch): void {
     for (const { pending } of members) pending.unclear = false;
     this.#waiting.unshift(...members.map(({ pending }) => pending));
   }
 
-  /** Whether the attempt landed, can land no more, or still can. */
+  /** Whether the batch landed, can no longer land ("lost"), or still can ("open"). */
   async #outcomeOf({ base, lines }: Batch): Promise<"landed" | "lost" | "open"> {
     const { heads, store } = this.#parts;
     const now = await heads.read();
     if (now.versionstamp === base.versionstamp) return "open";
     if (now.head.position <= base.head.position) return "lost";
-    // Only one commit can have followed the base. If it is this one, its first line is there to the byte.
+    // Only one commit can have followed the base. If it is this one, its first line is stored byte for byte.
     const entry = await store.get(logKey(base.head.position + 1));
     return bytesEqual(entry?.value, lines[0]) ? "landed" : "lost";
   }
 
   /**
-   * Where others wait, their commit is sent off first, within this turn, so that the store works on it
-   * while these are answered.
+   * Answers the commands of a batch. If other commands wait, their commit starts first, in this turn, so
+   * that the store works on it meanwhile.
    */
   #acknowledge(attempt: Batch): void {
     if (this.#waiting.length === 0) this.#answer(attempt);
@@ -511,7 +514,7 @@ export class Appender {
     this.#forgetAnswered();
   }
 
-  /** Lets go of those at the front that have their answers, before the garbage collector keeps them for good. */
+  /** Drops answered commands at the front, before the garbage collector moves them to its old generation. */
   #forgetAnswered(): void {
     const open = this.#arrivals.findIndex(({ settled }) => !settled);
     this.#arrivals.splice(0, open === -1 ? this.#arrivals.length : open);

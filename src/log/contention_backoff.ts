@@ -1,25 +1,26 @@
 import type { Runtime } from "../runtime.ts";
 
-/** An instance that wins for so long, and so often, lets others go first for once. */
+/** After a series of commits this long and this many, an instance pauses once so that others can commit. */
 const ROW_LIMIT_MS = 500;
 const ROW_LIMIT_COMMITS = 16;
 
-/** Every so many losses in a row, an instance claims the head. */
+/** Number of conflicts in a row after which an instance claims the head. */
 const CLAIM_EVERY = 6;
 
-/** How long others are remembered after they were met. */
+/** How long after a conflict an instance assumes that others are still appending. */
 const OTHERS_REMEMBERED_MS = 2_000;
 
-/** The longest pause, counted in commits of the length of the last one, and in milliseconds. */
+/** Longest pause: in multiples of the last commit's duration, and in milliseconds. */
 const PAUSE_LIMIT_TURNS = 4;
 const PAUSE_LIMIT_MS = 500;
 
 const JITTER_LIMIT_MS = 4;
 
 /**
- * How instances that append to one log take turns. The one that has just won knows the new head before
- * all others, and would win again and again: so it makes a pause, for as many commits as it lost before.
- * One that never loses cannot know whether it is alone, and so makes a pause now and then.
+ * Pauses that share one log fairly between the instances that append to it. The instance that has just
+ * committed knows the new head first, so without a pause it would commit first every time. Its pause
+ * grows with the number of conflicts that it had before. An instance without conflicts cannot know
+ * whether it is alone, so it also pauses from time to time.
  */
 export class ContentionBackoff {
   #runtime: Runtime;
@@ -32,26 +33,26 @@ export class ContentionBackoff {
     this.#runtime = runtime;
   }
 
-  /** Whether another instance was first a moment ago. */
+  /** Whether this instance had a conflict within the last {@linkcode OTHERS_REMEMBERED_MS}. */
   get areOthersNear(): boolean {
     return this.#runtime.monotonicNow() < this.#othersUntil;
   }
 
-  /** Whether pauses of others do not suffice, as where this instance is slower than they are. */
+  /** Whether the pauses of others do not suffice, for example because this instance is slower. */
   get isStarving(): boolean {
     return this.#lost > 0 && this.#lost % CLAIM_EVERY === 0;
   }
 
-  /** How long to wait before the next commit, in milliseconds, after another instance was first. */
+  /** Returns how many milliseconds to wait before the next commit, after a conflict. */
   onConflict(): number {
     this.#lost++;
     this.#startRow();
     this.#othersUntil = this.#runtime.monotonicNow() + OTHERS_REMEMBERED_MS;
-    // Hardly at all: the new head is known by now. By chance, so that those who lost to one do not meet again.
+    // Short, because the new head is already known. Random, so that the losers of one commit do not collide.
     return Math.ceil(Math.min(JITTER_LIMIT_MS, this.#lost) * this.#runtime.random());
   }
 
-  /** How long to wait before the next commit, in milliseconds, after one that landed and took so long. */
+  /** Returns how many milliseconds to wait before the next commit, after one that took `commitMs`. */
   onCommitted(commitMs: number): number {
     const turns = this.#turnsToWait();
     this.#lost = 0;

@@ -4,29 +4,29 @@ import type { Store } from "../store/store.ts";
 import { HeadLostError, type HeadReader } from "./head_reader.ts";
 import { readWholeLog, type WholeLine } from "./read_whole_log.ts";
 
-/** How often the head is looked at, while nothing happens. */
+/** Interval at which the head is read while the log does not grow. */
 export const FOLLOW_INTERVAL_MS = 200;
 
 export interface FollowDeps {
   store: Store;
   heads: HeadReader;
   runtime: Runtime;
-  /** Told once that the store has gone away, with the reason, and once that it is there again. */
+  /** Called once with `false` and the reason if the store is away, and once with `true` when it is back. */
   reachable: (isThere: boolean, reason?: string) => void;
 }
 
 export interface FollowRange {
   from: number;
-  /** The last position wanted; without it, until the signal. */
+  /** The last position to read; without it, reading continues until the signal aborts. */
   to?: number;
   signal: AbortSignal;
 }
 
 /**
- * The stored lines from a position on, in batches and in order, then the new ones as they are committed,
- * by whatever instance; ends at the signal. Asks the head again and again, since KV's `watch` does not
- * cross processes, and waits for a store that is away. Throws `HeadLostError` if another store has
- * taken the place of the one before, and `LogDamagedError`.
+ * Reads the stored lines from a position, in batches and in order, then the new ones that any instance
+ * commits. Ends when the signal aborts. It polls the head, because KV's `watch` does not work across
+ * processes. It waits while the store is away. Throws `HeadLostError` if another store has replaced the
+ * previous one, and `LogDamagedError`.
  */
 export async function* followLog(
   { store, heads, runtime, reachable }: FollowDeps,

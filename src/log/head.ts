@@ -1,4 +1,4 @@
-/** The head of the log: the one record that every commit replaces and checks. */
+/** The head of the log: the record that every append checks and replaces. */
 
 import { z } from "zod";
 import { Sha256Hex } from "../../events/api_key.ts";
@@ -10,26 +10,26 @@ import type { Store, StoreEntry } from "../store/store.ts";
 const Count = z.int().min(0);
 
 const Head = z.strictObject({
-  /** Version of the store's layout. */
+  /** Version of the keyspace. */
   format: z.literal(1),
   /** Position of the last event; 0 in an empty log. */
   position: Count,
-  /** Id of the newest pet; 0 where there is none. */
+  /** Id of the newest pet; 0 without pets. */
   lastPetId: Count,
   /** SHA-256 (hex) of the last line. */
   lastHash: Sha256Hex,
-  /** Position of the last event that concerns an API key; 0 where there is none. */
+  /** Position of the last API key event; 0 without one. */
   keyPosition: Count,
-  /** Generation of the projections being served. */
+  /** Generation of the projections that requests read. */
   generation: Count,
-  /** The generation that a replay builds, and the last position that the replay itself must fill in. */
+  /** The generation that a replay builds, and the last position that the replay itself must project. */
   building: z.strictObject({ generation: Count, until: Count }).optional(),
-  /** A generation that is neither served nor built any more, for as long as records of it are left. */
+  /** An old generation that is no longer served or built, while it still has records. */
   removing: Count.optional(),
 });
 export type Head = z.infer<typeof Head>;
 
-/** The head as it was read; `versionstamp` is `null` where the store has none yet. */
+/** A head as read from the store; `versionstamp` is `null` if the store has no head yet. */
 export interface HeadEntry {
   head: Head;
   versionstamp: string | null;
@@ -45,14 +45,14 @@ export const EMPTY_HEAD: Head = {
 };
 
 /**
- * Reads the head. Rejects with `ForeignStoreError` where the record is none of ours, and with
- * `store_unavailable` where a restore is not done.
+ * Reads the head. Rejects with `ForeignStoreError` if this service did not write the record, and with
+ * `store_unavailable` if a restore is not finished.
  */
 export async function readHead(store: Store): Promise<HeadEntry> {
   return headEntryOf(await store.get(HEAD_KEY));
 }
 
-/** The head of what the store has under the head's key. */
+/** Decodes the entry of {@linkcode HEAD_KEY}. Throws as {@linkcode readHead} rejects. */
 export function headEntryOf(entry: StoreEntry | null): HeadEntry {
   if (entry === null) return { head: EMPTY_HEAD, versionstamp: null };
   return { head: decodeHead(entry.value), versionstamp: entry.versionstamp };
@@ -73,14 +73,14 @@ function decodeHead(value: unknown): Head {
   }
 }
 
-/** The generations that a commit on this head must write. */
+/** Returns the generations that a commit on this head must write. */
 export function writtenGenerations(head: Head): number[] {
   return head.building === undefined
     ? [head.generation]
     : [head.generation, head.building.generation];
 }
 
-/** The store was opened, but what it holds was not written by this service. */
+/** The store was opened, but another program wrote its data. */
 export class ForeignStoreError extends Error {
   override name = "ForeignStoreError";
 }

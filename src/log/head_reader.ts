@@ -6,17 +6,17 @@ import type { Store } from "../store/store.ts";
 import { type Head, type HeadEntry, headEntryOf } from "./head.ts";
 
 /**
- * How long what belongs to the generation of a head can be relied on to be there: as long as a request
- * takes at the most, and less than a replay waits before it removes a generation that was served.
+ * How long the records of a head's generation are safe to read after the head was read. It covers the
+ * longest request. It is shorter than the time a replay waits before it removes a served generation.
  */
 export const HEAD_LIMIT_MS = 9_000;
 
-/** How long a head that was read or written last counts as recent. */
+/** How long a head counts as recent after the last read or write that confirmed it. */
 export const HEAD_RECENT_MS = 1_000;
 
 /**
- * The head is missing, or older than one that this instance has seen. The store is at fault, and nothing
- * that it holds can be trusted.
+ * The head is missing, is older than one that this instance has seen, or belongs to another log. The
+ * store is at fault, so none of its data can be trusted.
  */
 export class HeadLostError extends ServiceError {
   override name = "HeadLostError";
@@ -27,8 +27,8 @@ export class HeadLostError extends ServiceError {
 }
 
 /**
- * Fresh reads of the head, shared by all that wait. Who asks joins the *next* read, never one already
- * in flight, for that one may have looked before the asker's request began.
+ * Reads the head, and shares fresh reads between callers. A caller joins the *next* read, not one in
+ * flight: that one may have read the head before the caller's request began.
  */
 export class HeadReader {
   #store: Store;
@@ -47,25 +47,26 @@ export class HeadReader {
     this.#report = report;
   }
 
-  /** The newest head that this instance knows of: not fresh, good enough to try a commit on. */
+  /** The newest head that this instance knows. It may be stale, but a commit can be tried on it. */
   get latest(): HeadEntry | undefined {
     return this.#latest;
   }
 
-  /** The latest head, if the store held it a moment ago: within {@linkcode HEAD_RECENT_MS}. */
+  /** The latest head, if the store was known to hold it within the last {@linkcode HEAD_RECENT_MS}. */
   get recent(): Head | undefined {
     const isRecent = this.#runtime.monotonicNow() - this.#latestSeenAt <= HEAD_RECENT_MS;
     return isRecent ? this.#latest?.head : undefined;
   }
 
-  /** The head as it stands at some moment after this call. Rejects as {@linkcode read} does. */
+  /** Reads the head after this call, in a shared read. Rejects as {@linkcode read} does. */
   fresh(): Promise<HeadEntry> {
     return this.#next ??= this.#readNext();
   }
 
   /**
-   * Does work on a fresh head. Where that took beyond {@linkcode HEAD_LIMIT_MS}, as when the machine stood
-   * still, a replay may have removed what was being read: whatever came of it is a `store_unavailable`.
+   * Runs `work` on a fresh head. Rejects with `store_unavailable` if this took longer than
+   * {@linkcode HEAD_LIMIT_MS}, for example because the machine was suspended: a replay may have removed
+   * the records meanwhile, so neither a result nor an error of `work` is reliable.
    */
   async use<T>(work: (head: Head) => T | Promise<T>): Promise<T> {
     const start = this.#runtime.monotonicNow();
@@ -87,7 +88,7 @@ export class HeadReader {
     return outcome;
   }
 
-  /** Takes note of a head that was written or read elsewhere. */
+  /** Records a head that was read or written, if it is newer than the latest one. */
   advance(entry: HeadEntry): void {
     if (this.#latest !== undefined && !isNewer(entry, this.#latest)) return;
     this.#latest = entry;
@@ -95,8 +96,8 @@ export class HeadReader {
   }
 
   /**
-   * Reads the head, without sharing the read. Rejects with `HeadLostError`, and as
-   * {@linkcode headEntryOf} does.
+   * Reads the head without sharing the read. Rejects with `HeadLostError`, and with the errors of
+   * {@linkcode headEntryOf}.
    */
   async read(): Promise<HeadEntry> {
     const known = this.#latest;
@@ -112,7 +113,7 @@ export class HeadReader {
     return read;
   }
 
-  /** `known` is the latest head from before the read: a commit may have moved the head meanwhile. */
+  /** `known` is the latest head from before the read, because a commit may move the head meanwhile. */
   #expectToFollow(read: HeadEntry, known: HeadEntry | undefined): void {
     if (known === undefined || known.versionstamp === null) return;
     const reason = whyNotAfter(read, known);
@@ -134,7 +135,7 @@ export class HeadReader {
 
   async #readNext(): Promise<HeadEntry> {
     await this.#inFlight;
-    // A turn costs one request nothing to speak of, and lets all that are at the door come along.
+    // Yield once so that requests arriving together share a read.
     await this.#runtime.nextTurn();
     this.#next = undefined;
     const reading = this.read();

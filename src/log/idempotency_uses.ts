@@ -2,18 +2,18 @@ import { IDEMPOTENCY_LIFETIME_MS } from "../idempotency_lifetime.ts";
 import { doubled, NAME_WORDS, NAMES_LIMIT, NameTable } from "./name_table.ts";
 
 /**
- * How many of the last uses are remembered, or up to twice as many: 36 bytes each. So a use is found if
- * fewer uses than this lie between it and the next one of its key.
+ * Minimum number of recent uses kept; up to twice as many are kept, at 36 bytes each. A use is found if
+ * fewer uses than this lie between it and the next use of its key.
  */
 export const USES_REMEMBERED = NAMES_LIMIT;
 
-/** How far the times of neighbouring events may differ because the clocks of their writers differ. */
+/** How far the times of adjacent events may be off because the clocks of their writers differ. */
 export const CLOCK_TOLERANCE_MS = 60_000;
 
-/** Duration of a generation. With it, the generation before covers at least 24 hours. */
+/** Duration of a generation: long enough that the earlier one alone covers at least 24 hours. */
 const GENERATION_MS = IDEMPOTENCY_LIFETIME_MS + CLOCK_TOLERANCE_MS;
 
-/** One use of an Idempotency-Key: where its event is in the log, and when that happened. */
+/** One use of an Idempotency-Key: the position and the time of its event. */
 export interface Use {
   position: number;
   /** In milliseconds since the Unix epoch. */
@@ -21,15 +21,15 @@ export interface Use {
 }
 
 /**
- * Which Idempotency-Keys a log used during the last day or more. Knows a key by 128 bits of its SHA-256,
- * which nobody can make two keys share.
+ * The Idempotency-Keys that a log used during the last day or longer. A key is identified by 128 bits of
+ * its SHA-256, because nobody can construct two keys that share them.
  */
 export class IdempotencyUses {
   #current = new Generation();
   #earlier = new Generation();
   #name = new Uint32Array(NAME_WORDS);
 
-  /** Remembers a use, and returns the last one before it of the same key by the same actor. */
+  /** Adds a use, and returns the previous use of the same key by the same actor. */
   add(actor: number, keyHash: string, use: Use): Use | undefined {
     const current = this.#current;
     if (current.count >= USES_REMEMBERED || use.timeMs >= current.firstTimeMs + GENERATION_MS) {
@@ -43,7 +43,7 @@ export class IdempotencyUses {
   }
 }
 
-/** Eight hex digits, in lower case, as a number of 32 bits. */
+/** Converts eight lower-case hex digits to a 32-bit number. */
 function wordOf(hex: string, start: number): number {
   let value = 0;
   for (let index = start; index < start + 8; index++) {
@@ -54,7 +54,7 @@ function wordOf(hex: string, start: number): number {
   return value;
 }
 
-/** Offset that lets 32 bits hold times up to 24 days before the first use. */
+/** Offset so that 32 bits can also hold times up to 24 days before the first use. */
 const TIME_BIAS_MS = 2 ** 31;
 
 class Generation {
@@ -62,7 +62,7 @@ class Generation {
   firstTimeMs = Infinity;
   #names = new NameTable();
   #positions = new Float64Array(SMALLEST);
-  /** Since the first use. */
+  /** Milliseconds since the first use, plus {@linkcode TIME_BIAS_MS}. */
   #times = new Uint32Array(SMALLEST);
 
   get count(): number {
@@ -74,7 +74,7 @@ class Generation {
     return index === -1 ? undefined : this.#useAt(index);
   }
 
-  /** Puts a use in the place of the one before of the name, and returns that. */
+  /** Replaces the previous use of the name, and returns it. */
   replace(name: Uint32Array, { position, timeMs }: Use): Use | undefined {
     const { count } = this;
     const index = this.#names.add(name);
@@ -98,5 +98,5 @@ class Generation {
   }
 }
 
-/** How many uses there is room for at first. */
+/** Initial capacity, in uses. */
 const SMALLEST = 1_024;

@@ -1,4 +1,4 @@
-/** The one check of the log's lines, in order from the first: for an audit, and before a restore. */
+/** Checks the lines of the log in order, from the first one. An audit and a restore both use it. */
 
 import { assertNever } from "../../events/assert_never.ts";
 import {
@@ -14,28 +14,28 @@ import { EMPTY_HEAD, type Head } from "./head.ts";
 import { RecentIds } from "./recent_ids.ts";
 import { CLOCK_TOLERANCE_MS, IdempotencyUses } from "./idempotency_uses.ts";
 
-/** Longest line, in bytes: the longest value of Deno KV. */
+/** Longest line, in bytes: the size limit of a Deno KV value. */
 export const LINE_LIMIT_BYTES = 65_536;
 
-/** What was found at one line. */
+/** The result for one line. */
 export interface VerifiedLine {
-  /** The line's event; `undefined` where it bears none. */
+  /** The event of the line; `undefined` if the line could not be decoded. */
   event: RecordedEvent | undefined;
-  /** What is wrong, in words that can follow "Line 7: "; empty where the line is sound. */
+  /** The faults, worded to follow "Line 7: "; empty if the line is sound. */
   faults: string[];
-  /** Whether its previoushash is that of the line before; absent where that cannot be told. */
+  /** Whether `previoushash` is the hash of the line before; absent if this cannot be determined. */
   isLinked?: boolean;
 }
 
-/** What the log says of an API key. Times are milliseconds since the Unix epoch. */
+/** The state of an API key according to the log. Times are milliseconds since the Unix epoch. */
 interface IssuedKey {
-  /** Counts the keys, from 1. */
+  /** Sequence number of the key, from 1. */
   number: number;
   tokenHash: string;
   expiresAt: number;
-  /** From when on a rotation refuses it; the earliest time counts. */
+  /** The time from which a rotation refuses the key; the earliest one applies. */
   refusedFrom: number;
-  /** Whether it was revoked at once: then the position in the log decides, not the time. */
+  /** Whether the key was revoked at once. Then the position in the log decides, not the time. */
   isRevoked: boolean;
 }
 
@@ -44,38 +44,39 @@ const LINE_FEED = 10;
 const NOTHING = new Uint8Array(0);
 
 /**
- * Takes the lines one after the other and says of each what is wrong with it. After a fault it goes on
- * from what the line itself says, so that one fault is told once and not again at every later line.
- * Remembers the API keys, and nothing else that grows with the log; so an id that is used again is
- * found if {@linkcode RecentIds} remembers it, as an append that was repeated would be.
+ * Verifies one line after the other and reports the faults of each. After a fault, it continues from the
+ * content of the line itself, so that one fault is not reported again for every later line.
  *
- * A history that the service cannot have written is a fault even if all hashes fit. An Idempotency-Key
- * that is used twice within its day is one if it is among those that {@linkcode IdempotencyUses}
- * remembers, and if no clock was set back between the two: a wrong clock makes the store remove the
+ * Of the data that grows with the log, it keeps only the API keys. So it finds a reused id only if
+ * {@linkcode RecentIds} still has it. An append that was repeated by mistake is found this way.
+ *
+ * A history that the service cannot have written is a fault even if all hashes match. One example is an
+ * Idempotency-Key used twice within its day. This is a fault if {@linkcode IdempotencyUses} still has
+ * the first use, and no clock was set back between the two: a wrong clock makes the store remove the
  * record of the first use too early.
  */
 export class LogVerifier {
   #position = 0;
   #keyPosition = 0;
-  /** Both `undefined` where a line that should have told could not be read. */
+  /** This and `#lastPetId` are `undefined` after a line that is missing or could not be read. */
   #lastHash: string | undefined = EMPTY_HEAD.lastHash;
   #lastPetId: number | undefined = 0;
-  /** Whether every line so far could be read, so that a key not met is a key not issued. */
+  /** Whether every line so far could be read. Only then is an unknown key one that was not issued. */
   #keysKnown = true;
   #keys = new Map<string, IssuedKey>();
   #tokenHashes = new Set<string>();
   #ids = new RecentIds();
   #idempotencyUses = new IdempotencyUses();
   #lastTime = "";
-  /** Position of the last event that is earlier than the one before it by more than clocks differ. */
+  /** Position of the last event whose time precedes the one before by over {@linkcode CLOCK_TOLERANCE_MS}. */
   #clockSetBackAt = 0;
 
-  /** Position of the last line taken. */
+  /** Position of the last verified line. */
   get position(): number {
     return this.#position;
   }
 
-  /** The head as it must be after the lines taken, all of them sound; no replay is under way in it. */
+  /** The head that must follow the verified lines, if all are sound. It has no replay in progress. */
   get head(): Head {
     return {
       ...EMPTY_HEAD,
@@ -86,7 +87,7 @@ export class LogVerifier {
     };
   }
 
-  /** `storedPosition` is the position that the line is stored at; lines of a file have none but their order. */
+  /** Verifies the next line. `storedPosition` is the position in its key; the lines of a file have none. */
   verify(line: unknown, storedPosition?: number): VerifiedLine {
     const faults: string[] = [];
     const expectedPosition = this.#position + 1;
@@ -163,7 +164,7 @@ export class LogVerifier {
   }
 
   #watchClock({ time, position }: RecordedEvent): void {
-    // Times of one form sort as text, and usually this comparison is enough.
+    // All times have the same format, so they sort as text, which usually avoids parsing them.
     if (time < this.#lastTime) {
       const setBackMs = Date.parse(this.#lastTime) - Date.parse(time);
       if (setBackMs > CLOCK_TOLERANCE_MS) this.#clockSetBackAt = position;
@@ -171,7 +172,7 @@ export class LogVerifier {
     this.#lastTime = time;
   }
 
-  /** A pet is added by a key that was issued before, and neither revoked nor expired then. */
+  /** Checks that the actor is a key that was issued before, and was not revoked or expired at the time. */
   #checkPetActor({ actor, time, position, idempotencyKey }: RecordedEvent, faults: string[]): void {
     const key = this.#keys.get(actor);
     if (key === undefined) {
@@ -251,7 +252,7 @@ function textOf(instant: number): string {
   return new Date(instant).toISOString();
 }
 
-/** The event of a stored line. Throws `MalformedEventError`. */
+/** Decodes the event of a stored line. Throws `MalformedEventError`. */
 export function decodeLine(line: unknown): RecordedEvent {
   if (!(line instanceof Uint8Array)) {
     throw new MalformedEventError("What is stored is no line of bytes");
@@ -269,8 +270,8 @@ export function decodeLine(line: unknown): RecordedEvent {
 }
 
 /**
- * The lines of a stream, without their line feeds; of one that is too long only as much as shows that
- * it is. A last line may end with the stream.
+ * Splits a stream into lines, without their line feeds. A line over {@linkcode LINE_LIMIT_BYTES} is cut
+ * to one byte more than that, so that it still counts as too long. The last line needs no line feed.
  */
 export async function* splitLines(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let open = NOTHING;
@@ -289,7 +290,7 @@ export async function* splitLines(stream: AsyncIterable<Uint8Array>): AsyncGener
   if (open.length > 0) yield open;
 }
 
-/** Both parts in bytes of their own, cut where the line is too long anyway. */
+/** Copies both parts into a new array, cut to one byte more than {@linkcode LINE_LIMIT_BYTES}. */
 function joined(one: Uint8Array, other: Uint8Array): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(Math.min(one.length + other.length, LINE_LIMIT_BYTES + 1));
   bytes.set(one.subarray(0, bytes.length));

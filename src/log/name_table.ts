@@ -1,37 +1,37 @@
-/** How many words of 32 bits a name has. */
+/** Number of 32-bit words in a name. */
 export const NAME_WORDS = 4;
 
-/** How many names a table has room for at first. */
+/** Initial capacity of a table, in names. */
 const SMALLEST = 1_024;
 
-/** Bits of a slot that count a name, from 1 on. The others are bits of the name's hash. */
+/** Number of bits in a slot for the number of a name, from 1. The other bits are from the name's hash. */
 const NUMBER_BITS = 20;
 const NUMBER_MASK = 2 ** NUMBER_BITS - 1;
 
-/** How many names a table can hold. */
+/** Maximum number of names in a table. */
 export const NAMES_LIMIT = 2 ** (NUMBER_BITS - 1);
 
 /**
- * A set of names of 128 bits, in typed arrays: 24 bytes a name, and no string is kept. A hash table with
- * linear probing.
+ * A set of 128-bit names: a hash table with linear probing. It uses typed arrays, with 24 bytes per
+ * name, and keeps no strings.
  */
 export class NameTable {
-  /** How many names there are; each has an index, in the order in which they came. */
+  /** Number of names. Each name has an index, in the order of insertion. */
   count = 0;
   #names = new Uint32Array(SMALLEST * NAME_WORDS);
-  /** Twice as many as there is room for; 0 in those that are free. */
+  /** Twice as many slots as names that fit; 0 marks a free slot. */
   #slots = new Uint32Array(2 * SMALLEST);
   /** The slot of a hash is `hash >>> #shift`. */
   #shift = Math.clz32(2 * SMALLEST - 1);
 
-  /** The index of a name, or -1. */
+  /** Returns the index of a name, or -1. */
   find(name: Uint32Array): number {
     return (this.#slots[this.#slotOf(name)] & NUMBER_MASK) - 1;
   }
 
   /**
-   * The index of a name, which is added if it is new: then `count` grows. Throws `RangeError` if there
-   * are {@linkcode NAMES_LIMIT} already.
+   * Returns the index of a name. If the name is new, adds it, and `count` grows. Throws `RangeError` if
+   * the table already holds {@linkcode NAMES_LIMIT} names.
    */
   add(name: Uint32Array): number {
     if (2 * this.count === this.#slots.length) this.#grow();
@@ -44,7 +44,7 @@ export class NameTable {
     return (this.#slots[slot] & NUMBER_MASK) - 1;
   }
 
-  /** The slot of the name, or the free slot for it. */
+  /** Returns the slot of the name, or the free slot for it. */
   #slotOf(name: Uint32Array): number {
     const slots = this.#slots;
     const last = slots.length - 1;
@@ -79,17 +79,17 @@ export class NameTable {
   }
 }
 
-/** The slot takes the high bits of a hash, so its content tells names apart by the low ones. */
+/** The slot depends on the high bits of a hash, so its content has the low bits to distinguish names. */
 function contentOf(hash: number, index: number): number {
   return hash << NUMBER_BITS | index + 1;
 }
 
-/** Names may be counted up, so a slot must depend on all digits of the last two words. */
+/** Names may be consecutive numbers, so a slot must depend on all digits of the last two words. */
 function hashAt(names: Uint32Array, start: number): number {
   return Math.imul(names[start + 3] ^ Math.imul(names[start + 2], 0x85ebca6b), 0x9e3779b1);
 }
 
-/** The same numbers, with room for as many again. */
+/** Copies the numbers into an array of twice the length. */
 export function doubled<Numbers extends Uint32Array | Float64Array>(numbers: Numbers): Numbers {
   const more = new (numbers.constructor as new (length: number) => Numbers)(2 * numbers.length);
   more.set(numbers);

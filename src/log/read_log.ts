@@ -5,11 +5,11 @@ import type { Store } from "../store/store.ts";
 /** A stored line and the position of its key. */
 export interface StoredLine {
   position: number;
-  /** What is stored; a sound line is a `Uint8Array` of UTF-8. */
+  /** The stored value. A sound line is a `Uint8Array` of UTF-8. */
   value: unknown;
 }
 
-/** The stored lines from one position to another, both included, in batches and in order. */
+/** Reads the stored lines from one position to another, both inclusive, in batches and in order. */
 export async function* readLog(
   store: Store,
   { from = 1, to }: { from?: number; to: number },

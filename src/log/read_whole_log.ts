@@ -1,13 +1,13 @@
 import type { Store } from "../store/store.ts";
 import { readLog } from "./read_log.ts";
 
-/** A stored line that is at its place and made of bytes; whether it is sound is for an audit to say. */
+/** A stored line of bytes at the expected position. Only an audit checks its content. */
 export interface WholeLine {
   position: number;
   value: Uint8Array;
 }
 
-/** What is stored is not the whole log; the message names the first position that is not there. */
+/** The stored log is incomplete. The message names the first position that is missing or not a line. */
 export class LogDamagedError extends Error {
   constructor(position: number, fault: string) {
     super(`Position ${position} of the log ${fault}; an audit tells more`);
@@ -16,8 +16,9 @@ export class LogDamagedError extends Error {
 }
 
 /**
- * The lines from one position to another, both included and not beyond the head, in batches and in
- * order. Throws `LogDamagedError` where one is missing: what is not the whole log must not pass for it.
+ * Reads the lines from one position to another, in batches and in order. Both are inclusive and must not
+ * be beyond the head. Throws `LogDamagedError` if a line is missing or is not bytes, so that nobody
+ * mistakes an incomplete log for a complete one.
  */
 export async function* readWholeLog(
   store: Store,

@@ -1,15 +1,15 @@
 import { NAME_WORDS, NameTable } from "./name_table.ts";
 
-/** How many of the last ids are remembered, or up to twice as many. */
+/** Minimum number of recent ids kept; up to twice as many are kept. */
 export const IDS_REMEMBERED = 10_000;
 
-/** The ULIDs that were used last (https://github.com/ulid/spec). Keeps none of the texts. */
+/** The most recently used ULIDs (https://github.com/ulid/spec), kept as numbers and not as strings. */
 export class RecentIds {
   #current = new NameTable();
   #earlier = new NameTable();
   #name = new Uint32Array(NAME_WORDS);
 
-  /** Remembers an id, and tells whether it was used before. */
+  /** Adds an id, and returns whether it was already used. */
   isUsed(id: string): boolean {
     if (this.#current.count >= IDS_REMEMBERED) {
       this.#earlier = this.#current;
@@ -22,13 +22,13 @@ export class RecentIds {
   }
 }
 
-/** Crockford's alphabet: the value of a digit by its character code. */
+/** The value of each digit in Crockford's alphabet, by its character code. */
 const VALUES = new Uint8Array(128);
 [..."0123456789ABCDEFGHJKMNPQRSTVWXYZ"].forEach((digit, value) => {
   VALUES[digit.charCodeAt(0)] = value;
 });
 
-/** 26 digits of five bits, of which the first two are always 0. */
+/** Decodes 26 digits of five bits each. The first two bits are always 0. */
 function decodeUlid(id: string, name: Uint32Array): void {
   let bits = 0;
   let count = -2;

@@ -1,6 +1,6 @@
 /**
- * What stands in the head's place while a log is restored into a store; `store/keyspace.ts` tells the two
- * apart.
+ * The record that replaces the head while a log is restored into a store. `store/keyspace.ts`
+ * distinguishes the two.
  */
 
 import { z } from "zod";
@@ -8,12 +8,12 @@ import { Sha256Hex, Ulid } from "../../events/api_key.ts";
 
 const RestoreMark = z.strictObject({
   format: z.literal("restore"),
-  /** Id of the run of the tool that wrote it last. */
+  /** Id of the tool run that wrote the mark last. */
   run: Ulid,
-  /** Position and hash of the last line of the log that is being restored. */
+  /** Position and hash of the last line of the log to restore. */
   position: z.int().min(1),
   lastHash: Sha256Hex,
-  /** Up to which position the store has it already. */
+  /** The last position that the store already has. */
   restored: z.int().min(0),
 });
 export type RestoreMark = z.infer<typeof RestoreMark>;
@@ -22,7 +22,7 @@ export function encodeRestoreMark(mark: RestoreMark): string {
   return JSON.stringify(mark);
 }
 
-/** `undefined` where the mark is damaged. */
+/** Decodes a mark; `undefined` if it is damaged. */
 export function decodeRestoreMark(value: string): RestoreMark | undefined {
   try {
     return RestoreMark.parse(JSON.parse(value));

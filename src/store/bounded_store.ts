@@ -4,34 +4,35 @@ import { type Logger, reasonOf } from "../logger.ts";
 import { HEAD_KEY } from "./keyspace.ts";
 import type { Commit, ListOptions, Store, StoreEntry } from "./store.ts";
 
-/** Longest time that one call of the store may take, retries of a read included. */
+/** Time limit of one store call, including the retries of a read. */
 export const STORE_CALL_LIMIT_MS = 2_000;
 
-/** How many calls may be under way. The next ones wait, for as long as a call may take. */
+/** Maximum number of calls in flight. Further calls wait, within their {@linkcode STORE_CALL_LIMIT_MS}. */
 export const OUTSTANDING_LIMIT = 64;
 
 /**
- * So many reads that ask whether the store is back may hang. Further ones are made at intervals that
- * double, the first after {@linkcode PROBE_PAUSE_MS}: the store may be back and those lost for good.
+ * Number of hanging probes after which the pauses between probes grow. The first pause is
+ * {@linkcode PROBE_PAUSE_MS}, and each one doubles. Probes continue because the store may be back while
+ * the hanging ones never get an answer.
  */
 const HANGING_PROBES_LIMIT = 16;
 
 const PROBE_PAUSE_MS = 10_000;
 
-/** The call was not made, or met a lock: it cannot have done anything. */
+/** The call was not made, or met a lock. It had no effect. */
 export class NotAttemptedError extends ServiceError {
   constructor(message: string) {
     super("store_unavailable", message);
   }
 }
 
-/** How often a read over the network is repeated that failed. */
+/** How many times a failed read over the network is repeated. */
 const READ_REPETITIONS = 4;
 
-/** How long calls wait for a probe to be answered, before the store counts as away. */
+/** How long calls wait for a probe's answer before the store counts as away. */
 const SUSPECT_LIMIT_MS = 500;
 
-/** How often it is reported that the store is still away. */
+/** Interval of the warnings while the store is away. */
 const AWAY_REPORT_MS = 60_000;
 
 interface Waiting {
@@ -40,24 +41,25 @@ interface Waiting {
 }
 
 /**
- * Puts limits of time and of number on the calls of a store, since a remote one may never answer, and
- * repeats reads that met a lock of the SQLite file or were lost on the network. What fails, fails with the code `store_unavailable`,
- * and as a {@linkcode NotAttemptedError} where the store was not even asked, or locked.
+ * Limits the duration and the number of the calls of a store, because a remote store may never answer.
+ * It repeats reads that met a lock of the SQLite file or failed on the network. A failed call rejects
+ * with the code `store_unavailable`. The error is a {@linkcode NotAttemptedError} if the store was
+ * not called, or was locked.
  *
- * Nobody can take back a call that hangs, and a remote client repeats it for as long as the store is
- * away. So where one hangs, no other is made before a probe has been answered: calls wait for that for
- * a moment, and from then on fail at once.
+ * A hanging call cannot be cancelled, and a remote client repeats it while the store is away. So after
+ * one call hangs, no other is made until the store has answered a probe. Calls wait for that up to
+ * {@linkcode SUSPECT_LIMIT_MS}. After that, they fail at once.
  */
 export class BoundedStore implements Store {
   #store: Store;
   #runtime: Runtime;
   #report: Logger;
   #waiting: Waiting[] = [];
-  /** Of the calls that are not answered, what gives up waiting for each. */
+  /** The functions that reject the unanswered calls. */
   #unanswered = new Set<(failure: ServiceError) => void>();
-  /** Counts the calls under way; a new count begins when the store is back, as some may hang for good. */
+  /** Number of calls in flight. Replaced when the store is back, because old calls may hang forever. */
   #slots = { taken: 0 };
-  /** Counted anew like the calls, and for the same reason. */
+  /** The hanging probes. Replaced with `#slots`, for the same reason. */
   #probes = { hanging: 0, lastAt: -Infinity };
   #state: "answering" | "suspect" | "away" | "closed" = "answering";
 
@@ -76,7 +78,7 @@ export class BoundedStore implements Store {
   }
 
   commit(commit: Commit): Promise<string | null> {
-    // A commit is not repeated here: only who made it can tell whether it landed.
+    // A commit is not repeated here: only its caller can find out whether it landed.
     return this.#within("commit", () => this.#store.commit(commit));
   }
 
@@ -94,9 +96,9 @@ export class BoundedStore implements Store {
         return await read();
       } catch (error) {
         const pauseMs = backoffMs(this.#runtime, attempt);
-        // A network may lose an answer; what is still wrong after some tries is no such accident.
+        // A network may lose an answer. An error that persists after some attempts has another cause.
         const isAccident = this.#store.reconnect !== undefined && attempt < READ_REPETITIONS;
-        // In time to say so itself: a lock that stays is no call that hangs.
+        // Reject before the time limit, because a lasting lock must not count as a hanging call.
         const isLate = this.#runtime.monotonicNow() + pauseMs >= deadline;
         if (isLate || !isAccident && !isLocked(error)) throw error;
         await sleep(this.#runtime, pauseMs);
@@ -126,7 +128,7 @@ export class BoundedStore implements Store {
       });
       this.#unanswered.add(giveUp);
       const start = () => {
-        // Nobody would hear of the outcome any more.
+        // The caller already has its error.
         if (isOver) return;
         isMade = true;
         const slots = this.#slots;
@@ -268,7 +270,7 @@ function closedFailure(): ServiceError {
   return new ServiceError("shutting_down", "The service is shutting down");
 }
 
-/** SQLite's answer where another process holds the file: nothing was done. */
+/** SQLite's error if another process has locked the file. The call had no effect. */
 function isLocked(error: unknown): boolean {
   return error instanceof Error && error.message.includes("database is locked");
 }

@@ -6,17 +6,17 @@ import {
   type Mutation,
 } from "./store.ts";
 
-/** Room in a commit for the records that go with every commit, and for what KV adds to keys and values. */
+/** Space in a commit for the records that every commit has, and for the overhead of KV. */
 const RESERVE_BYTES = 16_384;
 const RESERVE_MUTATIONS = 2;
 
-/** How large a commit is becoming, measured against the limits of Deno KV. */
+/** Adds up the size of a commit and compares it with the limits of Deno KV. */
 export class CommitSize {
   #mutations = 0;
   #bytes = 0;
   #keyBytes = 0;
 
-  /** Counts a little more than KV does: a string outside Latin-1 takes two bytes a character. */
+  /** Counts two bytes per character, as for a string outside Latin-1, so the sum may exceed KV's own. */
   add(mutation: Mutation): void {
     const keyLength = keyBytes(mutation.key);
     this.#mutations++;
@@ -34,7 +34,7 @@ export class CommitSize {
   }
 }
 
-/** The mutations in order, in parts that fit into a commit each. */
+/** Splits mutations, in order, into parts that each fit into one commit. */
 export function* splitIntoCommits(mutations: Iterable<Mutation>): Generator<Mutation[]> {
   let part: Mutation[] = [];
   let size = new CommitSize();

@@ -1,6 +1,6 @@
 /**
- * The records of a store that are set to expire. Neither KV's interface exposes them, nor KV
- * Connect; the SQLite file does.
+ * The records of a store that have an expiry time. KV's interface and KV Connect do not expose it; the
+ * SQLite file does.
  */
 
 import { DatabaseSync } from "node:sqlite";
@@ -8,28 +8,28 @@ import { decodeKey, ENCODED_NUMBER_BYTES, encodeTextPart } from "./key_encoding.
 import { petByIdempotencyKeyKey, projectionKey } from "./keyspace.ts";
 import { isAddress } from "./open_store.ts";
 
-/** A record that the store removes at a time, in milliseconds since the Unix epoch. */
+/** A record that the store removes at `expiresAt`, in milliseconds since the Unix epoch. */
 export interface ExpiringRecord {
   key: Deno.KvKey;
   expiresAt: number;
 }
 
-/** Reads the records that expire, without idempotency records, which must expire. */
+/** Reads the records that expire, except idempotency records, which must expire. */
 export type ReadExpiringRecords = () => Iterable<ExpiringRecord>;
 
-/** How to read them from the store at a path; `undefined` if its engine does not expose them. */
+/** Returns the reader for the store at a path; `undefined` if the store does not expose expiry times. */
 export function expiringRecordsOf(path: string | undefined): ReadExpiringRecords | undefined {
   if (path === undefined || path === ":memory:" || isAddress(path)) return undefined;
   return () => readFile(path);
 }
 
-/** How many records are read at once. */
+/** Number of records per read. */
 const BATCH = 500;
 
-/** How long a file that is locked is waited for. */
+/** How long a read waits for a locked file. */
 const BUSY_LIMIT_MS = 10_000;
 
-/** The last time that a `Date` can show. */
+/** The latest time that a `Date` can represent, in milliseconds since the Unix epoch. */
 const LAST_TIME = 8_640_000_000_000_000n;
 
 const [SPACE, , KIND] = projectionKey(1, petByIdempotencyKeyKey("", "")) as [
@@ -40,14 +40,14 @@ const [SPACE, , KIND] = projectionKey(1, petByIdempotencyKeyKey("", "")) as [
 const ENCODED_SPACE = encodeTextPart(SPACE);
 const ENCODED_KIND = encodeTextPart(KIND);
 
-/** In the order of an index, from the last record read on. SQL counts bytes from 1. */
+/** Reads in the order of an index, after the last record read. SQL counts bytes from 1. */
 const SELECT = `select k, expiration_ms from kv
   where expiration_ms >= 0 and (expiration_ms, k) > (?, ?)
     and not (substr(k, 1, ${ENCODED_SPACE.length}) = ? and
       substr(k, ${ENCODED_SPACE.length + ENCODED_NUMBER_BYTES + 1}, ${ENCODED_KIND.length}) = ?)
   order by expiration_ms, k limit ${BATCH}`;
 
-/** Each batch is a read of its own, so that none keeps writers from tidying the file up. */
+/** Reads each batch in a separate query: one long read would keep writers from cleaning up the file. */
 function* readFile(path: string): Generator<ExpiringRecord> {
   const database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_LIMIT_MS });
   try {

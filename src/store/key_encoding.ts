@@ -1,11 +1,11 @@
 /**
- * How Deno KV encodes a key as bytes that sort as the key does: a tuple encoding like FoundationDB's
+ * Deno KV's encoding of keys as bytes that sort in key order: a tuple encoding like FoundationDB's
  * (https://github.com/denoland/denokv, proto/codec.rs).
  */
 
 const BYTES = 0x01;
 const TEXT = 0x02;
-/** Bigints of more than eight bytes; between the two tags, those of up to eight, and 0 in the middle. */
+/** The two LONG tags mark bigints over eight bytes. Tags between them mark shorter ones, with 0 at ZERO. */
 const LONG_NEGATIVE = 0x0b;
 const ZERO = 0x14;
 const LONG_POSITIVE = 0x1d;
@@ -13,22 +13,22 @@ const DOUBLE = 0x21;
 const FALSE = 0x26;
 const TRUE = 0x27;
 
-/** Ends a text or bytes; within them, a zero byte is followed by ESCAPE. */
+/** Ends a text or byte array. A zero byte inside one is followed by ESCAPE. */
 const END = 0x00;
 const ESCAPE = 0xff;
 
-/** How many bytes an encoded number takes. */
+/** Length of an encoded number in bytes, with its tag. */
 export const ENCODED_NUMBER_BYTES = 9;
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 const encoder = new TextEncoder();
 
-/** Encodes a part of a key that is a text without zero bytes. */
+/** Encodes a text part of a key. The text must not contain zero bytes. */
 export function encodeTextPart(text: string): Uint8Array {
   return Uint8Array.of(TEXT, ...encoder.encode(text), END);
 }
 
-/** Decodes a key. Throws `TypeError` if the bytes are no key. */
+/** Decodes a key. Throws `TypeError` if the bytes are not a key. */
 export function decodeKey(bytes: Uint8Array): Deno.KvKey {
   const reader = new KeyReader(bytes);
   const key: Deno.KvKeyPart[] = [];
@@ -97,7 +97,7 @@ function bigintOf(bytes: Uint8Array): bigint {
   return bytes.reduce((value, byte) => value << 8n | BigInt(byte), 0n);
 }
 
-/** The sign bit of a positive number is set, and all bits of a negative one are inverted. */
+/** The encoding sets the sign bit of a positive number, and inverts all bits of a negative one. */
 function doubleOf(bytes: Uint8Array): number {
   const isNegative = (bytes[0] & 0x80) === 0;
   const plain = isNegative ? inverted(bytes) : Uint8Array.of(bytes[0] ^ 0x80, ...bytes.subarray(1));

@@ -1,6 +1,6 @@
 import { encodeHex } from "@std/encoding/hex";
 
-/** A key of the store in readable words; different keys have different texts. */
+/** Formats a store key as readable text. Different keys have different texts. */
 export function keyText(key: Deno.KvKey): string {
   return `[${key.map(partText).join(",")}]`;
 }

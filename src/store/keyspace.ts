@@ -1,15 +1,15 @@
 /**
- * The layout of the store: every key that the service writes, and nothing else.
+ * The keyspace: all keys that the service writes to the store.
  *
- *     ["head"]                                                    the head record, replaced by every commit;
- *                                                                 while a log is restored, the mark of that
+ *     ["head"]                                                    the head, replaced by every append;
+ *                                                                 during a restore, the restore mark
  *     ["log", position]                                           the line of an event, as bytes
  *     ["projection", generation, "pet", id]                       pet by id: its JSON text in UTF-8
  *     ["projection", generation, "pet_by_status", status, id]     pets by status, newest last: the same bytes
  *     ["projection", generation, "key_by_token", hash, position]  API key by token: the data of its events
  *     ["projection", generation, "pet_by_idempotency_key", actor, hash, position]
- *                                                                 what an Idempotency-Key made, for a day
- *     ["replay"]                                                  the lease of the replay under way
+ *                                                                 pet by Idempotency-Key, for a day
+ *     ["replay"]                                                  the lease of the running replay
  *
  * Each record under "projection" is written by one event and never changed, so the order in which the
  * live writer and a replay write them does not matter.
@@ -20,7 +20,7 @@ import type { Mutation } from "./store.ts";
 
 export const HEAD_KEY = ["head"] as const;
 
-/** How the record begins that stands in the head's place until a restore is done. */
+/** The start of a restore mark, which replaces the head until a restore is finished. */
 const RESTORE_MARK_START = '{"format":"restore"';
 
 export function isRestoreMark(value: unknown): value is string {
@@ -35,7 +35,7 @@ export function logKey(position: number) {
   return ["log", position];
 }
 
-/** A place within a projection of any generation. */
+/** The key of a projection record, without its generation. */
 export type RecordKey = readonly (string | number)[];
 
 export function projectionKey(generation: number, key: RecordKey) {
@@ -46,19 +46,19 @@ export function petKey(id: number): RecordKey {
   return ["pet", id];
 }
 
-/** Without an id: the prefix of all pets of that status. */
+/** Without an id: the prefix of all pets with that status. */
 export function petByStatusKey(status: PetStatus, id?: number): RecordKey {
   return id === undefined ? ["pet_by_status", status] : ["pet_by_status", status, id];
 }
 
-/** Without a position: the prefix of all that happened to the key of that token. */
+/** Without a position: the prefix of all records of the API key with that token. */
 export function keyByTokenKey(tokenHash: string, position?: number): RecordKey {
   return position === undefined
     ? ["key_by_token", tokenHash]
     : ["key_by_token", tokenHash, position];
 }
 
-/** Without a position: the prefix of all pets that the actor made with that Idempotency-Key. */
+/** Without a position: the prefix of all pets that the actor created with that Idempotency-Key. */
 export function petByIdempotencyKeyKey(
   actor: string,
   idempotencyKey: string,
@@ -68,7 +68,7 @@ export function petByIdempotencyKeyKey(
   return position === undefined ? prefix : [...prefix, position];
 }
 
-/** Whether a key can be one of a record: not whether there is such a record. */
+/** Whether a key has the form of a record key. The record itself may not exist. */
 export function isRecordKey(key: Deno.KvKey): key is RecordKey {
   const [kind, ...rest] = key;
   const number = rest.pop();
@@ -87,34 +87,34 @@ export function isRecordKey(key: Deno.KvKey): key is RecordKey {
   }
 }
 
-/** The length of a key in bytes as KV counts it, or a little more. */
+/** Returns the length of a key in bytes, as KV counts it or slightly more. */
 export function keyBytes(key: Deno.KvKey): number {
   let bytes = 0;
   for (const part of key) bytes += typeof part === "string" ? part.length + 2 : 9;
   return bytes;
 }
 
-/** One record of a projection, as project() makes it from one event. */
+/** A record of a projection, made by project() from one event. */
 export interface ProjectionRecord {
   key: RecordKey;
-  /** JSON text, that of pets in UTF-8: it is stored and compared as it is, and seldom read as text. */
+  /** JSON. Pets are UTF-8 bytes, because they are mostly stored and compared, and seldom read as text. */
   value: string | Uint8Array;
-  /** From when on the record says nothing any more, in milliseconds since the Unix epoch. */
+  /** The time from which the record is no longer valid, in milliseconds since the Unix epoch. */
   expiresAt?: number;
 }
 
 /**
- * How much longer than a record says anything the store keeps it, for the clocks of the store, of who
- * wrote it and of who reads it may differ: what the record itself says decides.
+ * How long the store keeps a record after the record has expired, because the clocks of the store, the
+ * writer and the reader may differ. The content of the record decides whether it is still valid.
  */
 const RETENTION_MARGIN_MS = 60 * 60 * 1_000;
 
-/** Whether the store would still have a record that was written when its event was. */
+/** Whether the store would still have this record if it was written together with its event. */
 export function isRetained({ expiresAt = Infinity }: ProjectionRecord, now: number): boolean {
   return expiresAt + RETENTION_MARGIN_MS > now;
 }
 
-/** What must be written for a record to stand in a generation. */
+/** Returns the mutation that writes a record to a generation. */
 export function recordMutation(
   generation: number,
   record: ProjectionRecord,

@@ -1,6 +1,6 @@
 import type { Commit, ListOptions, Store, StoreEntry } from "./store.ts";
 
-/** The store on a real Deno KV: in memory, in a SQLite file, or over the network by KV Connect. */
+/** A store on a real Deno KV: in memory, in a SQLite file, or over the network by KV Connect. */
 export class KvStore implements Store {
   #kv: Deno.Kv;
 
@@ -14,7 +14,7 @@ export class KvStore implements Store {
   }
 
   list(range: Deno.KvListSelector, { limit, reverse = false }: ListOptions): Promise<StoreEntry[]> {
-    // One batch is one snapshot, so the batch must hold the whole answer.
+    // KV reads each batch from one snapshot, so one batch must hold the whole result.
     return Array.fromAsync(this.#kv.list(range, { limit, reverse, batchSize: limit }));
   }
 

@@ -5,11 +5,11 @@ import { KvStore } from "./kv_store.ts";
 import { RemoteStore, StoreRefusedError } from "./remote_store.ts";
 import type { Store } from "./store.ts";
 
-/** The store cannot be opened or is not ours; the message says which and why, on one line. */
+/** The store cannot be opened, or it is not ours. The message names the store and the reason, on one line. */
 export class OpenStoreError extends Error {
   override name = "OpenStoreError";
 
-  /** Whether a remote store just does not answer, so that it may be there later. */
+  /** Whether a remote store did not answer, so that it may become available later. */
   readonly isAway: boolean;
 
   constructor(path: string | undefined, reason: string, isAway = false) {
@@ -19,22 +19,21 @@ export class OpenStoreError extends Error {
   }
 }
 
-/** How long a remote store may take to be reached. */
+/** Time limit of the first connection to a remote store. */
 const REACH_LIMIT_MS = 3_000;
 
 export interface OpenOptions {
-  /** Whether a file that is not there is made. */
+  /** Whether a missing file is created. */
   create: boolean;
-  /** Whether data without a head is accepted, since somebody wants to say what is wrong with it. */
+  /** Whether data without a head is accepted, so that a tool can examine it. */
   examined?: boolean;
-  /** Whether anything is accepted, since a restore looks for itself what is there. */
+  /** Whether any data is accepted, because a restore checks the content itself. */
   restored?: boolean;
 }
 
 /**
  * Opens the store at a path: a file, `:memory:`, an http(s) address, or `undefined` for the database
- * that the platform attaches. Throws `OpenStoreError`, and leaves files that are no store of ours as
- * they were.
+ * that the platform attaches. Rejects with `OpenStoreError`. It does not change files of other programs.
  */
 export async function openStore(
   path: string | undefined,
@@ -59,9 +58,8 @@ export async function openStore(
 }
 
 /**
- * Opens a store as {@linkcode openStore} does, for a service: a remote one that is away is handed out
- * all the same, to be reached when it is back. Where it turns out then that it cannot be used,
- * `onRefused` is told.
+ * Opens a store like {@linkcode openStore}, for a service. If a remote store is away, this returns it
+ * anyway, and it connects when it is back. If it then turns out to be unusable, `onRefused` is called.
  */
 export async function openStoreOrWait(
   path: string | undefined,
@@ -97,10 +95,10 @@ async function reach(store: RemoteStore, path: string | undefined): Promise<void
   }
 }
 
-/** A store is ours where it holds a head, and may become ours where it holds nothing. */
+/** Accepts a store with a head, and an empty store. Rejects with `StoreRefusedError`. */
 async function expectOurs(store: Store): Promise<void> {
   await expectRestored(store);
-  // In this order, for another instance may write the first event meanwhile.
+  // In this order, because another instance may write the first event meanwhile.
   const isEmpty = (await store.list({ prefix: [] }, { limit: 1 })).length === 0;
   if (isEmpty || await store.get(HEAD_KEY) !== null) return;
   const isLog = (await store.list({ prefix: LOG_PREFIX }, { limit: 1 })).length > 0;
@@ -118,7 +116,7 @@ async function expectRestored(store: Store): Promise<void> {
   );
 }
 
-/** Whether what is stored there outlives the process. */
+/** Whether the data at a path outlives the process. */
 export function isDurable(path: string | undefined): boolean {
   return path !== ":memory:";
 }
@@ -154,7 +152,7 @@ async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** Looks without writing: opening a database of another program as KV would add KV's tables to it. */
+/** Checks the file read-only: opening another program's database as KV would add KV's tables to it. */
 function isKvFile(path: string): boolean {
   try {
     const database = new DatabaseSync(path, { readOnly: true });

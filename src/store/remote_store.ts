@@ -2,9 +2,9 @@ import { KvStore } from "./kv_store.ts";
 import type { Commit, ListOptions, Store, StoreEntry } from "./store.ts";
 
 /**
- * The store behind KV Connect, or the database that the platform attaches. It is reached by
- * {@linkcode reconnect}, which may come again at any time: a connection that a network swallowed would
- * not be given up by the client for a quarter of an hour. Until it is reached, every call fails.
+ * A store over KV Connect, or the database that the platform attaches. {@linkcode reconnect} connects
+ * it, and every call fails before that. It can be called again at any time, because the client takes a
+ * quarter of an hour to give up a connection that the network has dropped silently.
  */
 export class RemoteStore implements Store {
   #address: string | undefined;
@@ -13,8 +13,8 @@ export class RemoteStore implements Store {
   #connection: KvStore | undefined;
 
   /**
-   * `expectOurs` is asked when the store is reached for the first time; `onRefused` is told where it
-   * is not reached, and never will be. Without an address: the database that the platform attaches.
+   * `expectOurs` checks the store on the first connection. `onRefused` is called if the first connection
+   * is refused, so that waiting does not help. Without an address: the database that the platform attaches.
    */
   constructor(
     address: string | undefined,
@@ -44,8 +44,8 @@ export class RemoteStore implements Store {
   }
 
   /**
-   * Connects anew. What hangs on the old connection goes on hanging, and may yet be done. Rejects with
-   * {@linkcode StoreRefusedError} where the store answers, but not to us.
+   * Opens a new connection. Calls that hang on the old one keep hanging, and may still take effect.
+   * Rejects with {@linkcode StoreRefusedError} if the store answers but cannot be used.
    */
   async reconnect(signal: AbortSignal): Promise<void> {
     try {
@@ -60,7 +60,7 @@ export class RemoteStore implements Store {
   }
 
   async #connect(signal: AbortSignal): Promise<KvStore> {
-    // A request of the client cannot be taken back. So it is made when one that can be was answered.
+    // A request of the KV client cannot be cancelled. So first send one that can, and wait for its answer.
     if (this.#address !== undefined) await expectAnswer(this.#address, signal);
     const connection = new KvStore(await openKv(this.#address));
     try {
@@ -74,16 +74,16 @@ export class RemoteStore implements Store {
   }
 }
 
-/** The store answers, and waiting does not help. */
+/** The store answers but cannot be used, and waiting does not help. */
 export class StoreRefusedError extends Error {
   override name = "StoreRefusedError";
 }
 
-/** Without a token: that the store refuses the request is an answer as well. */
+/** Sends a request without a token. A refusal counts as an answer, too; a status of 500 or above does not. */
 async function expectAnswer(address: string, signal: AbortSignal): Promise<void> {
   let response: Response;
   try {
-    // Of a connection that was kept, nobody knows whether a network has swallowed it.
+    // The network may have silently dropped a kept-alive connection.
     const headers = { connection: "close" };
     response = await fetch(address, { method: "POST", headers, signal });
   } catch (error) {

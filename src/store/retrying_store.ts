@@ -1,12 +1,12 @@
 import { backoffMs, type Runtime, sleep } from "../runtime.ts";
 import type { Commit, ListOptions, Store, StoreEntry } from "./store.ts";
 
-/** How long a tool waits for a busy store before it gives up. */
+/** How long a tool retries a read on a busy store. */
 export const RETRY_LIMIT_MS = 60_000;
 
 /**
- * Repeats reads that failed, for a tool that has nobody waiting for its answer. Commits pass as they
- * are: only who made one can tell whether it landed.
+ * Repeats failed reads, for a tool that has time to wait. Commits are not repeated: only the caller of
+ * a commit can find out whether it landed.
  */
 export class RetryingStore implements Store {
   #store: Store;

@@ -1,9 +1,9 @@
 import type { Store, StoreEntry } from "./store.ts";
 
-/** Entries a batch, fewer than KV gives: more of twice as many would outlive a collection of garbage. */
+/** Entries per batch. KV allows twice as many, but more of those would survive a garbage collection. */
 export const SCAN_BATCH = 500;
 
-/** Keys from `start` up to, but not including, `end`; or all that begin with `prefix`, bounded at one side at most. */
+/** Keys from `start` to `end` (exclusive), or all keys under `prefix`, bounded on one side at most. */
 export type KeyRange =
   | { start: Deno.KvKey; end: Deno.KvKey }
   | { prefix: Deno.KvKey; start?: Deno.KvKey; end?: undefined }
@@ -15,8 +15,8 @@ export interface BoundedRange {
 }
 
 /**
- * All entries of a range in key order, in batches of which the next is read while one is worked on.
- * Each batch is a snapshot; the whole is none.
+ * Reads all entries of a range in key order, in batches. The next batch is read while the caller
+ * processes one. Each batch is a snapshot; the whole scan is not.
  */
 export async function* scan(store: Store, range: KeyRange): AsyncGenerator<StoreEntry[]> {
   let reading: Promise<StoreEntry[]> | undefined = list(store, range as Deno.KvListSelector);
@@ -27,7 +27,7 @@ export async function* scan(store: Store, range: KeyRange): AsyncGenerator<Store
   }
 }
 
-/** All entries under a prefix except those of the ranges left out, which must be given in key order. */
+/** Reads all entries under a prefix except those in the `leftOut` ranges, which must be in key order. */
 export async function* scanOutside(
   store: Store,
   prefix: Deno.KvKey,
@@ -43,14 +43,14 @@ export async function* scanOutside(
 
 function list(store: Store, range: Deno.KvListSelector): Promise<StoreEntry[]> {
   const reading = store.list(range, { limit: SCAN_BATCH });
-  // Who stops half-way never asks for the batch that was read ahead, nor for its failure.
+  // A caller that stops early never awaits the next batch, so its error must not count as unhandled.
   reading.catch(() => {});
   return reading;
 }
 
-/** What of a range follows a key. The next key after one is that with one more part, the smallest there is. */
+/** Returns the part of a range after a key. The next possible key has one more part, the smallest one. */
 function after(key: Deno.KvKey, range: KeyRange): Deno.KvListSelector {
   const start = [...key, new Uint8Array()];
-  // A prefix can be bounded at one side only, and where it begins is known by now.
+  // KV allows only one bound with a prefix. A range with an end therefore needs its start instead.
   return range.end === undefined ? { prefix: range.prefix, start } : { start, end: range.end };
 }

@@ -4,20 +4,23 @@
  */
 export interface Store {
   get(key: Deno.KvKey): Promise<StoreEntry | null>;
-  /** At most `limit` entries (up to {@linkcode LIST_LIMIT}) in key order or backwards, of one snapshot. */
+  /**
+   * Reads at most `limit` entries of one snapshot, in key order or reversed. The maximum of `limit` is
+   * {@linkcode LIST_LIMIT}.
+   */
   list(range: Deno.KvListSelector, options: ListOptions): Promise<StoreEntry[]>;
   /**
-   * Does all of it or nothing. Resolves to the new versionstamp, or to `null` where a check did not
-   * hold. A `null` or a rejection leaves open whether this very commit landed: a client that sends a
-   * commit again is told of the conflict with itself.
+   * Commits all mutations or none. Resolves to the new versionstamp, or to `null` if a check failed.
+   * After `null` or a rejection, this commit may still have landed: a client that resends a commit gets
+   * a conflict with its own first attempt.
    */
   commit(commit: Commit): Promise<string | null>;
   /**
-   * Connects anew, where there is a connection. To be called when a call hung or failed; rejects while
-   * the store is away, and has nothing in flight any more once the signal has aborted.
+   * Opens a new connection; absent if the store has no connection. Call it after a call hung or failed.
+   * Rejects while the store is away. After the signal aborts, it has no request in flight.
    */
   reconnect?(signal: AbortSignal): Promise<void>;
-  /** Frees the store; what is in flight is rejected, or hangs for good. To be called once. */
+  /** Releases the store. Calls in flight reject, or never settle. Call it once. */
   close(): void;
 }
 
@@ -34,7 +37,7 @@ export interface ListOptions {
 }
 
 export interface Commit {
-  /** What must not have been written since; `null` stands for a key that is not there. */
+  /** The versionstamps that the keys must still have; `null` if the key must not exist. */
   checks: { key: Deno.KvKey; versionstamp: string | null }[];
   mutations: Mutation[];
 }
@@ -43,7 +46,7 @@ export type Mutation =
   | { type: "set"; key: Deno.KvKey; value: string | Uint8Array; expireIn?: number }
   | { type: "delete"; key: Deno.KvKey };
 
-/** Limits of Deno KV: https://docs.deno.com/deploy/kv/transactions/#limits, and measured. */
+/** Limits of Deno KV, documented (https://docs.deno.com/deploy/kv/transactions/#limits) and measured. */
 export const LIST_LIMIT = 1_000;
 export const COMMIT_MUTATIONS_LIMIT = 1_000;
 export const COMMIT_BYTES_LIMIT = 819_200;
