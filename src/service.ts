@@ -91,7 +91,7 @@ export function createService(parts: ServiceOptions): Service {
   const handler = telemetry?.handler(plainHandler) ?? plainHandler;
   return {
     appender,
-    cancelBodies: () => bodyCancellation.make(),
+    cancelBodies: () => bodyCancellation.cancel(),
     handler,
     heads,
     runtime,

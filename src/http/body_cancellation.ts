@@ -16,7 +16,7 @@ export class BodyCancellation {
     return () => void this.#waiting.delete(onCut);
   }
 
-  make(): void {
+  cancel(): void {
     this.#isMade = true;
     for (const onCut of this.#waiting) onCut();
     this.#waiting.clear();

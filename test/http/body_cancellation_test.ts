@@ -7,8 +7,8 @@ Deno.test("make() tells all who wait, those who stopped not, and who comes later
   cut.wait(() => told.push("first"));
   const stop = cut.wait(() => told.push("stopped"));
   stop();
-  cut.make();
+  cut.cancel();
   cut.wait(() => told.push("later"));
-  cut.make();
+  cut.cancel();
   assertEquals(told, ["first", "later"]);
 });
