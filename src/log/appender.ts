@@ -88,7 +88,7 @@ interface QueuedCommand {
   /** The command's part of the next commit, planned while another commit is in flight. */
   plan?: PlannedAppend;
   /** Requeued once because it produced no events on a possibly stale head. */
-  putBack: boolean;
+  wasRequeued: boolean;
   /** Whether a batch with this command may have landed. */
   unclear: boolean;
   settled: boolean;
@@ -169,7 +169,7 @@ export class Appender {
         command,
         deadline: this.#parts.runtime.monotonicNow() + this.#limitMs,
         preparedEpoch: -1,
-        putBack: false,
+        wasRequeued: false,
         unclear: false,
         settled: false,
         context: watch?.context(),
@@ -304,7 +304,7 @@ export class Appender {
         break;
       }
       if (plan.events.length === 0) {
-        if (this.#putsBack(pending)) this.#waiting.push(pending);
+        if (this.#tryAgain(pending)) this.#waiting.push(pending);
         else settle(pending, () => pending.resolve([]));
         continue;
       }
@@ -389,7 +389,7 @@ export class Appender {
   }
 
   #refuse(pending: QueuedCommand, reason: unknown): void {
-    if (!this.#putsBack(pending)) settle(pending, () => pending.reject(reason));
+    if (!this.#tryAgain(pending)) settle(pending, () => pending.reject(reason));
   }
 
   /**
@@ -398,10 +398,10 @@ export class Appender {
    * may have been removed, for example after a replay. So the first time, this method marks the command
    * for a new preparation on a freshly read head, and returns true.
    */
-  #putsBack(pending: QueuedCommand): boolean {
+  #tryAgain(pending: QueuedCommand): boolean {
     const isBaseInTime = this.#parts.runtime.monotonicNow() - this.#baseReadAt <= HEAD_LIMIT_MS;
-    if (pending.putBack && isBaseInTime) return false;
-    pending.putBack = true;
+    if (pending.wasRequeued && isBaseInTime) return false;
+    pending.wasRequeued = true;
     pending.preparedEpoch = -1;
     this.#needsFreshBase = true;
     return true;

@@ -314,7 +314,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: "a command that comes to nothing on an old head is not looked at again",
     file: APPENDER,
-    edits: [["if (pending.putBack && isBaseInTime) return false;", "return false;"]],
+    edits: [["if (pending.wasRequeued && isBaseInTime) return false;", "return false;"]],
   },
   {
     name: "events are projected into one generation only while another is built",
