@@ -220,14 +220,6 @@ testOnServer(
       await until(() => connection.received !== "" || connection.ended);
       assertStringIncludes(connection.received, "HTTP/1.1 400 ", fields);
     }
-    const request: [string, string][] = [
-      [":method", "POST"],
-      [":scheme", "http"],
-      [":path", "/v1/pets"],
-      [":authority", "a"],
-      ["content-type", "application/json"],
-      ["authorization", `Bearer ${service.token}`],
-    ];
     const send = (...lengths: string[]) => {
       const fields = lengths.map((value): [string, string] => ["content-length", value]);
       return http2Request(port, [...http2Fields(service), ...fields], body);
