@@ -229,7 +229,7 @@ Deno.test({
         'Record ["projection",1,"pet",2] is set to expire: a replay writes it again without an expiry',
       ]);
 
-      // What the messages say is true.
+      // The advice in the messages works.
       await replay(parts, { graceMs: 0 });
       assertEquals((await audit(parts)).counts, { record_expires: 1 });
       const { appender } = createService({ ...parts, report: () => {} });

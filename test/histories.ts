@@ -92,7 +92,7 @@ export const IMPOSSIBLE_HISTORIES: ImpossibleHistory[] = [
   ),
   impossible(
     "a pet by a key that is issued nowhere",
-    `its actor ${LATE_KEY.id} is no key that was issued before`,
+    `its actor ${LATE_KEY.id} is not a key that was issued before`,
     pet(1, LATE_KEY.id, 1),
   ),
   impossible(

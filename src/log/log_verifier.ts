@@ -177,7 +177,9 @@ export class LogVerifier {
     const key = this.#keys.get(actor);
     if (key === undefined) {
       if (actor === OPERATOR) faults.push("its actor is the operator, but only a key adds pets");
-      else if (this.#keysKnown) faults.push(`its actor ${actor} is no key that was issued before`);
+      else if (this.#keysKnown) {
+        faults.push(`its actor ${actor} is not a key that was issued before`);
+      }
       return;
     }
     if (key.isRevoked) faults.push(`its actor ${actor} was revoked before`);
@@ -255,7 +257,7 @@ function textOf(instant: number): string {
 /** Decodes the event of a stored line. Throws `MalformedEventError`. */
 export function decodeLine(line: unknown): RecordedEvent {
   if (!(line instanceof Uint8Array)) {
-    throw new MalformedEventError("What is stored is no line of bytes");
+    throw new MalformedEventError("The stored value is not bytes");
   }
   if (line.length > LINE_LIMIT_BYTES) {
     throw new MalformedEventError(`The line is longer than ${LINE_LIMIT_BYTES} bytes`);

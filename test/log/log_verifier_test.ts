@@ -75,7 +75,7 @@ Deno.test("LogVerifier finds a false history although all its hashes fit", () =>
   );
   assertMatch(
     forged(4, /"actor":"\w+"/, '"actor":"01HZZZZZZZ0000000000000044"')[0],
-    /^5: its actor 01HZ.*44 is no key/,
+    /^5: its actor 01HZ.*44 is not a key/,
   );
   assertMatch(
     forged(11, /"tokenHash":"\w+"/, `"tokenHash":"${sha256Hex("other")}"`)[0],
@@ -118,7 +118,7 @@ Deno.test("LogVerifier tells of stored lines which places are missing and what i
     verifier.verify(value, place).faults;
   assertEquals(take(1), []);
   assertEquals(take(4), ["positions 2 to 3 are missing"]);
-  assertEquals(take(5, "text"), ["What is stored is no line of bytes"]);
+  assertEquals(take(5, "text"), ["The stored value is not bytes"]);
   assertEquals(take(6), []);
   assertEquals(take(7, encoder.encode(LINES[7])), [
     "its sequence says position 8, but 7 was expected",
