@@ -3,7 +3,7 @@
  * read.
  */
 
-import type { Runtime } from "./runtime.ts";
+import { type Runtime, sleep } from "./runtime.ts";
 import { errorResponse } from "./http/errors.ts";
 import { type RequestHandler, responseOf } from "./http/handler.ts";
 import { abandonedBodies, isBodyBounded } from "./http/request_body.ts";
@@ -121,7 +121,7 @@ export class Server {
   async #listenAgain(): Promise<void> {
     const { runtime } = this.#options;
     while (!this.#isShuttingDown) {
-      await new Promise<void>((resolve) => runtime.setTimer(LISTEN_AGAIN_MS, resolve));
+      await sleep(runtime, LISTEN_AGAIN_MS);
       if (this.#isShuttingDown) return;
       try {
         // Use the configured name, because the permission to listen covers that name only.

@@ -59,7 +59,7 @@ Deno.test({
 
 Deno.test({
   name:
-    "readServiceConfig() refuses a PUBLIC_URL that is no http(s) address whose path ends in /v1",
+    "readServiceConfig() refuses a PUBLIC_URL that is not an http(s) address whose path ends in /v1",
   ignore: !permitted("env"),
   fn() {
     const faulty = [
@@ -114,7 +114,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "readServiceConfig() refuses a RATE_LIMIT that is no whole number from 1 to 1000000",
+  name: "readServiceConfig() refuses a RATE_LIMIT that is not a whole number from 1 to 1000000",
   ignore: !permitted("env"),
   fn() {
     for (const text of ["0", "-1", "0.5", "1e3", "1000001", "9".repeat(400), "ten", " 5", "∞"]) {

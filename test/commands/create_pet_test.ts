@@ -1,4 +1,4 @@
-/** What createPet() writes if the clock is set while a request is under way. */
+/** The events of createPet() if the clock is set during a request. */
 
 import { assertEquals } from "@std/assert";
 import { issueKey } from "../../src/commands/issue_key.ts";

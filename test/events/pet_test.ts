@@ -38,7 +38,7 @@ Deno.test("Pet has an id that every JSON client can hold", () => {
   }
 });
 
-/** What {@linkcode decodePet} must say, told by the schema. */
+/** The expected result of {@linkcode decodePet}, computed by the schema. */
 function petBySchema(text: string): Pet | undefined {
   try {
     const pet = Pet.parse(parseExactJson(text));
