@@ -145,7 +145,7 @@ export class Server {
       clientAddress: () => info.remoteAddr.hostname,
       urlWithoutHost: this.#urlWithoutHost,
     });
-    return response.status < 400 ? response : await withoutBody(request, response, runtime);
+    return response.status < 400 ? response : await leavingBodyUnread(request, response, runtime);
   }
 }
 
@@ -179,16 +179,17 @@ function endedResponse(status: number): Response {
 }
 
 /**
- * Adapts a response so that Deno does not read the rest of the request's body, which may be endless.
+ * Returns an error response in a form that keeps Deno from reading the rest of the request's body, which may be
+ * endless.
  *
  * A body with a declared length within the limit is left to Deno, which then keeps the connection open. Deno
  * would read any other body to its end, whatever the response. Trials with Deno 2.9.6 found two ways out:
- * 1. If nothing was read: Deno closes the connection if `request.body` was touched and the response is a
- *    stream.
- * 2. If something was read: Deno reads nothing while a reader holds the body. The reader must cancel the body
- *    after the response is sent; otherwise the file descriptor leaks.
+ * 1. If nothing was read: access the getter `request.body`, and respond with a stream. Deno then closes the
+ *    connection.
+ * 2. If a part was read: keep the body locked by its reader, so that Deno cannot read on. Cancel through that
+ *    reader after the response is sent; otherwise the file descriptor leaks.
  */
-async function withoutBody(
+async function leavingBodyUnread(
   request: Request,
   response: Response,
   runtime: Runtime,

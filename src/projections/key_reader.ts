@@ -18,8 +18,8 @@ interface CachedKey {
   generation: number;
   keyPosition: number;
   /**
-   * Monotonic time at which the key expires or is revoked, computed when the key was read. It limits a cached
-   * key even if the wall clock is set back.
+   * Monotonic time at which the expiry or the revocation of the key takes effect, whichever is first, computed
+   * when the key was read. From then on, the cached key is refused, even if the wall clock was set back.
    */
   endsAtMonotonicMs: number;
 }
@@ -35,7 +35,7 @@ export class KeyReader {
     this.#runtime = runtime;
   }
 
-  /** The token's key as of that head, if the key is cached and live. */
+  /** The token's key if it is cached, current at `head`, and live. Does not read the store. */
   cached(token: string, head: Head): ApiKey | undefined {
     const cached = this.#byToken.get(token);
     if (cached === undefined || !isAsOf(head, cached)) return undefined;
