@@ -4,14 +4,19 @@
  *     deno task audit [--json] [--checkpoint FILE] [--file EXPORT]
  */
 
-import { audit, auditLines, type AuditOptions, type AuditReport } from "../src/audit.ts";
+import {
+  audit,
+  auditLines,
+  type AuditOptions,
+  type AuditReport,
+} from "../src/maintenance/audit.ts";
 import { readStoreConfig } from "../src/config.ts";
 import { splitLines } from "../src/log/log_verifier.ts";
-import { expiringRecordsOf } from "../src/store/expiring_records.ts";
-import { ComparingThread } from "./comparing_thread.ts";
-import { readCheckpoint, writeCheckpoint } from "./checkpoint_file.ts";
-import { count, ProgressLine } from "./progress_line.ts";
-import { EXIT, print, runTool, UsageError, withRetryingStore } from "./run_tool.ts";
+import { expiringRecordsOf } from "../src/store/deno_kv/expiring_records.ts";
+import { ComparingThread } from "./cli/comparing_thread.ts";
+import { readCheckpoint, writeCheckpoint } from "./cli/checkpoint_file.ts";
+import { count, ProgressLine } from "./cli/progress_line.ts";
+import { EXIT, print, runTool, UsageError, withRetryingStore } from "./cli/run_tool.ts";
 
 const HELP = `
 Re-reads everything that is stored and proves it against the log: each line's form, hash, place and

@@ -5,10 +5,10 @@
  */
 
 import { readServiceConfig } from "../src/config.ts";
-import { permissionFlags } from "./permission_flags.ts";
-import { EXIT, runTool, UsageError } from "./run_tool.ts";
+import { permissionFlags } from "./cli/permission_flags.ts";
+import { EXIT, runTool, UsageError } from "./cli/run_tool.ts";
 
-const SERVER = "scripts/dev_server.ts";
+const SERVER = "scripts/cli/dev_server.ts";
 
 const HELP = `
 Serves for development: starts again on every change of the source, sees to it that there is a

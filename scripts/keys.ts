@@ -8,14 +8,14 @@
  */
 
 import { KeyLabel } from "../events/api_key.ts";
-import { type ApiKey, stateOf } from "../src/api_key.ts";
+import { type ApiKey, stateOf } from "../src/projections/api_key.ts";
 import { issueKey, type ShowKey } from "../src/commands/issue_key.ts";
 import { revokeKey } from "../src/commands/revoke_key.ts";
 import { rotateKey, UnrotatableKeyError } from "../src/commands/rotate_key.ts";
 import { listKeys } from "../src/projections/key_reader.ts";
-import { reasonOf } from "../src/logger.ts";
-import { parseDuration } from "./parse_duration.ts";
-import { EXIT, print, runTool, UsageError, withService, write } from "./run_tool.ts";
+import { reasonOf } from "../src/runtime/logger.ts";
+import { parseDuration } from "./cli/parse_duration.ts";
+import { EXIT, print, runTool, UsageError, withService, write } from "./cli/run_tool.ts";
 
 const HELP = `
 Issues, lists, rotates and revokes API keys. Works while the service runs, and takes effect at its next request.

@@ -5,7 +5,7 @@
  *     deno run -q -P=launcher scripts/launch.ts [FLAGS OF DENO RUN] MODULE [ARGUMENTS]
  */
 
-import { permissionFlags } from "./permission_flags.ts";
+import { permissionFlags } from "./cli/permission_flags.ts";
 
 const moduleIndex = Deno.args.findIndex((argument) => !argument.startsWith("-"));
 const flags = Deno.args.slice(0, moduleIndex);

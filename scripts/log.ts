@@ -9,8 +9,8 @@ import { EVENT_TYPES } from "../events/event.ts";
 import { followLog } from "../src/log/follow_log.ts";
 import { LogDamagedError, readWholeLog, type WholeLine } from "../src/log/read_whole_log.ts";
 import type { Service } from "../src/service.ts";
-import { prettyEvent } from "./pretty_event.ts";
-import { EXIT, runTool, UsageError, withService, write } from "./run_tool.ts";
+import { prettyEvent } from "./cli/pretty_event.ts";
+import { EXIT, runTool, UsageError, withService, write } from "./cli/run_tool.ts";
 
 const HELP = `
 Prints the event log, byte for byte as it is stored, one line an event, in order.

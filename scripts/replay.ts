@@ -4,14 +4,14 @@
  *     deno task replay [--dry-run] [--grace SECONDS]
  */
 
-import { compareServed, type Differences, UnsoundError } from "../src/projections/compare.ts";
-import { GRACE_MS, replay, type ReplayPhase } from "../src/projections/replay.ts";
-import { LEASE_LIMIT_MS, ReplayUnderWayError } from "../src/projections/replay_lease.ts";
-import type { Runtime } from "../src/runtime.ts";
+import { compareServed, type Differences, UnsoundError } from "../src/maintenance/compare.ts";
+import { GRACE_MS, replay, type ReplayPhase } from "../src/maintenance/replay.ts";
+import { LEASE_LIMIT_MS, ReplayUnderWayError } from "../src/maintenance/replay_lease.ts";
+import type { Runtime } from "../src/runtime/runtime.ts";
 import { keyText } from "../src/store/key_text.ts";
 import type { Store } from "../src/store/store.ts";
-import { count, ProgressLine, type ProgressPhase } from "./progress_line.ts";
-import { EXIT, runTool, UsageError, withRetryingStore } from "./run_tool.ts";
+import { count, ProgressLine, type ProgressPhase } from "./cli/progress_line.ts";
+import { EXIT, runTool, UsageError, withRetryingStore } from "./cli/run_tool.ts";
 
 const HELP = `
 Rebuilds the projections (pets, status index, keys) from the log, beside the live service, which goes

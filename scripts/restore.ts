@@ -10,10 +10,10 @@ import {
   ExportRefusedError,
   restore,
   verifyExport,
-} from "../src/projections/restore.ts";
+} from "../src/maintenance/restore.ts";
 import { isDurable } from "../src/store/open_store.ts";
-import { count, ProgressLine } from "./progress_line.ts";
-import { EXIT, runTool, UsageError, withRetryingStore } from "./run_tool.ts";
+import { count, ProgressLine } from "./cli/progress_line.ts";
+import { EXIT, runTool, UsageError, withRetryingStore } from "./cli/run_tool.ts";
 
 const HELP = `
 Restores an export, as deno task log prints it, into an empty store: the same bytes in the log, and

@@ -1,7 +1,7 @@
 /** Runs the service in production: `deno task start`. Settings come from the environment; see `config.ts`. */
 
 import { readServiceConfig } from "./config.ts";
-import { reasonOf } from "./logger.ts";
+import { reasonOf } from "./runtime/logger.ts";
 import { serve } from "./serve.ts";
 
 const HELP = `

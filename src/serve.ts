@@ -1,14 +1,14 @@
 import type { ServiceConfig } from "./config.ts";
-import { sleep } from "./runtime.ts";
-import { APPEND_LIMIT_MS } from "./log/appender.ts";
+import { sleep } from "./runtime/runtime.ts";
+import { APPEND_LIMIT_MS } from "./append/appender.ts";
 import { ForeignStoreError } from "./log/head.ts";
-import { reasonOf } from "./logger.ts";
-import { reportCrashes } from "./report_crashes.ts";
+import { reasonOf } from "./runtime/logger.ts";
+import { reportCrashes } from "./runtime/report_crashes.ts";
 import { Server } from "./server.ts";
 import { createService, type Service } from "./service.ts";
-import { stderrLogger } from "./stderr_logger.ts";
+import { stderrLogger } from "./runtime/stderr_logger.ts";
 import { isDurable, OpenStoreError, openStoreOrWait } from "./store/open_store.ts";
-import { systemRuntime } from "./system_runtime.ts";
+import { systemRuntime } from "./runtime/system_runtime.ts";
 
 /**
  * The steps of a shutdown, in milliseconds after the signal. Deno Deploy ends a process after 5,000. Until
@@ -41,7 +41,7 @@ export async function serve(
     isDurable: isDurable(config.kvPath),
     addresses: config.addresses,
     // Loaded only if telemetry is on.
-    telemetry: config.telemetry ? (await import("./telemetry.ts")).telemetry : undefined,
+    telemetry: config.telemetry ? (await import("./telemetry/telemetry.ts")).telemetry : undefined,
   });
   let server: Server;
   try {

@@ -3,12 +3,12 @@
  * read.
  */
 
-import { type Runtime, sleep } from "./runtime.ts";
+import { type Runtime, sleep } from "./runtime/runtime.ts";
 import { errorResponse } from "./http/errors.ts";
 import { type RequestHandler, responseOf } from "./http/handler.ts";
 import { abandonedBodies, isBodyBounded } from "./http/request_body.ts";
 import { malformedHost } from "./http/request_target.ts";
-import { type Logger, reasonOf } from "./logger.ts";
+import { type Logger, reasonOf } from "./runtime/logger.ts";
 
 /** Delay before the server listens again after it failed to accept a connection, in milliseconds. */
 const LISTEN_AGAIN_MS = 100;

@@ -2,19 +2,19 @@ import type { CreatePetOutcome } from "./commands/create_pet.ts";
 import { SingleFlight } from "./commands/single_flight.ts";
 import { BodyCancellation } from "./http/body_cancellation.ts";
 import { createHandler, type RequestHandler } from "./http/handler.ts";
-import type { BaseAddresses } from "./http/openapi.ts";
+import type { BaseAddresses } from "./http/docs/openapi.ts";
 import { RateLimiter } from "./http/rate_limiter.ts";
 import { RefusedCredentials } from "./http/refused_credentials.ts";
-import type { Runtime } from "./runtime.ts";
-import { Appender } from "./log/appender.ts";
+import type { Runtime } from "./runtime/runtime.ts";
+import { Appender } from "./append/appender.ts";
 import { HeadReader } from "./log/head_reader.ts";
 import { project } from "./projections/project.ts";
 import { KeyReader } from "./projections/key_reader.ts";
 import { PetReader } from "./projections/pet_reader.ts";
-import type { Logger } from "./logger.ts";
+import type { Logger } from "./runtime/logger.ts";
 import { BoundedStore } from "./store/bounded_store.ts";
 import type { Store } from "./store/store.ts";
-import type { Telemetry } from "./telemetry.ts";
+import type { Telemetry } from "./telemetry/telemetry.ts";
 
 /** One instance of the service. Production, tools and tests wire the same parts. */
 export interface Service {

@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { ConfigError, readServiceConfig, type ServiceConfig } from "../src/config.ts";
-import { permitted } from "./permitted.ts";
+import { permitted } from "./support/permitted.ts";
 
 Deno.test({
   name: "readServiceConfig() reads the origins of CORS_ORIGINS, and none where it is not set",

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { permitted } from "./permitted.ts";
-import { runTask } from "./run_task.ts";
+import { permitted } from "./support/permitted.ts";
+import { runTask } from "./support/run_task.ts";
 
 const ignore = !permitted("run", "env");
 

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { permitted } from "./permitted.ts";
+import { permitted } from "./support/permitted.ts";
 
 const ROOT = new URL("../", import.meta.url);
 
@@ -16,7 +16,7 @@ Deno.test({
   ignore: !permitted("read"),
   fn: async () => {
     const names: string[] = [];
-    for (const path of ["src/config.ts", "scripts/dev_server.ts"]) {
+    for (const path of ["src/config.ts", "scripts/cli/dev_server.ts"]) {
       const source = await Deno.readTextFile(new URL(path, ROOT));
       const found = source.matchAll(
         /(?:read|readAddress|Deno\.env\.set)\("([A-Z_]+)"|_VARIABLE = "([A-Z_]+)"/g,

@@ -1,10 +1,10 @@
 import { DatabaseSync } from "node:sqlite";
 import { assertEquals, assertLess, assertMatch, assertRejects } from "@std/assert";
 import { EMPTY_HEAD, encodeHead } from "../src/log/head.ts";
-import { permitted } from "./permitted.ts";
-import { runTask, spawnTask } from "./run_task.ts";
-import { readLines } from "./service_process.ts";
-import { TempStore } from "./temp_store.ts";
+import { permitted } from "./support/permitted.ts";
+import { runTask, spawnTask } from "./support/run_task.ts";
+import { readLines } from "./support/service_process.ts";
+import { TempStore } from "./support/temp_store.ts";
 
 const ignore = !permitted("env", "net", "read", "run", "write");
 

@@ -2,13 +2,13 @@
 
 import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
 import { decodeEvent, GENESIS_HASH } from "../events/event.ts";
-import { audit } from "../src/audit.ts";
+import { audit } from "../src/maintenance/audit.ts";
 import { readHead } from "../src/log/head.ts";
-import { sha256Hex } from "../src/sha256.ts";
-import { permitted } from "./permitted.ts";
-import { runTask } from "./run_task.ts";
-import { ServiceProcess } from "./service_process.ts";
-import { TempStore } from "./temp_store.ts";
+import { sha256Hex } from "../src/encoding/sha256.ts";
+import { permitted } from "./support/permitted.ts";
+import { runTask } from "./support/run_task.ts";
+import { ServiceProcess } from "./support/service_process.ts";
+import { TempStore } from "./support/temp_store.ts";
 
 const ignore = !permitted("env", "net", "read", "run", "write");
 

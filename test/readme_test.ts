@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { permitted } from "./permitted.ts";
-import { ServiceProcess } from "./service_process.ts";
-import { TempStore } from "./temp_store.ts";
+import { permitted } from "./support/permitted.ts";
+import { ServiceProcess } from "./support/service_process.ts";
+import { TempStore } from "./support/temp_store.ts";
 
 const ROOT = new URL("../", import.meta.url);
 

@@ -1,7 +1,7 @@
 import { assertEquals, assertLess, assertMatch } from "@std/assert";
-import { runTask } from "./run_task.ts";
-import { ServiceProcess } from "./service_process.ts";
-import { permitted } from "./permitted.ts";
+import { runTask } from "./support/run_task.ts";
+import { ServiceProcess } from "./support/service_process.ts";
+import { permitted } from "./support/permitted.ts";
 
 Deno.test({
   name:

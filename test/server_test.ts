@@ -1,12 +1,12 @@
 import { assertEquals, assertLess, assertStringIncludes } from "@std/assert";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../src/http/request_body.ts";
-import { http2Request } from "./http2_request.ts";
-import { permitted } from "./permitted.ts";
-import { connect, until } from "./raw_connection.ts";
-import { serveOnSocket } from "./http/test_each_way.ts";
-import { ServiceProcess } from "./service_process.ts";
-import { TempStore } from "./temp_store.ts";
-import { openTestService, type TestService } from "./test_service.ts";
+import { http2Request } from "./support/http2_request.ts";
+import { permitted } from "./support/permitted.ts";
+import { connect, until } from "./support/raw_connection.ts";
+import { serveOnSocket } from "./support/test_each_way.ts";
+import { ServiceProcess } from "./support/service_process.ts";
+import { TempStore } from "./support/temp_store.ts";
+import { openTestService, type TestService } from "./support/test_service.ts";
 
 const REX = '{"name":"Rex","categoryId":1}';
 

@@ -1,14 +1,14 @@
 import type { EventMetadata } from "../../events/event.ts";
 import { encodePet, type NewPet, type Pet } from "../../events/pet.ts";
 import { ServiceError } from "../service_error.ts";
-import type { Runtime } from "../runtime.ts";
-import type { Appender, Command } from "../log/appender.ts";
-import { formatTimestamp } from "../format_timestamp.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import type { Appender, Command } from "../append/appender.ts";
+import { formatTimestamp } from "../encoding/format_timestamp.ts";
 import type { Head } from "../log/head.ts";
 import type { HeadReader } from "../log/head_reader.ts";
 import type { KeyReader } from "../projections/key_reader.ts";
 import type { PetReader } from "../projections/pet_reader.ts";
-import { sha256Hex } from "../sha256.ts";
+import { sha256Hex } from "../encoding/sha256.ts";
 import type { SingleFlight } from "./single_flight.ts";
 
 export interface CreatePetDeps {

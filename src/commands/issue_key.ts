@@ -1,8 +1,8 @@
 import { type EventBody, type EventMetadata, OPERATOR } from "../../events/event.ts";
-import { newToken } from "../api_key.ts";
-import type { Runtime } from "../runtime.ts";
-import type { Appender } from "../log/appender.ts";
-import { sha256Hex } from "../sha256.ts";
+import { newToken } from "../projections/api_key.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import type { Appender } from "../append/appender.ts";
+import { sha256Hex } from "../encoding/sha256.ts";
 
 export interface IssuedKey {
   id: string;

@@ -1,7 +1,7 @@
 import { OPERATOR } from "../../events/event.ts";
-import type { ApiKey } from "../api_key.ts";
-import type { Runtime } from "../runtime.ts";
-import type { Appender } from "../log/appender.ts";
+import type { ApiKey } from "../projections/api_key.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import type { Appender } from "../append/appender.ts";
 import { listKeys } from "../projections/key_reader.ts";
 import type { Store } from "../store/store.ts";
 

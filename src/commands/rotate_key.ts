@@ -1,7 +1,7 @@
 import { OPERATOR } from "../../events/event.ts";
-import { type ApiKey, stateOf } from "../api_key.ts";
-import type { Runtime } from "../runtime.ts";
-import type { Appender } from "../log/appender.ts";
+import { type ApiKey, stateOf } from "../projections/api_key.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import type { Appender } from "../append/appender.ts";
 import { listKeys } from "../projections/key_reader.ts";
 import type { Store } from "../store/store.ts";
 import { type IssuedKey, newKey, type ShowKey } from "./issue_key.ts";

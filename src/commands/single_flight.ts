@@ -1,6 +1,6 @@
 import { ServiceError } from "../service_error.ts";
-import type { Runtime } from "../runtime.ts";
-import { APPEND_LIMIT_MS } from "../log/appender.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { APPEND_LIMIT_MS } from "../append/appender.ts";
 
 /** Maximum total wait for calls with the same key, in milliseconds. */
 export const SINGLE_FLIGHT_LIMIT_MS = APPEND_LIMIT_MS;

@@ -3,7 +3,7 @@
  */
 
 import { ifNoneMatch } from "@std/http/etag";
-import { sha256Hex } from "../sha256.ts";
+import { sha256Hex } from "../encoding/sha256.ts";
 import type { HttpResponse } from "./http_response.ts";
 
 const TAG_DIGITS = 32;

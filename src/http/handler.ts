@@ -1,9 +1,9 @@
 /** Handles a request: routes it, checks its credentials, runs its operation and builds the response. */
 
-import type { ApiKey } from "../api_key.ts";
+import type { ApiKey } from "../projections/api_key.ts";
 import type { CreatePetDeps, CreatePetRequest } from "../commands/create_pet.ts";
 import { ServiceError } from "../service_error.ts";
-import { type Logger, reasonOf } from "../logger.ts";
+import { type Logger, reasonOf } from "../runtime/logger.ts";
 import type { HttpResponse } from "./http_response.ts";
 import type { BodyCancellation } from "./body_cancellation.ts";
 import { byteStream } from "./byte_stream.ts";

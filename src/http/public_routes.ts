@@ -1,8 +1,8 @@
 /** The routes outside /v1, which need no key: handlers of GET and HEAD, by path. */
 
 import type { HttpResponse } from "./http_response.ts";
-import { docsPage } from "./docs_page.ts";
-import { type BaseAddresses, describeInterface } from "./openapi.ts";
+import { docsPage } from "./docs/docs_page.ts";
+import { type BaseAddresses, describeInterface } from "./docs/openapi.ts";
 import { answerToHealth, answerToReadiness, type ReadinessDeps } from "./probes.ts";
 import { StaticAsset } from "./static_asset.ts";
 

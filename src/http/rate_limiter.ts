@@ -1,6 +1,6 @@
 /** Limits the requests of each API key on one instance. Instances do not share their counts. */
 
-import { type Runtime, sleep } from "../runtime.ts";
+import { type Runtime, sleep } from "../runtime/runtime.ts";
 
 /** Highest configurable rate, in requests per second. */
 export const RATE_LIMIT_MAX = 1_000_000;

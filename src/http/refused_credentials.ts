@@ -1,6 +1,6 @@
-import type { Runtime } from "../runtime.ts";
-import { redactKeys } from "../redact_keys.ts";
-import type { Logger } from "../logger.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { redactKeys } from "../runtime/redact_keys.ts";
+import type { Logger } from "../runtime/logger.ts";
 
 /** Minimum time between two reports, in milliseconds. */
 export const REPORT_INTERVAL_MS = 10_000;

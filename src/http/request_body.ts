@@ -1,4 +1,4 @@
-import type { Runtime } from "../runtime.ts";
+import type { Runtime } from "../runtime/runtime.ts";
 import type { BodyCancellation } from "./body_cancellation.ts";
 import { type ErrorCode, HttpError } from "./errors.ts";
 

@@ -1,5 +1,5 @@
 import { ServiceError } from "../service_error.ts";
-import { backoffMs, type Runtime } from "../runtime.ts";
+import { backoffMs, type Runtime } from "../runtime/runtime.ts";
 import type { Store } from "../store/store.ts";
 import { HeadLostError, type HeadReader } from "./head_reader.ts";
 import { readWholeLog, type WholeLine } from "./read_whole_log.ts";

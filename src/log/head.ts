@@ -4,7 +4,7 @@ import { z } from "zod";
 import { Sha256Hex } from "../../events/api_key.ts";
 import { GENESIS_HASH } from "../../events/event.ts";
 import { ServiceError } from "../service_error.ts";
-import { HEAD_KEY, isRestoreMark } from "../store/keyspace.ts";
+import { HEAD_KEY, isRestoreMark } from "../keyspace.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
 
 const Count = z.int().min(0);

@@ -1,7 +1,7 @@
 import { ServiceError } from "../service_error.ts";
-import type { Runtime } from "../runtime.ts";
-import type { Logger } from "../logger.ts";
-import { HEAD_KEY } from "../store/keyspace.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import type { Logger } from "../runtime/logger.ts";
+import { HEAD_KEY } from "../keyspace.ts";
 import type { Store } from "../store/store.ts";
 import { type Head, type HeadEntry, headEntryOf } from "./head.ts";
 

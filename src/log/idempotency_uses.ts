@@ -1,4 +1,4 @@
-import { IDEMPOTENCY_LIFETIME_MS } from "../idempotency_lifetime.ts";
+import { IDEMPOTENCY_LIFETIME_MS } from "./idempotency_lifetime.ts";
 import { doubled, NAME_WORDS, NAMES_LIMIT, NameTable } from "./name_table.ts";
 
 /**

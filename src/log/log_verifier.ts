@@ -7,9 +7,9 @@ import {
   OPERATOR,
   type RecordedEvent,
 } from "../../events/event.ts";
-import { IDEMPOTENCY_LIFETIME_MS } from "../idempotency_lifetime.ts";
-import { instantMs } from "../instant_ms.ts";
-import { sha256Hex } from "../sha256.ts";
+import { IDEMPOTENCY_LIFETIME_MS } from "./idempotency_lifetime.ts";
+import { parseTimestamp } from "../encoding/parse_timestamp.ts";
+import { sha256Hex } from "../encoding/sha256.ts";
 import { EMPTY_HEAD, type Head } from "./head.ts";
 import { RecentIds } from "./recent_ids.ts";
 import { CLOCK_TOLERANCE_MS, IdempotencyUses } from "./idempotency_uses.ts";
@@ -189,7 +189,7 @@ export class LogVerifier {
       faults.push(`its actor ${actor} expired at ${textOf(key.expiresAt)}`);
     }
     if (idempotencyKey === undefined) return;
-    const timeMs = instantMs(time);
+    const timeMs = parseTimestamp(time);
     const last = this.#idempotencyUses.add(key.number, idempotencyKey, { position, timeMs });
     if (last === undefined || this.#clockSetBackAt > last.position) return;
     const ageMs = timeMs - last.timeMs;
@@ -247,7 +247,7 @@ function expectOperator({ actor }: RecordedEvent, faults: string[]): void {
 }
 
 function isReached(instant: number, time: string): boolean {
-  return instant !== Infinity && instantMs(time) >= instant;
+  return instant !== Infinity && parseTimestamp(time) >= instant;
 }
 
 function textOf(instant: number): string {

@@ -1,4 +1,4 @@
-import { logKey } from "../store/keyspace.ts";
+import { logKey } from "../keyspace.ts";
 import { scan } from "../store/scan.ts";
 import type { Store } from "../store/store.ts";
 

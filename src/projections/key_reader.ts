@@ -1,9 +1,9 @@
-import { type ApiKey, type ApiKeyState, isToken, stateOf } from "../api_key.ts";
+import { type ApiKey, type ApiKeyState, isToken, stateOf } from "./api_key.ts";
 import { ServiceError } from "../service_error.ts";
-import type { Runtime } from "../runtime.ts";
+import type { Runtime } from "../runtime/runtime.ts";
 import type { Head } from "../log/head.ts";
-import { sha256Hex } from "../sha256.ts";
-import { keyByTokenKey, projectionKey } from "../store/keyspace.ts";
+import { sha256Hex } from "../encoding/sha256.ts";
+import { keyByTokenKey, projectionKey } from "../keyspace.ts";
 import { scan } from "../store/scan.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
 

@@ -7,7 +7,7 @@ import {
   petKey,
   projectionKey,
   type ProjectionRecord,
-} from "../store/keyspace.ts";
+} from "../keyspace.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
 import { BLOCK_SIZE, PetCache } from "./pet_cache.ts";
 

@@ -1,15 +1,15 @@
 import { assertNever } from "../../events/assert_never.ts";
 import type { RecordedEvent } from "../../events/event.ts";
 import { encodePet } from "../../events/pet.ts";
-import { encodeUtf8Pooled } from "../encode_utf8_pooled.ts";
-import { IDEMPOTENCY_LIFETIME_MS } from "../idempotency_lifetime.ts";
+import { encodeUtf8Pooled } from "../encoding/encode_utf8_pooled.ts";
+import { IDEMPOTENCY_LIFETIME_MS } from "../log/idempotency_lifetime.ts";
 import {
   keyByTokenKey,
   petByIdempotencyKeyKey,
   petByStatusKey,
   petKey,
   type ProjectionRecord,
-} from "../store/keyspace.ts";
+} from "../keyspace.ts";
 
 /**
  * The only projection function: returns the records that an event adds to the projections. The live writer,

@@ -1,7 +1,7 @@
 import { ServiceError } from "../service_error.ts";
-import { backoffMs, type Runtime, sleep } from "../runtime.ts";
-import { type Logger, reasonOf } from "../logger.ts";
-import { HEAD_KEY } from "./keyspace.ts";
+import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";
+import { type Logger, reasonOf } from "../runtime/logger.ts";
+import { HEAD_KEY } from "../keyspace.ts";
 import type { Commit, ListOptions, Store, StoreEntry } from "./store.ts";
 
 /** Time limit of one store call, including the retries of a read. */

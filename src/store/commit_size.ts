@@ -1,4 +1,4 @@
-import { keyBytes } from "./keyspace.ts";
+import { keyBytes } from "../keyspace.ts";
 import {
   COMMIT_BYTES_LIMIT,
   COMMIT_KEY_BYTES_LIMIT,

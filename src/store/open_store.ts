@@ -1,8 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
-import { reasonOf } from "../logger.ts";
-import { HEAD_KEY, isRestoreMark, LOG_PREFIX } from "./keyspace.ts";
-import { KvStore } from "./kv_store.ts";
-import { RemoteStore, StoreRefusedError } from "./remote_store.ts";
+import { reasonOf } from "../runtime/logger.ts";
+import { HEAD_KEY, isRestoreMark, LOG_PREFIX } from "../keyspace.ts";
+import { KvStore } from "./deno_kv/kv_store.ts";
+import { RemoteStore, StoreRefusedError } from "./deno_kv/remote_store.ts";
 import type { Store } from "./store.ts";
 
 /** The store cannot be opened, or it is not ours. The message names the store and the reason, on one line. */

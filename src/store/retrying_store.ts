@@ -1,4 +1,4 @@
-import { backoffMs, type Runtime, sleep } from "../runtime.ts";
+import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";
 import type { Commit, ListOptions, Store, StoreEntry } from "./store.ts";
 
 /** How long a tool retries a read on a busy store. */

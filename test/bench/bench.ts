@@ -4,7 +4,7 @@
  *     deno task bench [--quick] [--only PART,…] [--soak MINUTES] [--json FILE]
  */
 
-import { EXIT, runTool, UsageError } from "../../scripts/run_tool.ts";
+import { EXIT, runTool, UsageError } from "../../scripts/cli/run_tool.ts";
 import { fillStore } from "./fill_store.ts";
 import { benchGrowth } from "./growth_bench.ts";
 import { benchHttp, type HttpRow } from "./http_bench.ts";

@@ -2,7 +2,7 @@ import type { NewPet } from "../../events/pet.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { createService } from "../../src/service.ts";
 import { openStore } from "../../src/store/open_store.ts";
-import { systemRuntime } from "../../src/system_runtime.ts";
+import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 
 const STATUSES = ["available", "pending", "sold", undefined] as const;
 

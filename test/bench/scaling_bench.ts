@@ -5,12 +5,12 @@
  *     deno task bench:scaling [--quick]
  */
 
-import { EXIT, runTool } from "../../scripts/run_tool.ts";
+import { EXIT, runTool } from "../../scripts/cli/run_tool.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { createService } from "../../src/service.ts";
 import { openStore } from "../../src/store/open_store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { systemRuntime } from "../../src/system_runtime.ts";
+import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { DENOKV_VARIABLE, DenokvServer } from "../denokv/denokv_server.ts";
 import { installDenokv } from "../denokv/install_denokv.ts";
 import { examplePet } from "./fill_store.ts";

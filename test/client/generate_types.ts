@@ -4,7 +4,7 @@
  *     deno run -A test/client/generate_types.ts
  */
 
-import { describeInterface } from "../../src/http/openapi.ts";
+import { describeInterface } from "../../src/http/docs/openapi.ts";
 
 export const TYPES = new URL("openapi_types.d.ts", import.meta.url);
 

@@ -1,8 +1,8 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { serveOnSocket } from "../http/test_each_way.ts";
-import { permitted } from "../permitted.ts";
+import { serveOnSocket } from "../support/test_each_way.ts";
+import { permitted } from "../support/permitted.ts";
 import { readHead } from "../../src/log/head.ts";
-import { openTestService, type TestService } from "../test_service.ts";
+import { openTestService, type TestService } from "../support/test_service.ts";
 import { generateTypes, TYPES } from "./generate_types.ts";
 import { petClient } from "./pet_client.ts";
 

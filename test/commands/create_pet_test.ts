@@ -2,9 +2,9 @@
 
 import { assertEquals } from "@std/assert";
 import { issueKey } from "../../src/commands/issue_key.ts";
-import { IDEMPOTENCY_LIFETIME_MS } from "../../src/idempotency_lifetime.ts";
-import { assertRefused } from "../http/test_each_way.ts";
-import { openTestService, type TestService } from "../test_service.ts";
+import { IDEMPOTENCY_LIFETIME_MS } from "../../src/log/idempotency_lifetime.ts";
+import { assertRefused } from "../support/test_each_way.ts";
+import { openTestService, type TestService } from "../support/test_service.ts";
 
 const REX = { name: "Rex", categoryId: 1 };
 

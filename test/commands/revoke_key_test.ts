@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
 import { createService } from "../../src/service.ts";
-import { FakeRuntime } from "../fake_runtime.ts";
-import { openTestService } from "../test_service.ts";
+import { FakeRuntime } from "../support/fake_runtime.ts";
+import { openTestService } from "../support/test_service.ts";
 
 Deno.test("revokeKey() ends the key at once, also where the clock is ahead of the instance's", async () => {
   await using service = await openTestService();

@@ -4,7 +4,7 @@ import { readLog } from "../../src/log/read_log.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
 import { rotateKey, UnrotatableKeyError } from "../../src/commands/rotate_key.ts";
-import { openTestService, type TestService } from "../test_service.ts";
+import { openTestService, type TestService } from "../support/test_service.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -5,7 +5,7 @@ import {
   SingleFlight,
 } from "../../src/commands/single_flight.ts";
 import { ServiceError } from "../../src/service_error.ts";
-import { FakeRuntime } from "../fake_runtime.ts";
+import { FakeRuntime } from "../support/fake_runtime.ts";
 
 const neverStarted = () => Promise.reject(new Error("started"));
 

@@ -6,9 +6,9 @@
  */
 
 import { assertEquals } from "@std/assert";
-import { permitted } from "../permitted.ts";
-import { runTask } from "../run_task.ts";
-import { ServiceProcess } from "../service_process.ts";
+import { permitted } from "../support/permitted.ts";
+import { runTask } from "../support/run_task.ts";
+import { ServiceProcess } from "../support/service_process.ts";
 
 const HERE = new URL(".", import.meta.url).pathname;
 const CACHE = new URL("../../.cache/contract", import.meta.url).pathname;

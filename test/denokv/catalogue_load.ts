@@ -12,8 +12,8 @@ import { ServiceError } from "../../src/service_error.ts";
 import { readLog } from "../../src/log/read_log.ts";
 import { createService, type Service } from "../../src/service.ts";
 import { openStore } from "../../src/store/open_store.ts";
-import { sha256Hex } from "../../src/sha256.ts";
-import { systemRuntime } from "../../src/system_runtime.ts";
+import { sha256Hex } from "../../src/encoding/sha256.ts";
+import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import type { DenokvServer } from "./denokv_server.ts";
 
 /** Longest time that anybody waits for an answer, whatever becomes of store and service. */

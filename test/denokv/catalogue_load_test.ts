@@ -1,8 +1,8 @@
 import { assertEquals, assertGreater } from "@std/assert";
 import { issueKey } from "../../src/commands/issue_key.ts";
-import { freePort } from "../free_port.ts";
-import { runTask } from "../run_task.ts";
-import { ServiceProcess } from "../service_process.ts";
+import { freePort } from "../support/free_port.ts";
+import { runTask } from "../support/run_task.ts";
+import { ServiceProcess } from "../support/service_process.ts";
 import { CatalogueLoad, type Faults, openOperator } from "./catalogue_load.ts";
 import { CuttingProxy } from "./cutting_proxy.ts";
 import { denokvProgram, DenokvServer } from "./denokv_server.ts";

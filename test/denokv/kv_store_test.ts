@@ -1,5 +1,5 @@
-import { KvStore } from "../../src/store/kv_store.ts";
-import { testStoreContract } from "../store/store_contract.ts";
+import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
+import { testStoreContract } from "../support/store_contract.ts";
 import { denokvProgram, DenokvServer } from "./denokv_server.ts";
 
 testStoreContract({

@@ -2,11 +2,11 @@ import { assertEquals, assertGreater, assertLess, assertMatch } from "@std/asser
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { createService } from "../../src/service.ts";
 import { openStore } from "../../src/store/open_store.ts";
-import { systemRuntime } from "../../src/system_runtime.ts";
-import { runTask } from "../run_task.ts";
+import { systemRuntime } from "../../src/runtime/system_runtime.ts";
+import { runTask } from "../support/run_task.ts";
 import { CuttingProxy } from "./cutting_proxy.ts";
 import { denokvProgram, DenokvServer } from "./denokv_server.ts";
-import { ServiceProcess } from "../service_process.ts";
+import { ServiceProcess } from "../support/service_process.ts";
 
 const ignore = denokvProgram() === undefined;
 

@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { runReplayLoad } from "../replay_load/replay_load.ts";
-import { runTask, spawnTask } from "../run_task.ts";
-import { readLines, ServiceProcess } from "../service_process.ts";
+import { runTask, spawnTask } from "../support/run_task.ts";
+import { readLines, ServiceProcess } from "../support/service_process.ts";
 import { denokvProgram, DenokvServer } from "./denokv_server.ts";
 
 const ignore = denokvProgram() === undefined;

@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { readHead } from "../../src/log/head.ts";
-import { spawnScript } from "../run_task.ts";
-import { ServiceProcess } from "../service_process.ts";
-import { TempStore } from "../temp_store.ts";
+import { spawnScript } from "../support/run_task.ts";
+import { ServiceProcess } from "../support/service_process.ts";
+import { TempStore } from "../support/temp_store.ts";
 import { Ledger } from "./ledger.ts";
 
 const PARALLEL = 16;

@@ -1,5 +1,5 @@
 import { assert } from "@std/assert";
-import { permitted } from "../permitted.ts";
+import { permitted } from "../support/permitted.ts";
 import { killRounds } from "./kill_rounds.ts";
 
 Deno.test({

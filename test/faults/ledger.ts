@@ -1,10 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
-import { audit } from "../../src/audit.ts";
+import { audit } from "../../src/maintenance/audit.ts";
 import { GENESIS_HASH } from "../../events/event.ts";
 import { readWholeLog } from "../../src/log/read_whole_log.ts";
-import { sha256Hex } from "../../src/sha256.ts";
-import type { ServiceProcess } from "../service_process.ts";
-import type { TempStore } from "../temp_store.ts";
+import { sha256Hex } from "../../src/encoding/sha256.ts";
+import type { ServiceProcess } from "../support/service_process.ts";
+import type { TempStore } from "../support/temp_store.ts";
 
 /** Longest time that a client waits for an answer, in milliseconds; a stopped process gives none. */
 const RETRY_LIMIT_MS = 20_000;

@@ -1,9 +1,9 @@
 /** What becomes of a service whose store file cannot be written for a while. */
 
 import { assert, assertEquals } from "@std/assert";
-import { permitted } from "../permitted.ts";
-import { ServiceProcess } from "../service_process.ts";
-import { TempStore } from "../temp_store.ts";
+import { permitted } from "../support/permitted.ts";
+import { ServiceProcess } from "../support/service_process.ts";
+import { TempStore } from "../support/temp_store.ts";
 import { Disk, run } from "./disk.ts";
 import { Ledger } from "./ledger.ts";
 

@@ -2,8 +2,8 @@ import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert"
 import { ENTITY_TAG_PATTERN } from "../../src/http/conditional_read.ts";
 import { createService } from "../../src/service.ts";
 import type { Store } from "../../src/store/store.ts";
-import { clientOf, openTestService, type TestService } from "../test_service.ts";
-import { assertError, testEachWay } from "./test_each_way.ts";
+import { clientOf, openTestService, type TestService } from "../support/test_service.ts";
+import { assertError, testEachWay } from "../support/test_each_way.ts";
 
 const REX = { name: "Rex", categoryId: 1 };
 

@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { createService } from "../../src/service.ts";
-import { chromiumPath, launchChromium } from "../chromium.ts";
-import { openTestService } from "../test_service.ts";
-import { serveOnSocket } from "./test_each_way.ts";
+import { chromiumPath, launchChromium } from "../support/chromium.ts";
+import { openTestService } from "../support/test_service.ts";
+import { serveOnSocket } from "../support/test_each_way.ts";
 
 const chromium = chromiumPath();
 

@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { createService } from "../../src/service.ts";
-import { describedAnswer } from "../assert_described.ts";
-import { openTestService, type TestService } from "../test_service.ts";
+import { describedAnswer } from "../support/assert_described.ts";
+import { openTestService, type TestService } from "../support/test_service.ts";
 
 const ORIGIN = "https://shop.example";
 const STRANGER = "https://other.example";

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
-import { assertRefused, testEachWay } from "./test_each_way.ts";
+import { assertRefused, testEachWay } from "../support/test_each_way.ts";
 
 const MISSING = { status: 401, code: "missing_credentials" };
 const INVALID = { status: 401, code: "invalid_credentials" };

@@ -1,15 +1,15 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { newToken } from "../../src/api_key.ts";
+import { newToken } from "../../src/projections/api_key.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
-import { APPEND_LIMIT_MS } from "../../src/log/appender.ts";
+import { APPEND_LIMIT_MS } from "../../src/append/appender.ts";
 import { EMPTY_HEAD, encodeHead, type Head, readHead } from "../../src/log/head.ts";
 import { HEAD_RECENT_MS } from "../../src/log/head_reader.ts";
 import { createService } from "../../src/service.ts";
-import { HEAD_KEY } from "../../src/store/keyspace.ts";
+import { HEAD_KEY } from "../../src/keyspace.ts";
 import type { Mutation, Store } from "../../src/store/store.ts";
-import { openTestService } from "../test_service.ts";
-import { assertError, assertRefused, testEachWay } from "./test_each_way.ts";
+import { openTestService } from "../support/test_service.ts";
+import { assertError, assertRefused, testEachWay } from "../support/test_each_way.ts";
 
 const REX = { name: "Rex", categoryId: 1 };
 

@@ -1,9 +1,9 @@
 /** Each rule of the interface, under its number there. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { newToken } from "../../src/api_key.ts";
-import type { TestService } from "../test_service.ts";
-import { assertRefused, testEachWay } from "./test_each_way.ts";
+import { newToken } from "../../src/projections/api_key.ts";
+import type { TestService } from "../support/test_service.ts";
+import { assertRefused, testEachWay } from "../support/test_each_way.ts";
 
 const REX = { name: "Rex", categoryId: 1 };
 

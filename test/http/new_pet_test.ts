@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { NAME_MAX_LENGTH } from "../../events/pet.ts";
-import { assertRefused, testEachWay } from "./test_each_way.ts";
+import { assertRefused, testEachWay } from "../support/test_each_way.ts";
 
 const INVALID_BODY = { status: 400, code: "invalid_body" };
 const MALFORMED_BODY = { status: 400, code: "malformed_body" };

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { assertRefused, testEachWay } from "./test_each_way.ts";
+import { assertRefused, testEachWay } from "../support/test_each_way.ts";
 
 const INVALID_PARAMETER = { status: 400, code: "invalid_parameter" };
 

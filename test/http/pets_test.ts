@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import type { TestService } from "../test_service.ts";
-import { assertRefused, testEachWay } from "./test_each_way.ts";
+import type { TestService } from "../support/test_service.ts";
+import { assertRefused, testEachWay } from "../support/test_each_way.ts";
 
 const REX = { name: "Rex", categoryId: 1 };
 const STATUSES = ["available", "pending", "sold", undefined];

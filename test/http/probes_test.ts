@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { createService } from "../../src/service.ts";
-import { KvStore } from "../../src/store/kv_store.ts";
+import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { FakeRuntime } from "../fake_runtime.ts";
+import { FakeRuntime } from "../support/fake_runtime.ts";
 
 /** Asks a service on that store, without a key. */
 async function ask(

@@ -7,9 +7,9 @@ import {
   RATE_LIMIT_MAX,
   RateLimiter,
 } from "../../src/http/rate_limiter.ts";
-import { FakeRuntime } from "../fake_runtime.ts";
-import { openTestService, type TestService } from "../test_service.ts";
-import { assertRefused } from "./test_each_way.ts";
+import { FakeRuntime } from "../support/fake_runtime.ts";
+import { openTestService, type TestService } from "../support/test_service.ts";
+import { assertRefused } from "../support/test_each_way.ts";
 
 const REX = { name: "Rex", categoryId: 1 };
 const LIMITED = { status: 429, code: "rate_limited" };

@@ -2,11 +2,11 @@ import { assert, assertEquals } from "@std/assert";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
 import { RefusedCredentials } from "../../src/http/refused_credentials.ts";
-import { FakeRuntime } from "../fake_runtime.ts";
-import { permitted } from "../permitted.ts";
-import { ServiceProcess } from "../service_process.ts";
-import { TempStore } from "../temp_store.ts";
-import { openTestService } from "../test_service.ts";
+import { FakeRuntime } from "../support/fake_runtime.ts";
+import { permitted } from "../support/permitted.ts";
+import { ServiceProcess } from "../support/service_process.ts";
+import { TempStore } from "../support/temp_store.ts";
+import { openTestService } from "../support/test_service.ts";
 
 interface Reported {
   refused: number;

@@ -1,10 +1,15 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../src/http/request_body.ts";
 import { readHead } from "../../src/log/head.ts";
-import { permitted } from "../permitted.ts";
-import { openTestService, type TestService } from "../test_service.ts";
-import { connect, type RawConnection, until } from "../raw_connection.ts";
-import { assertError, assertRefused, serveOnSocket, testEachWay } from "./test_each_way.ts";
+import { permitted } from "../support/permitted.ts";
+import { openTestService, type TestService } from "../support/test_service.ts";
+import { connect, type RawConnection, until } from "../support/raw_connection.ts";
+import {
+  assertError,
+  assertRefused,
+  serveOnSocket,
+  testEachWay,
+} from "../support/test_each_way.ts";
 
 const REX = '{"name":"Rex","categoryId":1}';
 const TOO_LARGE = { status: 413, code: "body_too_large" };

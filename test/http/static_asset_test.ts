@@ -3,11 +3,11 @@ import { request } from "node:http";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { ENTITY_TAG_PATTERN } from "../../src/http/conditional_read.ts";
 import { StaticAsset } from "../../src/http/static_asset.ts";
-import { permitted } from "../permitted.ts";
-import { ServiceProcess } from "../service_process.ts";
-import { TempStore } from "../temp_store.ts";
-import { openTestService } from "../test_service.ts";
-import { serveOnSocket } from "./test_each_way.ts";
+import { permitted } from "../support/permitted.ts";
+import { ServiceProcess } from "../support/service_process.ts";
+import { TempStore } from "../support/temp_store.ts";
+import { openTestService } from "../support/test_service.ts";
+import { serveOnSocket } from "../support/test_each_way.ts";
 
 const DECODERS: Record<string, (bytes: Uint8Array) => Uint8Array> = {
   identity: (bytes) => bytes,

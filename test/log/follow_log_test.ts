@@ -3,9 +3,9 @@ import { encodeHead } from "../../src/log/head.ts";
 import { HeadLostError } from "../../src/log/head_reader.ts";
 import { FOLLOW_INTERVAL_MS, followLog } from "../../src/log/follow_log.ts";
 import { LogDamagedError } from "../../src/log/read_whole_log.ts";
-import { HEAD_KEY, logKey } from "../../src/store/keyspace.ts";
+import { HEAD_KEY, logKey } from "../../src/keyspace.ts";
 import type { Store } from "../../src/store/store.ts";
-import { openTestService, type TestService } from "../test_service.ts";
+import { openTestService, type TestService } from "../support/test_service.ts";
 
 /** Follows the log of a service; what came so far stands in `positions`. */
 function follow(service: TestService, range: { from: number; to?: number }) {

@@ -7,10 +7,10 @@ import {
   HeadLostError,
   HeadReader,
 } from "../../src/log/head_reader.ts";
-import { KvStore } from "../../src/store/kv_store.ts";
-import { HEAD_KEY } from "../../src/store/keyspace.ts";
-import { FakeRuntime } from "../fake_runtime.ts";
-import { ScriptedStore } from "../store/scripted_store.ts";
+import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
+import { HEAD_KEY } from "../../src/keyspace.ts";
+import { FakeRuntime } from "../support/fake_runtime.ts";
+import { ScriptedStore } from "../support/scripted_store.ts";
 
 async function open() {
   const store = new ScriptedStore(new KvStore(await Deno.openKv(":memory:")));

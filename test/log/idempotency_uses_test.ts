@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { IDEMPOTENCY_LIFETIME_MS } from "../../src/idempotency_lifetime.ts";
+import { IDEMPOTENCY_LIFETIME_MS } from "../../src/log/idempotency_lifetime.ts";
 import { IdempotencyUses, USES_REMEMBERED } from "../../src/log/idempotency_uses.ts";
-import { sha256Hex } from "../../src/sha256.ts";
+import { sha256Hex } from "../../src/encoding/sha256.ts";
 
 /** As different from its neighbours as SHA-256 is, and quicker to compute; half of it is never read. */
 function hashOf(number: number): string {

@@ -1,8 +1,8 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { LINE_LIMIT_BYTES, LogVerifier, splitLines } from "../../src/log/log_verifier.ts";
-import { sha256Hex } from "../../src/sha256.ts";
-import { IMPOSSIBLE_HISTORIES, POSSIBLE_HISTORIES } from "../histories.ts";
-import { linesToBytes, rewritten, sampleLog } from "../sample_log.ts";
+import { sha256Hex } from "../../src/encoding/sha256.ts";
+import { IMPOSSIBLE_HISTORIES, POSSIBLE_HISTORIES } from "../support/histories.ts";
+import { linesToBytes, rewritten, sampleLog } from "../support/sample_log.ts";
 
 const encoder = new TextEncoder();
 const LINES = sampleLog(45);

@@ -1,14 +1,14 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { newToken } from "../../src/api_key.ts";
+import { newToken } from "../../src/projections/api_key.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
 import { ServiceError } from "../../src/service_error.ts";
-import type { ApiKey } from "../../src/api_key.ts";
+import type { ApiKey } from "../../src/projections/api_key.ts";
 import { KeyReader, listKeys } from "../../src/projections/key_reader.ts";
-import { keyByTokenKey, projectionKey } from "../../src/store/keyspace.ts";
+import { keyByTokenKey, projectionKey } from "../../src/keyspace.ts";
 import { LIST_LIMIT } from "../../src/store/store.ts";
-import { ScriptedStore } from "../store/scripted_store.ts";
-import { openTestService } from "../test_service.ts";
+import { ScriptedStore } from "../support/scripted_store.ts";
+import { openTestService } from "../support/test_service.ts";
 
 async function open() {
   let store!: ScriptedStore;

@@ -8,8 +8,8 @@ import { PET_STATUSES, type PetStatus } from "../../events/pet.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import { PetReader } from "../../src/projections/pet_reader.ts";
 import type { Mutation } from "../../src/store/store.ts";
-import { petKey, projectionKey } from "../../src/store/keyspace.ts";
-import { openTestService, type TestService } from "../test_service.ts";
+import { petKey, projectionKey } from "../../src/keyspace.ts";
+import { openTestService, type TestService } from "../support/test_service.ts";
 
 interface Animal {
   id: number;

@@ -5,9 +5,9 @@ import {
   GENESIS_HASH,
   type RecordedEvent,
 } from "../../events/event.ts";
-import { IDEMPOTENCY_LIFETIME_MS } from "../../src/idempotency_lifetime.ts";
+import { IDEMPOTENCY_LIFETIME_MS } from "../../src/log/idempotency_lifetime.ts";
 import { project } from "../../src/projections/project.ts";
-import { sampleLog } from "../sample_log.ts";
+import { sampleLog } from "../support/sample_log.ts";
 
 const TIME = "2026-01-01T00:00:00.000Z";
 const KEY_ID = "01HZZZZZZZ0000000000000002";

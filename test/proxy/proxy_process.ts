@@ -1,6 +1,6 @@
 import { assert } from "@std/assert";
-import { freePort } from "../free_port.ts";
-import { readLines } from "../service_process.ts";
+import { freePort } from "../support/free_port.ts";
+import { readLines } from "../support/service_process.ts";
 
 const README = new URL("../../README.md", import.meta.url);
 const PLACES = ["/usr/sbin/haproxy", "/usr/local/sbin/haproxy"];

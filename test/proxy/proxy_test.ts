@@ -7,9 +7,9 @@
 import { assert, assertEquals } from "@std/assert";
 import { ERRORS } from "../../src/http/errors.ts";
 import { BODY_LIMIT_BYTES } from "../../src/http/request_body.ts";
-import { permitted } from "../permitted.ts";
-import { ServiceProcess } from "../service_process.ts";
-import { TempStore } from "../temp_store.ts";
+import { permitted } from "../support/permitted.ts";
+import { ServiceProcess } from "../support/service_process.ts";
+import { TempStore } from "../support/temp_store.ts";
 import type { HostileCounts, HostileKind, HostileOptions } from "./hostile_clients.ts";
 import { haproxyPath, ProxyProcess } from "./proxy_process.ts";
 

@@ -1,8 +1,8 @@
 /** Replays, some of them killed, while clients read and write on two processes; what clients see is checked. */
 
 import { examplePet, fillStore } from "../bench/fill_store.ts";
-import { spawnScript } from "../run_task.ts";
-import { ServiceProcess } from "../service_process.ts";
+import { spawnScript } from "../support/run_task.ts";
+import { ServiceProcess } from "../support/service_process.ts";
 import { encodePet } from "../../events/pet.ts";
 
 export interface ReplayLoad {

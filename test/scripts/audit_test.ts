@@ -1,10 +1,10 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { HEAD_KEY, petKey, projectionKey } from "../../src/store/keyspace.ts";
-import { permitted } from "../permitted.ts";
-import { runTask } from "../run_task.ts";
-import { changeFile, withSampleFile } from "../sample_file.ts";
-import { linesToBytes } from "../sample_log.ts";
-import { TempStore } from "../temp_store.ts";
+import { HEAD_KEY, petKey, projectionKey } from "../../src/keyspace.ts";
+import { permitted } from "../support/permitted.ts";
+import { runTask } from "../support/run_task.ts";
+import { changeFile, withSampleFile } from "../support/sample_file.ts";
+import { linesToBytes } from "../support/sample_log.ts";
+import { TempStore } from "../support/temp_store.ts";
 
 const ignore = !permitted("run", "read", "write", "env", "net");
 

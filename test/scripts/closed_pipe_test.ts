@@ -1,11 +1,11 @@
 /** A reader that ends early, as in `deno task audit | true`, changes no exit code. */
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { petKey, projectionKey } from "../../src/store/keyspace.ts";
-import { permitted } from "../permitted.ts";
-import { hasBash, runRedirected } from "../run_redirected.ts";
-import { runTask } from "../run_task.ts";
-import { changeFile, withSampleFile } from "../sample_file.ts";
+import { petKey, projectionKey } from "../../src/keyspace.ts";
+import { permitted } from "../support/permitted.ts";
+import { hasBash, runRedirected } from "../support/run_redirected.ts";
+import { runTask } from "../support/run_task.ts";
+import { changeFile, withSampleFile } from "../support/sample_file.ts";
 
 const ignore = !permitted("run", "read", "write", "env", "net") || !hasBash();
 

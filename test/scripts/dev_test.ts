@@ -1,13 +1,13 @@
 import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
-import { permitted } from "../permitted.ts";
-import { runTask, spawnTask } from "../run_task.ts";
-import { readLines } from "../service_process.ts";
-import { TempStore } from "../temp_store.ts";
+import { permitted } from "../support/permitted.ts";
+import { runTask, spawnTask } from "../support/run_task.ts";
+import { readLines } from "../support/service_process.ts";
+import { TempStore } from "../support/temp_store.ts";
 
 const ignore = !permitted("env", "net", "read", "run", "write");
 
 /** A file that the service imports, to be saved anew without a change. */
-const SOURCE = new URL("../../src/sha256.ts", import.meta.url);
+const SOURCE = new URL("../../src/encoding/sha256.ts", import.meta.url);
 
 /** How long a start or a reload may take, on a machine that is busy with other tests. */
 const RETRY_LIMIT_MS = 60_000;

@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { permitted } from "../permitted.ts";
-import { runTask } from "../run_task.ts";
-import { TempStore } from "../temp_store.ts";
+import { permitted } from "../support/permitted.ts";
+import { runTask } from "../support/run_task.ts";
+import { TempStore } from "../support/temp_store.ts";
 
 const ignore = !permitted("run", "read", "write", "env");
 

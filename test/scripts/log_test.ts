@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { permitted } from "../permitted.ts";
-import { runTask, spawnTask } from "../run_task.ts";
-import { readLines, ServiceProcess } from "../service_process.ts";
-import { TempStore } from "../temp_store.ts";
+import { permitted } from "../support/permitted.ts";
+import { runTask, spawnTask } from "../support/run_task.ts";
+import { readLines, ServiceProcess } from "../support/service_process.ts";
+import { TempStore } from "../support/temp_store.ts";
 
 const ignore = !permitted("run", "read", "write", "env", "net");
 

@@ -1,9 +1,9 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { logKey, petKey, projectionKey } from "../../src/store/keyspace.ts";
-import { permitted } from "../permitted.ts";
+import { logKey, petKey, projectionKey } from "../../src/keyspace.ts";
+import { permitted } from "../support/permitted.ts";
 import { runReplayLoad } from "../replay_load/replay_load.ts";
-import { runTask } from "../run_task.ts";
-import { changeFile, withSampleFile } from "../sample_file.ts";
+import { runTask } from "../support/run_task.ts";
+import { changeFile, withSampleFile } from "../support/sample_file.ts";
 
 const ignore = !permitted("run", "read", "write", "env", "net");
 

@@ -1,12 +1,12 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { encodeRestoreMark } from "../../src/log/restore_mark.ts";
-import { sha256Hex } from "../../src/sha256.ts";
-import { HEAD_KEY } from "../../src/store/keyspace.ts";
-import { permitted } from "../permitted.ts";
-import { type Outcome, runTask } from "../run_task.ts";
-import { linesToBytes, sampleLog } from "../sample_log.ts";
-import { ServiceProcess } from "../service_process.ts";
-import { TempStore } from "../temp_store.ts";
+import { sha256Hex } from "../../src/encoding/sha256.ts";
+import { HEAD_KEY } from "../../src/keyspace.ts";
+import { permitted } from "../support/permitted.ts";
+import { type Outcome, runTask } from "../support/run_task.ts";
+import { linesToBytes, sampleLog } from "../support/sample_log.ts";
+import { ServiceProcess } from "../support/service_process.ts";
+import { TempStore } from "../support/temp_store.ts";
 
 const ignore = !permitted("run", "read", "write", "env", "net");
 

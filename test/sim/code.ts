@@ -7,9 +7,9 @@ export type Code =
   & Pick<typeof import("../../src/commands/rotate_key.ts"), "rotateKey">
   & Pick<typeof import("../../src/log/follow_log.ts"), "followLog">
   & Pick<typeof import("../../src/log/read_whole_log.ts"), "readWholeLog">
-  & Pick<typeof import("../../src/projections/replay.ts"), "replay">
-  & Pick<typeof import("../../src/projections/restore.ts"), "restore" | "verifyExport">
-  & Pick<typeof import("../../src/audit.ts"), "audit">
+  & Pick<typeof import("../../src/maintenance/replay.ts"), "replay">
+  & Pick<typeof import("../../src/maintenance/restore.ts"), "restore" | "verifyExport">
+  & Pick<typeof import("../../src/maintenance/audit.ts"), "audit">
   & Pick<typeof import("../../src/store/bounded_store.ts"), "BoundedStore">
   & Pick<typeof import("../../src/store/retrying_store.ts"), "RetryingStore">;
 
@@ -20,9 +20,9 @@ const MODULES = [
   "src/commands/rotate_key.ts",
   "src/log/follow_log.ts",
   "src/log/read_whole_log.ts",
-  "src/projections/replay.ts",
-  "src/projections/restore.ts",
-  "src/audit.ts",
+  "src/maintenance/replay.ts",
+  "src/maintenance/restore.ts",
+  "src/maintenance/audit.ts",
   "src/store/bounded_store.ts",
   "src/store/retrying_store.ts",
 ];

@@ -1,6 +1,6 @@
 import type { Service } from "../../src/service.ts";
 import type { Commit, Store } from "../../src/store/store.ts";
-import { assertDescribed } from "../assert_described.ts";
+import { assertDescribed } from "../support/assert_described.ts";
 import type { Code } from "./code.ts";
 import { Connection, type SimulatedStore } from "./connection.ts";
 import type { Answer, Ask, Bearer, CommandOutcome, Exchange, History } from "./history.ts";

@@ -1,4 +1,4 @@
-import type { ExpiringRecord } from "../../src/store/expiring_records.ts";
+import type { ExpiringRecord } from "../../src/store/deno_kv/expiring_records.ts";
 import {
   type Commit,
   COMMIT_BYTES_LIMIT,

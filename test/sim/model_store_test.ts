@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { KvStore } from "../../src/store/kv_store.ts";
+import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { Mutation, Store, StoreEntry } from "../../src/store/store.ts";
-import { testStoreContract } from "../store/store_contract.ts";
+import { testStoreContract } from "../support/store_contract.ts";
 import { ModelStore } from "./model_store.ts";
 import { Random } from "./random.ts";
 

@@ -13,15 +13,15 @@ export interface Mutant {
 /** Number of seeds, from 1 on, within which every mutant must be found. */
 export const MUTANT_SEEDS = 5_000;
 
-const APPENDER = "src/log/appender.ts";
+const APPENDER = "src/append/appender.ts";
 const HEAD_READER = "src/log/head_reader.ts";
 const KEY_READER = "src/projections/key_reader.ts";
 const PET_READER = "src/projections/pet_reader.ts";
 const PROJECT = "src/projections/project.ts";
 const BOUNDED_STORE = "src/store/bounded_store.ts";
 const CREATE_PET = "src/commands/create_pet.ts";
-const REPLAY = "src/projections/replay.ts";
-const REPLAY_LEASE = "src/projections/replay_lease.ts";
+const REPLAY = "src/maintenance/replay.ts";
+const REPLAY_LEASE = "src/maintenance/replay_lease.ts";
 
 export const MUTANTS: Mutant[] = [
   {
@@ -183,7 +183,7 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: "a clock that was wrong is no reason why an idempotency record is missing",
-    file: "src/projections/missing_idempotency_records.ts",
+    file: "src/maintenance/missing_idempotency_records.ts",
     edits: [
       ["timeMs > nowMs + CLOCK_TOLERANCE_MS", "false"],
       ["if (this.#latestMinute <= from) return;", "return;"],
@@ -288,7 +288,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: "the store's clock decides how long an Idempotency-Key is remembered",
     isRare: true,
-    file: "src/store/keyspace.ts",
+    file: "src/keyspace.ts",
     edits: [["RETENTION_MARGIN_MS = 60 * 60 * 1_000", "RETENTION_MARGIN_MS = 0"]],
   },
   {
@@ -365,13 +365,13 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: "a restore counts what has not landed yet",
-    file: "src/projections/restore.ts",
+    file: "src/maintenance/restore.ts",
     edits: [["    await before;\n    const mark", "    const mark"]],
   },
   {
     name: "a restore takes one line more for written than was",
     isRare: true,
-    file: "src/projections/restore.ts",
+    file: "src/maintenance/restore.ts",
     edits: [[
       "mark.lastHash === lastHash) return mark.restored;",
       "mark.lastHash === lastHash) return mark.restored + 1;",

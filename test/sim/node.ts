@@ -1,4 +1,4 @@
-import type { Runtime } from "../../src/runtime.ts";
+import type { Runtime } from "../../src/runtime/runtime.ts";
 import type { Random } from "./random.ts";
 import { type World, WORLD_BEGIN_MS } from "./world.ts";
 

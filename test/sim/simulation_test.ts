@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { permitted } from "../permitted.ts";
+import { permitted } from "../support/permitted.ts";
 import { loadCode } from "./code.ts";
 import { findKillingSeed } from "./find_killing_seed.ts";
 import { withMutant } from "./mutant_code.ts";

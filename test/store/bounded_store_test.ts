@@ -6,11 +6,11 @@ import {
   OUTSTANDING_LIMIT,
   STORE_CALL_LIMIT_MS,
 } from "../../src/store/bounded_store.ts";
-import { KvStore } from "../../src/store/kv_store.ts";
+import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { FakeRuntime } from "../fake_runtime.ts";
-import { permitted } from "../permitted.ts";
-import { testStoreContract } from "./store_contract.ts";
+import { FakeRuntime } from "../support/fake_runtime.ts";
+import { permitted } from "../support/permitted.ts";
+import { testStoreContract } from "../support/store_contract.ts";
 
 testStoreContract({
   name: "BoundedStore around a store in memory",

@@ -1,6 +1,6 @@
 import { assertEquals, assertLessOrEqual } from "@std/assert";
 import { splitIntoCommits } from "../../src/store/commit_size.ts";
-import { KvStore } from "../../src/store/kv_store.ts";
+import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { Mutation } from "../../src/store/store.ts";
 
 const CASES: [string, Mutation[]][] = [

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { RETRY_LIMIT_MS, RetryingStore } from "../../src/store/retrying_store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { FakeRuntime } from "../fake_runtime.ts";
+import { FakeRuntime } from "../support/fake_runtime.ts";
 import { ModelStore } from "../sim/model_store.ts";
 
 /** A store that fails so often, and then does what it is asked. */

@@ -2,7 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { scan, SCAN_BATCH, scanOutside } from "../../src/store/scan.ts";
 import type { StoreEntry } from "../../src/store/store.ts";
 import { ModelStore } from "../sim/model_store.ts";
-import { storeWith } from "../store_with.ts";
+import { storeWith } from "../support/store_with.ts";
 
 /** More than fit into four batches, with a neighbour on either side. */
 const LAST = 4 * SCAN_BATCH + 17;

@@ -1,0 +1,24 @@
+/// <reference no-default-lib="true" />
+/// <reference lib="deno.worker" />
+/** The thread of {@linkcode ComparingThread}: reads the configured store, and writes nothing. */
+
+import { matchesStore, type PackedRecords } from "../../src/maintenance/packed_records.ts";
+import { reasonOf } from "../../src/runtime/logger.ts";
+import type { Answer, Question } from "./comparing_thread.ts";
+import { openRetryingStore } from "./open_retrying_store.ts";
+
+const opening = openRetryingStore({ examined: true });
+// answerTo() reports a failure to the caller.
+opening.catch(() => {});
+
+self.onmessage = async ({ data: { id, expected } }: MessageEvent<Question>) => {
+  self.postMessage(await answerTo(id, expected));
+};
+
+async function answerTo(id: number, expected: PackedRecords[]): Promise<Answer> {
+  try {
+    return { id, matchesStore: await matchesStore(await opening, expected) };
+  } catch (error) {
+    return { id, reason: reasonOf(error) };
+  }
+}

@@ -1,0 +1,142 @@
+import {
+  ConfigError,
+  readServiceConfig,
+  readStoreConfig,
+  type ServiceConfig,
+  type StoreConfig,
+} from "../../src/config.ts";
+
+/** Name of the set in deno.json with the permissions that every program needs, whatever its settings. */
+const PERMISSION_SET = "program";
+
+/** Deno Deploy returns the hosts of a database at run time, so they cannot be listed here. */
+const DENO_DEPLOY_HOST = "api.deno.com";
+
+interface Grants {
+  /** Files and folders to read. */
+  read: string[];
+  /** Files and folders to read and write. */
+  write: string[];
+  /** `host:port`, `host` for all its ports, or `*` for every host. */
+  net: string[];
+}
+
+/**
+ * The flags of `deno run` for a program, given by its path in the project. They allow only its store, the
+ * files that its arguments name and, if it is a server, its own port.
+ */
+export async function permissionFlags(module: string, args: string[]): Promise<string[]> {
+  const grants: Grants = { read: [], write: [], net: [] };
+  const isServer = module === "src/main.ts" || module === "scripts/cli/dev_server.ts";
+  const config = readUsable<StoreConfig | ServiceConfig>(
+    isServer ? readServiceConfig : readStoreConfig,
+  );
+  if (config !== undefined) {
+    grantStore(grants, config.kvPath);
+    if ("port" in config) grantPort(grants, config);
+  }
+  if (module === "scripts/audit.ts") await grantAudit(grants, args);
+  if (module === "scripts/restore.ts") await grantRestore(grants, args);
+  const { read, write, net } = grants;
+  return [
+    // Otherwise Deno warns on every start that permission sets are experimental.
+    "--quiet",
+    "--no-prompt",
+    `--permission-set=${PERMISSION_SET}`,
+    ...pathFlag("--allow-read", [...read, ...write]),
+    ...pathFlag("--allow-write", write),
+    ...(net.includes("*") ? ["--allow-net"] : listFlag("--allow-net", net)),
+  ];
+}
+
+/** The settings; `undefined` if they are invalid, because the program itself then reports why and exits. */
+function readUsable<Config>(read: () => Config): Config | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ConfigError) return undefined;
+    throw error;
+  }
+}
+
+function grantStore({ write, net }: Grants, kvPath: string | undefined): void {
+  if (kvPath === undefined || kvPath === ":memory:") return;
+  if (!/^https?:\/\//i.test(kvPath)) {
+    // SQLite keeps its own files next to the store, and the first start creates the folder.
+    write.push(folderOf(kvPath));
+    return;
+  }
+  const { protocol, hostname, port } = new URL(kvPath);
+  const defaultPort = protocol === "https:" ? "443" : "80";
+  net.push(hostname === DENO_DEPLOY_HOST ? "*" : `${hostname}:${port || defaultPort}`);
+}
+
+function grantPort({ net }: Grants, { hostname, port }: ServiceConfig): void {
+  if (hostname === undefined) return;
+  const host = hostname.includes(":") ? `[${hostname}]` : hostname;
+  // The port that the system chooses for 0 is not known yet, and the server may have to listen on it again.
+  net.push(port === 0 ? host : `${host}:${port}`);
+}
+
+async function grantAudit({ read, write }: Grants, args: string[]): Promise<void> {
+  const { checkpoint, file } = (await parse(args)).values;
+  // Deno reads the modules of a worker with the permissions of the program that starts it.
+  read.push("events", "scripts", "src");
+  if (file && file !== "-") read.push(file);
+  // The new checkpoint is written to a file next to the old one and then renamed.
+  if (checkpoint) write.push(folderOf(checkpoint));
+}
+
+async function grantRestore({ read, write }: Grants, args: string[]): Promise<void> {
+  const [file] = (await parse(args)).positionals;
+  // The tool itself rejects an empty name.
+  if (!file) return;
+  if (file !== "-") read.push(file);
+  // An export that can be read only once is copied to a temporary file.
+  if (isCopied(file)) write.push(Deno.env.get("TMPDIR") || "/tmp");
+}
+
+/** Parses arguments as the tools do, but ignores errors: the tools report them. */
+async function parse(args: string[]) {
+  // Imported only here, because Node's modules would add some 10 ms to every start.
+  const { parseArgs } = await import("node:util");
+  const options = { checkpoint: { type: "string" }, file: { type: "string" } } as const;
+  const { values, positionals } = parseArgs({
+    args,
+    options,
+    allowPositionals: true,
+    strict: false,
+  });
+  const text = (value: unknown) => typeof value === "string" ? value : undefined;
+  return {
+    values: { checkpoint: text(values.checkpoint), file: text(values.file) },
+    positionals,
+  };
+}
+
+function isCopied(file: string): boolean {
+  try {
+    return !Deno.statSync(file).isFile;
+  } catch {
+    return file === "-";
+  }
+}
+
+/** Deno splits the value at each comma, so a path with a comma is granted with its parent folder. */
+function pathFlag(flag: string, paths: string[]): string[] {
+  return listFlag(
+    flag,
+    paths.map((path) => {
+      while (path.includes(",")) path = folderOf(path);
+      return path;
+    }),
+  );
+}
+
+function listFlag(flag: string, values: string[]): string[] {
+  return values.length === 0 ? [] : [`${flag}=${[...new Set(values)].join(",")}`];
+}
+
+function folderOf(path: string): string {
+  return path.replace(/\/*[^/]*\/*$/, "") || (path.startsWith("/") ? "/" : ".");
+}

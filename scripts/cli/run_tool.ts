@@ -1,0 +1,107 @@
+/**
+ * Runs an operator's command: parses flags, prints help, reports an error on one line, sets the exit code.
+ */
+
+import { parseArgs, type ParseArgsConfig } from "node:util";
+import { readStoreConfig } from "../../src/config.ts";
+import { reasonOf } from "../../src/runtime/logger.ts";
+import { createService, type Service } from "../../src/service.ts";
+import type { Runtime } from "../../src/runtime/runtime.ts";
+import type { Store } from "../../src/store/store.ts";
+import { type OpenOptions, openStore } from "../../src/store/open_store.ts";
+import { systemRuntime } from "../../src/runtime/system_runtime.ts";
+import { openRetryingStore } from "./open_retrying_store.ts";
+
+/** Exit codes of every command. */
+export const EXIT = { done: 0, refused: 1, couldNotRun: 2 } as const;
+
+/** The arguments are wrong; the message says what to write instead. */
+export class UsageError extends Error {}
+
+export interface Tool<Options extends NonNullable<ParseArgsConfig["options"]>> {
+  /** The text that `--help` prints. */
+  help: string;
+  options: Options;
+  run(
+    values: ReturnType<typeof parseArgs<{ options: Options; allowPositionals: true }>>["values"],
+    positionals: string[],
+  ): Promise<number>;
+}
+
+/** Runs a command, then exits the process with its exit code. */
+export async function runTool<Options extends NonNullable<ParseArgsConfig["options"]>>(
+  { help, options, run }: Tool<Options>,
+): Promise<never> {
+  if (Deno.args.includes("--help") || Deno.args.includes("-h")) {
+    await print(help.trim());
+    Deno.exit(EXIT.done);
+  }
+  try {
+    const { values, positionals } = parse(options);
+    Deno.exit(await run(values, positionals));
+  } catch (error) {
+    const hint = error instanceof UsageError ? "; --help shows how it is used" : "";
+    console.error(`error: ${reasonOf(error)}${hint}`);
+    Deno.exit(EXIT.couldNotRun);
+  }
+}
+
+/** Maximum time that a command waits for its event to be stored: longer than a client would wait. */
+const APPEND_LIMIT_MS = 10_000;
+
+/** Opens the configured store during `use`. Creates a missing file only if `create` is set. */
+export async function withService<T>(
+  { create }: { create: boolean },
+  use: (service: Service) => Promise<T>,
+): Promise<T> {
+  const store = await openStore(readStoreConfig().kvPath, { create });
+  const report = () => {};
+  const parts = { store, runtime: systemRuntime, report, appendLimitMs: APPEND_LIMIT_MS };
+  const service = createService(parts);
+  try {
+    return await use(service);
+  } finally {
+    await service.appender.drain();
+    store.close();
+  }
+}
+
+/** Opens the configured store with {@linkcode openRetryingStore} during `use`. */
+export async function withRetryingStore<T>(
+  options: Partial<OpenOptions>,
+  use: (parts: { store: Store; runtime: Runtime }) => Promise<T>,
+): Promise<T> {
+  const store = await openRetryingStore(options);
+  try {
+    return await use({ store, runtime: systemRuntime });
+  } finally {
+    store.close();
+  }
+}
+
+/** Prints a line of data on standard output. A closed pipe is not a failure of the command. */
+export async function print(line: string): Promise<void> {
+  await write(new TextEncoder().encode(`${line}\n`));
+}
+
+/** Writes all bytes to standard output. Resolves to `false` if it is a pipe that its reader has closed. */
+export async function write(bytes: Uint8Array): Promise<boolean> {
+  try {
+    for (let offset = 0; offset < bytes.length;) {
+      offset += await Deno.stdout.write(bytes.subarray(offset));
+    }
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.BrokenPipe) return false;
+    throw error;
+  }
+}
+
+function parse<Options extends NonNullable<ParseArgsConfig["options"]>>(options: Options) {
+  try {
+    return parseArgs({ args: Deno.args, options, allowPositionals: true, strict: true });
+  } catch (error) {
+    // The first sentence names the error; the others explain how an argument can begin with a dash.
+    throw new UsageError((error as Error).message.split(". ")[0]);
+  }
+}

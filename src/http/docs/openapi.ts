@@ -1,0 +1,476 @@
+/**
+ * The OpenAPI 3.1 description of the interface (https://spec.openapis.org/oas/v3.1.1). It is generated from
+ * the schemas and tables that the code itself uses for validation and responses.
+ */
+
+import { z } from "zod";
+import { NewPet, Pet, PetStatus } from "../../../events/pet.ts";
+import { NEVER_STORED } from "../http_response.ts";
+import { ENTITY_TAG_PATTERN, entityTag } from "../conditional_read.ts";
+import { CHALLENGES, type ErrorCode, ERRORS, RETRY_AFTER_SECONDS } from "../errors.ts";
+import { IDEMPOTENCY_KEY_MAX_LENGTH, IDEMPOTENCY_KEY_PATTERN } from "../idempotency_key.ts";
+import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN } from "../page_query.ts";
+import { DEPRECATION_HEADERS, PETS_PATH, READ_HEADERS } from "../pets.ts";
+import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../request_body.ts";
+
+/** Where clients find the service; the paths end in /v1. */
+export interface BaseAddresses {
+  production?: string;
+  staging?: string;
+}
+
+/** The description as JSON text. */
+export function describeInterface(addresses: BaseAddresses): string {
+  const description = {
+    openapi: "3.1.1",
+    info: {
+      title: "Animal Store",
+      version: "1.0.0",
+      summary: "A catalogue of the animals offered in a store",
+      description: guide(),
+      license: { name: "All rights reserved", identifier: "LicenseRef-All-Rights-Reserved" },
+    },
+    servers: serversOf(addresses),
+    tags: [{ name: "Pets", description: "The animals offered in the store" }],
+    security: [{ bearerAuth: [] }],
+    paths: {
+      "/pets": { get: listPets(), post: createPet() },
+      "/pets/{petId}": { get: getPet() },
+    },
+    components: {
+      schemas: schemasOf({ PetStatus, NewPet, Pet, Error: ErrorBody }),
+      headers: HEADERS,
+      securitySchemes: {
+        bearerAuth: {
+          type: "http",
+          scheme: "bearer",
+          description: "An API key, issued by the operator: `Authorization: Bearer <API_KEY>`",
+        },
+      },
+    },
+  };
+  return JSON.stringify(description, exactBounds);
+}
+
+const ErrorBody = z.strictObject({
+  code: z.enum(Object.keys(ERRORS) as ErrorCode[])
+    .meta({ description: "What went wrong, for programs: see the list of error codes" }),
+  message: z.string()
+    .meta({ description: "What went wrong, for people; the words may change" }),
+  status: z.int().min(400).max(599)
+    .meta({ description: "The HTTP status of the answer" }),
+});
+
+const EXAMPLE_NEW_PET = { name: "Rex", categoryId: 7, status: "available" };
+const EXAMPLE_PET = { id: 1, ...EXAMPLE_NEW_PET };
+const EXAMPLE_TAG = entityTag(JSON.stringify(EXAMPLE_PET));
+
+/** The day of an HTTP date, without its weekday. */
+const REMOVAL_DATE = DEPRECATION_HEADERS.sunset.slice(5, 16);
+
+/** Response headers that this interface defines. */
+const HEADERS = {
+  RequestId: {
+    description: "Names this answer in the operator's records",
+    required: true,
+    schema: { type: "string", pattern: "^[0-7][0-9A-HJKMNP-TV-Z]{25}$" },
+    example: "01KA7Z9MZ4QH4C4P5R4Z2Y0V7B",
+  },
+  Challenge: {
+    description: "How to authenticate (RFC 6750 section 3)",
+    required: true,
+    schema: { type: "string", enum: Object.values(CHALLENGES) },
+  },
+  RetryAfter: {
+    description: "Seconds to wait before the next try (RFC 9110 section 10.2.3)",
+    required: true,
+    schema: { type: "integer", minimum: 1 },
+    example: RETRY_AFTER_SECONDS,
+  },
+  RateLimit: {
+    description:
+      "If the operator has set a limit: how many requests (`r`) the API key can send within the " +
+      "next seconds (`t`). See draft-ietf-httpapi-ratelimit-headers-11.",
+    schema: { type: "string", pattern: '^"default";r=[0-9]+;t=[12]$' },
+    example: '"default";r=199;t=2',
+  },
+  RateLimitPolicy: {
+    description:
+      "If the operator has set a limit: how many requests (`q`) an API key can send within a " +
+      "number of seconds (`w`)",
+    schema: { type: "string", pattern: '^"default";q=[1-9][0-9]*;w=2$' },
+    example: '"default";q=200;w=2',
+  },
+  AcceptEncoding: {
+    description: "What may be sent, where the body was encoded (RFC 9110 section 12.5.3)",
+    schema: { type: "string", const: "identity" },
+  },
+  NextPage: {
+    description: "Names the next page (RFC 8288); absent on the last one",
+    schema: { type: "string", pattern: `^<${PETS_PATH}\\?[^>]+>; rel="next"$` },
+    example: `<${PETS_PATH}?limit=20&cursor=81>; rel="next"`,
+  },
+  EntityTag: {
+    description: "Changes exactly when the answer does: for `If-None-Match`",
+    required: true,
+    schema: { type: "string", pattern: ENTITY_TAG_PATTERN.source },
+    example: EXAMPLE_TAG,
+  },
+  Kept: {
+    description: "A client may keep the answer, and asks each time whether it still holds",
+    required: true,
+    schema: { type: "string", const: READ_HEADERS["cache-control"] },
+  },
+  NeverStored: {
+    description: "The answer is for this request alone",
+    required: true,
+    schema: { type: "string", const: NEVER_STORED["cache-control"] },
+  },
+  Location: {
+    description: "The path of the animal that was added",
+    required: true,
+    schema: { type: "string", pattern: `^${PETS_PATH}/[1-9][0-9]*$` },
+    example: `${PETS_PATH}/${EXAMPLE_PET.id}`,
+  },
+  Replayed: {
+    description: "Present where an earlier request with the same key was given this answer already",
+    schema: { type: "string", const: "true" },
+  },
+  Deprecation: {
+    description: "Since when the operation is deprecated (RFC 9745)",
+    required: true,
+    schema: { type: "string", const: DEPRECATION_HEADERS.deprecation },
+  },
+  Sunset: {
+    description: "When the operation is to be removed (RFC 8594)",
+    required: true,
+    schema: { type: "string", const: DEPRECATION_HEADERS.sunset },
+  },
+  Successor: {
+    description: "What to use in place of the operation (RFC 5829)",
+    required: true,
+    schema: { type: "string", const: DEPRECATION_HEADERS.link },
+  },
+};
+
+const COMMON_HEADERS: Headers = {
+  "X-Request-Id": "RequestId",
+  "RateLimit": "RateLimit",
+  "RateLimit-Policy": "RateLimitPolicy",
+};
+
+const CACHING: Headers = { "Cache-Control": "Kept", ETag: "EntityTag" };
+
+const WARNINGS: Headers = {
+  Deprecation: "Deprecation",
+  Sunset: "Sunset",
+  Link: "Successor",
+};
+
+/** The headers of an error response, by status. */
+const ERROR_HEADERS: Record<number, Headers> = {
+  401: { "WWW-Authenticate": "Challenge" },
+  415: { "Accept-Encoding": "AcceptEncoding" },
+  429: { "Retry-After": "RetryAfter" },
+  503: { "Retry-After": "RetryAfter" },
+};
+
+/** Error codes that every operation can return. */
+const EVERY_OPERATION = [
+  "malformed_request",
+  "missing_credentials",
+  "invalid_credentials",
+  "rate_limited",
+  "internal_error",
+  "projection_damaged",
+  "shutting_down",
+  "store_unavailable",
+] as const;
+
+const IF_NONE_MATCH = {
+  name: "If-None-Match",
+  in: "header",
+  description: "The `ETag` of the answer that the client holds: 304 where it still holds",
+  // No example: a page that fills it in would sometimes get 304 unexpectedly.
+  schema: { type: "string" },
+};
+
+function listPets() {
+  return {
+    operationId: "listPets",
+    tags: ["Pets"],
+    summary: "List animals",
+    description: "The animals of the store, newest first, one page at a time.",
+    parameters: [
+      {
+        name: "limit",
+        in: "query",
+        description: "How many animals a page holds at most",
+        schema: {
+          type: "integer",
+          minimum: LIMIT_MIN,
+          maximum: LIMIT_MAX,
+          default: LIMIT_DEFAULT,
+        },
+      },
+      {
+        name: "status",
+        in: "query",
+        description: "Only animals of this availability; without it, all of them",
+        schema: schemaRef("PetStatus"),
+      },
+      {
+        name: "cursor",
+        in: "query",
+        description: "Where the page begins: follow the `Link` header of the page before",
+        schema: { type: "string", pattern: "^[1-9][0-9]{0,18}$" },
+      },
+      IF_NONE_MATCH,
+    ],
+    responses: {
+      200: answer(
+        "A page of animals; the `Link` header names the next page, where there is one",
+        { Link: "NextPage", ...CACHING },
+        { type: "array", items: schemaRef("Pet"), maxItems: LIMIT_MAX },
+        [EXAMPLE_PET],
+      ),
+      304: notModified({ Link: "NextPage" }),
+      ...errors([...EVERY_OPERATION, "invalid_parameter"]),
+    },
+  };
+}
+
+function createPet() {
+  return {
+    operationId: "createPet",
+    tags: ["Pets"],
+    summary: "Add an animal",
+    description: "Adds an animal; the service gives it its `id`. An omitted `status` stays absent.",
+    parameters: [
+      {
+        name: "Idempotency-Key",
+        in: "header",
+        description: "Makes a retry safe: a new UUID for each animal, the same one for each try",
+        // No example: a page that fills it in would send the same key with every animal.
+        schema: { type: "string", pattern: IDEMPOTENCY_KEY_PATTERN.source },
+      },
+    ],
+    requestBody: {
+      required: true,
+      content: { "application/json": { schema: schemaRef("NewPet"), example: EXAMPLE_NEW_PET } },
+    },
+    responses: {
+      201: answer(
+        "The animal was added, by this request or by an earlier one with the same key",
+        {
+          Location: "Location",
+          "Idempotency-Replayed": "Replayed",
+          "Cache-Control": "NeverStored",
+        },
+        schemaRef("Pet"),
+        EXAMPLE_PET,
+      ),
+      ...errors([
+        ...EVERY_OPERATION,
+        "invalid_parameter",
+        "invalid_idempotency_key",
+        "malformed_body",
+        "invalid_body",
+        "request_timeout",
+        "body_too_large",
+        "unsupported_media_type",
+        "idempotency_key_reused",
+        "outcome_unknown",
+        "overloaded",
+      ]),
+    },
+  };
+}
+
+function getPet() {
+  return {
+    operationId: "getPet",
+    tags: ["Pets"],
+    summary: "Get an animal",
+    description: "One animal by its identifier. Deprecated, and to be removed on " +
+      `${REMOVAL_DATE}: use \`listPets\` with a \`status\` instead.`,
+    deprecated: true,
+    parameters: [
+      {
+        name: "petId",
+        in: "path",
+        required: true,
+        description: "The identifier of the animal",
+        schema: { type: "integer", format: "int64" },
+        example: EXAMPLE_PET.id,
+      },
+      IF_NONE_MATCH,
+    ],
+    responses: {
+      200: answer("The animal", { ...WARNINGS, ...CACHING }, schemaRef("Pet"), EXAMPLE_PET),
+      304: notModified(WARNINGS),
+      ...errors([...EVERY_OPERATION, "invalid_parameter", "pet_not_found"], {
+        404: WARNINGS,
+      }),
+    },
+  };
+}
+
+/** Headers of a response, each with the name of its component. */
+type Headers = Record<string, keyof typeof HEADERS>;
+
+function answer(description: string, headers: Headers, schema: object, example: unknown) {
+  return {
+    description,
+    headers: headerRefs(headers),
+    content: { "application/json": { schema, example } },
+  };
+}
+
+function notModified(headers: Headers) {
+  return {
+    description: "The answer is still the one that `If-None-Match` names",
+    headers: headerRefs({ ...headers, ...CACHING }),
+  };
+}
+
+/** The error responses of an operation by status, built from the codes that it can return. */
+function errors(codes: ErrorCode[], headers: Record<number, Headers> = {}) {
+  const byStatus = Map.groupBy(codes, (code) => ERRORS[code].status);
+  return Object.fromEntries(
+    Array.from(byStatus, ([status, codes]) => [status, {
+      description: codes.map((code) => `\`${code}\`: ${ERRORS[code].when}`).join("\n\n"),
+      headers: headerRefs({
+        "Cache-Control": "NeverStored",
+        ...ERROR_HEADERS[status],
+        ...headers[status],
+      }),
+      content: {
+        "application/json": {
+          schema: schemaRef("Error"),
+          examples: Object.fromEntries(codes.map((code) => [code, errorExample(code)])),
+        },
+      },
+    }]),
+  );
+}
+
+function errorExample(code: ErrorCode) {
+  const { status, when } = ERRORS[code];
+  return { summary: code, value: { code, message: when, status } };
+}
+
+function headerRefs(headers: Headers) {
+  return Object.fromEntries(
+    Object.entries({ ...COMMON_HEADERS, ...headers })
+      .map(([name, component]) => [name, { $ref: `#/components/headers/${component}` }]),
+  );
+}
+
+function schemaRef(name: string) {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+function serversOf({ production, staging }: BaseAddresses) {
+  const servers = [
+    ...(production === undefined ? [] : [{ url: production, description: "Production" }]),
+    ...(staging === undefined ? [] : [{ url: staging, description: "Staging" }]),
+  ];
+  return servers.length > 0 ? servers : [{ url: "/v1", description: "This service" }];
+}
+
+/** The JSON Schemas of the named zod schemas, which refer to each other by these names. */
+function schemasOf(named: Record<string, z.ZodType>) {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
+  const { schemas } = z.toJSONSchema(registry, {
+    // The JSON form that clients see, before parsing turns a number into the type that the code uses.
+    io: "input",
+    unrepresentable: "any",
+    uri: (id) => schemaRef(id).$ref,
+    override: ({ zodSchema, jsonSchema }) => {
+      if (!(zodSchema instanceof z.ZodBigInt)) return;
+      const [minimum, maximum] = [String(zodSchema.minValue), String(zodSchema.maxValue)];
+      Object.assign(jsonSchema, { type: "integer", format: "int64", minimum, maximum });
+    },
+  });
+  for (const schema of Object.values(schemas)) {
+    delete schema.$id;
+    delete schema.$schema;
+  }
+  return schemas;
+}
+
+/**
+ * Writes bounds given as text as JSON numbers with all their digits, which a JavaScript number cannot hold.
+ */
+function exactBounds(name: string, value: unknown): unknown {
+  const isBound = (name === "minimum" || name === "maximum") && typeof value === "string";
+  return isBound ? rawJson(value) : value;
+}
+
+// TypeScript does not declare rawJSON yet (https://github.com/tc39/proposal-json-parse-with-source).
+const { rawJSON: rawJson } = JSON as unknown as { rawJSON(text: string): unknown };
+
+function guide(): string {
+  const codes = Object.entries(ERRORS).map(([code, { status, when, remedy }]) =>
+    `| \`${code}\` | ${status} | ${when} | ${remedy} |`
+  );
+  return `
+Every operation needs an API key: \`Authorization: Bearer <API_KEY>\`. All bodies are JSON in UTF-8.
+
+## Integers
+
+Identifiers are 64-bit integers. \`id\` is safe in every JSON client; a \`categoryId\` beyond 2^53 is
+kept exactly and needs a client that reads it so.
+
+## Pages
+
+A list is an array of at most \`limit\` animals (${LIMIT_MIN} to ${LIMIT_MAX}, by default
+${LIMIT_DEFAULT}), newest first. While there is more, its \`Link\` header names the next page:
+follow it until there is none. Paging neither skips nor repeats an animal, whatever is added
+meanwhile.
+
+## Safe retries
+
+A request that failed with 503, or whose answer never came, may have added the animal. Send an
+\`Idempotency-Key\` with every addition (1 to ${IDEMPOTENCY_KEY_MAX_LENGTH} characters, such as a UUID) and
+send it again with the same key and the same animal until there is an answer: within 24 hours, the
+animal is added once, and a retry gets the first answer again, with \`Idempotency-Replayed: true\`. A
+key belongs to the API key that it was sent with.
+
+## Polling
+
+Lists and animals bear an \`ETag\`. Send it back as \`If-None-Match\`: while the answer would be the
+same, it is 304 without a body.
+
+## Limits
+
+| What | Limit |
+| --- | --- |
+| Body | ${BODY_LIMIT_BYTES / 1024} KiB |
+| Time for a body to arrive | ${BODY_LIMIT_MS / 1_000} seconds |
+| Animals on a page | ${LIMIT_MAX} |
+
+The operator can also limit the requests of each API key. Every answer to a valid key then has the
+headers \`RateLimit-Policy\` (\`q\` requests within \`w\` seconds) and \`RateLimit\` (\`r\` requests are left
+for the next \`t\` seconds). Beyond the limit, nothing is done, and the answer is 429 \`rate_limited\` with
+\`Retry-After\`, about a second later.
+
+A field or a query parameter that is not described here is refused, not ignored.
+
+## Deprecation
+
+An operation that is to be removed bears \`Deprecation\` and \`Sunset\` headers, and a \`Link\` to its
+successor. \`getPet\` is deprecated and is removed on ${REMOVAL_DATE}: list with a \`status\` instead.
+
+## Errors
+
+Every error, whatever its cause, is an Error: \`code\` for programs, \`message\` for people, \`status\`
+as in the answer's first line. An answer's \`X-Request-Id\` names it to the operator.
+
+| \`code\` | Status | When | What to do |
+| --- | --- | --- | --- |
+${codes.join("\n")}
+`.trim();
+}

@@ -1,0 +1,127 @@
+/**
+ * The keyspace: all keys that the service writes to the store.
+ *
+ *     ["head"]                                                    the head, replaced by every append;
+ *                                                                 during a restore, the restore mark
+ *     ["log", position]                                           the line of an event, as bytes
+ *     ["projection", generation, "pet", id]                       pet by id: its JSON text in UTF-8
+ *     ["projection", generation, "pet_by_status", status, id]     pets by status, newest last: the same bytes
+ *     ["projection", generation, "key_by_token", hash, position]  API key by token: the data of its events
+ *     ["projection", generation, "pet_by_idempotency_key", actor, hash, position]
+ *                                                                 pet by Idempotency-Key, for a day
+ *     ["replay"]                                                  the lease of the running replay
+ *
+ * Each record under "projection" is written by one event and never changed, so the order in which the
+ * live writer and a replay write them does not matter.
+ */
+
+import { PET_STATUSES, type PetStatus } from "../events/pet.ts";
+import type { Mutation } from "./store/store.ts";
+
+export const HEAD_KEY = ["head"] as const;
+
+/** The start of a restore mark, which replaces the head until a restore is finished. */
+const RESTORE_MARK_START = '{"format":"restore"';
+
+export function isRestoreMark(value: unknown): value is string {
+  return typeof value === "string" && value.startsWith(RESTORE_MARK_START);
+}
+
+export const REPLAY_KEY = ["replay"] as const;
+
+export const LOG_PREFIX = ["log"];
+
+export function logKey(position: number) {
+  return ["log", position];
+}
+
+/** The key of a projection record, without its generation. */
+export type RecordKey = readonly (string | number)[];
+
+export function projectionKey(generation: number, key: RecordKey) {
+  return ["projection", generation, ...key];
+}
+
+export function petKey(id: number): RecordKey {
+  return ["pet", id];
+}
+
+/** Without an id: the prefix of all pets with that status. */
+export function petByStatusKey(status: PetStatus, id?: number): RecordKey {
+  return id === undefined ? ["pet_by_status", status] : ["pet_by_status", status, id];
+}
+
+/** Without a position: the prefix of all records of the API key with that token. */
+export function keyByTokenKey(tokenHash: string, position?: number): RecordKey {
+  return position === undefined
+    ? ["key_by_token", tokenHash]
+    : ["key_by_token", tokenHash, position];
+}
+
+/** Without a position: the prefix of all pets that the actor created with that Idempotency-Key. */
+export function petByIdempotencyKeyKey(
+  actor: string,
+  idempotencyKey: string,
+  position?: number,
+): RecordKey {
+  const prefix = ["pet_by_idempotency_key", actor, idempotencyKey];
+  return position === undefined ? prefix : [...prefix, position];
+}
+
+/** Whether a key has the form of a record key. The record itself may not exist. */
+export function isRecordKey(key: Deno.KvKey): key is RecordKey {
+  const [kind, ...rest] = key;
+  const number = rest.pop();
+  if (typeof number !== "number" || !Number.isSafeInteger(number) || number < 1) return false;
+  switch (kind) {
+    case "pet":
+      return rest.length === 0;
+    case "pet_by_status":
+      return rest.length === 1 && (PET_STATUSES as readonly unknown[]).includes(rest[0]);
+    case "key_by_token":
+      return rest.length === 1 && typeof rest[0] === "string";
+    case "pet_by_idempotency_key":
+      return rest.length === 2 && rest.every((part) => typeof part === "string");
+    default:
+      return false;
+  }
+}
+
+/** Returns the length of a key in bytes, as KV counts it or slightly more. */
+export function keyBytes(key: Deno.KvKey): number {
+  let bytes = 0;
+  for (const part of key) bytes += typeof part === "string" ? part.length + 2 : 9;
+  return bytes;
+}
+
+/** A record of a projection, made by project() from one event. */
+export interface ProjectionRecord {
+  key: RecordKey;
+  /** JSON. Pets are UTF-8 bytes, because they are mostly stored and compared, and seldom read as text. */
+  value: string | Uint8Array;
+  /** The time from which the record is no longer valid, in milliseconds since the Unix epoch. */
+  expiresAt?: number;
+}
+
+/**
+ * How long the store keeps a record after the record has expired, because the clocks of the store, the
+ * writer and the reader may differ. The content of the record decides whether it is still valid.
+ */
+const RETENTION_MARGIN_MS = 60 * 60 * 1_000;
+
+/** Whether the store would still have this record if it was written together with its event. */
+export function isRetained({ expiresAt = Infinity }: ProjectionRecord, now: number): boolean {
+  return expiresAt + RETENTION_MARGIN_MS > now;
+}
+
+/** Returns the mutation that writes a record to a generation. */
+export function recordMutation(
+  generation: number,
+  record: ProjectionRecord,
+  now: number,
+): Mutation {
+  const key = projectionKey(generation, record.key);
+  if (record.expiresAt === undefined) return { type: "set", key, value: record.value };
+  const expireIn = Math.max(1, record.expiresAt + RETENTION_MARGIN_MS - now);
+  return { type: "set", key, value: record.value, expireIn };
+}

@@ -1,0 +1,532 @@
+/**
+ * Proves that the stored data is what was written: reads every record of a store, or every line of an export,
+ * and reports all faults. Writes nothing.
+ */
+
+import type { RecordedEvent } from "../../events/event.ts";
+import { LogVerifier } from "../log/log_verifier.ts";
+import {
+  EMPTY_HEAD,
+  encodeHead,
+  ForeignStoreError,
+  type Head,
+  headEntryOf,
+  readHead,
+} from "../log/head.ts";
+import {
+  Comparison,
+  type ComparisonDeps,
+  type Difference,
+  type DifferenceKind,
+} from "./compare.ts";
+import { decodeLease } from "./replay_lease.ts";
+import { keyText } from "../store/key_text.ts";
+import { HEAD_KEY, isRecordKey, logKey, REPLAY_KEY } from "../keyspace.ts";
+import type { ReadExpiringRecords } from "../store/deno_kv/expiring_records.ts";
+import { type BoundedRange, scan, scanOutside } from "../store/scan.ts";
+import type { Store, StoreEntry } from "../store/store.ts";
+
+/** How many faults of each kind are kept; all are counted. */
+export const FAULTS_KEPT_PER_KIND = 20;
+
+/** How often an audit is tried while replays change the generations during it. */
+const ATTEMPTS = 3;
+
+export type FaultKind =
+  | "head"
+  | "line"
+  | "record_missing"
+  | "record_extra"
+  | "record_altered"
+  | "record_expires"
+  | "foreign_record"
+  | "checkpoint";
+
+export interface Fault {
+  kind: FaultKind;
+  /** Position in the log, if the fault has one. */
+  position?: number;
+  /** Describes the fault to an operator. */
+  message: string;
+}
+
+export interface AuditReport {
+  sound: boolean;
+  /** Last position audited. If the log is sound, `position` and `hash` form a checkpoint. */
+  position: number;
+  hash: string;
+  pets: number;
+  /** Number of faults of each kind found. */
+  counts: Partial<Record<FaultKind, number>>;
+  /** The first bad position; absent if no fault has a position. */
+  firstBadPosition?: number;
+  /** The first faults of each kind, in order of their positions. */
+  faults: Fault[];
+  /** Observations that are not faults. */
+  notes: string[];
+}
+
+/** Identifies the end of a sound log. With it, a later audit proves that the log was only appended to. */
+export interface Checkpoint {
+  /** Position of the last line then; 0 for an empty log. */
+  position: number;
+  /** SHA-256 (hex) of that line. */
+  hash: string;
+}
+
+/** The store to audit, and the means to audit it. */
+export interface AuditDeps extends Pick<ComparisonDeps, "store" | "runtime" | "matchesStore"> {
+  /** Absent if the store does not expose which records expire. */
+  readExpiringRecords?: ReadExpiringRecords;
+}
+
+export interface AuditOptions {
+  /** A checkpoint from an earlier audit, which this log must extend. */
+  checkpoint?: Checkpoint;
+  /** Called with the number of lines checked; `total` is unknown for a file. */
+  progress?: (done: number, total?: number) => void;
+}
+
+/** Replays followed each other so closely that no audit between them was possible. */
+export class AuditImpossibleError extends Error {
+  override name = "AuditImpossibleError";
+}
+
+/**
+ * Audits a store up to its current head. Events appended meanwhile are not faults. The store must retry its
+ * reads. Throws `AuditImpossibleError`.
+ */
+export async function audit(
+  parts: AuditDeps,
+  options: AuditOptions = {},
+): Promise<AuditReport> {
+  const { store } = parts;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const findings = new Findings();
+    const head = await readHeadFor(findings, store);
+    const report = await new StoreAudit(parts, findings, options).run(head);
+    // If a replay changed the generations, it may have removed records during the audit. Then audit again.
+    if (report.sound || head === undefined || await generationsHold(store, head)) return report;
+  }
+  throw new AuditImpossibleError(
+    "A replay flipped the projections during each attempt; audit again when it has ended",
+  );
+}
+
+/** Audits only the lines of an export. An export without lines is not sound: its copy failed. */
+export async function auditLines(
+  lines: AsyncIterable<Uint8Array>,
+  { checkpoint, progress = () => {} }: AuditOptions = {},
+): Promise<AuditReport> {
+  const findings = new Findings();
+  const log = new LogAudit(findings, checkpoint);
+  for await (const line of lines) {
+    log.verify(line);
+    if (log.position % 1_000 === 0) progress(log.position);
+  }
+  if (log.lines === 0) {
+    findings.add("line", "The export holds no line, so it is not a whole copy of a log", 1);
+  }
+  log.end();
+  return findings.report(log.head);
+}
+
+/** Collects the faults found, up to a limit for each kind. */
+class Findings {
+  readonly notes: string[] = [];
+  #faults: Fault[] = [];
+  #counts: Partial<Record<FaultKind, number>> = {};
+  #firstBadPosition = Infinity;
+
+  /** `count` is the number of faults that this one represents. */
+  add(kind: FaultKind, message: string, position?: number, count = 1): void {
+    const before = this.#counts[kind] ?? 0;
+    this.#counts[kind] = before + count;
+    if (position !== undefined) {
+      this.#firstBadPosition = Math.min(this.#firstBadPosition, position);
+    }
+    if (before >= FAULTS_KEPT_PER_KIND) return;
+    this.#faults.push({ kind, ...(position === undefined ? {} : { position }), message });
+  }
+
+  report({ position, lastHash, lastPetId }: Head): AuditReport {
+    const first = this.#firstBadPosition;
+    return {
+      sound: this.#faults.length === 0,
+      position,
+      hash: lastHash,
+      pets: lastPetId,
+      counts: this.#counts,
+      ...(first === Infinity ? {} : { firstBadPosition: first }),
+      faults: this.#faults.sort((one, other) =>
+        (one.position ?? Infinity) - (other.position ?? Infinity)
+      ),
+      notes: this.notes,
+    };
+  }
+}
+
+/** The part of an audit that checks the log, from a store or from an export. */
+class LogAudit {
+  #findings: Findings;
+  #checkpoint: Checkpoint | undefined;
+  #verifier = new LogVerifier();
+  #position = 0;
+  #lines = 0;
+  /** Position of a line whose `previoushash` is not the hash of the line before it. */
+  #break: number | undefined;
+
+  constructor(findings: Findings, checkpoint: Checkpoint | undefined) {
+    this.#findings = findings;
+    this.#checkpoint = checkpoint;
+    this.#compareWithCheckpoint();
+  }
+
+  /** Position of the last line verified. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** Number of lines verified. */
+  get lines(): number {
+    return this.#lines;
+  }
+
+  /** The head that belongs to the lines verified. */
+  get head(): Head {
+    return this.#verifier.head;
+  }
+
+  /**
+   * Verifies the next line. Returns its event if it can be compared with the projections. `storedPosition` is
+   * the position that the line is stored at; absent for the lines of a file, which have only their order.
+   */
+  verify(line: unknown, storedPosition?: number): RecordedEvent | undefined {
+    const expectedPosition = this.#position + 1;
+    this.#lines++;
+    const { event, faults, isLinked } = this.#verifier.verify(line, storedPosition);
+    this.#position = this.#verifier.position;
+    const explained = this.#explainBreak(isLinked);
+    if (isLinked === false && faults.length === 1) {
+      this.#break = explained ? undefined : this.#position;
+    } else if (faults.length > 0) {
+      // A missing line is reported at the position where it was expected.
+      const position = Math.min(expectedPosition, this.#position);
+      this.#findings.add(
+        "line",
+        `Line ${storedPosition ?? this.#lines}: ${faults.join("; ")}`,
+        position,
+      );
+    }
+    this.#compareWithCheckpoint();
+    return event?.position === this.#position ? event : undefined;
+  }
+
+  /** Ends the check. `lastHash` is the hash of the last line according to the head, if there is a head. */
+  end(lastHash?: string): void {
+    this.#explainBreak(lastHash === undefined ? undefined : lastHash === this.head.lastHash);
+    const { position } = this.#checkpoint ?? { position: 0 };
+    if (position <= this.#position) return;
+    this.#findings.add(
+      "checkpoint",
+      `The log ends at position ${this.#position}, but the checkpoint was taken at position ` +
+        `${position}: its newest events were cut off`,
+      this.#position + 1,
+    );
+  }
+
+  /**
+   * If two lines do not fit together, either may have been altered. The next line decides: if it fits the
+   * second line, the first was altered. Returns whether the second was altered, which then also explains why
+   * the next line does not fit.
+   */
+  #explainBreak(isNextLinked: boolean | undefined): boolean {
+    const second = this.#break;
+    if (second === undefined) return false;
+    this.#break = undefined;
+    const first = second - 1;
+    if (isNextLinked === true) {
+      const message = `Line ${first} was altered: line ${second} bears another SHA-256 of it`;
+      this.#findings.add("line", message, first);
+    } else if (isNextLinked === false) {
+      const message =
+        `Line ${second} was altered: it fits neither the line before nor what follows`;
+      this.#findings.add("line", message, second);
+    } else {
+      const message = `Line ${first} or ${second} was altered: they do not fit together`;
+      this.#findings.add("line", message, first);
+    }
+    return isNextLinked === false;
+  }
+
+  #compareWithCheckpoint(): void {
+    if (this.#checkpoint?.position !== this.#position) return;
+    const { position, hash } = this.#checkpoint;
+    const { lastHash } = this.#verifier.head;
+    if (lastHash === hash) return;
+    this.#findings.add(
+      "checkpoint",
+      `Line ${position} is not the one that the checkpoint was taken at: the log up to there was ` +
+        `rewritten (its SHA-256 is ${lastHash}, the checkpoint says ${hash})`,
+      position,
+    );
+  }
+}
+
+class StoreAudit {
+  #parts: AuditDeps;
+  #store: Store;
+  #findings: Findings;
+  #options: AuditOptions;
+
+  constructor(parts: AuditDeps, findings: Findings, options: AuditOptions) {
+    this.#parts = parts;
+    this.#store = parts.store;
+    this.#findings = findings;
+    this.#options = options;
+  }
+
+  async run(head: Head | undefined): Promise<AuditReport> {
+    const to = head?.position ?? await this.#lastPosition();
+    const comparisons = head === undefined ? [] : this.#comparisonsOf(head);
+    const log = await this.#readLog(to, comparisons, head?.lastHash);
+    if (head === undefined) {
+      this.#findings.notes.push("Without a head, the projections were not audited");
+    } else {
+      this.#checkHead(head, log.head);
+      await this.#readRest(head, comparisons);
+    }
+    this.#checkExpiry();
+    return this.#findings.report({ ...log.head, position: log.position });
+  }
+
+  #comparisonsOf({ generation, building }: Head): Comparison[] {
+    const parts = this.#parts;
+    const differs = (difference: Difference, count: number) => {
+      const { kind, position } = difference;
+      this.#findings.add(RECORD_FAULTS[kind], wordsFor(difference), position, count);
+    };
+    const served = new Comparison({ ...parts, generation, differs });
+    if (building?.generation !== generation + 1) return [served];
+    const { until: mayMissUntil } = building;
+    return [
+      served,
+      new Comparison({ ...parts, generation: generation + 1, mayMissUntil, differs }),
+    ];
+  }
+
+  async #readLog(to: number, comparisons: Comparison[], lastHash?: string): Promise<LogAudit> {
+    const log = new LogAudit(this.#findings, this.#options.checkpoint);
+    for await (const entries of scan(this.#store, logRange(to))) {
+      const events: RecordedEvent[] = [];
+      for (const { key, value } of entries) {
+        if (!isLogKey(key)) {
+          this.#addForeign(key);
+          continue;
+        }
+        const event = log.verify(value, key[1]);
+        if (event !== undefined) events.push(event);
+      }
+      for (const comparison of comparisons) await comparison.follow(events);
+      this.#options.progress?.(log.position, to);
+    }
+    for (const comparison of comparisons) await comparison.finish();
+    this.#noteWrongClock(comparisons);
+    if (log.position < to) {
+      const from = log.position + 1;
+      const which = from === to ? `Line ${to} is` : `Lines ${from} to ${to} are`;
+      this.#findings.add("line", `${which} missing, although the head counts them`, from);
+    }
+    log.end(log.position === to ? lastHash : undefined);
+    return log;
+  }
+
+  #noteWrongClock(comparisons: Comparison[]): void {
+    let count = 0;
+    for (const { removedByWrongClock } of comparisons) count += removedByWrongClock;
+    if (count === 0) return;
+    this.#findings.notes.push(
+      `${count} idempotency ${count === 1 ? "record is" : "records are"} missing, and a wrong ` +
+        "clock explains it: an event lies in the future, or a later event has an earlier time",
+    );
+  }
+
+  #checkHead(head: Head, due: Head): void {
+    const { position, generation, building, removing } = head;
+    const wrong = (what: string, at?: number) => {
+      this.#findings.add("head", `The head is wrong: ${what}`, at);
+    };
+    if (head.lastHash !== due.lastHash) {
+      wrong(
+        `its lastHash is not the SHA-256 of line ${position}, so one of both was altered`,
+        position,
+      );
+    }
+    for (const field of ["lastPetId", "keyPosition"] as const) {
+      if (head[field] !== due[field]) {
+        wrong(`its ${field} is ${head[field]} where the log says ${due[field]}`);
+      }
+    }
+    if (generation < 1) wrong(`generation ${generation} cannot be`);
+    if (building !== undefined) {
+      if (building.generation !== generation + 1 || building.until > position) {
+        wrong(
+          `it builds generation ${building.generation} up to position ${building.until}, ` +
+            `while generation ${generation} is served and the log ends at ${position}`,
+        );
+      } else {
+        this.#findings.notes.push(
+          `A replay builds generation ${building.generation}; if none runs, run one to finish it`,
+        );
+      }
+    }
+    if (removing !== undefined) {
+      if (removing < 1 || building !== undefined || Math.abs(removing - generation) !== 1) {
+        wrong(`generation ${removing} cannot be under removal while ${generation} is served`);
+      } else {
+        this.#findings.notes.push(
+          `Generation ${removing} is being removed; if no replay runs, run one to finish it`,
+        );
+      }
+    }
+  }
+
+  /** Reads everything outside of the log and of the ranges compared with it. */
+  async #readRest(head: Head, comparisons: Comparison[]): Promise<void> {
+    const read: BoundedRange[] = [
+      logRange(head.position),
+      ...comparisons.flatMap(({ covered }) => covered),
+    ];
+    for await (const entries of scanOutside(this.#store, [], read)) {
+      const unclear: StoreEntry[] = [];
+      const ofComparison = new Map<Comparison, StoreEntry[]>();
+      for (const entry of entries) {
+        const comparison = comparisons.find(({ generation }) => isOf(generation, entry.key));
+        if (comparison === undefined) unclear.push(entry);
+        else ofComparison.set(comparison, [...ofComparison.get(comparison) ?? [], entry]);
+      }
+      for (const [comparison, own] of ofComparison) await comparison.judge(own);
+      await this.#judge(unclear, head);
+    }
+  }
+
+  async #judge(entries: StoreEntry[], head: Head): Promise<void> {
+    const doubtful = entries.filter((entry) => !isOwn(entry));
+    if (doubtful.length === 0) return;
+    // Read after the entries, so that this head covers all that was written since the audit began.
+    const { head: now } = await readHead(this.#store);
+    const generations = [head, now].flatMap((
+      { generation, building, removing },
+    ) => [generation, building?.generation, removing]);
+    for (const { key } of doubtful) {
+      const isNewLine = isLogKey(key) && key[1] > head.position && key[1] <= now.position;
+      const isOfReplay = key[0] === "projection" &&
+        generations.includes(key[1] as number) && isRecordKey(key.slice(2));
+      if (!isNewLine && !isOfReplay) this.#addForeign(key);
+    }
+  }
+
+  #checkExpiry(): void {
+    const { readExpiringRecords } = this.#parts;
+    if (readExpiringRecords === undefined) {
+      this.#findings.notes.push(
+        "The store does not tell which records expire, so that was not audited",
+      );
+      return;
+    }
+    for (const { key, expiresAt } of readExpiringRecords()) {
+      const time = new Date(expiresAt).toISOString();
+      const message = `Record ${keyText(key)} is set to expire at ${time}: ${remedyFor(key)}`;
+      this.#findings.add("record_expires", message, isLogKey(key) ? key[1] : undefined);
+    }
+  }
+
+  #addForeign(key: Deno.KvKey): void {
+    this.#findings.add(
+      "foreign_record",
+      `Record ${keyText(key)} is none that this service writes at this head`,
+    );
+  }
+
+  async #lastPosition(): Promise<number> {
+    const [last] = await this.#store.list({ prefix: ["log"] }, { limit: 1, reverse: true });
+    return last !== undefined && isLogKey(last.key) ? last.key[1] : 0;
+  }
+}
+
+const RECORD_FAULTS = {
+  missing: "record_missing",
+  extra: "record_extra",
+  altered: "record_altered",
+} as const satisfies Record<DifferenceKind, FaultKind>;
+
+function wordsFor({ kind, key, position }: Difference): string {
+  switch (kind) {
+    case "missing":
+      return `Record ${keyText(key)} is missing: the event at position ${position} makes it`;
+    case "extra":
+      return `Record ${keyText(key)} is there, but no event makes it`;
+    case "altered":
+      return `Record ${keyText(key)} is not what the event at position ${position} makes it`;
+  }
+}
+
+/** Describes the effect of a record's expiry, and how to remove the expiry. */
+function remedyFor(key: Deno.KvKey): string {
+  if (isLogKey(key)) {
+    return `line ${key[1]} is lost then; export the log now and restore it into an empty store`;
+  }
+  if (key.length === 1 && key[0] === HEAD_KEY[0]) {
+    return "the store serves nothing then; the next event that is added removes the expiry";
+  }
+  if (key[0] === "projection") return "a replay writes it again without an expiry";
+  return "the service never writes such a record";
+}
+
+/** The head to audit up to; `undefined` if there is no usable head. */
+async function readHeadFor(findings: Findings, store: Store): Promise<Head | undefined> {
+  try {
+    const entry = await store.get(HEAD_KEY);
+    const { head } = headEntryOf(entry);
+    if (entry !== null) {
+      if (entry.value !== encodeHead(head)) {
+        findings.add("head", "The head record is not in the form that this service writes");
+      }
+      return head;
+    }
+    const isEmpty = (await store.list({ prefix: [] }, { limit: 1 })).length === 0;
+    if (isEmpty) return EMPTY_HEAD;
+    findings.add("head", "The head record is missing");
+  } catch (error) {
+    if (!(error instanceof ForeignStoreError)) throw error;
+    findings.add("head", error.message);
+  }
+}
+
+async function generationsHold(store: Store, before: Head): Promise<boolean> {
+  const { head: now } = await readHead(store);
+  return generationsOf(now) === generationsOf(before);
+}
+
+function generationsOf({ generation, building, removing }: Head): string {
+  return JSON.stringify([generation, building, removing]);
+}
+
+function logRange(to: number): BoundedRange {
+  return { start: logKey(1), end: logKey(to + 1) };
+}
+
+function isLogKey(key: Deno.KvKey): key is ["log", number] {
+  return key.length === 2 && key[0] === "log" && Number.isSafeInteger(key[1]) &&
+    key[1] as number >= 1;
+}
+
+function isOf(generation: number, key: Deno.KvKey): boolean {
+  return key[0] === "projection" && key[1] === generation;
+}
+
+function isOwn({ key, value }: StoreEntry): boolean {
+  if (key.length !== 1) return false;
+  if (key[0] === HEAD_KEY[0]) return true;
+  return key[0] === REPLAY_KEY[0] && decodeLease(value) !== undefined;
+}

@@ -1,0 +1,222 @@
+/**
+ * Rebuilds the projections while the service runs. A replay announces a new generation in the head, so that
+ * every instance writes both generations. It then writes the records of all earlier events, compares, flips
+ * the head, and removes the old generation. Each step is one commit or a series of commits that can be
+ * restarted. So after a replay was killed, the next one continues where it stopped.
+ */
+
+import type { RecordedEvent } from "../../events/event.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { sleep } from "../runtime/runtime.ts";
+import { encodeHead, type Head, type HeadEntry, readHead } from "../log/head.ts";
+import { splitIntoCommits } from "../store/commit_size.ts";
+import { keyText } from "../store/key_text.ts";
+import { HEAD_KEY, isRetained, projectionKey, recordMutation } from "../keyspace.ts";
+import { RETRY_LIMIT_MS } from "../store/retrying_store.ts";
+import { scan } from "../store/scan.ts";
+import type { Mutation, Store } from "../store/store.ts";
+import { compareWithLog, Differences, readEvents, UnsoundError } from "./compare.ts";
+import { project } from "../projections/project.ts";
+import { ReplayLease } from "./replay_lease.ts";
+
+/** Longer than any request uses a head that it has read: longer than HEAD_LIMIT_MS. */
+export const GRACE_MS = 10_000;
+
+export type ReplayPhase = "fill" | "compare" | "wait" | "remove";
+
+export interface ReplayOptions {
+  /** How long the old generation is kept after the flip, for requests that still read it. */
+  graceMs?: number;
+  /** Called with the progress of a phase, in events, milliseconds or records. The total may be unknown. */
+  progress?: (phase: ReplayPhase, done: number, total?: number) => void;
+  /** Called if there is a lease of another replay, which may be dead. */
+  onWait?: () => void;
+}
+
+export interface ReplayOutcome {
+  /** The generation served now. */
+  generation: number;
+  /** Number of events replayed: all events in the log when the replay was announced. */
+  events: number;
+  /** How many of these events an interrupted run replayed, before this run continued it. */
+  resumedFrom: number;
+  /** Differences between the generation served before and the log. */
+  differences: Differences;
+}
+
+/**
+ * Replays the log. The store must limit the time of its calls and retry its reads. Throws
+ * `ReplayUnderWayError` if another replay is running. Throws `UnsoundError` if the log is not sound, or if
+ * the new generation does not match it; the service then continues with the old generation.
+ */
+export async function replay(
+  { store, runtime }: { store: Store; runtime: Runtime },
+  options: ReplayOptions = {},
+): Promise<ReplayOutcome> {
+  // An empty log has nothing to rebuild. A lease without a head would make the store look like a foreign one.
+  const { head, versionstamp } = await readHead(store);
+  if (versionstamp === null) {
+    return {
+      generation: head.generation,
+      events: 0,
+      resumedFrom: 0,
+      differences: new Differences(),
+    };
+  }
+  const lease = await ReplayLease.take(store, runtime, options.onWait ?? (() => {}));
+  const work = new Replay(store, runtime, lease, options);
+  const outcome = await work.run();
+  await lease.release();
+  return outcome;
+}
+
+class Replay {
+  #store: Store;
+  #runtime: Runtime;
+  #lease: ReplayLease;
+  #graceMs: number;
+  #progress: NonNullable<ReplayOptions["progress"]>;
+
+  constructor(store: Store, runtime: Runtime, lease: ReplayLease, options: ReplayOptions) {
+    this.#store = store;
+    this.#runtime = runtime;
+    this.#lease = lease;
+    this.#graceMs = options.graceMs ?? GRACE_MS;
+    this.#progress = options.progress ?? (() => {});
+  }
+
+  async run(): Promise<ReplayOutcome> {
+    await this.#removeLeftovers();
+    const { generation: old, building = await this.#announce() } = (await this.#head()).head;
+    const { generation, until } = building;
+    try {
+      const resumedFrom = this.#lease.filledTo;
+      await this.#fill(generation, until);
+      const differences = await this.#compare(old, generation, until);
+      await this.#flip(old, generation);
+      await this.#removeLeftovers();
+      return { generation, events: until, resumedFrom, differences };
+    } catch (error) {
+      if (error instanceof UnsoundError) await this.#abandon(generation);
+      throw error;
+    }
+  }
+
+  /** From this commit on, every instance also writes the records of new events to the new generation. */
+  async #announce(): Promise<NonNullable<Head["building"]>> {
+    const { head } = await this.#head();
+    const generation = head.generation + 1;
+    await this.#remove(generation);
+    this.#lease.filledTo = 0;
+    const announced = await this.#changeHead((head) => ({
+      ...head,
+      building: { generation, until: head.position },
+    }));
+    return announced.building!;
+  }
+
+  async #fill(generation: number, until: number): Promise<void> {
+    const start = this.#lease.filledTo;
+    let filling = Promise.resolve();
+    try {
+      for await (const batch of readEvents(this.#store, until)) {
+        // Read the next batch while this one is written.
+        await filling;
+        filling = this.#write(generation, batch.filter(({ position }) => position > start));
+        filling.catch(() => {});
+        this.#progress("fill", batch.at(-1)!.position, until);
+      }
+    } finally {
+      // The lease allows one commit at a time, and after an error #abandon commits too.
+      await filling;
+    }
+  }
+
+  async #write(generation: number, events: RecordedEvent[]): Promise<void> {
+    const now = this.#runtime.now();
+    const mutations = events.flatMap(project)
+      .filter((record) => isRetained(record, now))
+      .map((record) => recordMutation(generation, record, now));
+    for (const part of splitIntoCommits(mutations)) {
+      await this.#lease.commit({ checks: [], mutations: part });
+    }
+    if (events.length > 0) this.#lease.filledTo = events.at(-1)!.position;
+    await this.#lease.keep();
+  }
+
+  async #compare(old: number, generation: number, until: number): Promise<Differences> {
+    const [ofOld, ofNew] = await compareWithLog(
+      { store: this.#store, runtime: this.#runtime },
+      { generations: [old, generation], until },
+      (done) => {
+        this.#progress("compare", done, until);
+        return this.#lease.keep();
+      },
+    );
+    if (ofNew.total > 0) {
+      const [{ key }] = Object.values(ofNew.first);
+      throw new UnsoundError(
+        `The generation built is not what the log says in ${ofNew.total} records, as in ${
+          keyText(key)
+        }`,
+      );
+    }
+    return ofOld;
+  }
+
+  async #flip(old: number, generation: number): Promise<void> {
+    await this.#changeHead(({ building: _, ...head }) => ({ ...head, generation, removing: old }));
+  }
+
+  /** Withdraws the announcement and removes the new generation. The service continues with the old one. */
+  async #abandon(generation: number): Promise<void> {
+    await this.#changeHead(({ building: _, ...head }) => ({ ...head, removing: generation }));
+    await this.#removeLeftovers();
+    await this.#lease.release();
+  }
+
+  /** Removes a generation that is no longer written, once no request can still read it. */
+  async #removeLeftovers(): Promise<void> {
+    const { removing, generation } = (await this.#head()).head;
+    if (removing === undefined) return;
+    // A generation that was never served has no readers.
+    if (removing < generation) {
+      await this.#lease.sleep(this.#graceMs, (waited) => {
+        this.#progress("wait", waited, this.#graceMs);
+      });
+    }
+    await this.#remove(removing);
+    await this.#changeHead(({ removing: _, ...head }) => head);
+  }
+
+  async #remove(generation: number): Promise<void> {
+    let removed = 0;
+    for await (const batch of scan(this.#store, { prefix: projectionKey(generation, []) })) {
+      const mutations = batch.map(({ key }): Mutation => ({ type: "delete", key }));
+      for (const part of splitIntoCommits(mutations)) {
+        await this.#lease.commit({ checks: [], mutations: part });
+      }
+      removed += batch.length;
+      this.#progress("remove", removed);
+    }
+  }
+
+  /** Replaces the head. Retries on conflict, because instances keep changing the head. */
+  async #changeHead(change: (head: Head) => Head): Promise<Head> {
+    const deadline = this.#runtime.monotonicNow() + RETRY_LIMIT_MS;
+    do {
+      const { head, versionstamp } = await this.#head();
+      const next = change(head);
+      const mutations: Mutation[] = [{ type: "set", key: HEAD_KEY, value: encodeHead(next) }];
+      const checks = [{ key: HEAD_KEY, versionstamp }];
+      if (await this.#lease.commit({ checks, mutations })) return next;
+      // At most 1 ms, because the instance that writes now will write again immediately.
+      await sleep(this.#runtime, this.#runtime.random());
+    } while (this.#runtime.monotonicNow() < deadline);
+    throw new Error("Others moved the head at each attempt to change it; run the replay again");
+  }
+
+  #head(): Promise<HeadEntry> {
+    return readHead(this.#store);
+  }
+}

@@ -1,0 +1,172 @@
+/**
+ * The lease of a replay: a record that only one replay at a time can hold. Each commit of the replay checks
+ * it.
+ */
+
+import { z } from "zod";
+import { Instant, Ulid } from "../../events/api_key.ts";
+import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";
+import { REPLAY_KEY } from "../keyspace.ts";
+import { RETRY_LIMIT_MS } from "../store/retrying_store.ts";
+import type { Commit, Mutation, Store, StoreEntry } from "../store/store.ts";
+
+/** How often a replay renews its lease. */
+const BEAT_MS = 1_000;
+
+/** A replay counts as dead if it has not renewed its lease for this long. */
+export const LEASE_LIMIT_MS = 5_000;
+
+const POLL_MS = 250;
+
+const LeaseRecord = z.strictObject({
+  /** ULID of the replay that holds the lease. */
+  owner: Ulid,
+  /** Number of the commit within the replay. With `owner`, it identifies the commit. */
+  beat: z.int().min(1),
+  /** Time of that commit, by the replay's clock. For people only. */
+  time: Instant,
+  /** Position in the log up to which the new generation is filled. */
+  filledTo: z.int().min(0),
+});
+type LeaseRecord = z.infer<typeof LeaseRecord>;
+
+/** Another replay holds the lease or has taken it over. */
+export class ReplayUnderWayError extends Error {
+  override name = "ReplayUnderWayError";
+}
+
+/** Decodes a stored lease; `undefined` if the value is not a lease. */
+export function decodeLease(value: unknown): LeaseRecord | undefined {
+  try {
+    return LeaseRecord.parse(JSON.parse(value as string));
+  } catch {
+    return undefined;
+  }
+}
+
+export class ReplayLease {
+  /** Position up to which this replay, or the one before it, has filled the new generation. */
+  filledTo: number;
+  #store: Store;
+  #runtime: Runtime;
+  #owner: string;
+  #beat = 0;
+  #beatAt = 0;
+  #versionstamp: string | null;
+
+  private constructor(store: Store, runtime: Runtime, found: StoreEntry | null) {
+    this.#store = store;
+    this.#runtime = runtime;
+    this.#owner = runtime.newId();
+    this.#versionstamp = found?.versionstamp ?? null;
+    this.filledTo = decodeLease(found?.value)?.filledTo ?? 0;
+  }
+
+  /**
+   * Takes the lease: immediately if there is none, or from a replay that has not renewed it for
+   * {@linkcode LEASE_LIMIT_MS}. Throws `ReplayUnderWayError` if the other replay renews it. Uses only its own
+   * clock, because the clocks of two machines may differ.
+   */
+  static async take(store: Store, runtime: Runtime, onWait: () => void): Promise<ReplayLease> {
+    const found = await store.get(REPLAY_KEY);
+    if (found !== null) {
+      onWait();
+      const deadline = runtime.monotonicNow() + LEASE_LIMIT_MS;
+      while (runtime.monotonicNow() < deadline) {
+        await sleep(runtime, POLL_MS);
+        const now = await store.get(REPLAY_KEY);
+        if (now?.versionstamp === found.versionstamp) continue;
+        // The other replay has either just ended or renewed its lease.
+        if (now === null) return await ReplayLease.take(store, runtime, onWait);
+        throw new ReplayUnderWayError("Another replay is under way");
+      }
+    }
+    const lease = new ReplayLease(store, runtime, found);
+    try {
+      await lease.commit({ checks: [], mutations: [] });
+    } catch (error) {
+      if (!(error instanceof ReplayUnderWayError)) throw error;
+      // Another replay took the lease at the same moment. Treat it like a replay that held the lease before.
+      return await ReplayLease.take(store, runtime, onWait);
+    }
+    return lease;
+  }
+
+  /**
+   * Commits and renews the lease. Resolves to `true` if the commit landed, and to `false` if one of the given
+   * checks failed. Throws `ReplayUnderWayError` if the lease is lost: then the commit has not landed and
+   * never will.
+   */
+  async commit({ checks, mutations }: Commit): Promise<boolean> {
+    const beat = this.#beat + 1;
+    const time = new Date(this.#runtime.now()).toISOString();
+    const record: LeaseRecord = { owner: this.#owner, beat, time, filledTo: this.filledTo };
+    const renewal: Mutation = { type: "set", key: REPLAY_KEY, value: JSON.stringify(record) };
+    const outcome = await this.#commitUntilKnown(
+      { checks, mutations: [...mutations, renewal] },
+      (entry) => {
+        const found = decodeLease(entry?.value);
+        return found?.owner === this.#owner && found.beat === beat;
+      },
+    );
+    if (outcome === undefined) return false;
+    this.#beat = beat;
+    this.#beatAt = this.#runtime.monotonicNow();
+    this.#versionstamp = outcome.versionstamp;
+    return true;
+  }
+
+  /** Renews the lease if that is due. Call it more often than every few seconds. */
+  async keep(): Promise<void> {
+    if (this.#runtime.monotonicNow() - this.#beatAt >= BEAT_MS) {
+      await this.commit({ checks: [], mutations: [] });
+    }
+  }
+
+  /** Waits, and renews the lease meanwhile. */
+  async sleep(ms: number, progress: (done: number) => void): Promise<void> {
+    const start = this.#runtime.monotonicNow();
+    for (let done = 0; done < ms; done = this.#runtime.monotonicNow() - start) {
+      progress(done);
+      await sleep(this.#runtime, Math.min(ms - done, BEAT_MS));
+      await this.keep();
+    }
+  }
+
+  /** Deletes the lease. */
+  async release(): Promise<void> {
+    const mutations: Mutation[] = [{ type: "delete", key: REPLAY_KEY }];
+    await this.#commitUntilKnown({ checks: [], mutations }, (entry) => entry === null);
+  }
+
+  /**
+   * Retries a commit until its outcome is known. Unless the store returns a versionstamp, the commit may or
+   * may not have landed. The stored lease then decides, because every commit changes it in a way of its own.
+   */
+  async #commitUntilKnown(
+    { checks, mutations }: Commit,
+    isLanded: (lease: StoreEntry | null) => boolean,
+  ): Promise<{ versionstamp: string | null } | undefined> {
+    const mine = { key: REPLAY_KEY, versionstamp: this.#versionstamp };
+    const deadline = this.#runtime.monotonicNow() + RETRY_LIMIT_MS;
+    for (let attempt = 0;; attempt++) {
+      let failure: unknown;
+      try {
+        const versionstamp = await this.#store.commit({ checks: [mine, ...checks], mutations });
+        if (versionstamp !== null) return { versionstamp };
+      } catch (error) {
+        failure = error;
+      }
+      const now = await this.#store.get(REPLAY_KEY);
+      if (isLanded(now)) return { versionstamp: now?.versionstamp ?? null };
+      if ((now?.versionstamp ?? null) !== this.#versionstamp) {
+        throw new ReplayUnderWayError("Another replay has taken over from this one");
+      }
+      if (failure === undefined && checks.length > 0) return undefined;
+      if (this.#runtime.monotonicNow() >= deadline) {
+        throw new Error("The store takes no commit; run the replay again", { cause: failure });
+      }
+      await sleep(this.#runtime, backoffMs(this.#runtime, attempt));
+    }
+  }
+}

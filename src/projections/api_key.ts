@@ -1,0 +1,53 @@
+/** API keys: their text format and their state. */
+
+import { encodeHex } from "@std/encoding/hex";
+import { sha256Hex } from "../encoding/sha256.ts";
+
+/** An API key as the projections store it. Times are milliseconds since the Unix epoch. */
+export interface ApiKey {
+  id: string;
+  label: string;
+  tokenHash: string;
+  issuedAt: number;
+  expiresAt?: number;
+  /** When the key stops being valid; may be in the future if the key was rotated. */
+  revokedAt?: number;
+  /** Whether the key was revoked immediately. The log alone decides this, independently of any clock. */
+  isRevoked?: true;
+}
+
+export type ApiKeyState = "live" | "expired" | "revoked";
+
+export function stateOf(key: ApiKey, now: number): ApiKeyState {
+  if (key.isRevoked) return "revoked";
+  if (key.revokedAt !== undefined && key.revokedAt <= now) return "revoked";
+  if (key.expiresAt !== undefined && key.expiresAt <= now) return "expired";
+  return "live";
+}
+
+const PREFIX = "pets_";
+const SECRET_BYTES = 32;
+const CHECKSUM_DIGITS = 8;
+const TOKEN_PATTERN = /^pets_[0-9a-f]{72}$/;
+
+/**
+ * Creates the text of a new key: `pets_`, 32 random bytes in hex, and the first 8 hex digits of the SHA-256
+ * of both.
+ */
+export function newToken(randomBytes: (length: number) => Uint8Array): string {
+  const body = PREFIX + encodeHex(randomBytes(SECRET_BYTES));
+  return body + checksumOf(body);
+}
+
+/**
+ * Whether a text has the format and checksum of a key. This detects typing errors without a read of the
+ * store.
+ */
+export function isToken(text: string): boolean {
+  return TOKEN_PATTERN.test(text) &&
+    checksumOf(text.slice(0, -CHECKSUM_DIGITS)) === text.slice(-CHECKSUM_DIGITS);
+}
+
+function checksumOf(body: string): string {
+  return sha256Hex(body).slice(0, CHECKSUM_DIGITS);
+}

@@ -1,0 +1,112 @@
+import { KvStore } from "./kv_store.ts";
+import type { Commit, ListOptions, Store, StoreEntry } from "../store.ts";
+
+/**
+ * A store over KV Connect, or the database that the platform attaches. {@linkcode reconnect} connects
+ * it, and every call fails before that. It can be called again at any time, because the client takes a
+ * quarter of an hour to give up a connection that the network has dropped silently.
+ */
+export class RemoteStore implements Store {
+  #address: string | undefined;
+  #expectOurs: (store: Store) => Promise<void>;
+  #onRefused: (error: StoreRefusedError) => void;
+  #connection: KvStore | undefined;
+
+  /**
+   * `expectOurs` checks the store on the first connection. `onRefused` is called if the first connection
+   * is refused, so that waiting does not help. Without an address: the database that the platform attaches.
+   */
+  constructor(
+    address: string | undefined,
+    expectOurs: (store: Store) => Promise<void>,
+    onRefused: (error: StoreRefusedError) => void = () => {},
+  ) {
+    this.#address = address;
+    this.#expectOurs = expectOurs;
+    this.#onRefused = onRefused;
+  }
+
+  get(key: Deno.KvKey): Promise<StoreEntry | null> {
+    return this.#connection?.get(key) ?? notReached();
+  }
+
+  list(range: Deno.KvListSelector, options: ListOptions): Promise<StoreEntry[]> {
+    return this.#connection?.list(range, options) ?? notReached();
+  }
+
+  commit(commit: Commit): Promise<string | null> {
+    return this.#connection?.commit(commit) ?? notReached();
+  }
+
+  close(): void {
+    this.#connection?.close();
+    this.#connection = undefined;
+  }
+
+  /**
+   * Opens a new connection. Calls that hang on the old one keep hanging, and may still take effect.
+   * Rejects with {@linkcode StoreRefusedError} if the store answers but cannot be used.
+   */
+  async reconnect(signal: AbortSignal): Promise<void> {
+    try {
+      const connection = await this.#connect(signal);
+      this.#connection?.close();
+      this.#connection = connection;
+    } catch (error) {
+      const isRefused = error instanceof StoreRefusedError;
+      if (isRefused && this.#connection === undefined) this.#onRefused(error);
+      throw error;
+    }
+  }
+
+  async #connect(signal: AbortSignal): Promise<KvStore> {
+    // A request of the KV client cannot be cancelled. So first send one that can, and wait for its answer.
+    if (this.#address !== undefined) await expectAnswer(this.#address, signal);
+    const connection = new KvStore(await openKv(this.#address));
+    try {
+      if (this.#connection === undefined) await this.#expectOurs(connection);
+      signal.throwIfAborted();
+      return connection;
+    } catch (error) {
+      connection.close();
+      throw error;
+    }
+  }
+}
+
+/** The store answers but cannot be used, and waiting does not help. */
+export class StoreRefusedError extends Error {
+  override name = "StoreRefusedError";
+}
+
+/** Sends a request without a token. A refusal counts as an answer, too; a status of 500 or above does not. */
+async function expectAnswer(address: string, signal: AbortSignal): Promise<void> {
+  let response: Response;
+  try {
+    // The network may have silently dropped a kept-alive connection.
+    const headers = { connection: "close" };
+    response = await fetch(address, { method: "POST", headers, signal });
+  } catch (error) {
+    const { cause, message } = error as Error;
+    throw new Error(`it does not answer: ${cause instanceof Error ? cause.message : message}`);
+  }
+  await response.body?.cancel();
+  if (response.status >= 500) throw new Error(`it answers with status ${response.status}`);
+}
+
+async function openKv(address: string | undefined): Promise<Deno.Kv> {
+  try {
+    return await Deno.openKv(address);
+  } catch (error) {
+    const { message } = error as Error;
+    if (/failed to connect|status 5\d\d/.test(message)) throw error;
+    const isUnauthorized = /status 40[13]/.test(message);
+    throw new StoreRefusedError(
+      isUnauthorized ? "it refuses the access token (DENO_KV_ACCESS_TOKEN)" : message,
+    );
+  }
+}
+
+function notReached(): Promise<never> {
+  return Promise.reject(new Error("The store was not reached yet"));
+}

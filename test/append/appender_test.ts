@@ -1,0 +1,537 @@
+import { assert, assertEquals, assertLessOrEqual, assertRejects } from "@std/assert";
+import { decodeEvent, type RecordedEvent } from "../../events/event.ts";
+import type { Pet } from "../../events/pet.ts";
+import { audit } from "../../src/maintenance/audit.ts";
+import { issueKey } from "../../src/commands/issue_key.ts";
+import { revokeKey } from "../../src/commands/revoke_key.ts";
+import { ServiceError } from "../../src/service_error.ts";
+import { APPEND_LIMIT_MS, type Command, QUEUE_LIMIT } from "../../src/append/appender.ts";
+import { encodeHead, type Head, readHead } from "../../src/log/head.ts";
+import { readLog } from "../../src/log/read_log.ts";
+import { createService, type Service } from "../../src/service.ts";
+import { HEAD_KEY } from "../../src/keyspace.ts";
+import { COMMIT_MUTATIONS_LIMIT, type Mutation, type Store } from "../../src/store/store.ts";
+import { describedAnswer } from "../support/assert_described.ts";
+import type { FakeRuntime } from "../support/fake_runtime.ts";
+import { type Fate, FATES, heldCommit, ScriptedStore } from "../support/scripted_store.ts";
+import { openTestService, type TestService } from "../support/test_service.ts";
+
+const REX = { name: "Rex", categoryId: 1 };
+
+/** A service on a store whose commits can be scripted, once its key is issued. */
+async function open() {
+  let store!: ScriptedStore;
+  let inner!: Store;
+  const service = await openTestService((it) => store = new ScriptedStore(inner = it));
+  store.commits.length = 0;
+  /** Another instance of the service, whose commits are none of the script's. */
+  const openOther = () =>
+    createService({ store: inner, runtime: service.runtime, report: () => {} });
+  return { service, store, openOther, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
+}
+
+/** The same while the commit of a first addition is held. */
+async function openHeld() {
+  const opened = await open();
+  return { ...opened, ...await holdFirst(opened) };
+}
+
+async function holdFirst({ service, store }: { service: TestService; store: ScriptedStore }) {
+  const { fate, begun, release } = heldCommit();
+  store.script.push(fate);
+  const first = service.add(REX);
+  await begun;
+  return { first, release };
+}
+
+/** The header of a key that the service remembers, since it was used. */
+async function usedKey(service: TestService, token: string) {
+  const headers = { authorization: `Bearer ${token}` };
+  await (await service.sendBare("/v1/pets", { headers })).body?.cancel();
+  return headers;
+}
+
+Deno.test("append() puts all that wait while a commit is in flight into the next one", async () => {
+  await using opened = await openHeld();
+  const { service, store, first, release } = opened;
+  const others = Array.from({ length: 100 }, () => service.add(REX));
+  await service.runtime.advance(0);
+  assertEquals(store.commits.length, 1);
+  release();
+  const ids = await idsOf(await Promise.all([first, ...others]));
+  assertEquals(ids, firstIds(101));
+  assertEquals(store.commits.length, 2);
+  await assertSound(service, 101);
+});
+
+Deno.test("append() decides what comes while a commit is in flight ahead, and once where that lands", async () => {
+  await using opened = await openHeld();
+  const { service, first, release } = opened;
+  const decided: number[] = [];
+  const others = [1, 2, 3].map(() => service.appender.append(readyAddition(service, decided)));
+  assertEquals(decided, [1, 2, 3]);
+  release();
+  assertEquals((await first).status, 201);
+  await Promise.all(others);
+  assertEquals(decided, [1, 2, 3]);
+  await assertSound(service, 4);
+});
+
+Deno.test("append() decides anew what was made ahead of a commit that others were before", async () => {
+  await using opened = await openHeld();
+  const { service, openOther, first, release } = opened;
+  const decided: number[] = [];
+  const ahead = service.appender.append(readyAddition(service, decided));
+  // What is not ready breaks the row, and what is behind it waits for its turn.
+  const slow = service.appender.append(addition(service));
+  const behind = service.appender.append(readyAddition(service, decided));
+  assertEquals(decided, [1]);
+  assertEquals((await addTo(openOther(), service.token)).status, 201);
+  release();
+  const added = await inTime(service.runtime, Promise.all([ahead, slow, behind]));
+  assertEquals((await first).status, 201);
+  assertEquals(added.flat().map(({ data }) => (data as Pet).id), [3, 4, 5]);
+  assertEquals(decided, [1, 2, 4]);
+  await assertSound(service, 5);
+});
+
+Deno.test("append() checks the head's versionstamp and nothing else", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  const { versionstamp } = await readHead(service.store);
+  await service.add(REX);
+  assertEquals(store.commits[0].checks, [{ key: ["head"], versionstamp }]);
+});
+
+const UNCLEAR: Record<string, Fate[]> = {
+  "a commit that landed reports a conflict": [FATES.landsAndConflicts],
+  "a commit that landed reports failure": [FATES.landsAndFails],
+  "a commit that landed never answers": [FATES.landsAndHangs],
+  "a commit failed": [FATES.fails],
+  "a commit met a lock, again and again": Array(8).fill(FATES.isLocked),
+  "a commit never came through": [FATES.hangs],
+  "a commit failed, and its repetition landed and reports a conflict": [
+    FATES.fails,
+    FATES.landsAndConflicts,
+  ],
+  "a commit met a lock, and its repetition landed and reports failure": [
+    FATES.isLocked,
+    FATES.landsAndFails,
+  ],
+};
+
+for (const [what, script] of Object.entries(UNCLEAR)) {
+  Deno.test(`append() answers with the one outcome when ${what}`, async () => {
+    await using opened = await open();
+    const { service, store } = opened;
+    store.script.push(...script);
+    const added = [service.add(REX), service.add({ name: "Max", categoryId: 2 })];
+    const responses = await inTime(service.runtime, Promise.all(added));
+    assertEquals(responses.map(({ status }) => status), [201, 201]);
+    assertEquals(await idsOf(responses), [1, 2]);
+    assertEquals((await service.add(REX)).status, 201);
+    await assertSound(service, 3);
+  });
+}
+
+Deno.test("append() gives an event its id once, whatever the number of attempts", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  store.script.push(FATES.fails, FATES.isLocked, FATES.fails);
+  await inTime(service.runtime, service.add(REX));
+  const [, created] = await readEvents(service.store);
+  const tried = store.commits.map(({ mutations }) => eventOf((mutations[0] as Set).value));
+  assertEquals(tried, [created, created, created, created]);
+});
+
+Deno.test("append() is not misled when a commit that hung lands after all, before its repetition", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  let land!: () => Promise<string | null>;
+  store.script.push((commit) => {
+    land = commit;
+    return new Promise(() => {});
+  });
+  store.script.push(async (commit) => {
+    await land();
+    return await commit();
+  });
+  const response = await inTime(service.runtime, service.add(REX));
+  assertEquals((await response.json()).id, 1);
+  assertEquals(store.commits.length, 2);
+  await assertSound(service, 1);
+});
+
+Deno.test("append() is not misled when a commit that hung lands after its repetition", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  let land!: () => Promise<string | null>;
+  store.script.push((commit) => {
+    land = commit;
+    return new Promise(() => {});
+  });
+  const response = await inTime(service.runtime, service.add(REX));
+  assertEquals((await response.json()).id, 1);
+  assertEquals(await land(), null);
+  assertEquals((await (await service.add(REX)).json()).id, 2);
+  await assertSound(service, 2);
+});
+
+Deno.test("append() goes on from the commit of another instance that came in between", async () => {
+  await using opened = await open();
+  const { service, store, openOther } = opened;
+  const other = openOther();
+  const { fate, begun, release } = heldCommit();
+  store.script.push(fate);
+  const own = service.add(REX);
+  await begun;
+  assertEquals((await (await addTo(other, service.token)).json()).id, 1);
+  release();
+  assertEquals((await (await inTime(service.runtime, own)).json()).id, 2);
+  await assertSound(service, 2);
+});
+
+Deno.test("append() finds its commit below that of another instance", async () => {
+  await using opened = await open();
+  const { service, store, openOther } = opened;
+  const other = openOther();
+  store.script.push(async (land) => {
+    await land();
+    assertEquals((await (await addTo(other, service.token)).json()).id, 2);
+    return null;
+  });
+  assertEquals((await (await inTime(service.runtime, service.add(REX))).json()).id, 1);
+  assertEquals((await (await service.add(REX)).json()).id, 3);
+  await assertSound(service, 3);
+});
+
+Deno.test("append() lets two instances that race add every pet once", async () => {
+  await using opened = await open();
+  const { service, openOther } = opened;
+  const other = openOther();
+  const added = Array.from(
+    { length: 60 },
+    (_, index) => index % 2 === 0 ? service.add(REX) : addTo(other, service.token),
+  );
+  const ids = await idsOf(await inTime(service.runtime, Promise.all(added)));
+  assertEquals(ids, firstIds(60));
+  await assertSound(service, 60);
+});
+
+Deno.test("append() says outcome_unknown past the limit where the commit may have landed", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  store.otherwise = FATES.fails;
+  const before = service.runtime.monotonicNow();
+  let tookMs = 0;
+  const added = service.add(REX).finally(() => tookMs = service.runtime.monotonicNow() - before);
+  const response = await inTime(service.runtime, added);
+  assertEquals(response.status, 503);
+  assertEquals((await response.json()).code, "outcome_unknown");
+  assertEquals(response.headers.get("retry-after"), "1");
+  assert(tookMs >= APPEND_LIMIT_MS && tookMs < APPEND_LIMIT_MS + 200, `${tookMs} ms`);
+  store.otherwise = FATES.lands;
+  const next = await inTime(service.runtime, service.add(REX));
+  assertEquals(next.status, 201);
+  await assertSound(service, (await next.json()).id);
+});
+
+Deno.test("append() says store_unavailable past the limit where the store stayed locked", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  store.otherwise = FATES.isLocked;
+  const response = await inTime(service.runtime, service.add(REX));
+  assertEquals((await response.json()).code, "store_unavailable");
+  store.otherwise = FATES.lands;
+  await service.runtime.advance(APPEND_LIMIT_MS);
+  await assertSound(service, 0);
+});
+
+Deno.test("append() says store_unavailable past the limit to who was in no commit", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  store.otherwise = FATES.fails;
+  const first = service.add(REX);
+  await service.runtime.advance(0);
+  const second = service.add({ name: "Max", categoryId: 2 });
+  const responses = await inTime(service.runtime, Promise.all([first, second]));
+  const codes = await Promise.all(responses.map(async (it) => (await it.json()).code));
+  assertEquals(codes, ["outcome_unknown", "store_unavailable"]);
+  store.otherwise = FATES.lands;
+  await service.runtime.advance(APPEND_LIMIT_MS);
+  const names = (await readEvents(service.store)).map(({ data }) => "name" in data && data.name);
+  assert(!names.includes("Max"), "what was said not to be stored is not stored later");
+});
+
+Deno.test("append() says store_unavailable past the limit where others were always faster", async () => {
+  await using opened = await open();
+  const { service, store, openOther } = opened;
+  const other = openOther();
+  store.otherwise = async (land) => {
+    await addTo(other, service.token);
+    return await land();
+  };
+  const response = await inTime(service.runtime, service.add({ name: "Max", categoryId: 2 }));
+  assertEquals((await response.json()).code, "store_unavailable");
+  store.otherwise = FATES.lands;
+  await service.runtime.advance(APPEND_LIMIT_MS);
+  const { head } = await readHead(service.store);
+  await assertSound(service, head.lastPetId);
+  const text = await (await service.send("/v1/pets?limit=100")).text();
+  assert(!text.includes("Max"));
+});
+
+Deno.test("append() claims the head when others were faster six times, and writes nothing else by that", async () => {
+  await using opened = await open();
+  const { service, store, openOther } = opened;
+  const other = openOther();
+  const isBeaten: Fate = async (land) => {
+    await addTo(other, service.token);
+    return await land();
+  };
+  store.script.push(...Array(6).fill(isBeaten));
+  let claimed: Head | undefined;
+  store.script.push(async (land) => {
+    claimed = (await readHead(service.store)).head;
+    return await land();
+  });
+  const response = await inTime(service.runtime, service.add({ name: "Max", categoryId: 2 }));
+  assertEquals((await response.json()).id, 7);
+  assertEquals(store.commits.length, 8);
+  const value = encodeHead(claimed!);
+  assertEquals(store.commits[6].mutations, [{ type: "set", key: HEAD_KEY, value }]);
+  await assertSound(service, 7);
+});
+
+Deno.test("append() refuses at once when its queue is full, and keeps what it took", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  const { fate, begun, release } = heldCommit();
+  store.script.push(fate);
+  const held = service.add(REX);
+  await begun;
+  const taken = Array.from({ length: QUEUE_LIMIT }, () => service.appender.append(NOTHING));
+  const refusal = await assertRejects(() => service.appender.append(NOTHING), ServiceError);
+  assertEquals(refusal.code, "overloaded");
+  const response = await service.add(REX);
+  assertEquals([response.status, response.headers.get("retry-after")], [503, "1"]);
+  assertEquals((await response.json()).code, "overloaded");
+  release();
+  assertEquals((await held).status, 201);
+  assertEquals((await Promise.all(taken)).length, QUEUE_LIMIT);
+  assertEquals((await service.add(REX)).status, 201);
+});
+
+Deno.test("drain() answers what was taken, and takes no more", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  const { fate, begun, release } = heldCommit();
+  store.script.push(fate);
+  const inFlight = service.appender.append(addition(service));
+  await begun;
+  const waiting = service.appender.append(addition(service));
+  let isDrained = false;
+  const drained = service.appender.drain().then(() => isDrained = true);
+  const late = await service.add(REX);
+  assertEquals(late.status, 503);
+  assertEquals((await late.json()).code, "shutting_down");
+  assertEquals(isDrained, false);
+  release();
+  await drained;
+  assertEquals([(await inFlight).length, (await waiting).length], [1, 1]);
+  await assertSound(service, 2);
+});
+
+Deno.test("append() keeps each commit within the number of mutations that KV takes", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  const pet = { ...REX, status: "sold" };
+  const added = Array.from({ length: 1_000 }, () => service.add(pet));
+  const ids = await idsOf(await inTime(service.runtime, Promise.all(added)));
+  assertEquals(ids, firstIds(1_000));
+  const sizes = store.commits.map(({ mutations }) => mutations.length);
+  for (const size of sizes) assertLessOrEqual(size, COMMIT_MUTATIONS_LIMIT);
+  assert(Math.max(...sizes) > COMMIT_MUTATIONS_LIMIT - 10, `${sizes}`);
+  await assertSound(service, 1_000);
+});
+
+Deno.test("append() keeps each commit within the bytes that KV takes", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  // The longest text that a name can have: six bytes for each of its characters.
+  const pet = { name: "\u0001".repeat(1_000), categoryId: 1, status: "pending" };
+  const added = Array.from({ length: 150 }, () => service.add(pet));
+  const ids = await idsOf(await inTime(service.runtime, Promise.all(added)));
+  assertEquals(ids, firstIds(150));
+  assert(store.commits.length >= 4, `${store.commits.length} commits`);
+  assertEquals(service.reports, []);
+  await assertSound(service, 150);
+});
+
+Deno.test("append() adds nothing for a key that another instance revoked meanwhile", async () => {
+  await using opened = await open();
+  const { service, openOther } = opened;
+  const other = openOther();
+  const { id, token } = await issueKey(other, { label: "short" });
+  const headers = await usedKey(service, token);
+  const { first, release } = await holdFirst(opened);
+  const second = service.add({ name: "Max", categoryId: 2 }, headers);
+  await revokeKey(other, id);
+  release();
+  const responses = await inTime(service.runtime, Promise.all([first, second]));
+  assertEquals(responses.map(({ status }) => status), [201, 401]);
+  assertEquals((await responses[1].json()).code, "invalid_credentials");
+  await assertSound(service, 1);
+});
+
+Deno.test("append() adds nothing for a key that expired while the commit before was under way", async () => {
+  await using opened = await open();
+  const { service } = opened;
+  const terms = { label: "short", expiresAt: service.runtime.now() + 1_000 };
+  const headers = await usedKey(service, (await issueKey(service, terms)).token);
+  const { first, release } = await holdFirst(opened);
+  const second = service.add({ name: "Max", categoryId: 2 }, headers);
+  await service.runtime.advance(1_500);
+  release();
+  const responses = await inTime(service.runtime, Promise.all([first, second]));
+  assertEquals(responses.map(({ status }) => status), [201, 401]);
+  await assertSound(service, 1);
+});
+
+Deno.test("append() adds nothing for a key whose revocation is ahead in the same queue", async () => {
+  await using opened = await open();
+  const { service } = opened;
+  const { id, token } = await issueKey(service, { label: "short" });
+  const headers = await usedKey(service, token);
+  const { first, release } = await holdFirst(opened);
+  const revoked = revokeKey(service, id);
+  const second = service.add({ name: "Max", categoryId: 2 }, headers);
+  release();
+  await revoked;
+  assertEquals([(await first).status, (await second).status], [201, 401]);
+  await assertSound(service, 1);
+});
+
+Deno.test("append() prepares a command once, however many of its own commits go before", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  let prepared = 0;
+  const commands = Array.from({ length: 1_000 }, () => addition(service, () => prepared++));
+  await inTime(service.runtime, Promise.all(commands.map((it) => service.appender.append(it))));
+  assert(store.commits.length > 1);
+  assertEquals(prepared, 1_000);
+});
+
+Deno.test("append() prepares a command again when others have moved the head", async () => {
+  await using opened = await open();
+  const { service, store, openOther } = opened;
+  const other = openOther();
+  let prepared = 0;
+  store.script.push(async (land) => {
+    assertEquals(prepared, 1);
+    await addTo(other, service.token);
+    return await land();
+  });
+  const command = addition(service, () => prepared++);
+  await inTime(service.runtime, service.appender.append(command));
+  assertEquals(prepared, 2);
+  await assertSound(service, 2);
+});
+
+Deno.test("append() refuses the one command that does not want to go on, and takes the others", async () => {
+  await using opened = await openHeld();
+  const { service, store, first, release } = opened;
+  const error = new Error("no");
+  const refusals = [
+    service.appender.append({ ...NOTHING, prepare: () => Promise.reject(error) }),
+    service.appender.append({
+      ...NOTHING,
+      prepare() {
+        throw error;
+      },
+    }),
+    service.appender.append({
+      ...NOTHING,
+      decide() {
+        throw error;
+      },
+    }),
+  ].map((refusal) => refusal.then(() => "taken", (reason) => reason));
+  const second = service.add(REX);
+  release();
+  assertEquals(await Promise.all(refusals), [error, error, error]);
+  assertEquals(await idsOf([await first, await second]), [1, 2]);
+  assertEquals(store.commits.length, 2);
+});
+
+const NOTHING: Command = { prepare: () => {}, decide: () => [] };
+
+/** A command that adds a pet, and tells when it is prepared. */
+function addition({ runtime, keyId }: TestService, onPrepare = () => {}): Command {
+  const origin = { id: runtime.newId(), time: new Date(runtime.now()).toISOString(), actor: keyId };
+  return {
+    prepare() {
+      onPrepare();
+    },
+    decide({ lastPetId }) {
+      const data = { id: lastPetId + 1, name: "Rex", categoryId: 1n, status: "sold" as const };
+      return [{ ...origin, type: "PetCreated", data }];
+    },
+  };
+}
+
+/** One that is prepared at once, and tells after which pet it was decided. */
+function readyAddition(service: TestService, decided: number[]): Command {
+  const command = addition(service);
+  return {
+    ...command,
+    isPreparedAtOnce: () => true,
+    decide(head) {
+      decided.push(head.lastPetId);
+      return command.decide(head);
+    },
+  };
+}
+
+function addTo({ handler }: Service, token: string): Promise<Response> {
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const init = { method: "POST", headers, body: JSON.stringify(REX) };
+  const answering = handler(new Request("http://localhost/v1/pets", init));
+  return describedAnswer(init.method, "/v1/pets", answering);
+}
+
+/** Lets time pass until the work is done. */
+async function inTime<T>(runtime: FakeRuntime, work: Promise<T>): Promise<T> {
+  let isDone = false;
+  work.finally(() => isDone = true).catch(() => {});
+  while (!isDone) await runtime.advance(500);
+  return await work;
+}
+
+/** The ids that were given, in order; which request got which is not said. */
+async function idsOf(responses: Response[]): Promise<number[]> {
+  const ids = await Promise.all(responses.map(async (it) => (await it.json()).id as number));
+  return ids.sort((one, other) => one - other);
+}
+
+function firstIds(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index + 1);
+}
+
+async function readEvents(store: Store): Promise<RecordedEvent[]> {
+  const { head } = await readHead(store);
+  const batches = await Array.fromAsync(readLog(store, { to: head.position }));
+  return batches.flat().map(({ value }) => eventOf(value));
+}
+
+type Set = Mutation & { type: "set" };
+
+function eventOf(line: unknown): RecordedEvent {
+  return decodeEvent(new TextDecoder().decode(line as Uint8Array));
+}
+
+/** Asserts that the store is whole, and holds that many pets, no more and no less. */
+async function assertSound(service: TestService, pets: number): Promise<void> {
+  const { sound, faults, pets: found } = await audit(service);
+  assertEquals({ sound, faults, pets: found }, { sound: true, faults: [], pets });
+}

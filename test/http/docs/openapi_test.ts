@@ -1,0 +1,114 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { INT64_MIN, parseExactJson } from "../../../events/int64.ts";
+import { NAME_MAX_LENGTH, NewPet } from "../../../events/pet.ts";
+import { ERRORS } from "../../../src/http/errors.ts";
+import { describeInterface } from "../../../src/http/docs/openapi.ts";
+import { DESCRIPTION, isDescribed } from "../../support/assert_described.ts";
+import { permitted } from "../../support/permitted.ts";
+import { openTestService } from "../../support/test_service.ts";
+
+Deno.test({
+  name: "describeInterface() is clean by the strict rules of Redocly",
+  ignore: !permitted("env", "read", "sys"),
+  async fn() {
+    const { createConfig, lintFromString } = await import("@redocly/openapi-core");
+    const config = await createConfig({ extends: ["recommended-strict"] });
+    const rulesBroken = async (source: string) => {
+      const problems = await lintFromString({ source, absoluteRef: "/openapi.json", config });
+      return problems.map(({ ruleId, message }) => `${ruleId}: ${message}`);
+    };
+    const source = describeInterface({});
+    assertEquals(await rulesBroken(source), []);
+    const [fault] = await rulesBroken(source.replace('"operationId":"listPets",', ""));
+    assertMatch(fault, /^operation-operationId: /);
+  },
+});
+
+Deno.test("describeInterface() names the servers that are configured, or else its own path", () => {
+  const serversOf = (addresses: Parameters<typeof describeInterface>[0]) =>
+    JSON.parse(describeInterface(addresses)).servers.map(({ url }: { url: string }) => url);
+  assertEquals(serversOf({}), ["/v1"]);
+  const production = "https://animals.example/v1";
+  const staging = "https://staging.animals.example/v1";
+  assertEquals(serversOf({ production }), [production]);
+  assertEquals(serversOf({ production, staging }), [production, staging]);
+});
+
+Deno.test("describeInterface() gives the bounds of int64 with all their digits", () => {
+  const text = describeInterface({});
+  assert(text.includes('"minimum":-9223372036854775808,"maximum":9223372036854775807'));
+});
+
+Deno.test("describeInterface() lists every error code with its status, in the text as well", () => {
+  const { info, components } = JSON.parse(describeInterface({}));
+  assertEquals(components.schemas.Error.properties.code.enum, Object.keys(ERRORS));
+  for (const [code, { status, when, remedy }] of Object.entries(ERRORS)) {
+    assert(info.description.includes(`| \`${code}\` | ${status} | ${when} | ${remedy} |`), code);
+  }
+});
+
+Deno.test("GET /openapi.json answers with the description, without a key", async () => {
+  await using service = await openTestService();
+  const response = await service.sendBare("/openapi.json");
+  assertEquals(response.status, 200);
+  assertEquals(response.headers.get("content-type"), "application/json");
+  assertEquals(await response.text(), describeInterface({}));
+  const etag = response.headers.get("etag")!;
+  const again = await service.sendBare("/openapi.json", { headers: { "if-none-match": etag } });
+  assertEquals(again.status, 304);
+  const refused = await service.sendBare("/openapi.json", { method: "POST" });
+  assertEquals(refused.status, 405);
+  assertEquals(refused.headers.get("allow"), "GET, HEAD");
+});
+
+Deno.test("the examples of the description are what a new store answers", async () => {
+  await using service = await openTestService();
+  const { paths } = JSON.parse(describeInterface({}));
+  const { get, post } = paths["/pets"];
+  const exampleOf = ({ content }: { content: Record<string, { example: unknown }> }) =>
+    content["application/json"].example;
+  const added = await service.add(exampleOf(post.requestBody));
+  assertEquals(await added.json(), exampleOf(post.responses[201]));
+  assertEquals(await (await service.send("/v1/pets")).json(), exampleOf(get.responses[200]));
+  const getPet = paths["/pets/{petId}"].get;
+  const got = await service.send(`/v1/pets/${getPet.parameters[0].example}`);
+  assertEquals(await got.json(), exampleOf(getPet.responses[200]));
+  const location = DESCRIPTION.components.headers.Location.example;
+  assertEquals(added.headers.get("location"), location);
+});
+
+Deno.test("the schema of NewPet takes what the service takes, and nothing else", () => {
+  const longest = "😀".repeat(NAME_MAX_LENGTH);
+  const bodies: [string, boolean][] = [
+    ['{"name":"Rex","categoryId":7}', true],
+    ['{"name":"Rex","categoryId":7,"status":"sold"}', true],
+    ['{"name":"Rex","categoryId":7.0}', true],
+    [`{"name":"${longest}","categoryId":${INT64_MIN}}`, true],
+    [`{"name":"${longest}!","categoryId":7}`, false],
+    ['{"name":"","categoryId":7}', false],
+    ['{"name":null,"categoryId":7}', false],
+    ['{"name":"Rex"}', false],
+    ['{"categoryId":7}', false],
+    ['{"name":"Rex","categoryId":"7"}', false],
+    ['{"name":"Rex","categoryId":7.5}', false],
+    ['{"name":"Rex","categoryId":1e30}', false],
+    ['{"name":"Rex","categoryId":7,"status":"lost"}', false],
+    ['{"name":"Rex","categoryId":7,"status":null}', false],
+    ['{"id":1,"name":"Rex","categoryId":7}', false],
+  ];
+  for (const [body, isTaken] of bodies) {
+    assertEquals(isDescribed("NewPet", JSON.parse(body)), isTaken, `the schema and ${body}`);
+    assertEquals(NewPet.safeParse(parseExactJson(body)).success, isTaken, `the code and ${body}`);
+  }
+});
+
+Deno.test("every error code befalls an operation, or a request for none", () => {
+  const operations = Object.values(DESCRIPTION.paths).flatMap((path) => Object.values(path));
+  const described = operations.flatMap(({ responses }) =>
+    Object.values(responses).flatMap(({ content }) =>
+      Object.keys(content?.["application/json"].examples ?? {})
+    )
+  );
+  const outside = ["not_found", "method_not_allowed", "not_ready"];
+  assertEquals(new Set([...described, ...outside]), new Set(Object.keys(ERRORS)));
+});

@@ -1,0 +1,458 @@
+import { assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
+import {
+  audit,
+  AuditImpossibleError,
+  auditLines,
+  FAULTS_KEPT_PER_KIND,
+} from "../../src/maintenance/audit.ts";
+import { OPERATOR } from "../../events/event.ts";
+import { compareServed } from "../../src/maintenance/compare.ts";
+import { splitLines } from "../../src/log/log_verifier.ts";
+import { encodeHead, type Head } from "../../src/log/head.ts";
+import { replay } from "../../src/maintenance/replay.ts";
+
+import { createService } from "../../src/service.ts";
+import { sha256Hex } from "../../src/encoding/sha256.ts";
+import { expiringRecordsOf } from "../../src/store/deno_kv/expiring_records.ts";
+import { systemRuntime } from "../../src/runtime/system_runtime.ts";
+import { permitted } from "../support/permitted.ts";
+import { withSampleFile } from "../support/sample_file.ts";
+import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
+import { keyText } from "../../src/store/key_text.ts";
+import {
+  HEAD_KEY,
+  logKey,
+  petByIdempotencyKeyKey,
+  petKey,
+  projectionKey,
+  REPLAY_KEY,
+} from "../../src/keyspace.ts";
+import { scan } from "../../src/store/scan.ts";
+import type { Mutation, Store } from "../../src/store/store.ts";
+import { FakeRuntime } from "../support/fake_runtime.ts";
+import { IMPOSSIBLE_HISTORIES, POSSIBLE_HISTORIES } from "../support/histories.ts";
+import { linesOf, linesToBytes, rewritten, sampleLog } from "../support/sample_log.ts";
+import { damageEveryRecord } from "../support/audit_damage.ts";
+import { openSampleStore, writeLog } from "../support/sample_store.ts";
+import { storeWith } from "../support/store_with.ts";
+
+const encoder = new TextEncoder();
+
+Deno.test("audit() finds every record that is changed, turned into another type, deleted, duplicated or swapped", async () => {
+  const { damages, records, missed } = await damageEveryRecord(40);
+  assertEquals(missed, []);
+  assertEquals(damages, 5 * records);
+});
+
+Deno.test("audit() finds every foreign record", async () => {
+  using sample = await openSampleStore(30);
+  const missed: string[] = [];
+  for (const key of FOREIGN_KEYS) {
+    await commit(sample.store, [{ type: "set", key, value: "foreign" }]);
+    const { sound, counts } = await audit(sample);
+    if (sound) missed.push(keyText(key));
+    else assertEquals(Object.values(counts), [1], keyText(key));
+    await commit(sample.store, [{ type: "delete", key }]);
+  }
+  assertEquals(missed, []);
+});
+
+Deno.test("audit() finds against an older checkpoint that the newest events were cut with a fitting head", async () => {
+  using before = await openSampleStore(40);
+  const { position, hash } = await audit(before);
+  using cut = await openSampleStore(35);
+  assertEquals((await audit(cut)).sound, true);
+  const report = await audit(cut, { checkpoint: { position, hash } });
+  assertEquals(report.counts, { checkpoint: 1 });
+  assertEquals(report.firstBadPosition, 36);
+  assertMatch(report.faults[0].message, /newest events were cut off/);
+});
+
+Deno.test("audit() proves that a log extends an older checkpoint", async () => {
+  using before = await openSampleStore(35);
+  const { position, hash } = await audit(before);
+  using now = await openSampleStore(40);
+  assertEquals((await audit(now, { checkpoint: { position, hash } })).sound, true);
+});
+
+Deno.test("auditLines() finds against a checkpoint that history was rewritten with fitting hashes", async () => {
+  const lines = sampleLog(30);
+  const checkpoint = { position: 20, hash: sha256Hex(lines[19]) };
+  const line = lines[8].replace("Zoë", "Zoé");
+  assertNotEquals(line, lines[8]);
+  const forged = rewritten(lines, 8, line);
+  assertEquals((await auditFile(forged)).sound, true);
+  const report = await auditLines(bytesOf(forged), { checkpoint });
+  assertEquals(report.counts, { checkpoint: 1 });
+  assertMatch(report.faults[0].message, /^Line 20 is not the one that the checkpoint was taken at/);
+});
+
+Deno.test("audit() finds every history that the service cannot have written, in a store and in an export", async () => {
+  for (const { name, lines, fault } of IMPOSSIBLE_HISTORIES) {
+    const store = new KvStore(await Deno.openKv(":memory:"));
+    const runtime = new FakeRuntime();
+    await writeLog(store, runtime, lines);
+    for (const report of [await audit({ store, runtime }), await auditFile(lines)]) {
+      const position = lines.length;
+      const message = `Line ${position}: ${fault}`;
+      assertEquals(report.faults, [{ kind: "line", position, message }], name);
+    }
+    store.close();
+  }
+});
+
+Deno.test("audit() accepts histories that look impossible and are not", async () => {
+  for (const { name, lines } of POSSIBLE_HISTORIES) {
+    assertEquals((await auditFile(lines)).faults, [], name);
+  }
+});
+
+Deno.test("auditLines() refuses an export without a line, as a copy that failed", async () => {
+  const { sound, faults } = await auditFile([]);
+  assertEquals(sound, false);
+  assertEquals(faults, [{
+    kind: "line",
+    position: 1,
+    message: "The export holds no line, so it is not a whole copy of a log",
+  }]);
+});
+
+Deno.test("auditLines() names the first bad position of an export", async () => {
+  const lines = sampleLog(30);
+  assertEquals((await auditFile(lines.toSpliced(9, 1))).firstBadPosition, 10);
+  assertEquals((await auditFile(lines.with(4, "{}"))).firstBadPosition, 5);
+  assertEquals((await auditFile([...lines, ""])).firstBadPosition, 31);
+});
+
+Deno.test("audit() names the altered line of two that do not fit together", async () => {
+  using sample = await openSampleStore(30);
+  for (const position of [1, 8, 29, 30]) {
+    const line = sample.lines[position - 1];
+    const altered = line.replace(/"time":"2026/, '"time":"2027');
+    assertNotEquals(altered, line);
+    const key = logKey(position);
+    await commit(sample.store, [{ type: "set", key, value: encoder.encode(altered) }]);
+    const { firstBadPosition, faults } = await audit(sample);
+    assertEquals(firstBadPosition, position, JSON.stringify(faults));
+    await commit(sample.store, [{ type: "set", key, value: encoder.encode(line) }]);
+  }
+});
+
+Deno.test("auditLines() names the altered line of two that do not fit together, where it can be told", async () => {
+  const lines = sampleLog(30);
+  const altered = (position: number) =>
+    lines.with(position - 1, lines[position - 1].replace('"time":"2026', '"time":"2027'));
+  for (const position of [1, 8, 29]) {
+    const report = await auditFile(altered(position));
+    assertEquals(report.firstBadPosition, position);
+    assertEquals(report.counts, { line: 1 });
+  }
+  const hash = sha256Hex("another");
+  const last = lines.with(
+    29,
+    lines[29].replace(/"previoushash":"\w+"/, `"previoushash":"${hash}"`),
+  );
+  assertEquals((await auditFile(last)).faults.map(({ message }) => message), [
+    "Line 29 or 30 was altered: they do not fit together",
+  ]);
+  const middle = lines.with(
+    9,
+    lines[9].replace(/"previoushash":"\w+"/, `"previoushash":"${hash}"`),
+  );
+  assertEquals((await auditFile(middle)).faults.map(({ message }) => message), [
+    "Line 10 was altered: it fits neither the line before nor what follows",
+  ]);
+});
+
+Deno.test("audit() calls an empty store sound", async () => {
+  using sample = await openSampleStore(0);
+  await sample.store.commit({ checks: [], mutations: [{ type: "delete", key: HEAD_KEY }] });
+  assertEquals((await audit(sample)).sound, true);
+});
+
+Deno.test("audit() notes that a store does not tell which records expire", async () => {
+  using sample = await openSampleStore(10);
+  const { sound, notes } = await audit(sample);
+  assertEquals([sound, notes], [true, [
+    "The store does not tell which records expire, so that was not audited",
+  ]]);
+});
+
+Deno.test({
+  name: "audit() finds each record of a file that is set to expire, except idempotency records",
+  ignore: !permitted("read", "write", "net", "run"),
+  fn: () =>
+    withSampleFile(async ({ kvPath, store }) => {
+      const parts = {
+        store,
+        runtime: systemRuntime,
+        readExpiringRecords: expiringRecordsOf(kvPath),
+      };
+      assertEquals(await audit(parts).then(({ faults, notes }) => [faults, notes]), [[], []]);
+      const entries = (await Array.fromAsync(scan(store, { prefix: [] }))).flat();
+      const missed: string[] = [];
+      for (const { key, value } of entries) {
+        const own = value as string | Uint8Array;
+        const isToExpire = key[2] === "pet_by_idempotency_key";
+        await commit(store, [{ type: "set", key, value: own, expireIn: 3_600_000 }]);
+        const { faults, counts } = await audit(parts);
+        const found = faults.some(({ message }) =>
+          message.startsWith(`Record ${keyText(key)} is set to expire at 20`)
+        );
+        if (found === isToExpire) missed.push(keyText(key));
+        assertEquals(counts, isToExpire ? {} : { record_expires: 1 });
+        await commit(store, [{ type: "set", key, value: own }]);
+      }
+      assertEquals(missed, []);
+    }),
+});
+
+Deno.test({
+  name: "audit() says for each kind of record what its expiry means and what removes it",
+  ignore: !permitted("read", "write", "net", "run"),
+  fn: () =>
+    withSampleFile(async ({ kvPath, store, keyId }) => {
+      const parts = {
+        store,
+        runtime: systemRuntime,
+        readExpiringRecords: expiringRecordsOf(kvPath),
+      };
+      const expire = async (key: Deno.KvKey, expireIn: number) => {
+        const value = (await store.get(key))!.value as string | Uint8Array;
+        await commit(store, [{ type: "set", key, value, expireIn }]);
+      };
+      await expire(logKey(5), 1_000_000);
+      await expire(HEAD_KEY, 2_000_000);
+      await expire(projectionKey(1, petKey(2)), 3_000_000);
+      const { faults, firstBadPosition } = await audit(parts);
+      assertEquals(firstBadPosition, 5);
+      assertEquals(faults.map(({ message }) => message.replace(/ at \S+:/, ":")), [
+        'Record ["log",5] is set to expire: line 5 is lost then; export the log now and restore ' +
+        "it into an empty store",
+        'Record ["head"] is set to expire: the store serves nothing then; the next event that is ' +
+        "added removes the expiry",
+        'Record ["projection",1,"pet",2] is set to expire: a replay writes it again without an expiry',
+      ]);
+
+      // The advice in the messages works.
+      await replay(parts, { graceMs: 0 });
+      assertEquals((await audit(parts)).counts, { record_expires: 1 });
+      const { appender } = createService({ ...parts, report: () => {} });
+      const origin = {
+        id: systemRuntime.newId(),
+        time: new Date().toISOString(),
+        actor: keyId,
+      };
+      await expire(HEAD_KEY, 2_000_000);
+      assertEquals((await audit(parts)).counts, { record_expires: 2 });
+      await appender.append({
+        prepare: () => {},
+        decide: ({ lastPetId }) => {
+          const data = { id: lastPetId + 1, name: "Rex", categoryId: 1n };
+          return [{ ...origin, type: "PetCreated", data }];
+        },
+      });
+      assertEquals((await audit(parts)).faults.map(({ position }) => position), [5]);
+    }),
+});
+
+Deno.test("audit() lets pass what is added while it runs", async () => {
+  using sample = await openSampleStore(60);
+  using shorter = await openSampleStore(40);
+  const store = storeWith(sample.store, {
+    get: (key) => (first ? (first = false, shorter.store) : sample.store).get(key),
+  });
+  // The audit reads the head of 40 events, and after that whatever is there with 60.
+  let first = true;
+  const report = await audit({ store, runtime: sample.runtime });
+  assertEquals(report.faults, []);
+  assertEquals(report.position, 40);
+});
+
+/** A store with a log of pets that were added under an Idempotency-Key, at these times from now in hours. */
+async function openStoreOfTimes(hours: number[]) {
+  const store = new KvStore(await Deno.openKv(":memory:"));
+  const runtime = new FakeRuntime();
+  const timeOf = (hour: number) => new Date(runtime.now() + hour * 3_600_000).toISOString();
+  const origin = (hour: number, actor: string) => {
+    return { id: runtime.newId(), time: timeOf(hour), actor };
+  };
+  const issue = origin(Math.min(...hours), OPERATOR);
+  const pets = hours.map((hour, index) => ({
+    ...origin(hour, issue.id),
+    type: "PetCreated" as const,
+    data: { id: index + 1, name: "Rex", categoryId: 1n },
+    idempotencyKey: sha256Hex(`order ${index}`),
+  }));
+  const data = { keyId: issue.id, label: "test", tokenHash: sha256Hex("token") };
+  await writeLog(store, runtime, linesOf([{ ...issue, type: "ApiKeyIssued", data }, ...pets]));
+  /** Does what KV does when it removes the records of these pets. */
+  const remove = async (...ids: number[]) => {
+    const mutations = ids.map((id): Mutation => {
+      const { actor, idempotencyKey } = pets[id - 1];
+      const key = petByIdempotencyKeyKey(actor, idempotencyKey, id + 1);
+      return { type: "delete", key: projectionKey(1, key) };
+    });
+    await commit(store, mutations);
+  };
+  return { store, runtime, remove, [Symbol.dispose]: () => store.close() };
+}
+
+const WRONG_CLOCK_NOTE = /^(\d) idempotency records? (is|are) missing, and a wrong clock explains/;
+
+Deno.test("audit() notes missing idempotency records whose events lie in the future", async () => {
+  using sample = await openStoreOfTimes([72, 71, 72]);
+  await sample.remove(1, 2, 3);
+  const { sound, notes } = await audit(sample);
+  assertEquals(sound, true);
+  assertEquals(WRONG_CLOCK_NOTE.exec(notes.join())?.[1], "3");
+  assertEquals((await compareServed(sample, () => {})).differences.total, 0);
+});
+
+Deno.test("audit() notes missing idempotency records where a later event has an earlier time", async () => {
+  using sample = await openStoreOfTimes([-5, -1, -3, -2]);
+  await sample.remove(2);
+  const { sound, notes } = await audit(sample);
+  assertEquals(sound, true);
+  assertEquals(WRONG_CLOCK_NOTE.exec(notes.join())?.[1], "1");
+  assertEquals((await compareServed(sample, () => {})).differences.total, 0);
+});
+
+Deno.test("audit() notes a missing idempotency record where an event much later in the log has an earlier time", async () => {
+  using sample = await openStoreOfTimes([...Array(1_100).fill(-1), -2]);
+  await sample.remove(1);
+  const { sound, notes } = await audit(sample);
+  assertEquals(sound, true);
+  assertEquals(WRONG_CLOCK_NOTE.exec(notes.join())?.[1], "1");
+});
+
+Deno.test("audit() finds missing idempotency records that no wrong clock explains", async () => {
+  // The clock was ahead before the first two, and when the fourth was added; the last differ by little.
+  const hours = [-4, -3, -2, -1, -1.5, -0.5, -0.51];
+  using sample = await openStoreOfTimes(hours);
+  await sample.remove(1, 2, 3, 4, 5, 6, 7);
+  const { sound, faults, notes, counts } = await audit(sample);
+  assertEquals(sound, false);
+  assertEquals(counts, { record_missing: 6 });
+  assertEquals(faults.map(({ position }) => position), [2, 3, 4, 6, 7, 8]);
+  assertEquals(WRONG_CLOCK_NOTE.exec(notes.join())?.[1], "1");
+  const { differences } = await compareServed(sample, () => {});
+  assertEquals(differences.counts, { missing: 6, extra: 0, altered: 0 });
+});
+
+Deno.test("audit() finds each of many missing idempotency records", async () => {
+  using sample = await openStoreOfTimes(Array.from({ length: 60 }, (_, index) => -9 + index / 60));
+  await sample.remove(...Array.from({ length: 60 }, (_, index) => index + 1));
+  const { counts, faults, notes, firstBadPosition } = await audit(sample);
+  assertEquals(counts, { record_missing: 60 });
+  assertEquals(faults.length, FAULTS_KEPT_PER_KIND);
+  assertEquals(firstBadPosition, 2);
+  assertEquals(notes.filter((note) => WRONG_CLOCK_NOTE.test(note)), []);
+});
+
+Deno.test("audit() accepts idempotency records that a clock that was behind left for longer", async () => {
+  using sample = await openStoreOfTimes([-72, -71, -1]);
+  assertEquals((await audit(sample)).faults, []);
+});
+
+Deno.test("audit() begins again where a replay removed what it was reading", async () => {
+  using sample = await openSampleStore(30);
+  const replays = (times: number) =>
+    storeWith(sample.store, {
+      list: async (range, options) => {
+        const isOfPets = "start" in range && range.start?.[2] === "pet";
+        if (isOfPets && times-- > 0) await replay(sample, { graceMs: 0 });
+        return await sample.store.list(range, options);
+      },
+    });
+  assertEquals((await audit({ store: replays(1), runtime: sample.runtime })).faults, []);
+  await assertRejects(
+    () => audit({ store: replays(Infinity), runtime: sample.runtime }),
+    AuditImpossibleError,
+    "A replay flipped the projections during each attempt",
+  );
+  assertEquals((await audit(sample)).faults, []);
+});
+
+Deno.test("audit() finds what is wrong with the generation that a replay builds", async () => {
+  using sample = await openSampleStore(30);
+  const building = { generation: 2, until: 10 };
+  const head = (building: Head["building"]): Mutation => {
+    return { type: "set", key: HEAD_KEY, value: encodeHead({ ...sample.head, building }) };
+  };
+  // Up to the announcement the records may be missing; after it, every one must be there.
+  const entries = (await Array.fromAsync(scan(sample.store, { prefix: ["projection", 1] }))).flat();
+  const copies = entries.map(({ key, value }): Mutation => {
+    return {
+      type: "set",
+      key: ["projection", 2, ...key.slice(2)],
+      value: value as string | Uint8Array,
+    };
+  });
+  await commit(sample.store, [head(building), ...copies]);
+  const { faults, notes } = await audit(sample);
+  assertEquals(faults, []);
+  assertMatch(notes.join(), /^A replay builds generation 2/);
+  const pet = (id: number) => projectionKey(2, petKey(id));
+  await commit(sample.store, [{ type: "delete", key: pet(1) }]);
+  assertEquals((await audit(sample)).faults, []);
+  await commit(sample.store, [{ type: "delete", key: pet(20) }]);
+  assertEquals((await audit(sample)).counts, { record_missing: 1 });
+  await commit(sample.store, [{ type: "set", key: pet(2), value: "{}" }]);
+  assertEquals((await audit(sample)).counts, { record_altered: 1, record_missing: 1 });
+  await commit(sample.store, [head({ generation: 3, until: 10 })]);
+  assertEquals((await audit(sample)).counts.head, 1);
+});
+
+/** Keys that the service never writes, in all corners of the store. */
+const FOREIGN_KEYS: Deno.KvKey[] = [
+  [new Uint8Array([1])],
+  ["a"],
+  ["head", 1],
+  ["heads"],
+  ["log"],
+  ["log", 0],
+  ["log", -1],
+  ["log", 5.5],
+  ["log", 5, "x"],
+  ["log", 31],
+  ["log", "5"],
+  ["log", 5n],
+  ["projection"],
+  ["projection", 1],
+  ["projection", 0, "pet", 1],
+  ["projection", 2, "pet", 1],
+  ["projection", "1", "pet", 1],
+  projectionKey(1, ["pet"]),
+  projectionKey(1, ["pet", 0]),
+  projectionKey(1, ["pet", 2.5]),
+  projectionKey(1, ["pet", 26]),
+  projectionKey(1, ["pet", "2"]),
+  projectionKey(1, ["pet", 2, 3]),
+  projectionKey(1, ["pet_by_status", "available", 999]),
+  projectionKey(1, ["pet_by_status", "lost", 1]),
+  projectionKey(1, ["key_by_token", "0".repeat(64), 1]),
+  projectionKey(1, ["key_by_token", "0".repeat(64), 99]),
+  projectionKey(1, ["key_by_token", "0".repeat(64)]),
+  projectionKey(1, ["pet_by_idempotency_key", "a", "b", 3]),
+  projectionKey(1, ["pet_by_idempotency_key", "a", "b"]),
+  projectionKey(1, ["pet_by_name", "Rex", 1]),
+  REPLAY_KEY,
+  ["replay", 1],
+  ["z"],
+  [1],
+  [1n],
+  [true],
+];
+
+async function commit(store: Store, mutations: Mutation[]): Promise<void> {
+  assertNotEquals(await store.commit({ checks: [], mutations }), null);
+}
+
+function auditFile(lines: string[]) {
+  return auditLines(bytesOf(lines));
+}
+
+function bytesOf(lines: string[]) {
+  return splitLines(new Blob([linesToBytes(lines)]).stream());
+}

@@ -1,0 +1,58 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { compareServed, UnsoundError } from "../../src/maintenance/compare.ts";
+import { replay } from "../../src/maintenance/replay.ts";
+import { logKey, petKey, projectionKey } from "../../src/keyspace.ts";
+import { openSampleStore } from "../support/sample_store.ts";
+import { storeWith } from "../support/store_with.ts";
+
+const IGNORE = () => {};
+
+Deno.test("compareServed() finds what differs, and writes nothing", async () => {
+  using sample = await openSampleStore(30);
+  const commits: unknown[] = [];
+  const store = storeWith(sample.store, {
+    commit: (commit) => {
+      commits.push(commit);
+      return sample.store.commit(commit);
+    },
+  });
+  const parts = { store, runtime: sample.runtime };
+  assertEquals((await compareServed(parts, IGNORE)).differences.total, 0);
+  const key = projectionKey(1, petKey(3));
+  await sample.store.commit({ checks: [], mutations: [{ type: "delete", key }] });
+  const { generation, events, differences } = await compareServed(parts, IGNORE);
+  assertEquals([generation, events], [1, 30]);
+  assertEquals(differences.counts, { missing: 1, extra: 0, altered: 0 });
+  assertEquals(differences.first, { missing: { kind: "missing", key, position: 4 } });
+  assertEquals(commits, []);
+});
+
+Deno.test("compareServed() begins again where a replay removed what it was reading", async () => {
+  using sample = await openSampleStore(30);
+  let isFirst = true;
+  const store = storeWith(sample.store, {
+    async list(range, options) {
+      if (isFirst && "start" in range && range.start?.[2] === "pet") {
+        isFirst = false;
+        await replay(sample, { graceMs: 0 });
+      }
+      return await sample.store.list(range, options);
+    },
+  });
+  const { generation, differences } = await compareServed(
+    { store, runtime: sample.runtime },
+    IGNORE,
+  );
+  assertEquals([isFirst, generation, differences.total], [false, 2, 0]);
+});
+
+Deno.test("compareServed() stops at a line that is missing, at the end of the log too", async () => {
+  for (
+    const [position, words] of [[12, "Line 13"], [30, "Line 30 of the log is missing"]] as const
+  ) {
+    using sample = await openSampleStore(30);
+    const key = logKey(position);
+    await sample.store.commit({ checks: [], mutations: [{ type: "delete", key }] });
+    await assertRejects(() => compareServed(sample, IGNORE), UnsoundError, words);
+  }
+});

@@ -1,0 +1,323 @@
+import { assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
+import { audit } from "../../src/maintenance/audit.ts";
+import { issueKey } from "../../src/commands/issue_key.ts";
+import { readHead } from "../../src/log/head.ts";
+import { UnsoundError } from "../../src/maintenance/compare.ts";
+import { replay } from "../../src/maintenance/replay.ts";
+import { ReplayUnderWayError } from "../../src/maintenance/replay_lease.ts";
+import { createService } from "../../src/service.ts";
+import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
+import { logKey, petByStatusKey, petKey, projectionKey, REPLAY_KEY } from "../../src/keyspace.ts";
+import { scan } from "../../src/store/scan.ts";
+import type { Store } from "../../src/store/store.ts";
+import { FakeRuntime } from "../support/fake_runtime.ts";
+import { openSampleStore } from "../support/sample_store.ts";
+import { openTestService } from "../support/test_service.ts";
+import { disturbed } from "../support/disturbed_store.ts";
+
+const NO_GRACE = { graceMs: 0 };
+
+Deno.test("replay() serves a new generation with the same records, and leaves nothing of the old one", async () => {
+  using sample = await openSampleStore(60);
+  const before = await recordsOf(sample.store, 1);
+  const { generation, events, differences } = await replay(sample, NO_GRACE);
+  assertEquals([generation, events, differences.total], [2, 60, 0]);
+  assertEquals(await recordsOf(sample.store, 2), before);
+  assertEquals(await recordsOf(sample.store, 1), []);
+  assertEquals((await readHead(sample.store)).head, { ...sample.head, generation: 2 });
+  assertEquals(await sample.store.get(REPLAY_KEY), null);
+  assertEquals((await audit(sample)).sound, true);
+});
+
+Deno.test("replay() tells how the old generation differed, and puts it right", async () => {
+  using sample = await openSampleStore(60);
+  const [missing, altered, extra] = [petKey(3), petKey(5), petByStatusKey("sold", 7_000)]
+    .map((key) => projectionKey(1, key));
+  await sample.store.commit({
+    checks: [],
+    mutations: [
+      { type: "delete", key: missing },
+      { type: "set", key: altered, value: "{}" },
+      { type: "set", key: extra, value: "{}" },
+    ],
+  });
+  const { differences } = await replay(sample, NO_GRACE);
+  assertEquals(differences.counts, { missing: 1, extra: 1, altered: 1 });
+  assertEquals(differences.first.missing, { kind: "missing", key: missing, position: 4 });
+  assertEquals(differences.first.altered, { kind: "altered", key: altered, position: 6 });
+  assertEquals(differences.first.extra, { kind: "extra", key: extra });
+  assertEquals((await audit(sample)).faults, []);
+});
+
+Deno.test("replay() of a log that is not sound serves the old generation on, and leaves nothing behind", async () => {
+  using sample = await openSampleStore(60);
+  const key = logKey(20);
+  await sample.store.commit({ checks: [], mutations: [{ type: "delete", key }] });
+  const before = await allOf(sample.store);
+  await assertRejects(() => replay(sample, NO_GRACE), UnsoundError, "Line 21 of the log is not");
+  assertEquals(await allOf(sample.store), before);
+});
+
+Deno.test("replay() takes its announcement back also while it is writing what was sound of the log", async () => {
+  using sample = await openSampleStore(1_100);
+  const key = logKey(1_050);
+  await sample.store.commit({ checks: [], mutations: [{ type: "delete", key }] });
+  const store = disturbed(sample.store, async (commit, _number, apply) => {
+    const versionstamp = await apply(commit);
+    // The answer comes late, when the damaged line has been read.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return versionstamp;
+  });
+  const refusal = replay({ store, runtime: sample.runtime }, NO_GRACE);
+  await assertRejects(() => refusal, UnsoundError, "Line 1051 of the log is not sound");
+  assertEquals((await readHead(sample.store)).head, sample.head);
+  assertEquals(await generationsIn(sample.store), [1]);
+  assertEquals(await sample.store.get(REPLAY_KEY), null);
+});
+
+Deno.test("replay() killed at any commit leaves a store that is right, and the next one finishes the work", async () => {
+  const commits = await countCommits();
+  for (let last = 1; last <= commits; last++) {
+    for (const isApplied of [true, false]) {
+      const what = `commit ${last} of ${commits}, ${isApplied ? "" : "not "}applied`;
+      using sample = await openSampleStore(SMALL);
+      const store = disturbed(sample.store, async (commit, number, apply) => {
+        if (number < last) return await apply(commit);
+        if (isApplied) await apply(commit);
+        killed.resolve();
+        return await new Promise<never>(() => {});
+      });
+      const killed = Promise.withResolvers<void>();
+      replay({ store, runtime: sample.runtime }, NO_GRACE);
+      await killed.promise;
+      assertEquals((await audit(sample)).faults, [], `left by ${what}`);
+      await addPets(sample, 3);
+      assertEquals((await audit(sample)).faults, [], `written after ${what}`);
+      await inTime(sample.runtime, replay(sample, NO_GRACE));
+      const { faults, notes } = await audit({ ...sample, readExpiringRecords: () => [] });
+      assertEquals([faults, notes], [[], []], `finished after ${what}`);
+      assertEquals((await generationsIn(sample.store)).length, 1, what);
+      assertEquals(await sample.store.get(REPLAY_KEY), null, what);
+    }
+  }
+});
+
+Deno.test("replay() asks the store what became of a commit whose outcome it was not told", async () => {
+  for (const outcomes of OUTCOMES) {
+    using sample = await openSampleStore(SMALL);
+    const store = disturbed(sample.store, async (commit, number, apply) => {
+      switch (outcomes[number % outcomes.length]) {
+        case "lands":
+          return await apply(commit);
+        case "lands, says it did not":
+          await apply(commit);
+          return null;
+        case "lands, fails":
+          await apply(commit);
+          throw new TypeError("connection closed");
+        default:
+          throw new TypeError("database is locked");
+      }
+    });
+    const { generation, differences } = await inTime(
+      sample.runtime,
+      replay({ store, runtime: sample.runtime }, NO_GRACE),
+    );
+    assertEquals([generation, differences.total], [2, 0]);
+    assertEquals((await audit(sample)).faults, []);
+    assertEquals(await generationsIn(sample.store), [2]);
+    assertEquals(await sample.store.get(REPLAY_KEY), null);
+  }
+});
+
+Deno.test("replay() loses nothing of what is written before each of its commits", async () => {
+  using sample = await openSampleStore(SMALL);
+  let added = 0;
+  const store = disturbed(sample.store, async (commit, number, apply) => {
+    // A commit that checks the head fails when the head has moved; so not for ever.
+    if (number % 2 === 1) added += await addPets(sample, 1);
+    assertEquals((await audit(sample)).faults, [], `before commit ${number}`);
+    return await apply(commit);
+  });
+  await inTime(sample.runtime, replay({ store, runtime: sample.runtime }, NO_GRACE));
+  const { faults, pets } = await audit(sample);
+  assertEquals([faults, pets], [[], sample.head.lastPetId + added]);
+  assertEquals(await generationsIn(sample.store), [2]);
+});
+
+Deno.test("replay() that was taken for dead writes nothing when it comes to itself again", async () => {
+  const commits = await countCommits();
+  // Its first commit takes the lease and its last one gives it back: between them it holds it.
+  for (let last = 2; last < commits; last++) {
+    using sample = await openSampleStore(SMALL);
+    const sleep = Promise.withResolvers<void>();
+    const store = disturbed(sample.store, async (commit, number, apply) => {
+      if (number === last) {
+        asleep.resolve();
+        await sleep.promise;
+      }
+      return await apply(commit);
+    });
+    const asleep = Promise.withResolvers<void>();
+    const sleeper = replay({ store, runtime: sample.runtime }, NO_GRACE);
+    sleeper.catch(() => {});
+    await asleep.promise;
+    await inTime(sample.runtime, replay(sample, NO_GRACE));
+    const before = await allOf(sample.store);
+    sleep.resolve();
+    await assertRejects(() => inTime(sample.runtime, sleeper), ReplayUnderWayError);
+    assertEquals(await allOf(sample.store), before, `asleep at commit ${last} of ${commits}`);
+  }
+});
+
+Deno.test("replay() beside another one that lives says so, and stops", async () => {
+  using sample = await openSampleStore(SMALL);
+  const first = replay(sample, { graceMs: 20_000 });
+  await isServed(2, sample.store);
+  let waits = 0;
+  const second = replay(sample, { onWait: () => waits++ });
+  await assertRejects(
+    () => inTime(sample.runtime, second),
+    ReplayUnderWayError,
+    "Another replay is under way",
+  );
+  assertEquals(waits, 1);
+  assertEquals((await inTime(sample.runtime, first)).generation, 2);
+  assertEquals((await audit(sample)).faults, []);
+});
+
+Deno.test("replay() that asks for the lease at the same moment as another one says so, and stops", async () => {
+  using sample = await openSampleStore(SMALL);
+  const both = [1, 2].map(() => replay(sample, { graceMs: 20_000 }));
+  const outcomes = await inTime(sample.runtime, Promise.allSettled(both));
+  const reasons = outcomes.flatMap((it) => it.status === "rejected" ? [it.reason] : []);
+  assertEquals(reasons.map(String), ["ReplayUnderWayError: Another replay is under way"]);
+  assertEquals((await audit(sample)).faults, []);
+});
+
+Deno.test("replay() leaves the old generation for the whole grace period", async () => {
+  using sample = await openSampleStore(SMALL);
+  const outcome = replay(sample, { graceMs: 5_000 });
+  await isServed(2, sample.store);
+  await sample.runtime.advance(4_900);
+  assertEquals(await generationsIn(sample.store), [1, 2]);
+  const { faults, notes } = await audit(sample);
+  assertEquals(faults, []);
+  assertMatch(notes.join(), /^Generation 1 is being removed/);
+  await inTime(sample.runtime, outcome);
+  assertEquals(await generationsIn(sample.store), [2]);
+});
+
+Deno.test("replay() of an empty store writes nothing", async () => {
+  using store = new DisposableStore(await Deno.openKv(":memory:"));
+  const { events } = await replay({ store, runtime: new FakeRuntime() }, NO_GRACE);
+  assertEquals(events, 0);
+  assertEquals(await allOf(store), []);
+});
+
+Deno.test("replay() puts no record into the new generation that has expired", async () => {
+  using sample = await openSampleStore(60);
+  const isOfKey = ([key]: unknown[]) => (key as Deno.KvKey)[0] === "pet_by_idempotency_key";
+  assertNotEquals((await recordsOf(sample.store, 1)).filter(isOfKey), []);
+  await sample.runtime.advance(26 * 60 * 60 * 1_000);
+  const { differences } = await inTime(sample.runtime, replay(sample, NO_GRACE));
+  assertEquals(differences.total, 0);
+  assertEquals((await recordsOf(sample.store, 2)).filter(isOfKey), []);
+  assertEquals((await audit(sample)).faults, []);
+});
+
+/** As many events as make a replay of all its steps. */
+const SMALL = 12;
+
+const OUTCOMES = [
+  ["lands, says it did not"],
+  ["lands, fails"],
+  ["fails", "lands"],
+  ["lands", "lands, says it did not", "fails", "lands, fails"],
+  ["fails", "lands, fails", "fails"],
+];
+
+/** How many commits a replay of a small sample makes. */
+async function countCommits(): Promise<number> {
+  using sample = await openSampleStore(SMALL);
+  let commits = 0;
+  const store = disturbed(sample.store, (commit, number, apply) => {
+    commits = number;
+    return apply(commit);
+  });
+  await replay({ store, runtime: sample.runtime }, NO_GRACE);
+  return commits;
+}
+
+/** Lets time pass until the promise has an outcome. */
+async function inTime<T>(runtime: FakeRuntime, outcome: Promise<T>): Promise<T> {
+  let isOver = false;
+  const over = () => void (isOver = true);
+  outcome.then(over, over);
+  while (!isOver) await runtime.advance(250);
+  return await outcome;
+}
+
+async function isServed(generation: number, store: Store): Promise<void> {
+  while ((await readHead(store)).head.generation !== generation);
+}
+
+/** Adds pets by an instance of the service that is new to the store. */
+async function addPets(
+  { store, runtime, keyId }: { store: Store; runtime: FakeRuntime; keyId: string },
+  count: number,
+): Promise<number> {
+  const { appender } = createService({ store, runtime, report: () => {} });
+  for (let number = 0; number < count; number++) {
+    const origin = {
+      id: runtime.newId(),
+      time: new Date(runtime.now()).toISOString(),
+      actor: keyId,
+    };
+    await appender.append({
+      prepare: () => {},
+      decide: ({ lastPetId }) => {
+        const data = { id: lastPetId + 1, name: "Mia", categoryId: 1n, status: "sold" as const };
+        return [{ ...origin, type: "PetCreated", data }];
+      },
+    });
+  }
+  await appender.drain();
+  return count;
+}
+
+async function generationsIn(store: Store): Promise<number[]> {
+  const entries = await Array.fromAsync(scan(store, { prefix: ["projection"] }));
+  return [...new Set(entries.flat().map(({ key }) => key[1] as number))];
+}
+
+class DisposableStore extends KvStore {
+  [Symbol.dispose]() {
+    this.close();
+  }
+}
+
+async function recordsOf(store: Store, generation: number) {
+  const entries = await Array.fromAsync(scan(store, { prefix: projectionKey(generation, []) }));
+  return entries.flat().map(({ key, value }) => [key.slice(2), value]);
+}
+
+async function allOf(store: Store) {
+  const entries = await Array.fromAsync(scan(store, { prefix: [] }));
+  return entries.flat().map(({ key, value }) => [key, value]);
+}
+
+Deno.test("A key holds on an instance that slept while a replay removed what it had read", async () => {
+  await using service = await openTestService();
+  assertEquals((await service.add({ name: "Rex", categoryId: 1 })).status, 201);
+  // From here on the instance knows of a key event that it has not looked the key up after.
+  await issueKey(service, { label: "another" });
+  const { store, runtime } = service;
+  await replay({ store, runtime }, NO_GRACE);
+  assertEquals((await service.add({ name: "Mia", categoryId: 1 })).status, 201);
+  assertEquals(await (await service.send("/v1/pets/2")).json(), {
+    id: 2,
+    name: "Mia",
+    categoryId: 1,
+  });
+});

@@ -1,0 +1,57 @@
+import { assert, assertEquals, assertLess } from "@std/assert";
+import { newToken } from "../../src/projections/api_key.ts";
+import { redactKeys } from "../../src/runtime/redact_keys.ts";
+
+const TOKEN = newToken((length) => new Uint8Array(length).fill(171));
+const SECRET = TOKEN.slice("pets_".length);
+
+const line = (key: string) => JSON.stringify({ path: `/v1/pets/${key}`, status: 503 });
+
+Deno.test("redactKeys() removes an API key from a line, and the first part of one", () => {
+  assertEquals(redactKeys(line(TOKEN)), line("pets_…"));
+  assertEquals(redactKeys(line(TOKEN.slice(0, 20))), line("pets_…"));
+});
+
+Deno.test("redactKeys() changes nothing but keys", () => {
+  for (const text of ["7", "pets_", "pets_cafe", "pets%5F", "pets.jsonl", "%70%65%74%73"]) {
+    assertEquals(redactKeys(line(text)), line(text));
+  }
+  assertEquals(
+    redactKeys(`/v1/pets?a=${TOKEN}&limit=7&b=${TOKEN}#${TOKEN}`),
+    "/v1/pets?a=pets_…&limit=7&b=pets_…#pets_…",
+  );
+});
+
+Deno.test("redactKeys() removes a key that is percent-encoded, in upper case or wrapped", () => {
+  const encode = (text: string, digits = (hex: string) => hex) =>
+    [...text].map((char) => `%${digits(char.charCodeAt(0).toString(16))}`).join("");
+  const forms = [
+    `pets%5F${SECRET}`,
+    `pets%5f${SECRET}`,
+    `pets%255F${SECRET}`,
+    `%70ets_${SECRET}`,
+    encode(TOKEN),
+    encode(TOKEN, (hex) => hex.toUpperCase()),
+    encode(TOKEN).replaceAll("%", "%25"),
+    TOKEN.toUpperCase(),
+    encode(TOKEN.toUpperCase()),
+    `${TOKEN.slice(0, 30)}%0A${TOKEN.slice(30)}`,
+    `${TOKEN.slice(0, 30)}+${TOKEN.slice(30)}`,
+    `pets_${encode(SECRET.slice(0, 9))}${SECRET.slice(9)}`,
+    `key=pets_pets_${SECRET}`,
+  ];
+  for (const form of forms) {
+    const redacted = redactKeys(line(form));
+    assert(redacted.includes("pets_…"), redacted);
+    assertLess(redacted.length, 60, redacted);
+    assertEquals(JSON.parse(redacted).status, 503);
+  }
+});
+
+Deno.test("redactKeys() takes time in proportion to a hostile text", () => {
+  const start = performance.now();
+  for (const part of ["%", "%25", "pets_", "pets_abcdefa", "p%2565ts%25", "pets_%2525"]) {
+    redactKeys(part.repeat(100_000));
+  }
+  assertLess(performance.now() - start, 2_000);
+});

@@ -1,0 +1,57 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { ComparingThread } from "../../../scripts/cli/comparing_thread.ts";
+import { packRecords } from "../../../src/maintenance/packed_records.ts";
+import { petKey, projectionKey } from "../../../src/keyspace.ts";
+import { permitted } from "../../support/permitted.ts";
+import { changeFile, withSampleFile } from "../../support/sample_file.ts";
+
+const ignore = !permitted("read", "write", "env");
+
+/** That there is a first pet, with that value. */
+function firstPet(value: Uint8Array) {
+  const [start, end] = [1, 2].map((id) => projectionKey(1, petKey(id)));
+  return [packRecords({ start, end }, [{ key: petKey(1), value }])];
+}
+
+/** Names the store of a thread that begins meanwhile. */
+async function withKvPath(path: string, use: () => Promise<void>): Promise<void> {
+  const before = Deno.env.get("KV_PATH");
+  Deno.env.set("KV_PATH", path);
+  try {
+    await use();
+  } finally {
+    if (before === undefined) Deno.env.delete("KV_PATH");
+    else Deno.env.set("KV_PATH", before);
+  }
+}
+
+Deno.test({
+  name: "ComparingThread tells what the configured store holds now",
+  ignore,
+  fn: () =>
+    withSampleFile(({ kvPath }) =>
+      withKvPath(kvPath, async () => {
+        using thread = new ComparingThread();
+        const value = new TextEncoder().encode("what a pet would be");
+        const [before] = await Promise.all([
+          thread.matchesStore(firstPet(value)),
+          thread.matchesStore(firstPet(value)),
+        ]);
+        await changeFile(kvPath, [{ type: "set", key: projectionKey(1, petKey(1)), value }]);
+        assertEquals([before, await thread.matchesStore(firstPet(value))], [false, true]);
+      })
+    ),
+});
+
+Deno.test({
+  name: "ComparingThread says why it cannot tell",
+  ignore,
+  fn: () =>
+    withKvPath("no/such/pets.sqlite3", async () => {
+      using thread = new ComparingThread();
+      for (let time = 0; time < 2; time++) {
+        const asking = () => thread.matchesStore(firstPet(new Uint8Array(1)));
+        await assertRejects(asking, Error, "there is no such file");
+      }
+    }),
+});

@@ -1,0 +1,211 @@
+/** What the tasks of deno.json let their programs do, shown by real processes in a copy of the project. */
+
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { freePort } from "../../support/free_port.ts";
+import { permitted } from "../../support/permitted.ts";
+import { type Outcome, runTask, spawnTask } from "../../support/run_task.ts";
+import { readLines } from "../../support/service_process.ts";
+
+const ignore = !permitted("env", "net", "read", "run", "write");
+
+const ROOT = new URL("../../../", import.meta.url);
+const TOOLS = ["keys", "log", "replay", "audit", "restore"];
+const STORE = ["read the store", "write the store"];
+const ENV = {
+  HOST: "127.0.0.1",
+  PORT: ignore ? "0" : String(freePort()),
+  DENO_KV_ACCESS_TOKEN: "test",
+};
+
+Deno.test({
+  name:
+    "every program reaches its store, its port and the files that its arguments name, and no more",
+  ignore,
+  fn: () =>
+    withCopy(async (project) => {
+      await replaceProgramsByProbe(project);
+      await Deno.mkdir(`${project}/exports`);
+      await Deno.writeTextFile(`${project}/exports/log.jsonl`, "");
+      const allowed = async (args: string[], kvPath = "") => {
+        const { code, stdout, stderr } = await runTask(args, { kvPath, project, env: ENV });
+        assertEquals([args, code], [args, 0], stderr);
+        return JSON.parse(stdout);
+      };
+      const elsewhere = `${project}/../elsewhere/pets.sqlite3`;
+      const address = "http://127.0.0.1:1";
+      for (const kvPath of ["", "other/pets.sqlite3", elsewhere]) {
+        assertEquals(await allowed(["start"], kvPath), [...STORE, "listen"]);
+        for (const tool of TOOLS) {
+          const sources = tool === "audit" ? ["read the source"] : [];
+          assertEquals([tool, await allowed([tool], kvPath)], [tool, [...sources, ...STORE]]);
+        }
+      }
+      assertEquals(await allowedInDev(project), [...STORE, "listen"]);
+      assertEquals(await allowed(["start"], ":memory:"), ["listen"]);
+      assertEquals(await allowed(["log"], ":memory:"), []);
+      assertEquals(await allowed(["start"], address), ["listen", "connect to the store"]);
+      assertEquals(await allowed(["log"], address), ["connect to the store"]);
+      assertEquals(await allowed(["restore", "exports/log.jsonl"], ":memory:"), [
+        "read the export",
+      ]);
+      assertEquals(await allowed(["audit", "--file", "exports/log.jsonl"], ":memory:"), [
+        "read the source",
+        "read the export",
+      ]);
+      assertEquals(await allowed(["audit", "--checkpoint=checkpoints/c.json"], ":memory:"), [
+        "read the source",
+        "write the checkpoint",
+      ]);
+    }),
+});
+
+Deno.test({
+  name:
+    "no program may write its own sources, not even with a store or a checkpoint in the project",
+  ignore,
+  fn: () =>
+    withCopy(async (project) => {
+      await replaceProgramsByProbe(project);
+      const cases = [
+        { args: ["start"], kvPath: "pets.sqlite3" },
+        { args: ["start"], kvPath: "a,b/pets.sqlite3" },
+        { args: ["audit", "--checkpoint", "checkpoint.json"], kvPath: "" },
+      ];
+      for (const { args, kvPath } of cases) {
+        const { stdout } = await runTask(args, { kvPath, project, env: ENV });
+        const allowed: string[] = JSON.parse(stdout);
+        assert(allowed.includes("write the project"), stdout);
+        const forbidden = ["write the source", "write the configuration", "read /etc/passwd"];
+        for (const name of forbidden) assert(!allowed.includes(name), `${args}: ${name}`);
+      }
+    }),
+});
+
+Deno.test({
+  name: "every task does its work with the permissions that it has, wherever the store is",
+  ignore,
+  fn: () =>
+    withCopy(async (project) => {
+      const parent = `${project}/..`;
+      await Deno.mkdir(`${parent}/a b, c`);
+      const stores = ["", "pets.sqlite3", "new/pets.sqlite3", `${parent}/a b, c/pets.sqlite3`];
+      for (const [number, kvPath] of stores.entries()) {
+        const run = async (args: string[], store = kvPath, stdin?: Uint8Array) => {
+          const outcome: Outcome = await runTask(args, { kvPath: store, project, stdin });
+          assertEquals([store, args, outcome.code], [store, args, 0], outcome.stderr);
+          return outcome.stdout;
+        };
+        const token = (await run(["keys", "issue", "--label", "x"])).trim();
+        await withStarted({ kvPath, project }, async (url) => {
+          const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+          const body = '{"name":"Rex","categoryId":1}';
+          const added = await fetch(`${url}/v1/pets`, { method: "POST", headers, body });
+          assertEquals([added.status, await added.text()], [201, `{"id":1,${body.slice(1)}`]);
+          for (const path of ["/docs", "/openapi.json"]) {
+            const response = await fetch(`${url}${path}`);
+            await response.body?.cancel();
+            assertEquals(response.status, 200);
+          }
+        });
+        const log = await run(["log"]);
+        await run(["replay", "--grace", "0"]);
+        const checkpoint = `${parent}/a b, c/checkpoint.json`;
+        assertMatch(await run(["audit", "--checkpoint", checkpoint]), /^Sound: 2 events, 1 pets/);
+        await Deno.remove(checkpoint);
+        const exported = `${parent}/a b, c/log.jsonl`;
+        await Deno.writeTextFile(exported, log);
+        for (const source of [exported, "-"]) {
+          const copy = `${kvPath.replace(/[^/]*$/, "")}copy-${number}-${source.length}.sqlite3`;
+          const stdin = source === "-" ? new TextEncoder().encode(log) : undefined;
+          await run(["restore", source], copy, stdin);
+          assertEquals(await run(["log"], copy), log);
+          assertMatch(await run(["audit", "--file", exported], copy), /^Sound: 2 events, 1 pets/);
+        }
+      }
+    }),
+});
+
+Deno.test({
+  name: "a tool reaches a store at an address",
+  ignore,
+  async fn() {
+    await using server = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+      () => new Response(null, { status: 500 }),
+    );
+    const kvPath = `http://127.0.0.1:${server.addr.port}`;
+    const { code, stderr } = await runTask(["keys", "list"], { kvPath, env: ENV });
+    assertEquals(code, 2);
+    assertStringIncludes(stderr, "it answers with status 500");
+  },
+});
+
+/** Runs `use` with a copy of what an installation needs, in a folder of its own. */
+async function withCopy(use: (project: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.realPath(await Deno.makeTempDir());
+  const project = `${folder}/project`;
+  try {
+    for (const name of ["events", "scripts", "src"]) {
+      await copyFolder(new URL(`${name}/`, ROOT), `${project}/${name}`);
+    }
+    for (const name of ["deno.json", "deno.lock"]) {
+      await Deno.copyFile(new URL(name, ROOT), `${project}/${name}`);
+    }
+    await use(project);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+async function copyFolder(from: URL, to: string): Promise<void> {
+  await Deno.mkdir(to, { recursive: true });
+  for await (const { name, isDirectory } of Deno.readDir(from)) {
+    if (isDirectory) await copyFolder(new URL(`${name}/`, from), `${to}/${name}`);
+    else await Deno.copyFile(new URL(name, from), `${to}/${name}`);
+  }
+}
+
+async function replaceProgramsByProbe(project: string): Promise<void> {
+  const probe = new URL("../../support/permission_probe.ts", import.meta.url);
+  const programs = [
+    "src/main.ts",
+    "scripts/cli/dev_server.ts",
+    ...TOOLS.map((tool) => `scripts/${tool}.ts`),
+  ];
+  for (const program of programs) await Deno.copyFile(probe, `${project}/${program}`);
+}
+
+/** What the probe prints under `deno task dev`, which would run on until the next change. */
+async function allowedInDev(project: string): Promise<string[]> {
+  const dev = spawnTask(["dev"], { kvPath: "", project, env: ENV });
+  const { promise: line, resolve } = Promise.withResolvers<string>();
+  const reading = [readLines(dev.stdout, resolve), readLines(dev.stderr, () => {})];
+  try {
+    return JSON.parse(await line);
+  } finally {
+    dev.kill("SIGTERM");
+    await Promise.all([dev.status, dev.stdin.close(), ...reading]);
+  }
+}
+
+/** Runs `use` with the address of a service that `deno task start` runs, and ends it as an operator does. */
+async function withStarted(
+  options: { kvPath: string; project: string },
+  use: (url: string) => Promise<void>,
+): Promise<void> {
+  const process = spawnTask(["start"], { ...options, env: ENV });
+  await process.stdin.close();
+  const { promise: url, resolve, reject } = Promise.withResolvers<string>();
+  const reading = readLines(process.stderr, (line) => {
+    if (!line.includes('"listening"')) return reject(new Error(line));
+    resolve(`http://127.0.0.1:${JSON.parse(line).port}`);
+  });
+  try {
+    await use(await url);
+  } finally {
+    process.kill("SIGTERM");
+    await process.stdout.cancel();
+    assertEquals((await process.status).code, 0);
+    await reading;
+  }
+}

@@ -1,0 +1,32 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { permitted } from "../../support/permitted.ts";
+import { runTask } from "../../support/run_task.ts";
+
+const ignore = !permitted("env", "net", "read", "run", "write");
+
+/** No file can be made there, also not by who may make any. */
+const NO_STORE = { kvPath: "/dev/null/pets.sqlite3", env: { PORT: "0" } };
+
+for (const command of ["start", "dev", "keys", "log", "replay", "audit", "restore"]) {
+  Deno.test({
+    name: `${command} --help prints on standard output how it is used, and ends with 0`,
+    ignore,
+    async fn() {
+      const { code, stdout, stderr } = await runTask([command, "--help"], NO_STORE);
+      assertEquals([code, stderr], [0, ""]);
+      assertMatch(stdout, new RegExp(`^[A-Z][^]*\n  deno task ${command}`));
+      assertMatch(stdout, /\nExit codes: 0 /);
+    },
+  });
+
+  Deno.test({
+    name:
+      `${command} refuses a flag that it does not know with one line that names it, and ends with 2`,
+    ignore,
+    async fn() {
+      const { code, stdout, stderr } = await runTask([command, "--colour"], NO_STORE);
+      assertEquals([code, stdout], [2, ""]);
+      assertMatch(stderr, /^error: [^\n]*['"]--colour['"][^\n]*--help[^\n]*\n$/);
+    },
+  });
+}

@@ -1,0 +1,79 @@
+import { assertEquals, assertNotEquals } from "@std/assert";
+import { DatabaseSync } from "node:sqlite";
+import { expiringRecordsOf } from "../../../src/store/deno_kv/expiring_records.ts";
+import { keyText } from "../../../src/store/key_text.ts";
+import { logKey, petByIdempotencyKeyKey, projectionKey } from "../../../src/keyspace.ts";
+import type { Mutation } from "../../../src/store/store.ts";
+import { permitted } from "../../support/permitted.ts";
+import { changeFile, withSampleFile } from "../../support/sample_file.ts";
+
+const ignore = !permitted("read", "write", "net", "run");
+
+/** More than are read at once. */
+const MANY = 1_200;
+
+function expiring(key: Deno.KvKey): Mutation {
+  return { type: "set", key, value: "", expireIn: 3_600_000 };
+}
+
+Deno.test("expiringRecordsOf() knows that memory and KV Connect do not tell", () => {
+  for (const path of [":memory:", "http://localhost:4512", "https://kv.example", undefined]) {
+    assertEquals(expiringRecordsOf(path), undefined);
+  }
+});
+
+Deno.test({
+  name: "expiringRecordsOf() reads each record once, and no idempotency records",
+  ignore,
+  fn: () =>
+    withSampleFile(async ({ kvPath }) => {
+      const read = expiringRecordsOf(kvPath)!;
+      assertEquals([...read()], []);
+      const keys = Array.from({ length: MANY }, (_, index) => logKey(1_000 + index));
+      keys.push(projectionKey(1, ["pet_by_idempotency_keys", 1]));
+      for (let start = 0; start < keys.length; start += 500) {
+        await changeFile(kvPath, keys.slice(start, start + 500).map(expiring));
+      }
+      const idempotencyKeys = [1, 2, -1].map((generation) =>
+        projectionKey(generation, petByIdempotencyKeyKey("actor", "hash", 7))
+      );
+      await changeFile(kvPath, idempotencyKeys.map(expiring));
+      const found = [...read()];
+      assertEquals(found.map(({ key }) => keyText(key)).sort(), keys.map(keyText).sort());
+      for (const { expiresAt } of found) {
+        assertEquals(Math.abs(expiresAt - Date.now() - 3_600_000) < 60_000, true);
+      }
+    }),
+});
+
+Deno.test({
+  name: "expiringRecordsOf() keeps nobody from writing while it is read",
+  ignore,
+  fn: () =>
+    withSampleFile(async ({ kvPath, store }) => {
+      const keys = Array.from({ length: 600 }, (_, index) => logKey(1_000 + index));
+      await store.commit({ checks: [], mutations: keys.map(expiring) });
+      let count = 0;
+      for (const { key } of expiringRecordsOf(kvPath)!()) {
+        const mutations: Mutation[] = [{ type: "set", key, value: "other" }];
+        if (count++ % 100 === 0) {
+          assertNotEquals(await store.commit({ checks: [], mutations }), null);
+        }
+      }
+      assertEquals(count, keys.length);
+    }),
+});
+
+Deno.test({
+  name: "expiringRecordsOf() reads any time that the file can hold",
+  ignore,
+  fn: () =>
+    withSampleFile(async ({ kvPath }) => {
+      await changeFile(kvPath, [expiring(["far"])]);
+      const database = new DatabaseSync(kvPath);
+      database.exec("update kv set expiration_ms = 9223372036854775807 where expiration_ms >= 0");
+      database.close();
+      const records = [...expiringRecordsOf(kvPath)!()];
+      assertEquals(records.map(({ expiresAt }) => new Date(expiresAt).getUTCFullYear()), [275_760]);
+    }),
+});

@@ -1,0 +1,171 @@
+import { assert, assertEquals } from "@std/assert";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { parseExactJson } from "../../events/int64.ts";
+import { type ErrorCode, ERRORS } from "../../src/http/errors.ts";
+import { describeInterface } from "../../src/http/docs/openapi.ts";
+
+export interface Operation {
+  operationId: string;
+  responses: Record<string, DescribedAnswer>;
+}
+
+interface DescribedAnswer {
+  headers: Record<string, { $ref: string }>;
+  content?: { "application/json": { schema: object; examples?: Record<string, unknown> } };
+}
+
+interface Description {
+  paths: Record<string, Record<string, Operation>>;
+  components: { headers: Record<string, DescribedHeader> };
+}
+
+interface DescribedHeader {
+  required?: boolean;
+  schema: { type: string };
+  example?: unknown;
+}
+
+export const DESCRIPTION: Description = JSON.parse(describeInterface({}));
+
+/** Error codes for a path or a method without an operation. */
+const OUTSIDE_CODES: ErrorCode[] = [
+  "missing_credentials",
+  "invalid_credentials",
+  "not_found",
+  "method_not_allowed",
+  "rate_limited",
+  "internal_error",
+  "projection_damaged",
+  "shutting_down",
+  "store_unavailable",
+];
+
+/** Headers of HTTP itself. The OpenAPI document omits them, like those of CORS. */
+const TRANSPORT_HEADERS = ["allow", "connection", "content-length", "content-type", "date", "vary"];
+
+const ajv = new Ajv2020({ allErrors: true, strictSchema: false });
+addFormats.default(ajv);
+ajv.addSchema(DESCRIPTION, "description");
+
+/**
+ * Asserts that the OpenAPI document describes an answer under /v1: the status for that operation, every
+ * required header, no undescribed header, valid header values, and the body by its schema.
+ */
+export function assertDescribed(
+  method: string,
+  path: string,
+  { status, headers, body: text }: { status: number; headers: Headers; body: string },
+): void {
+  const { pathname } = new URL(path, "http://localhost");
+  const isPreflight = method === "OPTIONS" && status === 204;
+  if (!pathname.startsWith("/v1/") || isPreflight) return;
+  const at = `${method} ${pathname}: ${status} ${text.slice(0, 200)}`;
+  const operation = operationOf(method, pathname);
+  const described = operation === undefined ? outside(status) : operation.responses[status];
+  assert(described !== undefined, `${operation?.operationId} describes no such status: ${at}`);
+  assertHeaders(headers, described, at);
+  if (status === 405) assert(headers.has("allow"), `Header Allow is missing: ${at}`);
+  const json = described.content?.["application/json"];
+  // Do not check the body for HEAD: without a server in between, the answer still has one.
+  if (method === "HEAD") return;
+  if (json === undefined) return assertEquals(text, "", at);
+  assertEquals(headers.get("content-type"), "application/json", at);
+  const body = safeNumbers(parseExactJson(text), at);
+  assertValid(json.schema, body, at);
+  if (json.examples !== undefined) {
+    const error = body as { code: string; status: number };
+    assert(error.code in json.examples, `Code ${error.code} is not described: ${at}`);
+    assertEquals(error.status, status, at);
+  }
+}
+
+/** Asserts that the answer is described, and resolves to it with its body unread. */
+export async function describedAnswer(
+  method: string | undefined,
+  path: string,
+  answering: Promise<Response>,
+): Promise<Response> {
+  const answer = await answering;
+  const { status, headers } = answer;
+  assertDescribed(method ?? "GET", path, { status, headers, body: await answer.clone().text() });
+  return answer;
+}
+
+/** The operation of a request. HEAD uses the operation of GET. */
+function operationOf(method: string, pathname: string): Operation | undefined {
+  const template = Object.keys(DESCRIPTION.paths).find((template) =>
+    new RegExp(`^/v1${template.replace(/\{\w+\}/, "[^/]+")}$`).test(pathname)
+  );
+  if (template === undefined) return undefined;
+  return DESCRIPTION.paths[template][method === "HEAD" ? "get" : method.toLowerCase()];
+}
+
+/** The errors that do not depend on an operation, with the headers that they have in operations. */
+function outside(status: number): DescribedAnswer {
+  const { 400: plain, ...responses } = DESCRIPTION.paths["/pets"].get.responses;
+  const codes = OUTSIDE_CODES.filter((code) => ERRORS[code].status === status);
+  return {
+    headers: responses[status]?.headers ?? plain.headers,
+    content: {
+      "application/json": {
+        schema: { $ref: "#/components/schemas/Error" },
+        examples: Object.fromEntries(codes.map((code) => [code, {}])),
+      },
+    },
+  };
+}
+
+function assertHeaders(headers: Headers, described: DescribedAnswer, at: string): void {
+  const known = new Map(
+    Object.entries(described.headers).map(([name, { $ref }]) => [name.toLowerCase(), $ref]),
+  );
+  for (const [name, $ref] of known) {
+    const { required, schema } = DESCRIPTION.components.headers[$ref.split("/").at(-1)!];
+    const value = headers.get(name);
+    if (value === null) assert(!required, `Header ${name} is missing: ${at}`);
+    else assertValid(schema, schema.type === "integer" ? Number(value) : value, `${name}: ${at}`);
+  }
+  for (const name of headers.keys()) {
+    const isKnown = known.has(name) || TRANSPORT_HEADERS.includes(name) ||
+      name.startsWith("access-control-");
+    assert(isKnown, `Header ${name} is not described: ${at}`);
+  }
+}
+
+/** Whether the value is valid by the component schema of that name. */
+export function isDescribed(name: string, value: unknown): boolean {
+  return validatorOf({ $ref: `#/components/schemas/${name}` })(value);
+}
+
+function assertValid(schema: object, value: unknown, at: string): void {
+  const validate = validatorOf(schema);
+  assert(validate(value), `${ajv.errorsText(validate.errors)}: ${at}`);
+}
+
+const validators = new Map<string, ValidateFunction>();
+
+function validatorOf(schema: object): ValidateFunction {
+  // Resolve references within the document against the document that ajv knows as `description`.
+  const text = JSON.stringify(schema).replaceAll('"#/', '"description#/');
+  let validate = validators.get(text);
+  if (validate === undefined) {
+    validate = ajv.compile(JSON.parse(text));
+    validators.set(text, validate);
+  }
+  return validate;
+}
+
+/**
+ * Converts bigints to the numbers that the validator expects. A value that `parseExactJson` left a number is
+ * not an int64.
+ */
+function safeNumbers(value: unknown, at: string): unknown {
+  if (typeof value === "bigint") return Number(value);
+  assert(typeof value !== "number", `${value} is no int64: ${at}`);
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((element) => safeNumbers(element, at));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, safeNumbers(member, at)]),
+  );
+}

@@ -1,0 +1,60 @@
+/** The result of a task of deno.json. The task runs as an operator runs it, with its own permissions. */
+export interface Outcome {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunOptions {
+  /** Path or URL of the store. */
+  kvPath: string;
+  /** The project's folder, if it is a copy. */
+  project?: string;
+  env?: Record<string, string>;
+  stdin?: Uint8Array;
+  /** Whether the task has a process group of its own. */
+  detached?: boolean;
+}
+
+const ROOT = new URL("../../", import.meta.url);
+
+/** Runs `deno task ARGS` until it exits. */
+export async function runTask(args: string[], options: RunOptions): Promise<Outcome> {
+  const { stdin } = options;
+  const child = spawnTask(args, options);
+  if (stdin !== undefined) {
+    // A task that rejects its input early closes it. The test must not fail then.
+    await ReadableStream.from([stdin]).pipeTo(child.stdin).catch(() => {});
+  } else await child.stdin.close();
+  const { code, stdout, stderr } = await child.output();
+  const decoder = new TextDecoder();
+  return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
+}
+
+/** Starts `deno task ARGS`. */
+export function spawnTask(
+  args: string[],
+  { kvPath, project, env = {}, detached = false }: RunOptions,
+): Deno.ChildProcess {
+  return new Deno.Command(Deno.execPath(), {
+    args: ["task", "--quiet", ...args],
+    cwd: project ?? ROOT,
+    env: { NO_COLOR: "1", KV_PATH: kvPath, ...env },
+    detached,
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+}
+
+/** Starts a script directly, not its task. A signal then reaches the script and not a launcher. */
+export function spawnScript(script: string, args: string[], kvPath: string): Deno.ChildProcess {
+  return new Deno.Command(Deno.execPath(), {
+    args: ["run", "--quiet", "--allow-all", `scripts/${script}`, ...args],
+    cwd: ROOT,
+    env: { NO_COLOR: "1", KV_PATH: kvPath },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+}

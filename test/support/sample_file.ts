@@ -1,0 +1,41 @@
+import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
+import type { Mutation, Store } from "../../src/store/store.ts";
+import { liveKeyOf, sampleLog } from "./sample_log.ts";
+import { systemRuntime } from "../../src/runtime/system_runtime.ts";
+import { writeLog } from "./sample_store.ts";
+
+export interface SampleFile {
+  folder: string;
+  kvPath: string;
+  lines: string[];
+  /** Id of the live key. */
+  keyId: string;
+  /** The open store of the file. It is closed after `use`. */
+  store: Store;
+}
+
+/** Calls `use` with a temporary folder that holds the sample in a store file. */
+export async function withSampleFile(use: (parts: SampleFile) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  const kvPath = `${folder}/pets.sqlite3`;
+  // Records expire by the real clock.
+  const lines = sampleLog(40, { since: Date.now() });
+  try {
+    const store = new KvStore(await Deno.openKv(kvPath));
+    try {
+      await writeLog(store, systemRuntime, lines);
+      await use({ folder, kvPath, lines, keyId: liveKeyOf(lines), store });
+    } finally {
+      store.close();
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** Changes the store file without the service. */
+export async function changeFile(kvPath: string, mutations: Mutation[]): Promise<void> {
+  const store = new KvStore(await Deno.openKv(kvPath));
+  await store.commit({ checks: [], mutations });
+  store.close();
+}

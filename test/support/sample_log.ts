@@ -1,0 +1,89 @@
+import {
+  encodeEvent,
+  type EventBody,
+  type EventMetadata,
+  GENESIS_HASH,
+  OPERATOR,
+} from "../../events/event.ts";
+import { PET_STATUSES } from "../../events/pet.ts";
+import { sha256Hex } from "../../src/encoding/sha256.ts";
+
+const encoder = new TextEncoder();
+const FIRST_INSTANT = Date.parse("2026-01-01T00:00:00.000Z");
+
+/** Number of events from one issued key to the next. The event after it revokes the previous key. */
+const KEY_EVERY = 10;
+
+export interface SampleOptions {
+  /** Start time, in milliseconds since the Unix epoch. Events follow at intervals of one second. */
+  since?: number;
+}
+
+/** A valid log of that length with events of all types, as the service would have written it. */
+export function sampleLog(length: number, { since = FIRST_INSTANT }: SampleOptions = {}): string[] {
+  const events: (EventBody & EventMetadata)[] = [];
+  let pets = 0;
+  let key = { keyId: "", tokenHash: "" };
+  let predecessor = key;
+  for (let position = 1; position <= length; position++) {
+    const id = sampleId(position);
+    const time = new Date(since + position * 1_000).toISOString();
+    let fact: EventBody;
+    if (position % KEY_EVERY === 1) {
+      predecessor = key;
+      key = { keyId: id, tokenHash: sha256Hex(`token ${position}`) };
+      fact = { type: "ApiKeyIssued", data: { ...key, label: `key ${position}` } };
+    } else if (position % KEY_EVERY === 2 && predecessor.keyId !== "") {
+      fact = { type: "ApiKeyRevoked", data: { ...predecessor, effectiveAt: time } };
+    } else {
+      const petId = ++pets;
+      const status = [...PET_STATUSES, undefined][petId % 4];
+      const data = { id: petId, name: `Zoë ${petId} 🐈`, categoryId: BigInt(petId % 7) };
+      fact = { type: "PetCreated", data: status === undefined ? data : { ...data, status } };
+    }
+    const isPet = fact.type === "PetCreated";
+    events.push({
+      ...fact,
+      id,
+      time,
+      actor: isPet ? key.keyId : OPERATOR,
+      ...(isPet && position % 3 === 0 ? { idempotencyKey: sha256Hex(`once ${position}`) } : {}),
+    });
+  }
+  return linesOf(events);
+}
+
+/** The id of the newest key of a sample, which is not revoked; empty if the sample has no key. */
+export function liveKeyOf(lines: string[]): string {
+  const issue = lines.findLast((line) => line.includes('"type":"ApiKeyIssued"'));
+  return issue === undefined ? "" : JSON.parse(issue).id;
+}
+
+/** Encodes events in that order, with correct hashes. */
+export function linesOf(events: (EventBody & EventMetadata)[]): string[] {
+  let previousHash = GENESIS_HASH;
+  return events.map((event, index) => {
+    const line = encodeEvent({ ...event, position: index + 1, previousHash });
+    previousHash = sha256Hex(line);
+    return line;
+  });
+}
+
+/** Replaces one line and corrects all hashes after it. */
+export function rewritten(lines: string[], index: number, line: string): string[] {
+  const all = [...lines];
+  all[index] = line;
+  for (let next = index + 1; next < all.length; next++) {
+    const previousHash = sha256Hex(all[next - 1]);
+    all[next] = all[next].replace(/"previoushash":"\w+"/, `"previoushash":"${previousHash}"`);
+  }
+  return all;
+}
+
+export function linesToBytes(lines: string[]): Uint8Array<ArrayBuffer> {
+  return encoder.encode(lines.map((line) => `${line}\n`).join(""));
+}
+
+export function sampleId(position: number): string {
+  return `01HZZZZZZZ${String(position).padStart(16, "0")}`;
+}

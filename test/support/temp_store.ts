@@ -1,0 +1,42 @@
+import { issueKey } from "../../src/commands/issue_key.ts";
+import { createService, type Service } from "../../src/service.ts";
+import { openStore } from "../../src/store/open_store.ts";
+import { systemRuntime } from "../../src/runtime/system_runtime.ts";
+
+/** A temporary store file that several processes can share. */
+export class TempStore implements AsyncDisposable {
+  readonly kvPath: string;
+  /** The folder of the store's files; it holds nothing else. */
+  readonly folder: string;
+
+  private constructor(folder: string) {
+    this.folder = folder;
+    this.kvPath = `${folder}/pets.sqlite3`;
+  }
+
+  /** Creates the folder in `parent`, by default in the system's temporary folder. */
+  static async make(parent?: string): Promise<TempStore> {
+    return new TempStore(await Deno.makeTempDir(parent === undefined ? {} : { dir: parent }));
+  }
+
+  /** Opens the store next to the processes that use it, as a tool does. */
+  async use<T>(work: (service: Service) => Promise<T>): Promise<T> {
+    const store = await openStore(this.kvPath, { create: true });
+    const service = createService({ store, runtime: systemRuntime, report: () => {} });
+    try {
+      return await work(service);
+    } finally {
+      await service.appender.drain();
+      store.close();
+    }
+  }
+
+  /** Issues a key and resolves to its token. */
+  async issueKey(): Promise<string> {
+    return (await this.use((service) => issueKey(service, { label: "test" }))).token;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Deno.remove(this.folder, { recursive: true });
+  }
+}

@@ -1,0 +1,81 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { readHead } from "../../src/log/head.ts";
+import { Server } from "../../src/server.ts";
+import { systemRuntime } from "../../src/runtime/system_runtime.ts";
+import { permitted } from "./permitted.ts";
+import { clientOf, openTestService, type TestService } from "./test_service.ts";
+
+/**
+ * Declares a test twice: over the handler, and over a real socket where the tests may open one. What a
+ * server changes on the way (HEAD, unread bodies, odd URLs) is seen by the second only.
+ */
+export function testEachWay(name: string, check: (service: TestService) => Promise<void>): void {
+  Deno.test(name, async () => {
+    await using service = await openTestService();
+    await check(service);
+  });
+  Deno.test({
+    name: `${name} (over a socket)`,
+    ignore: !permitted("net"),
+    async fn() {
+      await using service = await openTestService();
+      await using server = await serveOnSocket(service);
+      const origin = `http://127.0.0.1:${server.port}`;
+      const client = clientOf(service.token, (path, init) => fetch(`${origin}${path}`, init));
+      await check({ ...service, ...client });
+    },
+  });
+}
+
+/** Serves on a free port of this machine until disposed of. */
+export function serveOnSocket({ handler }: Pick<TestService, "handler">) {
+  const report = () => {};
+  const server = new Server({
+    hostname: "127.0.0.1",
+    port: 0,
+    handler,
+    runtime: systemRuntime,
+    report,
+  });
+  return {
+    port: server.addr.port,
+    [Symbol.asyncDispose]: () => server.shutdown(),
+  };
+}
+
+/** What a refused request is answered with. */
+export interface Expected {
+  status: number;
+  code: string;
+  /** What the message says. */
+  message?: RegExp;
+}
+
+/** Asserts that a request gets an Error and that the log's head has not moved. Returns the answer. */
+export async function assertRefused(
+  service: TestService,
+  request: () => Promise<Response>,
+  expected: Expected,
+): Promise<Response> {
+  const before = await readHead(service.store);
+  const response = await request();
+  await assertError(response, expected);
+  assertEquals(await readHead(service.store), before, "a refused request stores nothing");
+  return response;
+}
+
+/** Asserts that an answer is an Error of section 7 of the interface, and nothing else. */
+export async function assertError(
+  response: Response,
+  { status, code, message }: Expected,
+): Promise<void> {
+  const text = await response.text();
+  assertEquals(response.status, status, text);
+  assertEquals(response.headers.get("content-type"), "application/json");
+  assertMatch(response.headers.get("x-request-id") ?? "", /^[0-9A-Z]{26}$/);
+  const error = JSON.parse(text);
+  assertEquals(Object.keys(error), ["code", "message", "status"]);
+  assertEquals(error.code, code, text);
+  assertEquals(error.status, status);
+  assertMatch(error.message, message ?? /^[A-Z"].*[^.]$/);
+}

@@ -1,0 +1,94 @@
+import { BACKOFF_LIMIT_MS } from "../../src/runtime/runtime.ts";
+import { issueKey } from "../../src/commands/issue_key.ts";
+import { createService, type Service, type ServiceOptions } from "../../src/service.ts";
+import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
+import type { Store } from "../../src/store/store.ts";
+import { describedAnswer } from "./assert_described.ts";
+import { FakeRuntime } from "./fake_runtime.ts";
+
+/** A service on a store in memory, wired as in production, with one live key. */
+export interface TestService extends Service, Client {
+  runtime: FakeRuntime;
+  keyId: string;
+  token: string;
+  /** Log entries of the service, as [level, event, details]. */
+  reports: [string, string, Record<string, unknown> | undefined][];
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Ways to send requests. */
+export interface Client {
+  /** Sends a request without a key. */
+  sendBare(path: string, init?: RequestInit): Promise<Response>;
+  /** Sends a request with the live key, unless `headers` say otherwise. */
+  send(path: string, init?: RequestInit): Promise<Response>;
+  /** Sends a request to add a pet. A body that is not text or bytes is sent as JSON. */
+  add(pet: unknown, headers?: HeadersInit): Promise<Response>;
+}
+
+/** `wrap` may decorate the store of the service. */
+export async function openTestService(
+  wrap: (store: Store) => Store = (store) => store,
+  options: Pick<ServiceOptions, "corsOrigins" | "rateLimit"> = {},
+): Promise<TestService> {
+  const runtime = new FakeRuntime();
+  const reports: TestService["reports"] = [];
+  const store = wrap(awaitedBy(runtime, new KvStore(await Deno.openKv(":memory:"))));
+  const service = createService({
+    store,
+    runtime,
+    report: (level, event, details) => reports.push([level, event, details]),
+    ...options,
+  });
+  const { id, token } = await issueKey(service, { label: "test" });
+  const client = clientOf(token, (path, init) => {
+    return service.handler(new Request(`http://localhost${path}`, init));
+  });
+  const close = async () => {
+    let isDrained = false;
+    const drained = service.appender.drain().finally(() => isDrained = true);
+    // Fake time does not advance by itself, and a failed commit waits for its retry.
+    while (!isDrained) await runtime.advance(BACKOFF_LIMIT_MS);
+    await drained;
+    store.close();
+  };
+  return {
+    ...service,
+    ...client,
+    runtime,
+    keyId: id,
+    token,
+    reports,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** Lets the calls of the store finish before the fake time advances. */
+function awaitedBy(runtime: FakeRuntime, store: Store): Store {
+  return {
+    get: (key) => runtime.during(store.get(key)),
+    list: (range, options) => runtime.during(store.list(range, options)),
+    commit: (commit) => runtime.during(store.commit(commit)),
+    close: () => store.close(),
+  };
+}
+
+/** A client with a key, over any transport. It asserts that every answer is described. */
+export function clientOf(token: string, carry: Client["sendBare"]): Client {
+  const sendBare: Client["sendBare"] = (path, init = {}) =>
+    describedAnswer(init.method, path, carry(path, init));
+  const send: Client["send"] = (path, init = {}) => {
+    const headers = new Headers(init.headers);
+    if (!headers.has("authorization")) headers.set("authorization", `Bearer ${token}`);
+    return sendBare(path, { ...init, headers });
+  };
+  const add: Client["add"] = (pet, headers = {}) =>
+    send("/v1/pets", {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: typeof pet === "string" || pet instanceof Uint8Array
+        ? pet as BodyInit
+        : JSON.stringify(pet),
+    });
+  return { sendBare, send, add };
+}
