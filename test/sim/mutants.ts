@@ -25,12 +25,12 @@ const REPLAY_LEASE = "src/maintenance/replay_lease.ts";
 
 export const MUTANTS: Mutant[] = [
   {
-    name: "the head is not checked",
+    name: "a commit does not check the head",
     file: APPENDER,
     edits: [["[{ key: HEAD_KEY, versionstamp: base.versionstamp }];", "[];"]],
   },
   {
-    name: "what was not confirmed counts as lost, without reading back",
+    name: "an unclear commit counts as lost without a read-back",
     file: APPENDER,
     edits: [[
       "switch (await this.#outcomeOf(attempt)) {",
@@ -38,12 +38,12 @@ export const MUTANTS: Mutant[] = [
     ]],
   },
   {
-    name: "a head that moved counts as landed, without comparing the line",
+    name: "an unclear commit counts as landed if the head moved, without comparing the line",
     file: APPENDER,
     edits: [["bytesEqual(entry?.value, lines[0])", "true"]],
   },
   {
-    name: "what landed is appended again",
+    name: "a commit that landed is appended again",
     file: APPENDER,
     edits: [[
       'case "landed":\n            this.#acknowledge(attempt);',
@@ -51,7 +51,7 @@ export const MUTANTS: Mutant[] = [
     ]],
   },
   {
-    name: "what was lost is acknowledged",
+    name: "a lost commit is acknowledged",
     file: APPENDER,
     edits: [['case "lost":', 'case "lost":\n            this.#acknowledge(attempt);']],
   },
@@ -64,12 +64,12 @@ export const MUTANTS: Mutant[] = [
     ]],
   },
   {
-    name: "an unclear outcome is answered as nothing stored",
+    name: "an unclear outcome is reported as nothing stored",
     file: APPENDER,
     edits: [["return unclear\n", "return false\n"]],
   },
   {
-    name: "an attempt that was given up counts as clear",
+    name: "a command is not marked as unclear before its commit",
     file: APPENDER,
     edits: [[
       "for (const { pending } of attempt.members) pending.unclear = true;",
@@ -77,13 +77,13 @@ export const MUTANTS: Mutant[] = [
     ]],
   },
   {
-    name: "the deadline of additions is looked at too late",
+    name: "the append deadline is checked too late",
     isRare: true,
     file: APPENDER,
     edits: [["const SWEEP_MS = 50;", "const SWEEP_MS = 20_000;"]],
   },
   {
-    name: "the deadline of additions is kept on the clock of the day",
+    name: "the append deadline uses the wall clock",
     isRare: true,
     file: APPENDER,
     edits: [
@@ -92,29 +92,29 @@ export const MUTANTS: Mutant[] = [
     ],
   },
   {
-    name: "what a command rests on is not looked at again on another head",
+    name: "a command is not prepared again after the head changed",
     file: APPENDER,
     edits: [["pending.preparedEpoch === this.#headEpoch", "pending.preparedEpoch !== -1"]],
   },
   {
-    name: "what was made ahead is taken for any head",
+    name: "a plan for one head is used on another head",
     file: APPENDER,
     edits: [["if (plan?.head === head) return plan;", "if (plan !== undefined) return plan;"]],
   },
   {
-    name: "an event of a key does not end a run of heads",
+    name: "a key event does not start a new head epoch",
     isRare: true,
     file: APPENDER,
     edits: [["if (!keysMoved) this.#epochHead", "this.#epochHead"]],
   },
   {
-    name: "a creation goes into one commit after an event of a key",
+    name: "a pet is created after a key event within one commit",
     isRare: true,
     file: APPENDER,
     edits: [["(size.exceedsLimits || keysMoved)", "size.exceedsLimits"]],
   },
   {
-    name: "a command that was refused is appended all the same",
+    name: "a settled command is still appended",
     file: APPENDER,
     edits: [
       [".filter((pending) => !pending.settled);", ";"],
@@ -122,7 +122,7 @@ export const MUTANTS: Mutant[] = [
     ],
   },
   {
-    name: "a revocation does not move the head's position of keys",
+    name: "a revocation does not move the key position of the head",
     file: APPENDER,
     edits: [[
       'case "ApiKeyIssued":\n    case "ApiKeyRevoked":\n      next',
@@ -130,7 +130,7 @@ export const MUTANTS: Mutant[] = [
     ]],
   },
   {
-    name: "a lost commit is not tried again",
+    name: "a lost commit is not retried",
     file: APPENDER,
     edits: [[
       "this.#waiting.unshift(...members.map(({ pending }) => pending));",
@@ -138,7 +138,7 @@ export const MUTANTS: Mutant[] = [
     ]],
   },
   {
-    name: "a read of the head is joined that is under way already",
+    name: "a request joins a head read that is already in flight",
     isRare: true,
     file: HEAD_READER,
     edits: [
@@ -147,7 +147,7 @@ export const MUTANTS: Mutant[] = [
     ],
   },
   {
-    name: "the head is remembered",
+    name: "the head is cached and not read again",
     file: HEAD_READER,
     edits: [[
       "return this.#next ??= this.#readNext();",
@@ -155,7 +155,7 @@ export const MUTANTS: Mutant[] = [
     ]],
   },
   {
-    name: "a key is remembered whatever happens to keys",
+    name: "a cached key is used after key events",
     file: KEY_READER,
     edits: [[
       "keyPosition === head.keyPosition && generation === head.generation",
@@ -163,7 +163,7 @@ export const MUTANTS: Mutant[] = [
     ]],
   },
   {
-    name: "a remembered key does not expire",
+    name: "a cached key does not expire",
     file: KEY_READER,
     edits: [[
       "isAsOf(head, cached)) return this.#alive(cached, now);",
@@ -171,18 +171,18 @@ export const MUTANTS: Mutant[] = [
     ]],
   },
   {
-    name: "a clock that is set back prolongs a cached key",
+    name: "a clock that is set back extends the validity of a cached key",
     isRare: true,
     file: KEY_READER,
     edits: [["this.#runtime.monotonicNow() < endsAtMonotonicMs", "true"]],
   },
   {
-    name: "the latest of several revocations ahead counts",
+    name: "the latest of several scheduled revocations applies",
     file: KEY_READER,
     edits: [["Math.min(key.revokedAt ?? Infinity,", "Math.max(key.revokedAt ?? 0,"]],
   },
   {
-    name: "a clock that was wrong is no reason why an idempotency record is missing",
+    name: "a wrong clock does not excuse a missing idempotency record",
     file: "src/maintenance/missing_idempotency_records.ts",
     edits: [
       ["timeMs > nowMs + CLOCK_TOLERANCE_MS", "false"],
@@ -190,7 +190,7 @@ export const MUTANTS: Mutant[] = [
     ],
   },
   {
-    name: "a head that is missing is that of an empty log",
+    name: "a missing head counts as the head of an empty log",
     file: HEAD_READER,
     edits: [[
       "    this.#expectToFollow(read, known);\n    this.advance(read);",
@@ -198,44 +198,44 @@ export const MUTANTS: Mutant[] = [
     ]],
   },
   {
-    name: "a head may be older than one that was seen",
+    name: "a head older than a known head is accepted",
     file: HEAD_READER,
     edits: [["head.position < position || versionstamp < known.versionstamp!", "false"]],
   },
   {
-    name: "a key revoked at once stands until the clock says so",
+    name: "an immediate revocation waits for the clock",
     file: KEY_READER,
     edits: [["if (record.isAtOnce) key.isRevoked = true;", ""]],
   },
   {
-    name: "the newest page is remembered whatever was added",
+    name: "the cached newest page is used after pets were added",
     file: PET_READER,
     edits: [["cached.lastPetId === head.lastPetId);", "true);"]],
   },
   {
-    name: "a page below a cursor is remembered although it was not full",
+    name: "a cached page below a cursor is used although the cursor was beyond the newest pet",
     isRare: true,
     file: PET_READER,
     edits: [["query.cursor <= cached.lastPetId + 1", "true"]],
   },
   {
-    name: "a pet beyond the head is looked for",
+    name: "a pet beyond the head is read",
     file: PET_READER,
     edits: [["if (id < 1 || id > head.lastPetId) return undefined;", ""]],
   },
   {
-    name: "a page begins at the pet of its cursor",
+    name: "a page starts with the pet of its cursor",
     file: PET_READER,
     edits: [["(cursor ?? Infinity) - 1)", "cursor ?? Infinity)"]],
   },
   {
-    name: "an Idempotency-Key is remembered for ever",
+    name: "an Idempotency-Key never expires",
     isRare: true,
     file: PET_READER,
     edits: [["return Date.parse(expiresAt) > now ? petId : undefined;", "return petId;"]],
   },
   {
-    name: "an Idempotency-Key is looked up once, and not again on another head",
+    name: "an Idempotency-Key is not looked up again after the head changed",
     file: CREATE_PET,
     edits: [[
       "    return this.#parts.pets.findByIdempotencyKey(",
@@ -243,13 +243,13 @@ export const MUTANTS: Mutant[] = [
     ]],
   },
   {
-    name: "an addition is authorized by the clock alone, which may have been set back",
+    name: "a create is authorized by the clock alone, which may have been set back",
     isRare: true,
     file: CREATE_PET,
     edits: [["Math.max(runtime.now(), this.#eventTimeMs)", "host.now()"]],
   },
   {
-    name: "two at once with one Idempotency-Key go into one commit",
+    name: "two concurrent requests with one Idempotency-Key share a commit",
     file: CREATE_PET,
     edits: [[
       "await parts.creations.share(`${token} ${idempotencyKey}`, append)",
@@ -257,18 +257,18 @@ export const MUTANTS: Mutant[] = [
     ]],
   },
   {
-    name: "a repeated answer is given to whom the key was taken from",
+    name: "a duplicate response is given to a revoked key",
     isRare: true,
     file: CREATE_PET,
     edits: [["    await keys.authorize(token, head, runtime.now());\n", ""]],
   },
   {
-    name: "a repeated answer is given for another animal",
+    name: "a duplicate response is given for a different pet",
     file: CREATE_PET,
     edits: [["if (earlier?.text === encodePet(pet)) return;", "return;"]],
   },
   {
-    name: "a request is let in on the head that is known",
+    name: "a request is authorized on a cached head",
     file: HEAD_READER,
     edits: [[
       "(await this.fresh()).head",
@@ -276,7 +276,7 @@ export const MUTANTS: Mutant[] = [
     ]],
   },
   {
-    name: "pets are in the list of a status under no status",
+    name: "pets without a status are put into the status index",
     file: PROJECT,
     edits: [["if (status !== undefined) records.push(", "records.push("]],
   },
@@ -286,38 +286,38 @@ export const MUTANTS: Mutant[] = [
     edits: [["if (event.idempotencyKey !== undefined) {", "if (false) {"]],
   },
   {
-    name: "the store's clock decides how long an Idempotency-Key is remembered",
+    name: "idempotency records expire without a margin for wrong clocks",
     isRare: true,
     file: "src/keyspace.ts",
     edits: [["RETENTION_MARGIN_MS = 60 * 60 * 1_000", "RETENTION_MARGIN_MS = 0"]],
   },
   {
-    name: "a call of the store has no limit of time",
+    name: "a store call has no time limit",
     file: BOUNDED_STORE,
     edits: [["STORE_CALL_LIMIT_MS = 2_000", "STORE_CALL_LIMIT_MS = 2_000_000"]],
   },
   {
-    name: "a commit that hung counts as never made",
+    name: "a commit that timed out counts as not attempted",
     file: BOUNDED_STORE,
     edits: [["isMade ? new ServiceError", "false ? new ServiceError"]],
   },
   {
-    name: "a store that was away stays away",
+    name: "a store that was unavailable stays unavailable",
     file: BOUNDED_STORE,
     edits: [['    this.#state = "answering";\n', ""]],
   },
   {
-    name: "the newest of a status miss one when they are brought up to date",
+    name: "an update of the cached newest pets of a status misses one",
     file: PET_READER,
     edits: [["const first = known.lastPetId + 1;", "const first = known.lastPetId + 2;"]],
   },
   {
-    name: "a command that comes to nothing on an old head is not looked at again",
+    name: "a command that produced no events on a stale head is not requeued",
     file: APPENDER,
     edits: [["if (pending.wasRequeued && isBaseInTime) return false;", "return false;"]],
   },
   {
-    name: "events are projected into one generation only while another is built",
+    name: "events are projected into only one generation during a replay",
     file: APPENDER,
     edits: [[
       "for (const generation of generations) {",
@@ -333,7 +333,7 @@ export const MUTANTS: Mutant[] = [
     ]],
   },
   {
-    name: "a replay fills in nothing of what was before",
+    name: "a replay does not fill in earlier events",
     file: REPLAY,
     edits: [[
       "building: { generation, until: head.position }",
@@ -341,35 +341,35 @@ export const MUTANTS: Mutant[] = [
     ]],
   },
   {
-    name: "a replay changes a head that others have moved",
+    name: "a replay overwrites a head that has moved",
     isRare: true,
     file: REPLAY,
     edits: [["const checks = [{ key: HEAD_KEY, versionstamp }];", "const checks: [] = [];"]],
   },
   {
-    name: "the old generation is removed under its readers",
+    name: "the old generation is removed without a grace period",
     isRare: true,
     file: REPLAY,
     edits: [["GRACE_MS = 10_000", "GRACE_MS = 0"]],
   },
   {
-    name: "the old generation is left where it was",
+    name: "the old generation is not removed",
     file: REPLAY,
     edits: [["    await this.#remove(removing);\n", ""]],
   },
   {
-    name: "a replay writes without its lease",
+    name: "a replay writes without checking its lease",
     isRare: true,
     file: REPLAY_LEASE,
     edits: [["checks: [mine, ...checks]", "checks"]],
   },
   {
-    name: "a restore counts what has not landed yet",
+    name: "a restore counts lines before they are committed",
     file: "src/maintenance/restore.ts",
     edits: [["    await before;\n    const mark", "    const mark"]],
   },
   {
-    name: "a restore takes one line more for written than was",
+    name: "a resumed restore skips a line",
     isRare: true,
     file: "src/maintenance/restore.ts",
     edits: [[
@@ -378,12 +378,12 @@ export const MUTANTS: Mutant[] = [
     ]],
   },
   {
-    name: "who follows the log is shown the last line again",
+    name: "followLog() yields the last line again",
     file: "src/log/follow_log.ts",
     edits: [["next = batch.at(-1)!.position + 1;", "next = batch.at(-1)!.position;"]],
   },
   {
-    name: "what was read in a generation that was removed is told",
+    name: "data read from a removed generation is returned",
     isRare: true,
     file: HEAD_READER,
     edits: [["HEAD_LIMIT_MS = 9_000", "HEAD_LIMIT_MS = 9_000_000"]],
