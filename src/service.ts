@@ -62,7 +62,7 @@ export function createService(parts: ServiceOptions): Service {
     runtime,
     report,
     committed: (records) => pets.cache(records),
-    watch: telemetry?.watch,
+    observer: telemetry?.watch,
   });
   telemetry?.observe({ appender, heads });
   const bodyCancellation = new BodyCancellation();
