@@ -183,7 +183,7 @@ Deno.test({
     );
     await writeKv(withOther, ["head"], "of a list");
     await assertRefuses(
-      refusalOf(withOther, "The head record is none of Animal Store's"),
+      refusalOf(withOther, "The head record is not one of Animal Store"),
       withOther,
     );
   },

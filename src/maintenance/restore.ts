@@ -8,12 +8,12 @@ import type { RecordedEvent } from "../../events/event.ts";
 import { bytesEqual } from "../encoding/bytes_equal.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { LogVerifier, splitLines } from "../log/log_verifier.ts";
-import { encodeHead, type Head } from "../log/head.ts";
-import { decodeRestoreMark, encodeRestoreMark, type RestoreMark } from "../log/restore_mark.ts";
+import { decodeHeadRecord, encodeHead, type Head } from "../log/head.ts";
+import { encodeRestoreMark, type RestoreMark } from "../log/restore_mark.ts";
 import { reasonOf } from "../runtime/logger.ts";
 import { splitIntoCommits } from "../store/commit_size.ts";
 import { commitUntilKnown } from "../store/commit_until_known.ts";
-import { HEAD_KEY, isRestoreMark, isRetained, logKey, recordMutation } from "../keyspace.ts";
+import { HEAD_KEY, isRetained, logKey, recordMutation } from "../keyspace.ts";
 import { RETRY_LIMIT_MS } from "../store/retrying_store.ts";
 import type { Mutation, Store, StoreEntry } from "../store/store.ts";
 import { project } from "../projections/project.ts";
@@ -145,10 +145,12 @@ class RestoreWriter {
     if (entry === null) {
       const isEmpty = (await store.list({ prefix: [] }, { limit: 1 })).length === 0;
       if (!isEmpty) throw new StoreNotFreeError("The store is not empty; name another by KV_PATH");
-    } else if (!isRestoreMark(entry.value)) {
-      throw new StoreNotFreeError("The store holds a log already; name another by KV_PATH");
     } else {
-      restored = takenUp(entry.value, head);
+      const record = decodeHeadRecord(entry.value);
+      if (record.kind !== "restore_mark") {
+        throw new StoreNotFreeError("The store already holds a log; name another by KV_PATH");
+      }
+      restored = resumedAt(record.mark, head);
     }
     const mark: RestoreMark = {
       format: "restore",
@@ -194,7 +196,11 @@ class RestoreWriter {
     await this.#flush();
     await this.#writing;
     if (this.#last !== this.#head.position) throw changed();
-    await this.#replaceMark(encodeHead(this.#head));
+    // Nobody else can replace the mark with a head, so a stored head is this one or a newer one.
+    await this.#replaceMark(
+      encodeHead(this.#head),
+      (stored) => decodeHeadRecord(stored).kind === "head",
+    );
   }
 
   /** Resolves when the current group has landed or failed. */
@@ -225,12 +231,14 @@ class RestoreWriter {
     this.#mark = mark;
   }
 
-  async #replaceMark(value: string): Promise<void> {
+  /** Replaces the mark. By default, the value is unique: a mark contains the id of its run. */
+  async #replaceMark(
+    value: string,
+    hasLanded: (stored: unknown) => boolean = (stored) => stored === value,
+  ): Promise<void> {
     this.#versionstamp = await this.#commit(
       [{ type: "set", key: HEAD_KEY, value }],
-      // A mark is unique, because it contains the id of its run. A stored head can only be this one or newer.
-      (now) =>
-        now !== null && (now.value === value || !isRestoreMark(value) && !isRestoreMark(now.value)),
+      (headRecord) => hasLanded(headRecord?.value),
     );
   }
 
@@ -283,8 +291,7 @@ class Group {
  * Number of events that an unfinished restore of the same export has stored. Throws `StoreNotFreeError` if
  * the mark is that of another export.
  */
-function takenUp(value: string, { position, lastHash }: Head): number {
-  const mark = decodeRestoreMark(value);
+function resumedAt(mark: RestoreMark | undefined, { position, lastHash }: Head): number {
   if (mark?.position === position && mark.lastHash === lastHash) return mark.restored;
   const other = mark === undefined
     ? "another export"

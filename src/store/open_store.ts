@@ -1,6 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { reasonOf } from "../runtime/logger.ts";
-import { HEAD_KEY, isRestoreMark, LOG_PREFIX } from "../keyspace.ts";
+import { HEAD_KEY, LOG_PREFIX } from "../keyspace.ts";
+import { decodeHeadRecord } from "../log/head.ts";
 import { KvStore } from "./deno_kv/kv_store.ts";
 import { RemoteStore, StoreRefusedError } from "./deno_kv/remote_store.ts";
 import type { Store } from "./store.ts";
@@ -110,7 +111,7 @@ async function expectOurs(store: Store): Promise<void> {
 }
 
 async function expectRestored(store: Store): Promise<void> {
-  if (!isRestoreMark((await store.get(HEAD_KEY))?.value)) return;
+  if (decodeHeadRecord((await store.get(HEAD_KEY))?.value).kind !== "restore_mark") return;
   throw new StoreRefusedError(
     "a restore into it is under way or was broken off; run it again to its end, with the same export",
   );

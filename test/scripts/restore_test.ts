@@ -109,7 +109,7 @@ Deno.test({
       assertEquals(await done(["log"], kvPath), new TextDecoder().decode(linesToBytes(lines)));
       const again = await runTask(["restore", "-"], { kvPath, stdin: linesToBytes(lines) });
       assertEquals([again.code, again.stdout], [2, ""]);
-      assertMatch(again.stderr, /^error: The store holds a log already/m);
+      assertMatch(again.stderr, /^error: The store already holds a log/m);
     }),
 });
 
