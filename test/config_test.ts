@@ -83,9 +83,9 @@ Deno.test({
   ignore: !permitted("env"),
   fn() {
     const faulty: [string, string][] = [
-      ["https://me:hunter2@kv.example", "KV_PATH must hold no credentials"],
-      ["https://hunter2@kv.example", "KV_PATH must hold no credentials"],
-      ["https://kv.example/?token=hunter2", "KV_PATH must hold no credentials"],
+      ["https://me:hunter2@kv.example", "KV_PATH must not contain credentials"],
+      ["https://hunter2@kv.example", "KV_PATH must not contain credentials"],
+      ["https://kv.example/?token=hunter2", "KV_PATH must not contain credentials"],
       ["postgres://me:hunter2@db.example/pets", "KV_PATH must be a file"],
     ];
     for (const [path, words] of faulty) {

@@ -23,7 +23,7 @@ export class ComparingThread {
     };
     this.#worker.onerror = (event) => {
       event.preventDefault();
-      this.#error = new Error(`The thread that compares failed: ${event.message}`);
+      this.#error = new Error(`The comparing thread failed: ${event.message}`);
       for (const { reject } of this.#asked.values()) reject(this.#error);
     };
   }

@@ -76,7 +76,7 @@ Deno.test({
         assertEquals(code, 2);
         assertEquals(
           stderr,
-          "error: The key could not be printed, so it was not issued: nobody reads standard output\n",
+          "error: The key could not be printed, so it was not issued: standard output is closed\n",
         );
       }
       assertEquals(await log(), before);

@@ -28,7 +28,7 @@ Deno.test({
       const rotated = await keys("rotate", id, "--overlap", "2h");
       assertEquals(rotated.code, 0, rotated.stderr);
       assertMatch(rotated.stdout, TOKEN_LINE);
-      assertMatch(rotated.stderr, new RegExp(`^Key ${id} \\(the shop\\) lives until `));
+      assertMatch(rotated.stderr, new RegExp(`^Key ${id} \\(the shop\\) stays valid until `));
 
       const { stdout } = await keys("list", "--json");
       const [old, successor, ...others] = JSON.parse(stdout);
@@ -43,7 +43,7 @@ Deno.test({
       assertMatch(again.stderr, /^error: Key \w+ was rotated already and is refused from /);
 
       assertEquals((await keys("revoke", id)).stderr, `Revoked key ${id} (the shop).\n`);
-      assertMatch((await keys("revoke", id)).stderr, /was revoked already/);
+      assertMatch((await keys("revoke", id)).stderr, /was already revoked/);
       const table = await keys("list");
       assertMatch(table.stdout, new RegExp(`^ID .*\n${id}  revoked .*\n${successor.id}  live `));
     }),
@@ -56,11 +56,11 @@ Deno.test({
     withKeys(async (keys) => {
       const cases: [string[], number, RegExp][] = [
         [["list"], 2, /^error: Cannot open the store .*: there is no such file\n$/],
-        [["issue"], 2, /^error: --label is needed/],
+        [["issue"], 2, /^error: --label is required/],
         [
           ["issue", "--label", "x", "--overlap", "1h"],
           2,
-          /^error: --overlap does not go with issue/,
+          /^error: --overlap cannot be used with issue/,
         ],
         [["rotate"], 2, /^error: rotate needs the id of a key/],
         [["rotate", "A", "B"], 2, /^error: Unexpected argument "B"/],

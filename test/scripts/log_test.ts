@@ -128,7 +128,7 @@ Deno.test({
       assertEquals(await positions("--type", "PetCreated"), []);
       const wrong: [string[], RegExp][] = [
         [["--from", "0"], /--from takes a position/],
-        [["--from", "1", "--last", "1"], /do not go together/],
+        [["--from", "1", "--last", "1"], /cannot be used together/],
         [["--type", "PetSold"], /--type takes one of PetCreated/],
         [["--colour"], /colour/],
       ];

@@ -14,7 +14,7 @@ Deno.test({
     withSampleFile(async ({ kvPath }) => {
       const sound = await runTask(["replay", "--dry-run"], { kvPath });
       assertEquals(sound.code, 0);
-      assertMatch(sound.stderr, /The projections were as the log says\.\n$/);
+      assertMatch(sound.stderr, /The projections matched the log\.\n$/);
       const [missing, altered] = [5, 7].map((id) => projectionKey(1, petKey(id)));
       await changeFile(kvPath, [
         { type: "delete", key: missing },

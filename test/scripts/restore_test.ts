@@ -120,10 +120,10 @@ Deno.test({
     withFolder(async (folder) => {
       const kvPath = `${folder}/pets.sqlite3`;
       const cases: [string[], string, RegExp][] = [
-        [["restore"], kvPath, /The name of an export is needed/],
+        [["restore"], kvPath, /An export is required/],
         [["restore", "a", "b"], kvPath, /Unexpected argument "b"/],
         [["restore", `${folder}/none`], kvPath, /No such file/],
-        [["restore", "-"], ":memory:", /KV_PATH must name a store that outlives/],
+        [["restore", "-"], ":memory:", /KV_PATH must not be :memory:/],
       ];
       for (const [args, path, words] of cases) {
         const { code, stdout, stderr } = await runTask(args, { kvPath: path });
