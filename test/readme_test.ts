@@ -5,8 +5,8 @@ import { TempStore } from "./support/temp_store.ts";
 
 const ROOT = new URL("../", import.meta.url);
 
-/** What the commands of the README are written for, beside Deno. */
-const PROGRAMS = ["bash", "curl", "jq"];
+/** The programs that the commands of the README use, besides Deno. */
+const PROGRAMS = ["bash", "curl", "jq", "sha256sum"];
 
 Deno.test({
   name: "README: its requests get the answers shown, and its operators' commands do their work",
@@ -33,6 +33,10 @@ Deno.test({
     const { label, key, pet: subject } = JSON.parse(await run("jq -nc --arg pet pets/1"));
     assertEquals([label, subject], ["test", "pets/1"]);
     assertMatch(key, /^[0-9A-Z]{26}$/);
+
+    const exported = await Deno.readTextFile(`${temp.folder}/pets.jsonl`);
+    const { previoushash } = JSON.parse(exported.split("\n")[1]);
+    assertEquals(await run("sha256sum"), `${previoushash}  -\n`);
   },
 });
 
