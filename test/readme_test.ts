@@ -9,7 +9,7 @@ const ROOT = new URL("../", import.meta.url);
 const PROGRAMS = ["bash", "curl", "jq", "sha256sum"];
 
 Deno.test({
-  name: "README: its requests get the answers shown, and its operators' commands do their work",
+  name: "README: its requests get the responses shown, and the commands for operators work",
   ignore: !permitted("env", "net", "read", "run", "write") || !PROGRAMS.every(isThere),
   async fn() {
     const readme = await Deno.readTextFile(new URL("README.md", ROOT));
@@ -41,7 +41,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "README: every task that it names is there",
+  name: "README: every task that it names exists",
   ignore: !permitted("read"),
   async fn() {
     const readme = await Deno.readTextFile(new URL("README.md", ROOT));
@@ -90,7 +90,7 @@ async function runBlock(
   return decoder.decode(stdout);
 }
 
-/** Asserts that an answer has the status line, the body and every header that are shown. */
+/** Asserts that a response has the status line, the body and every header that are shown. */
 function assertSameAnswer(answer: string, shown: string): void {
   const [statusLine, ...rest] = shown.trim().split("\n");
   const body = rest.pop()!;

@@ -16,7 +16,7 @@ async function withKeys(
 }
 
 Deno.test({
-  name: "keys: issue, rotate, list and revoke print the key alone and end with the code that fits",
+  name: "keys: issue and rotate print only the key, and list and revoke show its state",
   ignore,
   fn: () =>
     withKeys(async (keys) => {
@@ -50,7 +50,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "keys: what cannot be done ends with 1 or 2 and one line that says why, and prints no key",
+  name: "keys: a command that fails exits 1 or 2 with one line that says why, and prints no key",
   ignore,
   fn: () =>
     withKeys(async (keys) => {
