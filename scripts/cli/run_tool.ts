@@ -40,7 +40,7 @@ export async function runTool<Options extends NonNullable<ParseArgsConfig["optio
     const { values, positionals } = parse(options);
     Deno.exit(await run(values, positionals));
   } catch (error) {
-    const hint = error instanceof UsageError ? "; --help shows how it is used" : "";
+    const hint = error instanceof UsageError ? "; see --help" : "";
     console.error(`error: ${reasonOf(error)}${hint}`);
     Deno.exit(EXIT.couldNotRun);
   }
