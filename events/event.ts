@@ -43,6 +43,12 @@ export type RecordedEvent = EventBody & EventMetadata & { position: number; prev
 
 export type EventType = EventBody["type"];
 
+/** An event and its line in UTF-8, without the line break. */
+export interface RecordedLine {
+  event: RecordedEvent;
+  line: Uint8Array;
+}
+
 /** The schema of each type, and the schema's name, which contains the version. */
 const TYPES = {
   PetCreated: { dataschema: "urn:animal-store:pet-created:1", data: Pet },
@@ -62,6 +68,14 @@ export function encodeEvent(event: RecordedEvent): string {
     `"subject":"${subjectOf(event)}","dataschema":"${TYPES[event.type].dataschema}",` +
     `"actor":"${event.actor}"${idempotencyKey},"previoushash":"${event.previousHash}",` +
     `"data":${encodeData(event)}}`;
+}
+
+const OPENING_BRACE = 0x7b;
+
+/** The bytes of the `data` of a line that {@linkcode encodeEvent} has written. They share its memory. */
+export function dataOf(line: Uint8Array): Uint8Array {
+  // None of the members before `data` contains a brace.
+  return line.subarray(line.indexOf(OPENING_BRACE, 1), line.length - 1);
 }
 
 /**

@@ -7,7 +7,8 @@
 import { setColorEnabled } from "@std/fmt/colors";
 import { EVENT_TYPES } from "../events/event.ts";
 import { followLog } from "../src/log/follow_log.ts";
-import { LogDamagedError, readWholeLog, type WholeLine } from "../src/log/read_whole_log.ts";
+import type { StoredLine } from "../src/log/log_records.ts";
+import { LogDamagedError, readWholeLog } from "../src/log/read_whole_log.ts";
 import type { Service } from "../src/service.ts";
 import { prettyEvent } from "./cli/pretty_event.ts";
 import { EXIT, runTool, UsageError, withService, write } from "./cli/run_tool.ts";
@@ -106,20 +107,20 @@ function parseCount(flag: string, text: string | undefined): number | undefined 
   throw new UsageError(`${flag} takes a whole number, not ${JSON.stringify(text)}`);
 }
 
-function typeOf({ position, value }: WholeLine): unknown {
+function typeOf({ position, line }: StoredLine): unknown {
   try {
-    return JSON.parse(new TextDecoder().decode(value)).type;
+    return JSON.parse(new TextDecoder().decode(line)).type;
   } catch {
     throw new LogDamagedError(position, "is not JSON");
   }
 }
 
-function prettyLines(lines: WholeLine[]): Uint8Array {
+function prettyLines(lines: StoredLine[]): Uint8Array {
   return new TextEncoder().encode(lines.map((line) => `${prettyEvent(line)}\n`).join(""));
 }
 
-function joinLines(lines: WholeLine[]): Uint8Array {
-  const all = lines.map(({ value }) => value);
+function joinLines(lines: StoredLine[]): Uint8Array {
+  const all = lines.map(({ line }) => line);
   const bytes = new Uint8Array(all.reduce((length, line) => length + line.length + 1, 0));
   let offset = 0;
   for (const line of all) {

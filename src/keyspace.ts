@@ -3,16 +3,20 @@
  *
  *     ["head"]                                                    the head, replaced by every append;
  *                                                                 during a restore, the restore mark
- *     ["log", position]                                           the line of an event, as bytes
- *     ["projection", generation, "pet", id]                       pet by id: its JSON text in UTF-8
- *     ["projection", generation, "pet_by_status", status, id]     pets by status, newest last: the same bytes
+ *     ["log", last position]                                      lines of events, each with a line feed
+ *     ["projection", generation, "pet", last id]                  JSON texts of pets with consecutive ids,
+ *                                                                 in UTF-8, each with a line feed
+ *     ["projection", generation, "pet_by_status", status, last id]
+ *                                                                 the same texts for pets of a status
  *     ["projection", generation, "key_by_token", hash, position]  API key by token: the data of its events
  *     ["projection", generation, "pet_by_idempotency_key", actor, hash, position]
  *                                                                 pet by Idempotency-Key, for a day
  *     ["replay"]                                                  the lease of the running replay
  *
- * Each record under "projection" is written by one event and never changed, so the order in which the
- * live writer and a replay write them does not matter.
+ * A commit writes the lines of its events as one record, and the pets that it adds as one record for each
+ * projection. Only what exceeds the size of a value is split. The key of such a record is its last position
+ * or id, so a list from N begins with the record that holds N. Records are never changed, so the order in
+ * which the live writer and a replay write them does not matter.
  */
 
 import { PET_STATUSES, type PetStatus } from "../events/pet.ts";
@@ -87,10 +91,10 @@ export function keyBytes(key: Deno.KvKey): number {
   return bytes;
 }
 
-/** A record of a projection, made by project() from one event. */
+/** A record of a projection, made by project(). */
 export interface ProjectionRecord {
   key: RecordKey;
-  /** JSON. Pets are UTF-8 bytes, because they are mostly stored and compared, and seldom read as text. */
+  /** JSON; the texts of pets are packed lines in UTF-8. */
   value: string | Uint8Array;
   /** The time from which the record is no longer valid, in milliseconds since the Unix epoch. */
   expiresAt?: number;

@@ -6,7 +6,7 @@ import {
   subjectOf,
 } from "../../events/event.ts";
 import { decodeLine } from "../../src/log/log_verifier.ts";
-import type { WholeLine } from "../../src/log/read_whole_log.ts";
+import type { StoredLine } from "../../src/log/log_records.ts";
 
 const COLORS: Record<EventType, (text: string) => string> = {
   PetCreated: green,
@@ -20,10 +20,10 @@ const TYPE_WIDTH = 13;
 const SUBJECT_WIDTH = 31;
 
 /** Formats a stored line for people: time, position, type, subject and actor of its event. */
-export function prettyEvent({ position, value }: WholeLine): string {
+export function prettyEvent({ position, line }: StoredLine): string {
   let event: RecordedEvent;
   try {
-    event = decodeLine(value);
+    event = decodeLine(line);
   } catch (error) {
     if (!(error instanceof MalformedEventError)) throw error;
     // The content of such a line is not printed, because it could contain terminal control sequences.

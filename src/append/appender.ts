@@ -7,7 +7,7 @@
 import { assertNever } from "../../events/assert_never.ts";
 import type { RecordedEvent } from "../../events/event.ts";
 import { bytesEqual } from "../encoding/bytes_equal.ts";
-import { HEAD_KEY, logKey, type ProjectionRecord } from "../keyspace.ts";
+import { HEAD_KEY, type ProjectionRecord } from "../keyspace.ts";
 import { encodeHead, type HeadEntry } from "../log/head.ts";
 import type { HeadReader } from "../log/head_reader.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
@@ -17,12 +17,11 @@ import { NotAttemptedError } from "../store/bounded_store.ts";
 import { type CommitOutcome, commitUntilKnown } from "../store/commit_until_known.ts";
 import type { Store } from "../store/store.ts";
 import type { AppendObserver } from "./append_observer.ts";
-import type { Batch } from "./batch.ts";
+import type { Project, SealedBatch } from "./batch.ts";
 import { type Base, BatchPlanner } from "./batch_planner.ts";
 import type { Command } from "./command.ts";
 import { CommandQueue } from "./command_queue.ts";
 import { ContentionBackoff } from "./contention_backoff.ts";
-import type { Project } from "./planned_append.ts";
 import { QueuedCommand } from "./queued_command.ts";
 
 /** Default of `appendLimitMs`: the longest wait of a command, from append() to its outcome. */
@@ -167,9 +166,9 @@ export class Appender {
   }
 
   /** Commits a batch. Retries send it unchanged, until its commands have reached their deadlines. */
-  #commitUntilKnown(batch: Batch): Promise<CommitOutcome> {
+  #commitUntilKnown(batch: SealedBatch): Promise<CommitOutcome> {
     const { runtime, heads, store, report, observer } = this.#deps;
-    const { base, members, lines } = batch;
+    const { base, members, firstLogRecord } = batch;
     for (const { queued } of members) queued.mayHaveLanded = true;
     return commitUntilKnown(runtime, {
       guard: base.versionstamp,
@@ -177,9 +176,9 @@ export class Appender {
       readGuard: () => heads.read(),
       async hasLanded({ head }) {
         if (head.position <= base.head.position) return false;
-        // Only one commit can have followed the base. If it is this one, its first line is stored byte for byte.
-        const entry = await store.get(logKey(base.head.position + 1));
-        return bytesEqual(entry?.value, lines[0]);
+        // Only one commit can have followed the base. If it is this one, its lines are stored byte for byte.
+        const entry = await store.get(firstLogRecord.key);
+        return bytesEqual(entry?.value, firstLogRecord.value);
       },
       isOver: (wasAttempted) => !wasAttempted || members.every(({ queued }) => queued.isSettled),
       onFailure(step, error) {
@@ -190,15 +189,15 @@ export class Appender {
     });
   }
 
-  async #commit(batch: Batch): Promise<string | null> {
+  async #commit(batch: SealedBatch): Promise<string | null> {
     const { heads, store, observer } = this.#deps;
-    const commit = () => store.commit(batch.commit());
+    const commit = () => store.commit(batch.commit);
     this.#planner.startFlight(batch);
     try {
       const contexts = batch.members.map(({ queued }) => queued.context);
       const versionstamp = observer === undefined
         ? await commit()
-        : await observer.commit(contexts, batch.lines.length, commit);
+        : await observer.commit(contexts, batch.events, commit);
       if (versionstamp !== null) {
         heads.advance({ head: batch.next, versionstamp });
         this.#planner.continueEpoch(batch, versionstamp);
@@ -209,7 +208,7 @@ export class Appender {
     }
   }
 
-  #settle(batch: Batch, state: CommitOutcome["state"]): void {
+  #settle(batch: SealedBatch, state: CommitOutcome["state"]): void {
     switch (state) {
       case "landed":
         this.#acknowledge(batch);
@@ -231,7 +230,7 @@ export class Appender {
   }
 
   /** Requeues the commands of a batch that did not land and no longer can. */
-  #requeue({ members }: Batch): void {
+  #requeue({ members }: SealedBatch): void {
     for (const { queued } of members) queued.mayHaveLanded = false;
     this.#queue.putFirst(members.map(({ queued }) => queued));
   }
@@ -240,15 +239,15 @@ export class Appender {
    * Resolves the commands of a batch. If other commands wait, their commit starts first, in this turn, so
    * that the store works on it meanwhile.
    */
-  #acknowledge(batch: Batch): void {
+  #acknowledge(batch: SealedBatch): void {
     if (this.#queue.length === 0) this.#resolve(batch);
     else this.#settling = this.#deps.runtime.nextTurn().then(() => this.#resolve(batch));
   }
 
-  #resolve({ members, lines, records }: Batch): void {
+  #resolve({ members, events, records }: SealedBatch): void {
     this.#deps.committed(records);
-    this.#deps.observer?.landed(lines.length);
-    for (const { queued, events } of members) queued.resolve(events);
+    this.#deps.observer?.landed(events);
+    for (const { queued, plan } of members) queued.resolve(plan.lines.map(({ event }) => event));
     this.#queue.dropSettled();
   }
 

@@ -1,11 +1,10 @@
 import type { Runtime } from "../runtime/runtime.ts";
 import type { Head, HeadEntry } from "../log/head.ts";
 import { HEAD_LIMIT_MS } from "../log/head_reader.ts";
-import { COMMIT_MUTATIONS_LIMIT } from "../store/store.ts";
 import type { AppendObserver } from "./append_observer.ts";
-import { Batch } from "./batch.ts";
+import { Batch, type Project, type SealedBatch } from "./batch.ts";
 import type { CommandQueue } from "./command_queue.ts";
-import { planAppend, type PlannedAppend, type Project } from "./planned_append.ts";
+import { planAppend, type PlannedAppend } from "./planned_append.ts";
 import type { QueuedCommand } from "./queued_command.ts";
 
 /** A head to plan a batch on. */
@@ -44,13 +43,13 @@ export class BatchPlanner {
   }
 
   /** Plans a batch of waiting commands on the base; `undefined` if none of them has events. */
-  async plan(base: Base): Promise<Batch | undefined> {
-    const { queue } = this.#deps;
+  async plan(base: Base): Promise<SealedBatch | undefined> {
+    const { queue, project, runtime } = this.#deps;
     if (base.versionstamp !== this.#epochHead) {
       this.#epoch++;
       this.#epochHead = base.versionstamp;
     }
-    const candidates = queue.take(COMMIT_MUTATIONS_LIMIT);
+    const candidates = queue.takeAll();
     await this.#prepare(candidates, base);
     const batch = new Batch(base);
     for (const [index, queued] of candidates.entries()) {
@@ -64,15 +63,15 @@ export class BatchPlanner {
         queue.putFirst(candidates.slice(index));
         break;
       }
-      if (plan.events.length > 0) batch.add(queued, plan);
+      if (plan.lines.length > 0) batch.add(queued, plan);
       else if (this.#isToRepeat(queued, base)) queue.putLast(queued);
       else queued.resolve([]);
     }
-    return batch.isEmpty ? undefined : batch;
+    return batch.isEmpty ? undefined : batch.seal(project, runtime.now());
   }
 
   /** The batch's commit has started. Until {@linkcode endFlight}, commands can be planned ahead. */
-  startFlight(batch: Batch): void {
+  startFlight(batch: SealedBatch): void {
     const { last } = this.#deps.queue;
     this.#headAhead = last === undefined ? batch.next : last.plan?.next;
   }
@@ -82,7 +81,7 @@ export class BatchPlanner {
   }
 
   /** The batch's commit landed: the epoch continues with its head, unless it contained a key event. */
-  continueEpoch(batch: Batch, versionstamp: string): void {
+  continueEpoch(batch: SealedBatch, versionstamp: string): void {
     if (!batch.changesKeys) this.#epochHead = versionstamp;
   }
 
@@ -138,8 +137,7 @@ export class BatchPlanner {
 
   #planOn({ command, plan }: QueuedCommand, head: Head): PlannedAppend {
     if (plan?.head === head) return plan;
-    const { project, runtime } = this.#deps;
-    return planAppend(command, head, project, runtime.now());
+    return planAppend(command, head);
   }
 
   #refuse(queued: QueuedCommand, reason: unknown, base: Base): void {

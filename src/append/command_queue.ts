@@ -20,9 +20,9 @@ export class CommandQueue {
     this.#arrivals.push(queued);
   }
 
-  /** Removes at most `limit` commands, the oldest first. Settled ones are dropped. */
-  take(limit: number): QueuedCommand[] {
-    return this.#waiting.splice(0, limit).filter(({ isSettled }) => !isSettled);
+  /** Removes all waiting commands, the oldest first. Settled ones are dropped. */
+  takeAll(): QueuedCommand[] {
+    return this.#waiting.splice(0).filter(({ isSettled }) => !isSettled);
   }
 
   /** Returns commands to the front of the queue. */

@@ -2,7 +2,8 @@ import { ServiceError } from "../service_error.ts";
 import { backoffMs, type Runtime } from "../runtime/runtime.ts";
 import type { Store } from "../store/store.ts";
 import { HeadLostError, type HeadReader } from "./head_reader.ts";
-import { readWholeLog, type WholeLine } from "./read_whole_log.ts";
+import type { StoredLine } from "./log_records.ts";
+import { readWholeLog } from "./read_whole_log.ts";
 
 /** Interval at which the head is read while the log does not grow. */
 export const FOLLOW_INTERVAL_MS = 200;
@@ -31,7 +32,7 @@ export interface FollowRange {
 export async function* followLog(
   { store, heads, runtime, reachable }: FollowDeps,
   { from, to = Infinity, signal }: FollowRange,
-): AsyncGenerator<WholeLine[]> {
+): AsyncGenerator<StoredLine[]> {
   let next = from;
   let failures = 0;
   while (next <= to && !signal.aborted) {

@@ -10,12 +10,13 @@ import {
 import { IDEMPOTENCY_LIFETIME_MS } from "./idempotency_lifetime.ts";
 import { parseTimestamp } from "../encoding/parse_timestamp.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
+import { VALUE_BYTES_LIMIT } from "../store/store.ts";
 import { EMPTY_HEAD, type Head } from "./head.ts";
 import { RecentIds } from "./recent_ids.ts";
 import { CLOCK_TOLERANCE_MS, IdempotencyUses } from "./idempotency_uses.ts";
 
-/** Longest line, in bytes: the size limit of a Deno KV value. */
-export const LINE_LIMIT_BYTES = 65_536;
+/** Longest line, in bytes: a line and its line feed fit into a value of the store. */
+export const LINE_LIMIT_BYTES = VALUE_BYTES_LIMIT - 1;
 
 /** The result for one line. */
 export interface VerifiedLine {

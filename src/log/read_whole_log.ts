@@ -1,38 +1,39 @@
 import type { Store } from "../store/store.ts";
+import { linesOf, type StoredLine } from "./log_records.ts";
 import { readLog } from "./read_log.ts";
-
-/** A stored line of bytes at the expected position. Only an audit checks its content. */
-export interface WholeLine {
-  position: number;
-  value: Uint8Array;
-}
 
 /** The stored log is incomplete. The message names the first position that is missing or not a line. */
 export class LogDamagedError extends Error {
   constructor(position: number, fault: string) {
-    super(`Position ${position} of the log ${fault}; an audit tells more`);
+    super(`Position ${position} of the log ${fault}; run deno task audit`);
     this.name = "LogDamagedError";
   }
 }
 
 /**
  * Reads the lines from one position to another, in batches and in order. Both are inclusive and must not
- * be beyond the head. Throws `LogDamagedError` if a line is missing or is not bytes, so that nobody
- * mistakes an incomplete log for a complete one.
+ * be beyond the head. Throws `LogDamagedError` if a line is missing or repeated, or if a record does not hold
+ * lines, so that nobody mistakes an incomplete log for a complete one. Only an audit checks the content.
  */
 export async function* readWholeLog(
   store: Store,
   { from, to }: { from: number; to: number },
-): AsyncGenerator<WholeLine[]> {
-  if (from > to) return;
-  let due = from;
-  for await (const batch of readLog(store, { from, to })) {
-    for (const { position, value } of batch) {
-      if (position !== due) throw new LogDamagedError(due, "is missing");
-      if (!(value instanceof Uint8Array)) throw new LogDamagedError(due, "holds no line");
-      due++;
+): AsyncGenerator<StoredLine[]> {
+  let next = from;
+  for await (const records of readLog(store, { from, to })) {
+    const batch: StoredLine[] = [];
+    for (const { last, value } of records) {
+      const lines = linesOf(last, value);
+      if (lines === undefined) throw new LogDamagedError(next, "is in a record without lines");
+      const [{ position: first }] = lines;
+      if (first > next) throw new LogDamagedError(next, "is missing");
+      if (first < next && next !== from) throw new LogDamagedError(first, "is there twice");
+      for (const line of lines) {
+        if (line.position >= next && line.position <= to) batch.push(line);
+      }
+      next = last + 1;
     }
-    yield batch as WholeLine[];
+    yield batch;
   }
-  if (due <= to) throw new LogDamagedError(due, "is missing");
+  if (next <= to) throw new LogDamagedError(next, "is missing");
 }

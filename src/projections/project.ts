@@ -1,51 +1,94 @@
 import { assertNever } from "../../events/assert_never.ts";
-import type { RecordedEvent } from "../../events/event.ts";
-import { encodePet } from "../../events/pet.ts";
-import { encodeUtf8Pooled } from "../encoding/encode_utf8_pooled.ts";
-import { IDEMPOTENCY_LIFETIME_MS } from "../log/idempotency_lifetime.ts";
+import { dataOf, type RecordedLine } from "../../events/event.ts";
+import type { PetStatus } from "../../events/pet.ts";
+import { packLines } from "../encoding/pack_lines.ts";
 import {
   keyByTokenKey,
   petByIdempotencyKeyKey,
   petByStatusKey,
   petKey,
   type ProjectionRecord,
+  type RecordKey,
 } from "../keyspace.ts";
+import { IDEMPOTENCY_LIFETIME_MS } from "../log/idempotency_lifetime.ts";
+import { VALUE_BYTES_LIMIT } from "../store/store.ts";
 
 /**
- * The only projection function: returns the records that an event adds to the projections. The live writer,
- * the replay and the audit all use it, so they cannot diverge. No record depends on another event.
+ * The only projection function: returns the records that consecutive events add to the projections. The live
+ * writer, the replay and the audit all use it, so they cannot diverge. The events of several calls make the
+ * same content as those of one call; only its grouping into records differs.
  */
-export function project(event: RecordedEvent): ProjectionRecord[] {
-  switch (event.type) {
-    case "PetCreated": {
-      const { id, status } = event.data;
-      const value = encodeUtf8Pooled(encodePet(event.data));
-      const records: ProjectionRecord[] = [{ key: petKey(id), value }];
-      // A pet without a status is not in the list of any status: there is no default status.
-      if (status !== undefined) records.push({ key: petByStatusKey(status, id), value });
-      if (event.idempotencyKey !== undefined) {
-        const expiresAt = Date.parse(event.time) + IDEMPOTENCY_LIFETIME_MS;
-        records.push({
-          key: petByIdempotencyKeyKey(event.actor, event.idempotencyKey, event.position),
-          value: JSON.stringify({ petId: id, expiresAt: new Date(expiresAt).toISOString() }),
-          expiresAt,
-        });
+export function project(lines: readonly RecordedLine[]): ProjectionRecord[] {
+  const pets = new PetTexts();
+  const petsByStatus = new Map<PetStatus, PetTexts>();
+  const records: ProjectionRecord[] = [];
+  for (const { event, line } of lines) {
+    switch (event.type) {
+      case "PetCreated": {
+        const { id, status } = event.data;
+        // The data of the event is the text of the pet.
+        const text = dataOf(line);
+        pets.add(id, text);
+        // A pet without a status is not in the list of any status: there is no default status.
+        if (status !== undefined) textsOf(petsByStatus, status).add(id, text);
+        if (event.idempotencyKey !== undefined) {
+          const expiresAt = Date.parse(event.time) + IDEMPOTENCY_LIFETIME_MS;
+          records.push({
+            key: petByIdempotencyKeyKey(event.actor, event.idempotencyKey, event.position),
+            value: JSON.stringify({ petId: id, expiresAt: new Date(expiresAt).toISOString() }),
+            expiresAt,
+          });
+        }
+        break;
       }
-      return records;
+      case "ApiKeyIssued": {
+        const { keyId, label, tokenHash, expiresAt } = event.data;
+        const value = JSON.stringify({ keyId, label, issuedAt: event.time, expiresAt });
+        records.push({ key: keyByTokenKey(tokenHash, event.position), value });
+        break;
+      }
+      case "ApiKeyRevoked": {
+        const { keyId, tokenHash, effectiveAt } = event.data;
+        // An immediate revocation applies on every instance, even if its clock is behind the revoker's.
+        const isAtOnce = Date.parse(effectiveAt) <= Date.parse(event.time);
+        const value = JSON.stringify({ keyId, revokedAt: effectiveAt, isAtOnce });
+        records.push({ key: keyByTokenKey(tokenHash, event.position), value });
+        break;
+      }
+      default:
+        assertNever(event);
     }
-    case "ApiKeyIssued": {
-      const { keyId, label, tokenHash, expiresAt } = event.data;
-      const value = JSON.stringify({ keyId, label, issuedAt: event.time, expiresAt });
-      return [{ key: keyByTokenKey(tokenHash, event.position), value }];
-    }
-    case "ApiKeyRevoked": {
-      const { keyId, tokenHash, effectiveAt } = event.data;
-      // An immediate revocation applies on every instance, even if its clock is behind the revoker's.
-      const isAtOnce = Date.parse(effectiveAt) <= Date.parse(event.time);
-      const value = JSON.stringify({ keyId, revokedAt: effectiveAt, isAtOnce });
-      return [{ key: keyByTokenKey(tokenHash, event.position), value }];
-    }
-    default:
-      return assertNever(event);
+  }
+  return [
+    ...pets.records(petKey),
+    ...[...petsByStatus].flatMap(([status, texts]) =>
+      texts.records((id) => petByStatusKey(status, id))
+    ),
+    ...records,
+  ];
+}
+
+function textsOf(petsByStatus: Map<PetStatus, PetTexts>, status: PetStatus): PetTexts {
+  let texts = petsByStatus.get(status);
+  if (texts === undefined) petsByStatus.set(status, texts = new PetTexts());
+  return texts;
+}
+
+/** Texts of pets in ascending order of their ids, to be packed into records. */
+class PetTexts {
+  #ids: number[] = [];
+  #texts: Uint8Array[] = [];
+
+  add(id: number, text: Uint8Array): void {
+    this.#ids.push(id);
+    this.#texts.push(text);
+  }
+
+  records(keyOf: (lastId: number) => RecordKey): ProjectionRecord[] {
+    let end = 0;
+    return packLines(this.#texts, VALUE_BYTES_LIMIT).map(({ count, value }) => {
+      end += count;
+      return { key: keyOf(this.#ids[end - 1]), value };
+    });
   }
 }

@@ -1,7 +1,13 @@
 import type { Store, StoreEntry } from "./store.ts";
 
-/** Entries per batch. KV allows twice as many, but more of those would survive a garbage collection. */
-export const SCAN_BATCH = 500;
+/** Maximum entries per read. KV allows twice as many, but more of those would survive a garbage collection. */
+export const SCAN_LIMIT = 500;
+
+/** Entries of the first read of a scan, because their size is not known yet. */
+const FIRST_LIMIT = 16;
+
+/** Bytes that a read aims at, estimated by the entries of the read before. */
+const TARGET_BYTES = 1024 * 1024;
 
 /** Keys from `start` to `end` (exclusive), or all keys under `prefix`, bounded on one side at most. */
 export type KeyRange =
@@ -19,12 +25,28 @@ export interface BoundedRange {
  * processes one. Each batch is a snapshot; the whole scan is not.
  */
 export async function* scan(store: Store, range: KeyRange): AsyncGenerator<StoreEntry[]> {
-  let reading: Promise<StoreEntry[]> | undefined = list(store, range as Deno.KvListSelector);
+  let limit = FIRST_LIMIT;
+  let reading: Promise<StoreEntry[]> | undefined = list(
+    store,
+    range as Deno.KvListSelector,
+    limit,
+  );
   while (reading !== undefined) {
     const batch: StoreEntry[] = await reading;
-    reading = batch.length < SCAN_BATCH ? undefined : list(store, after(batch.at(-1)!.key, range));
+    if (batch.length < limit) reading = undefined;
+    else {
+      limit = limitAfter(batch);
+      reading = list(store, after(batch.at(-1)!.key, range), limit);
+    }
     if (batch.length > 0) yield batch;
   }
+}
+
+function limitAfter(batch: StoreEntry[]): number {
+  let bytes = 0;
+  for (const { value } of batch) bytes += (value as { length?: number }).length ?? 0;
+  const wanted = Math.round(TARGET_BYTES * batch.length / Math.max(1, bytes));
+  return Math.max(FIRST_LIMIT, Math.min(SCAN_LIMIT, wanted));
 }
 
 /** Reads all entries under a prefix except those in the `leftOut` ranges, which must be in key order. */
@@ -41,8 +63,12 @@ export async function* scanOutside(
   yield* scan(store, start === undefined ? { prefix } : { prefix, start });
 }
 
-function list(store: Store, range: Deno.KvListSelector): Promise<StoreEntry[]> {
-  const reading = store.list(range, { limit: SCAN_BATCH });
+function list(
+  store: Store,
+  range: Deno.KvListSelector,
+  limit: number,
+): Promise<StoreEntry[]> {
+  const reading = store.list(range, { limit });
   // A caller that stops early never awaits the next batch, so its error must not count as unhandled.
   reading.catch(() => {});
   return reading;

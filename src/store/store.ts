@@ -42,12 +42,20 @@ export interface Commit {
   mutations: Mutation[];
 }
 
-export type Mutation =
-  | { type: "set"; key: Deno.KvKey; value: string | Uint8Array; expireIn?: number }
-  | { type: "delete"; key: Deno.KvKey };
+export type Mutation = SetMutation | { type: "delete"; key: Deno.KvKey };
+
+export interface SetMutation {
+  type: "set";
+  key: Deno.KvKey;
+  value: string | Uint8Array;
+  /** Milliseconds after which the store removes the record. */
+  expireIn?: number;
+}
 
 /** Limits of Deno KV, documented (https://docs.deno.com/deploy/kv/transactions/#limits) and measured. */
 export const LIST_LIMIT = 1_000;
 export const COMMIT_MUTATIONS_LIMIT = 1_000;
 export const COMMIT_BYTES_LIMIT = 819_200;
 export const COMMIT_KEY_BYTES_LIMIT = 81_920;
+/** Size of a value of bytes. */
+export const VALUE_BYTES_LIMIT = 65_536;

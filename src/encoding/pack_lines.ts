@@ -1,0 +1,55 @@
+const LINE_FEED = 10;
+
+/** Several lines as one value: each line is followed by a line feed. */
+export interface PackedLines {
+  /** Number of lines. */
+  count: number;
+  value: Uint8Array;
+}
+
+/**
+ * Packs lines, in order, into as few values of at most `limitBytes` as possible. Each line must fit, and must
+ * not contain a line feed.
+ */
+export function packLines(lines: readonly Uint8Array[], limitBytes: number): PackedLines[] {
+  const packed: PackedLines[] = [];
+  let first = 0;
+  let bytes = 0;
+  for (let index = 0; index <= lines.length; index++) {
+    const length = index < lines.length ? lines[index].length + 1 : Infinity;
+    if (bytes > 0 && bytes + length > limitBytes) {
+      packed.push({ count: index - first, value: join(lines, first, index, bytes) });
+      first = index;
+      bytes = 0;
+    }
+    bytes += length;
+  }
+  return packed;
+}
+
+function join(lines: readonly Uint8Array[], first: number, end: number, bytes: number): Uint8Array {
+  const value = new Uint8Array(bytes);
+  let offset = 0;
+  for (let index = first; index < end; index++) {
+    value.set(lines[index], offset);
+    offset += lines[index].length;
+    value[offset++] = LINE_FEED;
+  }
+  return value;
+}
+
+/**
+ * Unpacks the lines of a stored value. Returns `undefined` if {@linkcode packLines} cannot have written the
+ * value. The lines share the memory of the value.
+ */
+export function unpackLines(value: unknown): Uint8Array[] | undefined {
+  if (!(value instanceof Uint8Array) || value.at(-1) !== LINE_FEED) return undefined;
+  const lines: Uint8Array[] = [];
+  for (let start = 0; start < value.length;) {
+    const end = value.indexOf(LINE_FEED, start);
+    if (end === start) return undefined;
+    lines.push(value.subarray(start, end));
+    start = end + 1;
+  }
+  return lines;
+}

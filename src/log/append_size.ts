@@ -1,0 +1,69 @@
+import { dataOf, type RecordedEvent, type RecordedLine } from "../../events/event.ts";
+import {
+  COMMIT_BYTES_LIMIT,
+  COMMIT_KEY_BYTES_LIMIT,
+  COMMIT_MUTATIONS_LIMIT,
+} from "../store/store.ts";
+
+/** Space in a commit for the head and the packed records, of which there are few, and for KV's overhead. */
+const RESERVE_MUTATIONS = 50;
+const RESERVE_BYTES = 16_384;
+
+/** Most bytes of the key of an idempotency record or of a record of an API key. */
+const OWN_RECORD_KEY_BYTES = 192;
+
+/** Adds up what events take of a commit at most, and compares it with the limits of Deno KV. */
+export class AppendSize {
+  #generations: number;
+  #withLog: boolean;
+  #ownRecords = 0;
+  #bytes = 0;
+
+  /** The commit writes the records of this many generations, and the lines themselves if `withLog`. */
+  constructor({ generations, withLog }: { generations: number; withLog: boolean }) {
+    this.#generations = generations;
+    this.#withLog = withLog;
+  }
+
+  add({ event, line }: RecordedLine): void {
+    if (this.#withLog) this.#bytes += line.length + 1;
+    // A pet is stored twice in each generation: by its id and by its status.
+    this.#bytes += this.#generations * 2 * (dataOf(line).length + 1);
+    if (!hasOwnRecord(event)) return;
+    this.#ownRecords += this.#generations;
+    this.#bytes += this.#generations * (OWN_RECORD_KEY_BYTES + 2 * line.length);
+  }
+
+  get exceedsLimits(): boolean {
+    return this.#ownRecords > COMMIT_MUTATIONS_LIMIT - RESERVE_MUTATIONS ||
+      this.#bytes > COMMIT_BYTES_LIMIT - RESERVE_BYTES ||
+      this.#ownRecords * OWN_RECORD_KEY_BYTES > COMMIT_KEY_BYTES_LIMIT - RESERVE_BYTES;
+  }
+}
+
+/** Whether the event makes a record of its own in each generation, besides packed texts of pets. */
+function hasOwnRecord(event: RecordedEvent): boolean {
+  return event.type !== "PetCreated" || event.idempotencyKey !== undefined;
+}
+
+/** Groups lines, in order, so that each group fits into one commit. */
+export async function* groupForCommits(
+  batches: AsyncIterable<readonly RecordedLine[]>,
+  options: { generations: number; withLog: boolean },
+): AsyncGenerator<RecordedLine[]> {
+  let group: RecordedLine[] = [];
+  let size = new AppendSize(options);
+  for await (const batch of batches) {
+    for (const line of batch) {
+      size.add(line);
+      if (group.length > 0 && size.exceedsLimits) {
+        yield group;
+        group = [];
+        size = new AppendSize(options);
+        size.add(line);
+      }
+      group.push(line);
+    }
+  }
+  if (group.length > 0) yield group;
+}
