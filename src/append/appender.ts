@@ -17,7 +17,7 @@ import { ServiceError } from "../service_error.ts";
 import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
-import { NotAttemptedError } from "../store/bounded_store.ts";
+import { NotAttemptedError } from "../store/store_errors.ts";
 import { CommitSize } from "../store/commit_size.ts";
 import { HEAD_KEY, logKey, type ProjectionRecord, recordMutation } from "../keyspace.ts";
 import { COMMIT_MUTATIONS_LIMIT, type Mutation, type Store } from "../store/store.ts";

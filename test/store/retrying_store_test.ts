@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { RETRY_LIMIT_MS, RetryingStore } from "../../src/store/retrying_store.ts";
 import type { Store } from "../../src/store/store.ts";
+import { NotAttemptedError } from "../../src/store/store_errors.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { ModelStore } from "../sim/model_store.ts";
 
@@ -9,7 +10,9 @@ function failing(failures: number) {
   const inner = new ModelStore();
   const calls = { count: 0 };
   const attempt = <T>(call: () => Promise<T>): Promise<T> =>
-    ++calls.count <= failures ? Promise.reject(new Error("database is locked")) : call();
+    ++calls.count <= failures
+      ? Promise.reject(new NotAttemptedError("The store is locked"))
+      : call();
   const store: Store = {
     get: (key) => attempt(() => inner.get(key)),
     list: (range, options) => attempt(() => inner.list(range, options)),
@@ -32,7 +35,7 @@ Deno.test("RetryingStore gives a read up when its patience is at an end, with th
   const runtime = new FakeRuntime();
   const { store } = failing(Infinity);
   const reading = new RetryingStore(store, runtime).get(["head"]);
-  const refused = assertRejects(() => reading, Error, "database is locked");
+  const refused = assertRejects(() => reading, NotAttemptedError);
   await runtime.advance(RETRY_LIMIT_MS + 1_000);
   await refused;
 });
