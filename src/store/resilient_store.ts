@@ -15,8 +15,8 @@ export const STORE_CALL_LIMIT_MS = 2_000;
 /** Maximum number of calls in flight. Further calls wait, within their {@linkcode STORE_CALL_LIMIT_MS}. */
 export const OUTSTANDING_LIMIT = 64;
 
-/** How many times a read is repeated that failed over a network for an unknown reason. */
-const READ_REPETITIONS = 4;
+/** How many times a read is retried that failed over a network for an unknown reason. */
+const NETWORK_RETRIES = 4;
 
 /**
  * Makes the calls of a store with a time limit, a limit of calls in flight, retries of reads and a circuit
@@ -55,7 +55,7 @@ export class ResilientStore implements Store {
   }
 
   commit(commit: Commit): Promise<string | null> {
-    // A commit is not repeated here: only its caller can find out whether it landed.
+    // A commit is not retried here: only its caller can find out whether it landed.
     return this.#call("commit", () => this.#store.commit(commit));
   }
 
@@ -72,7 +72,8 @@ export class ResilientStore implements Store {
     let isMade = false;
     let isOver = false;
     const callOnce = async () => {
-      if (isOver) throw new Error("The call was rejected while it waited");
+      // The caller already has its error.
+      if (isOver) throw new Error("The call is over");
       isMade = true;
       return await call();
     };
@@ -97,15 +98,15 @@ export class ResilientStore implements Store {
     }
   }
 
-  /** Repeats a read that met a lock, and a few times one that failed over a network. */
+  /** Retries a read that met a lock, and a few times one that failed over a network. */
   #retryRead<T>(read: () => Promise<T>): Promise<T> {
     return retry(read, {
       runtime: this.#runtime,
-      // A lasting lock rejects before the time limit, so it does not count as a hanging call.
+      // This ends before the time limit of the call, so a lasting lock does not count as a hanging call.
       limitMs: STORE_CALL_LIMIT_MS,
       isRetryable: (error, attempt) =>
         error instanceof NotAttemptedError ||
-        this.#store.connection !== undefined && attempt < READ_REPETITIONS,
+        this.#store.connection !== undefined && attempt < NETWORK_RETRIES,
     });
   }
 

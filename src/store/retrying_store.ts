@@ -6,7 +6,7 @@ import type { Commit, ListOptions, Store, StoreEntry } from "./store.ts";
 export const RETRY_LIMIT_MS = 60_000;
 
 /**
- * Repeats failed reads, for a tool that has time to wait. Commits are not repeated: only the caller of
+ * Retries failed reads, for a tool that has time to wait. Commits are not retried: only the caller of
  * a commit can find out whether it landed.
  */
 export class RetryingStore implements Store {

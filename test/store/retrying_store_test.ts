@@ -5,7 +5,7 @@ import { NotAttemptedError } from "../../src/store/store_errors.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { ModelStore } from "../sim/model_store.ts";
 
-/** A store that fails so often, and then does what it is asked. */
+/** A store whose first calls fail. */
 function failing(failures: number) {
   const inner = new ModelStore();
   const calls = { count: 0 };
@@ -22,7 +22,7 @@ function failing(failures: number) {
   return { store, calls };
 }
 
-Deno.test("RetryingStore repeats reads that failed", async () => {
+Deno.test("RetryingStore retries failed reads", async () => {
   const runtime = new FakeRuntime();
   const { store, calls } = failing(5);
   const reading = new RetryingStore(store, runtime).list({ prefix: [] }, { limit: 10 });
@@ -31,7 +31,7 @@ Deno.test("RetryingStore repeats reads that failed", async () => {
   assertEquals(calls.count, 6);
 });
 
-Deno.test("RetryingStore gives a read up when its patience is at an end, with the last reason", async () => {
+Deno.test("RetryingStore rejects with the last error after RETRY_LIMIT_MS", async () => {
   const runtime = new FakeRuntime();
   const { store } = failing(Infinity);
   const reading = new RetryingStore(store, runtime).get(["head"]);
@@ -40,7 +40,7 @@ Deno.test("RetryingStore gives a read up when its patience is at an end, with th
   await refused;
 });
 
-Deno.test("RetryingStore makes a commit once: only who made it can tell whether it landed", async () => {
+Deno.test("RetryingStore does not retry a commit, because only its caller can find out whether it landed", async () => {
   const { store, calls } = failing(1);
   const commit = { checks: [], mutations: [] };
   await assertRejects(() => new RetryingStore(store, new FakeRuntime()).commit(commit), Error);
