@@ -1,6 +1,4 @@
 import { reasonOf } from "../runtime/logger.ts";
-import { HEAD_KEY, LOG_PREFIX } from "../keyspace.ts";
-import { decodeHeadRecord } from "../log/head.ts";
 import { KvStore } from "./deno_kv/kv_store.ts";
 import { isRemote, RemoteStore } from "./deno_kv/remote_store.ts";
 import { isFile, prepareFile } from "./deno_kv/store_file.ts";
@@ -27,11 +25,11 @@ const CONNECT_LIMIT_MS = 3_000;
 export interface OpenOptions {
   /** Whether a missing file is created. */
   create: boolean;
-  /** Whether data without a head is accepted, so that a tool can examine it. */
-  examined?: boolean;
-  /** Whether any data is accepted, because a restore checks the content itself. */
-  restored?: boolean;
+  accept: AcceptStore;
 }
+
+/** Decides whether an opened store may be used, by its content. Rejects with `StoreRefusedError` if not. */
+export type AcceptStore = (store: Store) => Promise<void>;
 
 /**
  * Opens the store at a path: a file, `:memory:`, an http(s) address, or `undefined` for the database
@@ -39,11 +37,10 @@ export interface OpenOptions {
  */
 export async function openStore(
   path: string | undefined,
-  { create, examined = false, restored = false }: OpenOptions,
+  { create, accept }: OpenOptions,
 ): Promise<Store> {
-  const expect = restored ? () => Promise.resolve() : examined ? expectRestored : expectOurs;
   if (isRemote(path)) {
-    const store = new RemoteStore(path, expect);
+    const store = new RemoteStore(path, accept);
     await connect(store, path);
     return store;
   }
@@ -51,7 +48,7 @@ export async function openStore(
   try {
     if (isFile(path)) await prepareFile(path, create);
     store = new KvStore(await Deno.openKv(path));
-    await expect(store);
+    await accept(store);
     return store;
   } catch (error) {
     store?.close();
@@ -65,11 +62,12 @@ export async function openStore(
  */
 export async function openStoreOrWait(
   path: string | undefined,
+  accept: AcceptStore,
   onRefused: (error: OpenStoreError) => void,
 ): Promise<Store> {
-  if (!isRemote(path)) return await openStore(path, { create: true });
+  if (!isRemote(path)) return await openStore(path, { create: true, accept });
   let isWaiting = false;
-  const store = new RemoteStore(path, expectOurs, ({ message }) => {
+  const store = new RemoteStore(path, accept, ({ message }) => {
     if (isWaiting) onRefused(new OpenStoreError(path, message));
   });
   try {
@@ -91,27 +89,6 @@ async function connect({ connection }: RemoteStore, path: string | undefined): P
   } catch (error) {
     throw new OpenStoreError(path, reasonOf(error), !(error instanceof StoreRefusedError));
   }
-}
-
-/** Accepts a store with a head, and an empty store. Rejects with `StoreRefusedError`. */
-async function expectOurs(store: Store): Promise<void> {
-  await expectRestored(store);
-  // In this order, because another instance may write the first event meanwhile.
-  const isEmpty = (await store.list({ prefix: [] }, { limit: 1 })).length === 0;
-  if (isEmpty || await store.get(HEAD_KEY) !== null) return;
-  const isLog = (await store.list({ prefix: LOG_PREFIX }, { limit: 1 })).length > 0;
-  throw new StoreRefusedError(
-    isLog
-      ? "its head record is missing; run deno task audit, and restore the store from an export"
-      : "it holds the data of another program",
-  );
-}
-
-async function expectRestored(store: Store): Promise<void> {
-  if (decodeHeadRecord((await store.get(HEAD_KEY))?.value).kind !== "restore_mark") return;
-  throw new StoreRefusedError(
-    "a restore into it is under way or was broken off; run it again to its end, with the same export",
-  );
 }
 
 /** Whether the data at a path outlives the process. */

@@ -15,21 +15,21 @@ export function isRemote(path: string | undefined): boolean {
 export class RemoteStore implements Store {
   readonly connection: StoreConnection = { reopen: (signal) => this.#reopen(signal) };
   #address: string | undefined;
-  #expectOurs: (store: Store) => Promise<void>;
+  #accept: (store: Store) => Promise<void>;
   #onRefused: (error: StoreRefusedError) => void;
   #kv: KvStore | undefined;
 
   /**
-   * `expectOurs` checks the store on the first connection. `onRefused` is called if the first connection
+   * `accept` checks the store on the first connection. `onRefused` is called if the first connection
    * is refused, so that waiting does not help. Without an address: the database that the platform attaches.
    */
   constructor(
     address: string | undefined,
-    expectOurs: (store: Store) => Promise<void>,
+    accept: (store: Store) => Promise<void>,
     onRefused: (error: StoreRefusedError) => void = () => {},
   ) {
     this.#address = address;
-    this.#expectOurs = expectOurs;
+    this.#accept = accept;
     this.#onRefused = onRefused;
   }
 
@@ -71,7 +71,7 @@ export class RemoteStore implements Store {
     if (this.#address !== undefined) await expectAnswer(this.#address, signal);
     const kv = new KvStore(await openKv(this.#address));
     try {
-      if (this.#kv === undefined) await this.#expectOurs(kv);
+      if (this.#kv === undefined) await this.#accept(kv);
       signal.throwIfAborted();
       return kv;
     } catch (error) {
