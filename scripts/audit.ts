@@ -11,6 +11,7 @@ import {
   type AuditReport,
 } from "../src/maintenance/audit.ts";
 import { readStoreConfig } from "../src/config.ts";
+import { acceptUnlessRestoring } from "../src/log/accept_store.ts";
 import { splitLines } from "../src/log/log_verifier.ts";
 import { expiringRecordsOf } from "../src/store/deno_kv/expiring_records.ts";
 import { ComparingThread } from "./cli/comparing_thread.ts";
@@ -69,7 +70,7 @@ async function auditWhat(file: string | undefined, options: AuditOptions): Promi
     const { matchesStore } = thread;
     const readExpiringRecords = expiringRecordsOf(readStoreConfig().kvPath);
     return await withRetryingStore(
-      { examined: true },
+      { accept: acceptUnlessRestoring },
       (parts) => audit({ ...parts, matchesStore, readExpiringRecords }, options),
     );
   }

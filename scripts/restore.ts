@@ -66,7 +66,8 @@ async function restoreFrom(source: Export): Promise<number> {
   const head = await verifyExport(source, (done) => progress.update(VERIFYING, done));
   const { position, lastHash } = head;
   await withRetryingStore(
-    { create: true, restored: true },
+    // The restore itself checks the content.
+    { create: true, accept: () => Promise.resolve() },
     (parts) => restore(parts, source, head, (done) => progress.update(WRITING, done, position)),
   );
   progress.end();

@@ -1,6 +1,7 @@
 import type { ServiceConfig } from "./config.ts";
 import { sleep } from "./runtime/runtime.ts";
 import { APPEND_LIMIT_MS } from "./append/appender.ts";
+import { acceptLog } from "./log/accept_store.ts";
 import { ForeignStoreError } from "./log/head.ts";
 import { reasonOf } from "./runtime/logger.ts";
 import { reportCrashes } from "./runtime/report_crashes.ts";
@@ -31,7 +32,7 @@ export async function serve(
   const report = stderrLogger;
   reportCrashes(report);
   const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
-  const store = await openStoreOrWait(config.kvPath, onRefused);
+  const store = await openStoreOrWait(config.kvPath, acceptLog, onRefused);
   const service = createService({
     store,
     runtime,

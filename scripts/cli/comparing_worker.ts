@@ -2,12 +2,13 @@
 /// <reference lib="deno.worker" />
 /** The thread of {@linkcode ComparingThread}: reads the configured store, and writes nothing. */
 
+import { acceptUnlessRestoring } from "../../src/log/accept_store.ts";
 import { matchesStore, type PackedRecords } from "../../src/maintenance/packed_records.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import type { ComparisonRequest, ComparisonResult } from "./comparing_thread.ts";
 import { openRetryingStore } from "./open_retrying_store.ts";
 
-const opening = openRetryingStore({ examined: true });
+const opening = openRetryingStore({ accept: acceptUnlessRestoring });
 // resultOf() reports a failure to the caller.
 opening.catch(() => {});
 

@@ -13,7 +13,7 @@ import type { HeadReader } from "../log/head_reader.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
 import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";
 import { ServiceError } from "../service_error.ts";
-import { NotAttemptedError } from "../store/bounded_store.ts";
+import { NotAttemptedError } from "../store/store_errors.ts";
 import { type CommitOutcome, commitUntilKnown } from "../store/commit_until_known.ts";
 import type { Store } from "../store/store.ts";
 import type { AppendObserver } from "./append_observer.ts";

@@ -5,7 +5,7 @@
  */
 
 import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";
-import { NotAttemptedError } from "./bounded_store.ts";
+import { NotAttemptedError } from "./store_errors.ts";
 
 /**
  * What became of a commit:

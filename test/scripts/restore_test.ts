@@ -156,7 +156,7 @@ Deno.test({
       const outcomes = await Promise.all(tasks.map((args) => runTask(args, { kvPath })));
       const told = (outcome: Outcome) =>
         outcome.code !== 0 && outcome.stdout === "" &&
-        /a restore into it is under way or was broken off/.test(outcome.stderr);
+        /a restore into it is under way or was interrupted/.test(outcome.stderr);
       for (const [index, outcome] of outcomes.entries()) {
         assert(told(outcome), `${tasks[index].join(" ")}: ${JSON.stringify(outcome)}`);
       }

@@ -1,4 +1,5 @@
 import type { Commit, ListOptions, Store, StoreEntry } from "../../src/store/store.ts";
+import type { Code } from "./code.ts";
 import type { Node } from "./node.ts";
 import type { ModelStore } from "./model_store.ts";
 import type { Random } from "./random.ts";
@@ -24,13 +25,15 @@ export interface SimulatedStore {
 export class Connection implements Store {
   readonly #site: SimulatedStore;
   readonly #machine: Node;
+  readonly #code: Pick<Code, "NotAttemptedError">;
   readonly #random: Random;
   #closed = false;
   #inFlight = new Set<(reason: Error) => void>();
 
-  constructor(site: SimulatedStore, machine: Node) {
+  constructor(site: SimulatedStore, machine: Node, code: Pick<Code, "NotAttemptedError">) {
     this.#site = site;
     this.#machine = machine;
+    this.#code = code;
     this.#random = site.world.random.fork();
   }
 
@@ -101,7 +104,7 @@ export class Connection implements Store {
         case "answered":
           return happen(this.#way(), (told) => answer(told));
         case "locked":
-          return answer(() => reject(new TypeError("database is locked")));
+          return answer(() => reject(new this.#code.NotAttemptedError("The store is locked")));
         case "failed":
           return answer(fail);
         case "silent":

@@ -173,8 +173,9 @@ export class Fleet {
     this.world.trace(`${name} begins on ${machine.name}`);
     if (diesAfterMs !== undefined) this.world.after(diesAfterMs, () => machine.die());
     if (pause !== undefined) this.world.after(pause.afterMs, () => machine.pause(pause.ms));
-    const bounded = new this.#code.BoundedStore(new Connection(site, machine), machine);
-    const store = new this.#code.RetryingStore(bounded, machine);
+    const connection = new Connection(site, machine, this.#code);
+    const resilient = new this.#code.ResilientStore(connection, machine);
+    const store = new this.#code.RetryingStore(resilient, machine);
     const running = run({ store, runtime: machine }).then(
       (value): CommandResult<T> => ({ outcome: "done", value }),
       (reason): CommandResult<T> => ({ outcome: "unclear", reason }),
@@ -247,7 +248,7 @@ export class Fleet {
 
   #boot(role: string) {
     const machine = this.#newMachine(role);
-    const connection = new Connection(this.site, machine);
+    const connection = new Connection(this.site, machine, this.#code);
     const service = this.#code.createService({
       store: connection,
       runtime: machine,

@@ -21,7 +21,8 @@ const HEAD_READER = "src/log/head_reader.ts";
 const KEY_READER = "src/projections/key_reader.ts";
 const PET_READER = "src/projections/pet_reader.ts";
 const PROJECT = "src/projections/project.ts";
-const BOUNDED_STORE = "src/store/bounded_store.ts";
+const CIRCUIT_BREAKER = "src/store/circuit_breaker.ts";
+const RESILIENT_STORE = "src/store/resilient_store.ts";
 const CREATE_PET = "src/commands/create_pet.ts";
 const REPLAY = "src/maintenance/replay.ts";
 const REPLAY_LEASE = "src/maintenance/replay_lease.ts";
@@ -287,18 +288,18 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: "a store call has no time limit",
-    file: BOUNDED_STORE,
+    file: RESILIENT_STORE,
     edits: [["STORE_CALL_LIMIT_MS = 2_000", "STORE_CALL_LIMIT_MS = 2_000_000"]],
   },
   {
     name: "a commit that timed out counts as not attempted",
-    file: BOUNDED_STORE,
-    edits: [["isMade ? new ServiceError", "false ? new ServiceError"]],
+    file: RESILIENT_STORE,
+    edits: [["throw isMade\n", "throw false\n"]],
   },
   {
     name: "a store that was unavailable stays unavailable",
-    file: BOUNDED_STORE,
-    edits: [['    this.#state = "answering";\n', ""]],
+    file: CIRCUIT_BREAKER,
+    edits: [['      this.#enter("closed");\n', ""]],
   },
   {
     name: "an update of the cached newest pets of a status misses one",

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { NotAttemptedError } from "../../src/store/bounded_store.ts";
+import { NotAttemptedError } from "../../src/store/store_errors.ts";
 import {
   type CommitOutcome,
   commitUntilKnown,
