@@ -68,6 +68,22 @@ export function decodePet(text: string): Pet | undefined {
   return encodePet(pet) === text ? pet : undefined;
 }
 
+const ID_START = new TextEncoder().encode('{"id":');
+const ZERO = 0x30;
+
+/**
+ * The id in a pet's text in UTF-8; `NaN` if it does not begin with one. The rest of the text is not checked.
+ */
+export function petIdOf(text: Uint8Array): number {
+  for (let index = 0; index < ID_START.length; index++) {
+    if (text[index] !== ID_START[index]) return NaN;
+  }
+  let id = 0;
+  let index = ID_START.length;
+  for (; text[index] >= ZERO && text[index] <= ZERO + 9; index++) id = id * 10 + text[index] - ZERO;
+  return id > 0 && Number.isSafeInteger(id) ? id : NaN;
+}
+
 const PET_TEXT = new RegExp(
   `^{"id":([1-9]\\d*),"name":(".*"),"categoryId":(-?\\d{1,19})` +
     `(?:,"status":"(${PET_STATUSES.join("|")})")?}$`,

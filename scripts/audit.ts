@@ -14,7 +14,6 @@ import { readStoreConfig } from "../src/config.ts";
 import { acceptUnlessRestoring } from "../src/log/accept_store.ts";
 import { splitLines } from "../src/log/log_verifier.ts";
 import { expiringRecordsOf } from "../src/store/deno_kv/expiring_records.ts";
-import { ComparingThread } from "./cli/comparing_thread.ts";
 import { readCheckpoint, writeCheckpoint } from "./cli/checkpoint_file.ts";
 import { count, ProgressLine } from "./cli/progress_line.ts";
 import { EXIT, print, runTool, UsageError, withRetryingStore } from "./cli/run_tool.ts";
@@ -66,12 +65,10 @@ await runTool({
 
 async function auditWhat(file: string | undefined, options: AuditOptions): Promise<AuditReport> {
   if (file === undefined) {
-    using thread = new ComparingThread();
-    const { matchesStore } = thread;
     const readExpiringRecords = expiringRecordsOf(readStoreConfig().kvPath);
     return await withRetryingStore(
       { accept: acceptUnlessRestoring },
-      (parts) => audit({ ...parts, matchesStore, readExpiringRecords }, options),
+      (parts) => audit({ ...parts, readExpiringRecords }, options),
     );
   }
   const stream = file === "-" ? Deno.stdin.readable : (await Deno.open(file)).readable;

@@ -39,8 +39,9 @@ export function projectionKey(generation: number, key: RecordKey) {
   return ["projection", generation, ...key];
 }
 
-export function petKey(id: number): RecordKey {
-  return ["pet", id];
+/** Without an id: the prefix of all pets. */
+export function petKey(id?: number): RecordKey {
+  return id === undefined ? ["pet"] : ["pet", id];
 }
 
 /** Without an id: the prefix of all pets with that status. */

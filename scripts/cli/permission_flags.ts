@@ -80,8 +80,6 @@ function grantPort({ net }: Grants, { hostname, port }: ServiceConfig): void {
 
 async function grantAudit({ read, write }: Grants, args: string[]): Promise<void> {
   const { checkpoint, file } = (await parse(args)).values;
-  // Deno reads the modules of a worker with the permissions of the program that starts it.
-  read.push("events", "scripts", "src");
   if (file && file !== "-") read.push(file);
   // The new checkpoint is written to a file next to the old one and then renamed.
   if (checkpoint) write.push(folderOf(checkpoint));

@@ -19,9 +19,11 @@ export async function acceptLog(store: Store): Promise<void> {
   );
 }
 
-/** Accepts any data but an unfinished restore, so that a tool can examine it. */
+/** Accepts any data but an unfinished restore and another format, so that a tool can examine it. */
 export async function acceptUnlessRestoring(store: Store): Promise<void> {
-  if (decodeHeadRecord((await store.get(HEAD_KEY))?.value).kind !== "restore_mark") return;
+  const record = decodeHeadRecord((await store.get(HEAD_KEY))?.value);
+  if (record.kind === "other_format") throw new StoreRefusedError(record.message);
+  if (record.kind !== "restore_mark") return;
   throw new StoreRefusedError(
     "a restore into it is under way or was interrupted; run it again to its end, with the same export",
   );

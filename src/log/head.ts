@@ -9,11 +9,14 @@ import { HEAD_KEY } from "../keyspace.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
 import { RestoreMark } from "./restore_mark.ts";
 
+/** The version of the keyspace that this service reads and writes. Version 1 had one record for each line. */
+const STORE_FORMAT = 2;
+
 const Count = z.int().min(0);
 
 const Head = z.strictObject({
   /** Version of the keyspace. */
-  format: z.literal(1),
+  format: z.literal(STORE_FORMAT),
   /** Position of the last event; 0 in an empty log. */
   position: Count,
   /** Id of the newest pet; 0 without pets. */
@@ -38,7 +41,7 @@ export interface HeadEntry {
 }
 
 export const EMPTY_HEAD: Head = {
-  format: 1,
+  format: STORE_FORMAT,
   position: 0,
   lastPetId: 0,
   lastHash: GENESIS_HASH,
@@ -63,6 +66,8 @@ export function headEntryOf(entry: StoreEntry | null): HeadEntry {
       return { head: record.head, versionstamp: entry.versionstamp };
     case "restore_mark":
       throw new ServiceError("store_unavailable", "A log is being restored into the store");
+    case "other_format":
+      throw new ForeignStoreError(`The store cannot be used: ${record.message}`);
     case "foreign":
       throw new ForeignStoreError("The head record is not one of Animal Store", record);
     default:
@@ -78,6 +83,7 @@ export function encodeHead(head: Head): string {
 export type HeadRecord =
   | { kind: "head"; head: Head }
   | { kind: "restore_mark"; mark: RestoreMark | undefined }
+  | { kind: "other_format"; message: string }
   | { kind: "foreign"; cause: unknown };
 
 /** Recognises a value of {@linkcode HEAD_KEY} by its structure. */
@@ -87,10 +93,21 @@ export function decodeHeadRecord(value: unknown): HeadRecord {
     if (record?.format === RestoreMark.shape.format.value) {
       return { kind: "restore_mark", mark: RestoreMark.safeParse(record).data };
     }
+    if (Number.isSafeInteger(record?.format) && record.format !== STORE_FORMAT) {
+      return { kind: "other_format", message: messageFor(record.format) };
+    }
     return { kind: "head", head: Head.parse(record) };
   } catch (cause) {
     return { kind: "foreign", cause };
   }
+}
+
+/** What an operator must know about a store of another format, worded to follow a colon. */
+function messageFor(format: number): string {
+  return format > STORE_FORMAT
+    ? `it has format ${format}, of a newer version; use that version`
+    : `it has format ${format}, of an older version; export it with that version ` +
+      "(deno task log > pets.jsonl), then restore the export into a new store with this one";
 }
 
 /** Returns the generations that a commit on this head must write. */

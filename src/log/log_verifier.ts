@@ -273,24 +273,27 @@ export function decodeLine(line: unknown): RecordedEvent {
 }
 
 /**
- * Splits a stream into lines, without their line feeds. A line over {@linkcode LINE_LIMIT_BYTES} is cut
- * to one byte more than that, so that it still counts as too long. The last line needs no line feed.
+ * Splits a stream into lines, without their line feeds. Yields the lines of a chunk together. A line over
+ * {@linkcode LINE_LIMIT_BYTES} is cut to one byte more than that, so that it still counts as too long. The last
+ * line needs no line feed.
  */
-export async function* splitLines(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+export async function* splitLines(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array[]> {
   let open = NOTHING;
   for await (const chunk of stream) {
+    const lines: Uint8Array[] = [];
     let start = 0;
     for (;;) {
       const end = chunk.indexOf(LINE_FEED, start);
       if (end === -1) break;
       const rest = chunk.subarray(start, Math.min(end, start + LINE_LIMIT_BYTES + 1));
-      yield open.length === 0 ? rest : joined(open, rest);
+      lines.push(open.length === 0 ? rest : joined(open, rest));
       open = NOTHING;
       start = end + 1;
     }
     open = joined(open, chunk.subarray(start));
+    if (lines.length > 0) yield lines;
   }
-  if (open.length > 0) yield open;
+  if (open.length > 0) yield [open];
 }
 
 /** Copies both parts into a new array, cut to one byte more than {@linkcode LINE_LIMIT_BYTES}. */

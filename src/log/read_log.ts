@@ -18,7 +18,9 @@ export async function* readLog(
   { from = 1, to }: { from?: number; to: number },
 ): AsyncGenerator<LogRecord[]> {
   if (from > to) return;
-  for await (const entries of scan(store, { start: logKey(from), end: logKey(Number.MAX_SAFE_INTEGER) })) {
+  for await (
+    const entries of scan(store, { start: logKey(from), end: logKey(Number.MAX_SAFE_INTEGER) })
+  ) {
     const records = entries.map(({ key, value }) => ({ last: key[1] as number, value }));
     // The first record that ends at `to` or later is the last one wanted.
     const end = records.findIndex(({ last }) => last >= to);

@@ -3,7 +3,8 @@
  * and reports all faults. Writes nothing.
  */
 
-import type { RecordedEvent } from "../../events/event.ts";
+import type { RecordedLine } from "../../events/event.ts";
+import { linesOf } from "../log/log_records.ts";
 import { LogVerifier } from "../log/log_verifier.ts";
 import {
   EMPTY_HEAD,
@@ -75,7 +76,7 @@ export interface Checkpoint {
 }
 
 /** The store to audit, and the means to audit it. */
-export interface AuditDeps extends Pick<ComparisonDeps, "store" | "runtime" | "matchesStore"> {
+export interface AuditDeps extends Pick<ComparisonDeps, "store" | "runtime"> {
   /** Absent if the store does not expose which records expire. */
   readExpiringRecords?: ReadExpiringRecords;
 }
@@ -115,14 +116,14 @@ export async function audit(
 
 /** Audits only the lines of an export. An export without lines is not sound: its copy failed. */
 export async function auditLines(
-  lines: AsyncIterable<Uint8Array>,
+  lines: AsyncIterable<Uint8Array[]>,
   { checkpoint, progress = () => {} }: AuditOptions = {},
 ): Promise<AuditReport> {
   const findings = new Findings();
   const log = new LogAudit(findings, checkpoint);
-  for await (const line of lines) {
-    log.verify(line);
-    if (log.position % 1_000 === 0) progress(log.position);
+  for await (const batch of lines) {
+    for (const line of batch) log.verify(line);
+    progress(log.position);
   }
   if (log.lines === 0) {
     findings.add("line", "The export holds no line, so it is not a whole copy of a log", 1);
@@ -198,10 +199,34 @@ class LogAudit {
   }
 
   /**
-   * Verifies the next line. Returns its event if it can be compared with the projections. `storedPosition` is
-   * the position that the line is stored at; absent for the lines of a file, which have only their order.
+   * Verifies the lines of the next record of a store. Returns those that can be compared with the projections.
    */
-  verify(line: unknown, storedPosition?: number): RecordedEvent | undefined {
+  verifyRecord(last: number, value: unknown): RecordedLine[] {
+    const lines = linesOf(last, value);
+    if (lines === undefined) {
+      this.verify(value, last);
+      return [];
+    }
+    // If the key does not fit, the first line decides whether the key is wrong, or records before are missing.
+    const due = this.#position + 1;
+    const isKeyWrong = lines[0].position !== due && sequenceOf(lines[0].line) === due;
+    const shift = isKeyWrong ? due - lines[0].position : 0;
+    const verified = lines.flatMap(({ position, line }) =>
+      this.verify(line, position + shift) ?? []
+    );
+    if (isKeyWrong) {
+      const message =
+        `The record of lines ${due} to ${this.#position} is stored at position ${last}`;
+      this.#findings.add("line", message, Math.min(last, this.#position));
+    }
+    return verified;
+  }
+
+  /**
+   * Verifies the next line. Returns it if it can be compared with the projections. `storedPosition` is the
+   * position that the line is stored at; absent for the lines of a file, which have only their order.
+   */
+  verify(line: unknown, storedPosition?: number): RecordedLine | undefined {
     const expectedPosition = this.#position + 1;
     this.#lines++;
     const { event, faults, isLinked } = this.#verifier.verify(line, storedPosition);
@@ -219,7 +244,7 @@ class LogAudit {
       );
     }
     this.#compareWithCheckpoint();
-    return event?.position === this.#position ? event : undefined;
+    return event?.position === this.#position ? { event, line: line as Uint8Array } : undefined;
   }
 
   /** Ends the check. `lastHash` is the hash of the last line according to the head, if there is a head. */
@@ -273,14 +298,21 @@ class LogAudit {
   }
 }
 
+const SEQUENCE = /"sequence":"(\d{16})"/;
+
+/** The position that a line names; `NaN` if it names none. */
+function sequenceOf(line: Uint8Array): number {
+  return Number(SEQUENCE.exec(new TextDecoder().decode(line))?.[1]);
+}
+
 class StoreAudit {
-  #parts: AuditDeps;
+  #deps: AuditDeps;
   #store: Store;
   #findings: Findings;
   #options: AuditOptions;
 
   constructor(parts: AuditDeps, findings: Findings, options: AuditOptions) {
-    this.#parts = parts;
+    this.#deps = parts;
     this.#store = parts.store;
     this.#findings = findings;
     this.#options = options;
@@ -301,7 +333,7 @@ class StoreAudit {
   }
 
   #comparisonsOf({ generation, building }: Head): Comparison[] {
-    const parts = this.#parts;
+    const parts = this.#deps;
     const differs = (difference: Difference, count: number) => {
       const { kind, position } = difference;
       this.#findings.add(RECORD_FAULTS[kind], wordsFor(difference), position, count);
@@ -318,19 +350,18 @@ class StoreAudit {
   async #readLog(to: number, comparisons: Comparison[], lastHash?: string): Promise<LogAudit> {
     const log = new LogAudit(this.#findings, this.#options.checkpoint);
     for await (const entries of scan(this.#store, logRange(to))) {
-      const events: RecordedEvent[] = [];
+      const lines: RecordedLine[] = [];
       for (const { key, value } of entries) {
         if (!isLogKey(key)) {
           this.#addForeign(key);
           continue;
         }
-        const event = log.verify(value, key[1]);
-        if (event !== undefined) events.push(event);
+        lines.push(...log.verifyRecord(key[1], value));
       }
-      for (const comparison of comparisons) await comparison.follow(events);
+      for (const comparison of comparisons) await comparison.follow(lines);
       this.#options.progress?.(log.position, to);
     }
-    for (const comparison of comparisons) await comparison.finish();
+    for (const comparison of comparisons) comparison.finish();
     this.#noteWrongClock(comparisons);
     if (log.position < to) {
       const from = log.position + 1;
@@ -427,7 +458,7 @@ class StoreAudit {
   }
 
   #checkExpiry(): void {
-    const { readExpiringRecords } = this.#parts;
+    const { readExpiringRecords } = this.#deps;
     if (readExpiringRecords === undefined) {
       this.#findings.notes.push(
         "The store does not tell which records expire, so that was not audited",

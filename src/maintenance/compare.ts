@@ -3,29 +3,27 @@
  * extra and altered records, in bounded memory.
  */
 
-import { MalformedEventError, type RecordedEvent } from "../../events/event.ts";
-import { PET_STATUSES, type PetStatus } from "../../events/pet.ts";
-import { bytesEqual } from "../encoding/bytes_equal.ts";
-import type { Runtime } from "../runtime/runtime.ts";
-import { IDEMPOTENCY_LIFETIME_MS } from "../log/idempotency_lifetime.ts";
-import { decodeLine, LogVerifier } from "../log/log_verifier.ts";
-import { readHead } from "../log/head.ts";
-import { readLog } from "../log/read_log.ts";
-import { keyText } from "../store/key_text.ts";
+import type { RecordedLine } from "../../events/event.ts";
+import { PET_STATUSES } from "../../events/pet.ts";
 import {
   isRecordKey,
-  logKey,
   petByStatusKey,
   petKey,
   projectionKey,
   type ProjectionRecord,
   type RecordKey,
 } from "../keyspace.ts";
-import { type BoundedRange, scan, scanOutside } from "../store/scan.ts";
-import type { Store, StoreEntry } from "../store/store.ts";
-import { matchesStore as storeMatches, type PackedRecords, packRecords } from "./packed_records.ts";
+import { readHead } from "../log/head.ts";
+import { IDEMPOTENCY_LIFETIME_MS } from "../log/idempotency_lifetime.ts";
+import { LogVerifier } from "../log/log_verifier.ts";
+import { LogDamagedError, readWholeLog } from "../log/read_whole_log.ts";
 import { project } from "../projections/project.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { type BoundedRange, scanOutside } from "../store/scan.ts";
+import type { Store, StoreEntry } from "../store/store.ts";
+import { KeysByPosition } from "./keys_by_position.ts";
 import { MissingIdempotencyRecords } from "./missing_idempotency_records.ts";
+import { PackedComparison, type PackedDifference } from "./packed_comparison.ts";
 
 export type DifferenceKind = "missing" | "extra" | "altered";
 
@@ -40,8 +38,6 @@ export interface Difference {
 export interface ComparisonDeps {
   store: Store;
   runtime: Runtime;
-  /** Replaces {@linkcode storeMatches} to run on another thread. */
-  matchesStore?: (expected: PackedRecords[]) => Promise<boolean>;
   generation: number;
   /** Records of events up to this position may be missing, because a replay is still writing them. */
   mayMissUntil?: number;
@@ -49,9 +45,9 @@ export interface ComparisonDeps {
   differs: (difference: Difference, count: number) => void;
 }
 
-interface Expected {
+/** A record that is not packed texts of pets, and the position of its event. */
+interface OwnRecord {
   record: ProjectionRecord;
-  /** Position of the event that produces the record. */
   position: number;
 }
 
@@ -60,41 +56,91 @@ interface Expected {
  * caller passes the entries outside of {@linkcode Comparison.covered} to {@linkcode Comparison.judge}.
  */
 export class Comparison {
-  #parts: ComparisonDeps;
+  #deps: ComparisonDeps;
+  #packed: { prefix: RecordKey; comparison: PackedComparison }[];
+  #ownKeys = new KeysByPosition();
   #position = 0;
   #lastPetId = 0;
   #missing = new MissingIdempotencyRecords();
-  #following = Promise.resolve();
-  #beforeLast = Promise.resolve();
+  /** The position of each pet of the current call of follow(). */
+  #positions = new Map<number, number>();
 
-  constructor(parts: ComparisonDeps) {
-    this.#parts = parts;
+  constructor(deps: ComparisonDeps) {
+    this.#deps = deps;
+    this.#packed = PACKED_PREFIXES.map((prefix) => ({
+      prefix,
+      comparison: new PackedComparison(
+        deps.store,
+        this.#rangeOf(prefix, Number.MAX_SAFE_INTEGER),
+        (difference) => this.#differInPacked(prefix, difference),
+      ),
+    }));
   }
 
   get generation(): number {
-    return this.#parts.generation;
+    return this.#deps.generation;
   }
 
   /** The ranges of keys compared so far, in key order. */
   get covered(): BoundedRange[] {
-    return this.#rangesOfPets(1, this.#lastPetId + 1);
+    return PACKED_PREFIXES.map((prefix) => this.#rangeOf(prefix, this.#lastPetId + 1));
   }
 
-  /**
-   * Starts to compare the records of the next events of the log; the caller reads on meanwhile. Resolves once
-   * the events from two calls earlier are compared. Rejects if that comparison failed.
-   */
-  async follow(events: readonly RecordedEvent[]): Promise<void> {
-    await this.#beforeLast;
-    const last = this.#following;
-    this.#beforeLast = last;
-    this.#following = this.#follow(events, last);
-    this.#following.catch(() => {});
+  /** Compares the records of the next lines of the log. */
+  async follow(lines: readonly RecordedLine[]): Promise<void> {
+    const usable: RecordedLine[] = [];
+    this.#positions.clear();
+    for (const line of lines) {
+      const { event } = line;
+      this.#position = event.position;
+      if (event.type === "PetCreated") {
+        const { id } = event.data;
+        // A damaged log may contain any id, but a log never has more pets than events.
+        if (id <= this.#lastPetId || id > event.position) continue;
+        this.#lastPetId = id;
+        this.#positions.set(id, event.position);
+      }
+      usable.push(line);
+    }
+    const records = project(usable);
+    await Promise.all([
+      ...this.#packed.map(({ prefix, comparison }) =>
+        comparison.follow(
+          records.filter(({ key }) => isUnder(prefix, key))
+            .map(({ value }) => value as Uint8Array),
+          this.#lastPetId,
+        )
+      ),
+      this.#followOwn(records, lines),
+    ]);
   }
 
-  /** Resolves once the events of all calls to `follow` are compared. Call once. */
-  async finish(): Promise<void> {
-    await this.#following;
+  /** Compares the records that are not packed. Their order is that of the log. */
+  async #followOwn(
+    records: readonly ProjectionRecord[],
+    lines: readonly RecordedLine[],
+  ): Promise<void> {
+    const own = records.filter(({ key }) => !isPacked(key))
+      .map((record): OwnRecord => ({ record, position: record.key.at(-1) as number }));
+    const found = await Promise.all(
+      own.map(({ record }) => this.#deps.store.get(projectionKey(this.generation, record.key))),
+    );
+    let index = 0;
+    for (const { event: { position, time } } of lines) {
+      this.#missing.observe(time);
+      for (; own[index]?.position === position; index++) this.#compareOwn(own[index], found[index]);
+    }
+  }
+
+  #compareOwn({ record, position }: OwnRecord, entry: StoreEntry | null): void {
+    const key = projectionKey(this.generation, record.key);
+    this.#ownKeys.add(position, key);
+    if (entry === null) this.#missOwn(record, key, position);
+    else if (entry.value !== record.value) this.#differ("altered", key, position);
+  }
+
+  /** Reports the missing idempotency records that no clock explains. Call once, after the last event. */
+  finish(): void {
     for (const [{ key, position }, count] of this.#missing.differences()) {
       this.#differ("missing", key, position, count);
     }
@@ -105,96 +151,42 @@ export class Comparison {
     return this.#missing.explained;
   }
 
-  async #follow(events: readonly RecordedEvent[], before: Promise<void>): Promise<void> {
-    const first = this.#lastPetId + 1;
-    const ofPets: Expected[][] = petsKeys(first).map(() => []);
-    const others: Expected[] = [];
-    for (const event of events) {
-      const { position } = event;
-      this.#position = position;
-      if (event.type === "PetCreated") {
-        const { id } = event.data;
-        // A damaged log may contain any id, but a log never has more pets than events.
-        if (id <= this.#lastPetId || id > position) continue;
-        this.#lastPetId = id;
-      }
-      for (const record of project(event)) {
-        const place = placeInPetsKeys(record.key);
-        (place === undefined ? others : ofPets[place]).push({ record, position });
-      }
-    }
-    const ranges = this.#rangesOfPets(first, this.#lastPetId + 1);
-    const { store, matchesStore = (entries) => storeMatches(store, entries) } = this.#parts;
-    const packed = ofPets.map((expected, index) =>
-      packRecords(ranges[index], expected.map(({ record }) => record))
-    );
-    const [arePetsHeld, found] = await Promise.all([
-      matchesStore(packed),
-      Promise.all(
-        others.map(({ record }) => store.get(projectionKey(this.generation, record.key))),
-      ),
-    ]);
-    // Report differences in the order of the log.
-    await before;
-    if (!arePetsHeld) await this.#comparePets(ranges, ofPets);
-    let index = 0;
-    for (const { position, time } of events) {
-      this.#missing.observe(time);
-      for (; others[index]?.position === position; index++) {
-        const entry = found[index];
-        if (entry !== null && isSame(entry.value, others[index].record.value)) continue;
-        this.#compare([others[index]], entry === null ? [] : [entry]);
-      }
-    }
-  }
-
-  /** Finds the single differences, after `matchesStore` has found that there are some. */
-  async #comparePets(ranges: BoundedRange[], ofPets: Expected[][]): Promise<void> {
-    await Promise.all(ofPets.map(async (expected, index) => {
-      const found = (await Array.fromAsync(scan(this.#parts.store, ranges[index]))).flat();
-      this.#compare(expected, found);
-    }));
-  }
-
   /**
    * Judges entries of this generation outside of the covered ranges. A record of an event after those taken
    * is not a difference if the current head includes that event.
    */
   async judge(entries: StoreEntry[]): Promise<void> {
-    const newer: StoreEntry[] = [];
-    await Promise.all(entries.map(async (entry) => {
-      const key = entry.key.slice(2);
-      if (!isRecordKey(key)) return this.#differ("extra", entry.key);
-      const place = key.at(-1) as number;
-      if (place > (isOfPets(key) ? this.#lastPetId : this.#position)) newer.push(entry);
-      else if (!await this.#isOfEvent(key, place)) this.#differ("extra", entry.key);
-    }));
+    const newer: Deno.KvKey[] = [];
+    for (const { key } of entries) {
+      const recordKey = key.slice(2);
+      if (!isRecordKey(recordKey)) {
+        this.#differ("extra", key);
+        continue;
+      }
+      const place = recordKey.at(-1) as number;
+      if (place > (isPacked(recordKey) ? this.#lastPetId : this.#position)) newer.push(key);
+      else if (!this.#ownKeys.take(place, key)) this.#differ("extra", key);
+    }
     if (newer.length === 0) return;
-    const { head } = await readHead(this.#parts.store);
-    for (const { key } of newer) {
-      const last = isOfPets(key.slice(2)) ? head.lastPetId : head.position;
+    const { head } = await readHead(this.#deps.store);
+    for (const key of newer) {
+      const last = isPacked(key.slice(2) as RecordKey) ? head.lastPetId : head.position;
       if (key.at(-1) as number > last) this.#differ("extra", key);
     }
   }
 
-  #compare(expected: Expected[], found: StoreEntry[]): void {
-    const foundByName = new Map(found.map((entry) => [keyText(entry.key), entry]));
-    for (const { record, position } of expected) {
-      const key = projectionKey(this.generation, record.key);
-      const name = keyText(key);
-      const entry = foundByName.get(name);
-      foundByName.delete(name);
-      if (entry === undefined) {
-        this.#miss(record, key, position);
-      } else if (!isSame(entry.value, record.value)) {
-        this.#differ("altered", key, position);
-      }
-    }
-    for (const { key } of foundByName.values()) this.#differ("extra", key);
+  #differInPacked(prefix: RecordKey, difference: PackedDifference): void {
+    const { kind, id } = difference;
+    const position = id === undefined ? undefined : this.#positions.get(id);
+    if (kind === "missing" && position! <= (this.#deps.mayMissUntil ?? 0)) return;
+    const key = "key" in difference
+      ? difference.key
+      : projectionKey(this.generation, [...prefix, difference.id]);
+    this.#differ(kind, key, position);
   }
 
-  #miss({ expiresAt }: ProjectionRecord, key: Deno.KvKey, position: number): void {
-    const { runtime, mayMissUntil = 0 } = this.#parts;
+  #missOwn({ expiresAt }: ProjectionRecord, key: Deno.KvKey, position: number): void {
+    const { runtime, mayMissUntil = 0 } = this.#deps;
     if (position <= mayMissUntil) return;
     if (expiresAt === undefined) return this.#differ("missing", key, position);
     const now = runtime.now();
@@ -203,27 +195,15 @@ export class Comparison {
     this.#missing.add({ key, position }, expiresAt - IDEMPOTENCY_LIFETIME_MS, now);
   }
 
-  async #isOfEvent(key: RecordKey, position: number): Promise<boolean> {
-    const entry = await this.#parts.store.get(logKey(position));
-    try {
-      const records = project(decodeLine(entry?.value));
-      return records.some((record) => keyText(record.key) === keyText(key));
-    } catch (error) {
-      if (error instanceof MalformedEventError) return false;
-      throw error;
-    }
-  }
-
-  #rangesOfPets(first: number, end: number): BoundedRange[] {
-    const starts = petsKeys(first);
-    return petsKeys(end).map((key, index) => ({
-      start: projectionKey(this.generation, starts[index]),
-      end: projectionKey(this.generation, key),
-    }));
+  #rangeOf(prefix: RecordKey, end: number): BoundedRange {
+    return {
+      start: projectionKey(this.generation, [...prefix, 1]),
+      end: projectionKey(this.generation, [...prefix, end]),
+    };
   }
 
   #differ(kind: DifferenceKind, key: Deno.KvKey, position?: number, count = 1): void {
-    this.#parts.differs({ kind, key, ...(position === undefined ? {} : { position }) }, count);
+    this.#deps.differs({ kind, key, ...(position === undefined ? {} : { position }) }, count);
   }
 }
 
@@ -247,21 +227,21 @@ export class UnsoundError extends Error {
   override name = "UnsoundError";
 }
 
-/** The events of the log up to a position, in batches. Throws `UnsoundError` at the first fault. */
-export async function* readEvents(store: Store, to: number): AsyncGenerator<RecordedEvent[]> {
+/** The lines of the log up to a position, in batches. Throws `UnsoundError` at the first fault. */
+export async function* readSoundLog(store: Store, to: number): AsyncGenerator<RecordedLine[]> {
   const verifier = new LogVerifier();
-  let due = 1;
-  for await (const batch of readLog(store, { to })) {
-    yield batch.map(({ position, value }) => {
-      const { event, faults } = verifier.verify(value, position);
-      if (event === undefined || faults.length > 0) {
+  try {
+    for await (const lines of readWholeLog(store, { from: 1, to })) {
+      yield lines.map(({ position, line }) => {
+        const { event, faults } = verifier.verify(line, position);
+        if (event !== undefined && faults.length === 0) return { event, line };
         throw new UnsoundError(`Line ${position} of the log is not sound: ${faults.join("; ")}`);
-      }
-      return event;
-    });
-    due += batch.length;
+      });
+    }
+  } catch (error) {
+    if (error instanceof LogDamagedError) throw new UnsoundError(error.message);
+    throw error;
   }
-  if (due <= to) throw new UnsoundError(`Line ${due} of the log is missing`);
 }
 
 export interface ServedComparison {
@@ -307,12 +287,12 @@ export async function compareWithLog(
       differs: (one, count) => results[index].add(one, count),
     })
   );
-  for await (const events of readEvents(store, until)) {
-    for (const comparison of comparisons) await comparison.follow(events);
-    await progress(events.at(-1)!.position);
+  for await (const lines of readSoundLog(store, until)) {
+    for (const comparison of comparisons) await comparison.follow(lines);
+    await progress(lines.at(-1)!.event.position);
   }
   for (const comparison of comparisons) {
-    await comparison.finish();
+    comparison.finish();
     const prefix = projectionKey(comparison.generation, []);
     for await (const entries of scanOutside(store, prefix, comparison.covered)) {
       await comparison.judge(entries);
@@ -322,30 +302,16 @@ export async function compareWithLog(
   return results;
 }
 
-/**
- * The keys of a pet in the projections of pets. These projections are large, so a comparison reads them by
- * ranges of ids, in step with the log.
- */
-function petsKeys(id: number): RecordKey[] {
-  return [petKey(id), ...STATUSES_IN_KEY_ORDER.map((status) => petByStatusKey(status, id))];
+/** The projections of packed texts, in key order. A comparison reads them in step with the log. */
+const PACKED_PREFIXES: RecordKey[] = [
+  petKey(),
+  ...[...PET_STATUSES].sort().map((status) => petByStatusKey(status)),
+];
+
+function isPacked(key: RecordKey): boolean {
+  return PACKED_PREFIXES.some((prefix) => isUnder(prefix, key));
 }
 
-const STATUSES_IN_KEY_ORDER = [...PET_STATUSES].sort();
-
-/** Index of a record's projection within {@linkcode petsKeys}; `undefined` for all other projections. */
-function placeInPetsKeys([kind, status]: RecordKey): number | undefined {
-  switch (kind) {
-    case "pet":
-      return 0;
-    case "pet_by_status":
-      return 1 + STATUSES_IN_KEY_ORDER.indexOf(status as PetStatus);
-  }
-}
-
-function isOfPets([kind]: Deno.KvKey): boolean {
-  return kind === "pet" || kind === "pet_by_status";
-}
-
-function isSame(stored: unknown, value: ProjectionRecord["value"]): boolean {
-  return typeof value === "string" ? stored === value : bytesEqual(stored, value);
+function isUnder(prefix: RecordKey, key: RecordKey): boolean {
+  return prefix.every((part, index) => part === key[index]);
 }

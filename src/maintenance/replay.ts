@@ -5,9 +5,10 @@
  * restarted. So after a replay was killed, the next one continues where it stopped.
  */
 
-import type { RecordedEvent } from "../../events/event.ts";
+import type { RecordedLine } from "../../events/event.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { sleep } from "../runtime/runtime.ts";
+import { groupForCommits } from "../log/append_size.ts";
 import { encodeHead, type Head, type HeadEntry, readHead } from "../log/head.ts";
 import { splitIntoCommits } from "../store/commit_size.ts";
 import { keyText } from "../store/key_text.ts";
@@ -15,7 +16,7 @@ import { HEAD_KEY, isRetained, projectionKey, recordMutation } from "../keyspace
 import { RETRY_LIMIT_MS } from "../store/retrying_store.ts";
 import { scan } from "../store/scan.ts";
 import type { Mutation, Store } from "../store/store.ts";
-import { compareWithLog, Differences, readEvents, UnsoundError } from "./compare.ts";
+import { compareWithLog, Differences, readSoundLog, UnsoundError } from "./compare.ts";
 import { project } from "../projections/project.ts";
 import { ReplayLease } from "./replay_lease.ts";
 
@@ -116,15 +117,14 @@ class Replay {
   }
 
   async #fill(generation: number, until: number): Promise<void> {
-    const start = this.#lease.filledTo;
     let filling = Promise.resolve();
     try {
-      for await (const batch of readEvents(this.#store, until)) {
-        // Read the next batch while this one is written.
+      const lines = this.#linesToFill(until);
+      for await (const group of groupForCommits(lines, { generations: 1, withLog: false })) {
+        // Read the next group while this one is written.
         await filling;
-        filling = this.#write(generation, batch.filter(({ position }) => position > start));
+        filling = this.#write(generation, group);
         filling.catch(() => {});
-        this.#progress("fill", batch.at(-1)!.position, until);
       }
     } finally {
       // The lease allows one commit at a time, and after an error #abandon commits too.
@@ -132,16 +132,24 @@ class Replay {
     }
   }
 
-  async #write(generation: number, events: RecordedEvent[]): Promise<void> {
+  async *#linesToFill(until: number): AsyncGenerator<RecordedLine[]> {
+    const start = this.#lease.filledTo;
+    for await (const lines of readSoundLog(this.#store, until)) {
+      const last = lines.at(-1)!.event.position;
+      yield lines.filter(({ event }) => event.position > start);
+      this.#progress("fill", last, until);
+      // While an earlier run's part is skipped, no commit renews the lease.
+      if (last <= start) await this.#lease.keep();
+    }
+  }
+
+  /** Writes the records of a group and, in the same commit, how far the generation is filled. */
+  async #write(generation: number, group: RecordedLine[]): Promise<void> {
     const now = this.#runtime.now();
-    const mutations = events.flatMap(project)
+    const mutations = project(group)
       .filter((record) => isRetained(record, now))
       .map((record) => recordMutation(generation, record, now));
-    for (const part of splitIntoCommits(mutations)) {
-      await this.#lease.commit({ checks: [], mutations: part });
-    }
-    if (events.length > 0) this.#lease.filledTo = events.at(-1)!.position;
-    await this.#lease.keep();
+    await this.#lease.commit({ checks: [], mutations }, group.at(-1)!.event.position);
   }
 
   async #compare(old: number, generation: number, until: number): Promise<Differences> {

@@ -95,14 +95,14 @@ export class ReplayLease {
   }
 
   /**
-   * Commits and renews the lease. Resolves to `true` if the commit landed, and to `false` if one of the given
-   * checks failed. Throws `ReplayUnderWayError` if the lease is lost: then the commit has not landed and
-   * never will.
+   * Commits and renews the lease, which then says that the generation is filled up to `filledTo`. Resolves to
+   * `true` if the commit landed, and to `false` if one of the given checks failed. Throws
+   * `ReplayUnderWayError` if the lease is lost: then the commit has not landed and never will.
    */
-  async commit({ checks, mutations }: Commit): Promise<boolean> {
+  async commit({ checks, mutations }: Commit, filledTo = this.filledTo): Promise<boolean> {
     const beat = this.#beat + 1;
     const time = new Date(this.#runtime.now()).toISOString();
-    const record: LeaseRecord = { owner: this.#owner, beat, time, filledTo: this.filledTo };
+    const record: LeaseRecord = { owner: this.#owner, beat, time, filledTo };
     const renewal: Mutation = { type: "set", key: REPLAY_KEY, value: JSON.stringify(record) };
     const hasLanded = await this.#commitUntilKnown(
       { checks, mutations: [...mutations, renewal] },
@@ -112,6 +112,7 @@ export class ReplayLease {
       },
     );
     if (!hasLanded) return false;
+    this.filledTo = filledTo;
     this.#beat = beat;
     this.#beatAt = this.#runtime.monotonicNow();
     return true;

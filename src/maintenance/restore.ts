@@ -4,31 +4,28 @@
  * log, and a killed restore can be continued where it stopped.
  */
 
-import type { RecordedEvent } from "../../events/event.ts";
+import { assertNever } from "../../events/assert_never.ts";
+import type { RecordedLine } from "../../events/event.ts";
 import { bytesEqual } from "../encoding/bytes_equal.ts";
-import type { Runtime } from "../runtime/runtime.ts";
-import { LogVerifier, splitLines } from "../log/log_verifier.ts";
-import { decodeHeadRecord, encodeHead, type Head } from "../log/head.ts";
-import { encodeRestoreMark, type RestoreMark } from "../log/restore_mark.ts";
-import { reasonOf } from "../runtime/logger.ts";
-import { splitIntoCommits } from "../store/commit_size.ts";
-import { commitUntilKnown } from "../store/commit_until_known.ts";
+import { unpackLines } from "../encoding/pack_lines.ts";
 import { HEAD_KEY, isRetained, logKey, recordMutation } from "../keyspace.ts";
-import { RETRY_LIMIT_MS } from "../store/retrying_store.ts";
-import type { Mutation, Store, StoreEntry } from "../store/store.ts";
+import { groupForCommits } from "../log/append_size.ts";
+import { decodeHeadRecord, encodeHead, type Head } from "../log/head.ts";
+import { logMutations } from "../log/log_records.ts";
+import { LogVerifier, splitLines } from "../log/log_verifier.ts";
+import { encodeRestoreMark, type RestoreMark } from "../log/restore_mark.ts";
 import { project } from "../projections/project.ts";
-
-/** How many bytes of lines are gathered before they are written: enough for several commits. */
-const GROUP_LINE_BYTES = 2 * 1024 * 1024;
+import { reasonOf } from "../runtime/logger.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { commitUntilKnown } from "../store/commit_until_known.ts";
+import { RETRY_LIMIT_MS } from "../store/retrying_store.ts";
+import type { Commit, Mutation, Store } from "../store/store.ts";
 
 /** Reads the export from its first byte, at each call. */
 export type Export = () => AsyncIterable<Uint8Array>;
 
 /** Called from time to time with the number of events verified or written. */
 export type Progress = (done: number) => void;
-
-/** How often progress is reported, in events. */
-const PROGRESS_EVERY = 500;
 
 /** The export is not one complete, sound log. The message names the first bad line. */
 export class ExportRefusedError extends Error {
@@ -42,13 +39,10 @@ export class StoreNotFreeError extends Error {
 
 /** Verifies an export, and resolves to the head of its log. Rejects with `ExportRefusedError`. */
 export async function verifyExport(source: Export, progress: Progress = () => {}): Promise<Head> {
-  let verified: LogVerifier | undefined;
-  for await (const { event: { position }, verifier } of verifiedLines(source)) {
-    verified = verifier;
-    if (position % PROGRESS_EVERY === 0) progress(position);
-  }
-  if (verified === undefined) throw new ExportRefusedError("The export holds no line");
-  return verified.head;
+  const verifier = new LogVerifier();
+  for await (const _ of verifiedLines(source, verifier)) progress(verifier.position);
+  if (verifier.position === 0) throw new ExportRefusedError("The export holds no line");
+  return verifier.head;
 }
 
 /**
@@ -64,14 +58,10 @@ export async function restore(
 ): Promise<void> {
   const writer = await RestoreWriter.begin(store, runtime, head);
   try {
-    for await (const { event, bytes, verifier } of verifiedLines(source)) {
-      const { position } = event;
-      const isLast = position === head.position;
-      if (position > head.position || isLast && verifier.head.lastHash !== head.lastHash) {
-        throw changed();
-      }
-      await writer.add(event, bytes);
-      if (position % PROGRESS_EVERY === 0) progress(writer.restored);
+    const lines = writer.newLines(linesUpTo(head, source));
+    for await (const group of groupForCommits(lines, { generations: 1, withLog: true })) {
+      await writer.write(group);
+      progress(writer.restored);
     }
     await writer.end();
   } finally {
@@ -80,30 +70,40 @@ export async function restore(
   progress(writer.restored);
 }
 
-interface VerifiedLine {
-  bytes: Uint8Array;
-  event: RecordedEvent;
-  /** The verifier, up to this line. */
-  verifier: LogVerifier;
+/** The verified lines of an export that must end with that head. */
+async function* linesUpTo(head: Head, source: Export): AsyncGenerator<RecordedLine[]> {
+  const changed = new ExportRefusedError("The export changed while it was read");
+  const verifier = new LogVerifier();
+  for await (const lines of verifiedLines(source, verifier)) {
+    const { position, lastHash } = verifier.head;
+    const isOther = position === head.position && lastHash !== head.lastHash;
+    if (position > head.position || isOther) throw changed;
+    yield lines;
+  }
+  if (verifier.position !== head.position) throw changed;
 }
 
-async function* verifiedLines(source: Export): AsyncGenerator<VerifiedLine> {
-  const verifier = new LogVerifier();
-  let line = 0;
-  for await (const bytes of splitLines(source())) {
-    line++;
-    const { event, faults } = verifier.verify(bytes);
-    if (event === undefined || faults.length > 0) {
-      throw new ExportRefusedError(`Line ${line}: ${faults.join("; ")}`);
-    }
-    yield { bytes, event, verifier };
+/** The lines of an export, in batches. `verifier` has verified those that were yielded. */
+async function* verifiedLines(
+  source: Export,
+  verifier: LogVerifier,
+): AsyncGenerator<RecordedLine[]> {
+  let number = 0;
+  for await (const batch of splitLines(source())) {
+    yield batch.map((line) => {
+      number++;
+      const { event, faults } = verifier.verify(line);
+      if (event === undefined || faults.length > 0) {
+        throw new ExportRefusedError(`Line ${number}: ${faults.join("; ")}`);
+      }
+      return { event, line };
+    });
   }
 }
 
 /**
- * Writes events in groups of commits, and submits the next commit while the store works on the one before.
- * Each commit checks the mark. The mark advances once all commits of a group have landed. If a run stops
- * before that, the next run writes the same bytes to the same keys again.
+ * Writes groups of lines, each as one commit with its projection records and the mark. So the mark counts
+ * exactly what is stored, and a run that continues another one never stores a line in two records.
  */
 class RestoreWriter {
   #store: Store;
@@ -112,11 +112,8 @@ class RestoreWriter {
   #mark: RestoreMark;
   /** The versionstamp of the mark, which only this writer may have changed. */
   #versionstamp: string | null;
-  #group = new Group();
-  #lineBytes = 0;
-  #last = 0;
   /** The line stored at position `mark.restored`, if an earlier run wrote it. */
-  #lastLine: unknown;
+  #lastLine: Uint8Array | undefined;
   /** Settles when the current group is written; the next one is gathered meanwhile. */
   #writing: Promise<void> = Promise.resolve();
 
@@ -132,7 +129,6 @@ class RestoreWriter {
     this.#head = head;
     this.#mark = mark;
     this.#versionstamp = versionstamp;
-    this.#last = mark.restored;
   }
 
   /**
@@ -154,13 +150,16 @@ class RestoreWriter {
     }
     const mark: RestoreMark = {
       format: "restore",
+      storeFormat: head.format,
       run: runtime.newId(),
       position,
       lastHash,
       restored,
     };
     const writer = new RestoreWriter(store, runtime, head, mark, entry?.versionstamp ?? null);
-    if (restored > 0) writer.#lastLine = (await store.get(logKey(restored)))?.value;
+    if (restored > 0) {
+      writer.#lastLine = unpackLines((await store.get(logKey(restored)))?.value)?.at(-1);
+    }
     await writer.#replaceMark(encodeRestoreMark(mark));
     return writer;
   }
@@ -170,35 +169,36 @@ class RestoreWriter {
     return this.#mark.restored;
   }
 
-  async add(event: RecordedEvent, line: Uint8Array): Promise<void> {
-    if (event.position <= this.#last) {
-      // An earlier run wrote these lines. The hash chain makes its last line prove all lines before.
-      if (event.position === this.#last && !bytesEqual(this.#lastLine, line)) {
+  /** Leaves out the lines that an earlier run wrote. */
+  async *newLines(batches: AsyncIterable<RecordedLine[]>): AsyncGenerator<RecordedLine[]> {
+    const { restored } = this.#mark;
+    for await (const batch of batches) {
+      // The hash chain makes the last line of the earlier run prove all lines before it.
+      const last = batch.find(({ event }) => event.position === restored);
+      if (last !== undefined && !bytesEqual(this.#lastLine, last.line)) {
         throw new StoreNotFreeError(
           "An earlier run restored another export than it had verified; name another store by KV_PATH",
         );
       }
-      return;
+      yield batch.filter(({ event }) => event.position > restored);
     }
-    this.#last = event.position;
-    const now = this.#runtime.now();
-    this.#group.add({ type: "set", key: logKey(event.position), value: line });
-    for (const record of project(event)) {
-      if (!isRetained(record, now)) continue;
-      this.#group.add(recordMutation(this.#head.generation, record, now));
-    }
-    this.#lineBytes += line.length;
-    if (this.#lineBytes >= GROUP_LINE_BYTES) await this.#flush();
   }
 
-  /** Writes the remaining events, then replaces the mark with the head. */
-  async end(): Promise<void> {
-    await this.#flush();
+  /** Starts to write a group once the one before is written. */
+  async write(group: RecordedLine[]): Promise<void> {
     await this.#writing;
-    if (this.#last !== this.#head.position) throw changed();
+    this.#writing = this.#write(group);
+    // Awaited before the next group. Until then, a failure must not count as an unhandled rejection.
+    this.#writing.catch(() => {});
+  }
+
+  /** Waits for the last group, then replaces the mark with the head. */
+  async end(): Promise<void> {
+    await this.#writing;
     // Nobody else can replace the mark with a head, so a stored head is this one or a newer one.
     await this.#replaceMark(
       encodeHead(this.#head),
+      [],
       (stored) => decodeHeadRecord(stored).kind === "head",
     );
   }
@@ -208,82 +208,57 @@ class RestoreWriter {
     return this.#writing.catch(() => {});
   }
 
-  async #flush(): Promise<void> {
-    await this.#writing;
-    this.#writing = this.#write(this.#group, this.#last);
-    // Awaited before the next group. Until then, a failure must not count as an unhandled rejection.
-    this.#writing.catch(() => {});
-    this.#group = new Group();
-    this.#lineBytes = 0;
-  }
-
-  async #write(group: Group, last: number): Promise<void> {
-    let before: Promise<unknown> = Promise.resolve();
-    for (const mutations of splitIntoCommits(group.mutations())) {
-      const commit = this.#commit(mutations);
-      commit.catch(() => {});
-      await before;
-      before = commit;
-    }
-    await before;
-    const mark = { ...this.#mark, restored: last };
-    await this.#replaceMark(encodeRestoreMark(mark));
+  async #write(group: RecordedLine[]): Promise<void> {
+    const now = this.#runtime.now();
+    const mark = { ...this.#mark, restored: group.at(-1)!.event.position };
+    const { generation } = this.#head;
+    await this.#replaceMark(encodeRestoreMark(mark), [
+      ...logMutations(group[0].event.position, group.map(({ line }) => line)),
+      ...project(group)
+        .filter((record) => isRetained(record, now))
+        .map((record) => recordMutation(generation, record, now)),
+    ]);
     this.#mark = mark;
   }
 
-  /** Replaces the mark. By default, the value is unique: a mark contains the id of its run. */
+  /**
+   * Commits mutations together with a new value of the mark. By default, the value is unique: a mark contains
+   * the id of its run. Rejects unless the commit landed.
+   */
   async #replaceMark(
     value: string,
+    mutations: Mutation[] = [],
     hasLanded: (stored: unknown) => boolean = (stored) => stored === value,
   ): Promise<void> {
-    this.#versionstamp = await this.#commit(
-      [{ type: "set", key: HEAD_KEY, value }],
-      (headRecord) => hasLanded(headRecord?.value),
-    );
-  }
-
-  /**
-   * Commits while the mark is unchanged, and resolves to the versionstamp. Rejects unless the commit landed.
-   * Repeating a commit of events has the same effect.
-   */
-  async #commit(
-    mutations: Mutation[],
-    hasLanded: (headRecord: StoreEntry | null) => boolean = () => false,
-  ): Promise<string> {
     const guard = this.#versionstamp;
-    const checks = [{ key: HEAD_KEY, versionstamp: guard }];
+    const commit: Commit = {
+      checks: [{ key: HEAD_KEY, versionstamp: guard }],
+      mutations: [...mutations, { type: "set", key: HEAD_KEY, value }],
+    };
     const deadline = this.#runtime.monotonicNow() + RETRY_LIMIT_MS;
     const outcome = await commitUntilKnown(this.#runtime, {
       guard,
-      commit: () => this.#store.commit({ checks, mutations }),
+      commit: () => this.#store.commit(commit),
       readGuard: () => this.#store.get(HEAD_KEY),
-      hasLanded,
+      hasLanded: (entry) => hasLanded(entry?.value),
       isOver: () => this.#runtime.monotonicNow() >= deadline,
     });
-    if (outcome.state === "landed" && outcome.versionstamp !== null) return outcome.versionstamp;
-    if (outcome.state === "not_attempted" || outcome.state === "unclear") {
-      const reason = outcome.cause === undefined
-        ? "it refused the commit"
-        : reasonOf(outcome.cause);
-      throw new Error(`The store takes no commit: ${reason}`);
+    switch (outcome.state) {
+      case "landed":
+        this.#versionstamp = outcome.versionstamp;
+        return;
+      case "lost":
+      case "refused":
+        throw new StoreNotFreeError("Another restore or a service has begun to write to the store");
+      case "not_attempted":
+      case "unclear": {
+        const { cause } = outcome;
+        const reason = cause === undefined ? "it refused the commit" : reasonOf(cause);
+        throw new Error(`The store takes no commit: ${reason}`);
+      }
+      default:
+        assertNever(outcome);
     }
-    throw new StoreNotFreeError("Another restore or a service has begun to write to the store");
-  }
-}
-
-/** The mutations of a group, sorted so that neighbouring keys are adjacent: the store writes them faster. */
-class Group {
-  #byNeighbourhood = new Map<Deno.KvKeyPart, Mutation[]>();
-
-  add(mutation: Mutation): void {
-    const neighbourhood = mutation.key[mutation.key.length - 2];
-    const neighbours = this.#byNeighbourhood.get(neighbourhood);
-    if (neighbours === undefined) this.#byNeighbourhood.set(neighbourhood, [mutation]);
-    else neighbours.push(mutation);
-  }
-
-  mutations(): Mutation[] {
-    return [...this.#byNeighbourhood.values()].flat();
   }
 }
 
@@ -297,8 +272,4 @@ function resumedAt(mark: RestoreMark | undefined, { position, lastHash }: Head):
     ? "another export"
     : `another export, of ${mark.position} events, the last with the hash ${mark.lastHash},`;
   throw new StoreNotFreeError(`The store holds a restore of ${other} that was not finished`);
-}
-
-function changed(): ExportRefusedError {
-  return new ExportRefusedError("The export changed while it was read");
 }

@@ -1,0 +1,33 @@
+import { sha256Hex } from "../encoding/sha256.ts";
+import { keyText } from "../store/key_text.ts";
+
+/** How many positions share an array. */
+const CHUNK = 4_096;
+
+/**
+ * A set of store keys, at most one for each position in the log. It keeps 48 bits of the SHA-256 of each key,
+ * because the keys of a long log would not fit into memory.
+ */
+export class KeysByPosition {
+  #chunks = new Map<number, Float64Array>();
+
+  add(position: number, key: Deno.KvKey): void {
+    const number = Math.floor(position / CHUNK);
+    let chunk = this.#chunks.get(number);
+    if (chunk === undefined) this.#chunks.set(number, chunk = new Float64Array(CHUNK));
+    chunk[position % CHUNK] = hashOf(key);
+  }
+
+  /** Removes a key. Returns whether it was in the set. */
+  take(position: number, key: Deno.KvKey): boolean {
+    const chunk = this.#chunks.get(Math.floor(position / CHUNK));
+    if (chunk?.[position % CHUNK] !== hashOf(key)) return false;
+    chunk[position % CHUNK] = 0;
+    return true;
+  }
+}
+
+/** A number from 1 to 2^48. */
+function hashOf(key: Deno.KvKey): number {
+  return parseInt(sha256Hex(keyText(key)).slice(0, 12), 16) + 1;
+}
