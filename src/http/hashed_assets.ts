@@ -42,7 +42,7 @@ export class HashedAssets {
     const asset = this.#assets.get(`${stem}${extension}`);
     return asset && (async (requestHeaders) => {
       if (await hashOf(asset) === hash) return asset.respond(requestHeaders);
-      throw new HttpError("not_found", "There is nothing at this path");
+      throw new HttpError("not_found", "The path does not exist");
     });
   }
 }

@@ -10,8 +10,9 @@ import { ENTITY_TAG_PATTERN, entityTag } from "../conditional_read.ts";
 import { CHALLENGES, type ErrorCode, ERRORS, RETRY_AFTER_SECONDS } from "../errors.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH, IDEMPOTENCY_KEY_PATTERN } from "../idempotency_key.ts";
 import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN } from "../page_query.ts";
-import { DEPRECATION_HEADERS, PETS_PATH, READ_HEADERS } from "../pets.ts";
+import { DEPRECATION_HEADERS, READ_HEADERS } from "../pets.ts";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../request_body.ts";
+import { type ApiOperation, type ApiRoute, BASE_PATH, PETS_PATH, ROUTES } from "../routes.ts";
 
 /** Where clients find the service; the paths end in /v1. */
 export interface BaseAddresses {
@@ -33,10 +34,7 @@ export function describeInterface(addresses: BaseAddresses): string {
     servers: serversOf(addresses),
     tags: [{ name: "Pets", description: "The animals offered in the store" }],
     security: [{ bearerAuth: [] }],
-    paths: {
-      "/pets": { get: listPets(), post: createPet() },
-      "/pets/{petId}": { get: getPet() },
-    },
+    paths: describePaths(),
     components: {
       schemas: schemasOf({ PetStatus, NewPet, Pet, Error: ErrorBody }),
       headers: HEADERS,
@@ -50,6 +48,21 @@ export function describeInterface(addresses: BaseAddresses): string {
     },
   };
   return JSON.stringify(description, exactBounds);
+}
+
+/** The path items of all routes of the interface. */
+function describePaths() {
+  const operations: Record<ApiOperation, () => object> = { listPets, createPet, getPet };
+  const routes = ROUTES.filter((route): route is ApiRoute => !route.isPublic);
+  return Object.fromEntries(routes.map((route) => [
+    route.path.slice(BASE_PATH.length),
+    Object.fromEntries(
+      Object.entries(route.operations).map(([method, operationId]) => [
+        method.toLowerCase(),
+        { operationId, ...operations[operationId]() },
+      ]),
+    ),
+  ]));
 }
 
 const ErrorBody = z.strictObject({
@@ -197,7 +210,6 @@ const IF_NONE_MATCH = {
 
 function listPets() {
   return {
-    operationId: "listPets",
     tags: ["Pets"],
     summary: "List animals",
     description: "The animals of the store, newest first, one page at a time.",
@@ -242,7 +254,6 @@ function listPets() {
 
 function createPet() {
   return {
-    operationId: "createPet",
     tags: ["Pets"],
     summary: "Add an animal",
     description: "Adds an animal; the service gives it its `id`. An omitted `status` stays absent.",
@@ -289,7 +300,6 @@ function createPet() {
 
 function getPet() {
   return {
-    operationId: "getPet",
     tags: ["Pets"],
     summary: "Get an animal",
     description: "One animal by its identifier. Deprecated, and to be removed on " +
@@ -376,7 +386,7 @@ function serversOf({ production, staging }: BaseAddresses) {
     ...(production === undefined ? [] : [{ url: production, description: "Production" }]),
     ...(staging === undefined ? [] : [{ url: staging, description: "Staging" }]),
   ];
-  return servers.length > 0 ? servers : [{ url: "/v1", description: "This service" }];
+  return servers.length > 0 ? servers : [{ url: BASE_PATH, description: "This service" }];
 }
 
 /** The JSON Schemas of the named zod schemas, which refer to each other by these names. */
