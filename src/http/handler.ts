@@ -12,7 +12,7 @@ import { byteStream } from "./byte_stream.ts";
 import { applyIfNoneMatch } from "./conditional_read.ts";
 import { Cors } from "./cors.ts";
 import { bearerToken } from "./credentials.ts";
-import { errorResponse, HttpError } from "./errors.ts";
+import { errorResponse, ERRORS, HttpError } from "./errors.ts";
 import { handleCreatePet, handleGetPet, handleListPets, readCreatePetRequest } from "./pets.ts";
 import { type PublicDeps, type PublicOperations, publicOperations } from "./public_operations.ts";
 import type { CountedRequest, RateLimiter } from "./rate_limiter.ts";
@@ -111,7 +111,7 @@ function dispatch(
   return heads.use(async (head) => {
     const key = await keys.authorize(token, head, runtime.now());
     expectWithinLimit(key, deps, progress);
-    if (route === undefined) throw new HttpError("not_found", "The path does not exist");
+    if (route === undefined) throw new HttpError("not_found", ERRORS.not_found.when);
     switch (operation) {
       case "listPets":
         return await handleListPets(pets, head, search);
@@ -194,8 +194,8 @@ function reportFailure(
   thrown: unknown,
 ): void {
   const { path } = requestTarget(request.url);
-  const isOurs = thrown instanceof ServiceError || thrown instanceof HttpError;
-  const code = isOurs ? thrown.code : "internal_error";
+  const isKnown = thrown instanceof ServiceError || thrown instanceof HttpError;
+  const code = isKnown ? thrown.code : "internal_error";
   const reason = reasonOf(thrown);
   // 503 is a temporary condition, not a defect of the service.
   report(status === STATUS_CODE.ServiceUnavailable ? "warn" : "error", "request_failed", {

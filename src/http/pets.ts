@@ -4,10 +4,10 @@ import { STATUS_CODE } from "@std/http/status";
 import { encodePet } from "../../events/pet.ts";
 import { createPet, type CreatePetDeps, type CreatePetRequest } from "../commands/create_pet.ts";
 import type { Head } from "../log/head.ts";
-import type { PetReader } from "../projections/pet_reader.ts";
+import type { PageQuery, PetReader } from "../projections/pet_reader.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
 import { entityTagOfHash } from "./conditional_read.ts";
-import { HttpError } from "./errors.ts";
+import { ERRORS, HttpError } from "./errors.ts";
 import {
   IDEMPOTENCY_KEY_HEADER,
   IDEMPOTENCY_REPLAYED_HEADER,
@@ -38,9 +38,10 @@ export async function handleListPets(
   head: Head,
   search: string,
 ): Promise<HttpResponse> {
-  const page = await pets.list(parsePageQuery(search), head);
+  const query = parsePageQuery(search);
+  const page = await pets.list(query, head);
   const headers: HttpResponse["headers"] = { ...READ_HEADERS, etag: entityTagOfHash(page.hash) };
-  if (page.next !== undefined) headers.link = nextLink(search, page.next);
+  if (page.next !== undefined) headers.link = nextLink(query, page.next);
   return { status: STATUS_CODE.OK, body: page.text, headers };
 }
 
@@ -48,10 +49,9 @@ export async function handleListPets(
  * The Link header of the next page (RFC 8288). The path is absolute without a host, so it works behind a
  * proxy.
  */
-function nextLink(search: string, cursor: number): string {
-  const parameters = new URLSearchParams(search);
-  parameters.set("cursor", String(cursor));
-  return `<${PETS_PATH}?${parameters}>; rel="next"`;
+function nextLink({ limit, status }: PageQuery, cursor: number): string {
+  const filter = status === undefined ? "" : `&status=${status}`;
+  return `<${PETS_PATH}?limit=${limit}${filter}&cursor=${cursor}>; rel="next"`;
 }
 
 /**
@@ -88,11 +88,7 @@ export async function handleGetPet(
   refuseQuery(search);
   const pet = isPlainInteger(petId) ? await pets.get(Number(petId), head) : undefined;
   if (pet === undefined) {
-    throw new HttpError(
-      "pet_not_found",
-      "An animal with this identifier does not exist",
-      DEPRECATION_HEADERS,
-    );
+    throw new HttpError("pet_not_found", ERRORS.pet_not_found.when, DEPRECATION_HEADERS);
   }
   const headers = { ...READ_HEADERS, ...DEPRECATION_HEADERS, etag: entityTagOfHash(pet.hash) };
   return { status: STATUS_CODE.OK, body: pet.text, headers };
