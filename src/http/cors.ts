@@ -52,7 +52,7 @@ export class Cors {
 
   /**
    * Responds to a preflight for a path that allows these methods. Returns `undefined` if the request is not a
-   * preflight or its origin is not allowed. A preflight needs no key, because a browser sends none.
+   * preflight or its origin is not allowed. A preflight needs no key, because browsers send it without one.
    */
   preflightResponse({ method, headers }: Request, methods: string): HttpResponse | undefined {
     if (method !== "OPTIONS" || !headers.has("access-control-request-method")) return undefined;

@@ -110,7 +110,7 @@ const TABLE = {
     when:
       "The store did not confirm the addition in time: the animal may or may not have been added",
     remedy:
-      "Try again after Retry-After with the same Idempotency-Key. If you sent none, first check whether the animal was added",
+      "Try again after Retry-After with the same Idempotency-Key; without a key, first check whether the animal was added",
   },
   overloaded: {
     status: STATUS_CODE.ServiceUnavailable,

@@ -24,7 +24,7 @@ export type PublicOperation =
 type Operations<Name> = { GET: Name; POST?: Name };
 
 interface RouteOf<Name> {
-  /** The path, in which `{name}` stands for one segment. A parameter can only be the last segment. */
+  /** The path. Its last segment may be a parameter, such as `{petId}`. */
   path: string;
   operations: Operations<Name>;
   /** The value of the `Allow` header. */

@@ -238,21 +238,21 @@ export const MUTANTS: Mutant[] = [
     name: "an Idempotency-Key is looked up once, and not again on another head",
     file: CREATE_PET,
     edits: [[
-      "    return this.#parts.pets.findByIdempotencyKey(",
-      "    if ((this as any).looked) return;\n    (this as any).looked = true;\n    return this.#parts.pets.findByIdempotencyKey(",
+      "    return this.#deps.pets.findByIdempotencyKey(",
+      "    if ((this as any).looked) return;\n    (this as any).looked = true;\n    return this.#deps.pets.findByIdempotencyKey(",
     ]],
   },
   {
     name: "an addition is authorized by the clock alone, which may have been set back",
     isRare: true,
     file: CREATE_PET,
-    edits: [["Math.max(runtime.now(), this.#eventTimeMs)", "host.now()"]],
+    edits: [["Math.max(runtime.now(), this.#eventTimeMs)", "runtime.now()"]],
   },
   {
     name: "two at once with one Idempotency-Key go into one commit",
     file: CREATE_PET,
     edits: [[
-      "await parts.creations.share(`${token} ${idempotencyKey}`, append)",
+      "await deps.creations.share(`${token} ${idempotencyKey}`, append)",
       "await append()",
     ]],
   },
