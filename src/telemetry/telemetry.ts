@@ -19,6 +19,7 @@ import {
 } from "@opentelemetry/api";
 import type { RequestHandler } from "../http/handler.ts";
 import { requestTarget } from "../http/request_target.ts";
+import { findRoute } from "../http/routes.ts";
 import type { RefusalReason } from "../http/refused_credentials.ts";
 import type { AppendObserver } from "../append/append_observer.ts";
 import { Appender } from "../append/appender.ts";
@@ -255,22 +256,12 @@ function redactSpans(): void {
 function nameRoutes(handler: RequestHandler): RequestHandler {
   return (request, connection) => {
     // `new URL` would throw on the URL of a request with a malformed Host, which the handler must refuse.
-    const route = requestTarget(request.url).path.replace(/^(\/v1\/pets\/).+/, "$1{petId}");
+    const route = findRoute(requestTarget(request.url).path);
     const span = trace.getActiveSpan();
-    if (ROUTES.has(route)) {
-      span?.setAttribute("http.route", route);
-      span?.updateName(`${request.method} ${route}`);
+    if (route !== undefined) {
+      span?.setAttribute("http.route", route.path);
+      span?.updateName(`${request.method} ${route.path}`);
     }
     return handler(request, connection);
   };
 }
-
-const ROUTES = new Set([
-  "/v1/pets",
-  "/v1/pets/{petId}",
-  "/healthz",
-  "/readyz",
-  "/openapi.json",
-  "/docs",
-  "/",
-]);

@@ -1,6 +1,14 @@
 import { assert, assertEquals } from "@std/assert";
 import { INT64_MAX, INT64_MIN, parseExactJson } from "../../events/int64.ts";
-import { decodePet, encodePet, NAME_MAX_LENGTH, NewPet, Pet } from "../../events/pet.ts";
+import {
+  decodePet,
+  encodePet,
+  hasStatus,
+  NAME_MAX_LENGTH,
+  NewPet,
+  Pet,
+  PET_STATUSES,
+} from "../../events/pet.ts";
 
 Deno.test("encodePet() is the JSON of a pet, exact and in one order", () => {
   const pet: Pet = { status: "sold", categoryId: INT64_MAX, name: 'R"ex\n🐈', id: 7 };
@@ -35,6 +43,15 @@ Deno.test("Pet has an id that every JSON client can hold", () => {
   assertEquals(isValid(BigInt(Number.MAX_SAFE_INTEGER)), true);
   for (const id of [0n, -1n, BigInt(Number.MAX_SAFE_INTEGER) + 1n]) {
     assertEquals(isValid(id), false);
+  }
+});
+
+Deno.test("hasStatus() compares the status of a text, and nothing that looks like one", () => {
+  for (const name of ["Rex", ',"status":"sold"', '"status":"sold"}', "a,"]) {
+    for (const status of [...PET_STATUSES, undefined]) {
+      const text = encodePet({ id: 1, name, categoryId: 1n, status });
+      for (const one of PET_STATUSES) assertEquals(hasStatus(text, one), one === status, text);
+    }
   }
 });
 

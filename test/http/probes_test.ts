@@ -56,7 +56,7 @@ Deno.test("GET /readyz answers 503 where the store is in memory, and says so", a
   assertEquals(response.headers.get("retry-after"), "1");
   assertEquals(body, {
     code: "not_ready",
-    message: "The store is in memory and ends with the process",
+    message: "The store is in memory and is lost when the process ends",
     status: 503,
   });
 });

@@ -233,21 +233,21 @@ export const MUTANTS: Mutant[] = [
     name: "an Idempotency-Key is not looked up again after the head changed",
     file: CREATE_PET,
     edits: [[
-      "    return this.#parts.pets.findByIdempotencyKey(",
-      "    if ((this as any).looked) return;\n    (this as any).looked = true;\n    return this.#parts.pets.findByIdempotencyKey(",
+      "    return this.#deps.pets.findByIdempotencyKey(",
+      "    if ((this as any).looked) return;\n    (this as any).looked = true;\n    return this.#deps.pets.findByIdempotencyKey(",
     ]],
   },
   {
     name: "a create is authorized by the clock alone, which may have been set back",
     isRare: true,
     file: CREATE_PET,
-    edits: [["Math.max(runtime.now(), this.#eventTimeMs)", "host.now()"]],
+    edits: [["Math.max(runtime.now(), this.#eventTimeMs)", "runtime.now()"]],
   },
   {
     name: "two concurrent requests with one Idempotency-Key share a commit",
     file: CREATE_PET,
     edits: [[
-      "await parts.creations.share(`${token} ${idempotencyKey}`, append)",
+      "await deps.creations.share(`${token} ${idempotencyKey}`, append)",
       "await append()",
     ]],
   },
