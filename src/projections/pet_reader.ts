@@ -1,4 +1,5 @@
-import { hasStatus, type PetStatus } from "../../events/pet.ts";
+import { hasStatus, petIdOf, type PetStatus } from "../../events/pet.ts";
+import { unpackLines } from "../encoding/pack_lines.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
 import { ServiceError } from "../service_error.ts";
 import type { Head } from "../log/head.ts";
@@ -10,7 +11,7 @@ import {
   type ProjectionRecord,
 } from "../keyspace.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
-import { BLOCK_SIZE, PetCache } from "./pet_cache.ts";
+import { PetCache } from "./pet_cache.ts";
 
 /** Maximum numbers of cached pages and cached {@linkcode PetView}s. */
 const PAGES_CACHE_LIMIT = 1_000;
@@ -24,6 +25,9 @@ const NEWEST_LIMIT = 101;
 
 /** Maximum number of added pets to check when the newest pets of a status are brought up to date. */
 const CATCH_UP_LIMIT = 500;
+
+/** Ends a range of keys that has no other end. */
+const LAST_ID = Number.MAX_SAFE_INTEGER;
 
 const decoder = new TextDecoder();
 
@@ -90,8 +94,9 @@ export class PetReader {
 
   /** Caches pets from records that were just written to the generation being served. */
   cache(records: readonly ProjectionRecord[]): void {
-    for (const { key: [kind, id], value } of records) {
-      if (kind === "pet") this.#pets.put(id as number, value as Uint8Array);
+    for (const { key: [kind, lastId], value } of records) {
+      if (kind !== "pet") continue;
+      for (const { id, bytes } of packedPetsOf(lastId as number, value)) this.#pets.put(id, bytes);
     }
   }
 
@@ -223,21 +228,34 @@ export class PetReader {
     return pets;
   }
 
+  /** Reads the pets of a status with ids below `before`, newest first, from at most two reads of the store. */
   async #readIndex(
     status: PetStatus,
     before: number,
     limit: number,
-    { generation }: Head,
+    { generation, lastPetId }: Head,
   ): Promise<PetText[]> {
-    const range = {
-      start: projectionKey(generation, petByStatusKey(status, 0)),
-      end: projectionKey(generation, petByStatusKey(status, before)),
-    };
-    const entries = await this.#store.list(range, { limit, reverse: true });
-    return entries.map((entry) => {
-      const id = entry.key.at(-1) as number;
-      return { id, text: decoder.decode(bytesOf(id, entry)) };
-    });
+    const keyOf = (id: number) => projectionKey(generation, petByStatusKey(status, id));
+    // The newest of these pets may be in a record that also holds pets from `before` on.
+    const [newest] = before <= lastPetId
+      ? await this.#store.list({ start: keyOf(before), end: keyOf(LAST_ID) }, { limit: 1 })
+      : await this.#store.list({ start: keyOf(0), end: keyOf(before) }, {
+        limit: 1,
+        reverse: true,
+      });
+    const pets = newest === undefined ? [] : indexTextsOf(newest, before, limit);
+    if (pets.length === limit) return pets;
+    const end = keyOf(Math.min(before, newest?.key.at(-1) as number | undefined ?? Infinity));
+    // Each record holds at least one pet.
+    const others = await this.#store.list(
+      { start: keyOf(0), end },
+      { limit: limit - pets.length, reverse: true },
+    );
+    for (const entry of others) {
+      if (pets.length === limit) break;
+      pets.push(...indexTextsOf(entry, before, limit - pets.length));
+    }
+    return pets;
   }
 
   /** The texts of all pets from `oldest` to `newest`, both included. */
@@ -251,25 +269,50 @@ export class PetReader {
     return texts;
   }
 
-  /** Reads whole blocks, as the cache keeps them: the next request is usually for a neighbouring pet. */
+  /** Reads the records that hold these pets, and caches all pets in them: neighbours are often read next. */
   async #readTexts(oldest: number, newest: number, head: Head): Promise<string[]> {
-    const { generation, lastPetId } = head;
-    const first = Math.max(1, oldest - oldest % BLOCK_SIZE);
-    const last = Math.min(lastPetId, newest - newest % BLOCK_SIZE + BLOCK_SIZE - 1);
-    const start = projectionKey(generation, petKey(first));
-    const end = projectionKey(generation, petKey(last + 1));
-    const entries = await this.#store.list({ start, end }, { limit: last - first + 1 });
-    const entryById = new Map(entries.map((entry) => [entry.key.at(-1) as number, entry]));
-    if (generation === this.#generation) {
-      for (const [id, { value }] of entryById) {
-        if (value instanceof Uint8Array) this.#pets.put(id, value);
+    const { generation } = head;
+    const keyOf = (id: number) => projectionKey(generation, petKey(id));
+    // The record of the newest pet may end at a later one.
+    const [ofOthers, ofNewest] = await Promise.all([
+      oldest === newest ? [] : this.#store.list(
+        { start: keyOf(oldest), end: keyOf(newest) },
+        { limit: newest - oldest },
+      ),
+      this.#store.list({ start: keyOf(newest), end: keyOf(LAST_ID) }, { limit: 1 }),
+    ]);
+    const texts: string[] = [];
+    for (const { key, value } of [...ofOthers, ...ofNewest]) {
+      for (const { id, bytes } of packedPetsOf(key.at(-1) as number, value)) {
+        if (generation === this.#generation) this.#pets.put(id, bytes);
+        if (id >= oldest && id <= newest) texts[id - oldest] = decoder.decode(bytes);
       }
     }
-    return Array.from({ length: newest - oldest + 1 }, (_, index) => {
-      const id = oldest + index;
-      return decoder.decode(bytesOf(id, entryById.get(id)));
-    });
+    for (let id = oldest; id <= newest; id++) {
+      if (texts[id - oldest] === undefined) throw damaged(id);
+    }
+    return texts;
   }
+}
+
+/** The pets of a record by id; none if the record is damaged. */
+function packedPetsOf(lastId: number, value: unknown): { id: number; bytes: Uint8Array }[] {
+  const lines = unpackLines(value) ?? [];
+  const firstId = lastId - lines.length + 1;
+  if (lines.length === 0 || petIdOf(lines[0]) !== firstId) return [];
+  return lines.map((bytes, index) => ({ id: firstId + index, bytes }));
+}
+
+/** The last pets of a record by status with ids below `before`, newest first. */
+function indexTextsOf({ key, value }: StoreEntry, before: number, limit: number): PetText[] {
+  const lines = unpackLines(value);
+  if (lines === undefined) throw damaged(key.at(-1) as number);
+  const pets: PetText[] = [];
+  for (let index = lines.length - 1; index >= 0 && pets.length < limit; index--) {
+    const id = petIdOf(lines[index]);
+    if (id < before) pets.push({ id, text: decoder.decode(lines[index]) });
+  }
+  return pets;
 }
 
 /** Drops the oldest entry if the cache is full. */
@@ -286,9 +329,8 @@ function pageOf(pets: string[], next?: number): Page {
   return { text, next, hash: sha256Hex(`${next ?? ""}${text}`) };
 }
 
-function bytesOf(id: number, entry: StoreEntry | undefined): Uint8Array {
-  if (entry?.value instanceof Uint8Array) return entry.value;
-  throw new ServiceError(
+function damaged(id: number): ServiceError {
+  return new ServiceError(
     "projection_damaged",
     `The projection does not hold pet ${id}, which is in the log`,
   );

@@ -1,10 +1,12 @@
+import type { RecordedLine } from "../../events/event.ts";
 import { decodeLine } from "../../src/log/log_verifier.ts";
 import { LogVerifier } from "../../src/log/log_verifier.ts";
 import { encodeHead, type Head } from "../../src/log/head.ts";
+import { logMutations } from "../../src/log/log_records.ts";
 import { project } from "../../src/projections/project.ts";
 import { splitIntoCommits } from "../../src/store/commit_size.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
-import { HEAD_KEY, logKey, recordMutation } from "../../src/keyspace.ts";
+import { HEAD_KEY, recordMutation } from "../../src/keyspace.ts";
 import type { Mutation, Store } from "../../src/store/store.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { FakeRuntime } from "./fake_runtime.ts";
@@ -32,17 +34,23 @@ export async function openSampleStore(length: number) {
   };
 }
 
+/** Numbers of lines in the records of the sample, repeated: the service shares commits as it happens. */
+const GROUP_SIZES = [1, 4, 2, 7];
+
 /** Writes the lines, the records of generation 1 and the head, without checks. */
 export async function writeLog(store: Store, runtime: Runtime, lines: string[]): Promise<Head> {
   const verifier = new LogVerifier();
+  const recorded = lines.map((text): RecordedLine => {
+    const line = encoder.encode(text);
+    verifier.verify(line);
+    return { event: decodeLine(line), line };
+  });
   const mutations: Mutation[] = [];
-  for (const [index, line] of lines.entries()) {
-    const value = encoder.encode(line);
-    verifier.verify(value);
-    mutations.push({ type: "set", key: logKey(index + 1), value });
-    for (const record of project(decodeLine(value))) {
-      mutations.push(recordMutation(1, record, runtime.now()));
-    }
+  for (let first = 0, group = 0; first < recorded.length; group++) {
+    const lines = recorded.slice(first, first + GROUP_SIZES[group % GROUP_SIZES.length]);
+    mutations.push(...logMutations(first + 1, lines.map(({ line }) => line)));
+    for (const record of project(lines)) mutations.push(recordMutation(1, record, runtime.now()));
+    first += lines.length;
   }
   mutations.push({ type: "set", key: HEAD_KEY, value: encodeHead(verifier.head) });
   for (const part of splitIntoCommits(mutations)) {
