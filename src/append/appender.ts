@@ -23,6 +23,7 @@ import { HEAD_KEY, logKey, type ProjectionRecord, recordMutation } from "../keys
 import { COMMIT_MUTATIONS_LIMIT, type Mutation, type Store } from "../store/store.ts";
 import { encodeHead, type Head, type HeadEntry, writtenGenerations } from "../log/head.ts";
 import { HEAD_LIMIT_MS, type HeadReader } from "../log/head_reader.ts";
+import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
 import { ContentionBackoff } from "./contention_backoff.ts";
 
 /** Default of `appendLimitMs`: the longest wait of a command, from append() to its outcome. */
@@ -49,24 +50,6 @@ export interface Command {
   decide(head: Head): readonly (EventBody & EventMetadata)[];
 }
 
-/**
- * Observes the appender, for telemetry. A context identifies the caller of append(). One commit can
- * carry the commands of several callers, so the appender passes all their contexts.
- */
-export interface AppendObserver<Context = unknown> {
-  /** The context of the current caller. */
-  context(): Context;
-  /** Calls `run` in a context, or outside every context if it is `undefined`. */
-  within<T>(context: Context | undefined, run: () => T): T;
-  /** Runs a commit of `events` events, for the commands of these contexts. */
-  commit<T>(contexts: Context[], events: number, run: () => Promise<T>): Promise<T>;
-  landed(events: number): void;
-  /** Another instance's commit moved the head first. */
-  lost(): void;
-  /** A commit failed in a way that does not show whether it landed. */
-  unclear(): void;
-}
-
 export interface AppenderDeps {
   /** How long a command may wait for its outcome, in milliseconds. */
   appendLimitMs?: number;
@@ -77,7 +60,7 @@ export interface AppenderDeps {
   report: Logger;
   /** Called with the projection records of every commit that landed, before its commands are answered. */
   committed: (records: readonly ProjectionRecord[]) => void;
-  watch?: AppendObserver;
+  instrumentation?: Instrumentation;
 }
 
 interface QueuedCommand {
@@ -92,7 +75,7 @@ interface QueuedCommand {
   /** Whether a batch with this command may have landed. */
   unclear: boolean;
   settled: boolean;
-  /** The context of the caller; see `AppendObserver`. */
+  /** The context of the caller; see `Instrumentation`. */
   context: unknown;
   resolve: (events: readonly RecordedEvent[]) => void;
   reject: (reason: unknown) => void;
@@ -120,6 +103,7 @@ interface Batch {
 
 export class Appender {
   #parts: AppenderDeps;
+  #instrumentation: Instrumentation;
   #waiting: QueuedCommand[] = [];
   /** All unanswered commands and some answered ones, in order of their deadlines. */
   #arrivals: QueuedCommand[] = [];
@@ -147,6 +131,7 @@ export class Appender {
 
   constructor(parts: AppenderDeps) {
     this.#parts = parts;
+    this.#instrumentation = parts.instrumentation ?? NO_INSTRUMENTATION;
     this.#limitMs = parts.appendLimitMs ?? APPEND_LIMIT_MS;
     this.#backoff = new ContentionBackoff(parts.runtime);
   }
@@ -157,13 +142,16 @@ export class Appender {
    * `outcome_unknown` means that the events may or may not have been stored.
    */
   append(command: Command): Promise<readonly RecordedEvent[]> {
+    return this.#instrumentation.trace("append", () => this.#enqueue(command));
+  }
+
+  #enqueue(command: Command): Promise<readonly RecordedEvent[]> {
     if (this.#draining) {
       return Promise.reject(new ServiceError("shutting_down", "The service is shutting down"));
     }
     if (this.#waiting.length >= QUEUE_LIMIT) {
       return Promise.reject(new ServiceError("overloaded", "Too many additions are waiting"));
     }
-    const { watch } = this.#parts;
     return new Promise((resolve, reject) => {
       const pending: QueuedCommand = {
         command,
@@ -172,16 +160,14 @@ export class Appender {
         wasRequeued: false,
         unclear: false,
         settled: false,
-        context: watch?.context(),
+        context: this.#instrumentation.capture(),
         resolve,
         reject,
       };
       this.#waiting.push(pending);
       this.#arrivals.push(pending);
       if (this.#isUnderWay) this.#makeAhead(pending);
-      this.#working ??= watch === undefined
-        ? this.#work()
-        : watch.within(undefined, () => this.#work());
+      this.#working ??= this.#instrumentation.restore(undefined, () => this.#work());
     });
   }
 
@@ -367,16 +353,13 @@ export class Appender {
   }
 
   async #prepare(candidates: QueuedCommand[], head: Head): Promise<void> {
-    const { watch } = this.#parts;
     const preparations: Promise<void>[] = [];
     for (const pending of candidates) {
       if (pending.preparedEpoch === this.#headEpoch) continue;
       pending.preparedEpoch = this.#headEpoch;
       try {
         const { command, context } = pending;
-        const preparing = watch === undefined
-          ? command.prepare(head)
-          : watch.within(context, () => command.prepare(head));
+        const preparing = this.#instrumentation.restore(context, () => command.prepare(head));
         if (preparing === undefined) continue;
         preparations.push(
           preparing.catch((reason) => this.#refuse(pending, reason)),
@@ -413,7 +396,7 @@ export class Appender {
    * its commands are queued again. If the outcome stays unclear, they are answered at their deadlines.
    */
   async #commitUntilKnown(attempt: Batch): Promise<"landed" | "lost" | "unclear"> {
-    const { runtime, heads, report, watch } = this.#parts;
+    const { runtime, heads, report } = this.#parts;
     for (const { pending } of attempt.members) pending.unclear = true;
     for (let tries = 0;; tries++) {
       try {
@@ -429,7 +412,7 @@ export class Appender {
       } catch (error) {
         if (!(error instanceof NotAttemptedError)) {
           report("warn", "commit_failed", { reason: reasonOf(error) });
-          watch?.unclear();
+          this.#instrumentation.onUnclearOutcome();
         } else if (tries === 0) {
           this.#waitAgain(attempt);
           return "unclear";
@@ -441,7 +424,7 @@ export class Appender {
             this.#acknowledge(attempt);
             return "landed";
           case "lost":
-            watch?.lost();
+            this.#instrumentation.onConflict();
             this.#waitAgain(attempt);
             return "lost";
           case "open":
@@ -457,16 +440,18 @@ export class Appender {
   }
 
   async #commit({ base, next, members, lines, mutations }: Batch): Promise<string | null> {
-    const { store, watch } = this.#parts;
+    const { store } = this.#parts;
     const checks = [{ key: HEAD_KEY, versionstamp: base.versionstamp }];
-    const commit = () => store.commit({ checks, mutations });
     const last = this.#waiting.at(-1);
     this.#ahead = last === undefined ? next : last.plan?.next;
     this.#isUnderWay = true;
     try {
-      if (watch === undefined) return await commit();
-      const contexts = members.map(({ pending }) => pending.context);
-      return await watch.commit(contexts, lines.length, commit);
+      const callers = members.map(({ pending }) => pending.context);
+      return await this.#instrumentation.traceCommit(
+        callers,
+        lines.length,
+        () => store.commit({ checks, mutations }),
+      );
     } finally {
       this.#isUnderWay = false;
     }
@@ -500,7 +485,7 @@ export class Appender {
 
   #answer({ members, lines, records }: Batch): void {
     this.#parts.committed(records);
-    this.#parts.watch?.landed(lines.length);
+    this.#instrumentation.onCommitted(lines.length);
     for (const { pending, events } of members) settle(pending, () => pending.resolve(events));
     this.#forgetAnswered();
   }
