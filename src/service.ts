@@ -44,7 +44,7 @@ export interface ServiceOptions {
   rateLimit?: number;
   /** Where clients find the service; by default at the address of their request. */
   addresses?: BaseAddresses;
-  /** Gets the reports of all parts; by default nothing does. */
+  /** Receives the reports of all parts; by default, they are dropped. */
   instrumentation?: Instrumentation;
 }
 

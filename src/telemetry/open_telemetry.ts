@@ -44,11 +44,11 @@ const commitDuration = meter.createHistogram("animal_store.commit.duration", {
   },
 });
 const conflicts = meter.createCounter("animal_store.commit.conflicts", {
-  description: "Commits that gave way to one of another instance, to be made anew",
+  description: "Commits that conflicted with one of another instance, and are retried",
   unit: "{commit}",
 });
 const unclear = meter.createCounter("animal_store.commit.unclear", {
-  description: "Commits that gave no clear answer, so that the log was asked what became of them",
+  description: "Commits without a clear outcome, so that the log was read to find it",
   unit: "{commit}",
 });
 const credentialsRefused = meter.createCounter("animal_store.credentials.refused", {
