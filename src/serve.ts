@@ -42,7 +42,9 @@ export async function serve(
     isDurable: isDurable(config.kvPath),
     addresses: config.addresses,
     // Loaded only if telemetry is on.
-    telemetry: config.telemetry ? (await import("./telemetry/telemetry.ts")).telemetry : undefined,
+    instrumentation: config.telemetry
+      ? (await import("./telemetry/open_telemetry.ts")).OPEN_TELEMETRY
+      : undefined,
   });
   let server: Server;
   try {

@@ -4,6 +4,7 @@ import type { ApiKey } from "../projections/api_key.ts";
 import type { CreatePetDeps, CreatePetRequest } from "../commands/create_pet.ts";
 import { ServiceError } from "../service_error.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
+import type { Instrumentation } from "../telemetry/instrumentation.ts";
 import type { HttpResponse } from "./http_response.ts";
 import type { BodyCancellation } from "./body_cancellation.ts";
 import { byteStream } from "./byte_stream.ts";
@@ -29,6 +30,7 @@ export interface HandlerDeps extends CreatePetDeps, PublicDeps {
   corsOrigins: readonly string[];
   /** Rejects bodies that are still arriving, once the service shuts down. */
   bodyCancellation: BodyCancellation;
+  instrumentation: Instrumentation;
   /** Limits the requests of each key; without it, there is no limit. */
   rateLimiter: RateLimiter | undefined;
   refusedCredentials: RefusedCredentials;
@@ -64,6 +66,7 @@ export function createHandler(parts: HandlerDeps): RequestHandler {
   const open = publicRoutes(parts);
   const cors = new Cors(parts.corsOrigins);
   return async (request, connection) => {
+    parts.instrumentation.onRequest(request);
     const requestId = parts.runtime.newId();
     const progress: Progress = {};
     let answer: HttpResponse;

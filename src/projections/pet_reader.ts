@@ -9,6 +9,7 @@ import {
   type ProjectionRecord,
 } from "../keyspace.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
+import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
 import { BLOCK_SIZE, PetCache } from "./pet_cache.ts";
 
 /** Maximum numbers of cached pages and cached {@linkcode PetView}s. */
@@ -81,6 +82,7 @@ interface Newest {
  */
 export class PetReader {
   #store: Store;
+  #instrumentation: Instrumentation;
   #generation = 0;
   #pets = new PetCache();
   #views = new Map<number, PetView>();
@@ -88,8 +90,9 @@ export class PetReader {
   #pages = new Map<string, CachedPage>();
   #pagesLength = 0;
 
-  constructor(store: Store) {
+  constructor(store: Store, instrumentation = NO_INSTRUMENTATION) {
     this.#store = store;
+    this.#instrumentation = instrumentation;
   }
 
   /** Caches pets from records that were just written to the generation being served. */
@@ -103,10 +106,9 @@ export class PetReader {
   get(id: number, head: Head): PetView | undefined | Promise<PetView> {
     if (id < 1 || id > head.lastPetId) return undefined;
     this.#follow(head);
-    const view = this.#views.get(id);
-    if (view !== undefined) return view;
-    const text = this.#pets.get(id);
-    return text === undefined ? this.#readPet(id, head) : this.#cacheView(id, { text });
+    const view = this.#cachedView(id);
+    this.#instrumentation.onCacheRead("pets", view === undefined ? "miss" : "hit");
+    return view ?? this.#readPet(id, head);
   }
 
   /** A page of pets. */
@@ -117,7 +119,9 @@ export class PetReader {
     const holds = cached !== undefined && cached.generation === head.generation &&
       (query.cursor !== undefined && query.cursor <= cached.lastPetId + 1 ||
         cached.lastPetId === head.lastPetId);
-    return holds ? cached.page : this.#readPage(name, query, head);
+    if (!holds) return this.#readPage(name, query, head);
+    this.#instrumentation.onCacheRead("pages", "hit");
+    return cached.page;
   }
 
   /**
@@ -147,6 +151,13 @@ export class PetReader {
     this.#newest.clear();
     this.#pages.clear();
     this.#pagesLength = 0;
+  }
+
+  #cachedView(id: number): PetView | undefined {
+    const view = this.#views.get(id);
+    if (view !== undefined) return view;
+    const text = this.#pets.get(id);
+    return text === undefined ? undefined : this.#cacheView(id, { text });
   }
 
   async #readPet(id: number, head: Head): Promise<PetView> {
@@ -183,7 +194,6 @@ export class PetReader {
   async #readNewest({ limit, cursor }: PageQuery, head: Head): Promise<Page> {
     const newest = Math.min(head.lastPetId, (cursor ?? Infinity) - 1);
     const oldest = Math.max(1, newest - limit + 1);
-    if (newest < 1) return { text: "[]" };
     const texts = await this.#texts(oldest, newest, head);
     return { text: `[${texts.reverse().join(",")}]`, ...(oldest > 1 ? { next: oldest } : {}) };
   }
@@ -236,6 +246,7 @@ export class PetReader {
       start: projectionKey(generation, petByStatusKey(status, 0)),
       end: projectionKey(generation, petByStatusKey(status, before)),
     };
+    this.#instrumentation.onCacheRead("pages", "miss");
     const entries = await this.#store.list(range, { limit, reverse: true });
     return entries.map((entry) => {
       const id = entry.key.at(-1) as number;
@@ -248,9 +259,13 @@ export class PetReader {
     const texts: string[] = [];
     for (let id = oldest; id <= newest; id++) {
       const text = this.#pets.get(id);
-      if (text === undefined) return this.#readTexts(oldest, newest, head);
+      if (text === undefined) {
+        this.#instrumentation.onCacheRead("pages", "miss");
+        return this.#readTexts(oldest, newest, head);
+      }
       texts.push(text);
     }
+    this.#instrumentation.onCacheRead("pages", "hit");
     return texts;
   }
 

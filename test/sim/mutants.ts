@@ -145,8 +145,8 @@ export const MUTANTS: Mutant[] = [
     name: "the head is cached and not read again",
     file: HEAD_READER,
     edits: [[
-      "return this.#next ??= this.#readNext();",
-      "return this.#latest === undefined ? this.#next ??= this.#readNext() : Promise.resolve(this.#latest);",
+      "() => this.#next ??= this.#readNext()",
+      "() => this.#latest === undefined ? this.#next ??= this.#readNext() : Promise.resolve(this.#latest)",
     ]],
   },
   {
@@ -161,8 +161,8 @@ export const MUTANTS: Mutant[] = [
     name: "a cached key does not expire",
     file: KEY_READER,
     edits: [[
-      "isAsOf(head, cached)) return this.#alive(cached, now);",
-      "isAsOf(head, cached)) return cached.key;",
+      'onCacheRead("keys", "hit");\n      return this.#alive(cached, now);',
+      'onCacheRead("keys", "hit");\n      return cached.key;',
     ]],
   },
   {
