@@ -2,6 +2,7 @@
 
 export type Code =
   & Pick<typeof import("../../src/service.ts"), "createService">
+  & Pick<typeof import("../../src/shut_down.ts"), "shutDown">
   & Pick<typeof import("../../src/commands/issue_key.ts"), "issueKey">
   & Pick<typeof import("../../src/commands/revoke_key.ts"), "revokeKey">
   & Pick<typeof import("../../src/commands/rotate_key.ts"), "rotateKey">
@@ -15,6 +16,7 @@ export type Code =
 
 const MODULES = [
   "src/service.ts",
+  "src/shut_down.ts",
   "src/commands/issue_key.ts",
   "src/commands/revoke_key.ts",
   "src/commands/rotate_key.ts",

@@ -11,12 +11,6 @@ import { Violations } from "./violations.ts";
 import { CALM } from "./fault_profile.ts";
 import { World } from "./world.ts";
 
-/**
- * Limits of a shutdown, in milliseconds: for open requests, then also for the appender, then for open
- * requests after the store was closed.
- */
-const SHUTDOWN_MS = { drain: 1_000, close: 3_200, exit: 400 };
-
 /** Maximum delay until the store removes an expired record, in milliseconds. */
 const EXPIRY_LAG_MS = 60_000;
 
@@ -30,6 +24,8 @@ interface Instance {
   /** Number of requests without an answer. */
   open: number;
   isStopping: boolean;
+  /** Called when the last open request of a stopping instance has its answer. */
+  onAnswered?: () => void;
 }
 
 /** How to run a command. */
@@ -105,21 +101,27 @@ export class Fleet {
     this.#instances[slot] = undefined;
   }
 
-  /** Ends an instance as `serve()` does on SIGTERM. It accepts no further requests. */
+  /** Shuts an instance down as `serve()` does on SIGTERM. It accepts no further requests. */
   async stop(slot: number): Promise<void> {
     const instance = this.#instances[slot];
     if (instance === undefined || instance.isStopping) return;
     instance.isStopping = true;
     const { machine, service } = instance;
     this.world.trace(`${machine.name} shuts down`);
-    const isAnswered = () => instance.open === 0;
-    if (machine.alive) service.cancelBodies();
-    await this.#until(isAnswered, SHUTDOWN_MS.drain, machine);
-    let isDrained = false;
-    service.appender.drain().then(() => isDrained = true);
-    await this.#until(() => isDrained && isAnswered(), SHUTDOWN_MS.close, machine);
-    if (machine.alive) service.store.close();
-    await this.#until(isAnswered, SHUTDOWN_MS.exit, machine);
+    const answered = new Promise<void>((resolve) => {
+      instance.onAnswered = () => machine.deliver(resolve);
+    });
+    if (instance.open === 0) instance.onAnswered?.();
+    const isOver = new Promise<void>((resolve) => {
+      const server = { shutdown: () => answered };
+      machine.deliver(() => this.#code.shutDown(service, server).then(resolve));
+    });
+    const startAt = this.world.now;
+    await Promise.race([isOver, died(machine)]);
+    const isPunctual = machine.alive && machine.pausedBetween(startAt, this.world.now) === 0;
+    if (isPunctual && instance.open > 0) {
+      this.violations.add(`${machine.name} shut down with ${instance.open} requests open`);
+    }
     machine.die();
     if (this.#instances[slot] === instance) this.#instances[slot] = undefined;
   }
@@ -154,6 +156,7 @@ export class Fleet {
     }, (error) => void this.violations.add(`the handler rejects: ${error}`));
     exchange.answer = await Promise.race([answering, died(machine)]);
     instance.open--;
+    if (instance.open === 0) instance.onAnswered?.();
     this.open--;
     exchange.endStep = world.step;
     exchange.endAt = world.now;
@@ -256,11 +259,6 @@ export class Fleet {
       isDurable: true,
     });
     return { machine, service };
-  }
-
-  async #until(isSo: () => boolean, limitMs: number, machine: Node): Promise<void> {
-    const deadline = this.world.now + limitMs;
-    while (!isSo() && this.world.now < deadline && machine.alive) await this.world.sleep(10);
   }
 }
 
