@@ -1,7 +1,7 @@
-import { loadCode } from "./code.ts";
-import { withMutant } from "./mutant_code.ts";
+import { loadCode } from "./load_code.ts";
+import { withMutant } from "./with_mutant.ts";
 import { type Mutant, MUTANT_SEEDS } from "./mutants.ts";
-import { simulate } from "./simulation.ts";
+import { simulate } from "./simulate.ts";
 
 /** The seed that found a mutant, and the first violation. */
 export interface Kill {

@@ -30,6 +30,6 @@ export const REGRESSION_SEEDS: readonly { seed: number; found: string }[] = [
   },
   {
     seed: 10725,
-    found: "A machine that stood still read on in a generation that a replay had removed meanwhile",
+    found: "A node that stood still read on in a generation that a replay had removed meanwhile",
   },
 ];
