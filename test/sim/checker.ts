@@ -9,6 +9,7 @@ import {
   type KeyCommand,
   type ListOperation,
   nextCursor,
+  NOTHING_STORED,
 } from "./history.ts";
 import {
   type CommittedLine,
@@ -32,9 +33,6 @@ const IDEMPOTENT_CREATE_LIMIT_MS = CREATE_LIMIT_MS + 3_500 + READ_LIMIT_MS;
 
 /** The statuses that the operations of the workload may get. */
 const STATUSES = [200, 201, 304, 400, 401, 404, 422, 503];
-
-/** Error codes of 503 responses that promise that nothing was stored. */
-const NOTHING_STORED = ["store_unavailable", "overloaded", "shutting_down"];
 
 /**
  * Checks the history of all requests and commands against what the store really held. It knows the promises of

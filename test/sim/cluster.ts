@@ -2,13 +2,14 @@ import type { Service } from "../../src/service.ts";
 import type { Commit, Store } from "../../src/store/store.ts";
 import { assertDescribed } from "../support/assert_described.ts";
 import { type FaultProfile, NO_FAULTS } from "./fault_profile.ts";
-import type {
-  CommandOutcome,
-  Credentials,
-  Exchange,
-  History,
-  Operation,
-  ReceivedResponse,
+import {
+  type CommandOutcome,
+  type Credentials,
+  type Exchange,
+  type History,
+  NOTHING_STORED,
+  type Operation,
+  type ReceivedResponse,
 } from "./history.ts";
 import type { Code } from "./load_code.ts";
 import { ModelStore } from "./model_store.ts";
@@ -126,6 +127,7 @@ export class Cluster {
     if (instance.open === 0) instance.onAnswered?.();
     const isOver = new Promise<void>((resolve) => {
       const server = { shutdown: () => answered };
+      // A paused node receives the signal after its pause.
       node.deliver(() => this.#code.shutDown(service, server).then(resolve));
     });
     const startAt = this.simulation.now;
@@ -223,8 +225,8 @@ export class Cluster {
       try {
         return { outcome: "done", value: await run(service) };
       } catch (reason) {
-        const { code } = reason as { code?: string };
-        return { outcome: nothingStored(code) ? "failed" : "unclear", reason };
+        const { code = "" } = reason as { code?: string };
+        return { outcome: NOTHING_STORED.includes(code) ? "failed" : "unclear", reason };
       } finally {
         if (!isWithin) await service.appender.drain();
       }
@@ -276,10 +278,6 @@ export class Cluster {
 
 function died(node: Node): Promise<undefined> {
   return new Promise((resolve) => node.onDeath(() => resolve(undefined)));
-}
-
-function nothingStored(code: string | undefined): boolean {
-  return code === "store_unavailable" || code === "overloaded" || code === "shutting_down";
 }
 
 function requestOf(operation: Operation, credentials: Credentials): Request {

@@ -69,6 +69,9 @@ export interface Exchange {
  */
 export type CommandOutcome = "done" | "failed" | "unclear";
 
+/** Error codes that promise that nothing was stored. */
+export const NOTHING_STORED = ["store_unavailable", "overloaded", "shutting_down"];
+
 export interface KeyCommand {
   action: "issue" | "revoke" | "rotate";
   keyId?: string;

@@ -1,5 +1,4 @@
 /** The code under test: the real code or a mutant of it. */
-
 export type Code =
   & Pick<typeof import("../../src/service.ts"), "createService">
   & Pick<typeof import("../../src/shut_down.ts"), "shutDown">

@@ -1,4 +1,4 @@
-/** Faults put into the code on purpose. The simulator must find each of them. */
+/** Deliberate faults in the code. The simulator must find each of them. */
 
 export interface Mutant {
   name: string;

@@ -1,40 +1,41 @@
 /**
  * Simulates the service: one seed decides everything that happens, so a failure can be repeated exactly.
  *
- *     seed -> Simulation: virtual time, one queue of events, all randomness
- *               |
- *               v
- *     +- Cluster ------------------------------------------------------------+
- *     |                                                                      |
- *     |  Workload                 Node (clock, timers, ids)                  |
- *     |   clients   -- requests -> | the real service --+                    |
- *     |   operators -- commands -> | the real tools   --+-- StoreClient      |
- *     |      |                     ^                          |  ^           |
- *     |      |                     | kill, stop, pause,       |  | faults    |
- *     |      |                     | clock jump               |  | of calls  |
- *     |      |               injectFaults <- FaultProfile ----|--+           |
- *     |      |                     | outage                   v              |
- *     |      |                     +------------> SimulatedStore, ModelStore |
- *     |      | requests, responses,                           |              |
- *     |      v outcomes                                       v every commit |
- *     |   History -----------> Checker <------------------ Oracle            |
- *     +---------------------------|--------------------------|---------------+
- *                                 +------> Violations <------+
+ *     seed -> Simulation: simulated time, one queue of events, all randomness
+ *
+ *       Workload               Cluster of Nodes                 SimulatedStore
+ *     +-----------+ requests +------------------+             +----------------+
+ *     | clients   | -------> | the real service | StoreClient | ModelStore, an |
+ *     | operators | -------> | or a real tool   | ----------> | exact Deno KV  |
+ *     +-----------+ commands +------------------+             +----------------+
+ *           |                   ^ kill, stop,     ^ failed,      ^ outage   |
+ *           |                   | pause,          | lost or      |          |
+ *           |                   | clock jump      | late calls   |          |
+ *           |                   +-- FaultProfile -+--------------+          |
+ *           | requests,                                                     | every
+ *           v responses                                                     v commit
+ *        History ------------------> Checker <--------------------------- Oracle
+ *                                       |                                   |
+ *                                       +----------> Violations <-----------+
  *
  * - A node is one process. It runs an instance of the service, or one tool of an operator.
- * - The store is an exact model of Deno KV in memory, which all nodes share.
- * - The workload is the clients' requests and the operators' commands.
- * - A fault profile says which faults occur and how often: those of store calls, and those of whole nodes.
- * - The oracle sees every commit. It knows the true log, and checks the hash chain, the head and the projections.
- * - The checker compares the history with the oracle when all is over. For example: every acknowledged pet is
- *   in the log, once; every page existed at some moment of its request; no revoked key was accepted.
+ * - The store is shared by all nodes.
+ * - The workload is the requests of clients and the commands of operators.
+ * - A fault profile says which faults occur and how often.
+ * - The oracle sees every commit, so it knows the true log. It checks the hash chain, the head and the
+ *   projections.
+ * - At the end, the checker compares the history with the oracle. Examples: the log holds every acknowledged pet
+ *   exactly once; the store held every returned page at some moment of its request; the service never accepted
+ *   a revoked key.
  *
- * Each seed has one or two rounds of faults. Then the faults stop, and every instance must serve again without
- * an error. A shutdown is the one of `serve()`.
+ * A seed runs one or two rounds of faults. Then the faults stop, and every instance must serve every request.
+ * A shutdown runs the code of production, `shutDown()`.
  *
- * `deno task sim --seed N --trace` repeats a seed. The same seed gives the same history as long as neither the
- * service nor the simulator changes. A mutant is the service with one fault in its code (`mutants.ts`). The
- * simulator must find every mutant, which shows that its checks work: `deno task sim --mutants`.
+ * A failing seed prints its violations and its fault profile. `deno task sim --seed N --trace` repeats it, as
+ * long as neither the service nor the simulator changes.
+ *
+ * A mutant is the service with one deliberate fault in its code (`mutants.ts`). The simulator must find every
+ * mutant, which proves that its checks work: `deno task sim --mutants`.
  */
 
 import { Checker } from "./checker.ts";
