@@ -10,8 +10,8 @@ import {
 import type { Random } from "./random.ts";
 import { credentialsOf, PET_STATUSES, type Workload } from "./workload.ts";
 
-/** Range of the time that a client waits for a response before it retries, in milliseconds. */
-const RETRY_LIMIT_MS = { low: 200, high: 12_000 };
+/** Range of the time after which a client sends a request again, in milliseconds. */
+const RETRY_AFTER_MS = { low: 200, high: 12_000 };
 
 /** Runs a client that performs `count` actions in sequence. */
 export async function runClient(workload: Workload, name: string, count: number): Promise<void> {
@@ -117,7 +117,7 @@ class Client {
       const sent = this.#send(operation, credentials);
       if (random.chance(0.2)) void this.#send(operation, credentials);
       const timeout = this.#workload.cluster.simulation.sleep(
-        random.between(RETRY_LIMIT_MS.low, RETRY_LIMIT_MS.high),
+        random.between(RETRY_AFTER_MS.low, RETRY_AFTER_MS.high),
       );
       const exchange = await Promise.race([sent, timeout]);
       const status = exchange?.response?.status;

@@ -19,7 +19,7 @@ Runs the real service on simulated nodes and a simulated store. A seed decides t
   deno task sim --mutants                check that the simulator finds known faults in the code
 
 A failing seed prints its violations, its fault profiles and the command that repeats it.
-Exit codes: 0 no violation, 1 a violation or a mutant that was not found, 2 invalid arguments.
+Exit codes: 0 no violation, 1 a violation or a mutant that was not found, 2 it could not run.
 `;
 
 /** Number of seeds between two progress messages. */

@@ -22,14 +22,14 @@ export class Simulation {
   /** Number of events so far. An event with a smaller step happened earlier. */
   step = 0;
   /** Receives every trace line. */
-  readonly onTrace: ((line: string) => void) | undefined;
+  readonly #onTrace: ((line: string) => void) | undefined;
   #queue: ScheduledEvent[] = [];
   #order = 0;
   #digest = createHash("sha256");
 
   constructor(seed: number, onTrace?: (line: string) => void) {
     this.random = new Random(seed);
-    this.onTrace = onTrace;
+    this.#onTrace = onTrace;
   }
 
   /** Schedules `run` after a time in milliseconds. The returned function cancels it. */
@@ -47,7 +47,7 @@ export class Simulation {
   trace(text: string): void {
     const line = `${(this.now - SIMULATION_START_MS).toFixed(3)} #${this.step} ${text}`;
     this.#digest.update(`${line}\n`);
-    this.onTrace?.(line);
+    this.#onTrace?.(line);
   }
 
   /** The hash of the history. Call it once, at the end. */
