@@ -54,7 +54,7 @@ async function runSeed(seed: number, isTraced = false): Promise<boolean> {
   const result = await simulate(await loadCode(), seed, onTrace);
   const { violations, requests, events, steps, digest } = result;
   if (violations.length > 0) console.log(failureReport(result));
-  console.log(`${requests} requests, ${events} events, ${steps} steps, history ${digest}`);
+  console.log(`${requests} requests, ${events} events, ${steps} steps, trace ${digest}`);
   return violations.length === 0;
 }
 

@@ -66,7 +66,7 @@ export interface SimulationResult {
   /** Number of instances of the service. */
   instances: number;
   faultProfiles: readonly FaultProfile[];
-  /** Hash of the whole history. It is the same for every run of the seed on the same code. */
+  /** Hash of the trace. It is the same for every run of the seed on the same code. */
   digest: string;
   requests: number;
   acknowledged: number;

@@ -15,15 +15,15 @@ async function assertNoViolation(seed: number): Promise<void> {
   assertEquals(violations, [], `deno task sim --seed ${seed}`);
 }
 
-Deno.test("simulate() gives the same history for the same seed, and another for another seed", async () => {
+Deno.test("simulate() gives the same trace for the same seed, and another for another seed", async () => {
   const code = await loadCode();
-  const histories = [];
+  const traces = [];
   for (const seed of [7, 7, 8]) {
     const lines: string[] = [];
     const { digest } = await simulate(code, seed, (line) => lines.push(line));
-    histories.push({ digest, lines });
+    traces.push({ digest, lines });
   }
-  const [first, repeated, other] = histories;
+  const [first, repeated, other] = traces;
   assertEquals(first, repeated);
   assertNotEquals(first.digest, other.digest);
 });

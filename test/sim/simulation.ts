@@ -43,14 +43,14 @@ export class Simulation {
     return new Promise((resolve) => this.after(ms, resolve));
   }
 
-  /** Adds a line to the history, which must be the same for every run of the seed. */
+  /** Adds a line to the trace, which must be the same for every run of the seed. */
   trace(text: string): void {
     const line = `${(this.now - SIMULATION_START_MS).toFixed(3)} #${this.step} ${text}`;
     this.#digest.update(`${line}\n`);
     this.#onTrace?.(line);
   }
 
-  /** The hash of the history. Call it once, at the end. */
+  /** The hash of the trace. Call it once, at the end. */
   digest(): string {
     return this.#digest.digest("hex");
   }
