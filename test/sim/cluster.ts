@@ -187,15 +187,15 @@ export class Cluster {
   /** Runs a tool on a node of its own, through a RetryingStore. */
   async retryingCommand<T>(
     name: string,
-    run: (parts: { store: Store; runtime: Node }) => Promise<T>,
+    run: (deps: { store: Store; runtime: Node }) => Promise<T>,
     { diesAfterMs, pause, store: simulatedStore = this.store }: RetryingCommandOptions = {},
   ): Promise<CommandResult<T>> {
     const node = this.#createNode(name);
     this.simulation.trace(`${name} starts on ${node.name}`);
     if (diesAfterMs !== undefined) this.simulation.after(diesAfterMs, () => node.die());
     if (pause !== undefined) this.simulation.after(pause.afterMs, () => node.pause(pause.ms));
-    const bounded = new this.#code.BoundedStore(new StoreClient(simulatedStore, node), node);
-    const store = new this.#code.RetryingStore(bounded, node);
+    const boundedStore = new this.#code.BoundedStore(new StoreClient(simulatedStore, node), node);
+    const store = new this.#code.RetryingStore(boundedStore, node);
     const running = run({ store, runtime: node }).then(
       (value): CommandResult<T> => ({ outcome: "done", value }),
       (reason): CommandResult<T> => ({ outcome: "unclear", reason }),
