@@ -1,4 +1,5 @@
 import type { ServiceConfig } from "./config.ts";
+import { acceptLog } from "./log/accept_store.ts";
 import { ForeignStoreError } from "./log/head.ts";
 import { reasonOf } from "./runtime/logger.ts";
 import { reportCrashes } from "./runtime/report_crashes.ts";
@@ -23,7 +24,7 @@ export async function serve(
   const report = stderrLogger;
   reportCrashes(report);
   const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
-  const store = await openStoreOrWait(config.kvPath, onRefused);
+  const store = await openStoreOrWait(config.kvPath, acceptLog, onRefused);
   const service = createService({
     store,
     runtime,

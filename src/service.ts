@@ -12,7 +12,7 @@ import { project } from "./projections/project.ts";
 import { KeyReader } from "./projections/key_reader.ts";
 import { PetReader } from "./projections/pet_reader.ts";
 import type { Logger } from "./runtime/logger.ts";
-import { BoundedStore } from "./store/bounded_store.ts";
+import { ResilientStore } from "./store/resilient_store.ts";
 import type { Store } from "./store/store.ts";
 import type { Telemetry } from "./telemetry/telemetry.ts";
 
@@ -49,8 +49,8 @@ export interface ServiceOptions {
 
 export function createService(parts: ServiceOptions): Service {
   const { runtime, report, addresses = {}, corsOrigins = [], isDurable = false, telemetry } = parts;
-  const bounded = new BoundedStore(parts.store, runtime, report);
-  const store = telemetry?.store(bounded) ?? bounded;
+  const resilient = new ResilientStore(parts.store, runtime, report);
+  const store = telemetry?.store(resilient) ?? resilient;
   const heads = new (telemetry?.HeadReader ?? HeadReader)(store, runtime, report);
   const keys = new (telemetry?.KeyReader ?? KeyReader)(store, runtime);
   const pets = new (telemetry?.PetReader ?? PetReader)(store);
@@ -62,7 +62,7 @@ export function createService(parts: ServiceOptions): Service {
     runtime,
     report,
     committed: (records) => pets.cache(records),
-    watch: telemetry?.watch,
+    observer: telemetry?.watch,
   });
   telemetry?.observe({ appender, heads });
   const bodyCancellation = new BodyCancellation();

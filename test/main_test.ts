@@ -9,7 +9,7 @@ import { TempStore } from "./support/temp_store.ts";
 const ignore = !permitted("env", "net", "read", "run", "write");
 
 Deno.test({
-  name: "start: serves with the permissions that its task gives it, and ends with 0 when told to",
+  name: "start: serves with the permissions of its task, and exits 0 on SIGTERM",
   ignore,
   async fn() {
     await using temp = await TempStore.make();
@@ -80,7 +80,7 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
 }
 
 Deno.test({
-  name: "start: a setting that cannot be used is one line that names it, and a non-zero exit",
+  name: "start: a setting that is not valid exits 1 with one line that names it",
   ignore,
   async fn() {
     const cases: [env: Record<string, string>, line: RegExp][] = [
@@ -103,7 +103,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "start: a port in use is one line that says so, and a non-zero exit",
+  name: "start: a port in use exits 1 with one line that says so",
   ignore,
   async fn() {
     using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
@@ -117,7 +117,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "start: a path that can be no store is one line that says why, and a non-zero exit",
+  name: "start: a path that cannot be a store exits 1 with one line that says why",
   ignore,
   async fn() {
     await using folder = await tempFolder();
@@ -137,7 +137,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "start: the database of another program is refused, and left as it was to the byte",
+  name: "start: the database of another program is refused, and not one byte of it changes",
   ignore,
   async fn() {
     await using folder = await tempFolder();
@@ -151,7 +151,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "start: a store that was cut off is refused, and left as it was to the byte",
+  name: "start: a store that was cut off is refused, and not one byte of it changes",
   ignore,
   async fn() {
     await using folder = await tempFolder();
@@ -183,7 +183,7 @@ Deno.test({
     );
     await writeKv(withOther, ["head"], "of a list");
     await assertRefuses(
-      refusalOf(withOther, "The head record is none of Animal Store's"),
+      refusalOf(withOther, "The head record is not one of Animal Store"),
       withOther,
     );
   },

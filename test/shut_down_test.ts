@@ -1,5 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { APPEND_LIMIT_MS, type Command } from "../src/append/appender.ts";
+import { APPEND_LIMIT_MS } from "../src/append/appender.ts";
+import type { Command } from "../src/append/command.ts";
 import type { Service } from "../src/service.ts";
 import { ServiceError } from "../src/service_error.ts";
 import { shutDown, SHUTDOWN_MS } from "../src/shut_down.ts";

@@ -20,7 +20,9 @@ import {
 import type { RequestHandler } from "../http/handler.ts";
 import { requestTarget } from "../http/request_target.ts";
 import type { RefusalReason } from "../http/refused_credentials.ts";
-import { Appender, type AppendObserver, type Command } from "../append/appender.ts";
+import type { AppendObserver } from "../append/append_observer.ts";
+import { Appender } from "../append/appender.ts";
+import type { Command } from "../append/command.ts";
 import { HeadReader } from "../log/head_reader.ts";
 import { KeyReader } from "../projections/key_reader.ts";
 import { type PageQuery, PetReader } from "../projections/pet_reader.ts";

@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { type EventBody, type EventMetadata, OPERATOR } from "../../events/event.ts";
-import { Appender, type AppendObserver } from "../../src/append/appender.ts";
+import type { AppendObserver } from "../../src/append/append_observer.ts";
+import { Appender } from "../../src/append/appender.ts";
 import { HeadReader } from "../../src/log/head_reader.ts";
 import { project } from "../../src/projections/project.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
@@ -46,7 +47,7 @@ function appenderOn(store: Store, runtime: FakeRuntime, watch?: AppendObserver):
     heads,
     project,
     runtime,
-    watch,
+    observer: watch,
     report: () => {},
     committed: () => {},
   });

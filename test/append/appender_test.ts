@@ -5,7 +5,8 @@ import { audit } from "../../src/maintenance/audit.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
 import { ServiceError } from "../../src/service_error.ts";
-import { APPEND_LIMIT_MS, type Command, QUEUE_LIMIT } from "../../src/append/appender.ts";
+import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "../../src/append/appender.ts";
+import type { Command } from "../../src/append/command.ts";
 import { encodeHead, type Head, readHead } from "../../src/log/head.ts";
 import { readLog } from "../../src/log/read_log.ts";
 import { createService, type Service } from "../../src/service.ts";
@@ -281,7 +282,7 @@ Deno.test("append() says store_unavailable past the limit where others were alwa
   assert(!text.includes("Max"));
 });
 
-Deno.test("append() claims the head when others were faster six times, and writes nothing else by that", async () => {
+Deno.test("append() touches the head after six conflicts in a row, and writes nothing else then", async () => {
   await using opened = await open();
   const { service, store, openOther } = opened;
   const other = openOther();
@@ -290,15 +291,15 @@ Deno.test("append() claims the head when others were faster six times, and write
     return await land();
   };
   store.script.push(...Array(6).fill(isBeaten));
-  let claimed: Head | undefined;
+  let touched: Head | undefined;
   store.script.push(async (land) => {
-    claimed = (await readHead(service.store)).head;
+    touched = (await readHead(service.store)).head;
     return await land();
   });
   const response = await inTime(service.runtime, service.add({ name: "Max", categoryId: 2 }));
   assertEquals((await response.json()).id, 7);
   assertEquals(store.commits.length, 8);
-  const value = encodeHead(claimed!);
+  const value = encodeHead(touched!);
   assertEquals(store.commits[6].mutations, [{ type: "set", key: HEAD_KEY, value }]);
   await assertSound(service, 7);
 });

@@ -8,6 +8,7 @@
 import { EXIT, runTool } from "../../scripts/cli/run_tool.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { createService } from "../../src/service.ts";
+import { acceptLog } from "../../src/log/accept_store.ts";
 import { openStore } from "../../src/store/open_store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
@@ -161,7 +162,7 @@ async function countCommits(store: Store, waiting: number, ms: number) {
 }
 
 async function withStore<T>(path: string, use: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore(path, { create: true });
+  const store = await openStore(path, { create: true, accept: acceptLog });
   try {
     return await use(store);
   } finally {

@@ -70,7 +70,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "the TypeScript client meets an Error as its code and message",
+  name: "the TypeScript client throws the code and the message of an Error",
   ignore: !permitted("net"),
   fn: () =>
     withClient(async (client) => {

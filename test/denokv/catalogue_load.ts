@@ -11,6 +11,7 @@ import { revokeKey } from "../../src/commands/revoke_key.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import { readLog } from "../../src/log/read_log.ts";
 import { createService, type Service } from "../../src/service.ts";
+import { acceptLog } from "../../src/log/accept_store.ts";
 import { openStore } from "../../src/store/open_store.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
@@ -58,7 +59,7 @@ type Outcome = { response: Response; text: string } | undefined;
 /** An operator at a terminal, as the tools are: on the store itself, past every instance. */
 export async function openOperator(server: DenokvServer): Promise<Service & Disposable> {
   Deno.env.set("DENO_KV_ACCESS_TOKEN", server.token);
-  const store = await openStore(server.address, { create: true });
+  const store = await openStore(server.address, { create: true, accept: acceptLog });
   const parts = { store, runtime: systemRuntime, report: () => {}, appendLimitMs: 10_000 };
   const service = createService(parts);
   return { ...service, [Symbol.dispose]: () => service.store.close() };

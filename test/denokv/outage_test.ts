@@ -1,6 +1,7 @@
 import { assertEquals, assertGreater, assertLess, assertMatch } from "@std/assert";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { createService } from "../../src/service.ts";
+import { acceptLog } from "../../src/log/accept_store.ts";
 import { openStore } from "../../src/store/open_store.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { runTask } from "../support/run_task.ts";
@@ -193,7 +194,7 @@ function startService(
 
 async function issueKeyAt(server: DenokvServer): Promise<string> {
   Deno.env.set("DENO_KV_ACCESS_TOKEN", server.token);
-  const store = await openStore(server.address, { create: true });
+  const store = await openStore(server.address, { create: true, accept: acceptLog });
   const service = createService({ store, runtime: systemRuntime, report: () => {} });
   const { token } = await issueKey(service, { label: "test" });
   service.store.close();

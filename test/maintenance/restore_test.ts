@@ -9,8 +9,9 @@ import {
   StoreNotFreeError,
   verifyExport,
 } from "../../src/maintenance/restore.ts";
-import { decodeRestoreMark } from "../../src/log/restore_mark.ts";
-import { HEAD_KEY, isRestoreMark, logKey } from "../../src/keyspace.ts";
+import { decodeHeadRecord } from "../../src/log/head.ts";
+import type { RestoreMark } from "../../src/log/restore_mark.ts";
+import { HEAD_KEY, logKey } from "../../src/keyspace.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { Commit, Store } from "../../src/store/store.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
@@ -151,7 +152,11 @@ Deno.test("restore() accepts histories that look impossible and are not", async 
 Deno.test("restore() refuses a store that is not empty, and leaves it as it was", async () => {
   await using service = await openTestService();
   const before = await recordsOf(service.store);
-  await assertRejects(() => restore(service, exportOf(LINES)), StoreNotFreeError, "a log already");
+  await assertRejects(
+    () => restore(service, exportOf(LINES)),
+    StoreNotFreeError,
+    "already holds a log",
+  );
   assertEquals(await recordsOf(service.store), before);
 
   using foreign = await openStore();
@@ -178,7 +183,7 @@ Deno.test("restore() that is killed at any commit leaves no log to be served, an
       break;
     }
     if (number > 1) {
-      assert(isRestoreMark((await store.get(HEAD_KEY))?.value));
+      assert(await readMark(store) !== undefined);
       await assertRejects(() => readHead(store), ServiceError, "A log is being restored");
       const other = exportOf(sampleLog(30));
       await assertRejects(
@@ -230,7 +235,7 @@ Deno.test("restore() that was killed is taken up after the events that its mark 
   for (let number = 2; number < commits; number += 2) {
     using store = await openStore();
     await restoreKilledAt(store, number);
-    const mark = decodeRestoreMark((await store.get(HEAD_KEY))!.value as string)!;
+    const mark = (await readMark(store))!;
     counts.add(mark.restored);
     const rest = await restoreKilledAt(store, Infinity);
     assert(mark.restored === 0 || rest < commits, "what the mark counts is not written again");
@@ -289,7 +294,7 @@ Deno.test("restore() does not go on after lines of another export", async () => 
   // It is put in the place of the first one when that was verified.
   const other = exportOf(sampleLog(5_000, { since: 1 }));
   await assertRejects(() => restoreVerified(parts, other, head), ExportRefusedError, "changed");
-  assert(decodeRestoreMark((await store.get(HEAD_KEY))!.value as string)!.restored > 0);
+  assert((await readMark(store))!.restored > 0);
   await assertRejects(
     () => restore(parts, exportOf(lines)),
     StoreNotFreeError,
@@ -339,3 +344,8 @@ Deno.test("restore() stops where another writes to the store meanwhile", async (
   );
   assertEquals(await recordsOf(store), [[["head"], value], [["log", 1], "theirs"]]);
 });
+
+async function readMark(store: Store): Promise<RestoreMark | undefined> {
+  const record = decodeHeadRecord((await store.get(HEAD_KEY))?.value);
+  return record.kind === "restore_mark" ? record.mark : undefined;
+}

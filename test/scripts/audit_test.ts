@@ -9,7 +9,7 @@ import { TempStore } from "../support/temp_store.ts";
 const ignore = !permitted("run", "read", "write", "env", "net");
 
 Deno.test({
-  name: "audit: a sound store exits 0, and its report in JSON has what a checkpoint is made of",
+  name: "audit: a sound store exits 0, and the JSON report has the members of a checkpoint",
   ignore,
   fn: () =>
     withSampleFile(async ({ kvPath }) => {
@@ -35,7 +35,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "audit: a store that is not sound exits 1 and is told in words and in JSON",
+  name: "audit: a store that is not sound exits 1, and both reports name the faults",
   ignore,
   fn: () =>
     withSampleFile(async ({ kvPath }) => {
@@ -56,7 +56,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "audit: a record that is set to expire is a fault; a store that does not tell is noted",
+  name:
+    "audit: a record that is set to expire is a fault; a store that does not expose this is noted",
   ignore,
   fn: () =>
     withSampleFile(async ({ kvPath, store }) => {
@@ -76,7 +77,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "audit: what cannot be audited exits 2 with one line of reason",
+  name: "audit: an audit that cannot run exits 2 with one line that says why",
   ignore,
   fn: () =>
     withSampleFile(async ({ folder, kvPath }) => {
@@ -99,7 +100,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "audit: a checkpoint is made, proved and replaced, and kept where the log was cut",
+  name: "audit: a sound log replaces the checkpoint, and a log that was cut off does not",
   ignore,
   fn: () =>
     withSampleFile(async ({ folder, kvPath, lines }) => {
@@ -156,7 +157,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "audit works although a setting of the service cannot be used",
+  name: "audit works if a setting of the service is not valid",
   ignore: !permitted("run", "read", "write", "env"),
   async fn() {
     await using temp = await TempStore.make();

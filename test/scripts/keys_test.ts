@@ -16,7 +16,7 @@ async function withKeys(
 }
 
 Deno.test({
-  name: "keys: issue, rotate, list and revoke print the key alone and end with the code that fits",
+  name: "keys: issue and rotate print only the key, and list and revoke show its state",
   ignore,
   fn: () =>
     withKeys(async (keys) => {
@@ -28,7 +28,7 @@ Deno.test({
       const rotated = await keys("rotate", id, "--overlap", "2h");
       assertEquals(rotated.code, 0, rotated.stderr);
       assertMatch(rotated.stdout, TOKEN_LINE);
-      assertMatch(rotated.stderr, new RegExp(`^Key ${id} \\(the shop\\) lives until `));
+      assertMatch(rotated.stderr, new RegExp(`^Key ${id} \\(the shop\\) stays valid until `));
 
       const { stdout } = await keys("list", "--json");
       const [old, successor, ...others] = JSON.parse(stdout);
@@ -43,24 +43,24 @@ Deno.test({
       assertMatch(again.stderr, /^error: Key \w+ was rotated already and is refused from /);
 
       assertEquals((await keys("revoke", id)).stderr, `Revoked key ${id} (the shop).\n`);
-      assertMatch((await keys("revoke", id)).stderr, /was revoked already/);
+      assertMatch((await keys("revoke", id)).stderr, /was already revoked/);
       const table = await keys("list");
       assertMatch(table.stdout, new RegExp(`^ID .*\n${id}  revoked .*\n${successor.id}  live `));
     }),
 });
 
 Deno.test({
-  name: "keys: what cannot be done ends with 1 or 2 and one line that says why, and prints no key",
+  name: "keys: a command that fails exits 1 or 2 with one line that says why, and prints no key",
   ignore,
   fn: () =>
     withKeys(async (keys) => {
       const cases: [string[], number, RegExp][] = [
         [["list"], 2, /^error: Cannot open the store .*: there is no such file\n$/],
-        [["issue"], 2, /^error: --label is needed/],
+        [["issue"], 2, /^error: --label is required/],
         [
           ["issue", "--label", "x", "--overlap", "1h"],
           2,
-          /^error: --overlap does not go with issue/,
+          /^error: --overlap cannot be used with issue/,
         ],
         [["rotate"], 2, /^error: rotate needs the id of a key/],
         [["rotate", "A", "B"], 2, /^error: Unexpected argument "B"/],

@@ -14,7 +14,7 @@ Deno.test({
     withSampleFile(async ({ kvPath }) => {
       const sound = await runTask(["replay", "--dry-run"], { kvPath });
       assertEquals(sound.code, 0);
-      assertMatch(sound.stderr, /The projections were as the log says\.\n$/);
+      assertMatch(sound.stderr, /The projections matched the log\.\n$/);
       const [missing, altered] = [5, 7].map((id) => projectionKey(1, petKey(id)));
       await changeFile(kvPath, [
         { type: "delete", key: missing },
@@ -36,7 +36,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "replay: a log that is not sound exits 1, and the old projections are served on",
+  name: "replay: a log that is not sound exits 1, and the service keeps the old projections",
   ignore,
   fn: () =>
     withSampleFile(async ({ kvPath }) => {
@@ -50,7 +50,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "replay: two at once on one store, and the second says so and stops",
+  name: "replay: a second replay on one store says that another is running, and exits",
   ignore,
   fn: () =>
     withSampleFile(async ({ kvPath }) => {
@@ -66,7 +66,7 @@ Deno.test({
 
 Deno.test({
   name:
-    "replay: clients of two processes see no failure, no short list and nothing stale, also when one is killed",
+    "replay: clients of two services see no failure, no short list and no stale read, even if a replay is killed",
   ignore,
   fn: () =>
     withSampleFile(async ({ folder }) => {

@@ -39,7 +39,7 @@ async function answersOf(kvPath: string, tokens: string[]): Promise<unknown[]> {
 
 Deno.test({
   name:
-    "restore: an export gives the same log, the same answers to the same keys, and a sound store",
+    "restore: the copy has the same log, gives the same responses to the same keys, and is sound",
   ignore,
   fn: () =>
     withFolder(async (folder) => {
@@ -88,7 +88,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "restore: - reads standard input, and what is refused leaves no store behind",
+  name: "restore: - reads standard input, and a refused export creates no store",
   ignore,
   fn: () =>
     withFolder(async (folder) => {
@@ -109,21 +109,21 @@ Deno.test({
       assertEquals(await done(["log"], kvPath), new TextDecoder().decode(linesToBytes(lines)));
       const again = await runTask(["restore", "-"], { kvPath, stdin: linesToBytes(lines) });
       assertEquals([again.code, again.stdout], [2, ""]);
-      assertMatch(again.stderr, /^error: The store holds a log already/m);
+      assertMatch(again.stderr, /^error: The store already holds a log/m);
     }),
 });
 
 Deno.test({
-  name: "restore: what it cannot use ends with 2 and says why",
+  name: "restore: an export or a store that cannot be used exits 2 and says why",
   ignore,
   fn: () =>
     withFolder(async (folder) => {
       const kvPath = `${folder}/pets.sqlite3`;
       const cases: [string[], string, RegExp][] = [
-        [["restore"], kvPath, /The name of an export is needed/],
+        [["restore"], kvPath, /An export is required/],
         [["restore", "a", "b"], kvPath, /Unexpected argument "b"/],
         [["restore", `${folder}/none`], kvPath, /No such file/],
-        [["restore", "-"], ":memory:", /KV_PATH must name a store that outlives/],
+        [["restore", "-"], ":memory:", /KV_PATH must not be :memory:/],
       ];
       for (const [args, path, words] of cases) {
         const { code, stdout, stderr } = await runTask(args, { kvPath: path });
@@ -134,8 +134,7 @@ Deno.test({
 });
 
 Deno.test({
-  name:
-    "restore: a store with half a log is refused by everything but the restore that completes it",
+  name: "restore: only the restore itself accepts a store with half a log",
   ignore,
   fn: () =>
     withFolder(async (folder) => {
@@ -157,7 +156,7 @@ Deno.test({
       const outcomes = await Promise.all(tasks.map((args) => runTask(args, { kvPath })));
       const told = (outcome: Outcome) =>
         outcome.code !== 0 && outcome.stdout === "" &&
-        /a restore into it is under way or was broken off/.test(outcome.stderr);
+        /a restore into it is under way or was interrupted/.test(outcome.stderr);
       for (const [index, outcome] of outcomes.entries()) {
         assert(told(outcome), `${tasks[index].join(" ")}: ${JSON.stringify(outcome)}`);
       }

@@ -194,8 +194,9 @@ export class Cluster {
     this.simulation.trace(`${name} starts on ${node.name}`);
     if (diesAfterMs !== undefined) this.simulation.after(diesAfterMs, () => node.die());
     if (pause !== undefined) this.simulation.after(pause.afterMs, () => node.pause(pause.ms));
-    const boundedStore = new this.#code.BoundedStore(new StoreClient(simulatedStore, node), node);
-    const store = new this.#code.RetryingStore(boundedStore, node);
+    const client = new StoreClient(simulatedStore, node, this.#code);
+    const resilientStore = new this.#code.ResilientStore(client, node);
+    const store = new this.#code.RetryingStore(resilientStore, node);
     const running = run({ store, runtime: node }).then(
       (value): CommandResult<T> => ({ outcome: "done", value }),
       (reason): CommandResult<T> => ({ outcome: "unclear", reason }),
@@ -266,7 +267,7 @@ export class Cluster {
   #startService(role: string) {
     const node = this.#createNode(role);
     const service = this.#code.createService({
-      store: new StoreClient(this.store, node),
+      store: new StoreClient(this.store, node, this.#code),
       runtime: node,
       report: (level, event, details) =>
         this.simulation.trace(`${node.name} ${level} ${event} ${JSON.stringify(details ?? {})}`),

@@ -10,8 +10,9 @@ export type Code =
   & Pick<typeof import("../../src/maintenance/replay.ts"), "replay">
   & Pick<typeof import("../../src/maintenance/restore.ts"), "restore" | "verifyExport">
   & Pick<typeof import("../../src/maintenance/audit.ts"), "audit">
-  & Pick<typeof import("../../src/store/bounded_store.ts"), "BoundedStore">
-  & Pick<typeof import("../../src/store/retrying_store.ts"), "RetryingStore">;
+  & Pick<typeof import("../../src/store/resilient_store.ts"), "ResilientStore">
+  & Pick<typeof import("../../src/store/retrying_store.ts"), "RetryingStore">
+  & Pick<typeof import("../../src/store/store_errors.ts"), "NotAttemptedError">;
 
 const MODULES = [
   "src/service.ts",
@@ -24,8 +25,9 @@ const MODULES = [
   "src/maintenance/replay.ts",
   "src/maintenance/restore.ts",
   "src/maintenance/audit.ts",
-  "src/store/bounded_store.ts",
+  "src/store/resilient_store.ts",
   "src/store/retrying_store.ts",
+  "src/store/store_errors.ts",
 ];
 
 /** Loads the service below a folder. The URL of the folder must end in a slash. */

@@ -14,11 +14,15 @@ export interface Mutant {
 export const MUTANT_SEEDS = 5_000;
 
 const APPENDER = "src/append/appender.ts";
+const BATCH = "src/append/batch.ts";
+const BATCH_PLANNER = "src/append/batch_planner.ts";
+const PLANNED_APPEND = "src/append/planned_append.ts";
 const HEAD_READER = "src/log/head_reader.ts";
 const KEY_READER = "src/projections/key_reader.ts";
 const PET_READER = "src/projections/pet_reader.ts";
 const PROJECT = "src/projections/project.ts";
-const BOUNDED_STORE = "src/store/bounded_store.ts";
+const CIRCUIT_BREAKER = "src/store/circuit_breaker.ts";
+const RESILIENT_STORE = "src/store/resilient_store.ts";
 const CREATE_PET = "src/commands/create_pet.ts";
 const REPLAY = "src/maintenance/replay.ts";
 const REPLAY_LEASE = "src/maintenance/replay_lease.ts";
@@ -26,15 +30,15 @@ const REPLAY_LEASE = "src/maintenance/replay_lease.ts";
 export const MUTANTS: Mutant[] = [
   {
     name: "a commit does not check the head",
-    file: APPENDER,
-    edits: [["[{ key: HEAD_KEY, versionstamp: base.versionstamp }];", "[];"]],
+    file: BATCH,
+    edits: [["[{ key: HEAD_KEY, versionstamp: this.base.versionstamp }]", "[]"]],
   },
   {
     name: "an unclear commit counts as lost without a read-back",
-    file: APPENDER,
+    file: "src/store/commit_until_known.ts",
     edits: [[
-      "switch (await this.#outcomeOf(attempt)) {",
-      'switch (await heads.read().then(() => "lost")) {',
+      "if (versionstamp !== guarded.guard) {",
+      'if (true) {\n          return { state: "lost" };',
     ]],
   },
   {
@@ -46,35 +50,32 @@ export const MUTANTS: Mutant[] = [
     name: "a commit that landed is appended again",
     file: APPENDER,
     edits: [[
-      'case "landed":\n            this.#acknowledge(attempt);',
-      'case "landed":\n            this.#waitAgain(attempt);',
+      'case "landed":\n        this.#acknowledge(batch);',
+      'case "landed":\n        this.#requeue(batch);',
     ]],
   },
   {
     name: "a lost commit is acknowledged",
     file: APPENDER,
-    edits: [['case "lost":', 'case "lost":\n            this.#acknowledge(attempt);']],
+    edits: [['case "lost":', 'case "lost":\n        this.#acknowledge(batch);']],
   },
   {
     name: "commands are acknowledged before the commit",
     file: APPENDER,
     edits: [[
-      "for (const { pending } of attempt.members) pending.unclear = true;",
-      "this.#acknowledge(attempt);",
+      "for (const { queued } of members) queued.mayHaveLanded = true;",
+      "this.#acknowledge(batch);",
     ]],
   },
   {
     name: "an unclear outcome is reported as nothing stored",
-    file: APPENDER,
-    edits: [["return unclear\n", "return false\n"]],
+    file: "src/append/queued_command.ts",
+    edits: [["this.mayHaveLanded\n", "false\n"]],
   },
   {
     name: "a command is not marked as unclear before its commit",
     file: APPENDER,
-    edits: [[
-      "for (const { pending } of attempt.members) pending.unclear = true;",
-      "",
-    ]],
+    edits: [["for (const { queued } of members) queued.mayHaveLanded = true;", ""]],
   },
   {
     name: "the append deadline is checked too late",
@@ -88,42 +89,39 @@ export const MUTANTS: Mutant[] = [
     file: APPENDER,
     edits: [
       ["runtime.monotonicNow() + this.#limitMs", "runtime.now() + this.#limitMs"],
-      ["const now = this.#parts.runtime.monotonicNow();", "const now = this.#parts.runtime.now();"],
+      ["rejectOverdue(runtime.monotonicNow(),", "rejectOverdue(runtime.now(),"],
     ],
   },
   {
     name: "a command is not prepared again after the head changed",
-    file: APPENDER,
-    edits: [["pending.preparedEpoch === this.#headEpoch", "pending.preparedEpoch !== -1"]],
+    file: BATCH_PLANNER,
+    edits: [["queued.preparedEpoch === this.#epoch", "queued.preparedEpoch !== -1"]],
   },
   {
     name: "a plan for one head is used on another head",
-    file: APPENDER,
+    file: BATCH_PLANNER,
     edits: [["if (plan?.head === head) return plan;", "if (plan !== undefined) return plan;"]],
   },
   {
     name: "a key event does not start a new head epoch",
     isRare: true,
-    file: APPENDER,
-    edits: [["if (!keysMoved) this.#epochHead", "this.#epochHead"]],
+    file: BATCH_PLANNER,
+    edits: [["if (!batch.changesKeys) this.#epochHead", "this.#epochHead"]],
   },
   {
     name: "a pet is created after a key event within one commit",
     isRare: true,
-    file: APPENDER,
-    edits: [["(size.exceedsLimits || keysMoved)", "size.exceedsLimits"]],
+    file: BATCH,
+    edits: [["!this.#size.exceedsLimits && !this.changesKeys", "!this.#size.exceedsLimits"]],
   },
   {
     name: "a settled command is still appended",
-    file: APPENDER,
-    edits: [
-      [".filter((pending) => !pending.settled);", ";"],
-      ["      if (pending.settled) continue;\n", ""],
-    ],
+    file: BATCH_PLANNER,
+    edits: [["      if (queued.isSettled) continue;\n", ""]],
   },
   {
     name: "a revocation does not move the key position of the head",
-    file: APPENDER,
+    file: PLANNED_APPEND,
     edits: [[
       'case "ApiKeyIssued":\n    case "ApiKeyRevoked":\n      next',
       'case "ApiKeyRevoked":\n      return next;\n    case "ApiKeyIssued":\n      next',
@@ -132,10 +130,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: "a lost commit is not retried",
     file: APPENDER,
-    edits: [[
-      "this.#waiting.unshift(...members.map(({ pending }) => pending));",
-      "",
-    ]],
+    edits: [["this.#queue.putFirst(members.map(({ queued }) => queued));", ""]],
   },
   {
     name: "a request joins a head read that is already in flight",
@@ -293,18 +288,18 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: "a store call has no time limit",
-    file: BOUNDED_STORE,
+    file: RESILIENT_STORE,
     edits: [["STORE_CALL_LIMIT_MS = 2_000", "STORE_CALL_LIMIT_MS = 2_000_000"]],
   },
   {
     name: "a commit that timed out counts as not attempted",
-    file: BOUNDED_STORE,
-    edits: [["isMade ? new ServiceError", "false ? new ServiceError"]],
+    file: RESILIENT_STORE,
+    edits: [["throw isMade\n", "throw false\n"]],
   },
   {
     name: "a store that was unavailable stays unavailable",
-    file: BOUNDED_STORE,
-    edits: [['    this.#state = "answering";\n', ""]],
+    file: CIRCUIT_BREAKER,
+    edits: [['      this.#enter("closed");\n', ""]],
   },
   {
     name: "an update of the cached newest pets of a status misses one",
@@ -313,12 +308,12 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: "a command that produced no events on a stale head is not requeued",
-    file: APPENDER,
-    edits: [["if (pending.wasRequeued && isBaseInTime) return false;", "return false;"]],
+    file: BATCH_PLANNER,
+    edits: [["if (queued.wasRepeated && isBaseFresh) return false;", "return false;"]],
   },
   {
     name: "events are projected into only one generation during a replay",
-    file: APPENDER,
+    file: PLANNED_APPEND,
     edits: [[
       "for (const generation of generations) {",
       "for (const generation of generations.slice(0, 1)) {",
@@ -361,7 +356,7 @@ export const MUTANTS: Mutant[] = [
     name: "a replay writes without checking its lease",
     isRare: true,
     file: REPLAY_LEASE,
-    edits: [["checks: [mine, ...checks]", "checks"]],
+    edits: [["checks: [{ key: REPLAY_KEY, versionstamp: guard }, ...checks]", "checks"]],
   },
   {
     name: "a restore counts lines before they are committed",

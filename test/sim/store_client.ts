@@ -1,5 +1,6 @@
 import type { Commit, ListOptions, Store, StoreEntry } from "../../src/store/store.ts";
 import { type CommitFault, LATE_MS, type ReadFault } from "./fault_profile.ts";
+import type { Code } from "./load_code.ts";
 import type { Node } from "./node.ts";
 import type { Random } from "./random.ts";
 import type { SimulatedStore } from "./simulated_store.ts";
@@ -11,14 +12,16 @@ const SLOW_MS = 4_000;
 export class StoreClient implements Store {
   readonly #store: SimulatedStore;
   readonly #node: Node;
+  readonly #code: Pick<Code, "NotAttemptedError">;
   readonly #random: Random;
   #isClosed = false;
   /** The functions that reject the calls in flight. */
   #inFlight = new Set<(reason: Error) => void>();
 
-  constructor(store: SimulatedStore, node: Node) {
+  constructor(store: SimulatedStore, node: Node, code: Pick<Code, "NotAttemptedError">) {
     this.#store = store;
     this.#node = node;
+    this.#code = code;
     this.#random = store.simulation.random.fork();
   }
 
@@ -77,7 +80,7 @@ export class StoreClient implements Store {
         case "none":
           return performAfter(this.#latencyMs(), (settle) => respond(settle));
         case "locked":
-          return respond(() => reject(new TypeError("database is locked")));
+          return respond(() => reject(new this.#code.NotAttemptedError("The store is locked")));
         case "failed":
           return respond(fail);
         case "silent":

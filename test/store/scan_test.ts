@@ -4,7 +4,7 @@ import type { StoreEntry } from "../../src/store/store.ts";
 import { ModelStore } from "../sim/model_store.ts";
 import { storeWith } from "../support/store_with.ts";
 
-/** More than fit into four batches, with a neighbour on either side. */
+/** More entries than fit into four batches, with a neighbour on either side. */
 const LAST = 4 * SCAN_BATCH + 17;
 
 async function openStore(): Promise<ModelStore> {
@@ -43,7 +43,7 @@ Deno.test("scan() yields every entry of a range once and in order, over any numb
   assertEquals(await keysOf(scan(store, { prefix: ["d"] })), []);
 });
 
-Deno.test("scan() rejects where a batch cannot be read, at that batch", async () => {
+Deno.test("scan() rejects at the batch that cannot be read", async () => {
   const inner = await openStore();
   let reads = 0;
   const store = storeWith(inner, {
@@ -61,7 +61,7 @@ Deno.test("scan() rejects where a batch cannot be read, at that batch", async ()
   assertEquals(seen.length, SCAN_BATCH);
 });
 
-Deno.test("scanOutside() yields what lies outside of the ranges, and all of it", async () => {
+Deno.test("scanOutside() yields every entry outside the ranges, and no other", async () => {
   const store = await openStore();
   const ranges = [
     { start: ["b", 2], end: ["b", 2_000] },

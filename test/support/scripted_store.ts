@@ -1,4 +1,5 @@
 import type { Commit, ListOptions, Store, StoreEntry } from "../../src/store/store.ts";
+import { NotAttemptedError } from "../../src/store/store_errors.ts";
 
 /** What becomes of one commit: `land` makes it, and what the fate resolves to is what its maker is told. */
 export type Fate = (land: () => Promise<string | null>) => Promise<string | null>;
@@ -19,7 +20,7 @@ export const FATES = {
     return await new Promise(() => {});
   },
   fails: () => Promise.reject(new TypeError("error sending request")),
-  isLocked: () => Promise.reject(new TypeError("database is locked")),
+  isLocked: () => Promise.reject(new NotAttemptedError("The store is locked")),
   hangs: () => new Promise(() => {}),
 } as const satisfies Record<string, Fate>;
 

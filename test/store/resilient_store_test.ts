@@ -1,33 +1,33 @@
 import { assert, assertEquals, assertLess, assertRejects } from "@std/assert";
 import { ServiceError } from "../../src/service_error.ts";
 import {
-  BoundedStore,
-  NotAttemptedError,
   OUTSTANDING_LIMIT,
+  ResilientStore,
   STORE_CALL_LIMIT_MS,
-} from "../../src/store/bounded_store.ts";
+} from "../../src/store/resilient_store.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { Store } from "../../src/store/store.ts";
+import { NotAttemptedError } from "../../src/store/store_errors.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { permitted } from "../support/permitted.ts";
 import { testStoreContract } from "../support/store_contract.ts";
 
 testStoreContract({
-  name: "BoundedStore around a store in memory",
+  name: "ResilientStore around a store in memory",
   async open() {
     const store = new KvStore(await Deno.openKv(":memory:"));
-    return { store: new BoundedStore(store, new FakeRuntime()) };
+    return { store: new ResilientStore(store, new FakeRuntime()) };
   },
 });
 
 testStoreContract({
-  name: "BoundedStore around a store on a file",
+  name: "ResilientStore around a store on a file",
   ignore: !permitted("read", "write"),
   async open() {
     const folder = await Deno.makeTempDir();
     const store = new KvStore(await Deno.openKv(`${folder}/pets.sqlite3`));
     const dispose = () => Deno.remove(folder, { recursive: true });
-    return { store: new BoundedStore(store, new FakeRuntime()), dispose };
+    return { store: new ResilientStore(store, new FakeRuntime()), dispose };
   },
 });
 
@@ -38,10 +38,10 @@ const CALLS: Record<string, (store: Store) => Promise<unknown>> = {
 };
 
 for (const [name, call] of Object.entries(CALLS)) {
-  Deno.test(`BoundedStore: ${name} fails as store_unavailable when the store never answers`, async () => {
+  Deno.test(`ResilientStore: ${name} rejects with store_unavailable if the store never answers`, async () => {
     const runtime = new FakeRuntime();
     let failure: unknown;
-    const store = new BoundedStore(storeThat(() => new Promise(() => {})), runtime);
+    const store = new ResilientStore(storeThat(() => new Promise(() => {})), runtime);
     const done = call(store).catch((thrown) => failure = thrown);
     await runtime.advance(STORE_CALL_LIMIT_MS - 1);
     assertEquals(failure, undefined);
@@ -51,9 +51,9 @@ for (const [name, call] of Object.entries(CALLS)) {
     assertEquals(failure.code, "store_unavailable");
   });
 
-  Deno.test(`BoundedStore: ${name} fails as store_unavailable, with the cause, when the store fails`, async () => {
+  Deno.test(`ResilientStore: ${name} rejects with store_unavailable and the cause if the store fails`, async () => {
     const cause = new TypeError("error sending request");
-    const store = new BoundedStore(storeThat(() => Promise.reject(cause)), new FakeRuntime());
+    const store = new ResilientStore(storeThat(() => Promise.reject(cause)), new FakeRuntime());
     const failure = await assertRejects(() => call(store), ServiceError);
     assertEquals(failure.code, "store_unavailable");
     assertEquals(failure.cause, cause);
@@ -61,22 +61,22 @@ for (const [name, call] of Object.entries(CALLS)) {
 }
 
 for (const name of ["get()", "list()"]) {
-  Deno.test(`BoundedStore: ${name} is repeated for as long as the file is locked`, async () => {
+  Deno.test(`ResilientStore: ${name} is retried while the store is locked`, async () => {
     const runtime = new FakeRuntime();
     let locks = 5;
     const inner = storeThat(() => locks-- > 0 ? Promise.reject(lockError()) : Promise.resolve([]));
-    const reading = CALLS[name](new BoundedStore(inner, runtime));
+    const reading = CALLS[name](new ResilientStore(inner, runtime));
     await runtime.advance(STORE_CALL_LIMIT_MS);
     assertEquals(await reading, []);
     assertEquals(locks, -1);
   });
 
-  Deno.test(`BoundedStore: ${name} gives up on a lock that stays`, async () => {
+  Deno.test(`ResilientStore: ${name} stops retrying if the store stays locked`, async () => {
     const runtime = new FakeRuntime();
     let calls = 0;
     const inner = storeThat(() => (calls++, Promise.reject(lockError())));
     let failure: unknown;
-    const reading = CALLS[name](new BoundedStore(inner, runtime)).catch((thrown) =>
+    const reading = CALLS[name](new ResilientStore(inner, runtime)).catch((thrown) =>
       failure = thrown
     );
     await runtime.advance(10 * STORE_CALL_LIMIT_MS);
@@ -89,15 +89,15 @@ for (const name of ["get()", "list()"]) {
   });
 }
 
-Deno.test("BoundedStore: commit() is not repeated when the file is locked, and fails as not made", async () => {
+Deno.test("ResilientStore: commit() is not retried if the store is locked, and rejects with NotAttemptedError", async () => {
   let calls = 0;
   const inner = storeThat(() => (calls++, Promise.reject(lockError())));
-  const store = new BoundedStore(inner, new FakeRuntime());
+  const store = new ResilientStore(inner, new FakeRuntime());
   await assertRejects(() => CALLS["commit()"](store), NotAttemptedError);
   assertEquals(calls, 1);
 });
 
-/** A store that answers every call alike. */
+/** A store that answers every call in the same way. */
 function storeThat(answer: () => Promise<never[]>): Store {
   // deno-lint-ignore no-explicit-any -- one answer stands for those of three methods
   const call = answer as () => Promise<any>;
@@ -105,10 +105,10 @@ function storeThat(answer: () => Promise<never[]>): Store {
 }
 
 function lockError(): Error {
-  return new TypeError("database is locked");
+  return new NotAttemptedError("The store is locked");
 }
 
-Deno.test("BoundedStore: a call after one that hung waits for a probe, and is made when that is answered", async () => {
+Deno.test("ResilientStore: a call after a hanging one waits for a probe and is made when the probe is answered", async () => {
   await using test = openFlakyStore();
   await test.hangOnce();
   const next = test.store.list({ prefix: [] }, { limit: 1 });
@@ -122,7 +122,7 @@ Deno.test("BoundedStore: a call after one that hung waits for a probe, and is ma
   assertEquals(test.reports, []);
 });
 
-Deno.test("BoundedStore: while the store is away, calls fail at once and are not made", async () => {
+Deno.test("ResilientStore: while the circuit breaker is open, calls fail at once and are not made", async () => {
   await using test = openFlakyStore();
   await test.hangOnce();
   await test.runtime.advance(500);
@@ -134,7 +134,7 @@ Deno.test("BoundedStore: while the store is away, calls fail at once and are not
   assertEquals(test.inner.calls.length, made);
 });
 
-Deno.test("BoundedStore: the calls that hang are few, however long the store is away", async () => {
+Deno.test("ResilientStore: few calls hang, however long the store is away", async () => {
   await using test = openFlakyStore();
   await test.hangOnce();
   for (let second = 0; second < 100; second++) {
@@ -144,7 +144,7 @@ Deno.test("BoundedStore: the calls that hang are few, however long the store is 
   assertLess(test.inner.calls.length, 20);
 });
 
-Deno.test("BoundedStore: a store that was away is used again within a second of its return", async () => {
+Deno.test("ResilientStore: calls succeed within a second of the store's return", async () => {
   await using test = openFlakyStore();
   await test.hangOnce();
   await test.runtime.advance(20_000);
@@ -153,7 +153,7 @@ Deno.test("BoundedStore: a store that was away is used again within a second of 
   assertEquals(await test.store.get(["pet"]), null);
 });
 
-Deno.test("BoundedStore: a store that is back is used again although all that hung is lost for good", async () => {
+Deno.test("ResilientStore: calls succeed after the store's return although earlier calls hang forever", async () => {
   await using test = openFlakyStore();
   for (let outage = 0; outage < 20; outage++) {
     test.inner.hangs = true;
@@ -171,7 +171,7 @@ Deno.test("BoundedStore: a store that is back is used again although all that hu
   assertEquals(await test.store.get(["pet"]), null);
 });
 
-Deno.test("BoundedStore: reports that the store is away, then once a minute, and that it is back", async () => {
+Deno.test("ResilientStore: reports that the store is away, repeats it once a minute, and reports its return", async () => {
   await using test = openFlakyStore();
   await test.hangOnce();
   await test.runtime.advance(130_000);
@@ -182,7 +182,7 @@ Deno.test("BoundedStore: reports that the store is away, then once a minute, and
   assertEquals(test.reports, [away, away, away, ["info", "store_back"]]);
 });
 
-Deno.test("BoundedStore: no more than OUTSTANDING_LIMIT calls are under way, and the next ones wait", async () => {
+Deno.test("ResilientStore: at most OUTSTANDING_LIMIT calls are in flight, and further ones wait", async () => {
   await using test = openFlakyStore();
   const reads = Array.from({ length: OUTSTANDING_LIMIT + 1 }, () => test.store.get(["pet"]));
   assertEquals(test.inner.calls.length, OUTSTANDING_LIMIT);
@@ -194,7 +194,7 @@ Deno.test("BoundedStore: no more than OUTSTANDING_LIMIT calls are under way, and
   assertEquals((await Promise.all(reads)).length, OUTSTANDING_LIMIT + 1);
 });
 
-Deno.test("BoundedStore: a call that waited for too long fails as not made, and is never made", async () => {
+Deno.test("ResilientStore: a call that waits too long rejects with NotAttemptedError and is never made", async () => {
   await using test = openFlakyStore();
   const commits = Array.from({ length: OUTSTANDING_LIMIT + 1 }, () => test.commit());
   const failures = Promise.all(commits.map((commit) => commit.catch((thrown) => thrown)));
@@ -207,7 +207,7 @@ Deno.test("BoundedStore: a call that waited for too long fails as not made, and 
   assertEquals(test.inner.calls.filter((call) => call === "commit").length, OUTSTANDING_LIMIT);
 });
 
-Deno.test("BoundedStore: close() fails what has no answer, and every later call", async () => {
+Deno.test("ResilientStore: close() rejects unanswered calls and every later call", async () => {
   await using test = openFlakyStore();
   const hanging = test.store.get(["pet"]);
   test.store.close();
@@ -222,14 +222,17 @@ Deno.test("BoundedStore: close() fails what has no answer, and every later call"
 });
 
 for (const name of ["get()", "list()"]) {
-  Deno.test(`BoundedStore: ${name} is repeated when a network lost it, and not for ever`, async () => {
+  Deno.test(`ResilientStore: ${name} is retried a limited number of times if a remote store fails`, async () => {
     const runtime = new FakeRuntime();
     for (const [losses, expected] of [[4, "answered"], [5, "failed"]] as const) {
       let lost = 0;
       const inner = storeThat(() =>
         lost++ < losses ? Promise.reject(new TypeError("broken pipe")) : Promise.resolve([])
       );
-      const store = new BoundedStore({ ...inner, reconnect: () => Promise.resolve() }, runtime);
+      const store = new ResilientStore({
+        ...inner,
+        connection: { reopen: () => Promise.resolve() },
+      }, runtime);
       const outcome = CALLS[name](store).then(() => "answered", () => "failed");
       await runtime.advance(1_000);
       assertEquals(await outcome, expected);
@@ -238,7 +241,7 @@ for (const name of ["get()", "list()"]) {
   });
 }
 
-/** A store whose calls hang until they are told to be answered, or until it hangs no more. */
+/** A store whose calls hang until {@linkcode answer}, or not at all if `hangs` is false. */
 class HangingStore implements Store {
   hangs = true;
   readonly calls: string[] = [];
@@ -249,7 +252,7 @@ class HangingStore implements Store {
   commit = () => this.#call("commit", null);
   close = () => {};
 
-  /** Answers the oldest call that hangs; tells whether there was one. */
+  /** Answers the oldest hanging call. Returns whether there was one. */
   answer(): boolean {
     const answer = this.#answers.shift();
     answer?.();
@@ -267,14 +270,14 @@ function openFlakyStore() {
   const runtime = new FakeRuntime();
   const inner = new HangingStore();
   const reports: string[][] = [];
-  const store = new BoundedStore(inner, runtime, (level, event) => reports.push([level, event]));
+  const store = new ResilientStore(inner, runtime, (level, event) => reports.push([level, event]));
   return {
     runtime,
     inner,
     reports,
     store,
     commit: () => CALLS["commit()"](store),
-    /** Makes one call that is given up, and forgets its answer. */
+    /** Makes one call that reaches its time limit, and answers it afterwards. */
     async hangOnce() {
       const call = assertRejects(() => store.get(["pet"]), ServiceError);
       await runtime.advance(STORE_CALL_LIMIT_MS);
