@@ -1,4 +1,4 @@
-/** Faults put into the code on purpose. The simulator must find each of them. */
+/** Deliberate faults in the code. The simulator must find each of them. */
 
 export interface Mutant {
   name: string;
@@ -241,7 +241,7 @@ export const MUTANTS: Mutant[] = [
     name: "a create is authorized by the clock alone, which may have been set back",
     isRare: true,
     file: CREATE_PET,
-    edits: [["Math.max(runtime.now(), this.#eventTimeMs)", "host.now()"]],
+    edits: [["Math.max(runtime.now(), this.#eventTimeMs)", "runtime.now()"]],
   },
   {
     name: "two concurrent requests with one Idempotency-Key share a commit",
@@ -382,5 +382,13 @@ export const MUTANTS: Mutant[] = [
     isRare: true,
     file: HEAD_READER,
     edits: [["HEAD_LIMIT_MS = 9_000", "HEAD_LIMIT_MS = 9_000_000"]],
+  },
+  {
+    name: "a shutdown does not wait for the outcomes of commands",
+    file: "src/shut_down.ts",
+    edits: [[
+      "  await Promise.race([drained, sleep(runtime, SHUTDOWN_MS.close - SHUTDOWN_MS.drain)]);\n",
+      "",
+    ]],
   },
 ];
