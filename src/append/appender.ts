@@ -16,7 +16,7 @@ import { ServiceError } from "../service_error.ts";
 import { NotAttemptedError } from "../store/store_errors.ts";
 import { type CommitOutcome, commitUntilKnown } from "../store/commit_until_known.ts";
 import type { Store } from "../store/store.ts";
-import type { AppendObserver } from "./append_observer.ts";
+import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
 import type { Project, SealedBatch } from "./batch.ts";
 import { type Base, BatchPlanner } from "./batch_planner.ts";
 import type { Command } from "./command.ts";
@@ -43,11 +43,12 @@ export interface AppenderDeps {
   report: Logger;
   /** Called with the projection records of every commit that landed, before its commands are answered. */
   committed: (records: readonly ProjectionRecord[]) => void;
-  observer?: AppendObserver;
+  instrumentation?: Instrumentation;
 }
 
 export class Appender {
   #deps: AppenderDeps;
+  #instrumentation: Instrumentation;
   #limitMs: number;
   #queue = new CommandQueue();
   #planner: BatchPlanner;
@@ -60,10 +61,16 @@ export class Appender {
   #baseReadAt = -Infinity;
 
   constructor(deps: AppenderDeps) {
-    const { project, runtime, observer } = deps;
+    const { project, runtime, instrumentation = NO_INSTRUMENTATION } = deps;
     this.#deps = deps;
+    this.#instrumentation = instrumentation;
     this.#limitMs = deps.appendLimitMs ?? APPEND_LIMIT_MS;
-    this.#planner = new BatchPlanner({ queue: this.#queue, project, runtime, observer });
+    this.#planner = new BatchPlanner({
+      queue: this.#queue,
+      project,
+      runtime,
+      instrumentation,
+    });
     this.#backoff = new ContentionBackoff(runtime);
   }
 
@@ -73,20 +80,21 @@ export class Appender {
    * `outcome_unknown` means that the events may or may not have been stored.
    */
   append(command: Command): Promise<readonly RecordedEvent[]> {
+    return this.#instrumentation.trace("append", () => this.#enqueue(command));
+  }
+
+  #enqueue(command: Command): Promise<readonly RecordedEvent[]> {
     if (this.#isDraining) {
       return Promise.reject(new ServiceError("shutting_down", "The service is shutting down"));
     }
     if (this.#queue.length >= QUEUE_LIMIT) {
       return Promise.reject(new ServiceError("overloaded", "Too many additions are waiting"));
     }
-    const { observer, runtime } = this.#deps;
-    const deadline = runtime.monotonicNow() + this.#limitMs;
-    const queued = new QueuedCommand(command, deadline, observer?.context());
+    const deadline = this.#deps.runtime.monotonicNow() + this.#limitMs;
+    const queued = new QueuedCommand(command, deadline, this.#instrumentation.capture());
     this.#queue.add(queued);
     this.#planner.planAhead(queued);
-    this.#running ??= observer === undefined
-      ? this.#run()
-      : observer.within(undefined, () => this.#run());
+    this.#running ??= this.#instrumentation.restore(undefined, () => this.#run());
     return queued.outcome;
   }
 
@@ -167,7 +175,8 @@ export class Appender {
 
   /** Commits a batch. Retries send it unchanged, until its commands have reached their deadlines. */
   #commitUntilKnown(batch: SealedBatch): Promise<CommitOutcome> {
-    const { runtime, heads, store, report, observer } = this.#deps;
+    const { runtime, heads, store, report } = this.#deps;
+    const instrumentation = this.#instrumentation;
     const { base, members, firstLogRecord } = batch;
     for (const { queued } of members) queued.mayHaveLanded = true;
     return commitUntilKnown(runtime, {
@@ -184,20 +193,21 @@ export class Appender {
       onFailure(step, error) {
         if (error instanceof NotAttemptedError) return;
         report("warn", `${step}_failed`, { reason: reasonOf(error) });
-        if (step === "commit") observer?.unclear();
+        if (step === "commit") instrumentation.onUnclearOutcome();
       },
     });
   }
 
   async #commit(batch: SealedBatch): Promise<string | null> {
-    const { heads, store, observer } = this.#deps;
-    const commit = () => store.commit(batch.commit);
+    const { heads, store } = this.#deps;
     this.#planner.startFlight(batch);
     try {
       const contexts = batch.members.map(({ queued }) => queued.context);
-      const versionstamp = observer === undefined
-        ? await commit()
-        : await observer.commit(contexts, batch.events, commit);
+      const versionstamp = await this.#instrumentation.traceCommit(
+        contexts,
+        batch.events,
+        () => store.commit(batch.commit),
+      );
       if (versionstamp !== null) {
         heads.advance({ head: batch.next, versionstamp });
         this.#planner.continueEpoch(batch, versionstamp);
@@ -214,7 +224,7 @@ export class Appender {
         this.#acknowledge(batch);
         break;
       case "lost":
-        this.#deps.observer?.lost();
+        this.#instrumentation.onConflict();
         this.#requeue(batch);
         break;
       case "refused":
@@ -246,7 +256,7 @@ export class Appender {
 
   #resolve({ members, events, records }: SealedBatch): void {
     this.#deps.committed(records);
-    this.#deps.observer?.landed(events);
+    this.#instrumentation.onCommitted(events);
     for (const { queued, plan } of members) queued.resolve(plan.lines.map(({ event }) => event));
     this.#queue.dropSettled();
   }

@@ -1,7 +1,7 @@
 import type { Runtime } from "../runtime/runtime.ts";
 import type { Head, HeadEntry } from "../log/head.ts";
 import { HEAD_LIMIT_MS } from "../log/head_reader.ts";
-import type { AppendObserver } from "./append_observer.ts";
+import type { Instrumentation } from "../telemetry/instrumentation.ts";
 import { Batch, type Project, type SealedBatch } from "./batch.ts";
 import type { CommandQueue } from "./command_queue.ts";
 import { planAppend, type PlannedAppend } from "./planned_append.ts";
@@ -17,7 +17,7 @@ export interface BatchPlannerDeps {
   queue: CommandQueue;
   project: Project;
   runtime: Runtime;
-  observer?: AppendObserver;
+  instrumentation: Instrumentation;
 }
 
 /**
@@ -105,16 +105,14 @@ export class BatchPlanner {
   }
 
   async #prepare(candidates: QueuedCommand[], base: Base): Promise<void> {
-    const { observer } = this.#deps;
+    const { instrumentation } = this.#deps;
     const preparations: Promise<void>[] = [];
     for (const queued of candidates) {
       if (queued.preparedEpoch === this.#epoch) continue;
       queued.preparedEpoch = this.#epoch;
       try {
         const { command, context } = queued;
-        const preparing = observer === undefined
-          ? command.prepare(base.head)
-          : observer.within(context, () => command.prepare(base.head));
+        const preparing = instrumentation.restore(context, () => command.prepare(base.head));
         if (preparing === undefined) continue;
         preparations.push(preparing.catch((reason) => this.#refuse(queued, reason, base)));
       } catch (reason) {

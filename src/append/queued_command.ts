@@ -8,7 +8,7 @@ export class QueuedCommand {
   readonly command: Command;
   /** Monotonic time in milliseconds at which the command is rejected. */
   readonly deadline: number;
-  /** The context of the caller of append(); see `AppendObserver`. */
+  /** The context of the caller of append(); see `Instrumentation`. */
   readonly context: unknown;
   /** Resolves to the events, as append() does. */
   readonly outcome: Promise<readonly RecordedEvent[]>;

@@ -6,6 +6,7 @@ import type { ApiKey } from "../projections/api_key.ts";
 import type { CreatePetDeps, CreatePetRequest } from "../commands/create_pet.ts";
 import { ServiceError } from "../service_error.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
+import type { Instrumentation } from "../telemetry/instrumentation.ts";
 import type { HttpResponse } from "./http_response.ts";
 import type { BodyCancellation } from "./body_cancellation.ts";
 import { byteStream } from "./byte_stream.ts";
@@ -26,6 +27,7 @@ export interface HandlerDeps extends CreatePetDeps, PublicDeps {
   corsOrigins: readonly string[];
   /** Rejects bodies that are still arriving, once the service shuts down. */
   bodyCancellation: BodyCancellation;
+  instrumentation: Instrumentation;
   /** Limits the requests of each key; without it, there is no limit. */
   rateLimiter: RateLimiter | undefined;
   refusedCredentials: RefusedCredentials;
@@ -58,6 +60,7 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
   const operations = publicOperations(deps);
   const cors = new Cors(deps.corsOrigins);
   return async (request, connection) => {
+    deps.instrumentation.onRequest(request);
     const requestId = deps.runtime.newId();
     const progress: Progress = {};
     let response: HttpResponse;

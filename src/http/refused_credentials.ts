@@ -1,6 +1,7 @@
 import type { Runtime } from "../runtime/runtime.ts";
 import { redactKeys } from "../runtime/redact_keys.ts";
 import type { Logger } from "../runtime/logger.ts";
+import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
 
 /** Minimum time between two reports, in milliseconds. */
 export const REPORT_INTERVAL_MS = 10_000;
@@ -19,8 +20,7 @@ export type RefusalReason = "missing" | "invalid";
 export interface RefusedCredentialsDeps {
   runtime: Runtime;
   report: Logger;
-  /** Called at every refusal. */
-  count?: (reason: RefusalReason) => void;
+  instrumentation?: Instrumentation;
 }
 
 interface Client {
@@ -37,6 +37,7 @@ interface Client {
  */
 export class RefusedCredentials {
   readonly #parts: RefusedCredentialsDeps;
+  readonly #instrumentation: Instrumentation;
   readonly #clients = new Map<string, Client>();
   #refused = 0;
   #reportedAtMs = -Infinity;
@@ -44,10 +45,11 @@ export class RefusedCredentials {
 
   constructor(parts: RefusedCredentialsDeps) {
     this.#parts = parts;
+    this.#instrumentation = parts.instrumentation ?? NO_INSTRUMENTATION;
   }
 
   note(reason: RefusalReason, headers: Headers, addressOf: (() => string) | undefined): void {
-    this.#parts.count?.(reason);
+    this.#instrumentation.onCredentialsRefused(reason);
     if (reason === "missing") return;
     this.#refused++;
     this.#noteClient(addressOf?.(), forwardedForOf(headers));

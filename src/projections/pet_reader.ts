@@ -11,6 +11,7 @@ import {
   type ProjectionRecord,
 } from "../keyspace.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
+import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
 import { PetCache } from "./pet_cache.ts";
 
 /** Maximum numbers of cached pages and cached {@linkcode PetView}s. */
@@ -81,6 +82,7 @@ interface Newest {
  */
 export class PetReader {
   #store: Store;
+  #instrumentation: Instrumentation;
   #generation = 0;
   #pets = new PetCache();
   #views = new Map<number, PetView>();
@@ -88,8 +90,9 @@ export class PetReader {
   #pages = new Map<string, CachedPage>();
   #pagesLength = 0;
 
-  constructor(store: Store) {
+  constructor(store: Store, instrumentation = NO_INSTRUMENTATION) {
     this.#store = store;
+    this.#instrumentation = instrumentation;
   }
 
   /** Caches pets from records that were just written to the generation being served. */
@@ -104,10 +107,9 @@ export class PetReader {
   get(id: number, head: Head): PetView | undefined | Promise<PetView> {
     if (id < 1 || id > head.lastPetId) return undefined;
     this.#follow(head);
-    const view = this.#views.get(id);
-    if (view !== undefined) return view;
-    const text = this.#pets.get(id);
-    return text === undefined ? this.#readPet(id, head) : this.#cacheView(id, text);
+    const view = this.#cachedView(id);
+    this.#instrumentation.onCacheRead("pets", view === undefined ? "miss" : "hit");
+    return view ?? this.#readPet(id, head);
   }
 
   /** A page of pets. */
@@ -118,7 +120,9 @@ export class PetReader {
     const holds = cached !== undefined && cached.generation === head.generation &&
       (query.cursor !== undefined && query.cursor <= cached.lastPetId + 1 ||
         cached.lastPetId === head.lastPetId);
-    return holds ? cached.page : this.#readPage(name, query, head);
+    if (!holds) return this.#readPage(name, query, head);
+    this.#instrumentation.onCacheRead("pages", "hit");
+    return cached.page;
   }
 
   /**
@@ -148,6 +152,13 @@ export class PetReader {
     this.#newest.clear();
     this.#pages.clear();
     this.#pagesLength = 0;
+  }
+
+  #cachedView(id: number): PetView | undefined {
+    const view = this.#views.get(id);
+    if (view !== undefined) return view;
+    const text = this.#pets.get(id);
+    return text === undefined ? undefined : this.#cacheView(id, text);
   }
 
   async #readPet(id: number, head: Head): Promise<PetView> {
@@ -185,7 +196,6 @@ export class PetReader {
   async #readNewest({ limit, cursor }: PageQuery, head: Head): Promise<Page> {
     const newest = Math.min(head.lastPetId, (cursor ?? Infinity) - 1);
     const oldest = Math.max(1, newest - limit + 1);
-    if (newest < 1) return pageOf([]);
     const texts = await this.#texts(oldest, newest, head);
     return pageOf(texts.reverse(), oldest > 1 ? oldest : undefined);
   }
@@ -235,6 +245,7 @@ export class PetReader {
     limit: number,
     { generation, lastPetId }: Head,
   ): Promise<PetText[]> {
+    this.#instrumentation.onCacheRead("pages", "miss");
     const keyOf = (id: number) => projectionKey(generation, petByStatusKey(status, id));
     // The newest of these pets may be in a record that also holds pets from `before` on.
     const [newest] = before <= lastPetId
@@ -263,9 +274,13 @@ export class PetReader {
     const texts: string[] = [];
     for (let id = oldest; id <= newest; id++) {
       const text = this.#pets.get(id);
-      if (text === undefined) return this.#readTexts(oldest, newest, head);
+      if (text === undefined) {
+        this.#instrumentation.onCacheRead("pages", "miss");
+        return this.#readTexts(oldest, newest, head);
+      }
       texts.push(text);
     }
+    this.#instrumentation.onCacheRead("pages", "hit");
     return texts;
   }
 

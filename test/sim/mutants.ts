@@ -1,4 +1,4 @@
-/** Faults put into the code on purpose. The simulator must find each of them. */
+/** Deliberate faults in the code. The simulator must find each of them. */
 
 export interface Mutant {
   name: string;
@@ -145,8 +145,8 @@ export const MUTANTS: Mutant[] = [
     name: "the head is cached and not read again",
     file: HEAD_READER,
     edits: [[
-      "return this.#next ??= this.#readNext();",
-      "return this.#latest === undefined ? this.#next ??= this.#readNext() : Promise.resolve(this.#latest);",
+      "() => this.#next ??= this.#readNext()",
+      "() => this.#latest === undefined ? this.#next ??= this.#readNext() : Promise.resolve(this.#latest)",
     ]],
   },
   {
@@ -161,8 +161,8 @@ export const MUTANTS: Mutant[] = [
     name: "a cached key does not expire",
     file: KEY_READER,
     edits: [[
-      "isAsOf(head, cached)) return this.#alive(cached, now);",
-      "isAsOf(head, cached)) return cached.key;",
+      'onCacheRead("keys", "hit");\n      return this.#alive(cached, now);',
+      'onCacheRead("keys", "hit");\n      return cached.key;',
     ]],
   },
   {
@@ -382,5 +382,13 @@ export const MUTANTS: Mutant[] = [
     isRare: true,
     file: HEAD_READER,
     edits: [["HEAD_LIMIT_MS = 9_000", "HEAD_LIMIT_MS = 9_000_000"]],
+  },
+  {
+    name: "a shutdown does not wait for the outcomes of commands",
+    file: "src/shut_down.ts",
+    edits: [[
+      "  await Promise.race([drained, sleep(runtime, SHUTDOWN_MS.close - SHUTDOWN_MS.drain)]);\n",
+      "",
+    ]],
   },
 ];

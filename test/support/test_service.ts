@@ -29,7 +29,7 @@ export interface Client {
 /** `wrap` may decorate the store of the service. */
 export async function openTestService(
   wrap: (store: Store) => Store = (store) => store,
-  options: Pick<ServiceOptions, "corsOrigins" | "rateLimit"> = {},
+  options: Pick<ServiceOptions, "corsOrigins" | "instrumentation" | "rateLimit"> = {},
 ): Promise<TestService> {
   const runtime = new FakeRuntime();
   const reports: TestService["reports"] = [];

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { permitted } from "../support/permitted.ts";
-import { connect, until as untilTrue } from "../support/raw_connection.ts";
+import { connect, until } from "../support/raw_connection.ts";
 import { runTask } from "../support/run_task.ts";
 import { linesToBytes, sampleLog } from "../support/sample_log.ts";
 import { ServiceProcess } from "../support/service_process.ts";
@@ -25,12 +25,12 @@ interface Point {
   sum?: number;
 }
 
-/** A collector of OpenTelemetry on loopback, which keeps what it is sent. */
+/** An OpenTelemetry collector on loopback. It keeps all that it receives. */
 class Collector implements AsyncDisposable {
   readonly spans: SentSpan[] = [];
-  /** The last points that were sent of each metric. */
+  /** The last data points of each metric. */
   readonly metrics = new Map<string, Point[]>();
-  /** All that was sent, as text. */
+  /** All requests, as text. */
   text = "";
   #stop = new AbortController();
   #server = Deno.serve({
@@ -45,18 +45,17 @@ class Collector implements AsyncDisposable {
     return Response.json({});
   });
 
-  /** The variables that make a process send here what it has to tell. */
+  /** The variables that make a process send its telemetry to this collector. */
   get env(): Record<string, string> {
     return {
       OTEL_DENO: "true",
       OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${this.#server.addr.port}`,
-      OTEL_METRIC_EXPORT_INTERVAL: "200",
       OTEL_SERVICE_NAME: "pets",
     };
   }
 
-  // deno-lint-ignore no-explicit-any -- the JSON of OTLP, of which little is looked at
+  // deno-lint-ignore no-explicit-any -- only a small part of the OTLP JSON is read
   #keep(sent: any): void {
     for (const { scopeSpans } of sent.resourceSpans ?? []) {
       for (const { spans } of scopeSpans) this.spans.push(...spans);
@@ -70,7 +69,7 @@ class Collector implements AsyncDisposable {
     }
   }
 
-  /** The value of a metric, where it has one for those attributes. */
+  /** The value of a metric with these attributes, if it was received. */
   valueOf(name: string, attributes: Record<string, string> = {}): number | undefined {
     const point = this.metrics.get(name)?.find((point) =>
       Object.entries(attributes).every(([key, value]) =>
@@ -80,27 +79,29 @@ class Collector implements AsyncDisposable {
     return point === undefined ? undefined : Number(point.asInt ?? point.asDouble ?? point.sum);
   }
 
-  /** Names of the spans from one up to the root of its trace. */
+  /** Names of the spans from a span up to the root of its trace. */
   pathOf(span: SentSpan): string[] {
     const parent = this.spans.find(({ spanId }) => spanId === span.parentSpanId);
     return [span.name, ...(parent === undefined ? [] : this.pathOf(parent))];
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    // At once: who was killed may have left a connection that nobody ends.
+    // A killed process may have left an open connection, so do not wait for it.
     this.#stop.abort();
     await this.#server.finished;
   }
 }
 
 Deno.test({
-  name: "A service with OTEL_DENO=true sends spans under its requests' spans, and its metrics",
+  name: "A service with OTEL_DENO=true sends metrics, and spans below the spans of its requests",
   ignore,
   fn: async () => {
     await using collector = new Collector();
     await using store = await TempStore.make();
     const token = await store.issueKey();
-    await using service = await ServiceProcess.start(store.kvPath, collector.env);
+    // Deno may hang at exit if an export is under way then (denoland/deno#33157), so exports are rare.
+    const env = { ...collector.env, OTEL_METRIC_EXPORT_INTERVAL: "1000" };
+    await using service = await ServiceProcess.start(store.kvPath, env);
     assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
     const together = await Promise.all(
       Array.from({ length: 5 }, () => service.add({ name: "Rex", categoryId: 1 }, token)),
@@ -113,7 +114,7 @@ Deno.test({
         await response.body?.cancel();
       }
     }
-    // What is read off the instance is not read once more at its end.
+    // Gauges are not read once more when the process ends.
     await until(() => collector.valueOf("animal_store.head.position") === 7);
     for (const [authorization, times] of [["", 2], ["Bearer pets_none", 3]] as const) {
       for (let time = 0; time < times; time++) {
@@ -158,14 +159,14 @@ Deno.test({
     assert(keyMisses === 1 && keyHits >= 4);
 
     assertStringIncludes(collector.text, "db.collection.name");
-    assert(!collector.text.includes(token), "the key is nowhere in what is sent");
+    assert(!collector.text.includes(token), "the key is not in the telemetry");
     assert(!collector.text.includes("authorization"));
-    assert(!service.lines.join("\n").includes(token), "nor on standard error");
+    assert(!service.lines.join("\n").includes(token), "the key is not on standard error");
   },
 });
 
 Deno.test({
-  name: "A key in a path or a query is neither in the telemetry nor on standard error",
+  name: "A key in a path or a query is redacted in the telemetry and on standard error",
   ignore,
   fn: async () => {
     await using collector = new Collector();
@@ -182,7 +183,7 @@ Deno.test({
         const response = await service.send(path, token);
         assert(response.status >= 400, path);
         await response.body?.cancel();
-        // As a proxy sends it.
+        // A proxy sends the absolute URL.
         await sendRaw(port, `GET http://localhost${path} HTTP/1.1`);
       }
     }
@@ -209,7 +210,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "A restore with OTEL_DENO=true sends how far it is",
+  name: "A restore with OTEL_DENO=true sends its progress",
   ignore,
   fn: async () => {
     await using collector = new Collector();
@@ -223,23 +224,15 @@ Deno.test({
   },
 });
 
-/** Sends a request with that first line, and resolves when the answer begins. */
+/** Sends a request with that first line, and resolves when the response begins. */
 async function sendRaw(port: number, line: string): Promise<void> {
   using socket = await Deno.connect({ hostname: "127.0.0.1", port });
   await socket.write(new TextEncoder().encode(`${line}\r\nhost: x\r\n\r\n`));
   await socket.read(new Uint8Array(1));
 }
 
-async function until(holds: () => boolean): Promise<void> {
-  const deadline = Date.now() + 10_000;
-  while (!holds()) {
-    assert(Date.now() < deadline, "it did not come to pass");
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
 Deno.test({
-  name: "A malformed Host is refused with an Error while telemetry is on, too",
+  name: "A service with OTEL_DENO=true refuses a malformed Host with an Error",
   ignore,
   async fn() {
     await using temp = await TempStore.make();
@@ -248,7 +241,7 @@ Deno.test({
     for (const host of ["[", "a b", "x/healthz?"]) {
       using connection = await connect(Number(new URL(service.address).port));
       await connection.write(`GET /healthz HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
-      await untilTrue(() => connection.received !== "");
+      await until(() => connection.received !== "");
       assertStringIncludes(connection.received, "HTTP/1.1 400 ", host);
       assertStringIncludes(connection.received, '"code":"malformed_request"', host);
     }

@@ -1,7 +1,7 @@
 /** The code under test: the real code or a mutant of it. */
-
 export type Code =
   & Pick<typeof import("../../src/service.ts"), "createService">
+  & Pick<typeof import("../../src/shut_down.ts"), "shutDown">
   & Pick<typeof import("../../src/commands/issue_key.ts"), "issueKey">
   & Pick<typeof import("../../src/commands/revoke_key.ts"), "revokeKey">
   & Pick<typeof import("../../src/commands/rotate_key.ts"), "rotateKey">
@@ -16,6 +16,7 @@ export type Code =
 
 const MODULES = [
   "src/service.ts",
+  "src/shut_down.ts",
   "src/commands/issue_key.ts",
   "src/commands/revoke_key.ts",
   "src/commands/rotate_key.ts",

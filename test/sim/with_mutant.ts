@@ -1,5 +1,5 @@
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { type Code, loadCode } from "./code.ts";
+import { type Code, loadCode } from "./load_code.ts";
 import type { Mutant } from "./mutants.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -18,7 +18,7 @@ export async function withMutant<T>(mutant: Mutant, use: (code: Code) => Promise
 }
 
 /** Throws if a text to replace does not occur exactly once, because the code has changed since. */
-export function mutate(source: string, { name, file, edits }: Mutant): string {
+function mutate(source: string, { name, file, edits }: Mutant): string {
   for (const [text, instead] of edits) {
     const places = source.split(text).length - 1;
     if (places !== 1) {

@@ -1,53 +1,26 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { type EventBody, type EventMetadata, OPERATOR } from "../../events/event.ts";
-import type { AppendObserver } from "../../src/append/append_observer.ts";
 import { Appender } from "../../src/append/appender.ts";
 import { HeadReader } from "../../src/log/head_reader.ts";
 import { project } from "../../src/projections/project.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { Store } from "../../src/store/store.ts";
+import type { Instrumentation } from "../../src/telemetry/instrumentation.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
+import { RecordingInstrumentation } from "../support/recording_instrumentation.ts";
 
-/** Notes what it is told, and counts the contexts that it gives out. */
-class NotingWatch implements AppendObserver<number> {
-  notes: string[] = [];
-  #given = 0;
-
-  context(): number {
-    return ++this.#given;
-  }
-
-  within<T>(context: number | undefined, run: () => T): T {
-    this.notes.push(`within ${context}`);
-    return run();
-  }
-
-  commit<T>(contexts: number[], events: number, run: () => Promise<T>): Promise<T> {
-    this.notes.push(`commit of ${events} for ${contexts.join(", ")}`);
-    return run();
-  }
-
-  landed(events: number): void {
-    this.notes.push(`landed ${events}`);
-  }
-
-  lost(): void {
-    this.notes.push("lost");
-  }
-
-  unclear(): void {
-    this.notes.push("unclear");
-  }
-}
-
-function appenderOn(store: Store, runtime: FakeRuntime, watch?: AppendObserver): Appender {
+function appenderOn(
+  store: Store,
+  runtime: FakeRuntime,
+  instrumentation?: Instrumentation,
+): Appender {
   const heads = new HeadReader(store, runtime);
   return new Appender({
     store,
     heads,
     project,
     runtime,
-    observer: watch,
+    instrumentation,
     report: () => {},
     committed: () => {},
   });
@@ -69,46 +42,49 @@ function addPet(appender: Appender, runtime: FakeRuntime) {
   });
 }
 
-Deno.test("Appender tells its watch in whose name it works, and what became of a commit", async () => {
+Deno.test("Appender prepares and commits in the contexts of its callers, and reports the commit", async () => {
   using kv = await Deno.openKv(":memory:");
   const runtime = new FakeRuntime();
-  const watch = new NotingWatch();
-  const appender = appenderOn(new KvStore(kv), runtime, watch);
+  const instrumentation = new RecordingInstrumentation();
+  const appender = appenderOn(new KvStore(kv), runtime, instrumentation);
   await Promise.all([addPet(appender, runtime), addPet(appender, runtime)]);
-  assertEquals(watch.notes, [
-    "within undefined",
-    "within 1",
-    "within 2",
+  assertEquals(instrumentation.reports, [
+    "append",
+    "restore undefined",
+    "append",
+    "restore 1",
+    "restore 2",
     "commit of 2 for 1, 2",
-    "landed 2",
+    "committed 2",
   ]);
 });
 
-Deno.test("Appender tells its watch of a commit that another instance's came before", async () => {
+Deno.test("Appender reports a conflict with a commit of another instance", async () => {
   using kv = await Deno.openKv(":memory:");
   const runtime = new FakeRuntime();
-  const watch = new NotingWatch();
+  const instrumentation = new RecordingInstrumentation();
   const store = new KvStore(kv);
-  const appender = appenderOn(store, runtime, watch);
+  const appender = appenderOn(store, runtime, instrumentation);
   await addPet(appender, runtime);
   await addPet(appenderOn(store, runtime), runtime);
-  watch.notes.length = 0;
+  instrumentation.take();
   let isDone = false;
   const adding = addPet(appender, runtime).finally(() => isDone = true);
   while (!isDone) await runtime.advance(10);
   assertEquals((await adding)[0].position, 3);
-  assertEquals(watch.notes.filter((note) => !note.startsWith("within")), [
+  assertEquals(instrumentation.reports.filter((report) => !report.startsWith("restore")), [
+    "append",
     "commit of 1 for 2",
-    "lost",
+    "conflict",
     "commit of 1 for 2",
-    "landed 1",
+    "committed 1",
   ]);
 });
 
-Deno.test("Appender tells its watch of a commit without a clear answer, and that it landed", async () => {
+Deno.test("Appender reports a commit without a clear outcome, and that it landed", async () => {
   using kv = await Deno.openKv(":memory:");
   const runtime = new FakeRuntime();
-  const watch = new NotingWatch();
+  const instrumentation = new RecordingInstrumentation();
   const store = new KvStore(kv);
   const doubtful: Store = {
     get: (key) => store.get(key),
@@ -119,12 +95,16 @@ Deno.test("Appender tells its watch of a commit without a clear answer, and that
       throw new TypeError("connection reset");
     },
   };
-  const appender = appenderOn(doubtful, runtime, watch);
+  const appender = appenderOn(doubtful, runtime, instrumentation);
   assertEquals((await addPet(appender, runtime))[0].position, 1);
-  assertEquals(watch.notes.slice(-3), ["commit of 1 for 1", "unclear", "landed 1"]);
+  assertEquals(instrumentation.reports.slice(-3), [
+    "commit of 1 for 1",
+    "unclear outcome",
+    "committed 1",
+  ]);
 });
 
-Deno.test("Appender says how many commands wait", async () => {
+Deno.test("queueLength is the number of waiting commands", async () => {
   using kv = await Deno.openKv(":memory:");
   const runtime = new FakeRuntime();
   const appender = appenderOn(new KvStore(kv), runtime);
