@@ -13,18 +13,24 @@ import { HEAD_KEY } from "../../src/keyspace.ts";
 import { COMMIT_MUTATIONS_LIMIT, type Mutation, type Store } from "../../src/store/store.ts";
 import { describedAnswer } from "../support/assert_described.ts";
 import type { FakeRuntime } from "../support/fake_runtime.ts";
-import { type Fate, FATES, heldCommit, ScriptedStore } from "../support/scripted_store.ts";
+import {
+  COMMIT_FAULTS,
+  type CommitFault,
+  type FaultyStore,
+  faultyStore,
+  hold,
+} from "../support/faulty_store.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
 
 const REX = { name: "Rex", categoryId: 1 };
 
-/** A service on a store whose commits can be scripted, once its key is issued. */
+/** A service on a faulty store, after its key was issued. */
 async function open() {
-  let store!: ScriptedStore;
+  let store!: FaultyStore;
   let inner!: Store;
-  const service = await openTestService((it) => store = new ScriptedStore(inner = it));
+  const service = await openTestService((it) => store = faultyStore(inner = it));
   store.commits.length = 0;
-  /** Another instance of the service, whose commits are none of the script's. */
+  /** Another instance of the service, whose store has no faults. */
   const openOther = () =>
     createService({ store: inner, runtime: service.runtime, report: () => {} });
   return { service, store, openOther, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
@@ -36,11 +42,11 @@ async function openHeld() {
   return { ...opened, ...await holdFirst(opened) };
 }
 
-async function holdFirst({ service, store }: { service: TestService; store: ScriptedStore }) {
-  const { fate, begun, release } = heldCommit();
-  store.script.push(fate);
+async function holdFirst({ service, store }: { service: TestService; store: FaultyStore }) {
+  const { fault, reached, release } = hold();
+  store.nextCommits.push(fault);
   const first = service.add(REX);
-  await begun;
+  await reached;
   return { first, release };
 }
 
@@ -103,20 +109,20 @@ Deno.test("append() checks the head's versionstamp and nothing else", async () =
   assertEquals(store.commits[0].checks, [{ key: ["head"], versionstamp }]);
 });
 
-const UNCLEAR: Record<string, Fate[]> = {
-  "a commit that landed reports a conflict": [FATES.landsAndConflicts],
-  "a commit that landed reports failure": [FATES.landsAndFails],
-  "a commit that landed never answers": [FATES.landsAndHangs],
-  "a commit failed": [FATES.fails],
-  "a commit met a lock, again and again": Array(8).fill(FATES.isLocked),
-  "a commit never came through": [FATES.hangs],
+const UNCLEAR: Record<string, CommitFault[]> = {
+  "a commit that landed reports a conflict": [COMMIT_FAULTS.landsAndConflicts],
+  "a commit that landed reports failure": [COMMIT_FAULTS.landsAndFails],
+  "a commit that landed never answers": [COMMIT_FAULTS.landsAndHangs],
+  "a commit failed": [COMMIT_FAULTS.fails],
+  "a commit met a lock, again and again": Array(8).fill(COMMIT_FAULTS.isLocked),
+  "a commit never came through": [COMMIT_FAULTS.hangs],
   "a commit failed, and its repetition landed and reports a conflict": [
-    FATES.fails,
-    FATES.landsAndConflicts,
+    COMMIT_FAULTS.fails,
+    COMMIT_FAULTS.landsAndConflicts,
   ],
   "a commit met a lock, and its repetition landed and reports failure": [
-    FATES.isLocked,
-    FATES.landsAndFails,
+    COMMIT_FAULTS.isLocked,
+    COMMIT_FAULTS.landsAndFails,
   ],
 };
 
@@ -124,7 +130,7 @@ for (const [what, script] of Object.entries(UNCLEAR)) {
   Deno.test(`append() answers with the one outcome when ${what}`, async () => {
     await using opened = await open();
     const { service, store } = opened;
-    store.script.push(...script);
+    store.nextCommits.push(...script);
     const added = [service.add(REX), service.add({ name: "Max", categoryId: 2 })];
     const responses = await inTime(service.runtime, Promise.all(added));
     assertEquals(responses.map(({ status }) => status), [201, 201]);
@@ -137,7 +143,7 @@ for (const [what, script] of Object.entries(UNCLEAR)) {
 Deno.test("append() gives an event its id once, whatever the number of attempts", async () => {
   await using opened = await open();
   const { service, store } = opened;
-  store.script.push(FATES.fails, FATES.isLocked, FATES.fails);
+  store.nextCommits.push(COMMIT_FAULTS.fails, COMMIT_FAULTS.isLocked, COMMIT_FAULTS.fails);
   await inTime(service.runtime, service.add(REX));
   const [, created] = await readEvents(service.store);
   const tried = store.commits.map(({ mutations }) => eventOf((mutations[0] as Set).value));
@@ -148,13 +154,13 @@ Deno.test("append() is not misled when a commit that hung lands after all, befor
   await using opened = await open();
   const { service, store } = opened;
   let land!: () => Promise<string | null>;
-  store.script.push((commit) => {
-    land = commit;
+  store.nextCommits.push((apply) => {
+    land = apply;
     return new Promise(() => {});
   });
-  store.script.push(async (commit) => {
+  store.nextCommits.push(async (apply) => {
     await land();
-    return await commit();
+    return await apply();
   });
   const response = await inTime(service.runtime, service.add(REX));
   assertEquals((await response.json()).id, 1);
@@ -166,8 +172,8 @@ Deno.test("append() is not misled when a commit that hung lands after its repeti
   await using opened = await open();
   const { service, store } = opened;
   let land!: () => Promise<string | null>;
-  store.script.push((commit) => {
-    land = commit;
+  store.nextCommits.push((apply) => {
+    land = apply;
     return new Promise(() => {});
   });
   const response = await inTime(service.runtime, service.add(REX));
@@ -181,10 +187,10 @@ Deno.test("append() goes on from the commit of another instance that came in bet
   await using opened = await open();
   const { service, store, openOther } = opened;
   const other = openOther();
-  const { fate, begun, release } = heldCommit();
-  store.script.push(fate);
+  const { fault, reached, release } = hold();
+  store.nextCommits.push(fault);
   const own = service.add(REX);
-  await begun;
+  await reached;
   assertEquals((await (await addTo(other, service.token)).json()).id, 1);
   release();
   assertEquals((await (await inTime(service.runtime, own)).json()).id, 2);
@@ -195,8 +201,8 @@ Deno.test("append() finds its commit below that of another instance", async () =
   await using opened = await open();
   const { service, store, openOther } = opened;
   const other = openOther();
-  store.script.push(async (land) => {
-    await land();
+  store.nextCommits.push(async (apply) => {
+    await apply();
     assertEquals((await (await addTo(other, service.token)).json()).id, 2);
     return null;
   });
@@ -221,7 +227,7 @@ Deno.test("append() lets two instances that race add every pet once", async () =
 Deno.test("append() says outcome_unknown past the limit where the commit may have landed", async () => {
   await using opened = await open();
   const { service, store } = opened;
-  store.otherwise = FATES.fails;
+  store.onCommit = COMMIT_FAULTS.fails;
   const before = service.runtime.monotonicNow();
   let tookMs = 0;
   const added = service.add(REX).finally(() => tookMs = service.runtime.monotonicNow() - before);
@@ -230,19 +236,34 @@ Deno.test("append() says outcome_unknown past the limit where the commit may hav
   assertEquals((await response.json()).code, "outcome_unknown");
   assertEquals(response.headers.get("retry-after"), "1");
   assert(tookMs >= APPEND_LIMIT_MS && tookMs < APPEND_LIMIT_MS + 200, `${tookMs} ms`);
-  store.otherwise = FATES.lands;
+  store.onCommit = COMMIT_FAULTS.lands;
   const next = await inTime(service.runtime, service.add(REX));
   assertEquals(next.status, 201);
   await assertSound(service, (await next.json()).id);
 });
 
+Deno.test("append() answers within its limit if the clock is set back meanwhile", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  const { head } = await service.heads.fresh();
+  store.onCommit = COMMIT_FAULTS.fails;
+  let status: number | undefined;
+  service.add(REX).then((answer) => status = answer.status);
+  await service.runtime.advance(100);
+  service.runtime.jumpClock(-3_600_000);
+  await service.runtime.advance(APPEND_LIMIT_MS);
+  assertEquals(status, 503);
+  assertEquals((await service.heads.fresh()).head, head);
+  store.onCommit = COMMIT_FAULTS.lands;
+});
+
 Deno.test("append() says store_unavailable past the limit where the store stayed locked", async () => {
   await using opened = await open();
   const { service, store } = opened;
-  store.otherwise = FATES.isLocked;
+  store.onCommit = COMMIT_FAULTS.isLocked;
   const response = await inTime(service.runtime, service.add(REX));
   assertEquals((await response.json()).code, "store_unavailable");
-  store.otherwise = FATES.lands;
+  store.onCommit = COMMIT_FAULTS.lands;
   await service.runtime.advance(APPEND_LIMIT_MS);
   await assertSound(service, 0);
 });
@@ -250,14 +271,14 @@ Deno.test("append() says store_unavailable past the limit where the store stayed
 Deno.test("append() says store_unavailable past the limit to who was in no commit", async () => {
   await using opened = await open();
   const { service, store } = opened;
-  store.otherwise = FATES.fails;
+  store.onCommit = COMMIT_FAULTS.fails;
   const first = service.add(REX);
   await service.runtime.advance(0);
   const second = service.add({ name: "Max", categoryId: 2 });
   const responses = await inTime(service.runtime, Promise.all([first, second]));
   const codes = await Promise.all(responses.map(async (it) => (await it.json()).code));
   assertEquals(codes, ["outcome_unknown", "store_unavailable"]);
-  store.otherwise = FATES.lands;
+  store.onCommit = COMMIT_FAULTS.lands;
   await service.runtime.advance(APPEND_LIMIT_MS);
   const names = (await readEvents(service.store)).map(({ data }) => "name" in data && data.name);
   assert(!names.includes("Max"), "what was said not to be stored is not stored later");
@@ -267,13 +288,13 @@ Deno.test("append() says store_unavailable past the limit where others were alwa
   await using opened = await open();
   const { service, store, openOther } = opened;
   const other = openOther();
-  store.otherwise = async (land) => {
+  store.onCommit = async (apply) => {
     await addTo(other, service.token);
-    return await land();
+    return await apply();
   };
   const response = await inTime(service.runtime, service.add({ name: "Max", categoryId: 2 }));
   assertEquals((await response.json()).code, "store_unavailable");
-  store.otherwise = FATES.lands;
+  store.onCommit = COMMIT_FAULTS.lands;
   await service.runtime.advance(APPEND_LIMIT_MS);
   const { head } = await readHead(service.store);
   await assertSound(service, head.lastPetId);
@@ -285,15 +306,15 @@ Deno.test("append() claims the head when others were faster six times, and write
   await using opened = await open();
   const { service, store, openOther } = opened;
   const other = openOther();
-  const isBeaten: Fate = async (land) => {
+  const isBeaten: CommitFault = async (apply) => {
     await addTo(other, service.token);
-    return await land();
+    return await apply();
   };
-  store.script.push(...Array(6).fill(isBeaten));
+  store.nextCommits.push(...Array(6).fill(isBeaten));
   let claimed: Head | undefined;
-  store.script.push(async (land) => {
+  store.nextCommits.push(async (apply) => {
     claimed = (await readHead(service.store)).head;
-    return await land();
+    return await apply();
   });
   const response = await inTime(service.runtime, service.add({ name: "Max", categoryId: 2 }));
   assertEquals((await response.json()).id, 7);
@@ -306,10 +327,10 @@ Deno.test("append() claims the head when others were faster six times, and write
 Deno.test("append() refuses at once when its queue is full, and keeps what it took", async () => {
   await using opened = await open();
   const { service, store } = opened;
-  const { fate, begun, release } = heldCommit();
-  store.script.push(fate);
+  const { fault, reached, release } = hold();
+  store.nextCommits.push(fault);
   const held = service.add(REX);
-  await begun;
+  await reached;
   const taken = Array.from({ length: QUEUE_LIMIT }, () => service.appender.append(NOTHING));
   const refusal = await assertRejects(() => service.appender.append(NOTHING), ServiceError);
   assertEquals(refusal.code, "overloaded");
@@ -325,10 +346,10 @@ Deno.test("append() refuses at once when its queue is full, and keeps what it to
 Deno.test("drain() answers what was taken, and takes no more", async () => {
   await using opened = await open();
   const { service, store } = opened;
-  const { fate, begun, release } = heldCommit();
-  store.script.push(fate);
+  const { fault, reached, release } = hold();
+  store.nextCommits.push(fault);
   const inFlight = service.appender.append(addition(service));
-  await begun;
+  await reached;
   const waiting = service.appender.append(addition(service));
   let isDrained = false;
   const drained = service.appender.drain().then(() => isDrained = true);
@@ -427,10 +448,10 @@ Deno.test("append() prepares a command again when others have moved the head", a
   const { service, store, openOther } = opened;
   const other = openOther();
   let prepared = 0;
-  store.script.push(async (land) => {
+  store.nextCommits.push(async (apply) => {
     assertEquals(prepared, 1);
     await addTo(other, service.token);
-    return await land();
+    return await apply();
   });
   const command = addition(service, () => prepared++);
   await inTime(service.runtime, service.appender.append(command));

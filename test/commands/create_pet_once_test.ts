@@ -15,7 +15,7 @@ import { projectionKey } from "../../src/keyspace.ts";
 import { LIST_LIMIT } from "../../src/store/store.ts";
 import type { FakeRuntime } from "../support/fake_runtime.ts";
 import { assertError, assertRefused } from "../support/test_each_way.ts";
-import { ScriptedStore } from "../support/scripted_store.ts";
+import { COMMIT_FAULTS, type FaultyStore, faultyStore, hold } from "../support/faulty_store.ts";
 import { clientOf, openTestService, type TestService } from "../support/test_service.ts";
 
 const REX = { name: "Rex", categoryId: 1 };
@@ -160,20 +160,16 @@ Deno.test("createPet adds one pet of two that two instances send with one key at
 });
 
 Deno.test("createPet lets a second request wait for the outcome of the first", async () => {
-  const { service, store } = await openScriptedService();
+  const { service, store } = await openFaultyService();
   await using _ = service;
-  const started = Promise.withResolvers<void>();
-  const go = Promise.withResolvers<void>();
-  store.script.push((land) => {
-    started.resolve();
-    return go.promise.then(land);
-  });
+  const { fault, reached, release } = hold();
+  store.nextCommits.push(fault);
   const first = service.add(REX, KEY);
-  await started.promise;
+  await reached;
   const second = service.add(REX, KEY);
   const third = service.add({ ...REX, name: "Ada" }, KEY);
   assertEquals(await settledWithin(20, second), false);
-  go.resolve();
+  release();
   await assertNew(1, first);
   await assertReplayOf(1, second);
   await assertError(await third, REUSED);
@@ -181,33 +177,24 @@ Deno.test("createPet lets a second request wait for the outcome of the first", a
 });
 
 Deno.test("createPet refuses a request that waited where its API key was revoked meanwhile", async () => {
-  const { service, store } = await openScriptedService();
+  const { service, store } = await openFaultyService();
   await using _ = service;
-  const landed = Promise.withResolvers<void>();
-  const go = Promise.withResolvers<void>();
-  store.script.push(async (land) => {
-    const versionstamp = await land();
-    landed.resolve();
-    await go.promise;
-    return versionstamp;
-  });
+  const { fault, reached, release } = hold("after");
+  store.nextCommits.push(fault);
   const first = service.add(REX, KEY);
-  await landed.promise;
+  await reached;
   await revokeKey(instanceOn(service), service.keyId);
   const second = service.add(REX, KEY);
   assertEquals(await settledWithin(20, second), false);
-  go.resolve();
+  release();
   await assertNew(1, first);
   await assertError(await second, { status: 401, code: "invalid_credentials" });
 });
 
 Deno.test("createPet answers a retry as a replay where the unclear commit had landed", async () => {
-  const { service, store, pass } = await openScriptedService();
+  const { service, store, pass } = await openFaultyService();
   await using _ = service;
-  store.script.push(async (land) => {
-    await land();
-    throw new Error("connection lost");
-  });
+  store.nextCommits.push(COMMIT_FAULTS.landsAndFails);
   const first = service.add(REX, KEY);
   await pass(100);
   await assertNew(1, first);
@@ -215,48 +202,45 @@ Deno.test("createPet answers a retry as a replay where the unclear commit had la
 });
 
 Deno.test("createPet adds one pet where a commit lands before the retry's, after its client gave up", async () => {
-  const { service, store, pass } = await openScriptedService();
+  const { service, store, pass } = await openFaultyService();
   await using _ = service;
   const { add } = service;
   // No commit of the first request gets an answer; the last of them is on its way still.
   let landLate: (() => Promise<string | null>) | undefined;
-  for (let count = 0; count < 100; count++) {
-    store.script.push((land) => {
-      landLate = land;
-      return new Promise(() => {});
-    });
-  }
+  store.onCommit = (apply) => {
+    landLate = apply;
+    return new Promise(() => {});
+  };
   const first = add(REX, KEY);
   await pass(APPEND_LIMIT_MS + 100);
   await assertError(await first, { status: 503, code: "outcome_unknown" });
-  store.script = [async (land) => {
+  store.onCommit = COMMIT_FAULTS.lands;
+  store.nextCommits.push(async (apply) => {
     // The retry found no pet when it was prepared, on the very base of the commit that lands now.
     assertEquals((await readHead(service.store)).head.lastPetId, 0);
     assert(await landLate!() !== null);
-    return land();
-  }];
+    return apply();
+  });
   const second = add(REX, KEY);
   await pass(APPEND_LIMIT_MS - 1);
   await assertReplayOf(1, second);
-  assertEquals(store.script.length, 0, "the retry made a commit of its own");
+  assertEquals(store.nextCommits.length, 0, "the retry made a commit of its own");
   assertEquals((await readHead(service.store)).head.lastPetId, 1);
 });
 
 Deno.test("createPet adds one pet where a commit comes after the retry's, after its client gave up", async () => {
-  const { service, store, pass } = await openScriptedService();
+  const { service, store, pass } = await openFaultyService();
   await using _ = service;
   const { add } = service;
   const late: (() => Promise<string | null>)[] = [];
-  for (let count = 0; count < 100; count++) {
-    store.script.push((land) => {
-      late.push(land);
-      return new Promise(() => {});
-    });
-  }
+  store.onCommit = (apply) => {
+    late.push(apply);
+    return new Promise(() => {});
+  };
   const first = add(REX, KEY);
   await pass(APPEND_LIMIT_MS + 100);
   await assertError(await first, { status: 503, code: "outcome_unknown" });
-  store.script = [];
+  store.onCommit = COMMIT_FAULTS.lands;
   const second = add(REX, KEY);
   await pass(APPEND_LIMIT_MS - 1);
   await assertNew(1, second);
@@ -266,15 +250,12 @@ Deno.test("createPet adds one pet where a commit comes after the retry's, after 
 });
 
 Deno.test("createPet lets a retry wait for a commit that others wait for too, and finds its pet", async () => {
-  const { service, store, pass } = await openScriptedService();
+  const { service, store, pass } = await openFaultyService();
   await using _ = service;
   const { add } = service;
-  const go = Promise.withResolvers<void>();
-  let isClear = false;
-  store.script.push((land) => go.promise.then(land));
-  for (let count = 0; count < 1_000; count++) {
-    store.script.push((land) => isClear ? land() : Promise.reject(new Error("connection lost")));
-  }
+  const { fault, release } = hold();
+  store.nextCommits.push(fault);
+  store.onCommit = COMMIT_FAULTS.fails;
   // Rex and Ada wait for the commit before theirs, and so go into one; Ada has 900 ms more to wait.
   const blocker = add({ ...REX, name: "Bo" });
   await pass(1);
@@ -282,13 +263,13 @@ Deno.test("createPet lets a retry wait for a commit that others wait for too, an
   await pass(900);
   const companion = add({ ...REX, name: "Ada" });
   await pass(1);
-  go.resolve();
+  release();
   await assertNew(1, blocker);
   await pass(APPEND_LIMIT_MS - 800);
   await assertError(await first, { status: 503, code: "outcome_unknown" });
   const second = add(REX, KEY);
   assertEquals(await settledWithin(20, second), false);
-  isClear = true;
+  store.onCommit = COMMIT_FAULTS.lands;
   await pass(500);
   await assertNew(3, companion);
   await assertReplayOf(2, second);
@@ -363,9 +344,9 @@ function instanceOn({ store, runtime, token }: TestService) {
   return { ...service, ...client };
 }
 
-async function openScriptedService() {
-  let store!: ScriptedStore;
-  const service = await openTestService((inner) => store = new ScriptedStore(inner));
+async function openFaultyService() {
+  let store!: FaultyStore;
+  const service = await openTestService((inner) => store = faultyStore(inner));
   return { service, store, pass: (ms: number) => service.runtime.advance(ms) };
 }
 

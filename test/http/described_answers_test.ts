@@ -5,14 +5,15 @@ import { HOLD_BACK_MS } from "../../src/http/rate_limiter.ts";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../src/http/request_body.ts";
 import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "../../src/append/appender.ts";
 import { keyByTokenKey, projectionKey } from "../../src/keyspace.ts";
-import { COMMIT_MUTATIONS_LIMIT, type Store } from "../../src/store/store.ts";
+import { COMMIT_MUTATIONS_LIMIT } from "../../src/store/store.ts";
 import { DESCRIPTION } from "../support/assert_described.ts";
+import { COMMIT_FAULTS, type FaultyStore, faultyStore } from "../support/faulty_store.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
 
-/** A service with one pet, on a store whose calls can be replaced, and one of its operations. */
+/** A service with one pet on a faulty store, and one of its operations. */
 interface Stage {
   service: TestService;
-  faults: Partial<Store>;
+  store: FaultyStore;
   call: (change?: Change) => Promise<Response>;
 }
 
@@ -67,38 +68,35 @@ const WAYS: Record<"200" | "201" | "304", Way> & Partial<Record<ErrorCode, Way>>
     await service.runtime.advance(HOLD_BACK_MS);
     return await answer;
   },
-  internal_error: ({ faults, call }) => {
-    faults.list = () => Promise.resolve([{ key: [], value: "{", versionstamp: "1" }]);
+  internal_error: ({ store, call }) => {
+    store.onList = () => Promise.resolve([{ key: [], value: "{", versionstamp: "1" }]);
     return call();
   },
-  projection_damaged: ({ faults, call }) => {
+  projection_damaged: ({ store, call }) => {
     const key = projectionKey(1, keyByTokenKey("hash", 2));
     const value = '{"keyId":"","revokedAt":"2026-01-01T00:00:00.000Z"}';
-    faults.list = () => Promise.resolve([{ key, value, versionstamp: "1" }]);
+    store.onList = () => Promise.resolve([{ key, value, versionstamp: "1" }]);
     return call();
   },
-  store_unavailable: ({ faults, call }) => {
-    faults.list = () => Promise.reject(new Error("gone"));
+  store_unavailable: ({ store, call }) => {
+    store.onList = () => Promise.reject(new Error("gone"));
     return call();
   },
-  outcome_unknown: async ({ service, faults, call }) => {
-    faults.commit = () => new Promise(() => {});
+  outcome_unknown: async ({ service, store, call }) => {
+    store.onCommit = COMMIT_FAULTS.hangs;
     const answer = call();
     await service.runtime.advance(APPEND_LIMIT_MS);
     return await answer;
   },
-  overloaded: ({ faults, call }) => {
-    faults.commit = () => new Promise(() => {});
+  overloaded: ({ store, call }) => {
+    store.onCommit = COMMIT_FAULTS.hangs;
     // While a commit is under way, no addition is answered but one that finds no room.
     const length = COMMIT_MUTATIONS_LIMIT + QUEUE_LIMIT + 1;
     return Promise.race(Array.from({ length }, () => call()));
   },
-  shutting_down: async ({ service, faults, call }) => {
+  shutting_down: async ({ service, call }) => {
     await service.appender.drain();
-    // What is beneath is closed at the end of the test.
-    faults.close = () => {};
     service.store.close();
-    delete faults.close;
     return await call();
   },
 };
@@ -125,13 +123,8 @@ async function openStage(
   operationId: string,
   rateLimit: number | undefined,
 ): Promise<Stage & AsyncDisposable> {
-  const faults: Partial<Store> = {};
-  const service = await openTestService((store) => ({
-    get: (key) => store.get(key),
-    list: (range, options) => (faults.list ?? store.list.bind(store))(range, options),
-    commit: (commit) => (faults.commit ?? store.commit.bind(store))(commit),
-    close: () => (faults.close ?? store.close.bind(store))(),
-  }), { rateLimit });
+  let store!: FaultyStore;
+  const service = await openTestService((inner) => store = faultyStore(inner), { rateLimit });
   await service.add(REX);
   // Whatever happens to a key, the next request looks at its own anew.
   await issueKey(service, { label: "another" });
@@ -146,10 +139,10 @@ async function openStage(
       body: change.body ?? body,
     });
   const close = async () => {
-    delete faults.commit;
+    store.onCommit = COMMIT_FAULTS.lands;
     const closed = service[Symbol.asyncDispose]();
     await service.runtime.advance(2 * APPEND_LIMIT_MS);
     await closed;
   };
-  return { service, faults, call, [Symbol.asyncDispose]: close };
+  return { service, store, call, [Symbol.asyncDispose]: close };
 }

@@ -7,7 +7,8 @@ import { EMPTY_HEAD, encodeHead, type Head, readHead } from "../../src/log/head.
 import { HEAD_RECENT_MS } from "../../src/log/head_reader.ts";
 import { createService } from "../../src/service.ts";
 import { HEAD_KEY } from "../../src/keyspace.ts";
-import type { Mutation, Store } from "../../src/store/store.ts";
+import type { Mutation } from "../../src/store/store.ts";
+import { faultyStore } from "../support/faulty_store.ts";
 import { openTestService } from "../support/test_service.ts";
 import { assertError, assertRefused, testEachWay } from "../support/test_each_way.ts";
 
@@ -87,12 +88,11 @@ testEachWay("every answer bears a request id of its own", async ({ add, send, se
 
 Deno.test("a failure is reported under the request id that its answer bears", async () => {
   let failing = false;
-  await using service = await openTestService((store) => ({
-    get: (key) => failing ? Promise.reject(new Error("disk gone")) : store.get(key),
-    list: (range, options) => store.list(range, options),
-    commit: (commit) => store.commit(commit),
-    close: () => store.close(),
-  }));
+  await using service = await openTestService((store) =>
+    faultyStore(store, {
+      onGet: (apply) => failing ? Promise.reject(new Error("disk failure")) : apply(),
+    })
+  );
   await service.add(REX);
   failing = true;
   const response = await service.send("/v1/pets?limit=5");
@@ -104,14 +104,19 @@ Deno.test("a failure is reported under the request id that its answer bears", as
     path: "/v1/pets",
     status: 503,
     code: "store_unavailable",
-    reason: "The store failed to read: disk gone",
+    reason: "The store failed to read: disk failure",
   }]]);
   failing = false;
   assertEquals((await service.send("/v1/pets?limit=5")).status, 200);
 });
 
 Deno.test("a failure that nobody foresaw is an Error, and says nothing of the inside", async () => {
-  await using service = await openTestService(withDamagedPets);
+  await using service = await openTestService((store) =>
+    faultyStore(store, {
+      onList: (apply, _range, { reverse }) =>
+        reverse === true ? Promise.resolve([undefined as never]) : apply(),
+    })
+  );
   await service.add(REX);
   const response = await service.send("/v1/pets?status=sold");
   await assertError(response, {
@@ -131,17 +136,6 @@ Deno.test("a refused request is no failure, and is not reported", async () => {
   await service.send("/v1/pets/9");
   assertEquals(service.reports, []);
 });
-
-/** A store whose lists hold what no list can. */
-function withDamagedPets(store: Store): Store {
-  return {
-    get: (key) => store.get(key),
-    list: async (range, options) =>
-      options.reverse === true ? [undefined as never] : await store.list(range, options),
-    commit: (commit) => store.commit(commit),
-    close: () => store.close(),
-  };
-}
 
 Deno.test("a store that lost its head, or has an older one, is a fault and no empty catalogue", async () => {
   const damages: ((head: Head) => Mutation)[] = [

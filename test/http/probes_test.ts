@@ -1,18 +1,22 @@
 import { assertEquals } from "@std/assert";
 import { createService } from "../../src/service.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
-import type { Store } from "../../src/store/store.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
+import { type Faults, faultyStore } from "../support/faulty_store.ts";
 
 /** Asks a service on that store, without a key. */
 async function ask(
   path: string,
-  { wrap = (store: Store) => store, isDurable = true, method = "GET" } = {},
+  { onGet = (apply) => apply(), isDurable = true, method = "GET" }: {
+    onGet?: Faults["onGet"];
+    isDurable?: boolean;
+    method?: string;
+  } = {},
 ) {
   const kv = await Deno.openKv(":memory:");
   const reports: string[] = [];
   const { handler } = createService({
-    store: wrap(new KvStore(kv)),
+    store: faultyStore(new KvStore(kv), { onGet }),
     runtime: new FakeRuntime(),
     report: (_level, event) => reports.push(event),
     isDurable,
@@ -24,17 +28,9 @@ async function ask(
   return { response, body, reports, isEmpty };
 }
 
-/** The store with another outcome of every read. */
-const reading = (get: Store["get"]) => (store: Store): Store => ({
-  get,
-  list: store.list.bind(store),
-  commit: store.commit.bind(store),
-  close: () => store.close(),
-});
-
 Deno.test("GET /healthz answers 200 without a key, whatever the store does", async () => {
-  const wrap = reading(() => Promise.reject(new Error("gone")));
-  const { response, body } = await ask("/healthz", { wrap, isDurable: false });
+  const onGet = () => Promise.reject(new Error("connection lost"));
+  const { response, body } = await ask("/healthz", { onGet, isDurable: false });
   assertEquals(response.status, 200);
   assertEquals(response.headers.get("content-type"), "application/json");
   assertEquals(response.headers.get("cache-control"), "no-store");
@@ -63,7 +59,7 @@ Deno.test("GET /readyz answers 503 where the store is in memory, and says so", a
 
 Deno.test("GET /readyz answers 503 where the store fails or is not ours, and reports it", async () => {
   const broken = await ask("/readyz", {
-    wrap: reading(() => Promise.reject(new Error("secret words"))),
+    onGet: () => Promise.reject(new Error("secret words")),
   });
   assertEquals(broken.response.status, 503);
   assertEquals(broken.body, {
@@ -73,7 +69,7 @@ Deno.test("GET /readyz answers 503 where the store fails or is not ours, and rep
   });
   assertEquals(broken.reports, ["request_failed"]);
   const foreign = await ask("/readyz", {
-    wrap: reading((key) => Promise.resolve({ key, value: "theirs", versionstamp: "1" })),
+    onGet: (_apply, key) => Promise.resolve({ key, value: "theirs", versionstamp: "1" }),
   });
   assertEquals(foreign.response.status, 503);
   assertEquals(foreign.body.code, "not_ready");

@@ -4,7 +4,7 @@ import { HeadLostError } from "../../src/log/head_reader.ts";
 import { FOLLOW_INTERVAL_MS, followLog } from "../../src/log/follow_log.ts";
 import { LogDamagedError } from "../../src/log/read_whole_log.ts";
 import { HEAD_KEY, logKey } from "../../src/keyspace.ts";
-import type { Store } from "../../src/store/store.ts";
+import { type FaultyStore, faultyStore } from "../support/faulty_store.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
 
 /** Follows the log of a service; what came so far stands in `positions`. */
@@ -55,17 +55,13 @@ Deno.test("followLog() waits for a first position that is still to come, and end
 });
 
 Deno.test("followLog() asks the head no oftener than its interval says", async () => {
-  let reads = 0;
-  await using service = await openTestService((store) =>
-    intercept(store, () => {
-      reads++;
-    })
-  );
+  let store!: FaultyStore;
+  await using service = await openTestService((inner) => store = faultyStore(inner));
   const { stop, done } = follow(service, { from: 2 });
   await service.runtime.advance(0);
-  reads = 0;
+  const before = store.gets.length;
   await service.runtime.advance(50 * FOLLOW_INTERVAL_MS);
-  assertEquals(reads, 50);
+  assertEquals(store.gets.length - before, 50);
   stop.abort();
   await done;
 });
@@ -73,8 +69,8 @@ Deno.test("followLog() asks the head no oftener than its interval says", async (
 Deno.test("followLog() outlives a store that is away, and misses and repeats nothing", async () => {
   let isAway = false;
   await using service = await openTestService((store) =>
-    intercept(store, () => {
-      if (isAway) throw new Error("connection refused");
+    faultyStore(store, {
+      onGet: (apply) => isAway ? Promise.reject(new Error("connection refused")) : apply(),
     })
   );
   const { stop, positions, reachable, done } = follow(service, { from: 1 });
@@ -112,16 +108,3 @@ Deno.test("followLog() says that a line is missing, or that the log became short
   await cut.runtime.advance(FOLLOW_INTERVAL_MS);
   await outcome;
 });
-
-/** The store, with something called before every read of it. */
-function intercept(store: Store, before: () => void): Store {
-  return {
-    get: async (key) => {
-      before();
-      return await store.get(key);
-    },
-    list: (range, options) => store.list(range, options),
-    commit: (commit) => store.commit(commit),
-    close: () => store.close(),
-  };
-}

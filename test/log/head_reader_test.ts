@@ -9,18 +9,19 @@ import {
 } from "../../src/log/head_reader.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import { HEAD_KEY } from "../../src/keyspace.ts";
+import type { Store } from "../../src/store/store.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
-import { ScriptedStore } from "../support/scripted_store.ts";
+import { faultyStore, hold } from "../support/faulty_store.ts";
 
 async function open() {
-  const store = new ScriptedStore(new KvStore(await Deno.openKv(":memory:")));
+  const store = faultyStore(new KvStore(await Deno.openKv(":memory:")));
   const runtime = new FakeRuntime();
   const reports: string[] = [];
   const heads = new HeadReader(store, runtime, (level, event) => reports.push(`${level} ${event}`));
   return { store, runtime, heads, reports, [Symbol.dispose]: () => store.close() };
 }
 
-function write(store: ScriptedStore, head: Head | string): Promise<string | null> {
+function write(store: Store, head: Head | string): Promise<string | null> {
   const value = typeof head === "string" ? head : encodeHead(head);
   return store.commit({ checks: [], mutations: [{ type: "set", key: HEAD_KEY, value }] });
 }
@@ -35,7 +36,7 @@ Deno.test("fresh() shares one read among all that ask at once", async () => {
   const { store, heads } = opened;
   await write(store, EMPTY_HEAD);
   const entries = await Promise.all(Array.from({ length: 100 }, () => heads.fresh()));
-  assertEquals(store.reads.gets, 1);
+  assertEquals(store.gets.length, 1);
   for (const entry of entries) assertStrictEquals(entry, entries[0]);
 });
 
@@ -43,29 +44,23 @@ Deno.test("fresh() joins the next read, never the one in flight", async () => {
   using opened = await open();
   const { store, heads } = opened;
   const old = await write(store, EMPTY_HEAD);
-  const { promise: looked, resolve: onLooked } = Promise.withResolvers<void>();
-  const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  store.onRead = async (look) => {
-    const seen = await look();
-    onLooked();
-    await released;
-    return seen;
-  };
+  const { fault, reached, release } = hold("after");
+  store.onGet = fault;
   const first = heads.fresh();
-  await looked;
+  await reached;
   const current = await write(store, { ...EMPTY_HEAD, position: 1 });
   const late = [heads.fresh(), heads.fresh()];
   release();
   assertEquals((await first).versionstamp, old);
   for (const entry of await Promise.all(late)) assertEquals(entry.versionstamp, current);
-  assertEquals(store.reads.gets, 2);
+  assertEquals(store.gets.length, 2);
 });
 
 Deno.test("fresh() fails for those that shared the read, and for no other", async () => {
   using opened = await open();
   const { store, heads } = opened;
   let isAway = true;
-  store.onRead = (look) => isAway ? Promise.reject(new Error("connection refused")) : look();
+  store.onGet = (apply) => isAway ? Promise.reject(new Error("connection refused")) : apply();
   const failing = [heads.fresh(), heads.fresh()];
   for (const entry of failing) await assertRejects(() => entry, Error, "connection refused");
   isAway = false;
@@ -77,13 +72,13 @@ Deno.test("fresh() goes on after a read in flight that fails", async () => {
   const { store, heads } = opened;
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
-  store.onRead = () => {
+  store.onGet = () => {
     begin();
     return failed;
   };
   const first = assertRejects(() => heads.fresh(), Error, "connection refused");
   await begun;
-  store.onRead = (look) => look();
+  store.onGet = (apply) => apply();
   const second = heads.fresh();
   fail(new Error("connection refused"));
   await first;
@@ -188,8 +183,8 @@ Deno.test("fresh() accepts a head that is older than a commit made while it was 
   using opened = await open();
   const { store, heads } = opened;
   const old = await write(store, { ...EMPTY_HEAD, position: 1 });
-  store.onRead = async (look) => {
-    const seen = await look();
+  store.onGet = async (apply) => {
+    const seen = await apply();
     heads.advance({ head: { ...EMPTY_HEAD, position: 2 }, versionstamp: `${old}z` });
     return seen;
   };

@@ -34,7 +34,7 @@ import { IMPOSSIBLE_HISTORIES, POSSIBLE_HISTORIES } from "../support/histories.t
 import { linesOf, linesToBytes, rewritten, sampleLog } from "../support/sample_log.ts";
 import { damageEveryRecord } from "../support/audit_damage.ts";
 import { openSampleStore, writeLog } from "../support/sample_store.ts";
-import { storeWith } from "../support/store_with.ts";
+import { faultyStore } from "../support/faulty_store.ts";
 
 const encoder = new TextEncoder();
 
@@ -259,11 +259,10 @@ Deno.test({
 Deno.test("audit() lets pass what is added while it runs", async () => {
   using sample = await openSampleStore(60);
   using shorter = await openSampleStore(40);
-  const store = storeWith(sample.store, {
-    get: (key) => (first ? (first = false, shorter.store) : sample.store).get(key),
+  // The audit reads the head of 40 events, and after that a store of 60.
+  const store = faultyStore(sample.store, {
+    onGet: (apply, key) => store.gets.length === 1 ? shorter.store.get(key) : apply(),
   });
-  // The audit reads the head of 40 events, and after that whatever is there with 60.
-  let first = true;
   const report = await audit({ store, runtime: sample.runtime });
   assertEquals(report.faults, []);
   assertEquals(report.position, 40);
@@ -358,11 +357,11 @@ Deno.test("audit() accepts idempotency records that a clock that was behind left
 Deno.test("audit() begins again where a replay removed what it was reading", async () => {
   using sample = await openSampleStore(30);
   const replays = (times: number) =>
-    storeWith(sample.store, {
-      list: async (range, options) => {
+    faultyStore(sample.store, {
+      async onList(apply, range) {
         const isOfPets = "start" in range && range.start?.[2] === "pet";
         if (isOfPets && times-- > 0) await replay(sample, { graceMs: 0 });
-        return await sample.store.list(range, options);
+        return await apply();
       },
     });
   assertEquals((await audit({ store: replays(1), runtime: sample.runtime })).faults, []);

@@ -3,19 +3,13 @@ import { compareServed, UnsoundError } from "../../src/maintenance/compare.ts";
 import { replay } from "../../src/maintenance/replay.ts";
 import { logKey, petKey, projectionKey } from "../../src/keyspace.ts";
 import { openSampleStore } from "../support/sample_store.ts";
-import { storeWith } from "../support/store_with.ts";
+import { faultyStore } from "../support/faulty_store.ts";
 
 const IGNORE = () => {};
 
 Deno.test("compareServed() finds what differs, and writes nothing", async () => {
   using sample = await openSampleStore(30);
-  const commits: unknown[] = [];
-  const store = storeWith(sample.store, {
-    commit: (commit) => {
-      commits.push(commit);
-      return sample.store.commit(commit);
-    },
-  });
+  const store = faultyStore(sample.store);
   const parts = { store, runtime: sample.runtime };
   assertEquals((await compareServed(parts, IGNORE)).differences.total, 0);
   const key = projectionKey(1, petKey(3));
@@ -24,19 +18,19 @@ Deno.test("compareServed() finds what differs, and writes nothing", async () => 
   assertEquals([generation, events], [1, 30]);
   assertEquals(differences.counts, { missing: 1, extra: 0, altered: 0 });
   assertEquals(differences.first, { missing: { kind: "missing", key, position: 4 } });
-  assertEquals(commits, []);
+  assertEquals(store.commits, []);
 });
 
 Deno.test("compareServed() begins again where a replay removed what it was reading", async () => {
   using sample = await openSampleStore(30);
   let isFirst = true;
-  const store = storeWith(sample.store, {
-    async list(range, options) {
+  const store = faultyStore(sample.store, {
+    async onList(apply, range) {
       if (isFirst && "start" in range && range.start?.[2] === "pet") {
         isFirst = false;
         await replay(sample, { graceMs: 0 });
       }
-      return await sample.store.list(range, options);
+      return await apply();
     },
   });
   const { generation, differences } = await compareServed(

@@ -13,7 +13,13 @@ import type { Store } from "../../src/store/store.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { openSampleStore } from "../support/sample_store.ts";
 import { openTestService } from "../support/test_service.ts";
-import { disturbed } from "../support/disturbed_store.ts";
+import {
+  atCommit,
+  COMMIT_FAULTS,
+  type CommitFault,
+  faultyStore,
+  hold,
+} from "../support/faulty_store.ts";
 
 const NO_GRACE = { graceMs: 0 };
 
@@ -62,11 +68,13 @@ Deno.test("replay() takes its announcement back also while it is writing what wa
   using sample = await openSampleStore(1_100);
   const key = logKey(1_050);
   await sample.store.commit({ checks: [], mutations: [{ type: "delete", key }] });
-  const store = disturbed(sample.store, async (commit, _number, apply) => {
-    const versionstamp = await apply(commit);
-    // The answer comes late, when the damaged line has been read.
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    return versionstamp;
+  const store = faultyStore(sample.store, {
+    async onCommit(apply) {
+      const versionstamp = await apply();
+      // The answer comes late, when the damaged line has been read.
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return versionstamp;
+    },
   });
   const refusal = replay({ store, runtime: sample.runtime }, NO_GRACE);
   await assertRejects(() => refusal, UnsoundError, "Line 1051 of the log is not sound");
@@ -81,13 +89,15 @@ Deno.test("replay() killed at any commit leaves a store that is right, and the n
     for (const isApplied of [true, false]) {
       const what = `commit ${last} of ${commits}, ${isApplied ? "" : "not "}applied`;
       using sample = await openSampleStore(SMALL);
-      const store = disturbed(sample.store, async (commit, number, apply) => {
-        if (number < last) return await apply(commit);
-        if (isApplied) await apply(commit);
-        killed.resolve();
-        return await new Promise<never>(() => {});
-      });
       const killed = Promise.withResolvers<void>();
+      const store = faultyStore(sample.store, {
+        async onCommit(apply, _commit, number) {
+          if (number < last) return await apply();
+          if (isApplied) await apply();
+          killed.resolve();
+          return await new Promise<never>(() => {});
+        },
+      });
       replay({ store, runtime: sample.runtime }, NO_GRACE);
       await killed.promise;
       assertEquals((await audit(sample)).faults, [], `left by ${what}`);
@@ -105,19 +115,9 @@ Deno.test("replay() killed at any commit leaves a store that is right, and the n
 Deno.test("replay() asks the store what became of a commit whose outcome it was not told", async () => {
   for (const outcomes of OUTCOMES) {
     using sample = await openSampleStore(SMALL);
-    const store = disturbed(sample.store, async (commit, number, apply) => {
-      switch (outcomes[number % outcomes.length]) {
-        case "lands":
-          return await apply(commit);
-        case "lands, says it did not":
-          await apply(commit);
-          return null;
-        case "lands, fails":
-          await apply(commit);
-          throw new TypeError("connection closed");
-        default:
-          throw new TypeError("database is locked");
-      }
+    const store = faultyStore(sample.store, {
+      onCommit: (apply, commit, number) =>
+        outcomes[number % outcomes.length](apply, commit, number),
     });
     const { generation, differences } = await inTime(
       sample.runtime,
@@ -133,11 +133,13 @@ Deno.test("replay() asks the store what became of a commit whose outcome it was 
 Deno.test("replay() loses nothing of what is written before each of its commits", async () => {
   using sample = await openSampleStore(SMALL);
   let added = 0;
-  const store = disturbed(sample.store, async (commit, number, apply) => {
-    // A commit that checks the head fails when the head has moved; so not for ever.
-    if (number % 2 === 1) added += await addPets(sample, 1);
-    assertEquals((await audit(sample)).faults, [], `before commit ${number}`);
-    return await apply(commit);
+  const store = faultyStore(sample.store, {
+    async onCommit(apply, _commit, number) {
+      // A commit that checks the head fails if the head has moved, so the head does not always move.
+      if (number % 2 === 1) added += await addPets(sample, 1);
+      assertEquals((await audit(sample)).faults, [], `before commit ${number}`);
+      return await apply();
+    },
   });
   await inTime(sample.runtime, replay({ store, runtime: sample.runtime }, NO_GRACE));
   const { faults, pets } = await audit(sample);
@@ -150,21 +152,14 @@ Deno.test("replay() that was taken for dead writes nothing when it comes to itse
   // Its first commit takes the lease and its last one gives it back: between them it holds it.
   for (let last = 2; last < commits; last++) {
     using sample = await openSampleStore(SMALL);
-    const sleep = Promise.withResolvers<void>();
-    const store = disturbed(sample.store, async (commit, number, apply) => {
-      if (number === last) {
-        asleep.resolve();
-        await sleep.promise;
-      }
-      return await apply(commit);
-    });
-    const asleep = Promise.withResolvers<void>();
+    const { fault, reached, release } = hold();
+    const store = faultyStore(sample.store, { onCommit: atCommit(last, fault) });
     const sleeper = replay({ store, runtime: sample.runtime }, NO_GRACE);
     sleeper.catch(() => {});
-    await asleep.promise;
+    await reached;
     await inTime(sample.runtime, replay(sample, NO_GRACE));
     const before = await allOf(sample.store);
-    sleep.resolve();
+    release();
     await assertRejects(() => inTime(sample.runtime, sleeper), ReplayUnderWayError);
     assertEquals(await allOf(sample.store), before, `asleep at commit ${last} of ${commits}`);
   }
@@ -229,24 +224,22 @@ Deno.test("replay() puts no record into the new generation that has expired", as
 /** As many events as make a replay of all its steps. */
 const SMALL = 12;
 
-const OUTCOMES = [
-  ["lands, says it did not"],
-  ["lands, fails"],
-  ["fails", "lands"],
-  ["lands", "lands, says it did not", "fails", "lands, fails"],
-  ["fails", "lands, fails", "fails"],
+const { lands, landsAndConflicts, landsAndFails, isLocked } = COMMIT_FAULTS;
+
+const OUTCOMES: CommitFault[][] = [
+  [landsAndConflicts],
+  [landsAndFails],
+  [isLocked, lands],
+  [lands, landsAndConflicts, isLocked, landsAndFails],
+  [isLocked, landsAndFails, isLocked],
 ];
 
 /** How many commits a replay of a small sample makes. */
 async function countCommits(): Promise<number> {
   using sample = await openSampleStore(SMALL);
-  let commits = 0;
-  const store = disturbed(sample.store, (commit, number, apply) => {
-    commits = number;
-    return apply(commit);
-  });
+  const store = faultyStore(sample.store);
   await replay({ store, runtime: sample.runtime }, NO_GRACE);
-  return commits;
+  return store.commits.length;
 }
 
 /** Lets time pass until the promise has an outcome. */

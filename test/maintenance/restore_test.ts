@@ -12,11 +12,11 @@ import {
 import { decodeRestoreMark } from "../../src/log/restore_mark.ts";
 import { HEAD_KEY, isRestoreMark, logKey } from "../../src/keyspace.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
-import type { Commit, Store } from "../../src/store/store.ts";
+import type { Mutation, Store } from "../../src/store/store.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { IMPOSSIBLE_HISTORIES, POSSIBLE_HISTORIES } from "../support/histories.ts";
 import { linesToBytes, rewritten, sampleLog } from "../support/sample_log.ts";
-import { storeWith } from "../support/store_with.ts";
+import { atCommit, COMMIT_FAULTS, faultyStore } from "../support/faulty_store.ts";
 import { openTestService } from "../support/test_service.ts";
 
 const LINES = sampleLog(800);
@@ -54,21 +54,6 @@ async function textOf(store: Store): Promise<string[]> {
   const { position } = (await readHead(store)).head;
   const batches = await Array.fromAsync(readWholeLog(store, { from: 1, to: position }));
   return batches.flat().map(({ value }) => new TextDecoder().decode(value));
-}
-
-/** The store, of whose commits the one of that number does not happen, or not only. */
-function disturbed(
-  store: Store,
-  number: number,
-  disturb: (commit: Commit) => Promise<string | null>,
-) {
-  let count = 0;
-  return {
-    get: (key: Deno.KvKey) => store.get(key),
-    list: store.list.bind(store),
-    commit: (commit: Commit) => ++count === number ? disturb(commit) : store.commit(commit),
-    close: () => {},
-  };
 }
 
 Deno.test("restore() writes what the service itself had written: every record, to the byte", async () => {
@@ -168,9 +153,11 @@ Deno.test("restore() that is killed at any commit leaves no log to be served, an
   for (let number = 1;; number++) {
     using store = await openStore();
     const killed = Promise.withResolvers<undefined>();
-    const dying = disturbed(store, number, () => {
-      killed.resolve(undefined);
-      return new Promise(() => {});
+    const dying = faultyStore(store, {
+      onCommit: atCommit(number, () => {
+        killed.resolve(undefined);
+        return new Promise(() => {});
+      }),
     });
     const attempt = restore({ store: dying, runtime: new FakeRuntime() }, exportOf(LINES));
     if (await Promise.race([attempt, killed.promise]) !== undefined) {
@@ -196,16 +183,15 @@ Deno.test("restore() that was killed is taken up after the events that its mark 
   const lines = sampleLog(5_000);
   /** Resolves to the number of commits, of which that one hangs and all others land. */
   const restoreKilledAt = async (store: Store, number: number) => {
-    let commits = 0;
     const landing: Promise<string | null>[] = [];
     const hung = Promise.withResolvers<void>();
-    const dying = storeWith(store, {
-      commit: (commit) => {
-        if (++commits === number) {
+    const dying = faultyStore(store, {
+      onCommit(apply, _commit, current) {
+        if (current === number) {
           hung.resolve();
           return new Promise(() => {});
         }
-        const landed = store.commit(commit);
+        const landed = apply();
         landing.push(landed);
         return landed;
       },
@@ -220,7 +206,7 @@ Deno.test("restore() that was killed is taken up after the events that its mark 
       await Promise.all(landing);
       await new Promise((resolve) => setTimeout(resolve));
     }
-    return commits;
+    return dying.commits.length;
   };
   using whole = await openStore();
   const commits = await restoreKilledAt(whole, Infinity);
@@ -259,9 +245,11 @@ Deno.test("A service on a store that is being restored answers 503 until it is d
     return responses.map(({ status }) => status);
   };
   const { runtime } = origin;
-  const watched = disturbed(service.store, 2, async (commit) => {
-    statuses.push(...await ask());
-    return await service.store.commit(commit);
+  const watched = faultyStore(service.store, {
+    onCommit: atCommit(2, async (apply) => {
+      statuses.push(...await ask());
+      return await apply();
+    }),
   });
   await restore({ store: watched, runtime }, exportOf(lines));
   assertEquals(statuses, [503, 503, 503]);
@@ -303,13 +291,10 @@ Deno.test("restore() finds out whether a commit landed that was reported as fail
   await restore({ store: whole, runtime: new FakeRuntime() }, exportOf(LINES));
   const expected = await recordsOf(whole);
   for (let number = 1; number <= 5; number++) {
-    for (const landed of [true, false]) {
+    for (const fault of [COMMIT_FAULTS.landsAndFails, COMMIT_FAULTS.isLocked]) {
       using store = await openStore();
       const runtime = new FakeRuntime();
-      const doubtful = disturbed(store, number, async (commit) => {
-        if (landed) await store.commit(commit);
-        throw new TypeError("database is locked");
-      });
+      const doubtful = faultyStore(store, { onCommit: atCommit(number, fault) });
       const restoring = restore({ store: doubtful, runtime }, exportOf(LINES));
       restoring.catch(() => {});
       let isDone = false;
@@ -324,13 +309,15 @@ Deno.test("restore() finds out whether a commit landed that was reported as fail
 Deno.test("restore() stops where another writes to the store meanwhile", async () => {
   using store = await openStore();
   const value = encodeHead({ ...(await readHead(store)).head, position: 1 });
-  const crossed = disturbed(store, 1, async (commit) => {
-    const mutations: Commit["mutations"] = [
-      { type: "set", key: HEAD_KEY, value },
-      { type: "set", key: logKey(1), value: "theirs" },
-    ];
-    await store.commit({ checks: [], mutations });
-    return await store.commit(commit);
+  const crossed = faultyStore(store, {
+    onCommit: atCommit(1, async (apply) => {
+      const mutations: Mutation[] = [
+        { type: "set", key: HEAD_KEY, value },
+        { type: "set", key: logKey(1), value: "theirs" },
+      ];
+      await store.commit({ checks: [], mutations });
+      return await apply();
+    }),
   });
   await assertRejects(
     () => restore({ store: crossed, runtime: new FakeRuntime() }, exportOf(LINES)),

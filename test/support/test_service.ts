@@ -5,6 +5,7 @@ import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { describedAnswer } from "./assert_described.ts";
 import { FakeRuntime } from "./fake_runtime.ts";
+import { faultyStore } from "./faulty_store.ts";
 
 /** A service on a store in memory, wired as in production, with one live key. */
 export interface TestService extends Service, Client {
@@ -65,12 +66,8 @@ export async function openTestService(
 
 /** Lets the calls of the store finish before the fake time advances. */
 function awaitedBy(runtime: FakeRuntime, store: Store): Store {
-  return {
-    get: (key) => runtime.during(store.get(key)),
-    list: (range, options) => runtime.during(store.list(range, options)),
-    commit: (commit) => runtime.during(store.commit(commit)),
-    close: () => store.close(),
-  };
+  const during = <T>(apply: () => Promise<T>) => runtime.during(apply());
+  return faultyStore(store, { onGet: during, onList: during, onCommit: during });
 }
 
 /** A client with a key, over any transport. It asserts that every answer is described. */
