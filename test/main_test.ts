@@ -1,9 +1,12 @@
 import { DatabaseSync } from "node:sqlite";
 import { assertEquals, assertLess, assertMatch, assertRejects } from "@std/assert";
 import { EMPTY_HEAD, encodeHead } from "../src/log/head.ts";
+import { scan } from "../src/store/scan.ts";
+import type { Store } from "../src/store/store.ts";
 import { permitted } from "./support/permitted.ts";
 import { runTask, spawnTask } from "./support/run_task.ts";
-import { readLines } from "./support/service_process.ts";
+import { LoadClient } from "./support/load_client.ts";
+import { readLines, ServiceProcess } from "./support/service_process.ts";
 import { TempStore } from "./support/temp_store.ts";
 
 const ignore = !permitted("env", "net", "read", "run", "write");
@@ -36,6 +39,29 @@ Deno.test({
     await reading;
     assertEquals((await process.status).code, 0);
     assertEquals(events, ["listening", "shutting_down", "stopped"]);
+  },
+});
+
+Deno.test({
+  name: "start: 2,000 additions, 64 at a time, get the ids 1 to 2,000 in fewer than 500 commits",
+  ignore,
+  async fn() {
+    await using temp = await TempStore.make();
+    const token = await temp.issueKey();
+    await using service = await ServiceProcess.start(temp.kvPath);
+    const load = new LoadClient({
+      services: () => [service],
+      token,
+      connections: 64,
+      faults: "none",
+    });
+    await load.run(() => load.begun >= 2_000);
+    assertEquals(await service.stop(), 0);
+    assertEquals(load.acknowledged.size, 2_000);
+    await temp.use(async (operator) => {
+      await load.expectLogged(operator);
+      assertLess(await countCommits(operator.store), 500);
+    });
   },
 });
 
@@ -220,4 +246,38 @@ async function writeKv(path: string, key: Deno.KvKey, value: unknown): Promise<v
 async function tempFolder() {
   const path = await Deno.makeTempDir();
   return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
+}
+
+Deno.test({
+  name: "start: on Deno Deploy without an attached database, exits with an error",
+  ignore,
+  async fn() {
+    const options = { kvPath: "", env: { DENO_DEPLOYMENT_ID: "test", DENO_KV_DEFAULT_PATH: "" } };
+    const { code, stdout, stderr } = await runTask(["start"], options);
+    assertEquals([code, stdout], [1, ""]);
+    const lines = stderr.trimEnd().split("\n");
+    assertEquals(lines.length, 1, stderr);
+    const expected = "error: Cannot open the store the attached database (KV_PATH): ";
+    assertEquals(lines[0].startsWith(expected), true, stderr);
+  },
+});
+
+Deno.test({
+  name: "start: on Deno Deploy with a KV_PATH, exits with an error",
+  ignore,
+  async fn() {
+    for (const kvPath of [":memory:", "pets.sqlite3", "https://kv.example"]) {
+      assertEquals(await runTask(["start"], { kvPath, env: { DENO_DEPLOYMENT_ID: "test" } }), {
+        code: 1,
+        stdout: "",
+        stderr: "error: KV_PATH must not be set on Deno Deploy: attach a database there\n",
+      });
+    }
+  },
+});
+
+/** The number of commits that wrote the log: the records of one commit have the same versionstamp. */
+async function countCommits(store: Store): Promise<number> {
+  const entries = (await Array.fromAsync(scan(store, { prefix: ["log"] }))).flat();
+  return new Set(entries.map(({ versionstamp }) => versionstamp)).size;
 }

@@ -1,7 +1,9 @@
 import { assertEquals, assertLess, assertMatch } from "@std/assert";
 import { runTask } from "./support/run_task.ts";
-import { ServiceProcess } from "./support/service_process.ts";
+import { LoadClient } from "./support/load_client.ts";
 import { permitted } from "./support/permitted.ts";
+import { ServiceProcess } from "./support/service_process.ts";
+import { TempStore } from "./support/temp_store.ts";
 
 Deno.test({
   name:
@@ -37,6 +39,40 @@ Deno.test({
     await Deno.remove(folder, { recursive: true });
   },
 });
+
+for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  Deno.test({
+    name: `serve() on ${signal} under load finishes accepted requests and ends with exit code 0`,
+    ignore: !permitted("read", "write", "net", "run", "env"),
+    async fn() {
+      await using temp = await TempStore.make();
+      const token = await temp.issueKey();
+      await using service = await ServiceProcess.start(temp.kvPath);
+      const load = new LoadClient({
+        services: () => [service],
+        token,
+        connections: 64,
+        faults: "process",
+      });
+      let stopped: Promise<number> | undefined;
+      await load.run(() => {
+        if (load.acknowledged.size >= 300) stopped ??= service.stop(signal);
+        return stopped !== undefined;
+      });
+      assertEquals(await stopped, 0);
+      await temp.use(async (operator) => {
+        await load.expectLogged(operator);
+        const { lastPetId } = (await operator.heads.fresh()).head;
+        assertEquals(lastPetId, load.acknowledged.size, "every stored pet was acknowledged");
+      });
+      assertEquals(service.lines.map((line) => JSON.parse(line).event), [
+        "listening",
+        "shutting_down",
+        "stopped",
+      ]);
+    },
+  });
+}
 
 async function send(socket: Deno.Conn, text: string): Promise<void> {
   await socket.write(new TextEncoder().encode(text));

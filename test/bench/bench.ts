@@ -5,7 +5,7 @@
  */
 
 import { EXIT, runTool, UsageError } from "../../scripts/cli/run_tool.ts";
-import { fillStore } from "./fill_store.ts";
+import { fillStore } from "../support/fill_store.ts";
 import { benchGrowth } from "./growth_bench.ts";
 import { benchHttp, type HttpRow } from "./http_bench.ts";
 import { benchLoads, benchSoak } from "./load_bench.ts";

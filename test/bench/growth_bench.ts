@@ -1,6 +1,6 @@
 /** What each operation costs in stores of different size. */
 
-import { fillStore } from "./fill_store.ts";
+import { fillStore } from "../support/fill_store.ts";
 import { measure, type Operation, OPERATIONS } from "./http_bench.ts";
 import type { Measured } from "./load.ts";
 import { type ServerProcess, startService } from "./server_process.ts";

@@ -1,6 +1,6 @@
 /** The operators' commands beside raw KV that scans and writes the same records. */
 
-import { fillStore } from "./fill_store.ts";
+import { fillStore } from "../support/fill_store.ts";
 import { type RawRecord, rawRemove, rawScan, rawWrite } from "./raw_kv.ts";
 import { printTable } from "./table.ts";
 

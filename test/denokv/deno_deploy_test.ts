@@ -2,7 +2,7 @@ import { assertEquals, assertLess } from "@std/assert";
 import { freePort } from "../support/free_port.ts";
 import { runTask } from "../support/run_task.ts";
 import { ServiceProcess } from "../support/service_process.ts";
-import { denokvProgram, DenokvServer } from "./denokv_server.ts";
+import { denokvProgram, DenokvServer } from "../support/denokv_server.ts";
 
 Deno.test({
   name:

@@ -5,7 +5,7 @@ import { openStore } from "../../src/store/open_store.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { runTask } from "../support/run_task.ts";
 import { CuttingProxy } from "./cutting_proxy.ts";
-import { denokvProgram, DenokvServer } from "./denokv_server.ts";
+import { denokvProgram, DenokvServer } from "../support/denokv_server.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 
 const ignore = denokvProgram() === undefined;

@@ -5,8 +5,8 @@
  *     deno task test:denokv [FILE…]
  */
 
-import { DENOKV_VARIABLE } from "./denokv_server.ts";
-import { installDenokv, NoDenokvError } from "./install_denokv.ts";
+import { DENOKV_VARIABLE } from "../support/denokv_server.ts";
+import { installDenokv, NoDenokvError } from "../support/install_denokv.ts";
 
 const FOLDER = new URL(".", import.meta.url).pathname;
 

@@ -14,8 +14,8 @@ if (!/^[1-9]\d{0,5}$/.test(rounds)) {
   console.error(`error: --rounds takes a number from 1 on, not ${JSON.stringify(rounds)}`);
   Deno.exit(2);
 }
-const { ledger, killedServices, killedTools, events } = await killRounds(Number(rounds));
+const { load, killedServices, killedTools, events } = await killRounds(Number(rounds));
 console.log(
   `${rounds} rounds: ${killedServices} services and ${killedTools} tools killed; ` +
-    `additions: ${ledger.summary}; ${events} events; none lost, none twice`,
+    `additions: ${load.summary}; ${events} events; none lost, none twice`,
 );

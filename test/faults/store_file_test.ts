@@ -2,15 +2,16 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { permitted } from "../support/permitted.ts";
+import { LoadClient } from "../support/load_client.ts";
+import { type Outcome, runTask } from "../support/run_task.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { Disk, run } from "./disk.ts";
-import { Ledger } from "./ledger.ts";
 
 const isPermitted = permitted("env", "net", "read", "run", "write", "sys");
 const isRoot = isPermitted && Deno.build.os === "linux" && Deno.uid() === 0;
 
-const PARALLEL = 8;
+const CONNECTIONS = 8;
 
 /** How long the store cannot be written; and how long anything may take; in milliseconds. */
 const TROUBLE_MS = 2_500;
@@ -58,16 +59,16 @@ for (const [name, trouble] of Object.entries(TROUBLES)) {
       await using store = await TempStore.make(disk?.folder);
       const token = await store.issueKey();
       await using service = await ServiceProcess.start(store.kvPath);
-      const ledger = new Ledger();
+      const load = loadOf([service], token);
       let isOver = false;
-      const load = ledger.addMany(() => [service], token, PARALLEL, () => isOver);
-      await until("additions", () => ledger.acknowledged.size > 50);
+      const running = load.run(() => isOver);
+      await until("additions", () => load.acknowledged.size > 50);
 
       await trouble.begin(service, store);
-      const failed = () => ledger.refused.size + ledger.unclear.size;
+      const failed = () => load.refused.size + load.unclear.size;
       const before = failed();
       try {
-        await until("refusals", () => failed() > before + PARALLEL);
+        await until("refusals", () => failed() > before + CONNECTIONS);
         await pause(TROUBLE_MS);
         const response = await service.send("/v1/pets?limit=1", token);
         await response.body?.cancel();
@@ -76,15 +77,56 @@ for (const [name, trouble] of Object.entries(TROUBLES)) {
         await trouble.end(service, store);
       }
 
-      const kept = ledger.acknowledged.size;
-      await until("additions again", () => ledger.acknowledged.size > kept + 50);
+      const kept = load.acknowledged.size;
+      await until("additions again", () => load.acknowledged.size > kept + 50);
       isOver = true;
-      await load;
-      await ledger.expectKept(service, token, store);
+      await running;
+      await load.expectServed(service);
+      await store.use((operator) => load.expectLogged(operator));
       assertEquals(await service.stop(), 0);
     },
   });
 }
+
+Deno.test({
+  name: "two services and all tools work on one store file at once, and none reports a lock",
+  ignore: !isPermitted,
+  async fn() {
+    await using store = await TempStore.make();
+    const token = await store.issueKey();
+    await using one = await ServiceProcess.start(store.kvPath);
+    await using other = await ServiceProcess.start(store.kvPath);
+    const load = new LoadClient({
+      services: () => [one, other],
+      token,
+      connections: 64,
+      faults: "none",
+    });
+    const outcomes: Outcome[] = [];
+    let isBusy = true;
+    const tools = ["keys issue --label second", "keys list", "log"].map(async (command) => {
+      do {
+        outcomes.push(await runTask(command.split(" "), { kvPath: store.kvPath }));
+      } while (isBusy);
+    });
+    await load.run(() => load.begun >= 1_000);
+    isBusy = false;
+    await Promise.all(tools);
+    for (const { code, stderr } of outcomes) {
+      assertEquals(code, 0, stderr);
+      assert(!stderr.includes("locked"), stderr);
+    }
+    assertEquals([await one.stop(), await other.stop()], [0, 0]);
+    const said = [...one.lines, ...other.lines].filter((line) => line.includes("locked"));
+    assertEquals(said, []);
+    assertEquals(load.acknowledged.size, 1_000);
+    await store.use(async (operator) => {
+      await load.expectLogged(operator);
+      const issued = outcomes.filter(({ stdout }) => stdout.startsWith("pets_")).length;
+      assertEquals((await operator.heads.fresh()).head.position, 1_001 + issued);
+    });
+  },
+});
 
 Deno.test({
   name: "A service that is stopped in the middle goes on when it wakes up, beside another",
@@ -94,23 +136,33 @@ Deno.test({
     const token = await store.issueKey();
     await using sleeper = await ServiceProcess.start(store.kvPath);
     await using other = await ServiceProcess.start(store.kvPath);
-    const ledger = new Ledger();
+    const load = loadOf([sleeper, other], token);
     let isOver = false;
-    const load = ledger.addMany(() => [sleeper, other], token, PARALLEL, () => isOver);
+    const running = load.run(() => isOver);
     for (let round = 0; round < 3; round++) {
       await pause(200 + Math.random() * 300);
       sleeper.signal("SIGSTOP");
       await pause(TROUBLE_MS);
-      const asleep = ledger.acknowledged.size;
+      const asleep = load.acknowledged.size;
       sleeper.signal("SIGCONT");
-      await until("additions again", () => ledger.acknowledged.size > asleep + 50);
+      await until("additions again", () => load.acknowledged.size > asleep + 50);
     }
     isOver = true;
-    await load;
-    for (const service of [sleeper, other]) await ledger.expectKept(service, token, store);
+    await running;
+    for (const service of [sleeper, other]) await load.expectServed(service);
+    await store.use((operator) => load.expectLogged(operator));
     assertEquals([await sleeper.stop(), await other.stop()], [0, 0]);
   },
 });
+
+function loadOf(services: ServiceProcess[], token: string): LoadClient {
+  return new LoadClient({
+    services: () => services,
+    token,
+    connections: CONNECTIONS,
+    faults: "store",
+  });
+}
 
 /** Not SQLite's index of its write-ahead log: it lies in shared memory, where the kernel knows no refusal but SIGBUS. */
 function setImmutable(folder: string, change: "+i" | "-i"): Promise<void> {

@@ -1,7 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ServiceError } from "../../src/service_error.ts";
 import { encodeHead, type Head, readHead } from "../../src/log/head.ts";
-import { readWholeLog } from "../../src/log/read_whole_log.ts";
 import {
   type Export,
   ExportRefusedError,
@@ -17,6 +16,7 @@ import { FakeRuntime } from "../support/fake_runtime.ts";
 import { IMPOSSIBLE_HISTORIES, POSSIBLE_HISTORIES } from "../support/histories.ts";
 import { linesToBytes, rewritten, sampleLog } from "../support/sample_log.ts";
 import { atCommit, COMMIT_FAULTS, faultyStore } from "../support/faulty_store.ts";
+import { readLogLines } from "../support/sound_log.ts";
 import { openTestService } from "../support/test_service.ts";
 
 const LINES = sampleLog(800);
@@ -50,12 +50,6 @@ async function recordsOf(store: Store): Promise<[Deno.KvKey, unknown][]> {
   }
 }
 
-async function textOf(store: Store): Promise<string[]> {
-  const { position } = (await readHead(store)).head;
-  const batches = await Array.fromAsync(readWholeLog(store, { from: 1, to: position }));
-  return batches.flat().map(({ value }) => new TextDecoder().decode(value));
-}
-
 Deno.test("restore() writes what the service itself had written: every record, to the byte", async () => {
   await using service = await openTestService();
   const { runtime } = service;
@@ -68,7 +62,7 @@ Deno.test("restore() writes what the service itself had written: every record, t
     );
     assertEquals(response.status, 201);
   }
-  const lines = await textOf(service.store);
+  const lines = await readLogLines(service.store);
   using store = await openStore();
   const head = await restore({ store, runtime }, exportOf(lines));
   assertEquals(head, (await readHead(service.store)).head);
@@ -228,7 +222,7 @@ Deno.test("restore() that was killed is taken up after the events that its mark 
 Deno.test("A service on a store that is being restored answers 503 until it is done", async () => {
   await using origin = await openTestService();
   assertEquals((await origin.add({ name: "Rex", categoryId: 1 })).status, 201);
-  const lines = await textOf(origin.store);
+  const lines = await readLogLines(origin.store);
   const statuses: number[] = [];
   await using service = await openTestService();
   await service.store.commit({

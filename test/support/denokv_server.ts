@@ -1,4 +1,4 @@
-import { freePort } from "../support/free_port.ts";
+import { freePort } from "./free_port.ts";
 
 /** Names the `denokv` program to the tests that need it; without it they are left out. */
 export const DENOKV_VARIABLE = "TEST_DENOKV";

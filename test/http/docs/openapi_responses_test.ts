@@ -1,14 +1,14 @@
 import { assert, assertEquals } from "@std/assert";
-import { issueKey } from "../../src/commands/issue_key.ts";
-import type { ErrorCode } from "../../src/http/errors.ts";
-import { HOLD_BACK_MS } from "../../src/http/rate_limiter.ts";
-import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../src/http/request_body.ts";
-import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "../../src/append/appender.ts";
-import { keyByTokenKey, projectionKey } from "../../src/keyspace.ts";
-import { COMMIT_MUTATIONS_LIMIT } from "../../src/store/store.ts";
-import { DESCRIPTION } from "../support/assert_described.ts";
-import { COMMIT_FAULTS, type FaultyStore, faultyStore } from "../support/faulty_store.ts";
-import { openTestService, type TestService } from "../support/test_service.ts";
+import { issueKey } from "../../../src/commands/issue_key.ts";
+import type { ErrorCode } from "../../../src/http/errors.ts";
+import { HOLD_BACK_MS } from "../../../src/http/rate_limiter.ts";
+import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../../src/http/request_body.ts";
+import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "../../../src/append/appender.ts";
+import { keyByTokenKey, projectionKey } from "../../../src/keyspace.ts";
+import { COMMIT_MUTATIONS_LIMIT } from "../../../src/store/store.ts";
+import { DESCRIPTION } from "../../support/assert_described.ts";
+import { COMMIT_FAULTS, type FaultyStore, faultyStore } from "../../support/faulty_store.ts";
+import { openTestService, type TestService } from "../../support/test_service.ts";
 
 /** A service with one pet on a faulty store, and one of its operations. */
 interface Stage {
