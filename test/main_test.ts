@@ -12,7 +12,7 @@ import { TempStore } from "./support/temp_store.ts";
 const ignore = !permitted("env", "net", "read", "run", "write");
 
 Deno.test({
-  name: "start: serves with the permissions that its task gives it, and ends with 0 when told to",
+  name: "start: serves with the permissions of its task, and exits with 0 on SIGTERM",
   ignore,
   async fn() {
     await using temp = await TempStore.make();
@@ -87,7 +87,7 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
         const killed = performance.now();
         Deno.kill(target === "the task" ? process.pid : -process.pid, signal);
         const { code } = await process.status;
-        // Standard error ends when the last process that has it ends.
+        // Standard error closes when the last process that inherited it ends.
         await reading;
         assertLess(performance.now() - killed, 5_000);
         const connect = () => Deno.connect({ hostname: "127.0.0.1", port });
@@ -106,7 +106,7 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
 }
 
 Deno.test({
-  name: "start: a setting that cannot be used is one line that names it, and a non-zero exit",
+  name: "start: an invalid setting exits with 1 and one line that names it",
   ignore,
   async fn() {
     const cases: [env: Record<string, string>, line: RegExp][] = [
@@ -129,7 +129,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "start: a port in use is one line that says so, and a non-zero exit",
+  name: "start: a port in use exits with 1 and one line",
   ignore,
   async fn() {
     using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
@@ -143,7 +143,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "start: a path that can be no store is one line that says why, and a non-zero exit",
+  name: "start: a path that cannot be a store exits with 1 and one line with the reason",
   ignore,
   async fn() {
     await using folder = await tempFolder();
@@ -163,7 +163,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "start: the database of another program is refused, and left as it was to the byte",
+  name: "start: the database of another program is refused and unchanged",
   ignore,
   async fn() {
     await using folder = await tempFolder();
@@ -177,7 +177,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "start: a store that was cut off is refused, and left as it was to the byte",
+  name: "start: a truncated store is refused and unchanged",
   ignore,
   async fn() {
     await using folder = await tempFolder();
@@ -215,7 +215,7 @@ Deno.test({
   },
 });
 
-/** Asserts that `deno task start` ends by itself, with that line as the last of standard error. */
+/** Asserts that `deno task start` exits by itself, with that last line of standard error. */
 async function assertRefuses(
   line: RegExp,
   kvPath: string,
@@ -249,7 +249,7 @@ async function tempFolder() {
 }
 
 Deno.test({
-  name: "start: on Deno Deploy without an attached database, exits with an error",
+  name: "start: on Deno Deploy without an attached database, exits with 1 and one line",
   ignore,
   async fn() {
     const options = { kvPath: "", env: { DENO_DEPLOYMENT_ID: "test", DENO_KV_DEFAULT_PATH: "" } };
@@ -263,7 +263,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "start: on Deno Deploy with a KV_PATH, exits with an error",
+  name: "start: on Deno Deploy with a KV_PATH, exits with 1 and one line",
   ignore,
   async fn() {
     for (const kvPath of [":memory:", "pets.sqlite3", "https://kv.example"]) {

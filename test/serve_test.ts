@@ -6,8 +6,7 @@ import { ServiceProcess } from "./support/service_process.ts";
 import { TempStore } from "./support/temp_store.ts";
 
 Deno.test({
-  name:
-    "a service told to end answers 503 to a body that does not arrive, and ends within 5 seconds",
+  name: "serve() on SIGTERM answers 503 to an incomplete body, and ends within 5 seconds",
   ignore: !permitted("read", "write", "net", "run", "env"),
   async fn() {
     const folder = await Deno.makeTempDir();
@@ -28,12 +27,12 @@ Deno.test({
     ];
     await send(slow, `${lines.join("\r\n")}\r\n\r\n{"name":`);
     await new Promise((resolve) => setTimeout(resolve, 300));
-    const told = performance.now();
+    const signalledAt = performance.now();
     const ending = service.stop();
 
     assertMatch(await receive(slow), /^HTTP\/1.1 503 [^]*"code":"shutting_down"/);
     assertEquals(await ending, 0);
-    assertLess(performance.now() - told, 5_000);
+    assertLess(performance.now() - signalledAt, 5_000);
     const { stdout: log } = await runTask(["log", "--type", "PetCreated"], { kvPath });
     assertEquals(log, "");
     await Deno.remove(folder, { recursive: true });
@@ -78,7 +77,7 @@ async function send(socket: Deno.Conn, text: string): Promise<void> {
   await socket.write(new TextEncoder().encode(text));
 }
 
-/** What comes in one piece, as a small answer does. */
+/** Receives one chunk, which holds a small response. */
 async function receive(socket: Deno.Conn): Promise<string> {
   const buffer = new Uint8Array(4_096);
   const length = await socket.read(buffer);

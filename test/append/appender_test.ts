@@ -36,7 +36,7 @@ async function open() {
   return { service, store, openOther, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
 }
 
-/** The same while the commit of a first addition is held. */
+/** The same, while the commit of a first addition is held. */
 async function openHeld() {
   const opened = await open();
   return { ...opened, ...await holdFirst(opened) };
@@ -50,14 +50,14 @@ async function holdFirst({ service, store }: { service: TestService; store: Faul
   return { first, release };
 }
 
-/** The header of a key that the service remembers, since it was used. */
+/** Uses a key, so that the service caches it, and resolves to its header. */
 async function usedKey(service: TestService, token: string) {
   const headers = { authorization: `Bearer ${token}` };
   await (await service.sendBare("/v1/pets", { headers })).body?.cancel();
   return headers;
 }
 
-Deno.test("append() puts all that wait while a commit is in flight into the next one", async () => {
+Deno.test("append() puts all commands that wait during a commit into the next commit", async () => {
   await using opened = await openHeld();
   const { service, store, first, release } = opened;
   const others = Array.from({ length: 100 }, () => service.add(REX));
@@ -70,7 +70,7 @@ Deno.test("append() puts all that wait while a commit is in flight into the next
   await assertSound(service, 101);
 });
 
-Deno.test("append() decides what comes while a commit is in flight ahead, and once where that lands", async () => {
+Deno.test("append() decides a command during the commit before it, and once if that commit lands", async () => {
   await using opened = await openHeld();
   const { service, first, release } = opened;
   const decided: number[] = [];
@@ -83,12 +83,12 @@ Deno.test("append() decides what comes while a commit is in flight ahead, and on
   await assertSound(service, 4);
 });
 
-Deno.test("append() decides anew what was made ahead of a commit that others were before", async () => {
+Deno.test("append() decides an early command again if another instance committed first", async () => {
   await using opened = await openHeld();
   const { service, openOther, first, release } = opened;
   const decided: number[] = [];
   const ahead = service.appender.append(readyAddition(service, decided));
-  // What is not ready breaks the row, and what is behind it waits for its turn.
+  // A command that is not ready must be prepared first, and the commands behind it wait.
   const slow = service.appender.append(addition(service));
   const behind = service.appender.append(readyAddition(service, decided));
   assertEquals(decided, [1]);
@@ -113,24 +113,24 @@ const UNCLEAR: Record<string, CommitFault[]> = {
   "a commit that landed reports a conflict": [COMMIT_FAULTS.landsAndConflicts],
   "a commit that landed reports failure": [COMMIT_FAULTS.landsAndFails],
   "a commit that landed never answers": [COMMIT_FAULTS.landsAndHangs],
-  "a commit failed": [COMMIT_FAULTS.fails],
-  "a commit met a lock, again and again": Array(8).fill(COMMIT_FAULTS.isLocked),
-  "a commit never came through": [COMMIT_FAULTS.hangs],
-  "a commit failed, and its repetition landed and reports a conflict": [
+  "a commit that did not land reports failure": [COMMIT_FAULTS.fails],
+  "the store is locked at eight commits": Array(8).fill(COMMIT_FAULTS.isLocked),
+  "a commit hangs and does not land": [COMMIT_FAULTS.hangs],
+  "a commit fails, and its repetition lands and reports a conflict": [
     COMMIT_FAULTS.fails,
     COMMIT_FAULTS.landsAndConflicts,
   ],
-  "a commit met a lock, and its repetition landed and reports failure": [
+  "the store is locked, and the repetition of the commit lands and reports failure": [
     COMMIT_FAULTS.isLocked,
     COMMIT_FAULTS.landsAndFails,
   ],
 };
 
-for (const [what, script] of Object.entries(UNCLEAR)) {
-  Deno.test(`append() answers with the one outcome when ${what}`, async () => {
+for (const [situation, faults] of Object.entries(UNCLEAR)) {
+  Deno.test(`append() returns the first outcome when ${situation}`, async () => {
     await using opened = await open();
     const { service, store } = opened;
-    store.nextCommits.push(...script);
+    store.nextCommits.push(...faults);
     const added = [service.add(REX), service.add({ name: "Max", categoryId: 2 })];
     const responses = await inTime(service.runtime, Promise.all(added));
     assertEquals(responses.map(({ status }) => status), [201, 201]);
@@ -140,7 +140,7 @@ for (const [what, script] of Object.entries(UNCLEAR)) {
   });
 }
 
-Deno.test("append() gives an event its id once, whatever the number of attempts", async () => {
+Deno.test("append() gives an event the same id in every attempt", async () => {
   await using opened = await open();
   const { service, store } = opened;
   store.nextCommits.push(COMMIT_FAULTS.fails, COMMIT_FAULTS.isLocked, COMMIT_FAULTS.fails);
@@ -150,7 +150,7 @@ Deno.test("append() gives an event its id once, whatever the number of attempts"
   assertEquals(tried, [created, created, created, created]);
 });
 
-Deno.test("append() is not misled when a commit that hung lands after all, before its repetition", async () => {
+Deno.test("append() adds a pet once if a hanging commit lands before its repetition", async () => {
   await using opened = await open();
   const { service, store } = opened;
   let land!: () => Promise<string | null>;
@@ -168,7 +168,7 @@ Deno.test("append() is not misled when a commit that hung lands after all, befor
   await assertSound(service, 1);
 });
 
-Deno.test("append() is not misled when a commit that hung lands after its repetition", async () => {
+Deno.test("append() adds a pet once if a hanging commit arrives after its repetition", async () => {
   await using opened = await open();
   const { service, store } = opened;
   let land!: () => Promise<string | null>;
@@ -183,7 +183,7 @@ Deno.test("append() is not misled when a commit that hung lands after its repeti
   await assertSound(service, 2);
 });
 
-Deno.test("append() goes on from the commit of another instance that came in between", async () => {
+Deno.test("append() builds on the commit of another instance that came first", async () => {
   await using opened = await open();
   const { service, store, openOther } = opened;
   const other = openOther();
@@ -197,7 +197,7 @@ Deno.test("append() goes on from the commit of another instance that came in bet
   await assertSound(service, 2);
 });
 
-Deno.test("append() finds its commit below that of another instance", async () => {
+Deno.test("append() finds its own commit if another instance has committed after it", async () => {
   await using opened = await open();
   const { service, store, openOther } = opened;
   const other = openOther();
@@ -211,7 +211,7 @@ Deno.test("append() finds its commit below that of another instance", async () =
   await assertSound(service, 3);
 });
 
-Deno.test("append() lets two instances that race add every pet once", async () => {
+Deno.test("append() adds every pet once if two instances race", async () => {
   await using opened = await open();
   const { service, openOther } = opened;
   const other = openOther();
@@ -224,7 +224,7 @@ Deno.test("append() lets two instances that race add every pet once", async () =
   await assertSound(service, 60);
 });
 
-Deno.test("append() says outcome_unknown past the limit where the commit may have landed", async () => {
+Deno.test("append() rejects with outcome_unknown at its limit if the commit may have landed", async () => {
   await using opened = await open();
   const { service, store } = opened;
   store.onCommit = COMMIT_FAULTS.fails;
@@ -257,7 +257,7 @@ Deno.test("append() answers within its limit if the clock is set back meanwhile"
   store.onCommit = COMMIT_FAULTS.lands;
 });
 
-Deno.test("append() says store_unavailable past the limit where the store stayed locked", async () => {
+Deno.test("append() rejects with store_unavailable at its limit if the store stayed locked", async () => {
   await using opened = await open();
   const { service, store } = opened;
   store.onCommit = COMMIT_FAULTS.isLocked;
@@ -268,7 +268,7 @@ Deno.test("append() says store_unavailable past the limit where the store stayed
   await assertSound(service, 0);
 });
 
-Deno.test("append() says store_unavailable past the limit to who was in no commit", async () => {
+Deno.test("append() rejects a command that was in no commit with store_unavailable", async () => {
   await using opened = await open();
   const { service, store } = opened;
   store.onCommit = COMMIT_FAULTS.fails;
@@ -281,10 +281,10 @@ Deno.test("append() says store_unavailable past the limit to who was in no commi
   store.onCommit = COMMIT_FAULTS.lands;
   await service.runtime.advance(APPEND_LIMIT_MS);
   const names = (await readEvents(service.store)).map(({ data }) => "name" in data && data.name);
-  assert(!names.includes("Max"), "what was said not to be stored is not stored later");
+  assert(!names.includes("Max"), "a pet that was reported as not stored is not stored later");
 });
 
-Deno.test("append() says store_unavailable past the limit where others were always faster", async () => {
+Deno.test("append() rejects with store_unavailable at its limit if another instance always commits first", async () => {
   await using opened = await open();
   const { service, store, openOther } = opened;
   const other = openOther();
@@ -302,7 +302,7 @@ Deno.test("append() says store_unavailable past the limit where others were alwa
   assert(!text.includes("Max"));
 });
 
-Deno.test("append() claims the head when others were faster six times, and writes nothing else by that", async () => {
+Deno.test("append() writes only the unchanged head after six conflicts in a row", async () => {
   await using opened = await open();
   const { service, store, openOther } = opened;
   const other = openOther();
@@ -324,7 +324,7 @@ Deno.test("append() claims the head when others were faster six times, and write
   await assertSound(service, 7);
 });
 
-Deno.test("append() refuses at once when its queue is full, and keeps what it took", async () => {
+Deno.test("append() rejects a command at once if its queue is full, and keeps the accepted ones", async () => {
   await using opened = await open();
   const { service, store } = opened;
   const { fault, reached, release } = hold();
@@ -343,7 +343,7 @@ Deno.test("append() refuses at once when its queue is full, and keeps what it to
   assertEquals((await service.add(REX)).status, 201);
 });
 
-Deno.test("drain() answers what was taken, and takes no more", async () => {
+Deno.test("drain() settles the accepted commands, and later commands are rejected", async () => {
   await using opened = await open();
   const { service, store } = opened;
   const { fault, reached, release } = hold();
@@ -363,7 +363,7 @@ Deno.test("drain() answers what was taken, and takes no more", async () => {
   await assertSound(service, 2);
 });
 
-Deno.test("append() keeps each commit within the number of mutations that KV takes", async () => {
+Deno.test("append() keeps each commit within the mutation limit of KV", async () => {
   await using opened = await open();
   const { service, store } = opened;
   const pet = { ...REX, status: "sold" };
@@ -376,7 +376,7 @@ Deno.test("append() keeps each commit within the number of mutations that KV tak
   await assertSound(service, 1_000);
 });
 
-Deno.test("append() keeps each commit within the bytes that KV takes", async () => {
+Deno.test("append() keeps each commit within the byte limit of KV", async () => {
   await using opened = await open();
   const { service, store } = opened;
   // The longest text that a name can have: six bytes for each of its characters.
@@ -389,7 +389,7 @@ Deno.test("append() keeps each commit within the bytes that KV takes", async () 
   await assertSound(service, 150);
 });
 
-Deno.test("append() adds nothing for a key that another instance revoked meanwhile", async () => {
+Deno.test("append() adds no pet for a key that another instance revokes during a commit", async () => {
   await using opened = await open();
   const { service, openOther } = opened;
   const other = openOther();
@@ -405,7 +405,7 @@ Deno.test("append() adds nothing for a key that another instance revoked meanwhi
   await assertSound(service, 1);
 });
 
-Deno.test("append() adds nothing for a key that expired while the commit before was under way", async () => {
+Deno.test("append() adds no pet for a key that expires during the commit before it", async () => {
   await using opened = await open();
   const { service } = opened;
   const terms = { label: "short", expiresAt: service.runtime.now() + 1_000 };
@@ -419,7 +419,7 @@ Deno.test("append() adds nothing for a key that expired while the commit before 
   await assertSound(service, 1);
 });
 
-Deno.test("append() adds nothing for a key whose revocation is ahead in the same queue", async () => {
+Deno.test("append() adds no pet for a key whose revocation is earlier in the queue", async () => {
   await using opened = await open();
   const { service } = opened;
   const { id, token } = await issueKey(service, { label: "short" });
@@ -433,7 +433,7 @@ Deno.test("append() adds nothing for a key whose revocation is ahead in the same
   await assertSound(service, 1);
 });
 
-Deno.test("append() prepares a command once, however many of its own commits go before", async () => {
+Deno.test("append() prepares a command once, however many commits of its instance come before it", async () => {
   await using opened = await open();
   const { service, store } = opened;
   let prepared = 0;
@@ -443,7 +443,7 @@ Deno.test("append() prepares a command once, however many of its own commits go 
   assertEquals(prepared, 1_000);
 });
 
-Deno.test("append() prepares a command again when others have moved the head", async () => {
+Deno.test("append() prepares a command again if another instance has moved the head", async () => {
   await using opened = await open();
   const { service, store, openOther } = opened;
   const other = openOther();
@@ -459,7 +459,7 @@ Deno.test("append() prepares a command again when others have moved the head", a
   await assertSound(service, 2);
 });
 
-Deno.test("append() refuses the one command that does not want to go on, and takes the others", async () => {
+Deno.test("append() rejects a command that throws, and commits the others", async () => {
   await using opened = await openHeld();
   const { service, store, first, release } = opened;
   const error = new Error("no");
@@ -487,7 +487,7 @@ Deno.test("append() refuses the one command that does not want to go on, and tak
 
 const NOTHING: Command = { prepare: () => {}, decide: () => [] };
 
-/** A command that adds a pet, and tells when it is prepared. */
+/** A command that adds a pet, and calls `onPrepare` when it is prepared. */
 function addition({ runtime, keyId }: TestService, onPrepare = () => {}): Command {
   const origin = { id: runtime.newId(), time: new Date(runtime.now()).toISOString(), actor: keyId };
   return {
@@ -501,7 +501,7 @@ function addition({ runtime, keyId }: TestService, onPrepare = () => {}): Comman
   };
 }
 
-/** One that is prepared at once, and tells after which pet it was decided. */
+/** A command that needs no preparation. It records the last pet id at each decision. */
 function readyAddition(service: TestService, decided: number[]): Command {
   const command = addition(service);
   return {
@@ -521,7 +521,7 @@ function addTo({ handler }: Service, token: string): Promise<Response> {
   return describedAnswer(init.method, "/v1/pets", answering);
 }
 
-/** Lets time pass until the work is done. */
+/** Advances time until the work is done. */
 async function inTime<T>(runtime: FakeRuntime, work: Promise<T>): Promise<T> {
   let isDone = false;
   work.finally(() => isDone = true).catch(() => {});
@@ -529,7 +529,7 @@ async function inTime<T>(runtime: FakeRuntime, work: Promise<T>): Promise<T> {
   return await work;
 }
 
-/** The ids that were given, in order; which request got which is not said. */
+/** The ids in the responses, sorted. */
 async function idsOf(responses: Response[]): Promise<number[]> {
   const ids = await Promise.all(responses.map(async (it) => (await it.json()).id as number));
   return ids.sort((one, other) => one - other);
@@ -551,7 +551,7 @@ function eventOf(line: unknown): RecordedEvent {
   return decodeEvent(new TextDecoder().decode(line as Uint8Array));
 }
 
-/** Asserts that the store is whole, and holds that many pets, no more and no less. */
+/** Asserts that the store is sound and holds exactly that many pets. */
 async function assertSound(service: TestService, pets: number): Promise<void> {
   const { sound, faults, pets: found } = await audit(service);
   assertEquals({ sound, faults, pets: found }, { sound: true, faults: [], pets });

@@ -1,5 +1,5 @@
 /**
- * Measures the service beside a bare Deno.serve and raw KV, on loopback, and prints ratios of one run.
+ * Compares the service with a bare Deno.serve and raw KV, on loopback, and prints the ratios of one run.
  *
  *     deno task bench [--quick] [--only PART,…] [--soak MINUTES] [--json FILE]
  */
@@ -17,7 +17,7 @@ import { benchTools } from "./tools_bench.ts";
 const PARTS = ["http", "raw", "loads", "tools", "growth"];
 
 const HELP = `
-Measures the service beside a bare Deno.serve and raw KV, on loopback, in a temporary folder.
+Compares the service with a bare Deno.serve and raw KV, on loopback, in a temporary folder.
 
   deno task bench [--quick] [--only PART,…] [--soak MINUTES] [--json FILE]
 

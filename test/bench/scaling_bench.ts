@@ -1,6 +1,6 @@
 /**
- * Measures 1, 2 and 4 instances on one SQLite file and on one denokv, in one run on loopback, and how
- * many events a commit carries. Only the ratios say something: all of it shares one machine.
+ * Measures 1, 2 and 4 instances on one SQLite file and on one denokv, and the number of events per commit, in
+ * one run on loopback. Only the ratios are meaningful, because everything shares one machine.
  *
  *     deno task bench:scaling [--quick]
  */
@@ -20,7 +20,7 @@ import { sum } from "./sum.ts";
 import { printTable } from "./table.ts";
 
 const HELP = `
-Measures 1, 2 and 4 instances on one SQLite file and on one denokv, which it builds by cargo first.
+Measures 1, 2 and 4 instances on one SQLite file and on one denokv, which it first builds with cargo.
 
   deno task bench:scaling [--quick]
 
@@ -31,7 +31,7 @@ Exit codes: 0 done, 2 could not run.
 
 const INSTANCES = [1, 2, 4];
 
-/** All instances together. */
+/** Of all instances together. */
 const CONNECTIONS = 64;
 
 const NEW_PET = '{"name":"Rex the dog","categoryId":12,"status":"available"}';
@@ -42,7 +42,7 @@ const OPERATIONS: Omit<Operation, "connections">[] = [
   { name: "read by id", method: "GET", path: "/v1/pets/1" },
 ];
 
-/** How many additions wait for a commit at any time. */
+/** Numbers of additions that wait for a commit at any time. */
 const WAITING = [1, 16, 64, 256, 1_024];
 
 await runTool({
@@ -116,7 +116,7 @@ async function benchInstances(stores: NamedStore[], ms: number): Promise<void> {
   );
 }
 
-/** What the one head record carries: commits a second, and events a commit. */
+/** The capacity of the single head record: commits per second and events per commit. */
 async function benchCommits(stores: NamedStore[], ms: number): Promise<void> {
   const rows: (string | number)[][] = [];
   for (const { name, path } of stores) {

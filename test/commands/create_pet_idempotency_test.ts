@@ -1,4 +1,4 @@
-/** One Idempotency-Key, one pet: whatever is sent again, when, where and in whatever faultProfile. */
+/** createPet adds one pet for each Idempotency-Key, however requests are repeated. */
 
 import { assert, assertEquals } from "@std/assert";
 import { decodeEvent } from "../../events/event.ts";
@@ -22,7 +22,7 @@ const REX = { name: "Rex", categoryId: 1 };
 const KEY = { "idempotency-key": "order-4711" };
 const REUSED = { status: 422, code: "idempotency_key_reused" };
 
-Deno.test("createPet gives a second request with the same key the first answer again", async () => {
+Deno.test("createPet repeats the first response to a second request with the same key", async () => {
   await using service = await openTestService();
   const first = await service.add(REX, KEY);
   assertEquals(first.headers.get("idempotency-replayed"), null);
@@ -38,7 +38,7 @@ Deno.test("createPet gives a second request with the same key the first answer a
   assertEquals(await readHead(service.store), head);
 });
 
-Deno.test("createPet takes bodies that mean the same pet for the same body", async () => {
+Deno.test("createPet treats bodies that mean the same pet as equal", async () => {
   await using service = await openTestService();
   const texts = [
     '{"name":"Rex","categoryId":1,"status":"sold"}',
@@ -51,24 +51,24 @@ Deno.test("createPet takes bodies that mean the same pet for the same body", asy
   }
 });
 
-Deno.test("createPet refuses the key with another body, and remembers the first one still", async () => {
+Deno.test("createPet refuses the key with another body, and still repeats the first response", async () => {
   await using service = await openTestService();
   await service.add(REX, KEY);
   const others = [{ ...REX, name: "rex" }, { ...REX, categoryId: 2 }, { ...REX, status: "sold" }];
   for (const other of others) await assertRefused(service, () => service.add(other, KEY), REUSED);
-  await assertReplayOf(1, service.add(REX, KEY));
+  await assertRepeated(1, service.add(REX, KEY));
 });
 
-Deno.test("createPet keeps the keys of different API keys apart", async () => {
+Deno.test("createPet separates the keys of different API keys", async () => {
   await using service = await openTestService();
   const { token } = await issueKey(service, { label: "another" });
   await service.add(REX, KEY);
   const authorization = `Bearer ${token}`;
   await assertNew(2, service.add({ ...REX, name: "Ada" }, { ...KEY, authorization }));
-  await assertReplayOf(1, service.add(REX, KEY));
+  await assertRepeated(1, service.add(REX, KEY));
 });
 
-Deno.test("createPet does not remember a key whose request was refused", async () => {
+Deno.test("createPet does not store the key of a refused request", async () => {
   await using service = await openTestService();
   const refused = [
     await service.add({ name: "" }, KEY),
@@ -80,7 +80,7 @@ Deno.test("createPet does not remember a key whose request was refused", async (
   await assertNew(1, service.add({ ...REX, name: "Ada" }, KEY));
 });
 
-Deno.test("createPet refuses an invalid key, and adds nothing", async () => {
+Deno.test("createPet refuses an invalid key", async () => {
   await using service = await openTestService();
   for (const key of ["", '""', "k".repeat(256)]) {
     await assertRefused(service, () => service.add(REX, { "idempotency-key": key }), {
@@ -91,7 +91,7 @@ Deno.test("createPet refuses an invalid key, and adds nothing", async () => {
   }
 });
 
-Deno.test("createPet puts the key's hash into the event, and never the key", async () => {
+Deno.test("createPet stores the key's hash in the event, and not the key", async () => {
   await using service = await openTestService();
   await service.add(REX, KEY);
   const [line] = (await Array.fromAsync(readLog(service.store, { from: 2, to: 2 }))).flat();
@@ -100,37 +100,37 @@ Deno.test("createPet puts the key's hash into the event, and never the key", asy
   assertEquals(event.actor, service.keyId);
 });
 
-Deno.test("createPet remembers a key to the millisecond, though the store keeps its record", async () => {
+Deno.test("createPet honours a key to the millisecond, although the store keeps its record longer", async () => {
   await using service = await openTestService();
   await service.add(REX, KEY);
   await service.runtime.advance(IDEMPOTENCY_LIFETIME_MS - 1);
-  await assertReplayOf(1, service.add(REX, KEY));
+  await assertRepeated(1, service.add(REX, KEY));
   await service.runtime.advance(1);
   await assertNew(2, service.add({ ...REX, name: "Ada" }, KEY));
   assertEquals((await recordsOf(service, 1)).length, 2, "both records are in the store");
-  await assertReplayOf(2, service.add({ ...REX, name: "Ada" }, KEY));
+  await assertRepeated(2, service.add({ ...REX, name: "Ada" }, KEY));
   await assertRefused(service, () => service.add(REX, KEY), REUSED);
 });
 
-Deno.test("createPet remembers a key across a restart", async () => {
+Deno.test("createPet honours a key after a restart", async () => {
   await using service = await openTestService();
   await service.add(REX, KEY);
-  await assertReplayOf(1, instanceOn(service).add(REX, KEY));
+  await assertRepeated(1, instanceOn(service).add(REX, KEY));
 });
 
-Deno.test("createPet refuses a replay with an API key that was revoked elsewhere meanwhile", async () => {
+Deno.test("createPet refuses a repeated request whose API key another instance has revoked", async () => {
   await using service = await openTestService();
   const other = instanceOn(service);
   await service.add(REX, KEY);
   await revokeKey(other, service.keyId);
-  // This instance knows of no new head yet, and a replay commits nothing that would tell it.
+  // This instance has not read the new head, and a repeated request commits nothing that would conflict.
   await assertRefused(service, () => service.add(REX, KEY), {
     status: 401,
     code: "invalid_credentials",
   });
 });
 
-Deno.test("createPet adds one pet a key where two instances are asked at once", async () => {
+Deno.test("createPet adds one pet per key if two instances get the same request at once", async () => {
   await using service = await openTestService();
   const clients = [service, instanceOn(service), service, instanceOn(service)];
   for (let count = 1; count <= 25; count++) {
@@ -148,7 +148,7 @@ Deno.test("createPet adds one pet a key where two instances are asked at once", 
   assertEquals((await readHead(service.store)).head.lastPetId, 25);
 });
 
-Deno.test("createPet adds one pet of two that two instances send with one key at once", async () => {
+Deno.test("createPet adds one of two different pets if two instances get them with one key at once", async () => {
   await using service = await openTestService();
   const other = instanceOn(service);
   const answers = await inTime(
@@ -159,7 +159,7 @@ Deno.test("createPet adds one pet of two that two instances send with one key at
   assertEquals((await readHead(service.store)).head.lastPetId, 1);
 });
 
-Deno.test("createPet lets a second request wait for the outcome of the first", async () => {
+Deno.test("createPet makes a second request wait for the outcome of the first", async () => {
   const { service, store } = await openFaultyService();
   await using _ = service;
   const { fault, reached, release } = hold();
@@ -171,12 +171,12 @@ Deno.test("createPet lets a second request wait for the outcome of the first", a
   assertEquals(await settledWithin(20, second), false);
   release();
   await assertNew(1, first);
-  await assertReplayOf(1, second);
+  await assertRepeated(1, second);
   await assertError(await third, REUSED);
   assertEquals((await readHead(service.store)).head.lastPetId, 1);
 });
 
-Deno.test("createPet refuses a request that waited where its API key was revoked meanwhile", async () => {
+Deno.test("createPet refuses a waiting request if its API key is revoked meanwhile", async () => {
   const { service, store } = await openFaultyService();
   await using _ = service;
   const { fault, reached, release } = hold("after");
@@ -191,21 +191,21 @@ Deno.test("createPet refuses a request that waited where its API key was revoked
   await assertError(await second, { status: 401, code: "invalid_credentials" });
 });
 
-Deno.test("createPet answers a retry as a replay where the unclear commit had landed", async () => {
+Deno.test("createPet repeats the response to a retry if the unclear commit had landed", async () => {
   const { service, store, pass } = await openFaultyService();
   await using _ = service;
   store.nextCommits.push(COMMIT_FAULTS.landsAndFails);
   const first = service.add(REX, KEY);
   await pass(100);
   await assertNew(1, first);
-  await assertReplayOf(1, service.add(REX, KEY));
+  await assertRepeated(1, service.add(REX, KEY));
 });
 
-Deno.test("createPet adds one pet where a commit lands before the retry's, after its client gave up", async () => {
+Deno.test("createPet adds one pet if a late commit lands before the commit of the retry", async () => {
   const { service, store, pass } = await openFaultyService();
   await using _ = service;
   const { add } = service;
-  // No commit of the first request gets an answer; the last of them is on its way still.
+  // No commit of the first request gets a response. The last one is still under way.
   let landLate: (() => Promise<string | null>) | undefined;
   store.onCommit = (apply) => {
     landLate = apply;
@@ -216,19 +216,19 @@ Deno.test("createPet adds one pet where a commit lands before the retry's, after
   await assertError(await first, { status: 503, code: "outcome_unknown" });
   store.onCommit = COMMIT_FAULTS.lands;
   store.nextCommits.push(async (apply) => {
-    // The retry found no pet when it was prepared, on the very base of the commit that lands now.
+    // The retry was prepared without a pet, on the base of the commit that lands now.
     assertEquals((await readHead(service.store)).head.lastPetId, 0);
     assert(await landLate!() !== null);
     return apply();
   });
   const second = add(REX, KEY);
   await pass(APPEND_LIMIT_MS - 1);
-  await assertReplayOf(1, second);
-  assertEquals(store.nextCommits.length, 0, "the retry made a commit of its own");
+  await assertRepeated(1, second);
+  assertEquals(store.nextCommits.length, 0, "the retry made its own commit");
   assertEquals((await readHead(service.store)).head.lastPetId, 1);
 });
 
-Deno.test("createPet adds one pet where a commit comes after the retry's, after its client gave up", async () => {
+Deno.test("createPet adds one pet if a late commit arrives after the commit of the retry", async () => {
   const { service, store, pass } = await openFaultyService();
   await using _ = service;
   const { add } = service;
@@ -245,18 +245,18 @@ Deno.test("createPet adds one pet where a commit comes after the retry's, after 
   await pass(APPEND_LIMIT_MS - 1);
   await assertNew(1, second);
   assert(late.length > 0);
-  for (const land of late) assertEquals(await land(), null, "its base is gone");
+  for (const land of late) assertEquals(await land(), null, "its base is outdated");
   assertEquals((await readHead(service.store)).head.lastPetId, 1);
 });
 
-Deno.test("createPet lets a retry wait for a commit that others wait for too, and finds its pet", async () => {
+Deno.test("createPet makes a retry wait for a shared commit, and then finds its pet", async () => {
   const { service, store, pass } = await openFaultyService();
   await using _ = service;
   const { add } = service;
   const { fault, release } = hold();
   store.nextCommits.push(fault);
   store.onCommit = COMMIT_FAULTS.fails;
-  // Rex and Ada wait for the commit before theirs, and so go into one; Ada has 900 ms more to wait.
+  // Rex and Ada wait for the commit before theirs, so they share one. Ada has 900 ms more to wait.
   const blocker = add({ ...REX, name: "Bo" });
   await pass(1);
   const first = add(REX, KEY);
@@ -272,11 +272,11 @@ Deno.test("createPet lets a retry wait for a commit that others wait for too, an
   store.onCommit = COMMIT_FAULTS.lands;
   await pass(500);
   await assertNew(3, companion);
-  await assertReplayOf(2, second);
+  await assertRepeated(2, second);
   assertEquals((await readHead(service.store)).head.lastPetId, 3);
 });
 
-Deno.test("createPet finds a key across a replay, written before or during it", async () => {
+Deno.test("createPet finds a key after a replay, whether it was written before or during it", async () => {
   await using service = await openTestService();
   const { add, runtime, store } = service;
   const later = { "idempotency-key": "order-4712" };
@@ -288,28 +288,28 @@ Deno.test("createPet finds a key across a replay, written before or during it", 
   await inTime(runtime, replay(service, { progress }));
   await assertNew(2, during!);
   assertEquals((await readHead(store)).head.generation, 2);
-  assertEquals((await recordsOf(service, 1)).length, 0, "the old generation is gone");
+  assertEquals((await recordsOf(service, 1)).length, 0, "the old generation is removed");
   for (const { add } of [service, instanceOn(service)]) {
-    await assertReplayOf(1, inTime(runtime, add(REX, KEY)));
-    await assertReplayOf(2, inTime(runtime, add({ ...REX, name: "Ada" }, later)));
+    await assertRepeated(1, inTime(runtime, add(REX, KEY)));
+    await assertRepeated(2, inTime(runtime, add({ ...REX, name: "Ada" }, later)));
   }
   await assertNew(3, inTime(runtime, add(REX, { "idempotency-key": "order-4713" })));
 });
 
-Deno.test("createPet on an instance that has not heard of a replay adds no pet twice", async () => {
+Deno.test("createPet adds no pet twice on an instance that has not seen a replay", async () => {
   await using service = await openTestService();
   const { add, runtime, store } = service;
   await add({ ...REX, name: "Ada" });
   await inTime(runtime, replay(service));
   await assertNew(2, inTime(runtime, instanceOn(service).add(REX, KEY)));
-  // This instance still takes the old generation for the one that is served, and finds nothing there.
+  // For this instance, the old generation is still served, and it finds nothing there.
   assertEquals(service.heads.latest?.head.generation, 1);
   assertEquals((await recordsOf(service, 1)).length, 0);
-  await assertReplayOf(2, inTime(runtime, add(REX, KEY)));
+  await assertRepeated(2, inTime(runtime, add(REX, KEY)));
   assertEquals((await readHead(store)).head.lastPetId, 2);
 });
 
-/** Lets time pass until there is an answer: who lost a race for the head tries again a little later. */
+/** Advances time until there is a response, because an instance retries after a conflict. */
 async function inTime<T>(runtime: FakeRuntime, answering: Promise<T>): Promise<T> {
   let isOpen = true;
   const closing = answering.finally(() => isOpen = false);
@@ -325,7 +325,7 @@ async function assertNew(petId: number, answering: Promise<Response>): Promise<v
   assertEquals(answer.headers.get("idempotency-replayed"), null);
 }
 
-async function assertReplayOf(petId: number, answering: Promise<Response>): Promise<void> {
+async function assertRepeated(petId: number, answering: Promise<Response>): Promise<void> {
   const answer = await answering;
   const text = await answer.text();
   assertEquals(answer.status, 201, text);
@@ -334,7 +334,7 @@ async function assertReplayOf(petId: number, answering: Promise<Response>): Prom
   assertEquals(answer.headers.get("idempotency-replayed"), "true");
 }
 
-/** Another instance on the same store, or the same one started anew. */
+/** Another instance on the same store, or the same one after a restart. */
 function instanceOn({ store, runtime, token }: TestService) {
   const service = createService({ store, runtime, report: () => {} });
   const client = clientOf(
@@ -362,7 +362,7 @@ async function recordsOf({ store }: TestService, generation: number) {
   return await store.list({ prefix }, { limit: LIST_LIMIT });
 }
 
-Deno.test("createPet never says that nothing was stored of a pet that was", async () => {
+Deno.test("createPet never reports a stored pet as not stored", async () => {
   await using service = await openTestService();
   const headers = { "idempotency-key": "once" };
   const answers = await Promise.all(

@@ -92,7 +92,7 @@ Deno.test({
   },
 });
 
-/** Instances on a denokv of their own, or on that one, which they reach at that address. */
+/** Instances on their own denokv, or on the given one, which they reach at that address. */
 async function openFixture(
   faults: ExpectedFaults,
   given?: DenokvServer,
@@ -168,7 +168,7 @@ async function openOperator(server: DenokvServer): Promise<Service> {
   return createService({ store, runtime: systemRuntime, report: () => {}, appendLimitMs: 10_000 });
 }
 
-/** A store that was away answers within two seconds of its return. */
+/** A store that was away responds within two seconds of its return. */
 async function untilAnswered(ask: () => Promise<unknown>): Promise<void> {
   for (const end = performance.now() + 2_000;;) {
     try {

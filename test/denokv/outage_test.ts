@@ -10,14 +10,14 @@ import { ServiceProcess } from "../support/service_process.ts";
 
 const ignore = denokvProgram() === undefined;
 
-/** Longest time that an answer may take, whatever becomes of the store. */
+/** Maximum time to any response, whatever happens to the store. */
 const ANSWER_LIMIT_MS = 4_500;
 
-/** Longest time to an answer that is no failure, when the store is back. */
+/** Maximum time to a successful response after the store is back. */
 const RETURN_LIMIT_MS = 2_000;
 
 Deno.test({
-  name: "a service that starts while the store is away says that it is not ready until it is back",
+  name: "a service that starts while the store is away is not ready until the store is back",
   ignore,
   async fn() {
     await using server = await DenokvServer.start();
@@ -33,7 +33,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a wrong token ends service and tools with one line, though the store be away at first",
+  name:
+    "a wrong token ends the service and tools with one line, also if the store is away at first",
   ignore,
   async fn() {
     await using server = await DenokvServer.start();
@@ -57,7 +58,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a tool fails with one line and in time when the store is away or hangs",
+  name: "a tool fails within 10 seconds and with one line if the store is away or hangs",
   ignore,
   async fn() {
     await using server = await DenokvServer.start();
@@ -80,7 +81,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "while the store hangs everything is answered in time, and service resumes by itself",
+  name: "while the store hangs, the service responds in time, and it recovers by itself",
   ignore,
   async fn() {
     await using fixture = await openFixture();
@@ -104,7 +105,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a connection that a network swallowed is given up for a new one",
+  name: "a service replaces a connection on which the store no longer responds",
   ignore,
   async fn() {
     await using server = await DenokvServer.start();
@@ -122,7 +123,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a store that is killed and started again is used again by itself",
+  name: "a service recovers by itself after the store was killed and started again",
   ignore,
   async fn() {
     await using fixture = await openFixture();
@@ -141,7 +142,7 @@ Deno.test({
 
 Deno.test({
   name:
-    "a service told to end while the store hangs answers what it took and ends within 5 seconds",
+    "on SIGTERM while the store hangs, the service answers accepted requests and ends within 5 seconds",
   ignore,
   async fn() {
     await using fixture = await openFixture();
@@ -153,14 +154,14 @@ Deno.test({
       fixture.list(),
     ];
     await new Promise((resolve) => setTimeout(resolve, 200));
-    const told = performance.now();
+    const signalledAt = performance.now();
     assertEquals(await fixture.service.stop(), 0);
-    assertLess(performance.now() - told, 5_000);
+    assertLess(performance.now() - signalledAt, 5_000);
     for (const answer of await Promise.all(answers)) await expectUnavailable(answer);
   },
 });
 
-/** A service on a store of its own, or on that one, which it reaches at that address. */
+/** A service on its own denokv, or on the given one, which it reaches at that address. */
 async function openFixture(given?: DenokvServer, address = given?.address) {
   const server = given ?? await DenokvServer.start();
   const token = await issueKeyAt(server);

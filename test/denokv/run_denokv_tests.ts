@@ -1,6 +1,6 @@
 /**
- * Runs the tests that need a real `denokv`, which it installs first. Where that cannot be had, it says
- * so in one line and ends well.
+ * Runs the tests that need a real `denokv`, which it installs first. If it cannot be installed, it prints one
+ * line and exits with 0.
  *
  *     deno task test:denokv [FILE…]
  */

@@ -7,7 +7,8 @@ import { denokvProgram, DenokvServer } from "../support/denokv_server.ts";
 const ignore = denokvProgram() === undefined;
 
 Deno.test({
-  name: "every tool works through denokv, beside a service, and moves a catalogue to another store",
+  name:
+    "every tool works through denokv while a service runs, and moves a catalogue to another store",
   ignore,
   async fn() {
     await using server = await DenokvServer.start();
@@ -83,7 +84,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "replay through denokv: clients of two services see no failure and nothing stale",
+  name: "replay through denokv: clients of two services see no failure and no stale response",
   ignore,
   async fn() {
     await using server = await DenokvServer.start();
@@ -102,7 +103,7 @@ function optionsOf(server: DenokvServer) {
   return { kvPath: server.address, env: envOf(server) };
 }
 
-/** Runs a tool that must succeed, and resolves to its data. */
+/** Runs a tool that must succeed, and resolves to its standard output. */
 async function runWith(server: DenokvServer, args: string[]): Promise<string> {
   const { code, stdout, stderr } = await runTask(args, optionsOf(server));
   assertEquals(code, 0, stderr);

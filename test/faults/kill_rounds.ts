@@ -23,8 +23,8 @@ export interface KillCounts {
 }
 
 /**
- * Two services and a tool on one store file, under load; in every round one of them is killed at a
- * moment of chance. At the end all that was acknowledged must be there.
+ * Two services and a tool on one store file, under load. In every round, one of them is killed at a random
+ * moment. At the end, every acknowledged pet must be stored.
  */
 export async function killRounds(rounds: number): Promise<KillCounts> {
   await using temp = await TempStore.make();
@@ -67,7 +67,7 @@ export async function killRounds(rounds: number): Promise<KillCounts> {
   return { ...counts, load };
 }
 
-/** While the load goes on: both services show what was acknowledged last, by whichever of them. */
+/** Both services return the pet that was acknowledged last, while the load runs. */
 async function expectFresh(
   { acknowledged, violations }: LoadClient,
   services: ServiceProcess[],
@@ -83,7 +83,7 @@ async function expectFresh(
   }
 }
 
-/** A replay takes up what killed ones have left, and the store is whole again. */
+/** A replay finishes the work of killed ones. */
 async function expectReplayable({ kvPath }: TempStore): Promise<void> {
   const { ended } = runTool(["replay.ts", "--grace", "0"], kvPath);
   const { code, stderr } = await ended;
@@ -95,7 +95,7 @@ function runTool([script, ...args]: string[], kvPath: string) {
   const ended = child.output().then(({ code, stderr }) => {
     return { code, stderr: new TextDecoder().decode(stderr) };
   });
-  /** Whether it was still there to be killed. */
+  /** Resolves to whether the tool was still running. */
   const kill = async () => {
     try {
       child.kill("SIGKILL");

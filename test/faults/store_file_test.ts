@@ -1,4 +1,4 @@
-/** What becomes of a service whose store file cannot be written for a while. */
+/** Services on a store file that is shared, or cannot be written for a while. */
 
 import { assert, assertEquals } from "@std/assert";
 import { permitted } from "../support/permitted.ts";
@@ -13,11 +13,11 @@ const isRoot = isPermitted && Deno.build.os === "linux" && Deno.uid() === 0;
 
 const CONNECTIONS = 8;
 
-/** How long the store cannot be written; and how long anything may take; in milliseconds. */
+/** How long the store cannot be written, and how long a step may take, in milliseconds. */
 const TROUBLE_MS = 2_500;
 const LIMIT_MS = 20_000;
 
-/** A way to keep the store from being written, and to end that. */
+/** Prevents writes to the store, and permits them again. */
 interface Trouble {
   begin(service: ServiceProcess, store: TempStore): Promise<void>;
   end(service: ServiceProcess, store: TempStore): Promise<void>;
@@ -25,22 +25,22 @@ interface Trouble {
 
 const TROUBLES: Record<string, Trouble> = {
   "the disk is full": {
-    // It ends with a failure, when nothing more fits in.
+    // It fails when the disk is full.
     begin: (_service, { folder }) =>
       run("dd", "if=/dev/zero", `of=${folder}/filler`, "bs=4096", "status=none").catch(() => {}),
     end: (_service, { folder }) => Deno.remove(`${folder}/filler`),
   },
-  "its files may grow no further": {
+  "the store's files cannot grow": {
     begin: ({ pid }) => run("prlimit", `--pid=${pid}`, "--fsize=4096:unlimited"),
     end: ({ pid }) => run("prlimit", `--pid=${pid}`, "--fsize=unlimited:unlimited"),
   },
-  "its files are read-only": {
+  "the store's files are read-only": {
     begin: (_service, { folder }) => setImmutable(folder, "+i"),
     end: (_service, { folder }) => setImmutable(folder, "-i"),
   },
 };
 
-/** Mounting and attributes need a root that may do so; elsewhere these tests are left out. */
+/** Mounts and file attributes need root; without it, these tests are ignored. */
 const canMount = isRoot &&
   await works(async () => await (await Disk.mount())[Symbol.asyncDispose]());
 const canSetImmutable = isRoot && await works(async () => {
@@ -52,7 +52,7 @@ const canSetImmutable = isRoot && await works(async () => {
 
 for (const [name, trouble] of Object.entries(TROUBLES)) {
   Deno.test({
-    name: `While ${name}, additions are refused with 503 Error; afterwards all goes on by itself`,
+    name: `while ${name}, additions get 503, and the service recovers by itself`,
     ignore: !canMount || !canSetImmutable,
     async fn() {
       await using disk = name === "the disk is full" ? await Disk.mount() : undefined;
@@ -72,7 +72,7 @@ for (const [name, trouble] of Object.entries(TROUBLES)) {
         await pause(TROUBLE_MS);
         const response = await service.send("/v1/pets?limit=1", token);
         await response.body?.cancel();
-        assert([200, 503].includes(response.status), `a list is answered with ${response.status}`);
+        assert([200, 503].includes(response.status), `a list gets ${response.status}`);
       } finally {
         await trouble.end(service, store);
       }
@@ -117,8 +117,8 @@ Deno.test({
       assert(!stderr.includes("locked"), stderr);
     }
     assertEquals([await one.stop(), await other.stop()], [0, 0]);
-    const said = [...one.lines, ...other.lines].filter((line) => line.includes("locked"));
-    assertEquals(said, []);
+    const lockReports = [...one.lines, ...other.lines].filter((line) => line.includes("locked"));
+    assertEquals(lockReports, []);
     assertEquals(load.acknowledged.size, 1_000);
     await store.use(async (operator) => {
       await load.expectLogged(operator);
@@ -129,7 +129,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "A service that is stopped in the middle goes on when it wakes up, beside another",
+  name: "a service that was paused by SIGSTOP continues while another one writes",
   ignore: !isPermitted || Deno.build.os === "windows",
   async fn() {
     await using store = await TempStore.make();
@@ -164,16 +164,16 @@ function loadOf(services: ServiceProcess[], token: string): LoadClient {
   });
 }
 
-/** Not SQLite's index of its write-ahead log: it lies in shared memory, where the kernel knows no refusal but SIGBUS. */
+/** Skips the index of SQLite's write-ahead log: a refused write to its shared memory ends the process with SIGBUS. */
 function setImmutable(folder: string, change: "+i" | "-i"): Promise<void> {
   const files = [...Deno.readDirSync(folder)].map(({ name }) => `${folder}/${name}`)
     .filter((path) => !path.endsWith("-shm"));
   return run("chattr", change, ...files);
 }
 
-async function until(what: string, isSo: () => boolean): Promise<void> {
-  for (const deadline = Date.now() + LIMIT_MS; !isSo();) {
-    assert(Date.now() < deadline, `no ${what} within ${LIMIT_MS} ms`);
+async function until(awaited: string, condition: () => boolean): Promise<void> {
+  for (const deadline = Date.now() + LIMIT_MS; !condition();) {
+    assert(Date.now() < deadline, `no ${awaited} within ${LIMIT_MS} ms`);
     await pause(10);
   }
 }

@@ -8,8 +8,8 @@ import { assertError, testEachWay } from "../support/test_each_way.ts";
 
 const REX = { name: "Rex", categoryId: 1 };
 
-/** Headers that a 304 has not, or that differ from answer to answer. */
-const OF_ONE_ANSWER = ["content-length", "content-type", "date", "x-request-id"];
+/** Headers that a 304 lacks, or that differ between responses. */
+const OF_ONE_RESPONSE = ["content-length", "content-type", "date", "x-request-id"];
 
 const LISTS = [
   "/v1/pets",
@@ -22,38 +22,41 @@ const LISTS = [
   "/v1/pets?limit=2&cursor=4",
 ];
 
-testEachWay("If-None-Match gets 304 for the tag held, with the headers of 200", async (service) => {
-  for (let count = 0; count < 3; count++) await service.add(REX);
-  for (const path of ["/v1/pets", "/v1/pets?limit=1", "/v1/pets/2"]) {
-    const held = await service.send(path);
-    const body = await held.text();
-    const tag = held.headers.get("etag")!;
-    assertMatch(tag, ENTITY_TAG_PATTERN);
-    const naming = [tag, `W/${tag}`, `"a", ${tag}`, `W/"a,b",W/${tag} , "c"`, "*", " * "];
-    for (const field of naming) {
-      for (const method of ["GET", "HEAD"]) {
-        const answer = await service.send(path, { method, headers: { "if-none-match": field } });
-        assertEquals(answer.status, 304, field);
-        assertEquals(await answer.text(), "");
-        assertEquals(answer.headers.get("content-type"), null);
-        assertEquals(lastingHeaders(answer), lastingHeaders(held));
+testEachWay(
+  "If-None-Match with the current tag gets 304 with the headers of 200",
+  async (service) => {
+    for (let count = 0; count < 3; count++) await service.add(REX);
+    for (const path of ["/v1/pets", "/v1/pets?limit=1", "/v1/pets/2"]) {
+      const held = await service.send(path);
+      const body = await held.text();
+      const tag = held.headers.get("etag")!;
+      assertMatch(tag, ENTITY_TAG_PATTERN);
+      const naming = [tag, `W/${tag}`, `"a", ${tag}`, `W/"a,b",W/${tag} , "c"`, "*", " * "];
+      for (const field of naming) {
+        for (const method of ["GET", "HEAD"]) {
+          const answer = await service.send(path, { method, headers: { "if-none-match": field } });
+          assertEquals(answer.status, 304, field);
+          assertEquals(await answer.text(), "");
+          assertEquals(answer.headers.get("content-type"), null);
+          assertEquals(lastingHeaders(answer), lastingHeaders(held));
+        }
+      }
+      const bare = tag.slice(1, -1);
+      const namingNoSuch = ['"a"', `"${bare}0"`, bare, `W/"a", "b"`, "", `"*"`];
+      for (const field of namingNoSuch) {
+        const answer = await service.send(path, { headers: { "if-none-match": field } });
+        assertEquals([answer.status, await answer.text()], [200, body], field);
       }
     }
-    const bare = tag.slice(1, -1);
-    const namingNoSuch = ['"a"', `"${bare}0"`, bare, `W/"a", "b"`, "", `"*"`];
-    for (const field of namingNoSuch) {
-      const answer = await service.send(path, { headers: { "if-none-match": field } });
-      assertEquals([answer.status, await answer.text()], [200, body], field);
-    }
-  }
-});
+  },
+);
 
 testEachWay(
-  "reads are for their client to keep and ask after; all else is not kept",
+  "successful reads may be cached and revalidated by their client, and no other response",
   async (service) => {
     const { add, send, sendBare } = service;
     const created = await add(REX, { "if-none-match": "*" });
-    assertEquals(created.status, 201, "an addition depends on nothing that is held");
+    assertEquals(created.status, 201, "If-None-Match has no effect on an addition");
     for (const answer of [await send("/v1/pets"), await send("/v1/pets/1")]) {
       assertEquals(answer.headers.get("cache-control"), "private, no-cache");
       assertEquals(answer.headers.get("vary"), "authorization");
@@ -76,7 +79,7 @@ testEachWay(
   },
 );
 
-testEachWay("If-None-Match lets no request through that is refused without it", async (service) => {
+testEachWay("If-None-Match does not let a refused request through", async (service) => {
   const headers = { "if-none-match": "*" };
   await assertError(await service.sendBare("/v1/pets", { headers }), {
     status: 401,
@@ -92,7 +95,7 @@ testEachWay("If-None-Match lets no request through that is refused without it", 
   });
 });
 
-Deno.test("an ETag changes exactly when the list or its Link does", async () => {
+Deno.test("an ETag changes if and only if the list or its Link changes", async () => {
   await using service = await openTestService();
   const seen = new Map<string, { tag: string; answer: string }>();
   let changed = 0;
@@ -132,7 +135,7 @@ Deno.test("an ETag is the same on every instance and after a restart", async () 
   }
 });
 
-Deno.test("polling an unchanged list asks the store for its head and nothing else", async () => {
+Deno.test("polling an unchanged list reads only the head from the store", async () => {
   let store!: FaultyStore;
   await using service = await openTestService((inner) => store = faultyStore(inner));
   for (let count = 0; count < 30; count++) await service.add({ ...REX, status: "sold" });
@@ -156,5 +159,5 @@ async function answerTo({ send }: TestService, path: string) {
 }
 
 function lastingHeaders({ headers }: Response): [string, string][] {
-  return [...headers].filter(([name]) => !OF_ONE_ANSWER.includes(name));
+  return [...headers].filter(([name]) => !OF_ONE_RESPONSE.includes(name));
 }

@@ -12,7 +12,7 @@ const PREFLIGHT = {
   "access-control-request-headers": "authorization,content-type,idempotency-key",
 };
 
-Deno.test("without CORS_ORIGINS nothing is said of origins, and OPTIONS is as any method", async () => {
+Deno.test("without CORS_ORIGINS, responses have no CORS headers, and OPTIONS is refused like any other method", async () => {
   await using service = await openTestService();
   for (const path of ["/v1/pets", "/v1/pets/1"]) {
     const keyless = await ask(service, path, { method: "OPTIONS", headers: PREFLIGHT });
@@ -29,7 +29,7 @@ Deno.test("without CORS_ORIGINS nothing is said of origins, and OPTIONS is as an
   }
 });
 
-Deno.test("a preflight of a named origin is answered without a key, on every path that is known", async () => {
+Deno.test("a preflight of a configured origin gets 204 without a key, on every known path", async () => {
   await using service = await openTestService();
   const shared = sharing(service);
   const methods = {
@@ -53,7 +53,7 @@ Deno.test("a preflight of a named origin is answered without a key, on every pat
   }
 });
 
-Deno.test("a preflight is refused to strangers, on unknown paths and where it is none", async () => {
+Deno.test("a preflight of another origin, on an unknown path or without its headers is refused", async () => {
   await using service = await openTestService();
   const shared = sharing(service);
   const { origin: _, ...fromNowhere } = PREFLIGHT;
@@ -72,7 +72,7 @@ Deno.test("a preflight is refused to strangers, on unknown paths and where it is
   }
 });
 
-Deno.test("every answer to a named origin can be read by its scripts, errors included", async () => {
+Deno.test("scripts of a configured origin can read every response, errors included", async () => {
   await using service = await openTestService();
   const shared = sharing(service);
   const authorization = `Bearer ${service.token}`;
@@ -110,10 +110,10 @@ Deno.test("every answer to a named origin can be read by its scripts, errors inc
   }
 });
 
-Deno.test("every header of the interface that a browser keeps to itself is exposed", async () => {
+Deno.test("every header of the interface that browsers hide by default is exposed", async () => {
   await using service = await openTestService();
   const description = await (await ask(service, "/openapi.json", {})).json();
-  // What the Fetch standard lets every script read (https://fetch.spec.whatwg.org/#cors-safelisted-response-header-name).
+  // The headers that the Fetch standard lets every script read (https://fetch.spec.whatwg.org/#cors-safelisted-response-header-name).
   const safelisted = ["cache-control", "content-language", "content-length", "content-type"];
   const names = new Set<string>();
   // deno-lint-ignore no-explicit-any -- an OpenAPI document
@@ -133,7 +133,7 @@ Deno.test("every header of the interface that a browser keeps to itself is expos
 const EXPOSED =
   "deprecation, etag, idempotency-replayed, link, location, ratelimit, ratelimit-policy, retry-after, sunset, www-authenticate, x-request-id";
 
-/** The same service with one origin named. */
+/** The same service with one configured origin. */
 function sharing({ store, runtime }: TestService) {
   return createService({ store, runtime, report: () => {}, corsOrigins: [ORIGIN] });
 }

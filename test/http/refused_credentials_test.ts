@@ -13,7 +13,7 @@ interface Reported {
   clients: { address?: string; forwardedFor?: string; refused: number }[];
 }
 
-/** What is refused and reported, on a runtime whose time is told. */
+/** Refused credentials with a fake runtime, and the reports about them. */
 function stage() {
   const runtime = new FakeRuntime();
   const reports: Reported[] = [];
@@ -21,7 +21,7 @@ function stage() {
     runtime,
     report: (level, event, details) => {
       assertEquals([level, event], ["warn", "credentials_refused"]);
-      // As it is written.
+      // As the logger writes it.
       reports.push(JSON.parse(JSON.stringify(details)));
     },
   });
@@ -34,7 +34,7 @@ function stage() {
   return { runtime, reports, refuse };
 }
 
-Deno.test("RefusedCredentials reports the first refusal at once, and the next ones together", async () => {
+Deno.test("RefusedCredentials logs the first refusal at once, and the next ones together", async () => {
   const { runtime, reports, refuse } = stage();
   refuse("192.0.2.1");
   const first = { refused: 1, clients: [{ address: "192.0.2.1", refused: 1 }] };
@@ -60,7 +60,7 @@ Deno.test("RefusedCredentials reports the first refusal at once, and the next on
   assertEquals(reports.slice(3), [first]);
 });
 
-Deno.test("RefusedCredentials names the five clients that were refused most", async () => {
+Deno.test("RefusedCredentials logs the five clients with the most refusals", async () => {
   const { runtime, reports, refuse } = stage();
   refuse("192.0.2.99");
   for (let client = 1; client <= 9; client++) refuse(`192.0.2.${client}`, client);
@@ -71,7 +71,7 @@ Deno.test("RefusedCredentials names the five clients that were refused most", as
   });
 });
 
-Deno.test("RefusedCredentials tells 1,000 clients apart and counts the others", async () => {
+Deno.test("RefusedCredentials counts 1,000 clients separately, and the others together", async () => {
   const { runtime, reports, refuse } = stage();
   refuse("192.0.2.99");
   for (let client = 0; client < 1_000; client++) refuse(`client ${client}`);
@@ -83,7 +83,7 @@ Deno.test("RefusedCredentials tells 1,000 clients apart and counts the others", 
   assert(reports[1].clients.every(({ address }) => address !== "late"));
 });
 
-Deno.test("RefusedCredentials reports the last X-Forwarded-For, printable and without keys", async () => {
+Deno.test("RefusedCredentials logs the last X-Forwarded-For, printable and without keys", async () => {
   const { runtime, reports, refuse } = stage();
   const secret = "0123456789abcdef".repeat(4) + "01234567";
   const claims = [
@@ -108,7 +108,7 @@ Deno.test("RefusedCredentials reports the last X-Forwarded-For, printable and wi
   ]);
 });
 
-Deno.test("a key that is not valid is reported with the client's address, a missing one is not", async () => {
+Deno.test("an invalid key is logged with the client's address, and a missing key is not", async () => {
   await using service = await openTestService();
   const { id, token } = await issueKey(service, { label: "short" });
   await revokeKey(service, id);
@@ -134,7 +134,7 @@ Deno.test("a key that is not valid is reported with the client's address, a miss
 });
 
 Deno.test({
-  name: "a refused key is a line on standard error with the address, and without key or path",
+  name: "a refused key makes one line on standard error, with the address and without key or path",
   ignore: !permitted("run", "read", "write", "env", "net"),
   async fn() {
     await using store = await TempStore.make();

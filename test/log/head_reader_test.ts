@@ -26,12 +26,12 @@ function write(store: Store, head: Head | string): Promise<string | null> {
   return store.commit({ checks: [], mutations: [{ type: "set", key: HEAD_KEY, value }] });
 }
 
-Deno.test("fresh() answers the head of an empty log where there is none", async () => {
+Deno.test("fresh() returns the head of an empty log if the store has none", async () => {
   using opened = await open();
   assertEquals(await opened.heads.fresh(), { head: EMPTY_HEAD, versionstamp: null });
 });
 
-Deno.test("fresh() shares one read among all that ask at once", async () => {
+Deno.test("fresh() shares one read among concurrent calls", async () => {
   using opened = await open();
   const { store, heads } = opened;
   await write(store, EMPTY_HEAD);
@@ -40,7 +40,7 @@ Deno.test("fresh() shares one read among all that ask at once", async () => {
   for (const entry of entries) assertStrictEquals(entry, entries[0]);
 });
 
-Deno.test("fresh() joins the next read, never the one in flight", async () => {
+Deno.test("fresh() joins the next read, not the one in flight", async () => {
   using opened = await open();
   const { store, heads } = opened;
   const old = await write(store, EMPTY_HEAD);
@@ -56,7 +56,7 @@ Deno.test("fresh() joins the next read, never the one in flight", async () => {
   assertEquals(store.gets.length, 2);
 });
 
-Deno.test("fresh() fails for those that shared the read, and for no other", async () => {
+Deno.test("fresh() rejects only the calls that shared a failed read", async () => {
   using opened = await open();
   const { store, heads } = opened;
   let isAway = true;
@@ -67,7 +67,7 @@ Deno.test("fresh() fails for those that shared the read, and for no other", asyn
   assertEquals((await heads.fresh()).head, EMPTY_HEAD);
 });
 
-Deno.test("fresh() goes on after a read in flight that fails", async () => {
+Deno.test("fresh() resolves a call that waits for a read that fails", async () => {
   using opened = await open();
   const { store, heads } = opened;
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
@@ -96,7 +96,7 @@ Deno.test("latest never goes back to an older head", async () => {
   assertEquals(heads.latest?.head, two);
 });
 
-Deno.test("fresh() refuses a head that the service did not write", async () => {
+Deno.test("fresh() rejects a head that the service did not write", async () => {
   using opened = await open();
   const { store, heads } = opened;
   const foreign = [
@@ -114,7 +114,7 @@ Deno.test("fresh() refuses a head that the service did not write", async () => {
   }
 });
 
-Deno.test("use() hands a fresh head to its work, and passes on what comes of it", async () => {
+Deno.test("use() calls its work with a fresh head and returns the outcome", async () => {
   using opened = await open();
   const { heads, store } = opened;
   await write(store, { ...EMPTY_HEAD, position: 1 });
@@ -122,7 +122,7 @@ Deno.test("use() hands a fresh head to its work, and passes on what comes of it"
   await assertRejects(() => heads.use(() => Promise.reject(new TypeError("no"))), TypeError, "no");
 });
 
-Deno.test("use() tells nothing of work that took longer than a generation is sure to be there", async () => {
+Deno.test("use() rejects work that takes longer than a generation is kept", async () => {
   using opened = await open();
   const { heads, runtime } = opened;
   const after = (ms: number, work: () => string) => () => runtime.advance(ms).then(work);
@@ -139,10 +139,10 @@ Deno.test("use() tells nothing of work that took longer than a generation is sur
   assertEquals(failure.code, "store_unavailable");
 });
 
-Deno.test("fresh() refuses a head that is missing after one was seen, and reports it once", async () => {
+Deno.test("fresh() rejects if a head disappears, and logs it once", async () => {
   using opened = await open();
   const { store, heads, reports } = opened;
-  assertEquals((await heads.fresh()).head, EMPTY_HEAD, "an empty store may have none at first");
+  assertEquals((await heads.fresh()).head, EMPTY_HEAD, "an empty store may have no head at first");
   await write(store, { ...EMPTY_HEAD, position: 3 });
   await heads.fresh();
   await store.commit({ checks: [], mutations: [{ type: "delete", key: HEAD_KEY }] });
@@ -159,7 +159,7 @@ Deno.test("fresh() refuses a head that is missing after one was seen, and report
   assertEquals(reports, ["error head_lost", "info head_found"]);
 });
 
-Deno.test("fresh() refuses a head that is older than one it has seen, or of another log", async () => {
+Deno.test("fresh() rejects a head that is older than the latest or belongs to another log", async () => {
   const hash = "1".repeat(64);
   const others: [Head, string][] = [
     [
@@ -179,7 +179,7 @@ Deno.test("fresh() refuses a head that is older than one it has seen, or of anot
   }
 });
 
-Deno.test("fresh() accepts a head that is older than a commit made while it was read", async () => {
+Deno.test("fresh() accepts a head that is older than a commit during its read", async () => {
   using opened = await open();
   const { store, heads } = opened;
   const old = await write(store, { ...EMPTY_HEAD, position: 1 });
@@ -192,7 +192,7 @@ Deno.test("fresh() accepts a head that is older than a commit made while it was 
   assertEquals(heads.latest?.head.position, 2);
 });
 
-Deno.test("recent is the latest head for a moment after it was read or written", async () => {
+Deno.test("recent is the latest head until HEAD_RECENT_MS after it was read or written", async () => {
   using opened = await open();
   const { store, heads, runtime } = opened;
   assertEquals(heads.recent, undefined);

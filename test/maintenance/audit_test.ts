@@ -38,7 +38,7 @@ import { faultyStore } from "../support/faulty_store.ts";
 
 const encoder = new TextEncoder();
 
-Deno.test("audit() finds every record that is changed, turned into another type, deleted, duplicated or swapped", async () => {
+Deno.test("audit() finds every changed, retyped, deleted, duplicated or swapped record", async () => {
   const { damages, records, missed } = await damageEveryRecord(40);
   assertEquals(missed, []);
   assertEquals(damages, 5 * records);
@@ -57,7 +57,7 @@ Deno.test("audit() finds every foreign record", async () => {
   assertEquals(missed, []);
 });
 
-Deno.test("audit() finds against an older checkpoint that the newest events were cut with a fitting head", async () => {
+Deno.test("audit() finds with a checkpoint that the newest events were cut off, although the head fits", async () => {
   using before = await openSampleStore(40);
   const { position, hash } = await audit(before);
   using cut = await openSampleStore(35);
@@ -75,7 +75,7 @@ Deno.test("audit() proves that a log extends an older checkpoint", async () => {
   assertEquals((await audit(now, { checkpoint: { position, hash } })).sound, true);
 });
 
-Deno.test("auditLines() finds against a checkpoint that history was rewritten with fitting hashes", async () => {
+Deno.test("auditLines() finds with a checkpoint that history was rewritten, although the hashes fit", async () => {
   const lines = sampleLog(30);
   const checkpoint = { position: 20, hash: sha256Hex(lines[19]) };
   const line = lines[8].replace("Zoë", "Zoé");
@@ -87,7 +87,7 @@ Deno.test("auditLines() finds against a checkpoint that history was rewritten wi
   assertMatch(report.faults[0].message, /^Line 20 is not the one that the checkpoint was taken at/);
 });
 
-Deno.test("audit() finds every history that the service cannot have written, in a store and in an export", async () => {
+Deno.test("audit() and auditLines() find every history that the service cannot have written", async () => {
   for (const { name, lines, fault } of IMPOSSIBLE_HISTORIES) {
     const store = new KvStore(await Deno.openKv(":memory:"));
     const runtime = new FakeRuntime();
@@ -101,13 +101,13 @@ Deno.test("audit() finds every history that the service cannot have written, in 
   }
 });
 
-Deno.test("audit() accepts histories that look impossible and are not", async () => {
+Deno.test("audit() accepts possible histories that look impossible", async () => {
   for (const { name, lines } of POSSIBLE_HISTORIES) {
     assertEquals((await auditFile(lines)).faults, [], name);
   }
 });
 
-Deno.test("auditLines() refuses an export without a line, as a copy that failed", async () => {
+Deno.test("auditLines() reports an export without a line as an incomplete copy", async () => {
   const { sound, faults } = await auditFile([]);
   assertEquals(sound, false);
   assertEquals(faults, [{
@@ -124,7 +124,7 @@ Deno.test("auditLines() names the first bad position of an export", async () => 
   assertEquals((await auditFile([...lines, ""])).firstBadPosition, 31);
 });
 
-Deno.test("audit() names the altered line of two that do not fit together", async () => {
+Deno.test("audit() names the altered line of two that do not match", async () => {
   using sample = await openSampleStore(30);
   for (const position of [1, 8, 29, 30]) {
     const line = sample.lines[position - 1];
@@ -138,7 +138,7 @@ Deno.test("audit() names the altered line of two that do not fit together", asyn
   }
 });
 
-Deno.test("auditLines() names the altered line of two that do not fit together, where it can be told", async () => {
+Deno.test("auditLines() names the altered line of two that do not match, if that is possible", async () => {
   const lines = sampleLog(30);
   const altered = (position: number) =>
     lines.with(position - 1, lines[position - 1].replace('"time":"2026', '"time":"2027'));
@@ -170,7 +170,7 @@ Deno.test("audit() calls an empty store sound", async () => {
   assertEquals((await audit(sample)).sound, true);
 });
 
-Deno.test("audit() notes that a store does not tell which records expire", async () => {
+Deno.test("audit() notes that a store does not say which records expire", async () => {
   using sample = await openSampleStore(10);
   const { sound, notes } = await audit(sample);
   assertEquals([sound, notes], [true, [
@@ -208,7 +208,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "audit() says for each kind of record what its expiry means and what removes it",
+  name: "audit() explains for each kind of record the effect of its expiry and the remedy",
   ignore: !permitted("read", "write", "net", "run"),
   fn: () =>
     withSampleFile(async ({ kvPath, store, keyId }) => {
@@ -234,7 +234,7 @@ Deno.test({
         'Record ["projection",1,"pet",2] is set to expire: a replay writes it again without an expiry',
       ]);
 
-      // The advice in the messages works.
+      // The remedies in the messages work.
       await replay(parts, { graceMs: 0 });
       assertEquals((await audit(parts)).counts, { record_expires: 1 });
       const { appender } = createService({ ...parts, report: () => {} });
@@ -256,7 +256,7 @@ Deno.test({
     }),
 });
 
-Deno.test("audit() lets pass what is added while it runs", async () => {
+Deno.test("audit() accepts events that are added while it runs", async () => {
   using sample = await openSampleStore(60);
   using shorter = await openSampleStore(40);
   // The audit reads the head of 40 events, and after that a store of 60.
@@ -268,7 +268,7 @@ Deno.test("audit() lets pass what is added while it runs", async () => {
   assertEquals(report.position, 40);
 });
 
-/** A store with a log of pets that were added under an Idempotency-Key, at these times from now in hours. */
+/** A store with pets that were added under Idempotency-Keys, at these hours from now. */
 async function openStoreOfTimes(hours: number[]) {
   const store = new KvStore(await Deno.openKv(":memory:"));
   const runtime = new FakeRuntime();
@@ -285,7 +285,7 @@ async function openStoreOfTimes(hours: number[]) {
   }));
   const data = { keyId: issue.id, label: "test", tokenHash: sha256Hex("token") };
   await writeLog(store, runtime, linesOf([{ ...issue, type: "ApiKeyIssued", data }, ...pets]));
-  /** Does what KV does when it removes the records of these pets. */
+  /** Removes the idempotency records of these pets, as KV does when they expire. */
   const remove = async (...ids: number[]) => {
     const mutations = ids.map((id): Mutation => {
       const { actor, idempotencyKey } = pets[id - 1];
@@ -308,7 +308,7 @@ Deno.test("audit() notes missing idempotency records whose events lie in the fut
   assertEquals((await compareServed(sample, () => {})).differences.total, 0);
 });
 
-Deno.test("audit() notes missing idempotency records where a later event has an earlier time", async () => {
+Deno.test("audit() notes missing idempotency records if a later event has an earlier time", async () => {
   using sample = await openStoreOfTimes([-5, -1, -3, -2]);
   await sample.remove(2);
   const { sound, notes } = await audit(sample);
@@ -317,7 +317,7 @@ Deno.test("audit() notes missing idempotency records where a later event has an 
   assertEquals((await compareServed(sample, () => {})).differences.total, 0);
 });
 
-Deno.test("audit() notes a missing idempotency record where an event much later in the log has an earlier time", async () => {
+Deno.test("audit() notes a missing idempotency record if an event much later in the log has an earlier time", async () => {
   using sample = await openStoreOfTimes([...Array(1_100).fill(-1), -2]);
   await sample.remove(1);
   const { sound, notes } = await audit(sample);
@@ -325,8 +325,8 @@ Deno.test("audit() notes a missing idempotency record where an event much later 
   assertEquals(WRONG_CLOCK_NOTE.exec(notes.join())?.[1], "1");
 });
 
-Deno.test("audit() finds missing idempotency records that no wrong clock explains", async () => {
-  // The clock was ahead before the first two, and when the fourth was added; the last differ by little.
+Deno.test("audit() finds missing idempotency records that a wrong clock does not explain", async () => {
+  // The clock was ahead for the first two pets and the fourth. The times of the last pets differ little.
   const hours = [-4, -3, -2, -1, -1.5, -0.5, -0.51];
   using sample = await openStoreOfTimes(hours);
   await sample.remove(1, 2, 3, 4, 5, 6, 7);
@@ -349,12 +349,12 @@ Deno.test("audit() finds each of many missing idempotency records", async () => 
   assertEquals(notes.filter((note) => WRONG_CLOCK_NOTE.test(note)), []);
 });
 
-Deno.test("audit() accepts idempotency records that a clock that was behind left for longer", async () => {
+Deno.test("audit() accepts idempotency records that are kept longer because a clock was behind", async () => {
   using sample = await openStoreOfTimes([-72, -71, -1]);
   assertEquals((await audit(sample)).faults, []);
 });
 
-Deno.test("audit() begins again where a replay removed what it was reading", async () => {
+Deno.test("audit() starts again if a replay removes the records that it reads", async () => {
   using sample = await openSampleStore(30);
   const replays = (times: number) =>
     faultyStore(sample.store, {
@@ -373,7 +373,7 @@ Deno.test("audit() begins again where a replay removed what it was reading", asy
   assertEquals((await audit(sample)).faults, []);
 });
 
-Deno.test("audit() finds what is wrong with the generation that a replay builds", async () => {
+Deno.test("audit() finds faults in the generation that a replay builds", async () => {
   using sample = await openSampleStore(30);
   const building = { generation: 2, until: 10 };
   const head = (building: Head["building"]): Mutation => {
@@ -403,7 +403,7 @@ Deno.test("audit() finds what is wrong with the generation that a replay builds"
   assertEquals((await audit(sample)).counts.head, 1);
 });
 
-/** Keys that the service never writes, in all corners of the store. */
+/** Keys that the service never writes, in every part of the store. */
 const FOREIGN_KEYS: Deno.KvKey[] = [
   [new Uint8Array([1])],
   ["a"],

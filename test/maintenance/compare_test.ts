@@ -7,7 +7,7 @@ import { faultyStore } from "../support/faulty_store.ts";
 
 const IGNORE = () => {};
 
-Deno.test("compareServed() finds what differs, and writes nothing", async () => {
+Deno.test("compareServed() finds a difference, and writes nothing", async () => {
   using sample = await openSampleStore(30);
   const store = faultyStore(sample.store);
   const parts = { store, runtime: sample.runtime };
@@ -21,7 +21,7 @@ Deno.test("compareServed() finds what differs, and writes nothing", async () => 
   assertEquals(store.commits, []);
 });
 
-Deno.test("compareServed() begins again where a replay removed what it was reading", async () => {
+Deno.test("compareServed() starts again if a replay removes the records that it reads", async () => {
   using sample = await openSampleStore(30);
   let isFirst = true;
   const store = faultyStore(sample.store, {
@@ -40,7 +40,7 @@ Deno.test("compareServed() begins again where a replay removed what it was readi
   assertEquals([isFirst, generation, differences.total], [false, 2, 0]);
 });
 
-Deno.test("compareServed() stops at a line that is missing, at the end of the log too", async () => {
+Deno.test("compareServed() rejects at a missing line, also at the end of the log", async () => {
   for (
     const [position, words] of [[12, "Line 13"], [30, "Line 30 of the log is missing"]] as const
   ) {

@@ -23,7 +23,7 @@ import {
 
 const NO_GRACE = { graceMs: 0 };
 
-Deno.test("replay() serves a new generation with the same records, and leaves nothing of the old one", async () => {
+Deno.test("replay() serves a new generation with the same records, and removes the old one", async () => {
   using sample = await openSampleStore(60);
   const before = await recordsOf(sample.store, 1);
   const { generation, events, differences } = await replay(sample, NO_GRACE);
@@ -35,7 +35,7 @@ Deno.test("replay() serves a new generation with the same records, and leaves no
   assertEquals((await audit(sample)).sound, true);
 });
 
-Deno.test("replay() tells how the old generation differed, and puts it right", async () => {
+Deno.test("replay() reports how the old generation differed, and corrects it", async () => {
   using sample = await openSampleStore(60);
   const [missing, altered, extra] = [petKey(3), petKey(5), petByStatusKey("sold", 7_000)]
     .map((key) => projectionKey(1, key));
@@ -55,7 +55,7 @@ Deno.test("replay() tells how the old generation differed, and puts it right", a
   assertEquals((await audit(sample)).faults, []);
 });
 
-Deno.test("replay() of a log that is not sound serves the old generation on, and leaves nothing behind", async () => {
+Deno.test("replay() of an unsound log rejects and restores the store", async () => {
   using sample = await openSampleStore(60);
   const key = logKey(20);
   await sample.store.commit({ checks: [], mutations: [{ type: "delete", key }] });
@@ -64,14 +64,14 @@ Deno.test("replay() of a log that is not sound serves the old generation on, and
   assertEquals(await allOf(sample.store), before);
 });
 
-Deno.test("replay() takes its announcement back also while it is writing what was sound of the log", async () => {
+Deno.test("replay() withdraws its announcement if it finds the log unsound while it writes", async () => {
   using sample = await openSampleStore(1_100);
   const key = logKey(1_050);
   await sample.store.commit({ checks: [], mutations: [{ type: "delete", key }] });
   const store = faultyStore(sample.store, {
     async onCommit(apply) {
       const versionstamp = await apply();
-      // The answer comes late, when the damaged line has been read.
+      // The response comes after the damaged line was read.
       await new Promise((resolve) => setTimeout(resolve, 50));
       return versionstamp;
     },
@@ -83,11 +83,11 @@ Deno.test("replay() takes its announcement back also while it is writing what wa
   assertEquals(await sample.store.get(REPLAY_KEY), null);
 });
 
-Deno.test("replay() killed at any commit leaves a store that is right, and the next one finishes the work", async () => {
+Deno.test("replay() killed at any commit leaves a sound store, and the next one finishes the work", async () => {
   const commits = await countCommits();
   for (let last = 1; last <= commits; last++) {
     for (const isApplied of [true, false]) {
-      const what = `commit ${last} of ${commits}, ${isApplied ? "" : "not "}applied`;
+      const kill = `a kill at commit ${last} of ${commits}, ${isApplied ? "" : "not "}applied`;
       using sample = await openSampleStore(SMALL);
       const killed = Promise.withResolvers<void>();
       const store = faultyStore(sample.store, {
@@ -100,19 +100,19 @@ Deno.test("replay() killed at any commit leaves a store that is right, and the n
       });
       replay({ store, runtime: sample.runtime }, NO_GRACE);
       await killed.promise;
-      assertEquals((await audit(sample)).faults, [], `left by ${what}`);
+      assertEquals((await audit(sample)).faults, [], `after ${kill}`);
       await addPets(sample, 3);
-      assertEquals((await audit(sample)).faults, [], `written after ${what}`);
+      assertEquals((await audit(sample)).faults, [], `additions after ${kill}`);
       await inTime(sample.runtime, replay(sample, NO_GRACE));
       const { faults, notes } = await audit({ ...sample, readExpiringRecords: () => [] });
-      assertEquals([faults, notes], [[], []], `finished after ${what}`);
-      assertEquals((await generationsIn(sample.store)).length, 1, what);
-      assertEquals(await sample.store.get(REPLAY_KEY), null, what);
+      assertEquals([faults, notes], [[], []], `replay after ${kill}`);
+      assertEquals((await generationsIn(sample.store)).length, 1, kill);
+      assertEquals(await sample.store.get(REPLAY_KEY), null, kill);
     }
   }
 });
 
-Deno.test("replay() asks the store what became of a commit whose outcome it was not told", async () => {
+Deno.test("replay() reads the store to find the outcome of an unclear commit", async () => {
   for (const outcomes of OUTCOMES) {
     using sample = await openSampleStore(SMALL);
     const store = faultyStore(sample.store, {
@@ -130,7 +130,7 @@ Deno.test("replay() asks the store what became of a commit whose outcome it was 
   }
 });
 
-Deno.test("replay() loses nothing of what is written before each of its commits", async () => {
+Deno.test("replay() loses no event that is appended before any of its commits", async () => {
   using sample = await openSampleStore(SMALL);
   let added = 0;
   const store = faultyStore(sample.store, {
@@ -147,25 +147,25 @@ Deno.test("replay() loses nothing of what is written before each of its commits"
   assertEquals(await generationsIn(sample.store), [2]);
 });
 
-Deno.test("replay() that was taken for dead writes nothing when it comes to itself again", async () => {
+Deno.test("replay() writes nothing after another replay has taken over its lease", async () => {
   const commits = await countCommits();
-  // Its first commit takes the lease and its last one gives it back: between them it holds it.
+  // The first commit takes the lease, and the last one returns it.
   for (let last = 2; last < commits; last++) {
     using sample = await openSampleStore(SMALL);
     const { fault, reached, release } = hold();
     const store = faultyStore(sample.store, { onCommit: atCommit(last, fault) });
-    const sleeper = replay({ store, runtime: sample.runtime }, NO_GRACE);
-    sleeper.catch(() => {});
+    const overtaken = replay({ store, runtime: sample.runtime }, NO_GRACE);
+    overtaken.catch(() => {});
     await reached;
     await inTime(sample.runtime, replay(sample, NO_GRACE));
     const before = await allOf(sample.store);
     release();
-    await assertRejects(() => inTime(sample.runtime, sleeper), ReplayUnderWayError);
-    assertEquals(await allOf(sample.store), before, `asleep at commit ${last} of ${commits}`);
+    await assertRejects(() => inTime(sample.runtime, overtaken), ReplayUnderWayError);
+    assertEquals(await allOf(sample.store), before, `held at commit ${last} of ${commits}`);
   }
 });
 
-Deno.test("replay() beside another one that lives says so, and stops", async () => {
+Deno.test("replay() rejects while another one holds the lease", async () => {
   using sample = await openSampleStore(SMALL);
   const first = replay(sample, { graceMs: 20_000 });
   await isServed(2, sample.store);
@@ -181,7 +181,7 @@ Deno.test("replay() beside another one that lives says so, and stops", async () 
   assertEquals((await audit(sample)).faults, []);
 });
 
-Deno.test("replay() that asks for the lease at the same moment as another one says so, and stops", async () => {
+Deno.test("replay() rejects if another one takes the lease at the same moment", async () => {
   using sample = await openSampleStore(SMALL);
   const both = [1, 2].map(() => replay(sample, { graceMs: 20_000 }));
   const outcomes = await inTime(sample.runtime, Promise.allSettled(both));
@@ -190,7 +190,7 @@ Deno.test("replay() that asks for the lease at the same moment as another one sa
   assertEquals((await audit(sample)).faults, []);
 });
 
-Deno.test("replay() leaves the old generation for the whole grace period", async () => {
+Deno.test("replay() keeps the old generation for the whole grace period", async () => {
   using sample = await openSampleStore(SMALL);
   const outcome = replay(sample, { graceMs: 5_000 });
   await isServed(2, sample.store);
@@ -210,7 +210,7 @@ Deno.test("replay() of an empty store writes nothing", async () => {
   assertEquals(await allOf(store), []);
 });
 
-Deno.test("replay() puts no record into the new generation that has expired", async () => {
+Deno.test("replay() omits expired records from the new generation", async () => {
   using sample = await openSampleStore(60);
   const isOfKey = ([key]: unknown[]) => (key as Deno.KvKey)[0] === "pet_by_idempotency_key";
   assertNotEquals((await recordsOf(sample.store, 1)).filter(isOfKey), []);
@@ -221,7 +221,7 @@ Deno.test("replay() puts no record into the new generation that has expired", as
   assertEquals((await audit(sample)).faults, []);
 });
 
-/** As many events as make a replay of all its steps. */
+/** Enough events for every step of a replay. */
 const SMALL = 12;
 
 const { lands, landsAndConflicts, landsAndFails, isLocked } = COMMIT_FAULTS;
@@ -234,7 +234,7 @@ const OUTCOMES: CommitFault[][] = [
   [isLocked, landsAndFails, isLocked],
 ];
 
-/** How many commits a replay of a small sample makes. */
+/** The number of commits of a replay of a small sample. */
 async function countCommits(): Promise<number> {
   using sample = await openSampleStore(SMALL);
   const store = faultyStore(sample.store);
@@ -242,7 +242,7 @@ async function countCommits(): Promise<number> {
   return store.commits.length;
 }
 
-/** Lets time pass until the promise has an outcome. */
+/** Advances time until the promise settles. */
 async function inTime<T>(runtime: FakeRuntime, outcome: Promise<T>): Promise<T> {
   let isOver = false;
   const over = () => void (isOver = true);
@@ -255,7 +255,7 @@ async function isServed(generation: number, store: Store): Promise<void> {
   while ((await readHead(store)).head.generation !== generation);
 }
 
-/** Adds pets by an instance of the service that is new to the store. */
+/** Adds pets with a new instance of the service. */
 async function addPets(
   { store, runtime, keyId }: { store: Store; runtime: FakeRuntime; keyId: string },
   count: number,
@@ -300,10 +300,10 @@ async function allOf(store: Store) {
   return entries.flat().map(({ key, value }) => [key, value]);
 }
 
-Deno.test("A key holds on an instance that slept while a replay removed what it had read", async () => {
+Deno.test("a key stays valid on an instance that was idle during a replay", async () => {
   await using service = await openTestService();
   assertEquals((await service.add({ name: "Rex", categoryId: 1 })).status, 201);
-  // From here on the instance knows of a key event that it has not looked the key up after.
+  // The instance has seen a key event, but has not read the key after it.
   await issueKey(service, { label: "another" });
   const { store, runtime } = service;
   await replay({ store, runtime }, NO_GRACE);

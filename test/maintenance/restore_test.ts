@@ -23,7 +23,7 @@ const LINES = sampleLog(800);
 
 const exportOf = (lines: string[]) => () => ReadableStream.from([linesToBytes(lines)]);
 
-/** Verifies and restores, as the command does. */
+/** Verifies and restores, like the command. */
 async function restore(
   parts: { store: Store; runtime: FakeRuntime },
   source: Export,
@@ -38,7 +38,7 @@ async function openStore(): Promise<Store & Disposable> {
   return Object.assign(store, { [Symbol.dispose]: () => store.close() });
 }
 
-/** Every record of a store, as far as a test needs no more than 100,000. */
+/** Every record of a store. */
 async function recordsOf(store: Store): Promise<[Deno.KvKey, unknown][]> {
   const records: [Deno.KvKey, unknown][] = [];
   let start: Deno.KvKey = [];
@@ -50,7 +50,7 @@ async function recordsOf(store: Store): Promise<[Deno.KvKey, unknown][]> {
   }
 }
 
-Deno.test("restore() writes what the service itself had written: every record, to the byte", async () => {
+Deno.test("restore() writes exactly the records that the service had written", async () => {
   await using service = await openTestService();
   const { runtime } = service;
   for (let index = 0; index < 40; index++) {
@@ -69,7 +69,7 @@ Deno.test("restore() writes what the service itself had written: every record, t
   assertEquals(await recordsOf(store), await recordsOf(service.store));
 });
 
-Deno.test("restore() brings along an Idempotency-Key for as long as the store keeps it, an hour longer than its day", async () => {
+Deno.test("restore() restores an Idempotency-Key for 25 hours, as long as the store keeps it", async () => {
   const runtime = new FakeRuntime();
   const since = runtime.now() - 25 * 3_600_000;
   using store = await openStore();
@@ -85,7 +85,7 @@ Deno.test("restore() brings along an Idempotency-Key for as long as the store ke
   assertEquals(remembered.length, inTime.length);
 });
 
-Deno.test("restore() refuses a bad line with its number, and has written nothing", async () => {
+Deno.test("restore() refuses a bad line by its number, and writes nothing", async () => {
   const changed = LINES[599].replace('"id":', '"id": ');
   const cases: [string, string[], string][] = [
     ["broken", LINES.with(599, LINES[599].slice(0, -1)), "Line 600: The line is no JSON"],
@@ -107,7 +107,7 @@ Deno.test("restore() refuses a bad line with its number, and has written nothing
   }
 });
 
-Deno.test("restore() refuses a history that the service cannot have written, and has written nothing", async () => {
+Deno.test("restore() refuses a history that the service cannot have written, and writes nothing", async () => {
   for (const { name, lines, fault } of IMPOSSIBLE_HISTORIES) {
     using store = await openStore();
     const error = await assertRejects(
@@ -119,7 +119,7 @@ Deno.test("restore() refuses a history that the service cannot have written, and
   }
 });
 
-Deno.test("restore() accepts histories that look impossible and are not", async () => {
+Deno.test("restore() accepts possible histories that look impossible", async () => {
   for (const { name, lines } of POSSIBLE_HISTORIES) {
     using store = await openStore();
     const { position } = await restore({ store, runtime: new FakeRuntime() }, exportOf(lines));
@@ -127,7 +127,7 @@ Deno.test("restore() accepts histories that look impossible and are not", async 
   }
 });
 
-Deno.test("restore() refuses a store that is not empty, and leaves it as it was", async () => {
+Deno.test("restore() refuses a store that is not empty, and does not change it", async () => {
   await using service = await openTestService();
   const before = await recordsOf(service.store);
   await assertRejects(() => restore(service, exportOf(LINES)), StoreNotFreeError, "a log already");
@@ -140,7 +140,7 @@ Deno.test("restore() refuses a store that is not empty, and leaves it as it was"
   assertEquals(await recordsOf(foreign), [[["theirs"], "x"]]);
 });
 
-Deno.test("restore() that is killed at any commit leaves no log to be served, and can be run again", async () => {
+Deno.test("restore() killed at any commit leaves a store that is not served, and can be run again", async () => {
   using whole = await openStore();
   await restore({ store: whole, runtime: new FakeRuntime() }, exportOf(LINES));
   const expected = await recordsOf(whole);
@@ -155,7 +155,7 @@ Deno.test("restore() that is killed at any commit leaves no log to be served, an
     });
     const attempt = restore({ store: dying, runtime: new FakeRuntime() }, exportOf(LINES));
     if (await Promise.race([attempt, killed.promise]) !== undefined) {
-      assert(number > 4, "the sample takes several commits");
+      assert(number > 4, "the sample needs several commits");
       break;
     }
     if (number > 1) {
@@ -173,9 +173,9 @@ Deno.test("restore() that is killed at any commit leaves no log to be served, an
   }
 });
 
-Deno.test("restore() that was killed is taken up after the events that its mark counts", async () => {
+Deno.test("restore() continues a killed one after the events that its mark counts", async () => {
   const lines = sampleLog(5_000);
-  /** Resolves to the number of commits, of which that one hangs and all others land. */
+  /** Resolves to the number of commits. The one with that number hangs, and all others land. */
   const restoreKilledAt = async (store: Store, number: number) => {
     const landing: Promise<string | null>[] = [];
     const hung = Promise.withResolvers<void>();
@@ -194,7 +194,7 @@ Deno.test("restore() that was killed is taken up after the events that its mark 
       restore({ store: dying, runtime: new FakeRuntime() }, exportOf(lines)),
       hung.promise,
     ]);
-    // What was handed over beside it lands.
+    // The commits in flight land.
     for (let seen = -1; seen < landing.length;) {
       seen = landing.length;
       await Promise.all(landing);
@@ -213,13 +213,16 @@ Deno.test("restore() that was killed is taken up after the events that its mark 
     const mark = decodeRestoreMark((await store.get(HEAD_KEY))!.value as string)!;
     counts.add(mark.restored);
     const rest = await restoreKilledAt(store, Infinity);
-    assert(mark.restored === 0 || rest < commits, "what the mark counts is not written again");
+    assert(
+      mark.restored === 0 || rest < commits,
+      "the events that the mark counts are not written again",
+    );
     assertEquals(await recordsOf(store), expected, `killed at commit ${number}`);
   }
-  assert(counts.size > 1, "the mark moves on the way");
+  assert(counts.size > 1, "the mark moves during the restore");
 });
 
-Deno.test("A service on a store that is being restored answers 503 until it is done", async () => {
+Deno.test("a service returns 503 until the restore of its store is complete", async () => {
   await using origin = await openTestService();
   assertEquals((await origin.add({ name: "Rex", categoryId: 1 })).status, 201);
   const lines = await readLogLines(origin.store);
@@ -250,7 +253,7 @@ Deno.test("A service on a store that is being restored answers 503 until it is d
   assertEquals(await ask(), [200, 200, 503]);
 });
 
-Deno.test("restore() stops where the export is not the one that was verified", async () => {
+Deno.test("restore() rejects if the export is not the verified one", async () => {
   for (const lines of [LINES.slice(0, 700), sampleLog(900), sampleLog(800, { since: 1 })]) {
     using store = await openStore();
     const head = await verifyExport(exportOf(LINES));
@@ -263,12 +266,12 @@ Deno.test("restore() stops where the export is not the one that was verified", a
   }
 });
 
-Deno.test("restore() does not go on after lines of another export", async () => {
+Deno.test("restore() does not continue the restore of another export", async () => {
   using store = await openStore();
   const parts = { store, runtime: new FakeRuntime() };
   const lines = sampleLog(5_000);
   const head = await verifyExport(exportOf(lines));
-  // It is put in the place of the first one when that was verified.
+  // It replaces the first export after the verification.
   const other = exportOf(sampleLog(5_000, { since: 1 }));
   await assertRejects(() => restoreVerified(parts, other, head), ExportRefusedError, "changed");
   assert(decodeRestoreMark((await store.get(HEAD_KEY))!.value as string)!.restored > 0);
@@ -280,7 +283,7 @@ Deno.test("restore() does not go on after lines of another export", async () => 
   await assertRejects(() => readHead(store), ServiceError, "A log is being restored");
 });
 
-Deno.test("restore() finds out whether a commit landed that was reported as failed", async () => {
+Deno.test("restore() finds out whether a failed commit landed", async () => {
   using whole = await openStore();
   await restore({ store: whole, runtime: new FakeRuntime() }, exportOf(LINES));
   const expected = await recordsOf(whole);
@@ -300,7 +303,7 @@ Deno.test("restore() finds out whether a commit landed that was reported as fail
   }
 });
 
-Deno.test("restore() stops where another writes to the store meanwhile", async () => {
+Deno.test("restore() rejects if another process writes to the store", async () => {
   using store = await openStore();
   const value = encodeHead({ ...(await readHead(store)).head, position: 1 });
   const crossed = faultyStore(store, {

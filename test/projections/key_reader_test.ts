@@ -18,7 +18,7 @@ async function open() {
   return { service, store, keys, headNow, [Symbol.asyncDispose]: service[Symbol.asyncDispose] };
 }
 
-Deno.test("authorize() reads a key once, until an event concerns keys", async () => {
+Deno.test("authorize() reads a key once until the next key event", async () => {
   await using opened = await open();
   const { service, store, keys, headNow } = opened;
   const now = service.runtime.now();
@@ -34,7 +34,7 @@ Deno.test("authorize() reads a key once, until an event concerns keys", async ()
   assertEquals(store.lists.length > lists, true);
 });
 
-Deno.test("authorize() refuses from the head on at which a key was revoked", async () => {
+Deno.test("authorize() rejects a key from the head of its revocation", async () => {
   await using opened = await open();
   const { service, keys, headNow } = opened;
   const now = service.runtime.now();
@@ -48,7 +48,7 @@ Deno.test("authorize() refuses from the head on at which a key was revoked", asy
   assertEquals([refusal.code, refusal.message], ["invalid_credentials", "The API key is revoked"]);
 });
 
-Deno.test("authorize() asks the clock of a key that is remembered", async () => {
+Deno.test("authorize() compares the expiry of a cached key with the clock", async () => {
   await using opened = await open();
   const { service, keys, headNow } = opened;
   const expiresAt = service.runtime.now() + 1_000;
@@ -62,7 +62,7 @@ Deno.test("authorize() asks the clock of a key that is remembered", async () => 
   );
 });
 
-Deno.test("authorize() ends a cached key in time although the clock was set back a day", async () => {
+Deno.test("authorize() ends a cached key in time, although the clock was set back by a day", async () => {
   await using opened = await open();
   const { service, keys, headNow } = opened;
   const { runtime } = service;
@@ -81,7 +81,7 @@ Deno.test("authorize() ends a cached key in time although the clock was set back
   );
 });
 
-Deno.test("cached() knows no key that is revoked, expired or of another head", async () => {
+Deno.test("cached() returns no key that is revoked, expired or of another head", async () => {
   await using opened = await open();
   const { service, keys, headNow } = opened;
   const { runtime } = service;
@@ -100,7 +100,7 @@ Deno.test("cached() knows no key that is revoked, expired or of another head", a
   assertEquals(keys.cached(token, after), undefined);
 });
 
-Deno.test("authorize() reads all events of a key, also if there are more than fit one read", async () => {
+Deno.test("authorize() reads all events of a key, also if they need several reads", async () => {
   await using opened = await open();
   const { service, keys, headNow } = opened;
   const { runtime, store } = service;
@@ -110,7 +110,7 @@ Deno.test("authorize() reads all events of a key, also if there are more than fi
   const revocations = Array.from({ length: LIST_LIMIT + 100 }, (_, index) => ({
     type: "set" as const,
     key: projectionKey(head.generation, keyByTokenKey(tokenHash, head.position + 1 + index)),
-    // All but the last lie in the future, and the last takes effect now.
+    // The last one takes effect now, and all others in the future.
     value: JSON.stringify({ keyId, revokedAt: at(index < LIST_LIMIT + 99 ? 60_000 + index : 0) }),
   }));
   for (let first = 0; first < revocations.length; first += 500) {
@@ -124,7 +124,7 @@ Deno.test("authorize() reads all events of a key, also if there are more than fi
   );
 });
 
-Deno.test("authorize() takes the earliest of several revocations that lie in the future", async () => {
+Deno.test("authorize() applies the earliest of several future revocations", async () => {
   await using opened = await open();
   const { service, keys, headNow } = opened;
   const { runtime, store } = service;
@@ -143,7 +143,7 @@ Deno.test("authorize() takes the earliest of several revocations that lie in the
   );
 });
 
-Deno.test("authorize() refuses a mistyped token without asking the store", async () => {
+Deno.test("authorize() rejects a mistyped token without reading the store", async () => {
   await using opened = await open();
   const { service, store, keys, headNow } = opened;
   const head = await headNow();
@@ -170,7 +170,7 @@ Deno.test("authorize() refuses a mistyped token without asking the store", async
   assertEquals(keys.cached(unknown, head), undefined);
 });
 
-Deno.test("listKeys() has all keys, more than one batch of them too", async () => {
+Deno.test("listKeys() returns all keys, also if they need several reads", async () => {
   await using opened = await open();
   const { service, headNow } = opened;
   const count = 1_005;
@@ -184,7 +184,7 @@ Deno.test("listKeys() has all keys, more than one batch of them too", async () =
   assertEquals(keys.filter(({ isRevoked }) => isRevoked).map(({ id }) => id), [issued[0].id]);
 });
 
-Deno.test("listKeys() says that a projection is damaged where a key has no record of its issue", async () => {
+Deno.test("listKeys() rejects with projection_damaged if a key has no record of its issue", async () => {
   await using opened = await open();
   const { service, headNow } = opened;
   await revokeKey(service, service.keyId);

@@ -30,8 +30,7 @@ if (missing !== undefined) console.log(`Left out the tests of the proxy: ${missi
 const ignore = missing !== undefined;
 
 Deno.test({
-  name:
-    "the proxy serves a client while 2,000 idle and 1,000 slow connections come from 30 addresses",
+  name: "the proxy serves a client during 2,000 idle and 1,000 slow connections from 30 addresses",
   ignore,
   async fn() {
     await using live = await startService();
@@ -48,7 +47,7 @@ Deno.test({
     const memoryMiB = Math.round(await proxy.residentBytes() / 2 ** 20);
     console.log(`${summaryOf(answers)}; ${sum(open)} hostile connections open, ${memoryMiB} MiB`);
     assertHealthy(answers);
-    // A connection that the proxy drops is replaced, so the load was there to the end.
+    // Dropped connections are replaced, so that the load lasts to the end.
     assert(sum(open) > 0.9 * HOSTILE_TOTAL, JSON.stringify(open));
 
     hostile.stopReplacing();
@@ -86,7 +85,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "the proxy passes a body of 64 KiB on, and refuses a byte more",
+  name: "the proxy forwards a body of 64 KiB, and refuses a larger one",
   ignore,
   async fn() {
     await using live = await startService();
@@ -113,7 +112,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "the proxy answers 413 to a body without end, and 408 to one that stops, on its own",
+  name: "the proxy itself answers 413 to an endless body and 408 to one that stops",
   ignore,
   async fn() {
     using service = new FakeService();
@@ -161,7 +160,7 @@ Deno.test({
     const get = () => fetch(`${proxy.address}/v1/pets`, { client });
     for (let i = 0; i < 200; i++) await assertError(await get(), 401, "missing_credentials");
     let refused = await get();
-    // The rate is of a sliding window, so the limit is not met exactly.
+    // The rate is that of a sliding window, so the limit is approximate.
     for (let i = 0; i < 100 && refused.status === 401; i++) {
       await refused.body?.cancel();
       refused = await get();
@@ -172,7 +171,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "the proxy answers 503 for a service that is away, is silent or closes the connection",
+  name: "the proxy answers 503 if the service is away, is silent or closes the connection",
   ignore,
   async fn() {
     const cases: [code: string, upstream: FakeService, isAway: boolean][] = [
@@ -202,7 +201,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "the proxy speaks no HTTP/2, whether the client offers it or just begins with it",
+  name: "the proxy refuses HTTP/2, with ALPN and with prior knowledge",
   ignore,
   async fn() {
     using service = new FakeService();
@@ -230,7 +229,7 @@ interface HealthyAnswer {
   tookMs: number;
 }
 
-/** Lists and adds 20 times a second, half of it on connections of their own. */
+/** Lists and adds 20 times a second, half of the time on new connections. */
 async function useAsHealthyClient(
   proxy: ProxyProcess,
   token: string,
@@ -311,7 +310,7 @@ class HostileClients implements Disposable {
   }
 }
 
-/** A service that gives no answer: it closes a connection when bytes arrive, or keeps it open. */
+/** A service without responses: it closes a connection when bytes arrive, or keeps it open. */
 class FakeService implements Disposable {
   connections = 0;
   readonly host: string;
@@ -341,13 +340,13 @@ class FakeService implements Disposable {
     try {
       this.close();
     } catch {
-      // It was closed before.
+      // It is already closed.
     }
     for (const connection of this.#open) connection.close();
   }
 }
 
-/** Sends text, then another text again and again until an answer comes, and resolves to that answer. */
+/** Sends a text, then repeats another one until a response comes, and resolves to that response. */
 async function sendRaw(proxy: ProxyProcess, text: string, repeated?: string) {
   const startedMs = performance.now();
   using connection = await Deno.connectTls({
@@ -366,13 +365,13 @@ async function sendRaw(proxy: ProxyProcess, text: string, repeated?: string) {
     try {
       while (!isAnswered) sentBytes += await connection.write(chunk);
     } catch {
-      // The proxy closes the connection after its answer.
+      // The proxy closes the connection after its response.
     }
   }
   return { response: await answering, sentBytes, tookMs: performance.now() - startedMs };
 }
 
-/** Reads an answer whose body is one JSON object. */
+/** Reads a response whose body is one JSON object. */
 async function readAnswer(connection: Deno.Conn): Promise<Response> {
   const decoder = new TextDecoder();
   const buffer = new Uint8Array(4_096);
@@ -396,7 +395,7 @@ async function assertError(response: Response, status: number, code: string): Pr
   assertEquals(ERRORS[code as keyof typeof ERRORS].status, status);
 }
 
-/** A service on a store of its own, with a live key. */
+/** A service on its own store, with a valid key. */
 async function startService() {
   const temp = await TempStore.make();
   const token = await temp.issueKey();

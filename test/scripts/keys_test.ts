@@ -9,7 +9,7 @@ const ignore = !permitted("run", "read", "write", "env", "net");
 
 const TOKEN_LINE = /^pets_[0-9a-f]{72}\n$/;
 
-/** Runs `keys` commands on a store of their own, in a file that is gone afterwards. */
+/** Calls `use` with a function that runs `keys` commands on a temporary store. */
 async function withKeys(
   use: (keys: (...args: string[]) => ReturnType<typeof runTask>) => Promise<void>,
 ) {
@@ -18,7 +18,7 @@ async function withKeys(
 }
 
 Deno.test({
-  name: "keys: issue, rotate, list and revoke print the key alone and end with the code that fits",
+  name: "keys: issue, rotate, list and revoke print only the key and exit with the right code",
   ignore,
   fn: () =>
     withKeys(async (keys) => {
@@ -52,7 +52,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "keys: what cannot be done ends with 1 or 2 and one line that says why, and prints no key",
+  name: "keys: an impossible command exits with 1 or 2 and one line, and prints no key",
   ignore,
   fn: () =>
     withKeys(async (keys) => {
@@ -83,7 +83,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "keys: a key that is issued or revoked is so for the next request to a running service",
+  name: "keys: issue and revoke take effect at the next request to a running service",
   ignore,
   async fn() {
     await using temp = await TempStore.make();

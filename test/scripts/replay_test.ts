@@ -8,7 +8,7 @@ import { changeFile, withSampleFile } from "../support/sample_file.ts";
 const ignore = !permitted("run", "read", "write", "env", "net");
 
 Deno.test({
-  name: "replay --dry-run: differences exit 1 and are counted, and nothing is written",
+  name: "replay --dry-run: counts the differences, writes nothing and exits 1",
   ignore,
   fn: () =>
     withSampleFile(async ({ kvPath }) => {
@@ -36,7 +36,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "replay: a log that is not sound exits 1, and the old projections are served on",
+  name: "replay: an unsound log exits 1, and the old projections are still served",
   ignore,
   fn: () =>
     withSampleFile(async ({ kvPath }) => {
@@ -50,7 +50,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "replay: two at once on one store, and the second says so and stops",
+  name: "replay: the second of two at once exits 1 with the reason",
   ignore,
   fn: () =>
     withSampleFile(async ({ kvPath }) => {
@@ -66,7 +66,7 @@ Deno.test({
 
 Deno.test({
   name:
-    "replay: clients of two processes see no failure, no short list and nothing stale, also when one is killed",
+    "replay: clients of two services see no failure, no short list and no stale response, also if it is killed",
   ignore,
   fn: () =>
     withSampleFile(async ({ folder }) => {

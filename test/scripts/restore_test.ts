@@ -15,14 +15,14 @@ async function withFolder(use: (folder: string) => Promise<void>): Promise<void>
   await use(store.folder);
 }
 
-/** Runs a task that must succeed, and resolves to what it printed. */
+/** Runs a task that must succeed, and resolves to its standard output. */
 async function done(args: string[], kvPath: string, stdin?: Uint8Array): Promise<string> {
   const { code, stdout, stderr } = await runTask(args, { kvPath, stdin });
   assertEquals(code, 0, `${args.join(" ")}: ${stderr}`);
   return stdout;
 }
 
-/** What clients with these keys are told, to the byte. */
+/** The exact responses to clients with these keys. */
 async function answersOf(kvPath: string, tokens: string[]): Promise<unknown[]> {
   await using service = await ServiceProcess.start(kvPath);
   const answers: unknown[] = [];
@@ -39,7 +39,7 @@ async function answersOf(kvPath: string, tokens: string[]): Promise<unknown[]> {
 
 Deno.test({
   name:
-    "restore: an export gives the same log, the same answers to the same keys, and a sound store",
+    "restore: an export gives the same log, the same responses to the same keys, and a sound store",
   ignore,
   fn: () =>
     withFolder(async (folder) => {
@@ -88,7 +88,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "restore: - reads standard input, and what is refused leaves no store behind",
+  name: "restore: - reads standard input, and a refused export creates no store",
   ignore,
   fn: () =>
     withFolder(async (folder) => {
@@ -114,7 +114,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "restore: what it cannot use ends with 2 and says why",
+  name: "restore: invalid arguments exit with 2 and the reason",
   ignore,
   fn: () =>
     withFolder(async (folder) => {
@@ -134,8 +134,7 @@ Deno.test({
 });
 
 Deno.test({
-  name:
-    "restore: a store with half a log is refused by everything but the restore that completes it",
+  name: "restore: a store with half a log is refused until a restore completes it",
   ignore,
   fn: () =>
     withFolder(async (folder) => {

@@ -11,7 +11,7 @@ function failing(failures: number) {
   return faultyStore(new ModelStore(), { onGet: fault, onList: fault, onCommit: fault });
 }
 
-Deno.test("RetryingStore repeats reads that failed", async () => {
+Deno.test("RetryingStore repeats failed reads", async () => {
   const runtime = new FakeRuntime();
   const store = failing(5);
   const reading = new RetryingStore(store, runtime).list({ prefix: [] }, { limit: 10 });
@@ -20,7 +20,7 @@ Deno.test("RetryingStore repeats reads that failed", async () => {
   assertEquals(store.lists.length, 6);
 });
 
-Deno.test("RetryingStore gives a read up when its patience is at an end, with the last reason", async () => {
+Deno.test("RetryingStore rejects a read at RETRY_LIMIT_MS with the last error", async () => {
   const runtime = new FakeRuntime();
   const store = failing(Infinity);
   const reading = new RetryingStore(store, runtime).get(["head"]);
@@ -29,7 +29,7 @@ Deno.test("RetryingStore gives a read up when its patience is at an end, with th
   await refused;
 });
 
-Deno.test("RetryingStore makes a commit once: only who made it can tell whether it landed", async () => {
+Deno.test("RetryingStore does not repeat a commit, because it may have landed", async () => {
   const store = failing(1);
   const commit = { checks: [], mutations: [] };
   await assertRejects(() => new RetryingStore(store, new FakeRuntime()).commit(commit), Error);

@@ -4,7 +4,7 @@ import type { StoreEntry } from "../../src/store/store.ts";
 import { ModelStore } from "../sim/model_store.ts";
 import { faultyStore } from "../support/faulty_store.ts";
 
-/** More than fit into four batches, with a neighbour on either side. */
+/** More entries than fit into four batches. */
 const LAST = 4 * SCAN_BATCH + 17;
 
 async function openStore(): Promise<ModelStore> {
@@ -43,7 +43,7 @@ Deno.test("scan() yields every entry of a range once and in order, over any numb
   assertEquals(await keysOf(scan(store, { prefix: ["d"] })), []);
 });
 
-Deno.test("scan() rejects where a batch cannot be read, at that batch", async () => {
+Deno.test("scan() yields the batches before a failed read, and then rejects", async () => {
   const store = faultyStore(await openStore(), {
     onList: (apply) =>
       store.lists.length === 2 ? Promise.reject(new Error("connection lost")) : apply(),
@@ -59,7 +59,7 @@ Deno.test("scan() rejects where a batch cannot be read, at that batch", async ()
   assertEquals(seen.length, SCAN_BATCH);
 });
 
-Deno.test("scanOutside() yields what lies outside of the ranges, and all of it", async () => {
+Deno.test("scanOutside() yields every entry outside of the ranges", async () => {
   const store = await openStore();
   const ranges = [
     { start: ["b", 2], end: ["b", 2_000] },

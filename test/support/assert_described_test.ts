@@ -11,7 +11,7 @@ interface Change {
   body?: string;
 }
 
-/** Holds an answer to the description that is one of listPets, but for the change. */
+/** Checks a response of listPets with the given changes. */
 function hold({ method = "GET", path = "/v1/pets", status = 200, headers, body }: Change) {
   const sound = {
     "content-type": "application/json",
@@ -28,7 +28,7 @@ function hold({ method = "GET", path = "/v1/pets", status = 200, headers, body }
   assertDescribed(method, path, answer);
 }
 
-Deno.test("assertDescribed() lets pass what is described, and what is not of the interface", () => {
+Deno.test("assertDescribed() accepts described responses, and responses outside of the interface", () => {
   hold({});
   hold({ headers: { link: '</v1/pets?cursor=7>; rel="next"' } });
   hold({ path: "/healthz", status: 299 });
@@ -58,7 +58,7 @@ for (const [subject, change, message] of FAULTS) {
   });
 }
 
-Deno.test("assertDescribed() finds a code that the operation does not give with the status", () => {
+Deno.test("assertDescribed() finds a code that the operation does not have for the status", () => {
   const headers = new Headers({
     "content-type": "application/json",
     "x-request-id": "01HZZZZZZZ0000000000000001",

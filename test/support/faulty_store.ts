@@ -66,7 +66,7 @@ export function faultyStore(inner: Store, faults: Partial<Faults> = {}): FaultyS
   }) as FaultyStore;
 }
 
-/** What can become of a commit. */
+/** Possible outcomes of a commit. */
 export const COMMIT_FAULTS = {
   lands: (apply) => apply(),
   landsAndConflicts: async (apply) => {

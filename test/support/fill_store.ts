@@ -6,12 +6,12 @@ import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 
 const STATUSES = ["available", "pending", "sold", undefined] as const;
 
-/** How many additions are under way at once: some more than fit into a commit. */
+/** Number of concurrent additions: more than fit into a commit. */
 const WAVE = 1_000;
 
 /**
- * Adds pets to a store file until it has that many, by the service's own appender, and issues a key.
- * Resolves to the key.
+ * Adds pets to a store with the service's appender until it has that many, and issues a key. Resolves to its
+ * token.
  */
 export async function fillStore(path: string, pets: number): Promise<string> {
   const store = await openStore(path, { create: true });

@@ -26,8 +26,8 @@ export interface LoadOptions {
 }
 
 /**
- * What may go wrong: nothing; the store, so that the response may be a 503; or a process as well, so that
- * there may be no response.
+ * Expected faults: none; the store, so that a response may be a 503; or also processes, so that there may be no
+ * response.
  */
 export type ExpectedFaults = "none" | "store" | "process";
 
@@ -65,7 +65,7 @@ export class LoadClient {
   readonly unclear = new Set<string>();
   /** Names of pets that were not added, by their responses. */
   readonly refused = new Set<string>();
-  /** What no client should see. */
+  /** Failures and wrong responses that clients saw. */
   readonly violations: string[] = [];
   /** How often each outcome occurred. */
   readonly outcomes: Record<string, number> = {};

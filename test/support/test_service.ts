@@ -70,7 +70,7 @@ function awaitedBy(runtime: FakeRuntime, store: Store): Store {
   return faultyStore(store, { onGet: during, onList: during, onCommit: during });
 }
 
-/** A client with a key, over any transport. It asserts that every answer is described. */
+/** A client with a key, over any transport. It asserts that every response is described. */
 export function clientOf(token: string, carry: Client["sendBare"]): Client {
   const sendBare: Client["sendBare"] = (path, init = {}) =>
     describedAnswer(init.method, path, carry(path, init));

@@ -17,7 +17,7 @@ interface Stage {
   call: (change?: Change) => Promise<Response>;
 }
 
-/** How a call differs from one that succeeds. */
+/** Differences from a call that succeeds. */
 interface Change {
   path?: string;
   headers?: Record<string, string>;
@@ -34,7 +34,7 @@ const REQUESTS: Record<string, { method: string; path: string; body?: string }> 
   getPet: { method: "GET", path: "/v1/pets/1" },
 };
 
-/** How to get each answer that is described: by status where it succeeds, by code where it fails. */
+/** How to get each described response: a success by its status, an error by its code. */
 const WAYS: Record<"200" | "201" | "304", Way> & Partial<Record<ErrorCode, Way>> = {
   200: ({ call }) => call(),
   201: ({ call }) => call(),
@@ -90,7 +90,7 @@ const WAYS: Record<"200" | "201" | "304", Way> & Partial<Record<ErrorCode, Way>>
   },
   overloaded: ({ store, call }) => {
     store.onCommit = COMMIT_FAULTS.hangs;
-    // While a commit is under way, no addition is answered but one that finds no room.
+    // During the commit, only an addition that finds the queue full gets a response.
     const length = COMMIT_MUTATIONS_LIMIT + QUEUE_LIMIT + 1;
     return Promise.race(Array.from({ length }, () => call()));
   },
@@ -106,7 +106,7 @@ for (const operation of Object.values(DESCRIPTION.paths).flatMap((path) => Objec
   for (const [status, { content }] of Object.entries(responses)) {
     for (const code of Object.keys(content?.["application/json"].examples ?? { [status]: {} })) {
       const name = code === status ? status : `${status} ${code}`;
-      Deno.test(`${operationId} gives the answer that is described: ${name}`, async () => {
+      Deno.test(`${operationId} gives the described response ${name}`, async () => {
         const way = WAYS[code as keyof typeof WAYS];
         assert(way !== undefined, `No way is known to get ${code}`);
         await using stage = await openStage(operationId, code === "rate_limited" ? 1 : undefined);
@@ -126,7 +126,7 @@ async function openStage(
   let store!: FaultyStore;
   const service = await openTestService((inner) => store = faultyStore(inner), { rateLimit });
   await service.add(REX);
-  // Whatever happens to a key, the next request looks at its own anew.
+  // After any key event, the next request reads its own key again.
   await issueKey(service, { label: "another" });
   const { method, path, body } = REQUESTS[operationId];
   const call: Stage["call"] = (change = {}) =>
