@@ -7,7 +7,7 @@ type PetStatus = components["schemas"]["PetStatus"];
 export function petClient(baseUrl: string, apiKey: string) {
   const client = createClient<paths>({ baseUrl, headers: { Authorization: `Bearer ${apiKey}` } });
   return {
-    /** Adds an animal. A retry with the same `idempotencyKey` is safe. */
+    /** Adds an animal. To try again is safe with the same `idempotencyKey`. */
     async add(pet: Omit<Pet, "id">, idempotencyKey: string = crypto.randomUUID()): Promise<Pet> {
       const header = { "Idempotency-Key": idempotencyKey };
       const { data, error } = await client.POST("/pets", { params: { header }, body: pet });
@@ -15,7 +15,7 @@ export function petClient(baseUrl: string, apiKey: string) {
       return data;
     },
 
-    /** All animals of a status, page by page. */
+    /** All animals of a status, page after page. */
     async *list(status?: PetStatus): AsyncGenerator<Pet> {
       let cursor: string | undefined;
       do {

@@ -1,5 +1,11 @@
-import { assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
-import { audit } from "../../src/maintenance/audit.ts";
+import {
+  assertEquals,
+  assertGreater,
+  assertMatch,
+  assertNotEquals,
+  assertRejects,
+} from "@std/assert";
+import { audit, type Fault as AuditFault } from "../../src/maintenance/audit.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { readHead } from "../../src/log/head.ts";
 import { UnsoundError } from "../../src/maintenance/compare.ts";
@@ -133,15 +139,19 @@ Deno.test("replay() reads the store to find the outcome of an unclear commit", a
 Deno.test("replay() loses no event that is appended before any of its commits", async () => {
   using sample = await openSampleStore(SMALL);
   let added = 0;
+  const faultsBefore: Record<number, AuditFault[]> = {};
   const store = faultyStore(sample.store, {
     async onCommit(apply, _commit, number) {
       // A commit that checks the head fails if the head has moved, so the head does not always move.
       if (number % 2 === 1) added += await addPets(sample, 1);
-      assertEquals((await audit(sample)).faults, [], `before commit ${number}`);
+      const { faults } = await audit(sample);
+      if (faults.length > 0) faultsBefore[number] = faults;
       return await apply();
     },
   });
   await inTime(sample.runtime, replay({ store, runtime: sample.runtime }, NO_GRACE));
+  assertGreater(added, 0);
+  assertEquals(faultsBefore, {});
   const { faults, pets } = await audit(sample);
   assertEquals([faults, pets], [[], sample.head.lastPetId + added]);
   assertEquals(await generationsIn(sample.store), [2]);

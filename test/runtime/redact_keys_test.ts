@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertLess } from "@std/assert";
+import { assertEquals, assertLess, assertStringIncludes } from "@std/assert";
 import { newToken } from "../../src/projections/api_key.ts";
 import { redactKeys } from "../../src/runtime/redact_keys.ts";
 
@@ -42,7 +42,7 @@ Deno.test("redactKeys() removes a percent-encoded, upper-case or wrapped key", (
   ];
   for (const form of forms) {
     const redacted = redactKeys(line(form));
-    assert(redacted.includes("pets_…"), redacted);
+    assertStringIncludes(redacted, "pets_…");
     assertLess(redacted.length, 60, redacted);
     assertEquals(JSON.parse(redacted).status, 503);
   }

@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { permitted } from "../support/permitted.ts";
 
-const SOURCES = new URL("../../src/", import.meta.url);
+const SOURCES = new URL("../../src/runtime/", import.meta.url);
 
 /** Runs a program that reports its crashes. */
 async function run(body: string): Promise<{ code: number; stderr: string }> {

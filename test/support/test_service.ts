@@ -30,7 +30,7 @@ export interface Client {
 /** `wrap` may decorate the store of the service. */
 export async function openTestService(
   wrap: (store: Store) => Store = (store) => store,
-  options: Pick<ServiceOptions, "corsOrigins" | "rateLimit"> = {},
+  options: Pick<ServiceOptions, "corsOrigins" | "isDurable" | "rateLimit"> = {},
 ): Promise<TestService> {
   const runtime = new FakeRuntime();
   const reports: TestService["reports"] = [];
