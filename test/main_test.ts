@@ -7,10 +7,9 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { EMPTY_HEAD, encodeHead } from "../src/log/head.ts";
-import { scan } from "../src/store/scan.ts";
-import type { Store } from "../src/store/store.ts";
 import { permitted } from "./support/permitted.ts";
 import { runTask, spawnTask } from "./support/run_task.ts";
+import { countCommits } from "./support/count_commits.ts";
 import { LoadClient } from "./support/load_client.ts";
 import { readLines, ServiceProcess } from "./support/service_process.ts";
 import { TempStore } from "./support/temp_store.ts";
@@ -281,9 +280,3 @@ Deno.test({
     }
   },
 });
-
-/** The number of commits that wrote the log: the records of one commit have the same versionstamp. */
-async function countCommits(store: Store): Promise<number> {
-  const entries = (await Array.fromAsync(scan(store, { prefix: ["log"] }))).flat();
-  return new Set(entries.map(({ versionstamp }) => versionstamp)).size;
-}

@@ -11,8 +11,8 @@ import { readLog } from "../../src/log/read_log.ts";
 import { createService, type Service } from "../../src/service.ts";
 import { HEAD_KEY } from "../../src/keyspace.ts";
 import { COMMIT_MUTATIONS_LIMIT, type Mutation, type Store } from "../../src/store/store.ts";
+import { addPetCommand } from "../support/add_pet_command.ts";
 import { describedAnswer } from "../support/assert_described.ts";
-import type { FakeRuntime } from "../support/fake_runtime.ts";
 import {
   COMMIT_FAULTS,
   type CommitFault,
@@ -94,7 +94,7 @@ Deno.test("append() decides an early command again if another instance committed
   assertEquals(decided, [1]);
   assertEquals((await addTo(openOther(), service.token)).status, 201);
   release();
-  const added = await inTime(service.runtime, Promise.all([ahead, slow, behind]));
+  const added = await service.runtime.settle(Promise.all([ahead, slow, behind]));
   assertEquals((await first).status, 201);
   assertEquals(added.flat().map(({ data }) => (data as Pet).id), [3, 4, 5]);
   assertEquals(decided, [1, 2, 4]);
@@ -132,7 +132,7 @@ for (const [situation, faults] of Object.entries(UNCLEAR)) {
     const { service, store } = opened;
     store.nextCommits.push(...faults);
     const added = [service.add(REX), service.add({ name: "Max", categoryId: 2 })];
-    const responses = await inTime(service.runtime, Promise.all(added));
+    const responses = await service.runtime.settle(Promise.all(added));
     assertEquals(responses.map(({ status }) => status), [201, 201]);
     assertEquals(await idsOf(responses), [1, 2]);
     assertEquals((await service.add(REX)).status, 201);
@@ -144,7 +144,7 @@ Deno.test("append() gives an event the same id in every attempt", async () => {
   await using opened = await open();
   const { service, store } = opened;
   store.nextCommits.push(COMMIT_FAULTS.fails, COMMIT_FAULTS.isLocked, COMMIT_FAULTS.fails);
-  await inTime(service.runtime, service.add(REX));
+  await service.runtime.settle(service.add(REX));
   const [, created] = await readEvents(service.store);
   const tried = store.commits.map(({ mutations }) => eventOf((mutations[0] as Set).value));
   assertEquals(tried, [created, created, created, created]);
@@ -162,7 +162,7 @@ Deno.test("append() adds a pet once if a hanging commit lands before its repetit
     await land();
     return await apply();
   });
-  const response = await inTime(service.runtime, service.add(REX));
+  const response = await service.runtime.settle(service.add(REX));
   assertEquals((await response.json()).id, 1);
   assertEquals(store.commits.length, 2);
   await assertSound(service, 1);
@@ -176,7 +176,7 @@ Deno.test("append() adds a pet once if a hanging commit arrives after its repeti
     land = apply;
     return new Promise(() => {});
   });
-  const response = await inTime(service.runtime, service.add(REX));
+  const response = await service.runtime.settle(service.add(REX));
   assertEquals((await response.json()).id, 1);
   assertEquals(await land(), null);
   assertEquals((await (await service.add(REX)).json()).id, 2);
@@ -193,7 +193,7 @@ Deno.test("append() builds on the commit of another instance that came first", a
   await reached;
   assertEquals((await (await addTo(other, service.token)).json()).id, 1);
   release();
-  assertEquals((await (await inTime(service.runtime, own)).json()).id, 2);
+  assertEquals((await (await service.runtime.settle(own)).json()).id, 2);
   await assertSound(service, 2);
 });
 
@@ -207,7 +207,7 @@ Deno.test("append() finds its own commit if another instance has committed after
     later = await addTo(other, service.token);
     return null;
   });
-  assertEquals((await (await inTime(service.runtime, service.add(REX))).json()).id, 1);
+  assertEquals((await (await service.runtime.settle(service.add(REX))).json()).id, 1);
   assertEquals((await later!.json()).id, 2);
   assertEquals((await (await service.add(REX)).json()).id, 3);
   await assertSound(service, 3);
@@ -221,7 +221,7 @@ Deno.test("append() adds every pet once if two instances race", async () => {
     { length: 60 },
     (_, index) => index % 2 === 0 ? service.add(REX) : addTo(other, service.token),
   );
-  const ids = await idsOf(await inTime(service.runtime, Promise.all(added)));
+  const ids = await idsOf(await service.runtime.settle(Promise.all(added)));
   assertEquals(ids, firstIds(60));
   await assertSound(service, 60);
 });
@@ -233,13 +233,13 @@ Deno.test("append() rejects with outcome_unknown at its limit if the commit may 
   const before = service.runtime.monotonicNow();
   let tookMs = 0;
   const added = service.add(REX).finally(() => tookMs = service.runtime.monotonicNow() - before);
-  const response = await inTime(service.runtime, added);
+  const response = await service.runtime.settle(added);
   assertEquals(response.status, 503);
   assertEquals((await response.json()).code, "outcome_unknown");
   assertEquals(response.headers.get("retry-after"), "1");
   assert(tookMs >= APPEND_LIMIT_MS && tookMs < APPEND_LIMIT_MS + 200, `${tookMs} ms`);
   store.onCommit = COMMIT_FAULTS.lands;
-  const next = await inTime(service.runtime, service.add(REX));
+  const next = await service.runtime.settle(service.add(REX));
   assertEquals(next.status, 201);
   await assertSound(service, (await next.json()).id);
 });
@@ -263,7 +263,7 @@ Deno.test("append() rejects with store_unavailable at its limit if the store sta
   await using opened = await open();
   const { service, store } = opened;
   store.onCommit = COMMIT_FAULTS.isLocked;
-  const response = await inTime(service.runtime, service.add(REX));
+  const response = await service.runtime.settle(service.add(REX));
   assertEquals((await response.json()).code, "store_unavailable");
   store.onCommit = COMMIT_FAULTS.lands;
   await service.runtime.advance(APPEND_LIMIT_MS);
@@ -277,7 +277,7 @@ Deno.test("append() rejects a command that was in no commit with store_unavailab
   const first = service.add(REX);
   await service.runtime.advance(0);
   const second = service.add({ name: "Max", categoryId: 2 });
-  const responses = await inTime(service.runtime, Promise.all([first, second]));
+  const responses = await service.runtime.settle(Promise.all([first, second]));
   const codes = await Promise.all(responses.map(async (it) => (await it.json()).code));
   assertEquals(codes, ["outcome_unknown", "store_unavailable"]);
   store.onCommit = COMMIT_FAULTS.lands;
@@ -294,7 +294,7 @@ Deno.test("append() rejects with store_unavailable at its limit if another insta
     await addTo(other, service.token);
     return await apply();
   };
-  const response = await inTime(service.runtime, service.add({ name: "Max", categoryId: 2 }));
+  const response = await service.runtime.settle(service.add({ name: "Max", categoryId: 2 }));
   assertEquals((await response.json()).code, "store_unavailable");
   store.onCommit = COMMIT_FAULTS.lands;
   await service.runtime.advance(APPEND_LIMIT_MS);
@@ -318,7 +318,7 @@ Deno.test("append() writes only the unchanged head after six conflicts in a row"
     claimed = (await readHead(service.store)).head;
     return await apply();
   });
-  const response = await inTime(service.runtime, service.add({ name: "Max", categoryId: 2 }));
+  const response = await service.runtime.settle(service.add({ name: "Max", categoryId: 2 }));
   assertEquals((await response.json()).id, 7);
   assertEquals(store.commits.length, 8);
   const value = encodeHead(claimed!);
@@ -370,7 +370,7 @@ Deno.test("append() keeps each commit within the mutation limit of KV", async ()
   const { service, store } = opened;
   const pet = { ...REX, status: "sold" };
   const added = Array.from({ length: 1_000 }, () => service.add(pet));
-  const ids = await idsOf(await inTime(service.runtime, Promise.all(added)));
+  const ids = await idsOf(await service.runtime.settle(Promise.all(added)));
   assertEquals(ids, firstIds(1_000));
   const sizes = store.commits.map(({ mutations }) => mutations.length);
   for (const size of sizes) assertLessOrEqual(size, COMMIT_MUTATIONS_LIMIT);
@@ -384,7 +384,7 @@ Deno.test("append() keeps each commit within the byte limit of KV", async () => 
   // The longest text that a name can have: six bytes for each of its characters.
   const pet = { name: "\u0001".repeat(1_000), categoryId: 1, status: "pending" };
   const added = Array.from({ length: 150 }, () => service.add(pet));
-  const ids = await idsOf(await inTime(service.runtime, Promise.all(added)));
+  const ids = await idsOf(await service.runtime.settle(Promise.all(added)));
   assertEquals(ids, firstIds(150));
   assertGreater(store.commits.length, 3);
   assertEquals(service.reports, []);
@@ -401,7 +401,7 @@ Deno.test("append() adds no pet for a key that another instance revokes during a
   const second = service.add({ name: "Max", categoryId: 2 }, headers);
   await revokeKey(other, id);
   release();
-  const responses = await inTime(service.runtime, Promise.all([first, second]));
+  const responses = await service.runtime.settle(Promise.all([first, second]));
   assertEquals(responses.map(({ status }) => status), [201, 401]);
   assertEquals((await responses[1].json()).code, "invalid_credentials");
   await assertSound(service, 1);
@@ -416,7 +416,7 @@ Deno.test("append() adds no pet for a key that expires during the commit before 
   const second = service.add({ name: "Max", categoryId: 2 }, headers);
   await service.runtime.advance(1_500);
   release();
-  const responses = await inTime(service.runtime, Promise.all([first, second]));
+  const responses = await service.runtime.settle(Promise.all([first, second]));
   assertEquals(responses.map(({ status }) => status), [201, 401]);
   await assertSound(service, 1);
 });
@@ -440,7 +440,7 @@ Deno.test("append() prepares a command once, however many commits of its instanc
   const { service, store } = opened;
   let prepared = 0;
   const commands = Array.from({ length: 1_000 }, () => addition(service, () => prepared++));
-  await inTime(service.runtime, Promise.all(commands.map((it) => service.appender.append(it))));
+  await service.runtime.settle(Promise.all(commands.map((it) => service.appender.append(it))));
   assertGreater(store.commits.length, 1);
   assertEquals(prepared, 1_000);
 });
@@ -457,7 +457,7 @@ Deno.test("append() prepares a command again if another instance has moved the h
     return await apply();
   });
   const command = addition(service, () => prepared++);
-  await inTime(service.runtime, service.appender.append(command));
+  await service.runtime.settle(service.appender.append(command));
   assertEquals([...preparedBefore, prepared], [1, 2]);
   await assertSound(service, 2);
 });
@@ -492,16 +492,8 @@ const NOTHING: Command = { prepare: () => {}, decide: () => [] };
 
 /** A command that adds a pet, and calls `onPrepare` when it is prepared. */
 function addition({ runtime, keyId }: TestService, onPrepare = () => {}): Command {
-  const origin = { id: runtime.newId(), time: new Date(runtime.now()).toISOString(), actor: keyId };
-  return {
-    prepare() {
-      onPrepare();
-    },
-    decide({ lastPetId }) {
-      const data = { id: lastPetId + 1, name: "Rex", categoryId: 1n, status: "sold" as const };
-      return [{ ...origin, type: "PetCreated", data }];
-    },
-  };
+  const pet = { name: "Rex", categoryId: 1n, status: "sold" as const };
+  return { ...addPetCommand(runtime, keyId, pet), prepare: () => void onPrepare() };
 }
 
 /** A command that needs no preparation. It records the last pet id at each decision. */
@@ -522,14 +514,6 @@ function addTo({ handler }: Service, token: string): Promise<Response> {
   const init = { method: "POST", headers, body: JSON.stringify(REX) };
   const answering = handler(new Request("http://localhost/v1/pets", init));
   return describedAnswer(init.method, "/v1/pets", answering);
-}
-
-/** Advances time until the work is done. */
-async function inTime<T>(runtime: FakeRuntime, work: Promise<T>): Promise<T> {
-  let isDone = false;
-  work.finally(() => isDone = true).catch(() => {});
-  while (!isDone) await runtime.advance(500);
-  return await work;
 }
 
 /** The ids in the responses, sorted. */

@@ -13,6 +13,9 @@ import type { Store } from "../../src/store/store.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { DENOKV_VARIABLE, DenokvServer } from "../support/denokv_server.ts";
 import { installDenokv } from "../support/install_denokv.ts";
+import { OPERATOR } from "../../events/event.ts";
+import { addPetCommand } from "../support/add_pet_command.ts";
+import { countCommits } from "../support/count_commits.ts";
 import { examplePet } from "../support/fill_store.ts";
 import { measure, type Operation } from "./http_bench.ts";
 import { startService } from "./server_process.ts";
@@ -122,7 +125,7 @@ async function benchCommits(stores: NamedStore[], ms: number): Promise<void> {
   for (const { name, path } of stores) {
     for (const waiting of WAITING) {
       await withStore(path, async (store) => {
-        const { commits, events, seconds } = await countCommits(store, waiting, ms);
+        const { commits, events, seconds } = await appendAll(store, waiting, ms);
         const perSecond = commits / seconds;
         rows.push([name, waiting, perSecond, events / commits, events / seconds]);
       });
@@ -135,29 +138,19 @@ async function benchCommits(stores: NamedStore[], ms: number): Promise<void> {
   );
 }
 
-async function countCommits(store: Store, waiting: number, ms: number) {
-  let commits = 0;
-  const counting: Store = {
-    get: (key) => store.get(key),
-    list: (range, options) => store.list(range, options),
-    commit: (commit) => (commits++, store.commit(commit)),
-    close: () => {},
-  };
-  const { appender } = createService({ store: counting, runtime: systemRuntime, report: () => {} });
+async function appendAll(store: Store, waiting: number, ms: number) {
+  const runtime = systemRuntime;
+  const { appender, heads } = createService({ store, runtime, report: () => {} });
+  const { position } = (await heads.fresh()).head;
   const started = performance.now();
   let events = 0;
   await Promise.all(Array.from({ length: waiting }, async () => {
     while (performance.now() - started < ms) {
-      const time = new Date(systemRuntime.now()).toISOString();
-      const origin = { id: systemRuntime.newId(), time, actor: "operator" };
-      const decide = ({ lastPetId }: { lastPetId: number }) => [
-        { ...origin, type: "PetCreated" as const, data: { id: lastPetId + 1, ...examplePet(0) } },
-      ];
-      const appended = await appender.append({ prepare: () => {}, decide });
-      events += appended.length;
+      events += (await appender.append(addPetCommand(runtime, OPERATOR, examplePet(0)))).length;
     }
   }));
-  return { commits, events, seconds: (performance.now() - started) / 1_000 };
+  const seconds = (performance.now() - started) / 1_000;
+  return { commits: await countCommits(store, position + 1), events, seconds };
 }
 
 async function withStore<T>(path: string, use: (store: Store) => Promise<T>): Promise<T> {

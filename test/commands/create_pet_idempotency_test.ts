@@ -13,7 +13,6 @@ import { createService } from "../../src/service.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { projectionKey } from "../../src/keyspace.ts";
 import { LIST_LIMIT } from "../../src/store/store.ts";
-import type { FakeRuntime } from "../support/fake_runtime.ts";
 import { assertError, assertRefused } from "../support/test_each_way.ts";
 import { COMMIT_FAULTS, type FaultyStore, faultyStore, hold } from "../support/faulty_store.ts";
 import { clientOf, openTestService, type TestService } from "../support/test_service.ts";
@@ -135,8 +134,7 @@ Deno.test("createPet adds one pet per key if two instances get the same request 
   const clients = [service, instanceOn(service), service, instanceOn(service)];
   for (let count = 1; count <= 25; count++) {
     const headers = { "idempotency-key": `order-${count}` };
-    const answers = await inTime(
-      service.runtime,
+    const answers = await service.runtime.settle(
       Promise.all(clients.map(({ add }) => add(REX, headers))),
     );
     assertEquals(answers.map(({ status }) => status), [201, 201, 201, 201]);
@@ -151,8 +149,7 @@ Deno.test("createPet adds one pet per key if two instances get the same request 
 Deno.test("createPet adds one of two different pets if two instances get them with one key at once", async () => {
   await using service = await openTestService();
   const other = instanceOn(service);
-  const answers = await inTime(
-    service.runtime,
+  const answers = await service.runtime.settle(
     Promise.all([service.add(REX, KEY), other.add({ ...REX, name: "Ada" }, KEY)]),
   );
   assertEquals(answers.map(({ status }) => status).sort(), [201, 422]);
@@ -288,37 +285,29 @@ Deno.test("createPet finds a key after a replay, whether it was written before o
   const progress = (phase: ReplayPhase) => {
     if (phase === "compare") during ??= add({ ...REX, name: "Ada" }, later);
   };
-  await inTime(runtime, replay(service, { progress }));
+  await runtime.settle(replay(service, { progress }));
   await assertNew(2, during!);
   assertEquals((await readHead(store)).head.generation, 2);
   assertEquals((await recordsOf(service, 1)).length, 0, "the old generation is removed");
   for (const { add } of [service, instanceOn(service)]) {
-    await assertRepeated(1, inTime(runtime, add(REX, KEY)));
-    await assertRepeated(2, inTime(runtime, add({ ...REX, name: "Ada" }, later)));
+    await assertRepeated(1, runtime.settle(add(REX, KEY)));
+    await assertRepeated(2, runtime.settle(add({ ...REX, name: "Ada" }, later)));
   }
-  await assertNew(3, inTime(runtime, add(REX, { "idempotency-key": "order-4713" })));
+  await assertNew(3, runtime.settle(add(REX, { "idempotency-key": "order-4713" })));
 });
 
 Deno.test("createPet adds no pet twice on an instance that has not seen a replay", async () => {
   await using service = await openTestService();
   const { add, runtime, store } = service;
   await add({ ...REX, name: "Ada" });
-  await inTime(runtime, replay(service));
-  await assertNew(2, inTime(runtime, instanceOn(service).add(REX, KEY)));
+  await runtime.settle(replay(service));
+  await assertNew(2, runtime.settle(instanceOn(service).add(REX, KEY)));
   // For this instance, the old generation is still served, and it finds nothing there.
   assertEquals(service.heads.latest?.head.generation, 1);
   assertEquals((await recordsOf(service, 1)).length, 0);
-  await assertRepeated(2, inTime(runtime, add(REX, KEY)));
+  await assertRepeated(2, runtime.settle(add(REX, KEY)));
   assertEquals((await readHead(store)).head.lastPetId, 2);
 });
-
-/** Advances time until there is a response, because an instance retries after a conflict. */
-async function inTime<T>(runtime: FakeRuntime, answering: Promise<T>): Promise<T> {
-  let isOpen = true;
-  const closing = answering.finally(() => isOpen = false);
-  while (isOpen) await runtime.advance(100);
-  return await closing;
-}
 
 async function assertNew(petId: number, answering: Promise<Response>): Promise<void> {
   const answer = await answering;

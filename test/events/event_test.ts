@@ -9,35 +9,35 @@ import {
 } from "../../events/event.ts";
 import { INT64_MAX } from "../../events/int64.ts";
 
-const ORIGIN = {
+const METADATA = {
   id: "01HZZZZZZZ0000000000000001",
   time: "2026-01-01T00:00:00.000Z",
   actor: "01HZZZZZZZ0000000000000002",
 };
 const HASH = "0123456789abcdef".repeat(4);
 
-const FACTS: EventBody[] = [
+const BODIES: EventBody[] = [
   { type: "PetCreated", data: { id: 1, name: "Rex", categoryId: 1n } },
   {
     type: "PetCreated",
     data: { id: 2, name: '"\\\n🐈\u2028', categoryId: INT64_MAX, status: "sold" },
   },
-  { type: "ApiKeyIssued", data: { keyId: ORIGIN.actor, label: "the shop", tokenHash: HASH } },
+  { type: "ApiKeyIssued", data: { keyId: METADATA.actor, label: "the shop", tokenHash: HASH } },
   {
     type: "ApiKeyIssued",
-    data: { keyId: ORIGIN.actor, label: "é", tokenHash: HASH, expiresAt: ORIGIN.time },
+    data: { keyId: METADATA.actor, label: "é", tokenHash: HASH, expiresAt: METADATA.time },
   },
   {
     type: "ApiKeyRevoked",
-    data: { keyId: ORIGIN.actor, tokenHash: HASH, effectiveAt: ORIGIN.time },
+    data: { keyId: METADATA.actor, tokenHash: HASH, effectiveAt: METADATA.time },
   },
 ];
 
-const EVENTS: RecordedEvent[] = FACTS.flatMap((fact) => [
-  { ...fact, ...ORIGIN, position: 1, previousHash: GENESIS_HASH },
+const EVENTS: RecordedEvent[] = BODIES.flatMap((body) => [
+  { ...body, ...METADATA, position: 1, previousHash: GENESIS_HASH },
   {
-    ...fact,
-    ...ORIGIN,
+    ...body,
+    ...METADATA,
     actor: "operator",
     position: 12_345,
     previousHash: HASH,

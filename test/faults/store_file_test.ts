@@ -134,24 +134,24 @@ Deno.test({
   async fn() {
     await using store = await TempStore.make();
     const token = await store.issueKey();
-    await using sleeper = await ServiceProcess.start(store.kvPath);
+    await using paused = await ServiceProcess.start(store.kvPath);
     await using other = await ServiceProcess.start(store.kvPath);
-    const load = loadOf([sleeper, other], token);
+    const load = loadOf([paused, other], token);
     let isOver = false;
     const running = load.run(() => isOver);
     for (let round = 0; round < 3; round++) {
       await pause(200 + Math.random() * 300);
-      sleeper.signal("SIGSTOP");
+      paused.signal("SIGSTOP");
       await pause(TROUBLE_MS);
-      const asleep = load.acknowledged.size;
-      sleeper.signal("SIGCONT");
-      await until("additions again", () => load.acknowledged.size > asleep + 50);
+      const before = load.acknowledged.size;
+      paused.signal("SIGCONT");
+      await until("additions again", () => load.acknowledged.size > before + 50);
     }
     isOver = true;
     await running;
-    for (const service of [sleeper, other]) await load.expectServed(service);
+    for (const service of [paused, other]) await load.expectServed(service);
     await store.use((operator) => load.expectLogged(operator));
-    assertEquals([await sleeper.stop(), await other.stop()], [0, 0]);
+    assertEquals([await paused.stop(), await other.stop()], [0, 0]);
   },
 });
 

@@ -14,7 +14,7 @@ interface Reported {
 }
 
 /** Refused credentials with a fake runtime, and the reports about them. */
-function stage() {
+function open() {
   const runtime = new FakeRuntime();
   const reports: Reported[] = [];
   const refused = new RefusedCredentials({
@@ -35,7 +35,7 @@ function stage() {
 }
 
 Deno.test("RefusedCredentials logs the first refusal at once, and the next ones together", async () => {
-  const { runtime, reports, refuse } = stage();
+  const { runtime, reports, refuse } = open();
   refuse("192.0.2.1");
   const first = { refused: 1, clients: [{ address: "192.0.2.1", refused: 1 }] };
   assertEquals(reports, [first]);
@@ -61,7 +61,7 @@ Deno.test("RefusedCredentials logs the first refusal at once, and the next ones 
 });
 
 Deno.test("RefusedCredentials logs the five clients with the most refusals", async () => {
-  const { runtime, reports, refuse } = stage();
+  const { runtime, reports, refuse } = open();
   refuse("192.0.2.99");
   for (let client = 1; client <= 9; client++) refuse(`192.0.2.${client}`, client);
   await runtime.advance(10_000);
@@ -72,7 +72,7 @@ Deno.test("RefusedCredentials logs the five clients with the most refusals", asy
 });
 
 Deno.test("RefusedCredentials counts 1,000 clients separately, and the others together", async () => {
-  const { runtime, reports, refuse } = stage();
+  const { runtime, reports, refuse } = open();
   refuse("192.0.2.99");
   for (let client = 0; client < 1_000; client++) refuse(`client ${client}`);
   refuse("late", 5_000);
@@ -84,7 +84,7 @@ Deno.test("RefusedCredentials counts 1,000 clients separately, and the others to
 });
 
 Deno.test("RefusedCredentials logs the last X-Forwarded-For, printable and without keys", async () => {
-  const { runtime, reports, refuse } = stage();
+  const { runtime, reports, refuse } = open();
   const secret = "0123456789abcdef".repeat(4) + "01234567";
   const claims = [
     `${"203.0.113.1, ".repeat(50)}198.51.100.7`,

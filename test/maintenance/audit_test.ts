@@ -10,11 +10,11 @@ import { compareServed } from "../../src/maintenance/compare.ts";
 import { splitLines } from "../../src/log/log_verifier.ts";
 import { encodeHead, type Head } from "../../src/log/head.ts";
 import { replay } from "../../src/maintenance/replay.ts";
-
 import { createService } from "../../src/service.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { expiringRecordsOf } from "../../src/store/deno_kv/expiring_records.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
+import { addPetCommand } from "../support/add_pet_command.ts";
 import { permitted } from "../support/permitted.ts";
 import { withSampleFile } from "../support/sample_file.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
@@ -183,19 +183,19 @@ Deno.test({
   ignore: !permitted("read", "write", "net", "run"),
   fn: () =>
     withSampleFile(async ({ kvPath, store }) => {
-      const parts = {
+      const deps = {
         store,
         runtime: systemRuntime,
         readExpiringRecords: expiringRecordsOf(kvPath),
       };
-      assertEquals(await audit(parts).then(({ faults, notes }) => [faults, notes]), [[], []]);
+      assertEquals(await audit(deps).then(({ faults, notes }) => [faults, notes]), [[], []]);
       const entries = (await Array.fromAsync(scan(store, { prefix: [] }))).flat();
       const missed: string[] = [];
       for (const { key, value } of entries) {
         const own = value as string | Uint8Array;
         const isToExpire = key[2] === "pet_by_idempotency_key";
         await commit(store, [{ type: "set", key, value: own, expireIn: 3_600_000 }]);
-        const { faults, counts } = await audit(parts);
+        const { faults, counts } = await audit(deps);
         const found = faults.some(({ message }) =>
           message.startsWith(`Record ${keyText(key)} is set to expire at 20`)
         );
@@ -212,7 +212,7 @@ Deno.test({
   ignore: !permitted("read", "write", "net", "run"),
   fn: () =>
     withSampleFile(async ({ kvPath, store, keyId }) => {
-      const parts = {
+      const deps = {
         store,
         runtime: systemRuntime,
         readExpiringRecords: expiringRecordsOf(kvPath),
@@ -224,7 +224,7 @@ Deno.test({
       await expire(logKey(5), 1_000_000);
       await expire(HEAD_KEY, 2_000_000);
       await expire(projectionKey(1, petKey(2)), 3_000_000);
-      const { faults, firstBadPosition } = await audit(parts);
+      const { faults, firstBadPosition } = await audit(deps);
       assertEquals(firstBadPosition, 5);
       assertEquals(faults.map(({ message }) => message.replace(/ at \S+:/, ":")), [
         'Record ["log",5] is set to expire: line 5 is lost then; export the log now and restore ' +
@@ -235,24 +235,14 @@ Deno.test({
       ]);
 
       // The remedies in the messages work.
-      await replay(parts, { graceMs: 0 });
-      assertEquals((await audit(parts)).counts, { record_expires: 1 });
-      const { appender } = createService({ ...parts, report: () => {} });
-      const origin = {
-        id: systemRuntime.newId(),
-        time: new Date().toISOString(),
-        actor: keyId,
-      };
+      await replay(deps, { graceMs: 0 });
+      assertEquals((await audit(deps)).counts, { record_expires: 1 });
+      const { appender } = createService({ ...deps, report: () => {} });
       await expire(HEAD_KEY, 2_000_000);
-      assertEquals((await audit(parts)).counts, { record_expires: 2 });
-      await appender.append({
-        prepare: () => {},
-        decide: ({ lastPetId }) => {
-          const data = { id: lastPetId + 1, name: "Rex", categoryId: 1n };
-          return [{ ...origin, type: "PetCreated", data }];
-        },
-      });
-      assertEquals((await audit(parts)).faults.map(({ position }) => position), [5]);
+      assertEquals((await audit(deps)).counts, { record_expires: 2 });
+      const rex = { name: "Rex", categoryId: 1n };
+      await appender.append(addPetCommand(systemRuntime, keyId, rex));
+      assertEquals((await audit(deps)).faults.map(({ position }) => position), [5]);
     }),
 });
 
@@ -273,12 +263,12 @@ async function openStoreOfTimes(hours: number[]) {
   const store = new KvStore(await Deno.openKv(":memory:"));
   const runtime = new FakeRuntime();
   const timeOf = (hour: number) => new Date(runtime.now() + hour * 3_600_000).toISOString();
-  const origin = (hour: number, actor: string) => {
+  const metadata = (hour: number, actor: string) => {
     return { id: runtime.newId(), time: timeOf(hour), actor };
   };
-  const issue = origin(Math.min(...hours), OPERATOR);
+  const issue = metadata(Math.min(...hours), OPERATOR);
   const pets = hours.map((hour, index) => ({
-    ...origin(hour, issue.id),
+    ...metadata(hour, issue.id),
     type: "PetCreated" as const,
     data: { id: index + 1, name: "Rex", categoryId: 1n },
     idempotencyKey: sha256Hex(`order ${index}`),

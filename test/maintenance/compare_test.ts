@@ -10,11 +10,11 @@ const IGNORE = () => {};
 Deno.test("compareServed() finds a difference, and writes nothing", async () => {
   using sample = await openSampleStore(30);
   const store = faultyStore(sample.store);
-  const parts = { store, runtime: sample.runtime };
-  assertEquals((await compareServed(parts, IGNORE)).differences.total, 0);
+  const deps = { store, runtime: sample.runtime };
+  assertEquals((await compareServed(deps, IGNORE)).differences.total, 0);
   const key = projectionKey(1, petKey(3));
   await sample.store.commit({ checks: [], mutations: [{ type: "delete", key }] });
-  const { generation, events, differences } = await compareServed(parts, IGNORE);
+  const { generation, events, differences } = await compareServed(deps, IGNORE);
   assertEquals([generation, events], [1, 30]);
   assertEquals(differences.counts, { missing: 1, extra: 0, altered: 0 });
   assertEquals(differences.first, { missing: { kind: "missing", key, position: 4 } });

@@ -71,9 +71,9 @@ Deno.test("matchesStore() finds any difference from the expected records", async
     "one that is too many": set(ofStatus, 5, value),
     "one with a longer key": { type: "set", key: [...projectionKey(1, petKey(4)), 5], value },
   };
-  for (const [what, mutation] of Object.entries(changes)) {
+  for (const [difference, mutation] of Object.entries(changes)) {
     const store = await openStore();
     await change(store, [mutation]);
-    assertEquals(await matchesStore(store, expectedOf(1, PETS)), false, what);
+    assertEquals(await matchesStore(store, expectedOf(1, PETS)), false, difference);
   }
 });

@@ -16,6 +16,7 @@ import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import { logKey, petByStatusKey, petKey, projectionKey, REPLAY_KEY } from "../../src/keyspace.ts";
 import { scan } from "../../src/store/scan.ts";
 import type { Store } from "../../src/store/store.ts";
+import { addPetCommand } from "../support/add_pet_command.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { openSampleStore } from "../support/sample_store.ts";
 import { openTestService } from "../support/test_service.ts";
@@ -109,7 +110,7 @@ Deno.test("replay() killed at any commit leaves a sound store, and the next one 
       assertEquals((await audit(sample)).faults, [], `after ${kill}`);
       await addPets(sample, 3);
       assertEquals((await audit(sample)).faults, [], `additions after ${kill}`);
-      await inTime(sample.runtime, replay(sample, NO_GRACE));
+      await sample.runtime.settle(replay(sample, NO_GRACE));
       const { faults, notes } = await audit({ ...sample, readExpiringRecords: () => [] });
       assertEquals([faults, notes], [[], []], `replay after ${kill}`);
       assertEquals((await generationsIn(sample.store)).length, 1, kill);
@@ -125,8 +126,7 @@ Deno.test("replay() reads the store to find the outcome of an unclear commit", a
       onCommit: (apply, commit, number) =>
         outcomes[number % outcomes.length](apply, commit, number),
     });
-    const { generation, differences } = await inTime(
-      sample.runtime,
+    const { generation, differences } = await sample.runtime.settle(
       replay({ store, runtime: sample.runtime }, NO_GRACE),
     );
     assertEquals([generation, differences.total], [2, 0]);
@@ -149,7 +149,7 @@ Deno.test("replay() loses no event that is appended before any of its commits", 
       return await apply();
     },
   });
-  await inTime(sample.runtime, replay({ store, runtime: sample.runtime }, NO_GRACE));
+  await sample.runtime.settle(replay({ store, runtime: sample.runtime }, NO_GRACE));
   assertGreater(added, 0);
   assertEquals(faultsBefore, {});
   const { faults, pets } = await audit(sample);
@@ -167,10 +167,10 @@ Deno.test("replay() writes nothing after another replay has taken over its lease
     const overtaken = replay({ store, runtime: sample.runtime }, NO_GRACE);
     overtaken.catch(() => {});
     await reached;
-    await inTime(sample.runtime, replay(sample, NO_GRACE));
+    await sample.runtime.settle(replay(sample, NO_GRACE));
     const before = await allOf(sample.store);
     release();
-    await assertRejects(() => inTime(sample.runtime, overtaken), ReplayUnderWayError);
+    await assertRejects(() => sample.runtime.settle(overtaken), ReplayUnderWayError);
     assertEquals(await allOf(sample.store), before, `held at commit ${last} of ${commits}`);
   }
 });
@@ -182,19 +182,19 @@ Deno.test("replay() rejects while another one holds the lease", async () => {
   let waits = 0;
   const second = replay(sample, { onWait: () => waits++ });
   await assertRejects(
-    () => inTime(sample.runtime, second),
+    () => sample.runtime.settle(second),
     ReplayUnderWayError,
     "Another replay is under way",
   );
   assertEquals(waits, 1);
-  assertEquals((await inTime(sample.runtime, first)).generation, 2);
+  assertEquals((await sample.runtime.settle(first)).generation, 2);
   assertEquals((await audit(sample)).faults, []);
 });
 
 Deno.test("replay() rejects if another one takes the lease at the same moment", async () => {
   using sample = await openSampleStore(SMALL);
   const both = [1, 2].map(() => replay(sample, { graceMs: 20_000 }));
-  const outcomes = await inTime(sample.runtime, Promise.allSettled(both));
+  const outcomes = await sample.runtime.settle(Promise.allSettled(both));
   const reasons = outcomes.flatMap((it) => it.status === "rejected" ? [it.reason] : []);
   assertEquals(reasons.map(String), ["ReplayUnderWayError: Another replay is under way"]);
   assertEquals((await audit(sample)).faults, []);
@@ -209,7 +209,7 @@ Deno.test("replay() keeps the old generation for the whole grace period", async 
   const { faults, notes } = await audit(sample);
   assertEquals(faults, []);
   assertMatch(notes.join(), /^Generation 1 is being removed/);
-  await inTime(sample.runtime, outcome);
+  await sample.runtime.settle(outcome);
   assertEquals(await generationsIn(sample.store), [2]);
 });
 
@@ -225,7 +225,7 @@ Deno.test("replay() omits expired records from the new generation", async () => 
   const isOfKey = ([key]: unknown[]) => (key as Deno.KvKey)[0] === "pet_by_idempotency_key";
   assertNotEquals((await recordsOf(sample.store, 1)).filter(isOfKey), []);
   await sample.runtime.advance(26 * 60 * 60 * 1_000);
-  const { differences } = await inTime(sample.runtime, replay(sample, NO_GRACE));
+  const { differences } = await sample.runtime.settle(replay(sample, NO_GRACE));
   assertEquals(differences.total, 0);
   assertEquals((await recordsOf(sample.store, 2)).filter(isOfKey), []);
   assertEquals((await audit(sample)).faults, []);
@@ -252,15 +252,6 @@ async function countCommits(): Promise<number> {
   return store.commits.length;
 }
 
-/** Advances time until the promise settles. */
-async function inTime<T>(runtime: FakeRuntime, outcome: Promise<T>): Promise<T> {
-  let isOver = false;
-  const over = () => void (isOver = true);
-  outcome.then(over, over);
-  while (!isOver) await runtime.advance(250);
-  return await outcome;
-}
-
 async function isServed(generation: number, store: Store): Promise<void> {
   while ((await readHead(store)).head.generation !== generation);
 }
@@ -271,19 +262,9 @@ async function addPets(
   count: number,
 ): Promise<number> {
   const { appender } = createService({ store, runtime, report: () => {} });
+  const pet = { name: "Mia", categoryId: 1n, status: "sold" as const };
   for (let number = 0; number < count; number++) {
-    const origin = {
-      id: runtime.newId(),
-      time: new Date(runtime.now()).toISOString(),
-      actor: keyId,
-    };
-    await appender.append({
-      prepare: () => {},
-      decide: ({ lastPetId }) => {
-        const data = { id: lastPetId + 1, name: "Mia", categoryId: 1n, status: "sold" as const };
-        return [{ ...origin, type: "PetCreated", data }];
-      },
-    });
+    await appender.append(addPetCommand(runtime, keyId, pet));
   }
   await appender.drain();
   return count;

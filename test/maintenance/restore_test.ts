@@ -25,11 +25,11 @@ const exportOf = (lines: string[]) => () => ReadableStream.from([linesToBytes(li
 
 /** Verifies and restores, like the command. */
 async function restore(
-  parts: { store: Store; runtime: FakeRuntime },
+  deps: { store: Store; runtime: FakeRuntime },
   source: Export,
 ): Promise<Head> {
   const head = await verifyExport(source);
-  await restoreVerified(parts, source, head);
+  await restoreVerified(deps, source, head);
   return head;
 }
 
@@ -101,8 +101,8 @@ Deno.test("restore() refuses a bad line by its number, and writes nothing", asyn
   ];
   for (const [name, lines, words] of cases) {
     using store = await openStore();
-    const parts = { store, runtime: new FakeRuntime() };
-    await assertRejects(() => restore(parts, exportOf(lines)), ExportRefusedError, words);
+    const deps = { store, runtime: new FakeRuntime() };
+    await assertRejects(() => restore(deps, exportOf(lines)), ExportRefusedError, words);
     assertEquals(await recordsOf(store), [], name);
   }
 });
@@ -135,8 +135,8 @@ Deno.test("restore() refuses a store that is not empty, and does not change it",
 
   using foreign = await openStore();
   await foreign.commit({ checks: [], mutations: [{ type: "set", key: ["theirs"], value: "x" }] });
-  const parts = { store: foreign, runtime: new FakeRuntime() };
-  await assertRejects(() => restore(parts, exportOf(LINES)), StoreNotFreeError, "is not empty");
+  const deps = { store: foreign, runtime: new FakeRuntime() };
+  await assertRejects(() => restore(deps, exportOf(LINES)), StoreNotFreeError, "is not empty");
   assertEquals(await recordsOf(foreign), [[["theirs"], "x"]]);
 });
 
@@ -268,15 +268,15 @@ Deno.test("restore() rejects if the export is not the verified one", async () =>
 
 Deno.test("restore() does not continue the restore of another export", async () => {
   using store = await openStore();
-  const parts = { store, runtime: new FakeRuntime() };
+  const deps = { store, runtime: new FakeRuntime() };
   const lines = sampleLog(5_000);
   const head = await verifyExport(exportOf(lines));
   // It replaces the first export after the verification.
   const other = exportOf(sampleLog(5_000, { since: 1 }));
-  await assertRejects(() => restoreVerified(parts, other, head), ExportRefusedError, "changed");
+  await assertRejects(() => restoreVerified(deps, other, head), ExportRefusedError, "changed");
   assert(decodeRestoreMark((await store.get(HEAD_KEY))!.value as string)!.restored > 0);
   await assertRejects(
-    () => restore(parts, exportOf(lines)),
+    () => restore(deps, exportOf(lines)),
     StoreNotFreeError,
     "An earlier run restored another export",
   );
@@ -292,12 +292,7 @@ Deno.test("restore() finds out whether a failed commit landed", async () => {
       using store = await openStore();
       const runtime = new FakeRuntime();
       const doubtful = faultyStore(store, { onCommit: atCommit(number, fault) });
-      const restoring = restore({ store: doubtful, runtime }, exportOf(LINES));
-      restoring.catch(() => {});
-      let isDone = false;
-      restoring.finally(() => isDone = true);
-      while (!isDone) await runtime.advance(500);
-      await restoring;
+      await runtime.settle(restore({ store: doubtful, runtime }, exportOf(LINES)));
       assertEquals(await recordsOf(store), expected);
     }
   }

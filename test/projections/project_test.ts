@@ -14,9 +14,9 @@ const KEY_ID = "01HZZZZZZZ0000000000000002";
 const HASH = "0123456789abcdef".repeat(4);
 const encoder = new TextEncoder();
 
-function eventOf(fact: EventBody, idempotencyKey?: string): RecordedEvent {
-  const origin = { id: "01HZZZZZZZ0000000000000001", time: TIME, actor: KEY_ID };
-  const event = { ...fact, ...origin, position: 9, previousHash: GENESIS_HASH };
+function eventOf(body: EventBody, idempotencyKey?: string): RecordedEvent {
+  const metadata = { id: "01HZZZZZZZ0000000000000001", time: TIME, actor: KEY_ID };
+  const event = { ...body, ...metadata, position: 9, previousHash: GENESIS_HASH };
   return idempotencyKey === undefined ? event : { ...event, idempotencyKey };
 }
 

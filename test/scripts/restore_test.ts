@@ -153,11 +153,11 @@ Deno.test({
         "replay",
       ]];
       const outcomes = await Promise.all(tasks.map((args) => runTask(args, { kvPath })));
-      const told = (outcome: Outcome) =>
+      const isRefused = (outcome: Outcome) =>
         outcome.code !== 0 && outcome.stdout === "" &&
         /a restore into it is under way or was broken off/.test(outcome.stderr);
       for (const [index, outcome] of outcomes.entries()) {
-        assert(told(outcome), `${tasks[index].join(" ")}: ${JSON.stringify(outcome)}`);
+        assert(isRefused(outcome), `${tasks[index].join(" ")}: ${JSON.stringify(outcome)}`);
       }
       await done(["restore", "-"], kvPath, linesToBytes(lines));
       assertMatch(await done(["audit"], kvPath), /^Sound: 30 events/m);

@@ -3,6 +3,7 @@ import { issueKey } from "../../src/commands/issue_key.ts";
 import { createService } from "../../src/service.ts";
 import { openStore } from "../../src/store/open_store.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
+import { addPetCommand } from "./add_pet_command.ts";
 
 const STATUSES = ["available", "pending", "sold", undefined] as const;
 
@@ -23,14 +24,7 @@ export async function fillStore(path: string, pets: number): Promise<string> {
     for (let id = head.lastPetId + 1; id <= pets; id += WAVE) {
       const wave = Math.min(WAVE, pets - id + 1);
       await Promise.all(Array.from({ length: wave }, (_, index) => {
-        const pet = examplePet(id + index);
-        const origin = { id: runtime.newId(), time: new Date(runtime.now()).toISOString(), actor };
-        return service.appender.append({
-          prepare: () => {},
-          decide: ({ lastPetId }) => {
-            return [{ ...origin, type: "PetCreated", data: { id: lastPetId + 1, ...pet } }];
-          },
-        });
+        return service.appender.append(addPetCommand(runtime, actor, examplePet(id + index)));
       }));
     }
     return token;

@@ -1,6 +1,6 @@
 /**
- * Clients that add, list and read pets at a number of connections and check every response. A ledger records
- * what they were told about each addition, and is compared with what the services and the log hold.
+ * Clients that add, list and read pets at a number of connections and check every response. They keep a ledger
+ * of the outcomes of additions, and compare it with the services and the log.
  */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";

@@ -1,4 +1,3 @@
-import { BACKOFF_LIMIT_MS } from "../../src/runtime/runtime.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { createService, type Service, type ServiceOptions } from "../../src/service.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
@@ -46,11 +45,8 @@ export async function openTestService(
     return service.handler(new Request(`http://localhost${path}`, init));
   });
   const close = async () => {
-    let isDrained = false;
-    const drained = service.appender.drain().finally(() => isDrained = true);
-    // Fake time does not advance by itself, and a failed commit waits for its retry.
-    while (!isDrained) await runtime.advance(BACKOFF_LIMIT_MS);
-    await drained;
+    // A failed commit waits for its retry.
+    await runtime.settle(service.appender.drain());
     store.close();
   };
   return {

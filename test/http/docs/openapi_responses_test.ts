@@ -11,7 +11,7 @@ import { COMMIT_FAULTS, type FaultyStore, faultyStore } from "../../support/faul
 import { openTestService, type TestService } from "../../support/test_service.ts";
 
 /** A service with one pet on a faulty store, and one of its operations. */
-interface Stage {
+interface Fixture {
   service: TestService;
   store: FaultyStore;
   call: (change?: Change) => Promise<Response>;
@@ -24,7 +24,7 @@ interface Change {
   body?: BodyInit;
 }
 
-type Way = (stage: Stage) => Promise<Response>;
+type Scenario = (fixture: Fixture) => Promise<Response>;
 
 const REX = '{"name":"Rex","categoryId":7,"status":"available"}';
 
@@ -35,7 +35,7 @@ const REQUESTS: Record<string, { method: string; path: string; body?: string }> 
 };
 
 /** How to get each described response: a success by its status, an error by its code. */
-const WAYS: Record<"200" | "201" | "304", Way> & Partial<Record<ErrorCode, Way>> = {
+const SCENARIOS: Record<"200" | "201" | "304", Scenario> & Partial<Record<ErrorCode, Scenario>> = {
   200: ({ call }) => call(),
   201: ({ call }) => call(),
   304: async ({ call }) => {
@@ -107,10 +107,13 @@ for (const operation of Object.values(DESCRIPTION.paths).flatMap((path) => Objec
     for (const code of Object.keys(content?.["application/json"].examples ?? { [status]: {} })) {
       const name = code === status ? status : `${status} ${code}`;
       Deno.test(`${operationId} gives the described response ${name}`, async () => {
-        const way = WAYS[code as keyof typeof WAYS];
-        assert(way !== undefined, `No way is known to get ${code}`);
-        await using stage = await openStage(operationId, code === "rate_limited" ? 1 : undefined);
-        const answer = await way(stage);
+        const scenario = SCENARIOS[code as keyof typeof SCENARIOS];
+        assert(scenario !== undefined, `No scenario for ${code}`);
+        await using fixture = await openFixture(
+          operationId,
+          code === "rate_limited" ? 1 : undefined,
+        );
+        const answer = await scenario(fixture);
         const text = await answer.text();
         assertEquals(answer.status, Number(status), text);
         if (code !== status) assertEquals(JSON.parse(text).code, code);
@@ -119,17 +122,17 @@ for (const operation of Object.values(DESCRIPTION.paths).flatMap((path) => Objec
   }
 }
 
-async function openStage(
+async function openFixture(
   operationId: string,
   rateLimit: number | undefined,
-): Promise<Stage & AsyncDisposable> {
+): Promise<Fixture & AsyncDisposable> {
   let store!: FaultyStore;
   const service = await openTestService((inner) => store = faultyStore(inner), { rateLimit });
   await service.add(REX);
   // After any key event, the next request reads its own key again.
   await issueKey(service, { label: "another" });
   const { method, path, body } = REQUESTS[operationId];
-  const call: Stage["call"] = (change = {}) =>
+  const call: Fixture["call"] = (change = {}) =>
     service.send(path + (change.path ?? ""), {
       method,
       headers: {
