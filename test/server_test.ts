@@ -242,8 +242,8 @@ testOnServer(
 );
 
 testOnServer("the server limits a body without a length over HTTP/2", async (service, port) => {
-  const answer = await http2Request(port, http2Fields(service), new Uint8Array(16_384));
-  assertStringIncludes(answer, '"malformed_body"');
+  const response = await http2Request(port, http2Fields(service), new Uint8Array(16_384));
+  assertStringIncludes(response, '"malformed_body"');
 });
 
 /** The header fields of a request that adds a pet. */

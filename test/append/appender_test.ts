@@ -250,7 +250,7 @@ Deno.test("append() answers within its limit if the clock is set back meanwhile"
   const { head } = await service.heads.fresh();
   store.onCommit = COMMIT_FAULTS.fails;
   let status: number | undefined;
-  service.add(REX).then((answer) => status = answer.status);
+  service.add(REX).then((response) => status = response.status);
   await service.runtime.advance(100);
   service.runtime.jumpClock(-3_600_000);
   await service.runtime.advance(APPEND_LIMIT_MS);
@@ -512,8 +512,8 @@ function readyAddition(service: TestService, decided: number[]): Command {
 function addTo({ handler }: Service, token: string): Promise<Response> {
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const init = { method: "POST", headers, body: JSON.stringify(REX) };
-  const answering = handler(new Request("http://localhost/v1/pets", init));
-  return describedAnswer(init.method, "/v1/pets", answering);
+  const pending = handler(new Request("http://localhost/v1/pets", init));
+  return describedAnswer(init.method, "/v1/pets", pending);
 }
 
 /** The ids in the responses, sorted. */

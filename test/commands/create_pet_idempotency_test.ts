@@ -134,13 +134,13 @@ Deno.test("createPet adds one pet per key if two instances get the same request 
   const clients = [service, instanceOn(service), service, instanceOn(service)];
   for (let count = 1; count <= 25; count++) {
     const headers = { "idempotency-key": `order-${count}` };
-    const answers = await service.runtime.settle(
+    const responses = await service.runtime.settle(
       Promise.all(clients.map(({ add }) => add(REX, headers))),
     );
-    assertEquals(answers.map(({ status }) => status), [201, 201, 201, 201]);
-    const isNew = answers.filter(({ headers }) => !headers.has("idempotency-replayed"));
+    assertEquals(responses.map(({ status }) => status), [201, 201, 201, 201]);
+    const isNew = responses.filter(({ headers }) => !headers.has("idempotency-replayed"));
     assertEquals(isNew.length, 1, "one of the four added the pet");
-    const bodies = await Promise.all(answers.map((answer) => answer.text()));
+    const bodies = await Promise.all(responses.map((response) => response.text()));
     assertEquals(new Set(bodies).size, 1);
   }
   assertEquals((await readHead(service.store)).head.lastPetId, 25);
@@ -149,10 +149,10 @@ Deno.test("createPet adds one pet per key if two instances get the same request 
 Deno.test("createPet adds one of two different pets if two instances get them with one key at once", async () => {
   await using service = await openTestService();
   const other = instanceOn(service);
-  const answers = await service.runtime.settle(
+  const responses = await service.runtime.settle(
     Promise.all([service.add(REX, KEY), other.add({ ...REX, name: "Ada" }, KEY)]),
   );
-  assertEquals(answers.map(({ status }) => status).sort(), [201, 422]);
+  assertEquals(responses.map(({ status }) => status).sort(), [201, 422]);
   assertEquals((await readHead(service.store)).head.lastPetId, 1);
 });
 
@@ -309,21 +309,21 @@ Deno.test("createPet adds no pet twice on an instance that has not seen a replay
   assertEquals((await readHead(store)).head.lastPetId, 2);
 });
 
-async function assertNew(petId: number, answering: Promise<Response>): Promise<void> {
-  const answer = await answering;
-  const text = await answer.text();
-  assertEquals(answer.status, 201, text);
-  assertEquals(answer.headers.get("location"), `/v1/pets/${petId}`);
-  assertEquals(answer.headers.get("idempotency-replayed"), null);
+async function assertNew(petId: number, pending: Promise<Response>): Promise<void> {
+  const response = await pending;
+  const text = await response.text();
+  assertEquals(response.status, 201, text);
+  assertEquals(response.headers.get("location"), `/v1/pets/${petId}`);
+  assertEquals(response.headers.get("idempotency-replayed"), null);
 }
 
-async function assertRepeated(petId: number, answering: Promise<Response>): Promise<void> {
-  const answer = await answering;
-  const text = await answer.text();
-  assertEquals(answer.status, 201, text);
-  assertEquals(answer.headers.get("location"), `/v1/pets/${petId}`);
+async function assertRepeated(petId: number, pending: Promise<Response>): Promise<void> {
+  const response = await pending;
+  const text = await response.text();
+  assertEquals(response.status, 201, text);
+  assertEquals(response.headers.get("location"), `/v1/pets/${petId}`);
   assertEquals(JSON.parse(text).id, petId);
-  assertEquals(answer.headers.get("idempotency-replayed"), "true");
+  assertEquals(response.headers.get("idempotency-replayed"), "true");
 }
 
 /** Another instance on the same store, or the same one after a restart. */
@@ -357,10 +357,10 @@ async function recordsOf({ store }: TestService, generation: number) {
 Deno.test("createPet never reports a stored pet as not stored", async () => {
   await using service = await openTestService();
   const headers = { "idempotency-key": "once" };
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 3_500 }, async () => await (await service.add(REX, headers)).json()),
   );
-  const codes = Map.groupBy(answers, ({ code, id }) => code ?? `pet ${id}`);
+  const codes = Map.groupBy(responses, ({ code, id }) => code ?? `pet ${id}`);
   assertEquals([...codes.keys()].sort(), ["outcome_unknown", "pet 1"]);
   assertEquals((await readHead(service.store)).head.lastPetId, 1);
 });

@@ -11,7 +11,7 @@ import { ServiceProcess } from "../support/service_process.ts";
 const ignore = denokvProgram() === undefined;
 
 /** Maximum time to any response, whatever happens to the store. */
-const ANSWER_LIMIT_MS = 4_500;
+const RESPONSE_LIMIT_MS = 4_500;
 
 /** Maximum time to a successful response after the store is back. */
 const RETURN_LIMIT_MS = 2_000;
@@ -89,8 +89,8 @@ Deno.test({
     assertEquals((await fixture.create("before")).status, 201);
     server.pause();
     for (let round = 0; round < 2; round++) {
-      const answers = [fixture.create(`hanging ${round}`), fixture.list(), fixture.list()];
-      for (const answer of await Promise.all(answers)) await expectUnavailable(answer);
+      const responses = [fixture.create(`hanging ${round}`), fixture.list(), fixture.list()];
+      for (const response of await Promise.all(responses)) await expectUnavailable(response);
       assertEquals(await statusOf(service, "/healthz"), 200);
       assertEquals(await statusOf(service, "/readyz"), 503);
     }
@@ -148,7 +148,7 @@ Deno.test({
     await using fixture = await openFixture();
     assertEquals((await fixture.create("before")).status, 201);
     fixture.server.pause();
-    const answers = [
+    const responses = [
       ...Array.from({ length: 10 }, (_, index) => fixture.create(`${index}`)),
       fixture.list(),
       fixture.list(),
@@ -157,7 +157,7 @@ Deno.test({
     const signalledAt = performance.now();
     assertEquals(await fixture.service.stop(), 0);
     assertLess(performance.now() - signalledAt, 5_000);
-    for (const answer of await Promise.all(answers)) await expectUnavailable(answer);
+    for (const response of await Promise.all(responses)) await expectUnavailable(response);
   },
 });
 
@@ -174,10 +174,10 @@ async function openFixture(given?: DenokvServer, address = given?.address) {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify({ name, categoryId: 1 }),
-        signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
+        signal: AbortSignal.timeout(RESPONSE_LIMIT_MS),
       }),
     list: () =>
-      service.send("/v1/pets?limit=100", token, { signal: AbortSignal.timeout(ANSWER_LIMIT_MS) }),
+      service.send("/v1/pets?limit=100", token, { signal: AbortSignal.timeout(RESPONSE_LIMIT_MS) }),
     async [Symbol.asyncDispose]() {
       await service[Symbol.asyncDispose]();
       if (given === undefined) await server[Symbol.asyncDispose]();
@@ -202,7 +202,7 @@ async function issueKeyAt(server: DenokvServer): Promise<string> {
 }
 
 async function statusOf({ address }: ServiceProcess, path: string): Promise<number> {
-  const response = await fetch(address + path, { signal: AbortSignal.timeout(ANSWER_LIMIT_MS) });
+  const response = await fetch(address + path, { signal: AbortSignal.timeout(RESPONSE_LIMIT_MS) });
   await response.body?.cancel();
   return response.status;
 }
@@ -215,11 +215,11 @@ async function becomes(service: ServiceProcess, path: string, status: number): P
   }
 }
 
-async function expectUnavailable(answer: Response): Promise<void> {
-  assertEquals(answer.status, 503);
-  assertGreater(Number(answer.headers.get("retry-after")), 0);
-  assertEquals(answer.headers.get("content-type"), "application/json");
-  const { code, message, status, ...rest } = await answer.json();
+async function expectUnavailable(response: Response): Promise<void> {
+  assertEquals(response.status, 503);
+  assertGreater(Number(response.headers.get("retry-after")), 0);
+  assertEquals(response.headers.get("content-type"), "application/json");
+  const { code, message, status, ...rest } = await response.json();
   assertMatch(code, /^(store_unavailable|outcome_unknown|shutting_down)$/);
   assertEquals(typeof message, "string");
   assertEquals(status, 503);

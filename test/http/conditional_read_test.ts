@@ -34,18 +34,21 @@ testEachWay(
       const naming = [tag, `W/${tag}`, `"a", ${tag}`, `W/"a,b",W/${tag} , "c"`, "*", " * "];
       for (const field of naming) {
         for (const method of ["GET", "HEAD"]) {
-          const answer = await service.send(path, { method, headers: { "if-none-match": field } });
-          assertEquals(answer.status, 304, field);
-          assertEquals(await answer.text(), "");
-          assertEquals(answer.headers.get("content-type"), null);
-          assertEquals(lastingHeaders(answer), lastingHeaders(held));
+          const response = await service.send(path, {
+            method,
+            headers: { "if-none-match": field },
+          });
+          assertEquals(response.status, 304, field);
+          assertEquals(await response.text(), "");
+          assertEquals(response.headers.get("content-type"), null);
+          assertEquals(lastingHeaders(response), lastingHeaders(held));
         }
       }
       const bare = tag.slice(1, -1);
       const namingNoSuch = ['"a"', `"${bare}0"`, bare, `W/"a", "b"`, "", `"*"`];
       for (const field of namingNoSuch) {
-        const answer = await service.send(path, { headers: { "if-none-match": field } });
-        assertEquals([answer.status, await answer.text()], [200, body], field);
+        const response = await service.send(path, { headers: { "if-none-match": field } });
+        assertEquals([response.status, await response.text()], [200, body], field);
       }
     }
   },
@@ -57,10 +60,10 @@ testEachWay(
     const { add, send, sendBare } = service;
     const created = await add(REX, { "if-none-match": "*" });
     assertEquals(created.status, 201, "If-None-Match has no effect on an addition");
-    for (const answer of [await send("/v1/pets"), await send("/v1/pets/1")]) {
-      assertEquals(answer.headers.get("cache-control"), "private, no-cache");
-      assertEquals(answer.headers.get("vary"), "authorization");
-      await answer.body?.cancel();
+    for (const response of [await send("/v1/pets"), await send("/v1/pets/1")]) {
+      assertEquals(response.headers.get("cache-control"), "private, no-cache");
+      assertEquals(response.headers.get("vary"), "authorization");
+      await response.body?.cancel();
     }
     const others = [
       created,
@@ -71,10 +74,10 @@ testEachWay(
       await add("{"),
     ];
     assertEquals(others.map(({ status }) => status), [201, 404, 400, 405, 401, 400]);
-    for (const answer of others) {
-      assertEquals(answer.headers.get("cache-control"), "no-store");
-      assertEquals(answer.headers.get("etag"), null);
-      await answer.body?.cancel();
+    for (const response of others) {
+      assertEquals(response.headers.get("cache-control"), "no-store");
+      assertEquals(response.headers.get("etag"), null);
+      await response.body?.cancel();
     }
   },
 );
@@ -97,17 +100,17 @@ testEachWay("If-None-Match does not let a refused request through", async (servi
 
 Deno.test("an ETag changes if and only if the list or its Link changes", async () => {
   await using service = await openTestService();
-  const seen = new Map<string, { tag: string; answer: string }>();
+  const seen = new Map<string, { tag: string; content: string }>();
   let changed = 0;
   let unchanged = 0;
   for (const status of [undefined, "sold", "available", undefined, "sold", "pending", "sold"]) {
     await service.add({ ...REX, status });
     for (const path of LISTS) {
-      const now = await answerTo(service, path);
+      const now = await readTo(service, path);
       const before = seen.get(path);
       seen.set(path, now);
       if (before === undefined) continue;
-      if (before.answer === now.answer) {
+      if (before.content === now.content) {
         unchanged++;
         assertEquals(now.tag, before.tag, path);
       } else {
@@ -129,7 +132,7 @@ Deno.test("an ETag is the same on every instance and after a restart", async () 
     (path, init) => other.handler(new Request(`http://localhost${path}`, init)),
   );
   for (const path of [...LISTS, "/v1/pets/1", "/v1/pets/5"]) {
-    const { tag } = await answerTo(service, path);
+    const { tag } = await readTo(service, path);
     const again = await client.send(path, { headers: { "if-none-match": tag } });
     assertEquals([again.status, again.headers.get("etag")], [304, tag], path);
   }
@@ -140,22 +143,22 @@ Deno.test("polling an unchanged list reads only the head from the store", async 
   await using service = await openTestService((inner) => store = faultyStore(inner));
   for (let count = 0; count < 30; count++) await service.add({ ...REX, status: "sold" });
   for (const path of ["/v1/pets?limit=100", "/v1/pets?status=sold", "/v1/pets/7"]) {
-    const { tag } = await answerTo(service, path);
+    const { tag } = await readTo(service, path);
     store.gets.length = store.lists.length = 0;
     for (let count = 0; count < 10; count++) {
-      const answer = await service.send(path, { headers: { "if-none-match": tag } });
-      assertEquals(answer.status, 304);
+      const response = await service.send(path, { headers: { "if-none-match": tag } });
+      assertEquals(response.status, 304);
     }
     assertEquals(store.gets, Array(10).fill(HEAD_KEY));
     assertEquals(store.lists, []);
   }
 });
 
-async function answerTo({ send }: TestService, path: string) {
-  const answer = await send(path);
-  assertEquals(answer.status, 200);
-  const { headers } = answer;
-  return { tag: headers.get("etag")!, answer: `${headers.get("link")} ${await answer.text()}` };
+async function readTo({ send }: TestService, path: string) {
+  const response = await send(path);
+  assertEquals(response.status, 200);
+  const { headers } = response;
+  return { tag: headers.get("etag")!, content: `${headers.get("link")} ${await response.text()}` };
 }
 
 function lastingHeaders({ headers }: Response): [string, string][] {

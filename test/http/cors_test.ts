@@ -21,8 +21,8 @@ Deno.test("without CORS_ORIGINS, responses have no CORS headers, and OPTIONS is 
     const headers = { ...PREFLIGHT, authorization };
     const refused = await ask(service, path, { method: "OPTIONS", headers });
     assertEquals(refused.status, 405);
-    const answer = await ask(service, "/v1/pets", { headers });
-    for (const { headers } of [keyless, refused, answer]) {
+    const response = await ask(service, "/v1/pets", { headers });
+    for (const { headers } of [keyless, refused, response]) {
       assertEquals([...headers.keys()].filter((name) => name.startsWith("access-control")), []);
       assertEquals(headers.get("vary")?.includes("origin") ?? false, false);
     }
@@ -39,10 +39,10 @@ Deno.test("a preflight of a configured origin gets 204 without a key, on every k
     "/openapi.json": "GET, HEAD",
   };
   for (const [path, allowed] of Object.entries(methods)) {
-    const answer = await ask(shared, path, { method: "OPTIONS", headers: PREFLIGHT });
-    assertEquals(answer.status, 204);
-    assertEquals(await answer.text(), "");
-    assertEquals(crossOriginHeaders(answer), {
+    const response = await ask(shared, path, { method: "OPTIONS", headers: PREFLIGHT });
+    assertEquals(response.status, 204);
+    assertEquals(await response.text(), "");
+    assertEquals(crossOriginHeaders(response), {
       "access-control-allow-headers": "authorization, content-type, idempotency-key, if-none-match",
       "access-control-allow-methods": allowed,
       "access-control-allow-origin": ORIGIN,
@@ -66,9 +66,9 @@ Deno.test("a preflight of another origin, on an unknown path or without its head
     ["/v1/cats", PREFLIGHT],
   ];
   for (const [path, headers] of refused) {
-    const answer = await ask(shared, path, { method: "OPTIONS", headers });
-    assertEquals(answer.status, 401, JSON.stringify(headers));
-    assertEquals(answer.headers.get("access-control-allow-methods"), null);
+    const response = await ask(shared, path, { method: "OPTIONS", headers });
+    assertEquals(response.status, 401, JSON.stringify(headers));
+    assertEquals(response.headers.get("access-control-allow-methods"), null);
   }
 });
 
@@ -96,10 +96,10 @@ Deno.test("scripts of a configured origin can read every response, errors includ
   for (const [path, init, status, vary] of requests) {
     for (const origin of [ORIGIN, STRANGER]) {
       const headers = { ...init.headers as Record<string, string>, origin };
-      const answer = await ask(shared, path, { ...init, headers });
-      assertEquals(answer.status, status);
+      const response = await ask(shared, path, { ...init, headers });
+      assertEquals(response.status, status);
       assertEquals(
-        crossOriginHeaders(answer),
+        crossOriginHeaders(response),
         origin === STRANGER ? { vary } : {
           "access-control-allow-origin": ORIGIN,
           "access-control-expose-headers": EXPOSED,

@@ -73,7 +73,7 @@ testEachWay("paths outside of the interface get 404", async (service) => {
 });
 
 testEachWay("every response has its own request id", async ({ add, send, sendBare }) => {
-  const answers = [
+  const responses = [
     await add(REX),
     await send("/v1/pets"),
     await send("/v1/pets/1"),
@@ -83,8 +83,8 @@ testEachWay("every response has its own request id", async ({ add, send, sendBar
     await send("/nothing"),
     await add("{"),
   ];
-  for (const { body } of answers) await body?.cancel();
-  const ids = answers.map(({ headers }) => headers.get("x-request-id") ?? "");
+  for (const { body } of responses) await body?.cancel();
+  const ids = responses.map(({ headers }) => headers.get("x-request-id") ?? "");
   for (const id of ids) assertMatch(id, /^[0-9A-Z]{26}$/);
   assertEquals(new Set(ids).size, ids.length);
 });
@@ -194,8 +194,8 @@ Deno.test("the body of a request with an unknown, revoked or expired key is not 
   const unknown = { token: newToken((length) => new Uint8Array(length).fill(255)) };
   // Each key is cached while it is valid.
   for (const { token } of [revoked, expired]) {
-    const answer = await service.add(REX, { authorization: `Bearer ${token}` });
-    assertEquals(answer.status, 201);
+    const response = await service.add(REX, { authorization: `Bearer ${token}` });
+    assertEquals(response.status, 201);
   }
   await revokeKey(service, revoked.id);
   await service.runtime.advance(1);

@@ -13,7 +13,7 @@ const INVALID_BODY = { status: 400, code: "invalid_body" };
 const PET_NOT_FOUND = { status: 404, code: "pet_not_found" };
 
 testEachWay("section 1: all payloads are JSON", async ({ add, send, sendBare }) => {
-  const answers = [
+  const responses = [
     await add(REX),
     await send("/v1/pets"),
     await send("/v1/pets/1"),
@@ -21,10 +21,10 @@ testEachWay("section 1: all payloads are JSON", async ({ add, send, sendBare }) 
     await sendBare("/v1/pets"),
     await add("{"),
   ];
-  assertEquals(answers.map(({ status }) => status), [201, 200, 200, 404, 401, 400]);
-  for (const answer of answers) {
-    assertEquals(answer.headers.get("content-type"), "application/json");
-    await answer.json();
+  assertEquals(responses.map(({ status }) => status), [201, 200, 200, 404, 401, 400]);
+  for (const response of responses) {
+    assertEquals(response.headers.get("content-type"), "application/json");
+    await response.json();
   }
 });
 

@@ -122,8 +122,8 @@ Deno.test("RateLimiter delays up to 2,000 responses at a time, and sends further
   const runtime = new FakeRuntime();
   const limiter = new RateLimiter(1, runtime);
   let sent = 0;
-  const holdBack = async (answers: number) => {
-    for (let answer = 0; answer < answers; answer++) limiter.holdBack().then(() => sent++);
+  const holdBack = async (responses: number) => {
+    for (let response = 0; response < responses; response++) limiter.holdBack().then(() => sent++);
     await runtime.advance(0);
   };
   await holdBack(1);
@@ -152,9 +152,9 @@ Deno.test("every response to a counted request has the remaining quota, also a 3
   ];
   const statuses: number[] = [];
   for (const [path, init] of requests) {
-    const answer = await service.send(path, init);
-    statuses.push(answer.status);
-    const [policy, limit] = limitOf(answer);
+    const response = await service.send(path, init);
+    statuses.push(response.status);
+    const [policy, limit] = limitOf(response);
     assertEquals(policy, '"default";q=20;w=2');
     remaining.push(limit!);
   }
@@ -187,9 +187,9 @@ Deno.test("a request without a valid key or without the need of one is not count
   for (const [status, request] of requests) {
     for (let times = 0; times < 4; times++) {
       // Time does not advance, so that a delayed response would never come.
-      const answer = await request();
-      assertEquals(answer.status, status);
-      if (status === 200) assertEquals(limitOf(answer), [null, null]);
+      const response = await request();
+      assertEquals(response.status, status);
+      if (status === 200) assertEquals(limitOf(response), [null, null]);
     }
   }
   assertEquals((await service.send("/v1/pets")).status, 200, "another key has its whole quota");
@@ -219,9 +219,9 @@ Deno.test("without RATE_LIMIT, requests are not limited and responses have no Ra
   await using service = await openTestService();
   await service.add(REX);
   for (let times = 0; times < 100; times++) {
-    const answer = await service.send("/v1/pets/1");
-    assertEquals(answer.status, 200);
-    assertEquals(limitOf(answer), [null, null]);
+    const response = await service.send("/v1/pets/1");
+    assertEquals(response.status, 200);
+    assertEquals(limitOf(response), [null, null]);
   }
 });
 
@@ -230,9 +230,9 @@ async function refuseAll(
   service: TestService,
   requests: (() => Promise<Response>)[],
 ): Promise<Response[]> {
-  const answering = requests.map((request) => assertRefused(service, request, LIMITED));
+  const pending = requests.map((request) => assertRefused(service, request, LIMITED));
   await service.runtime.advance(HOLD_BACK_MS);
-  return await Promise.all(answering);
+  return await Promise.all(pending);
 }
 
 function limitOf({ headers }: Response): (string | null)[] {

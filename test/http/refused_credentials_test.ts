@@ -141,11 +141,11 @@ Deno.test({
     const token = await store.issueKey();
     await using service = await ServiceProcess.start(store.kvPath);
     const unknown = token.replace(/.$/, (last) => last === "0" ? "1" : "0");
-    const answer = await service.send(`/v1/pets/${token}`, unknown, {
+    const response = await service.send(`/v1/pets/${token}`, unknown, {
       headers: { "x-forwarded-for": `for ${token}` },
     });
-    assertEquals(answer.status, 401);
-    await answer.body?.cancel();
+    assertEquals(response.status, 401);
+    await response.body?.cancel();
     assertEquals(await service.stop(), 0);
     const lines = service.lines.filter((line) => line.includes("credentials_refused"));
     const [{ time: _, ...line }] = lines.map((line) => JSON.parse(line));

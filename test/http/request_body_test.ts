@@ -116,10 +116,10 @@ testOnTcp(
       using connection = await open(`${post(service)}${framing}`);
       await until(() => service.runtime.waits().includes(BODY_LIMIT_MS));
       await service.runtime.advance(BODY_LIMIT_MS);
-      const answer = await connection.answer();
-      assertStringIncludes(answer, "HTTP/1.1 408 ");
-      assertStringIncludes(answer, "connection: close");
-      assertStringIncludes(answer, '"code":"request_timeout"');
+      const response = await connection.answer();
+      assertStringIncludes(response, "HTTP/1.1 408 ");
+      assertStringIncludes(response, "connection: close");
+      assertStringIncludes(response, '"code":"request_timeout"');
       // Later bytes are neither the rest of the body nor another request.
       await connection.write(`${REX.slice(9)}\r\n${post(service)}Content-Length: 29\r\n\r\n${REX}`);
       assertEquals(await connection.rest(), "");
@@ -130,9 +130,9 @@ testOnTcp(
 testOnTcp("an incomplete body is not logged as a failure", async (service, open) => {
   using connection = await open(`${post(service)}Content-Length: 29\r\n\r\n${REX.slice(0, 9)}`);
   await connection.closeWrite();
-  const answer = await connection.answer();
-  assertStringIncludes(answer, "HTTP/1.1 400 ");
-  assertStringIncludes(answer, '"code":"malformed_body"');
+  const response = await connection.answer();
+  assertStringIncludes(response, "HTTP/1.1 400 ");
+  assertStringIncludes(response, '"code":"malformed_body"');
   assertEquals(service.reports, []);
 });
 
@@ -161,8 +161,8 @@ testOnTcp("contradictory or malformed headers add no pet", async (service, open)
   for (const framing of framings) {
     using connection = await open(`${post(service)}${framing}`);
     await connection.closeWrite();
-    const answer = await connection.answer();
-    assert(answer === "" || /^HTTP\/1\.1 4\d\d /.test(answer), `${framing}: ${answer}`);
+    const response = await connection.answer();
+    assert(response === "" || /^HTTP\/1\.1 4\d\d /.test(response), `${framing}: ${response}`);
   }
 });
 

@@ -83,9 +83,9 @@ Deno.test("StaticAsset does not compress content that would not shrink", async (
   const asset = assetOf(() => Promise.resolve(new TextEncoder().encode("{}")));
   const plain = await asset.respond(new Headers());
   for (const encoding of ["br", "gzip"]) {
-    const answer = await asset.respond(new Headers({ "accept-encoding": encoding }));
-    assertEquals(answer, plain);
-    assertEquals(answer.contentHeaders, { "content-type": "text/plain", "content-length": "2" });
+    const response = await asset.respond(new Headers({ "accept-encoding": encoding }));
+    assertEquals(response, plain);
+    assertEquals(response.contentHeaders, { "content-type": "text/plain", "content-length": "2" });
   }
 });
 

@@ -17,7 +17,7 @@ import { haproxyPath, ProxyProcess } from "./proxy_process.ts";
 const CLIENT_CONNECTION_LIMIT = 100;
 const HEADER_LIMIT_MS = 10_000;
 const IDLE_LIMIT_MS = 15_000;
-const ANSWER_LIMIT_MS = 10_000;
+const RESPONSE_LIMIT_MS = 10_000;
 /** Tolerance for a machine that is busy with 3,000 connections. */
 const LATE_MS = 5_000;
 
@@ -42,11 +42,11 @@ Deno.test({
       replaces: true,
     });
     await hostile.until(({ open }) => sum(open) > 0.98 * HOSTILE_TOTAL, 20_000);
-    const answers = await useAsHealthyClient(proxy, live.token, 15_000);
+    const responses = await useAsHealthyClient(proxy, live.token, 15_000);
     const { open } = hostile.counts;
     const memoryMiB = Math.round(await proxy.residentBytes() / 2 ** 20);
-    console.log(`${summaryOf(answers)}; ${sum(open)} hostile connections open, ${memoryMiB} MiB`);
-    assertHealthy(answers);
+    console.log(`${summaryOf(responses)}; ${sum(open)} hostile connections open, ${memoryMiB} MiB`);
+    assertHealthy(responses);
     // Dropped connections are replaced, so that the load lasts to the end.
     assert(sum(open) > 0.9 * HOSTILE_TOTAL, JSON.stringify(open));
 
@@ -78,9 +78,9 @@ Deno.test({
       HEADER_LIMIT_MS - 2_000,
     );
     assertEquals(sum(open), CLIENT_CONNECTION_LIMIT);
-    const answers = await useAsHealthyClient(proxy, live.token, 3_000);
-    console.log(`${summaryOf(answers)}; ${sum(open)} of ${HOSTILE_TOTAL} connections accepted`);
-    assertHealthy(answers);
+    const responses = await useAsHealthyClient(proxy, live.token, 3_000);
+    console.log(`${summaryOf(responses)}; ${sum(open)} of ${HOSTILE_TOTAL} connections accepted`);
+    assertHealthy(responses);
   },
 });
 
@@ -193,7 +193,7 @@ Deno.test({
       });
       assertEquals(response.headers.get("retry-after"), "1");
       await assertError(response, 503, code);
-      assert(performance.now() - startedMs < ANSWER_LIMIT_MS + LATE_MS);
+      assert(performance.now() - startedMs < RESPONSE_LIMIT_MS + LATE_MS);
       // No request is sent to the service a second time.
       assertEquals(upstream.connections, isAway ? 0 : 1);
     }));
@@ -218,13 +218,13 @@ Deno.test({
       await connection.write(new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"));
       const buffer = new Uint8Array(1_024);
       const length = await connection.read(buffer);
-      const answer = new TextDecoder().decode(buffer.subarray(0, length ?? 0));
-      assert(answer.startsWith("HTTP/1.1 400 "), answer);
+      const response = new TextDecoder().decode(buffer.subarray(0, length ?? 0));
+      assert(response.startsWith("HTTP/1.1 400 "), response);
     }
   },
 });
 
-interface HealthyAnswer {
+interface HealthyResponse {
   status: number;
   tookMs: number;
 }
@@ -234,11 +234,11 @@ async function useAsHealthyClient(
   proxy: ProxyProcess,
   token: string,
   durationMs: number,
-): Promise<HealthyAnswer[]> {
+): Promise<HealthyResponse[]> {
   using kept = makeClient(proxy);
   const headers = headersOf(token);
   const body = '{"name":"Rex","categoryId":7}';
-  const send = async (i: number): Promise<HealthyAnswer> => {
+  const send = async (i: number): Promise<HealthyResponse> => {
     using own = i % 4 < 2 ? makeClient(proxy) : undefined;
     const startedMs = performance.now();
     const response = await fetch(`${proxy.address}/v1/pets`, {
@@ -249,27 +249,27 @@ async function useAsHealthyClient(
     await response.text();
     return { status: response.status, tookMs: performance.now() - startedMs };
   };
-  const answers: Promise<HealthyAnswer>[] = [];
+  const responses: Promise<HealthyResponse>[] = [];
   for (let i = 0; i < durationMs / 50; i++) {
-    answers.push(send(i));
+    responses.push(send(i));
     await sleep(50);
   }
-  return await Promise.all(answers);
+  return await Promise.all(responses);
 }
 
-function assertHealthy(answers: HealthyAnswer[]): void {
-  for (const { status } of answers) assert(status === 200 || status === 201, `${status}`);
-  const medianMs = percentileMs(answers, 0.5);
+function assertHealthy(responses: HealthyResponse[]): void {
+  for (const { status } of responses) assert(status === 200 || status === 201, `${status}`);
+  const medianMs = percentileMs(responses, 0.5);
   assert(medianMs < MEDIAN_LIMIT_MS, `median ${medianMs} ms`);
 }
 
-function summaryOf(answers: HealthyAnswer[]): string {
-  const [median, p99] = [0.5, 0.99].map((share) => percentileMs(answers, share).toFixed(1));
-  return `${answers.length} answers, median ${median} ms, p99 ${p99} ms`;
+function summaryOf(responses: HealthyResponse[]): string {
+  const [median, p99] = [0.5, 0.99].map((share) => percentileMs(responses, share).toFixed(1));
+  return `${responses.length} answers, median ${median} ms, p99 ${p99} ms`;
 }
 
-function percentileMs(answers: HealthyAnswer[], share: number): number {
-  const sorted = answers.map(({ tookMs }) => tookMs).sort((a, b) => a - b);
+function percentileMs(responses: HealthyResponse[], share: number): number {
+  const sorted = responses.map(({ tookMs }) => tookMs).sort((a, b) => a - b);
   return sorted[Math.floor(share * (sorted.length - 1))];
 }
 
@@ -357,22 +357,22 @@ async function sendRaw(proxy: ProxyProcess, text: string, repeated?: string) {
   const encoder = new TextEncoder();
   await connection.write(encoder.encode(text));
   let sentBytes = 0;
-  const answering = readAnswer(connection);
+  const pending = readResponse(connection);
   if (repeated !== undefined) {
     const chunk = encoder.encode(repeated);
-    let isAnswered = false;
-    answering.finally(() => isAnswered = true);
+    let hasResponse = false;
+    pending.finally(() => hasResponse = true);
     try {
-      while (!isAnswered) sentBytes += await connection.write(chunk);
+      while (!hasResponse) sentBytes += await connection.write(chunk);
     } catch {
       // The proxy closes the connection after its response.
     }
   }
-  return { response: await answering, sentBytes, tookMs: performance.now() - startedMs };
+  return { response: await pending, sentBytes, tookMs: performance.now() - startedMs };
 }
 
 /** Reads a response whose body is one JSON object. */
-async function readAnswer(connection: Deno.Conn): Promise<Response> {
+async function readResponse(connection: Deno.Conn): Promise<Response> {
   const decoder = new TextDecoder();
   const buffer = new Uint8Array(4_096);
   let text = "";

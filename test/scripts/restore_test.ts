@@ -23,18 +23,18 @@ async function done(args: string[], kvPath: string, stdin?: Uint8Array): Promise
 }
 
 /** The exact responses to clients with these keys. */
-async function answersOf(kvPath: string, tokens: string[]): Promise<unknown[][]> {
+async function responsesOf(kvPath: string, tokens: string[]): Promise<unknown[][]> {
   await using service = await ServiceProcess.start(kvPath);
-  const answers: unknown[][] = [];
+  const responses: unknown[][] = [];
   for (const token of tokens) {
     for (
       const path of ["", "?limit=7", "?status=sold&limit=3", "?cursor=9&limit=5", "/1", "/999"]
     ) {
       const response = await service.send(`/v1/pets${path}`, token);
-      answers.push([path, response.status, response.headers.get("link"), await response.text()]);
+      responses.push([path, response.status, response.headers.get("link"), await response.text()]);
     }
   }
-  return answers;
+  return responses;
 }
 
 Deno.test({
@@ -64,13 +64,13 @@ Deno.test({
       await done(["keys", "rotate", id], origin);
       await done(["keys", "revoke", id], origin);
       const log = await done(["log"], origin);
-      const answers = await answersOf(origin, tokens);
+      const responses = await responsesOf(origin, tokens);
 
       await Deno.writeTextFile(`${folder}/export.jsonl`, log);
       await done(["restore", `${folder}/export.jsonl`], copy);
       assertEquals(await done(["log"], copy), log);
-      assertEquals(await answersOf(copy, tokens), answers);
-      assertEquals(answers.slice(0, 7).map(([, status]) => status), [...Array(6).fill(401), 200]);
+      assertEquals(await responsesOf(copy, tokens), responses);
+      assertEquals(responses.slice(0, 7).map(([, status]) => status), [...Array(6).fill(401), 200]);
       const keys = await done(["keys", "list"], origin);
       assertEquals(await done(["keys", "list"], copy), keys);
       assertEquals(await done(["audit"], copy), await done(["audit"], origin));

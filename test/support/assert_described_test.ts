@@ -20,12 +20,12 @@ function hold({ method = "GET", path = "/v1/pets", status = 200, headers, body }
     vary: "authorization",
     etag: `"${"0".repeat(32)}"`,
   };
-  const answer = {
+  const response = {
     status,
     headers: new Headers({ ...sound, ...headers }),
     body: body ?? `[${PET}]`,
   };
-  assertDescribed(method, path, answer);
+  assertDescribed(method, path, response);
 }
 
 Deno.test("assertDescribed() accepts described responses, and responses outside of the interface", () => {
@@ -76,6 +76,10 @@ Deno.test("assertDescribed() finds a code that the operation does not have for t
 
 Deno.test("assertDescribed() finds that a header is missing", () => {
   const headers = new Headers({ "content-type": "application/json" });
-  const answer = { status: 200, headers, body: "[]" };
-  assertThrows(() => assertDescribed("GET", "/v1/pets", answer), Error, "x-request-id is missing");
+  const response = { status: 200, headers, body: "[]" };
+  assertThrows(
+    () => assertDescribed("GET", "/v1/pets", response),
+    Error,
+    "x-request-id is missing",
+  );
 });

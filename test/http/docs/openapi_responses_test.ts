@@ -50,9 +50,9 @@ const SCENARIOS: Record<"200" | "201" | "304", Scenario> & Partial<Record<ErrorC
   invalid_credentials: ({ call }) => call({ headers: { authorization: "Bearer pets_none" } }),
   pet_not_found: ({ call }) => call({ path: "9" }),
   request_timeout: async ({ service, call }) => {
-    const answer = call({ body: new ReadableStream() });
+    const pending = call({ body: new ReadableStream() });
     await service.runtime.advance(BODY_LIMIT_MS);
-    return await answer;
+    return await pending;
   },
   body_too_large: ({ call }) => call({ body: " ".repeat(BODY_LIMIT_BYTES + 1) }),
   unsupported_media_type: ({ call }) => call({ headers: { "content-type": "text/plain" } }),
@@ -64,9 +64,9 @@ const SCENARIOS: Record<"200" | "201" | "304", Scenario> & Partial<Record<ErrorC
   malformed_request: ({ call }) => call({ headers: { host: "localhost/healthz?" } }),
   rate_limited: async ({ service, call }) => {
     await call();
-    const answer = call();
+    const pending = call();
     await service.runtime.advance(HOLD_BACK_MS);
-    return await answer;
+    return await pending;
   },
   internal_error: ({ store, call }) => {
     store.onList = () => Promise.resolve([{ key: [], value: "{", versionstamp: "1" }]);
@@ -84,9 +84,9 @@ const SCENARIOS: Record<"200" | "201" | "304", Scenario> & Partial<Record<ErrorC
   },
   outcome_unknown: async ({ service, store, call }) => {
     store.onCommit = COMMIT_FAULTS.hangs;
-    const answer = call();
+    const pending = call();
     await service.runtime.advance(APPEND_LIMIT_MS);
-    return await answer;
+    return await pending;
   },
   overloaded: ({ store, call }) => {
     store.onCommit = COMMIT_FAULTS.hangs;
@@ -113,9 +113,9 @@ for (const operation of Object.values(DESCRIPTION.paths).flatMap((path) => Objec
           operationId,
           code === "rate_limited" ? 1 : undefined,
         );
-        const answer = await scenario(fixture);
-        const text = await answer.text();
-        assertEquals(answer.status, Number(status), text);
+        const response = await scenario(fixture);
+        const text = await response.text();
+        assertEquals(response.status, Number(status), text);
         if (code !== status) assertEquals(JSON.parse(text).code, code);
       });
     }
