@@ -146,7 +146,8 @@ async function appendAll(store: Store, waiting: number, ms: number) {
   let events = 0;
   await Promise.all(Array.from({ length: waiting }, async () => {
     while (performance.now() - started < ms) {
-      events += (await appender.append(addPetCommand(runtime, OPERATOR, examplePet(0)))).length;
+      const appended = await appender.append(addPetCommand(runtime, OPERATOR, examplePet(0)));
+      events += appended.length;
     }
   }));
   const seconds = (performance.now() - started) / 1_000;
