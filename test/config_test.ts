@@ -3,7 +3,7 @@ import { ConfigError, readServiceConfig, type ServiceConfig } from "../src/confi
 import { permitted } from "./support/permitted.ts";
 
 Deno.test({
-  name: "readServiceConfig() reads the origins of CORS_ORIGINS, by default none",
+  name: "readServiceConfig() reads the origins of CORS_ORIGINS, and none where it is not set",
   ignore: !permitted("env"),
   fn() {
     assertEquals(originsOf(undefined), []);
@@ -17,7 +17,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "readServiceConfig() refuses an origin that no browser sends, and names CORS_ORIGINS",
+  name: "readServiceConfig() refuses what no browser sends as an origin, and names CORS_ORIGINS",
   ignore: !permitted("env"),
   fn() {
     const invalid = [
@@ -43,7 +43,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "readServiceConfig() reads the addresses for clients from PUBLIC_URL and STAGING_URL",
+  name: "readServiceConfig() takes PUBLIC_URL and STAGING_URL for the addresses that clients use",
   ignore: !permitted("env"),
   fn() {
     const production = "https://animals.example/store/v1";
@@ -97,7 +97,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "readServiceConfig() reads RATE_LIMIT, by default none",
+  name: "readServiceConfig() reads RATE_LIMIT, and none if it is not set",
   ignore: !permitted("env"),
   fn() {
     const limits: [string | undefined, number | undefined][] = [

@@ -17,7 +17,7 @@ import { TempStore } from "./support/temp_store.ts";
 const ignore = !permitted("env", "net", "read", "run", "write");
 
 Deno.test({
-  name: "start: serves with the permissions of its task, and exits with 0 on SIGTERM",
+  name: "start: serves with the permissions that its task gives it, and ends with 0 when told to",
   ignore,
   async fn() {
     await using temp = await TempStore.make();
@@ -111,7 +111,7 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
 }
 
 Deno.test({
-  name: "start: an invalid setting exits with 1 and one line that names it",
+  name: "start: a setting that cannot be used is one line that names it, and a non-zero exit",
   ignore,
   async fn() {
     const cases: [env: Record<string, string>, line: RegExp][] = [
@@ -134,7 +134,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "start: a port in use exits with 1 and one line",
+  name: "start: a port in use is one line that says so, and a non-zero exit",
   ignore,
   async fn() {
     using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
@@ -148,7 +148,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "start: a path that cannot be a store exits with 1 and one line with the reason",
+  name: "start: a path that can be no store is one line that says why, and a non-zero exit",
   ignore,
   async fn() {
     await using folder = await tempFolder();
@@ -168,7 +168,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "start: the database of another program is refused and unchanged",
+  name: "start: the database of another program is refused, and left as it was to the byte",
   ignore,
   async fn() {
     await using folder = await tempFolder();
@@ -182,7 +182,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "start: a truncated store is refused and unchanged",
+  name: "start: a store that was cut off is refused, and left as it was to the byte",
   ignore,
   async fn() {
     await using folder = await tempFolder();

@@ -304,7 +304,7 @@ Deno.test("append() rejects with store_unavailable at its limit if another insta
   assert(!text.includes("Max"));
 });
 
-Deno.test("append() writes only the unchanged head after six conflicts in a row", async () => {
+Deno.test("append() touches the head after six conflicts in a row, and writes nothing else then", async () => {
   await using opened = await open();
   const { service, store, openOther } = opened;
   const other = openOther();

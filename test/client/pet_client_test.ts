@@ -70,7 +70,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "the TypeScript client throws an Error with the code and message of the response",
+  name: "the TypeScript client meets an Error as its code and message",
   ignore: !permitted("net"),
   fn: () =>
     withClient(async (client) => {

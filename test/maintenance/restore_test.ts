@@ -268,15 +268,15 @@ Deno.test("restore() rejects if the export is not the verified one", async () =>
 
 Deno.test("restore() does not continue the restore of another export", async () => {
   using store = await openStore();
-  const deps = { store, runtime: new FakeRuntime() };
+  const parts = { store, runtime: new FakeRuntime() };
   const lines = sampleLog(5_000);
   const head = await verifyExport(exportOf(lines));
   // It replaces the first export after the verification.
   const other = exportOf(sampleLog(5_000, { since: 1 }));
-  await assertRejects(() => restoreVerified(deps, other, head), ExportRefusedError, "changed");
+  await assertRejects(() => restoreVerified(parts, other, head), ExportRefusedError, "changed");
   assert(decodeRestoreMark((await store.get(HEAD_KEY))!.value as string)!.restored > 0);
   await assertRejects(
-    () => restore(deps, exportOf(lines)),
+    () => restore(parts, exportOf(lines)),
     StoreNotFreeError,
     "An earlier run restored another export",
   );

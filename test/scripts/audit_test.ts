@@ -9,7 +9,7 @@ import { TempStore } from "../support/temp_store.ts";
 const ignore = !permitted("run", "read", "write", "env", "net");
 
 Deno.test({
-  name: "audit: a sound store exits 0, and its JSON report holds a checkpoint",
+  name: "audit: a sound store exits 0, and its report in JSON has what a checkpoint is made of",
   ignore,
   fn: () =>
     withSampleFile(async ({ kvPath }) => {
@@ -35,7 +35,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "audit: an unsound store exits 1 with a report in text and in JSON",
+  name: "audit: a store that is not sound exits 1 and is told in words and in JSON",
   ignore,
   fn: () =>
     withSampleFile(async ({ kvPath }) => {
@@ -56,7 +56,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "audit: an expiring record is a fault, and a store without that information gets a note",
+  name: "audit: a record that is set to expire is a fault; a store that does not tell is noted",
   ignore,
   fn: () =>
     withSampleFile(async ({ kvPath, store }) => {
@@ -76,7 +76,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "audit: a store that cannot be audited exits 2 with one line",
+  name: "audit: what cannot be audited exits 2 with one line of reason",
   ignore,
   fn: () =>
     withSampleFile(async ({ folder, kvPath }) => {
@@ -99,7 +99,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "audit: a checkpoint is created, proved and replaced, and kept if the log was cut",
+  name: "audit: a checkpoint is made, proved and replaced, and kept where the log was cut",
   ignore,
   fn: () =>
     withSampleFile(async ({ folder, kvPath, lines }) => {
@@ -156,7 +156,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "audit: an invalid setting of the service is ignored",
+  name: "audit works although a setting of the service cannot be used",
   ignore: !permitted("run", "read", "write", "env"),
   async fn() {
     await using temp = await TempStore.make();

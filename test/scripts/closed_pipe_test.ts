@@ -14,7 +14,7 @@ async function makeUnsound(kvPath: string): Promise<void> {
 }
 
 Deno.test({
-  name: "closed standard output: every tool exits with the same code as with a reader",
+  name: "closed standard output: every tool ends with the code that it has with a reader",
   ignore,
   fn: () =>
     withSampleFile(async ({ folder, kvPath }) => {
@@ -35,7 +35,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "closed standard error: every tool exits with the same code and output as with a reader",
+  name:
+    "closed standard error: every tool ends with the code and the data that it has with a reader",
   ignore,
   fn: () =>
     withSampleFile(async ({ folder, kvPath }) => {
@@ -83,7 +84,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "keys issue: a full disk behind standard output is reported, and no key is issued",
+  name: "keys issue: a full disk behind standard output is told, and no key is issued",
   ignore: ignore || Deno.build.os !== "linux",
   fn: () =>
     withSampleFile(async ({ kvPath }) => {

@@ -18,7 +18,7 @@ async function withKeys(
 }
 
 Deno.test({
-  name: "keys: issue, rotate, list and revoke print only the key and exit with the right code",
+  name: "keys: issue, rotate, list and revoke print the key alone and end with the code that fits",
   ignore,
   fn: () =>
     withKeys(async (keys) => {
@@ -52,7 +52,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "keys: an impossible command exits with 1 or 2 and one line, and prints no key",
+  name: "keys: what cannot be done ends with 1 or 2 and one line that says why, and prints no key",
   ignore,
   fn: () =>
     withKeys(async (keys) => {

@@ -64,7 +64,7 @@ Deno.test({
 
 Deno.test({
   name:
-    "log --follow exits with 0 at SIGINT, at its last position, and at an event after its pipe closed",
+    "log --follow ends with 0 at SIGINT, at its last position, and at an event after its pipe was closed",
   ignore,
   fn: () =>
     withStore(async (kvPath, token) => {
@@ -107,7 +107,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "log prints the requested part, and refuses invalid arguments",
+  name: "log shows the part that is asked for, and refuses what it does not understand",
   ignore,
   fn: () =>
     withStore(async (kvPath) => {
@@ -141,7 +141,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "log exits with an error if a position is missing",
+  name: "log says that a position is missing, and does not end as if it were done",
   ignore,
   fn: () =>
     withStore(async (kvPath) => {

@@ -36,7 +36,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "replay: an unsound log exits 1, and the old projections are still served",
+  name: "replay: a log that is not sound exits 1, and the old projections are served on",
   ignore,
   fn: () =>
     withSampleFile(async ({ kvPath }) => {
@@ -50,7 +50,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "replay: the second of two at once exits 1 with the reason",
+  name: "replay: two at once on one store, and the second says so and stops",
   ignore,
   fn: () =>
     withSampleFile(async ({ kvPath }) => {
@@ -66,7 +66,7 @@ Deno.test({
 
 Deno.test({
   name:
-    "replay: clients of two services see no failure, no short list and no stale response, also if it is killed",
+    "replay: clients of two processes see no failure, no short list and nothing stale, also when one is killed",
   ignore,
   fn: () =>
     withSampleFile(async ({ folder }) => {

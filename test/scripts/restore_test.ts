@@ -39,7 +39,7 @@ async function responsesOf(kvPath: string, tokens: string[]): Promise<unknown[][
 
 Deno.test({
   name:
-    "restore: an export gives the same log, the same responses to the same keys, and a sound store",
+    "restore: an export gives the same log, the same answers to the same keys, and a sound store",
   ignore,
   fn: () =>
     withFolder(async (folder) => {
@@ -87,7 +87,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "restore: - reads standard input, and a refused export creates no store",
+  name: "restore: - reads standard input, and what is refused leaves no store behind",
   ignore,
   fn: () =>
     withFolder(async (folder) => {
@@ -113,7 +113,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "restore: invalid arguments exit with 2 and the reason",
+  name: "restore: what it cannot use ends with 2 and says why",
   ignore,
   fn: () =>
     withFolder(async (folder) => {
@@ -133,7 +133,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "restore: a store with half a log is refused until a restore completes it",
+  name:
+    "restore: a store with half a log is refused by everything but the restore that completes it",
   ignore,
   fn: () =>
     withFolder(async (folder) => {

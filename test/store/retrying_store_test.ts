@@ -11,7 +11,7 @@ function failing(failures: number) {
   return faultyStore(new ModelStore(), { onGet: fault, onList: fault, onCommit: fault });
 }
 
-Deno.test("RetryingStore repeats failed reads", async () => {
+Deno.test("RetryingStore retries failed reads", async () => {
   const runtime = new FakeRuntime();
   const store = failing(5);
   const reading = new RetryingStore(store, runtime).list({ prefix: [] }, { limit: 10 });
@@ -20,7 +20,7 @@ Deno.test("RetryingStore repeats failed reads", async () => {
   assertEquals(store.lists.length, 6);
 });
 
-Deno.test("RetryingStore rejects a read at RETRY_LIMIT_MS with the last error", async () => {
+Deno.test("RetryingStore rejects with the last error after RETRY_LIMIT_MS", async () => {
   const runtime = new FakeRuntime();
   const store = failing(Infinity);
   const reading = new RetryingStore(store, runtime).get(["head"]);
@@ -29,7 +29,7 @@ Deno.test("RetryingStore rejects a read at RETRY_LIMIT_MS with the last error", 
   await refused;
 });
 
-Deno.test("RetryingStore does not repeat a commit, because it may have landed", async () => {
+Deno.test("RetryingStore does not retry a commit, because only its caller can find out whether it landed", async () => {
   const store = failing(1);
   const commit = { checks: [], mutations: [] };
   await assertRejects(() => new RetryingStore(store, new FakeRuntime()).commit(commit), Error);

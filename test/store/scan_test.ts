@@ -4,7 +4,7 @@ import type { StoreEntry } from "../../src/store/store.ts";
 import { ModelStore } from "../sim/model_store.ts";
 import { faultyStore } from "../support/faulty_store.ts";
 
-/** More entries than fit into four batches. */
+/** More entries than fit into four batches, with a neighbour on either side. */
 const LAST = 4 * SCAN_BATCH + 17;
 
 async function openStore(): Promise<ModelStore> {
@@ -43,7 +43,7 @@ Deno.test("scan() yields every entry of a range once and in order, over any numb
   assertEquals(await keysOf(scan(store, { prefix: ["d"] })), []);
 });
 
-Deno.test("scan() yields the batches before a failed read, and then rejects", async () => {
+Deno.test("scan() rejects at the batch that cannot be read", async () => {
   const store = faultyStore(await openStore(), {
     onList: (apply) =>
       store.lists.length === 2 ? Promise.reject(new Error("connection lost")) : apply(),
@@ -59,7 +59,7 @@ Deno.test("scan() yields the batches before a failed read, and then rejects", as
   assertEquals(seen.length, SCAN_BATCH);
 });
 
-Deno.test("scanOutside() yields every entry outside of the ranges", async () => {
+Deno.test("scanOutside() yields every entry outside the ranges, and no other", async () => {
   const store = await openStore();
   const ranges = [
     { start: ["b", 2], end: ["b", 2_000] },

@@ -26,7 +26,7 @@ async function withKvPath(path: string, use: () => Promise<void>): Promise<void>
 }
 
 Deno.test({
-  name: "ComparingThread compares with the current content of the configured store",
+  name: "ComparingThread tells what the configured store holds now",
   ignore,
   fn: () =>
     withSampleFile(({ kvPath }) =>
@@ -44,7 +44,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "ComparingThread rejects with the reason if it cannot compare",
+  name: "ComparingThread says why it cannot tell",
   ignore,
   fn: () =>
     withKvPath("no/such/pets.sqlite3", async () => {

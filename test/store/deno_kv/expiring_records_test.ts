@@ -9,14 +9,14 @@ import { changeFile, withSampleFile } from "../../support/sample_file.ts";
 
 const ignore = !permitted("read", "write", "net", "run");
 
-/** More records than one read returns. */
+/** More than are read at once. */
 const MANY = 1_200;
 
 function expiring(key: Deno.KvKey): Mutation {
   return { type: "set", key, value: "", expireIn: 3_600_000 };
 }
 
-Deno.test("expiringRecordsOf() returns undefined for a store in memory or over KV Connect", () => {
+Deno.test("expiringRecordsOf() knows that memory and KV Connect do not tell", () => {
   for (const path of [":memory:", "http://localhost:4512", "https://kv.example", undefined]) {
     assertEquals(expiringRecordsOf(path), undefined);
   }
@@ -47,7 +47,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "expiringRecordsOf() does not block writers",
+  name: "expiringRecordsOf() keeps nobody from writing while it is read",
   ignore,
   fn: () =>
     withSampleFile(async ({ kvPath, store }) => {
@@ -65,7 +65,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "expiringRecordsOf() reads every expiry time that the file can hold",
+  name: "expiringRecordsOf() reads any time that the file can hold",
   ignore,
   fn: () =>
     withSampleFile(async ({ kvPath }) => {

@@ -22,7 +22,7 @@ function storedKeys(path: string): Uint8Array[] {
 }
 
 Deno.test({
-  name: "decodeKey() decodes the keys of Deno KV with parts of all types",
+  name: "decodeKey() decodes what Deno KV encodes: parts of all types, alone and beside others",
   ignore: !permitted("read", "write", "net", "run"),
   fn: () =>
     withSampleFile(async ({ kvPath }) => {
@@ -40,11 +40,11 @@ Deno.test({
     }),
 });
 
-Deno.test("decodeKey() decodes a part of encodeTextPart() to its text", () => {
+Deno.test("encodeTextPart() is decoded to the text", () => {
   assertEquals(decodeKey(encodeTextPart("projection")), ["projection"]);
 });
 
-Deno.test("decodeKey() refuses bytes that are not a key", () => {
+Deno.test("decodeKey() refuses bytes that are no key", () => {
   const wrong = [[0x02, 0x61], [0x01, 0x00, 0xff], [0x21, 0x80], [0x03], [0x16, 0x01], [0x1d], [
     0xff,
   ]];
