@@ -313,15 +313,15 @@ Deno.test("append() touches the head after six conflicts in a row, and writes no
     return await apply();
   };
   store.nextCommits.push(...Array(6).fill(isBeaten));
-  let claimed: Head | undefined;
+  let touched: Head | undefined;
   store.nextCommits.push(async (apply) => {
-    claimed = (await readHead(service.store)).head;
+    touched = (await readHead(service.store)).head;
     return await apply();
   });
   const response = await service.runtime.settle(service.add({ name: "Max", categoryId: 2 }));
   assertEquals((await response.json()).id, 7);
   assertEquals(store.commits.length, 8);
-  const value = encodeHead(claimed!);
+  const value = encodeHead(touched!);
   assertEquals(store.commits[6].mutations, [{ type: "set", key: HEAD_KEY, value }]);
   await assertSound(service, 7);
 });
