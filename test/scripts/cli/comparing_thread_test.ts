@@ -7,13 +7,13 @@ import { changeFile, withSampleFile } from "../../support/sample_file.ts";
 
 const ignore = !permitted("read", "write", "env");
 
-/** That there is a first pet, with that value. */
+/** Expects that the store holds pet 1 with that value. */
 function firstPet(value: Uint8Array) {
   const [start, end] = [1, 2].map((id) => projectionKey(1, petKey(id)));
   return [packRecords({ start, end }, [{ key: petKey(1), value }])];
 }
 
-/** Names the store of a thread that begins meanwhile. */
+/** Sets KV_PATH while a thread starts. */
 async function withKvPath(path: string, use: () => Promise<void>): Promise<void> {
   const before = Deno.env.get("KV_PATH");
   Deno.env.set("KV_PATH", path);
