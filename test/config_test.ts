@@ -79,7 +79,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "readServiceConfig() refuses a KV_PATH with credentials in it, and does not repeat them",
+  name: "readServiceConfig() refuses a KV_PATH with credentials, and does not print them",
   ignore: !permitted("env"),
   fn() {
     const faulty: [string, string][] = [
@@ -132,7 +132,7 @@ function originsOf(text: string | undefined): string[] {
   return readWith({ CORS_ORIGINS: text }).corsOrigins;
 }
 
-/** Reads the settings with those variables, and leaves the environment as it was. */
+/** Reads the settings with those variables, and restores the environment. */
 function readWith(variables: Record<string, string | undefined>): ServiceConfig {
   const before = Object.keys(variables).map((name) => [name, Deno.env.get(name)]);
   setEnv(variables);

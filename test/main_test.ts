@@ -1,9 +1,17 @@
 import { DatabaseSync } from "node:sqlite";
-import { assertEquals, assertLess, assertMatch, assertRejects } from "@std/assert";
+import {
+  assertEquals,
+  assertLess,
+  assertMatch,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { EMPTY_HEAD, encodeHead } from "../src/log/head.ts";
 import { permitted } from "./support/permitted.ts";
 import { runTask, spawnTask } from "./support/run_task.ts";
-import { readLines } from "./support/service_process.ts";
+import { countCommits } from "./support/count_commits.ts";
+import { LoadClient } from "./support/load_client.ts";
+import { readLines, ServiceProcess } from "./support/service_process.ts";
 import { TempStore } from "./support/temp_store.ts";
 
 const ignore = !permitted("env", "net", "read", "run", "write");
@@ -39,6 +47,29 @@ Deno.test({
   },
 });
 
+Deno.test({
+  name: "start: 2,000 additions, 64 at a time, get the ids 1 to 2,000 in fewer than 500 commits",
+  ignore,
+  async fn() {
+    await using temp = await TempStore.make();
+    const token = await temp.issueKey();
+    await using service = await ServiceProcess.start(temp.kvPath);
+    const load = new LoadClient({
+      services: () => [service],
+      token,
+      connections: 64,
+      faults: "none",
+    });
+    await load.run(() => load.begun >= 2_000);
+    assertEquals(await service.stop(), 0);
+    assertEquals(load.acknowledged.size, 2_000);
+    await temp.use(async (operator) => {
+      await load.expectLogged(operator);
+      assertLess(await countCommits(operator.store), 500);
+    });
+  },
+});
+
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
   for (const target of ["the task", "its process group"]) {
     Deno.test({
@@ -61,7 +92,7 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
         const killed = performance.now();
         Deno.kill(target === "the task" ? process.pid : -process.pid, signal);
         const { code } = await process.status;
-        // Standard error ends when the last process that has it ends.
+        // Standard error closes when the last process that inherited it ends.
         await reading;
         assertLess(performance.now() - killed, 5_000);
         const connect = () => Deno.connect({ hostname: "127.0.0.1", port });
@@ -189,7 +220,7 @@ Deno.test({
   },
 });
 
-/** Asserts that `deno task start` ends by itself, with that line as the last of standard error. */
+/** Asserts that `deno task start` exits by itself, with that last line of standard error. */
 async function assertRefuses(
   line: RegExp,
   kvPath: string,
@@ -221,3 +252,31 @@ async function tempFolder() {
   const path = await Deno.makeTempDir();
   return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
 }
+
+Deno.test({
+  name: "start: on Deno Deploy without an attached database, exits with 1 and one line",
+  ignore,
+  async fn() {
+    const options = { kvPath: "", env: { DENO_DEPLOYMENT_ID: "test", DENO_KV_DEFAULT_PATH: "" } };
+    const { code, stdout, stderr } = await runTask(["start"], options);
+    assertEquals([code, stdout], [1, ""]);
+    const lines = stderr.trimEnd().split("\n");
+    assertEquals(lines.length, 1, stderr);
+    const expected = "error: Cannot open the store the attached database (KV_PATH): ";
+    assertStringIncludes(lines[0], expected);
+  },
+});
+
+Deno.test({
+  name: "start: on Deno Deploy with a KV_PATH, exits with 1 and one line",
+  ignore,
+  async fn() {
+    for (const kvPath of [":memory:", "pets.sqlite3", "https://kv.example"]) {
+      assertEquals(await runTask(["start"], { kvPath, env: { DENO_DEPLOYMENT_ID: "test" } }), {
+        code: 1,
+        stdout: "",
+        stderr: "error: KV_PATH must not be set on Deno Deploy: attach a database there\n",
+      });
+    }
+  },
+});

@@ -7,7 +7,7 @@ import { generateTypes, TYPES } from "./generate_types.ts";
 import { petClient } from "./pet_client.ts";
 
 Deno.test({
-  name: "the types of the TypeScript client are those of the description",
+  name: "the types of the TypeScript client equal those generated from the OpenAPI document",
   ignore: !permitted("read", "env", "sys"),
   async fn() {
     assertEquals(
@@ -19,7 +19,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "the README shows the client that is tested",
+  name: "the README shows the client under test",
   ignore: !permitted("read"),
   async fn() {
     const client = await Deno.readTextFile(new URL("pet_client.ts", import.meta.url));
@@ -39,7 +39,7 @@ async function withClient(
 }
 
 Deno.test({
-  name: "the TypeScript client adds an animal once, however often it tries",
+  name: "the TypeScript client adds an animal once, however often it retries",
   ignore: !permitted("net"),
   fn: () =>
     withClient(async (client, service) => {
@@ -52,7 +52,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "the TypeScript client lists all animals of a status, page after page",
+  name: "the TypeScript client lists all animals of a status, page by page",
   ignore: !permitted("net"),
   fn: () =>
     withClient(async (client) => {

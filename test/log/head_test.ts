@@ -17,7 +17,7 @@ const HEAD: Head = {
   generation: 3,
 };
 
-Deno.test("encodeHead() writes JSON that is read back as the same head", () => {
+Deno.test("encodeHead() writes JSON that decodes to the same head", () => {
   const heads: Head[] = [
     EMPTY_HEAD,
     HEAD,

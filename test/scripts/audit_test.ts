@@ -131,7 +131,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "audit --file: an export is audited without a store, from a file or from standard input",
+  name: "audit --file: audits an export without a store, from a file or standard input",
   ignore,
   fn: () =>
     withSampleFile(async ({ folder, lines }) => {

@@ -1,13 +1,15 @@
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { permitted } from "../support/permitted.ts";
 import { runTask } from "../support/run_task.ts";
+import { ServiceProcess } from "../support/service_process.ts";
+import { assertSoundLog } from "../support/sound_log.ts";
 import { TempStore } from "../support/temp_store.ts";
 
-const ignore = !permitted("run", "read", "write", "env");
+const ignore = !permitted("run", "read", "write", "env", "net");
 
 const TOKEN_LINE = /^pets_[0-9a-f]{72}\n$/;
 
-/** Runs `keys` commands on a store of their own, in a file that is gone afterwards. */
+/** Calls `use` with a function that runs `keys` commands on a temporary store. */
 async function withKeys(
   use: (keys: (...args: string[]) => ReturnType<typeof runTask>) => Promise<void>,
 ) {
@@ -78,4 +80,37 @@ Deno.test({
       assertMatch(wrong.stderr, /^error: --overlap takes a time like 90d/);
       assertEquals(wrong.code, 2);
     }),
+});
+
+Deno.test({
+  name: "keys: issue and revoke take effect at the next request to a running service",
+  ignore,
+  async fn() {
+    await using temp = await TempStore.make();
+    const first = await temp.issueKey();
+    await using service = await ServiceProcess.start(temp.kvPath);
+    const options = { kvPath: temp.kvPath };
+    const statusOf = async (token: string) => {
+      const response = await service.send("/v1/pets", token);
+      await response.body?.cancel();
+      return response.status;
+    };
+    const { stdout } = await runTask(["keys", "issue", "--label", "second"], options);
+    const second = stdout.trim();
+    assertEquals(await statusOf(second), 200);
+    assertEquals(await service.add({ name: "Rex", categoryId: 1 }, second), 201);
+    const { stdout: table } = await runTask(["keys", "list"], options);
+    const id = /^(\S+) .* second$/m.exec(table)![1];
+    assert(!table.includes(second) && !table.includes("pets_"), "a list shows no secret");
+    assertEquals((await runTask(["keys", "revoke", id], options)).code, 0);
+    assertEquals(await statusOf(second), 401);
+    assertEquals(await service.add({ name: "Rex", categoryId: 1 }, second), 401);
+    assertEquals(await statusOf(first), 200);
+    assertMatch(
+      (await runTask(["keys", "list"], options)).stdout,
+      new RegExp(`^${id} +revoked`, "m"),
+    );
+    const { stdout: log } = await runTask(["log"], options);
+    assertEquals(assertSoundLog(log.trimEnd().split("\n")).length, 1);
+  },
 });

@@ -6,10 +6,10 @@ import { TempStore } from "../support/temp_store.ts";
 
 const ignore = !permitted("run", "read", "write", "env", "net");
 
-/** How long the last event may take to be shown, on a machine that is busy. */
+/** Maximum time until the last event is printed, on a busy machine. */
 const SEEN_LIMIT_MS = 30_000;
 
-/** A store in a file with one key in it, gone afterwards. */
+/** A temporary store file with one key. */
 async function withStore(use: (kvPath: string, token: string) => Promise<void>): Promise<void> {
   await using store = await TempStore.make();
   await use(store.kvPath, await store.issueKey());

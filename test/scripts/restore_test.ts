@@ -15,26 +15,26 @@ async function withFolder(use: (folder: string) => Promise<void>): Promise<void>
   await use(store.folder);
 }
 
-/** Runs a task that must succeed, and resolves to what it printed. */
+/** Runs a task that must succeed, and resolves to its standard output. */
 async function done(args: string[], kvPath: string, stdin?: Uint8Array): Promise<string> {
   const { code, stdout, stderr } = await runTask(args, { kvPath, stdin });
   assertEquals(code, 0, `${args.join(" ")}: ${stderr}`);
   return stdout;
 }
 
-/** What clients with these keys are told, to the byte. */
-async function answersOf(kvPath: string, tokens: string[]): Promise<unknown[]> {
+/** The exact responses to clients with these keys. */
+async function responsesOf(kvPath: string, tokens: string[]): Promise<unknown[][]> {
   await using service = await ServiceProcess.start(kvPath);
-  const answers: unknown[] = [];
+  const responses: unknown[][] = [];
   for (const token of tokens) {
     for (
       const path of ["", "?limit=7", "?status=sold&limit=3", "?cursor=9&limit=5", "/1", "/999"]
     ) {
       const response = await service.send(`/v1/pets${path}`, token);
-      answers.push([path, response.status, response.headers.get("link"), await response.text()]);
+      responses.push([path, response.status, response.headers.get("link"), await response.text()]);
     }
   }
-  return answers;
+  return responses;
 }
 
 Deno.test({
@@ -64,14 +64,13 @@ Deno.test({
       await done(["keys", "rotate", id], origin);
       await done(["keys", "revoke", id], origin);
       const log = await done(["log"], origin);
-      const answers = await answersOf(origin, tokens);
+      const responses = await responsesOf(origin, tokens);
 
       await Deno.writeTextFile(`${folder}/export.jsonl`, log);
       await done(["restore", `${folder}/export.jsonl`], copy);
       assertEquals(await done(["log"], copy), log);
-      assertEquals(await answersOf(copy, tokens), answers);
-      assertEquals(answers.slice(0, 6).every((answer) => (answer as unknown[])[1] === 401), true);
-      assertEquals((answers[6] as unknown[])[1], 200);
+      assertEquals(await responsesOf(copy, tokens), responses);
+      assertEquals(responses.slice(0, 7).map(([, status]) => status), [...Array(6).fill(401), 200]);
       const keys = await done(["keys", "list"], origin);
       assertEquals(await done(["keys", "list"], copy), keys);
       assertEquals(await done(["audit"], copy), await done(["audit"], origin));
@@ -154,11 +153,11 @@ Deno.test({
         "replay",
       ]];
       const outcomes = await Promise.all(tasks.map((args) => runTask(args, { kvPath })));
-      const told = (outcome: Outcome) =>
+      const isRefused = (outcome: Outcome) =>
         outcome.code !== 0 && outcome.stdout === "" &&
         /a restore into it is under way or was interrupted/.test(outcome.stderr);
       for (const [index, outcome] of outcomes.entries()) {
-        assert(told(outcome), `${tasks[index].join(" ")}: ${JSON.stringify(outcome)}`);
+        assert(isRefused(outcome), `${tasks[index].join(" ")}: ${JSON.stringify(outcome)}`);
       }
       await done(["restore", "-"], kvPath, linesToBytes(lines));
       assertMatch(await done(["audit"], kvPath), /^Sound: 30 events/m);

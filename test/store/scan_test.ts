@@ -2,7 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { scan, SCAN_BATCH, scanOutside } from "../../src/store/scan.ts";
 import type { StoreEntry } from "../../src/store/store.ts";
 import { ModelStore } from "../sim/model_store.ts";
-import { storeWith } from "../support/store_with.ts";
+import { faultyStore } from "../support/faulty_store.ts";
 
 /** More entries than fit into four batches, with a neighbour on either side. */
 const LAST = 4 * SCAN_BATCH + 17;
@@ -44,11 +44,9 @@ Deno.test("scan() yields every entry of a range once and in order, over any numb
 });
 
 Deno.test("scan() rejects at the batch that cannot be read", async () => {
-  const inner = await openStore();
-  let reads = 0;
-  const store = storeWith(inner, {
-    list: (range, options) =>
-      ++reads === 2 ? Promise.reject(new Error("gone")) : inner.list(range, options),
+  const store = faultyStore(await openStore(), {
+    onList: (apply) =>
+      store.lists.length === 2 ? Promise.reject(new Error("connection lost")) : apply(),
   });
   const seen: StoreEntry[] = [];
   await assertRejects(
@@ -56,7 +54,7 @@ Deno.test("scan() rejects at the batch that cannot be read", async () => {
       for await (const batch of scan(store, { prefix: ["b"] })) seen.push(...batch);
     },
     Error,
-    "gone",
+    "connection lost",
   );
   assertEquals(seen.length, SCAN_BATCH);
 });

@@ -52,7 +52,7 @@ addFormats.default(ajv);
 ajv.addSchema(DESCRIPTION, "description");
 
 /**
- * Asserts that the OpenAPI document describes an answer under /v1: the status for that operation, every
+ * Asserts that the OpenAPI document describes a response under /v1: the status for that operation, every
  * required header, no undescribed header, valid header values, and the body by its schema.
  */
 export function assertDescribed(
@@ -70,7 +70,7 @@ export function assertDescribed(
   assertHeaders(headers, described, at);
   if (status === 405) assert(headers.has("allow"), `Header Allow is missing: ${at}`);
   const json = described.content?.["application/json"];
-  // Do not check the body for HEAD: without a server in between, the answer still has one.
+  // Do not check the body for HEAD: without a server in between, the response still has one.
   if (method === "HEAD") return;
   if (json === undefined) return assertEquals(text, "", at);
   assertEquals(headers.get("content-type"), "application/json", at);
@@ -83,7 +83,7 @@ export function assertDescribed(
   }
 }
 
-/** Asserts that the answer is described, and resolves to it with its body unread. */
+/** Asserts that the response is described, and resolves to it with its body unread. */
 export async function describedAnswer(
   method: string | undefined,
   path: string,

@@ -4,7 +4,7 @@ import { runTask } from "../../support/run_task.ts";
 
 const ignore = !permitted("env", "net", "read", "run", "write");
 
-/** No file can be made there, also not by who may make any. */
+/** A path where even root cannot create a file. */
 const NO_STORE = { kvPath: "/dev/null/pets.sqlite3", env: { PORT: "0" } };
 
 for (const command of ["start", "dev", "keys", "log", "replay", "audit", "restore"]) {

@@ -4,15 +4,16 @@ import { createService } from "../../src/service.ts";
 import { acceptLog } from "../../src/log/accept_store.ts";
 import { openStore } from "../../src/store/open_store.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
+import { addPetCommand } from "./add_pet_command.ts";
 
 const STATUSES = ["available", "pending", "sold", undefined] as const;
 
-/** How many additions are under way at once: some more than fit into a commit. */
+/** Number of concurrent additions: more than fit into a commit. */
 const WAVE = 1_000;
 
 /**
- * Adds pets to a store file until it has that many, by the service's own appender, and issues a key.
- * Resolves to the key.
+ * Adds pets to a store with the service's appender until it has that many, and issues a key. Resolves to its
+ * token.
  */
 export async function fillStore(path: string, pets: number): Promise<string> {
   const store = await openStore(path, { create: true, accept: acceptLog });
@@ -24,14 +25,7 @@ export async function fillStore(path: string, pets: number): Promise<string> {
     for (let id = head.lastPetId + 1; id <= pets; id += WAVE) {
       const wave = Math.min(WAVE, pets - id + 1);
       await Promise.all(Array.from({ length: wave }, (_, index) => {
-        const pet = examplePet(id + index);
-        const origin = { id: runtime.newId(), time: new Date(runtime.now()).toISOString(), actor };
-        return service.appender.append({
-          prepare: () => {},
-          decide: ({ lastPetId }) => {
-            return [{ ...origin, type: "PetCreated", data: { id: lastPetId + 1, ...pet } }];
-          },
-        });
+        return service.appender.append(addPetCommand(runtime, actor, examplePet(id + index)));
       }));
     }
     return token;

@@ -1,18 +1,18 @@
-import { freePort } from "../support/free_port.ts";
+import { freePort } from "./free_port.ts";
 
-/** Names the `denokv` program to the tests that need it; without it they are left out. */
+/** The variable with the path of `denokv`. Without it, the tests that need the program are ignored. */
 export const DENOKV_VARIABLE = "TEST_DENOKV";
 
-/** The program, where the tests were given one and may run it. */
+/** The path of the program, or `undefined` if the variable is not set or not readable. */
 export function denokvProgram(): string | undefined {
   const { state } = Deno.permissions.querySync({ name: "env", variable: DENOKV_VARIABLE });
   return state === "granted" ? Deno.env.get(DENOKV_VARIABLE) : undefined;
 }
 
-/** How long a server may take to listen. */
+/** Maximum time until a server listens. */
 const START_LIMIT_MS = 10_000;
 
-/** A real `denokv` on loopback, with a file and a token of its own. */
+/** A real `denokv` on loopback, with its own file and token. */
 export class DenokvServer implements AsyncDisposable {
   readonly address: string;
   readonly token = crypto.randomUUID();
@@ -26,7 +26,7 @@ export class DenokvServer implements AsyncDisposable {
     this.address = `http://127.0.0.1:${port}`;
   }
 
-  /** Starts one on a store that is empty. */
+  /** Starts a server on an empty store. */
   static async start(): Promise<DenokvServer> {
     const server = new DenokvServer(await Deno.makeTempDir(), freePort());
     await server.start();
@@ -37,7 +37,7 @@ export class DenokvServer implements AsyncDisposable {
     return this.#port;
   }
 
-  /** Starts it, or starts it again on the same file and port. Resolves when it answers. */
+  /** Starts it, also again on the same file and port. Resolves when it responds. */
   async start(): Promise<void> {
     const program = denokvProgram();
     if (program === undefined) throw new Error(`${DENOKV_VARIABLE} does not name denokv`);
@@ -57,14 +57,14 @@ export class DenokvServer implements AsyncDisposable {
     }
   }
 
-  /** Ends it at once, as a failing machine would. */
+  /** Ends it at once, like a failing machine. */
   async kill(): Promise<void> {
     this.#process?.kill("SIGKILL");
     await this.#process?.status;
     this.#process = undefined;
   }
 
-  /** Stops it without ending it: it still takes connections, and answers nothing. */
+  /** Pauses the process: it still accepts connections, but does not respond. */
   pause(): void {
     this.#process!.kill("SIGSTOP");
   }

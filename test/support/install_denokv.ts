@@ -1,21 +1,21 @@
-/** Installs `denokv`, the self-hosted KV Connect server, by cargo, for the tests against it. */
+/** Installs `denokv`, the self-hosted KV Connect server, with cargo. */
 
 /** https://crates.io/crates/denokv */
 export const DENOKV_VERSION = "0.14.0";
 
 const ROOT = new URL(`../../.cache/denokv-${DENOKV_VERSION}`, import.meta.url).pathname;
 
-/** Building takes some minutes on two cores. */
+/** A build takes some minutes on two cores. */
 const BUILD_LIMIT_MS = 40 * 60_000;
 
-/** It cannot be had here; the message says why, on one line. */
+/** `denokv` cannot be installed. The message gives the reason on one line. */
 export class NoDenokvError extends Error {}
 
-/** The path of the program, which is built unless it is there. Throws `NoDenokvError`. */
+/** Builds the program once and resolves to its path. Throws `NoDenokvError`. */
 export async function installDenokv(): Promise<string> {
   const program = `${ROOT}/bin/denokv`;
   if (await isFile(program)) return program;
-  console.error(`Building denokv ${DENOKV_VERSION} by cargo; that is done once, and takes minutes`);
+  console.error(`Building denokv ${DENOKV_VERSION} with cargo once; this takes minutes`);
   const crate = ["denokv", "--version", DENOKV_VERSION, "--locked"];
   let output: Deno.CommandOutput;
   try {

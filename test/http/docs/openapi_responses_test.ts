@@ -1,29 +1,30 @@
 import { assert, assertEquals } from "@std/assert";
-import { issueKey } from "../../src/commands/issue_key.ts";
-import type { ErrorCode } from "../../src/http/errors.ts";
-import { HOLD_BACK_MS } from "../../src/http/rate_limiter.ts";
-import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../src/http/request_body.ts";
-import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "../../src/append/appender.ts";
-import { keyByTokenKey, projectionKey } from "../../src/keyspace.ts";
-import { COMMIT_MUTATIONS_LIMIT, type Store } from "../../src/store/store.ts";
-import { DESCRIPTION } from "../support/assert_described.ts";
-import { openTestService, type TestService } from "../support/test_service.ts";
+import { issueKey } from "../../../src/commands/issue_key.ts";
+import type { ErrorCode } from "../../../src/http/errors.ts";
+import { HOLD_BACK_MS } from "../../../src/http/rate_limiter.ts";
+import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../../src/http/request_body.ts";
+import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "../../../src/append/appender.ts";
+import { keyByTokenKey, projectionKey } from "../../../src/keyspace.ts";
+import { COMMIT_MUTATIONS_LIMIT } from "../../../src/store/store.ts";
+import { DESCRIPTION } from "../../support/assert_described.ts";
+import { COMMIT_FAULTS, type FaultyStore, faultyStore } from "../../support/faulty_store.ts";
+import { openTestService, type TestService } from "../../support/test_service.ts";
 
-/** A service with one pet, on a store whose calls can be replaced, and one of its operations. */
-interface Stage {
+/** A service with one pet on a faulty store, and one of its operations. */
+interface Fixture {
   service: TestService;
-  faults: Partial<Store>;
+  store: FaultyStore;
   call: (change?: Change) => Promise<Response>;
 }
 
-/** How a call differs from one that succeeds. */
+/** Differences from a call that succeeds. */
 interface Change {
   path?: string;
   headers?: Record<string, string>;
   body?: BodyInit;
 }
 
-type Way = (stage: Stage) => Promise<Response>;
+type Scenario = (fixture: Fixture) => Promise<Response>;
 
 const REX = '{"name":"Rex","categoryId":7,"status":"available"}';
 
@@ -33,8 +34,8 @@ const REQUESTS: Record<string, { method: string; path: string; body?: string }> 
   getPet: { method: "GET", path: "/v1/pets/1" },
 };
 
-/** How to get each answer that is described: by status where it succeeds, by code where it fails. */
-const WAYS: Record<"200" | "201" | "304", Way> & Partial<Record<ErrorCode, Way>> = {
+/** How to get each described response: a success by its status, an error by its code. */
+const SCENARIOS: Record<"200" | "201" | "304", Scenario> & Partial<Record<ErrorCode, Scenario>> = {
   200: ({ call }) => call(),
   201: ({ call }) => call(),
   304: async ({ call }) => {
@@ -49,9 +50,9 @@ const WAYS: Record<"200" | "201" | "304", Way> & Partial<Record<ErrorCode, Way>>
   invalid_credentials: ({ call }) => call({ headers: { authorization: "Bearer pets_none" } }),
   pet_not_found: ({ call }) => call({ path: "9" }),
   request_timeout: async ({ service, call }) => {
-    const answer = call({ body: new ReadableStream() });
+    const pending = call({ body: new ReadableStream() });
     await service.runtime.advance(BODY_LIMIT_MS);
-    return await answer;
+    return await pending;
   },
   body_too_large: ({ call }) => call({ body: " ".repeat(BODY_LIMIT_BYTES + 1) }),
   unsupported_media_type: ({ call }) => call({ headers: { "content-type": "text/plain" } }),
@@ -63,42 +64,39 @@ const WAYS: Record<"200" | "201" | "304", Way> & Partial<Record<ErrorCode, Way>>
   malformed_request: ({ call }) => call({ headers: { host: "localhost/healthz?" } }),
   rate_limited: async ({ service, call }) => {
     await call();
-    const answer = call();
+    const pending = call();
     await service.runtime.advance(HOLD_BACK_MS);
-    return await answer;
+    return await pending;
   },
-  internal_error: ({ faults, call }) => {
-    faults.list = () => Promise.resolve([{ key: [], value: "{", versionstamp: "1" }]);
+  internal_error: ({ store, call }) => {
+    store.onList = () => Promise.resolve([{ key: [], value: "{", versionstamp: "1" }]);
     return call();
   },
-  projection_damaged: ({ faults, call }) => {
+  projection_damaged: ({ store, call }) => {
     const key = projectionKey(1, keyByTokenKey("hash", 2));
     const value = '{"keyId":"","revokedAt":"2026-01-01T00:00:00.000Z"}';
-    faults.list = () => Promise.resolve([{ key, value, versionstamp: "1" }]);
+    store.onList = () => Promise.resolve([{ key, value, versionstamp: "1" }]);
     return call();
   },
-  store_unavailable: ({ faults, call }) => {
-    faults.list = () => Promise.reject(new Error("gone"));
+  store_unavailable: ({ store, call }) => {
+    store.onList = () => Promise.reject(new Error("gone"));
     return call();
   },
-  outcome_unknown: async ({ service, faults, call }) => {
-    faults.commit = () => new Promise(() => {});
-    const answer = call();
+  outcome_unknown: async ({ service, store, call }) => {
+    store.onCommit = COMMIT_FAULTS.hangs;
+    const pending = call();
     await service.runtime.advance(APPEND_LIMIT_MS);
-    return await answer;
+    return await pending;
   },
-  overloaded: ({ faults, call }) => {
-    faults.commit = () => new Promise(() => {});
-    // While a commit is under way, no addition is answered but one that finds no room.
+  overloaded: ({ store, call }) => {
+    store.onCommit = COMMIT_FAULTS.hangs;
+    // During the commit, only an addition that finds the queue full gets a response.
     const length = COMMIT_MUTATIONS_LIMIT + QUEUE_LIMIT + 1;
     return Promise.race(Array.from({ length }, () => call()));
   },
-  shutting_down: async ({ service, faults, call }) => {
+  shutting_down: async ({ service, call }) => {
     await service.appender.drain();
-    // What is beneath is closed at the end of the test.
-    faults.close = () => {};
     service.store.close();
-    delete faults.close;
     return await call();
   },
 };
@@ -108,35 +106,33 @@ for (const operation of Object.values(DESCRIPTION.paths).flatMap((path) => Objec
   for (const [status, { content }] of Object.entries(responses)) {
     for (const code of Object.keys(content?.["application/json"].examples ?? { [status]: {} })) {
       const name = code === status ? status : `${status} ${code}`;
-      Deno.test(`${operationId} gives the answer that is described: ${name}`, async () => {
-        const way = WAYS[code as keyof typeof WAYS];
-        assert(way !== undefined, `No way is known to get ${code}`);
-        await using stage = await openStage(operationId, code === "rate_limited" ? 1 : undefined);
-        const answer = await way(stage);
-        const text = await answer.text();
-        assertEquals(answer.status, Number(status), text);
+      Deno.test(`${operationId} gives the described response ${name}`, async () => {
+        const scenario = SCENARIOS[code as keyof typeof SCENARIOS];
+        assert(scenario !== undefined, `No scenario for ${code}`);
+        await using fixture = await openFixture(
+          operationId,
+          code === "rate_limited" ? 1 : undefined,
+        );
+        const response = await scenario(fixture);
+        const text = await response.text();
+        assertEquals(response.status, Number(status), text);
         if (code !== status) assertEquals(JSON.parse(text).code, code);
       });
     }
   }
 }
 
-async function openStage(
+async function openFixture(
   operationId: string,
   rateLimit: number | undefined,
-): Promise<Stage & AsyncDisposable> {
-  const faults: Partial<Store> = {};
-  const service = await openTestService((store) => ({
-    get: (key) => store.get(key),
-    list: (range, options) => (faults.list ?? store.list.bind(store))(range, options),
-    commit: (commit) => (faults.commit ?? store.commit.bind(store))(commit),
-    close: () => (faults.close ?? store.close.bind(store))(),
-  }), { rateLimit });
+): Promise<Fixture & AsyncDisposable> {
+  let store!: FaultyStore;
+  const service = await openTestService((inner) => store = faultyStore(inner), { rateLimit });
   await service.add(REX);
-  // Whatever happens to a key, the next request looks at its own anew.
+  // After any key event, the next request reads its own key again.
   await issueKey(service, { label: "another" });
   const { method, path, body } = REQUESTS[operationId];
-  const call: Stage["call"] = (change = {}) =>
+  const call: Fixture["call"] = (change = {}) =>
     service.send(path + (change.path ?? ""), {
       method,
       headers: {
@@ -146,10 +142,10 @@ async function openStage(
       body: change.body ?? body,
     });
   const close = async () => {
-    delete faults.commit;
+    store.onCommit = COMMIT_FAULTS.lands;
     const closed = service[Symbol.asyncDispose]();
     await service.runtime.advance(2 * APPEND_LIMIT_MS);
     await closed;
   };
-  return { service, faults, call, [Symbol.asyncDispose]: close };
+  return { service, store, call, [Symbol.asyncDispose]: close };
 }
