@@ -98,7 +98,7 @@ async function assertServed({ send }: TestService, pets: { id: bigint }[]): Prom
 async function linesOf(store: Store): Promise<string[]> {
   const { position } = (await readHead(store)).head;
   const batches = await Array.fromAsync(readWholeLog(store, { from: 1, to: position }));
-  return batches.flat().map(({ value }) => new TextDecoder().decode(value));
+  return batches.flat().map(({ line }) => new TextDecoder().decode(line));
 }
 
 function jsonOf(pet: Record<string, unknown>): string {

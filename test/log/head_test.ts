@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import {
   decodeHeadRecord,
   EMPTY_HEAD,
@@ -35,6 +35,7 @@ Deno.test("encodeHead() writes JSON that decodes to the same head", () => {
 
 const MARK: RestoreMark = {
   format: "restore",
+  storeFormat: 2,
   run: "01HZZZZZZZ0000000000000001",
   position: 9,
   lastHash: HEAD.lastHash,
@@ -51,6 +52,15 @@ Deno.test("decodeHeadRecord() recognises a head and a restore mark, whatever the
 Deno.test("decodeHeadRecord() recognises a damaged restore mark, so that no service works on it", () => {
   const damaged = JSON.stringify({ ...MARK, restored: -1 });
   assertEquals(decodeHeadRecord(damaged), { kind: "restore_mark", mark: undefined });
+});
+
+Deno.test("decodeHeadRecord() says what to do with a store of another format", () => {
+  for (const [format, advice] of [[1, "export it with that version"], [3, "use that version"]]) {
+    const record = decodeHeadRecord(JSON.stringify({ ...HEAD, format, other: "fields" }));
+    assert(record.kind === "other_format");
+    assertStringIncludes(record.message, `format ${format}`);
+    assertStringIncludes(record.message, String(advice));
+  }
 });
 
 Deno.test("decodeHeadRecord() recognises a value that this service did not write", () => {

@@ -1,12 +1,17 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import {
   decodeEvent,
+  encodeEvent,
   type EventBody,
   GENESIS_HASH,
-  type RecordedEvent,
+  type RecordedLine,
 } from "../../events/event.ts";
+import { encodePet, type Pet, petIdOf } from "../../events/pet.ts";
+import { unpackLines } from "../../src/encoding/pack_lines.ts";
+import type { ProjectionRecord } from "../../src/keyspace.ts";
 import { IDEMPOTENCY_LIFETIME_MS } from "../../src/log/idempotency_lifetime.ts";
 import { project } from "../../src/projections/project.ts";
+import { VALUE_BYTES_LIMIT } from "../../src/store/store.ts";
 import { sampleLog } from "../support/sample_log.ts";
 
 const TIME = "2026-01-01T00:00:00.000Z";
@@ -14,32 +19,80 @@ const KEY_ID = "01HZZZZZZZ0000000000000002";
 const HASH = "0123456789abcdef".repeat(4);
 const encoder = new TextEncoder();
 
-function eventOf(body: EventBody, idempotencyKey?: string): RecordedEvent {
+function lineOf(body: EventBody, { position = 9, idempotencyKey }: {
+  position?: number;
+  idempotencyKey?: string;
+} = {}): RecordedLine {
   const metadata = { id: "01HZZZZZZZ0000000000000001", time: TIME, actor: KEY_ID };
-  const event = { ...body, ...metadata, position: 9, previousHash: GENESIS_HASH };
-  return idempotencyKey === undefined ? event : { ...event, idempotencyKey };
+  const event = {
+    ...body,
+    ...metadata,
+    position,
+    previousHash: GENESIS_HASH,
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+  };
+  return { event, line: encoder.encode(encodeEvent(event)) };
+}
+
+function petLineOf(pet: Partial<Pet>, idempotencyKey?: string): RecordedLine {
+  const data = { id: 7, name: "Rex", categoryId: 1n, ...pet };
+  return lineOf({ type: "PetCreated", data }, { position: data.id + 2, idempotencyKey });
 }
 
 Deno.test("project() returns a record by id and a record by status for a pet with a status", () => {
-  const event = eventOf({
-    type: "PetCreated",
-    data: { id: 7, name: "Zoë", categoryId: 1n, status: "sold" },
-  });
-  const value = encoder.encode('{"id":7,"name":"Zoë","categoryId":1,"status":"sold"}');
-  assertEquals(project(event), [
+  const value = encoder.encode('{"id":7,"name":"Zoë","categoryId":1,"status":"sold"}\n');
+  assertEquals(project([petLineOf({ name: "Zoë", status: "sold" })]), [
     { key: ["pet", 7], value },
     { key: ["pet_by_status", "sold", 7], value },
   ]);
 });
 
 Deno.test("project() returns no record by status for a pet without a status", () => {
-  const event = eventOf({ type: "PetCreated", data: { id: 7, name: "Rex", categoryId: 1n } });
-  assertEquals(project(event).map(({ key }) => key), [["pet", 7]]);
+  assertEquals(project([petLineOf({})]).map(({ key }) => key), [["pet", 7]]);
+});
+
+Deno.test("project() packs the pets of several events, under their last id", () => {
+  const lines = [
+    petLineOf({ id: 7, status: "sold" }),
+    petLineOf({ id: 8 }),
+    petLineOf({ id: 9, status: "available" }),
+    petLineOf({ id: 10, status: "sold" }),
+  ];
+  const text = (...ids: number[]) =>
+    lines.map(({ event }) => event.data as Pet)
+      .filter(({ id }) => ids.includes(id))
+      .map((pet) => `${encodePet(pet)}\n`).join("");
+  const records = project(lines)
+    .map(({ key, value }) => [key, new TextDecoder().decode(value as Uint8Array)]);
+  assertEquals(records, [
+    [["pet", 10], text(7, 8, 9, 10)],
+    [["pet_by_status", "sold", 10], text(7, 10)],
+    [["pet_by_status", "available", 9], text(9)],
+  ]);
+});
+
+Deno.test("project() splits packed pets only at the limit of a value", () => {
+  const name = "ä".repeat(1_000);
+  const lines = Array.from({ length: 100 }, (_, index) => petLineOf({ id: index + 1, name }));
+  const records = project(lines);
+  const values = records.map(({ value }) => value as Uint8Array);
+  assertEquals(values.length, 4);
+  for (const [index, { length }] of values.entries()) {
+    assert(length <= VALUE_BYTES_LIMIT);
+    const next = values[index + 1];
+    if (next === undefined) continue;
+    assert(length + next.indexOf(10) + 1 > VALUE_BYTES_LIMIT, "the next pet had room");
+  }
+  const pets = values.flatMap((value) => unpackLines(value)!.map(petIdOf));
+  assertEquals(pets, lines.map((_, index) => index + 1));
+  assertEquals(
+    records.map(({ key }) => key.at(-1)),
+    values.map((value) => petIdOf(unpackLines(value)!.at(-1)!)),
+  );
 });
 
 Deno.test("project() returns an idempotency record that expires a day after its event", () => {
-  const event = eventOf({ type: "PetCreated", data: { id: 7, name: "Rex", categoryId: 1n } }, HASH);
-  const record = project(event).at(-1)!;
+  const record = project([petLineOf({}, HASH)]).at(-1)!;
   assertEquals(record.key, ["pet_by_idempotency_key", KEY_ID, HASH, 9]);
   assertEquals(record.expiresAt, Date.parse(TIME) + IDEMPOTENCY_LIFETIME_MS);
   assertEquals(JSON.parse(record.value as string).petId, 7);
@@ -47,7 +100,7 @@ Deno.test("project() returns an idempotency record that expires a day after its 
 
 Deno.test("project() returns key records by token hash and position", () => {
   const data = { keyId: KEY_ID, label: "the shop", tokenHash: HASH, expiresAt: TIME };
-  const [issued, ...others] = project(eventOf({ type: "ApiKeyIssued", data }));
+  const [issued, ...others] = project([lineOf({ type: "ApiKeyIssued", data })]);
   assertEquals(others, []);
   assertEquals(issued.key, ["key_by_token", HASH, 9]);
   assertEquals(JSON.parse(issued.value as string), {
@@ -61,14 +114,36 @@ Deno.test("project() returns key records by token hash and position", () => {
 Deno.test("project() distinguishes an immediate revocation from a future one", () => {
   const ends = [TIME, "2026-01-01T00:00:00.001Z"].map((effectiveAt) => {
     const data = { keyId: KEY_ID, tokenHash: HASH, effectiveAt };
-    const [{ value }] = project(eventOf({ type: "ApiKeyRevoked", data }));
+    const [{ value }] = project([lineOf({ type: "ApiKeyRevoked", data })]);
     return JSON.parse(value as string).isAtOnce;
   });
   assertEquals(ends, [true, false]);
 });
 
-Deno.test("project() never returns the same key for two events, so that their order does not matter", () => {
-  const records = sampleLog(500).flatMap((line) => project(decodeEvent(line)));
-  const keys = records.map(({ key }) => JSON.stringify(key));
-  assertEquals(new Set(keys).size, keys.length);
+Deno.test("project() returns the same content however the events are grouped", () => {
+  const lines = sampleLog(500).map((line): RecordedLine => ({
+    event: decodeEvent(line),
+    line: encoder.encode(line),
+  }));
+  const all = contentOf(project(lines));
+  for (const size of [1, 3, 50]) {
+    const records: ProjectionRecord[] = [];
+    for (let start = 0; start < lines.length; start += size) {
+      records.push(...project(lines.slice(start, start + size)));
+    }
+    assertEquals(contentOf(records), all);
+    const keys = records.map(({ key }) => JSON.stringify(key));
+    assertEquals(new Set(keys).size, keys.length);
+  }
 });
+
+/** The text of each projection of pets, and the values of all other records by their keys. */
+function contentOf(records: ProjectionRecord[]): Record<string, string> {
+  const content: Record<string, string> = {};
+  for (const { key, value } of records) {
+    const isPacked = value instanceof Uint8Array;
+    const name = JSON.stringify(isPacked ? key.slice(0, -1) : key);
+    content[name] = (content[name] ?? "") + (isPacked ? new TextDecoder().decode(value) : value);
+  }
+  return content;
+}

@@ -1,11 +1,11 @@
-import { assertEquals, assertRejects } from "@std/assert";
-import { scan, SCAN_BATCH, scanOutside } from "../../src/store/scan.ts";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { scan, SCAN_LIMIT, scanOutside } from "../../src/store/scan.ts";
 import type { StoreEntry } from "../../src/store/store.ts";
 import { ModelStore } from "../sim/model_store.ts";
 import { faultyStore } from "../support/faulty_store.ts";
 
 /** More entries than fit into four batches, with a neighbour on either side. */
-const LAST = 4 * SCAN_BATCH + 17;
+const LAST = 4 * SCAN_LIMIT + 17;
 
 async function openStore(): Promise<ModelStore> {
   const store = new ModelStore();
@@ -43,6 +43,18 @@ Deno.test("scan() yields every entry of a range once and in order, over any numb
   assertEquals(await keysOf(scan(store, { prefix: ["d"] })), []);
 });
 
+Deno.test("scan() reads fewer entries at once if they are large", async () => {
+  const store = faultyStore(new ModelStore());
+  const value = new Uint8Array(60_000);
+  for (let index = 0; index < 100; index++) {
+    const mutations = [{ type: "set" as const, key: ["b", index], value }];
+    await store.commit({ checks: [], mutations });
+  }
+  const batches = await Array.fromAsync(scan(store, { prefix: ["b"] }));
+  assertEquals(batches.flat().length, 100);
+  for (const batch of batches) assert(batch.length <= 17, `${batch.length} entries`);
+});
+
 Deno.test("scan() rejects at the batch that cannot be read", async () => {
   const store = faultyStore(await openStore(), {
     onList: (apply) =>
@@ -56,7 +68,7 @@ Deno.test("scan() rejects at the batch that cannot be read", async () => {
     Error,
     "connection lost",
   );
-  assertEquals(seen.length, SCAN_BATCH);
+  assertEquals(seen.length, 16);
 });
 
 Deno.test("scanOutside() yields every entry outside the ranges, and no other", async () => {

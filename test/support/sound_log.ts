@@ -28,5 +28,5 @@ export function assertSoundLog(lines: string[]): Pet[] {
 export async function readLogLines(store: Store): Promise<string[]> {
   const { position } = (await readHead(store)).head;
   const batches = await Array.fromAsync(readWholeLog(store, { from: 1, to: position }));
-  return batches.flat().map(({ value }) => new TextDecoder().decode(value));
+  return batches.flat().map(({ line }) => new TextDecoder().decode(line));
 }
