@@ -1,4 +1,5 @@
-import { type PetStatus } from "../../events/pet.ts";
+import { hasStatus, type PetStatus } from "../../events/pet.ts";
+import { sha256Hex } from "../encoding/sha256.ts";
 import { ServiceError } from "../service_error.ts";
 import type { Head } from "../log/head.ts";
 import {
@@ -35,27 +36,22 @@ export interface PageQuery {
   cursor?: number;
 }
 
-/**
- * A slot for a response built from this object. A WeakMap would also work, but costs the garbage collector
- * more.
- */
-interface ResponseCacheSlot {
-  /** Set by the code that builds the response. Kept as long as the object is cached. */
-  answered?: unknown;
-}
-
-/** A pet as returned to clients. While it is cached, it stays the same object. */
-export interface PetView extends ResponseCacheSlot {
+/** A pet as returned to clients. */
+export interface PetView {
   /** JSON of a Pet. */
   text: string;
+  /** SHA-256 (hex) of the text. */
+  hash: string;
 }
 
-/** A page as returned to clients. While it is cached, it stays the same object. */
-export interface Page extends ResponseCacheSlot {
+/** A page as returned to clients. */
+export interface Page {
   /** A JSON array of Pet, newest first. */
   text: string;
   /** The cursor of the page after this one; absent on the last. */
   next?: number;
+  /** SHA-256 (hex) of the text and the cursor, computed once for as long as the page is cached. */
+  hash: string;
 }
 
 interface CachedPage {
@@ -157,15 +153,16 @@ export class PetReader {
     const view = this.#views.get(id);
     if (view !== undefined) return view;
     const text = this.#pets.get(id);
-    return text === undefined ? undefined : this.#cacheView(id, { text });
+    return text === undefined ? undefined : this.#cacheView(id, text);
   }
 
   async #readPet(id: number, head: Head): Promise<PetView> {
     const [text] = await this.#readTexts(id, id, head);
-    return head.generation === this.#generation ? this.#cacheView(id, { text }) : { text };
+    return head.generation === this.#generation ? this.#cacheView(id, text) : viewOf(text);
   }
 
-  #cacheView(id: number, view: PetView): PetView {
+  #cacheView(id: number, text: string): PetView {
+    const view = viewOf(text);
     makeRoom(this.#views, VIEWS_CACHE_LIMIT);
     this.#views.set(id, view);
     return view;
@@ -195,7 +192,7 @@ export class PetReader {
     const newest = Math.min(head.lastPetId, (cursor ?? Infinity) - 1);
     const oldest = Math.max(1, newest - limit + 1);
     const texts = await this.#texts(oldest, newest, head);
-    return { text: `[${texts.reverse().join(",")}]`, ...(oldest > 1 ? { next: oldest } : {}) };
+    return pageOf(texts.reverse(), oldest > 1 ? oldest : undefined);
   }
 
   async #readNewestOf(
@@ -207,9 +204,9 @@ export class PetReader {
       ? await this.#newestOf(status, head)
       : await this.#readIndex(status, Math.min(head.lastPetId + 1, cursor), limit + 1, head);
     const shown = pets.slice(0, limit);
-    const text = `[${shown.map(({ text }) => text).join(",")}]`;
     // One pet more than the limit means that there is a next page.
-    return pets.length > limit ? { text, next: shown.at(-1)!.id } : { text };
+    const next = pets.length > limit ? shown.at(-1)!.id : undefined;
+    return pageOf(shown.map(({ text }) => text), next);
   }
 
   /** The newest pets of a status. If few pets were added since the last call, checks only those. */
@@ -295,9 +292,13 @@ function makeRoom<Name>(cached: Map<Name, unknown>, limit: number): void {
   if (cached.size >= limit) cached.delete(cached.keys().next().value!);
 }
 
-/** The test is exact: a pet's text ends with its status, and a quotation mark within its name is escaped. */
-function hasStatus(text: string, status: PetStatus): boolean {
-  return text.endsWith(`,"status":"${status}"}`);
+function viewOf(text: string): PetView {
+  return { text, hash: sha256Hex(text) };
+}
+
+function pageOf(pets: string[], next?: number): Page {
+  const text = `[${pets.join(",")}]`;
+  return { text, next, hash: sha256Hex(`${next ?? ""}${text}`) };
 }
 
 function bytesOf(id: number, entry: StoreEntry | undefined): Uint8Array {

@@ -17,6 +17,7 @@ import {
   trace,
 } from "@opentelemetry/api";
 import { requestTarget } from "../http/request_target.ts";
+import { findRoute } from "../http/routes.ts";
 import { reasonOf } from "../runtime/logger.ts";
 import { redactKeys } from "../runtime/redact_keys.ts";
 import type { Instrumentation } from "./instrumentation.ts";
@@ -66,7 +67,8 @@ const toolProgress = meter.createGauge("animal_store.tool.progress", {
 
 export const OPEN_TELEMETRY: Instrumentation<Context> = {
   onRequest({ method, url }) {
-    const route = routeOf(url);
+    // `new URL` would throw on the URL of a request with a malformed Host, which the handler must refuse.
+    const route = findRoute(requestTarget(url).path)?.path;
     if (route === undefined) return;
     // The server's span is named after the route, because there are few routes.
     const span = trace.getActiveSpan();
@@ -123,22 +125,6 @@ export const OPEN_TELEMETRY: Instrumentation<Context> = {
 };
 
 /** Returns the route of a request's URL; `undefined` if it has none. */
-function routeOf(url: string): string | undefined {
-  // `new URL` would throw on the URL of a request with a malformed Host, which the handler must refuse.
-  const route = requestTarget(url).path.replace(/^(\/v1\/pets\/).+/, "$1{petId}");
-  return ROUTES.has(route) ? route : undefined;
-}
-
-const ROUTES = new Set([
-  "/v1/pets",
-  "/v1/pets/{petId}",
-  "/healthz",
-  "/readyz",
-  "/openapi.json",
-  "/docs",
-  "/",
-]);
-
 function inStoreSpan<T>(operation: string, more: Attributes, run: () => Promise<T>): Promise<T> {
   const attributes = { "db.system.name": "deno.kv", "db.operation.name": operation, ...more };
   return inSpan(`store ${operation}`, { kind: SpanKind.CLIENT, attributes }, run);

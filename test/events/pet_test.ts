@@ -1,6 +1,14 @@
 import { assertEquals, assertGreater } from "@std/assert";
 import { INT64_MAX, INT64_MIN, parseExactJson } from "../../events/int64.ts";
-import { decodePet, encodePet, NAME_MAX_LENGTH, NewPet, Pet } from "../../events/pet.ts";
+import {
+  decodePet,
+  encodePet,
+  hasStatus,
+  NAME_MAX_LENGTH,
+  NewPet,
+  Pet,
+  PET_STATUSES,
+} from "../../events/pet.ts";
 
 Deno.test("encodePet() writes exact JSON with its members in one order", () => {
   const pet: Pet = { status: "sold", categoryId: INT64_MAX, name: 'R"ex\n🐈', id: 7 };
@@ -35,6 +43,15 @@ Deno.test("Pet accepts only ids that are safe integers in JSON", () => {
   assertEquals(isValid(BigInt(Number.MAX_SAFE_INTEGER)), true);
   for (const id of [0n, -1n, BigInt(Number.MAX_SAFE_INTEGER) + 1n]) {
     assertEquals(isValid(id), false);
+  }
+});
+
+Deno.test("hasStatus() compares the status of a text, and nothing that looks like one", () => {
+  for (const name of ["Rex", ',"status":"sold"', '"status":"sold"}', "a,"]) {
+    for (const status of [...PET_STATUSES, undefined]) {
+      const text = encodePet({ id: 1, name, categoryId: 1n, status });
+      for (const one of PET_STATUSES) assertEquals(hasStatus(text, one), one === status, text);
+    }
   }
 });
 
@@ -76,7 +93,7 @@ Deno.test("decodePet() refuses every text that the schema refuses", () => {
       .map((value) => member("name", value)),
     ...["x", "🐈"].map((one) => member("name", `"${one.repeat(NAME_MAX_LENGTH + 1)}"`)),
     '{"id":1,"name":"Rex","categoryId":1,"status":"gone"}',
-    '{"id":1,"name":"Rex","categoryId":1,"colour":"red"}',
+    '{"id":1,"name":"Rex","categoryId":1,"unknown":"red"}',
     '{"id":1,"name":"Rex","name":"Max","categoryId":1}',
     '{"name":"Rex","id":1,"categoryId":1}',
     '{"id":1,"name":"Rex","categoryId":1} ',

@@ -52,7 +52,7 @@ Deno.test("GET /readyz returns 503 with the reason if the store is in memory", a
   assertEquals(response.headers.get("retry-after"), "1");
   assertEquals(body, {
     code: "not_ready",
-    message: "The store is in memory and ends with the process",
+    message: "The store is in memory and is lost when the process ends",
     status: 503,
   });
 });

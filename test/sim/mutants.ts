@@ -233,8 +233,8 @@ export const MUTANTS: Mutant[] = [
     name: "an Idempotency-Key is not looked up again after the head changed",
     file: CREATE_PET,
     edits: [[
-      "    return this.#parts.pets.findByIdempotencyKey(",
-      "    if ((this as any).looked) return;\n    (this as any).looked = true;\n    return this.#parts.pets.findByIdempotencyKey(",
+      "    return this.#deps.pets.findByIdempotencyKey(",
+      "    if ((this as any).looked) return;\n    (this as any).looked = true;\n    return this.#deps.pets.findByIdempotencyKey(",
     ]],
   },
   {
@@ -247,7 +247,7 @@ export const MUTANTS: Mutant[] = [
     name: "two concurrent requests with one Idempotency-Key share a commit",
     file: CREATE_PET,
     edits: [[
-      "await parts.creations.share(`${token} ${idempotencyKey}`, append)",
+      "await deps.creations.share(`${token} ${idempotencyKey}`, append)",
       "await append()",
     ]],
   },

@@ -17,7 +17,10 @@ interface DescribedAnswer {
 
 interface Description {
   paths: Record<string, Record<string, Operation>>;
-  components: { headers: Record<string, DescribedHeader> };
+  components: {
+    headers: Record<string, DescribedHeader>;
+    schemas: Record<string, { properties: Record<string, object> }>;
+  };
 }
 
 interface DescribedHeader {
