@@ -83,7 +83,7 @@ const MALFORMED: Record<string, string> = {
   "another member order": LINE.replace('"specversion":"1.0",', "")
     .replace("}}", '},"specversion":"1.0"}'),
   "an unknown member": LINE.replace("}}", '},"more":1}'),
-  "an unknown data member": LINE.replace("}}", ',"colour":"red"}}'),
+  "an unknown data member": LINE.replace("}}", ',"unknown":"red"}}'),
   "a repeated member": LINE.replace('"name":"Rex"', '"name":"Max","name":"Rex"'),
   "an unnecessary escape": LINE.replace("Rex", "\\u0052ex"),
   "a number in another form": LINE.replace('"categoryId":1', '"categoryId":1.0'),
