@@ -31,7 +31,7 @@ export const DEPRECATION_HEADERS = {
 /**
  * Only the client may cache a read, and it revalidates each time, because a pet may be added at any moment.
  */
-export const READ_HEADERS = { "cache-control": "private, no-cache", vary: "authorization" };
+export const READ_HEADERS = { "cache-control": "private, no-cache" };
 
 export async function handleListPets(
   pets: PetReader,

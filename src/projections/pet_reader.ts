@@ -14,9 +14,8 @@ import type { Store, StoreEntry } from "../store/store.ts";
 import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
 import { PetCache } from "./pet_cache.ts";
 
-/** Maximum numbers of cached pages and cached {@linkcode PetView}s. */
+/** Maximum number of cached pages. */
 const PAGES_CACHE_LIMIT = 1_000;
-const VIEWS_CACHE_LIMIT = 1_000;
 
 /** Maximum total text of cached pages, in UTF-16 code units. A thousand long pages would take 600 MB. */
 const PAGES_TEXT_LIMIT = 32 * 1024 * 1024;
@@ -85,7 +84,6 @@ export class PetReader {
   #instrumentation: Instrumentation;
   #generation = 0;
   #pets = new PetCache();
-  #views = new Map<number, PetView>();
   #newest = new Map<PetStatus, Newest>();
   #pages = new Map<string, CachedPage>();
   #pagesLength = 0;
@@ -107,9 +105,9 @@ export class PetReader {
   get(id: number, head: Head): PetView | undefined | Promise<PetView> {
     if (id < 1 || id > head.lastPetId) return undefined;
     this.#follow(head);
-    const view = this.#cachedView(id);
-    this.#instrumentation.onCacheRead("pets", view === undefined ? "miss" : "hit");
-    return view ?? this.#readPet(id, head);
+    const text = this.#pets.get(id);
+    this.#instrumentation.onCacheRead("pets", text === undefined ? "miss" : "hit");
+    return text === undefined ? this.#readPet(id, head) : viewOf(text);
   }
 
   /** A page of pets. */
@@ -148,29 +146,14 @@ export class PetReader {
     if (generation === this.#generation) return;
     this.#generation = generation;
     this.#pets.clear();
-    this.#views.clear();
     this.#newest.clear();
     this.#pages.clear();
     this.#pagesLength = 0;
   }
 
-  #cachedView(id: number): PetView | undefined {
-    const view = this.#views.get(id);
-    if (view !== undefined) return view;
-    const text = this.#pets.get(id);
-    return text === undefined ? undefined : this.#cacheView(id, text);
-  }
-
   async #readPet(id: number, head: Head): Promise<PetView> {
     const [text] = await this.#readTexts(id, id, head);
-    return head.generation === this.#generation ? this.#cacheView(id, text) : viewOf(text);
-  }
-
-  #cacheView(id: number, text: string): PetView {
-    const view = viewOf(text);
-    makeRoom(this.#views, VIEWS_CACHE_LIMIT);
-    this.#views.set(id, view);
-    return view;
+    return viewOf(text);
   }
 
   async #readPage(name: string, query: PageQuery, head: Head): Promise<Page> {
@@ -328,11 +311,6 @@ function indexTextsOf({ key, value }: StoreEntry, before: number, limit: number)
     if (id < before) pets.push({ id, text: decoder.decode(lines[index]) });
   }
   return pets;
-}
-
-/** Drops the oldest entry if the cache is full. */
-function makeRoom<Name>(cached: Map<Name, unknown>, limit: number): void {
-  if (cached.size >= limit) cached.delete(cached.keys().next().value!);
 }
 
 function viewOf(text: string): PetView {

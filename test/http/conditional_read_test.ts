@@ -62,7 +62,7 @@ testEachWay(
     assertEquals(created.status, 201, "If-None-Match has no effect on an addition");
     for (const response of [await send("/v1/pets"), await send("/v1/pets/1")]) {
       assertEquals(response.headers.get("cache-control"), "private, no-cache");
-      assertEquals(response.headers.get("vary"), "authorization");
+      assertEquals(response.headers.get("vary"), null);
       await response.body?.cancel();
     }
     const others = [
