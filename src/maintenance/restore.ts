@@ -47,7 +47,7 @@ export async function verifyExport(source: Export, progress: Progress = () => {}
     verified = verifier;
     if (position % PROGRESS_EVERY === 0) progress(position);
   }
-  if (verified === undefined) throw new ExportRefusedError("The export holds no line");
+  if (verified === undefined) throw new ExportRefusedError("The export has no lines");
   return verified.head;
 }
 
