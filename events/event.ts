@@ -151,7 +151,7 @@ function malformed(line: string): MalformedEventError {
   try {
     JSON.parse(line);
   } catch (error) {
-    return new MalformedEventError(`The line is no JSON: ${(error as Error).message}`);
+    return new MalformedEventError(`The line is not JSON: ${(error as Error).message}`);
   }
   return new MalformedEventError("The line is not in the log's own form");
 }

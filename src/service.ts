@@ -48,16 +48,16 @@ export interface ServiceOptions {
   instrumentation?: Instrumentation;
 }
 
-export function createService(parts: ServiceOptions): Service {
-  const { runtime, report, addresses = {}, corsOrigins = [], isDurable = false } = parts;
-  const { instrumentation = NO_INSTRUMENTATION } = parts;
-  const resilient = new ResilientStore(parts.store, runtime, report);
+export function createService(options: ServiceOptions): Service {
+  const { runtime, report, addresses = {}, corsOrigins = [], isDurable = false } = options;
+  const { instrumentation = NO_INSTRUMENTATION } = options;
+  const resilient = new ResilientStore(options.store, runtime, report);
   const store = new InstrumentedStore(resilient, instrumentation);
   const heads = new HeadReader(store, runtime, report, instrumentation);
   const keys = new KeyReader(store, runtime, instrumentation);
   const pets = new PetReader(store, instrumentation);
   const appender = new Appender({
-    appendLimitMs: parts.appendLimitMs,
+    appendLimitMs: options.appendLimitMs,
     store,
     heads,
     project,
@@ -85,9 +85,9 @@ export function createService(parts: ServiceOptions): Service {
     keys,
     pets,
     refusedCredentials: new RefusedCredentials({ runtime, report, instrumentation }),
-    rateLimiter: parts.rateLimit === undefined
+    rateLimiter: options.rateLimit === undefined
       ? undefined
-      : new RateLimiter(parts.rateLimit, runtime),
+      : new RateLimiter(options.rateLimit, runtime),
     report,
   });
   return {

@@ -262,7 +262,7 @@ Deno.test({
     assertEquals([code, stdout], [1, ""]);
     const lines = stderr.trimEnd().split("\n");
     assertEquals(lines.length, 1, stderr);
-    const expected = "error: Cannot open the store the attached database (KV_PATH): ";
+    const expected = "error: Cannot open the store (the attached database) (KV_PATH): ";
     assertStringIncludes(lines[0], expected);
   },
 });

@@ -36,16 +36,16 @@ interface Client {
  * the next ones together. A request without a key does not try to guess one, so it is not reported.
  */
 export class RefusedCredentials {
-  readonly #parts: RefusedCredentialsDeps;
+  readonly #deps: RefusedCredentialsDeps;
   readonly #instrumentation: Instrumentation;
   readonly #clients = new Map<string, Client>();
   #refused = 0;
   #reportedAtMs = -Infinity;
   #isReportDue = false;
 
-  constructor(parts: RefusedCredentialsDeps) {
-    this.#parts = parts;
-    this.#instrumentation = parts.instrumentation ?? NO_INSTRUMENTATION;
+  constructor(deps: RefusedCredentialsDeps) {
+    this.#deps = deps;
+    this.#instrumentation = deps.instrumentation ?? NO_INSTRUMENTATION;
   }
 
   note(reason: RefusalReason, headers: Headers, addressOf: (() => string) | undefined): void {
@@ -54,7 +54,7 @@ export class RefusedCredentials {
     this.#refused++;
     this.#noteClient(addressOf?.(), forwardedForOf(headers));
     if (this.#isReportDue) return;
-    const { runtime } = this.#parts;
+    const { runtime } = this.#deps;
     const waitMs = this.#reportedAtMs + REPORT_INTERVAL_MS - runtime.monotonicNow();
     if (waitMs <= 0) return this.#report();
     this.#isReportDue = true;
@@ -74,10 +74,10 @@ export class RefusedCredentials {
     const clients = [...this.#clients.values()]
       .sort((one, other) => other.refused - one.refused)
       .slice(0, CLIENTS_REPORTED);
-    this.#parts.report("warn", "credentials_refused", { refused: this.#refused, clients });
+    this.#deps.report("warn", "credentials_refused", { refused: this.#refused, clients });
     this.#clients.clear();
     this.#refused = 0;
-    this.#reportedAtMs = this.#parts.runtime.monotonicNow();
+    this.#reportedAtMs = this.#deps.runtime.monotonicNow();
     this.#isReportDue = false;
   }
 }

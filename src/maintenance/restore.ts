@@ -41,7 +41,7 @@ export class StoreNotFreeError extends Error {
 export async function verifyExport(source: Export, progress: Progress = () => {}): Promise<Head> {
   const verifier = new LogVerifier();
   for await (const _ of verifiedLines(source, verifier)) progress(verifier.position);
-  if (verifier.position === 0) throw new ExportRefusedError("The export holds no line");
+  if (verifier.position === 0) throw new ExportRefusedError("The export has no lines");
   return verifier.head;
 }
 

@@ -13,7 +13,7 @@ export class OpenStoreError extends Error {
   readonly isAway: boolean;
 
   constructor(path: string | undefined, reason: string, isAway = false) {
-    const name = path === undefined ? "the attached database" : path;
+    const name = path === undefined ? "(the attached database)" : path;
     super(`Cannot open the store ${name} (KV_PATH): ${reason}`);
     this.isAway = isAway;
   }

@@ -75,7 +75,7 @@ Deno.test("rotateKey() refuses a key that is unknown, expired, revoked or rotate
     ["unknown", "No key has the id unknown"],
     [expired.id, "is expired"],
     [revoked.id, "is revoked"],
-    [service.keyId, "was rotated already"],
+    [service.keyId, "was already rotated"],
   ];
   for (const [id, words] of cases) {
     await assertRejects(() => rotateKey(service, id, terms), UnrotatableKeyError, words);

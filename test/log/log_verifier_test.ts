@@ -97,7 +97,7 @@ Deno.test("LogVerifier accepts histories that look impossible and are not", () =
 
 Deno.test("LogVerifier finds lines that are not events of this log, and continues after them", () => {
   const foreign: [string | Uint8Array, RegExp][] = [
-    ["", /^8: The line is no JSON/],
+    ["", /^8: The line is not JSON/],
     ["{}", /^8: /],
     [`${LINES[7]}\r`, /^8: The line is not in the log's own form$/],
     [LINES[7].replace("PetCreated", "PetSold"), /^8: Event type PetSold is not known$/],

@@ -113,7 +113,7 @@ Deno.test("auditLines() reports an export without a line as an incomplete copy",
   assertEquals(faults, [{
     kind: "line",
     position: 1,
-    message: "The export holds no line, so it is not a whole copy of a log",
+    message: "The export has no lines, so it is not a whole copy of a log",
   }]);
 });
 
@@ -174,7 +174,7 @@ Deno.test("audit() notes that a store does not say which records expire", async 
   using sample = await openSampleStore(10);
   const { sound, notes } = await audit(sample);
   assertEquals([sound, notes], [true, [
-    "The store does not tell which records expire, so that was not audited",
+    "The store does not expose which records expire, so this was not audited",
   ]]);
 });
 

@@ -89,16 +89,16 @@ Deno.test("restore() restores an Idempotency-Key for 25 hours, as long as the st
 Deno.test("restore() refuses a bad line by its number, and writes nothing", async () => {
   const changed = LINES[599].replace('"id":', '"id": ');
   const cases: [string, string[], string][] = [
-    ["broken", LINES.with(599, LINES[599].slice(0, -1)), "Line 600: The line is no JSON"],
+    ["broken", LINES.with(599, LINES[599].slice(0, -1)), "Line 600: The line is not JSON"],
     ["altered", LINES.with(599, changed), "Line 600: The line is not in the log's own form"],
     ["reordered", LINES.with(599, LINES[600]).with(600, LINES[599]), "Line 600: its sequence says"],
     ["missing", LINES.toSpliced(599, 1), "Line 600: its sequence says position 601"],
     ["repeated", LINES.toSpliced(599, 0, LINES[598]), "Line 600: its sequence says position 599"],
     ["foreign", LINES.toSpliced(599, 0, '{"id":1}'), "Line 600: "],
-    ["empty", LINES.toSpliced(599, 0, ""), "Line 600: The line is no JSON"],
+    ["empty", LINES.toSpliced(599, 0, ""), "Line 600: The line is not JSON"],
     ["first missing", LINES.slice(1), "Line 1: its sequence says position 2, but 1 was expected"],
     ["forged", rewritten(LINES, 599, LINES[598]), "Line 600: "],
-    ["none", [], "The export holds no line"],
+    ["none", [], "The export has no lines"],
   ];
   for (const [name, lines, words] of cases) {
     using store = await openStore();

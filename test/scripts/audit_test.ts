@@ -72,7 +72,7 @@ Deno.test({
       );
       const inMemory = await runTask(["audit"], { kvPath: ":memory:" });
       assertEquals(inMemory.code, 0);
-      assertMatch(inMemory.stdout, /^Note: The store does not tell which records expire, so/m);
+      assertMatch(inMemory.stdout, /^Note: The store does not expose which records expire, so/m);
     }),
 });
 
@@ -143,7 +143,7 @@ Deno.test({
       assertEquals([empty.code, empty.stdout], [
         1,
         "Not sound: 1 fault in 0 events. The first bad position is 1.\n" +
-        "- The export holds no line, so it is not a whole copy of a log\n",
+        "- The export has no lines, so it is not a whole copy of a log\n",
       ]);
       const inJson = await runTask(["audit", "--json", "--file", "-"], {
         kvPath,
@@ -152,7 +152,7 @@ Deno.test({
       assertEquals([inJson.code, JSON.parse(inJson.stdout).counts], [1, { line: 1 }]);
       const broken = await runTask(["audit", "--file", "-"], { kvPath, stdin: stdin.slice(0, -9) });
       assertEquals(broken.code, 1);
-      assertMatch(broken.stdout, /The first bad position is 40\.\n- Line 40: The line is no JSON/);
+      assertMatch(broken.stdout, /The first bad position is 40\.\n- Line 40: The line is not JSON/);
     }),
 });
 

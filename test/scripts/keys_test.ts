@@ -42,7 +42,7 @@ Deno.test({
 
       const again = await keys("rotate", id);
       assertEquals([again.code, again.stdout], [1, ""]);
-      assertMatch(again.stderr, /^error: Key \w+ was rotated already and is refused from /);
+      assertMatch(again.stderr, /^error: Key \w+ was already rotated and is refused from /);
 
       assertEquals((await keys("revoke", id)).stderr, `Revoked key ${id} (the shop).\n`);
       assertMatch((await keys("revoke", id)).stderr, /was already revoked/);

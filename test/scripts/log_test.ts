@@ -154,7 +154,7 @@ Deno.test({
       for (const args of [[], ["--follow"], ["--pretty"]]) {
         const { code, stderr } = await runTask(["log", ...args], { kvPath });
         assertEquals(code, 2);
-        assertEquals(stderr, "error: Position 2 of the log is missing; an audit tells more\n");
+        assertEquals(stderr, "error: Position 2 of the log is missing; run deno task audit\n");
       }
     }),
 });
