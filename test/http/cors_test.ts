@@ -78,32 +78,27 @@ Deno.test("scripts of a configured origin can read every response, errors includ
   const authorization = `Bearer ${service.token}`;
   const json = { "content-type": "application/json" };
   const body = '{"name":"Rex","categoryId":1}';
-  const requests: [string, RequestInit, number, string][] = [
-    ["/v1/pets", { method: "POST", body, headers: { authorization, ...json } }, 201, "origin"],
-    ["/v1/pets", { headers: { authorization } }, 200, "authorization, origin"],
-    ["/v1/pets/1", { headers: { authorization } }, 200, "authorization, origin"],
-    [
-      "/v1/pets",
-      { headers: { authorization, "if-none-match": "*" } },
-      304,
-      "authorization, origin",
-    ],
-    ["/v1/pets", {}, 401, "origin"],
-    ["/v1/pets/9", { headers: { authorization } }, 404, "origin"],
-    ["/v1/pets", { method: "POST", body: "{", headers: { authorization, ...json } }, 400, "origin"],
-    ["/v1/pets", { method: "DELETE", headers: { authorization } }, 405, "origin"],
+  const requests: [string, RequestInit, number][] = [
+    ["/v1/pets", { method: "POST", body, headers: { authorization, ...json } }, 201],
+    ["/v1/pets", { headers: { authorization } }, 200],
+    ["/v1/pets/1", { headers: { authorization } }, 200],
+    ["/v1/pets", { headers: { authorization, "if-none-match": "*" } }, 304],
+    ["/v1/pets", {}, 401],
+    ["/v1/pets/9", { headers: { authorization } }, 404],
+    ["/v1/pets", { method: "POST", body: "{", headers: { authorization, ...json } }, 400],
+    ["/v1/pets", { method: "DELETE", headers: { authorization } }, 405],
   ];
-  for (const [path, init, status, vary] of requests) {
+  for (const [path, init, status] of requests) {
     for (const origin of [ORIGIN, STRANGER]) {
       const headers = { ...init.headers as Record<string, string>, origin };
       const response = await ask(shared, path, { ...init, headers });
       assertEquals(response.status, status);
       assertEquals(
         crossOriginHeaders(response),
-        origin === STRANGER ? { vary } : {
+        origin === STRANGER ? { vary: "origin" } : {
           "access-control-allow-origin": ORIGIN,
           "access-control-expose-headers": EXPOSED,
-          vary,
+          vary: "origin",
         },
       );
     }
