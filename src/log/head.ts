@@ -91,6 +91,10 @@ export function decodeHeadRecord(value: unknown): HeadRecord {
   try {
     const record = JSON.parse(value as string);
     if (record?.format === RestoreMark.shape.format.value) {
+      if (record.storeFormat !== STORE_FORMAT) {
+        const message = "it holds an unfinished restore of another version; use a new store";
+        return { kind: "other_format", message };
+      }
       return { kind: "restore_mark", mark: RestoreMark.safeParse(record).data };
     }
     if (Number.isSafeInteger(record?.format) && record.format !== STORE_FORMAT) {

@@ -143,6 +143,9 @@ class RestoreWriter {
       if (!isEmpty) throw new StoreNotFreeError("The store is not empty; name another by KV_PATH");
     } else {
       const record = decodeHeadRecord(entry.value);
+      if (record.kind === "other_format") {
+        throw new StoreNotFreeError(`The store is not empty: ${record.message}`);
+      }
       if (record.kind !== "restore_mark") {
         throw new StoreNotFreeError("The store already holds a log; name another by KV_PATH");
       }

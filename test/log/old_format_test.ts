@@ -48,12 +48,16 @@ for (const [expected, args] of COMMANDS) {
 }
 
 const RESTORES: [state: string, head: string | undefined, refusal: RegExp][] = [
-  ["a store of format 1", undefined, /^error: The store already holds a log; name another/m],
+  [
+    "a store of format 1",
+    undefined,
+    /^error: The store is not empty: it has format 1, .* into a new store with this one$/m,
+  ],
   [
     "a store with an unfinished restore of that commit",
     '{"format":"restore","run":"01M7ZHNKKYE3MC379J0DW18ZMY","position":30,' +
     `"lastHash":"${LAST_HASH}","restored":3}`,
-    /^error: The store holds a restore of .* that was not finished$/m,
+    /^error: The store is not empty: it holds an unfinished restore of another version; use a new store$/m,
   ],
 ];
 
