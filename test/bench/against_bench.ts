@@ -221,7 +221,7 @@ async function inTurns<T>(
 
 function printSpeed(title: string, rows: Row<Sample>[], rounds: number): void {
   printTable(
-    `${title}, ${rounds} rounds: a ratio > 1 means that this checkout needs less time`,
+    `${title} (rounds: ${rounds}): a ratio > 1 means that this checkout needs less time`,
     [
       ...["", "this/s", "other/s", "ratio", "lowest", "highest"],
       ...["this cpu µs", "other cpu µs", "ratio", "lowest", "highest", "failures"],

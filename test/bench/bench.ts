@@ -37,7 +37,8 @@ With --against, measures this checkout and another one instead, in turns, and pr
   --events N       number of events for replay, restore, audit and export (default: 300000)
   --only TEXT      only workloads with this text in their names, for example create or replay
 
-Takes about six minutes, a minute with --quick, ten minutes with --against. Exit codes: 0 done, 1 an answer was no 2xx, 2 could not run.
+Takes about six minutes, a minute with --quick, ten minutes with --against.
+Exit codes: 0 done, 1 a response was not 2xx, 2 could not run.
 `;
 
 await runTool({
