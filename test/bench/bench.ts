@@ -2,10 +2,12 @@
  * Compares the service with a bare Deno.serve and raw KV, on loopback, and prints the ratios of one run.
  *
  *     deno task bench [--quick] [--only PART,…] [--soak MINUTES] [--json FILE]
+ *     deno task bench --against DIR [--rounds N] [--seconds S] [--events N] [--only TEXT]
  */
 
 import { EXIT, runTool, UsageError } from "../../scripts/cli/run_tool.ts";
 import { fillStore } from "../support/fill_store.ts";
+import { benchAgainst } from "./against_bench.ts";
 import { benchGrowth } from "./growth_bench.ts";
 import { benchHttp, type HttpRow } from "./http_bench.ts";
 import { benchLoads, benchSoak } from "./load_bench.ts";
@@ -20,13 +22,23 @@ const HELP = `
 Compares the service with a bare Deno.serve and raw KV, on loopback, in a temporary folder.
 
   deno task bench [--quick] [--only PART,…] [--soak MINUTES] [--json FILE]
+  deno task bench --against DIR [--rounds N] [--seconds S] [--events N] [--only TEXT]
 
   --quick          shorter, and growth to 100,000 pets instead of 1,000,000
   --only PART,…    of ${PARTS.join(", ")}
   --soak MINUTES   mixed load for so long as well, with the memory of the service
   --json FILE      writes what was measured there, too
 
-Takes about six minutes, a minute with --quick. Exit codes: 0 done, 1 an answer was no 2xx, 2 could not run.
+With --against, measures this checkout and another one instead, in turns, and prints ratios:
+
+  --against DIR    the folder of the other checkout, such as git worktree add DIR COMMIT makes
+  --rounds N       measures each workload N times on each checkout (default: 5)
+  --seconds S      how long each measurement of requests takes (default: 4)
+  --events N       number of events for replay, restore, audit and export (default: 300000)
+  --only TEXT      only workloads with this text in their names, for example create or replay
+
+Takes about six minutes, a minute with --quick, ten minutes with --against.
+Exit codes: 0 done, 1 a response was not 2xx, 2 could not run.
 `;
 
 await runTool({
@@ -36,8 +48,28 @@ await runTool({
     only: { type: "string" },
     soak: { type: "string", default: "0" },
     json: { type: "string" },
+    against: { type: "string" },
+    rounds: { type: "string" },
+    seconds: { type: "string" },
+    events: { type: "string" },
   },
-  async run({ quick, only, soak, json }) {
+  async run({ quick, only, soak, json, against, rounds, seconds, events }) {
+    if (against !== undefined) {
+      if (quick || soak !== "0" || json !== undefined) {
+        throw new UsageError("--quick, --soak and --json cannot be used with --against");
+      }
+      const failures = await benchAgainst({
+        against,
+        rounds: parseCount("--rounds", rounds ?? "5"),
+        ms: parseCount("--seconds", seconds ?? "4") * 1_000,
+        events: parseCount("--events", events ?? "300000"),
+        only: only ?? "",
+      });
+      return failures === 0 ? EXIT.done : EXIT.refused;
+    }
+    if ([rounds, seconds, events].some((flag) => flag !== undefined)) {
+      throw new UsageError("--rounds, --seconds and --events need --against");
+    }
     const parts = only?.split(",") ?? PARTS;
     const unknown = parts.find((part) => !PARTS.includes(part));
     if (unknown !== undefined) throw new UsageError(`--only takes parts of ${PARTS.join(", ")}`);
@@ -77,3 +109,8 @@ await runTool({
     return failures === 0 ? EXIT.done : EXIT.refused;
   },
 });
+
+function parseCount(flag: string, text: string): number {
+  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
+  throw new UsageError(`${flag} takes a whole number, not ${JSON.stringify(text)}`);
+}

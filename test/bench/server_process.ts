@@ -11,20 +11,23 @@ export interface ServerProcess {
   stop(): Promise<void>;
 }
 
-const ROOT = new URL("../../", import.meta.url);
+/** The folder of this checkout. */
+export const ROOT = new URL("../../", import.meta.url);
 
 /**
  * The service on a store file, with the flags of `deno task start`. It runs without the launcher, because the
  * launcher's memory and processor time are not the service's.
  */
-export async function startService(kvPath: string): Promise<ServerProcess> {
-  const { tasks } = JSON.parse(await Deno.readTextFile(new URL("deno.json", ROOT)));
-  const [, flags] = tasks.start.command.split(" scripts/launch.ts ");
-  return await start(["--allow-all", ...flags.split(" ")], {
-    KV_PATH: kvPath,
-    PORT: "0",
-    HOST: "127.0.0.1",
-  });
+export async function startService(kvPath: string, root = ROOT): Promise<ServerProcess> {
+  const { tasks } = JSON.parse(await Deno.readTextFile(new URL("deno.json", root)));
+  // Older checkouts have no launcher, and a task of theirs is only its command.
+  const words: string[] = (tasks.start.command ?? tasks.start).split(" ");
+  const flags = words.filter((word) => word.startsWith("--v8-flags="));
+  return await start(
+    ["--allow-all", ...flags, "src/main.ts"],
+    { KV_PATH: kvPath, PORT: "0", HOST: "127.0.0.1" },
+    root,
+  );
 }
 
 /** The bare server, which always returns the same response. */
@@ -33,11 +36,15 @@ export function startBareServer(answer: object): Promise<ServerProcess> {
   return start(["--allow-net", script, JSON.stringify(answer)], {});
 }
 
-async function start(args: string[], env: Record<string, string>): Promise<ServerProcess> {
+async function start(
+  args: string[],
+  env: Record<string, string>,
+  root = ROOT,
+): Promise<ServerProcess> {
   const started = performance.now();
   const process = new Deno.Command(Deno.execPath(), {
     args: ["run", "--quiet", "--no-check", ...args],
-    cwd: ROOT,
+    cwd: root,
     env,
     stdin: "null",
     stdout: "null",
@@ -77,14 +84,18 @@ async function portOf(stderr: ReadableStream<Uint8Array>): Promise<number> {
   }
 }
 
-/** The kernel counts in ticks of 10 ms. */
-function cpuMs(pid: number): number {
+/** Processor time of a process, or of all its children that have ended. */
+export function cpuMs(pid: number, of: "process" | "children" = "process"): number {
   const fields = readProc(pid, "stat")?.split(") ").at(-1)?.split(" ");
-  return fields === undefined ? NaN : (Number(fields[11]) + Number(fields[12])) * 10;
+  if (fields === undefined) return NaN;
+  const [user, system] = fields.slice(of === "process" ? 11 : 13);
+  // The kernel counts in ticks of 10 ms.
+  return (Number(user) + Number(system)) * 10;
 }
 
-function memoryMiB(pid: number): number {
-  const kib = /VmRSS:\s+(\d+) kB/.exec(readProc(pid, "status") ?? "")?.[1];
+/** Resident memory of a process in MiB: its current size, or its peak so far. */
+export function memoryMiB(pid: number, which: "VmRSS" | "VmHWM" = "VmRSS"): number {
+  const kib = new RegExp(`${which}:\\s+(\\d+) kB`).exec(readProc(pid, "status") ?? "")?.[1];
   return kib === undefined ? NaN : Number(kib) / 1_024;
 }
 

@@ -2,6 +2,7 @@
 
 import { fillStore } from "../support/fill_store.ts";
 import { type RawRecord, rawRemove, rawScan, rawWrite } from "./raw_kv.ts";
+import { runScript } from "./script_process.ts";
 import { printTable } from "./table.ts";
 
 /** Records per commit of raw KV: its maximum. */
@@ -36,12 +37,12 @@ export async function benchTools(folder: string, events: number) {
     restore: writeAll(entries),
   };
   const own = {
-    audit: await secondsOf("audit.ts", [], path),
-    replay: await secondsOf("replay.ts", ["--grace", "0"], path),
+    audit: (await runScript("audit.ts", [], path)).seconds,
+    replay: (await runScript("replay.ts", ["--grace", "0"], path)).seconds,
     restore: NaN,
   };
-  await secondsOf("log.ts", [], path, exported);
-  own.restore = await secondsOf("restore.ts", [exported], `${folder}/restored.sqlite3`);
+  await runScript("log.ts", [], path, { stdout: exported });
+  own.restore = (await runScript("restore.ts", [exported], `${folder}/restored.sqlite3`)).seconds;
 
   const rows = (["replay", "audit", "restore"] as const).map((name) => ({
     name,
@@ -70,25 +71,4 @@ async function readRecords(path: string): Promise<RawRecord[]> {
   }
   kv.close();
   return records;
-}
-
-async function secondsOf(
-  script: string,
-  args: string[],
-  kvPath: string,
-  stdout?: string,
-): Promise<number> {
-  const start = performance.now();
-  const output = await new Deno.Command(Deno.execPath(), {
-    args: [
-      ...["run", "--quiet", "--no-check", "--allow-all"],
-      ...[new URL(`../../scripts/${script}`, import.meta.url).href, ...args],
-    ],
-    env: { KV_PATH: kvPath },
-    stdin: "null",
-  }).output();
-  const seconds = (performance.now() - start) / 1_000;
-  if (!output.success) throw new Error(new TextDecoder().decode(output.stderr));
-  if (stdout !== undefined) await Deno.writeFile(stdout, output.stdout);
-  return seconds;
 }
