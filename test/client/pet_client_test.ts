@@ -13,7 +13,7 @@ Deno.test({
     assertEquals(
       await Deno.readTextFile(TYPES),
       await generateTypes(),
-      "Run: deno run -A test/client/generate_types.ts",
+      "Run: deno run -A --lock=test/deno.lock test/client/generate_types.ts",
     );
   },
 });
