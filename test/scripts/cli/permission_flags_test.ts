@@ -5,10 +5,10 @@ import { freePort } from "../../support/free_port.ts";
 import { permitted } from "../../support/permitted.ts";
 import { type Outcome, runTask, spawnTask } from "../../support/run_task.ts";
 import { readLines } from "../../support/service_process.ts";
+import { withProjectCopy } from "../../support/with_project_copy.ts";
 
 const ignore = !permitted("env", "net", "read", "run", "write");
 
-const ROOT = new URL("../../../", import.meta.url);
 const TOOLS = ["keys", "log", "replay", "audit", "restore"];
 const STORE = ["read the store", "write the store"];
 const ENV = {
@@ -22,7 +22,7 @@ Deno.test({
     "every program reaches its store, its port and the files that its arguments name, and no more",
   ignore,
   fn: () =>
-    withCopy(async (project) => {
+    withProjectCopy(async (project) => {
       await replaceProgramsByProbe(project);
       await Deno.mkdir(`${project}/exports`);
       await Deno.writeTextFile(`${project}/exports/log.jsonl`, "");
@@ -64,7 +64,7 @@ Deno.test({
     "no program may write its own sources, not even with a store or a checkpoint in the project",
   ignore,
   fn: () =>
-    withCopy(async (project) => {
+    withProjectCopy(async (project) => {
       await replaceProgramsByProbe(project);
       const cases = [
         { args: ["start"], kvPath: "pets.sqlite3" },
@@ -85,7 +85,7 @@ Deno.test({
   name: "every task does its work with the permissions that it has, wherever the store is",
   ignore,
   fn: () =>
-    withCopy(async (project) => {
+    withProjectCopy(async (project) => {
       const parent = `${project}/..`;
       await Deno.mkdir(`${parent}/a b, c`);
       const stores = ["", "pets.sqlite3", "new/pets.sqlite3", `${parent}/a b, c/pets.sqlite3`];
@@ -139,31 +139,6 @@ Deno.test({
     assertStringIncludes(stderr, "it answers with status 500");
   },
 });
-
-/** Runs `use` with a copy of what an installation needs, in a folder of its own. */
-async function withCopy(use: (project: string) => Promise<void>): Promise<void> {
-  const folder = await Deno.realPath(await Deno.makeTempDir());
-  const project = `${folder}/project`;
-  try {
-    for (const name of ["events", "scripts", "src"]) {
-      await copyFolder(new URL(`${name}/`, ROOT), `${project}/${name}`);
-    }
-    for (const name of ["deno.json", "deno.lock"]) {
-      await Deno.copyFile(new URL(name, ROOT), `${project}/${name}`);
-    }
-    await use(project);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-}
-
-async function copyFolder(from: URL, to: string): Promise<void> {
-  await Deno.mkdir(to, { recursive: true });
-  for await (const { name, isDirectory } of Deno.readDir(from)) {
-    if (isDirectory) await copyFolder(new URL(`${name}/`, from), `${to}/${name}`);
-    else await Deno.copyFile(new URL(name, from), `${to}/${name}`);
-  }
-}
 
 async function replaceProgramsByProbe(project: string): Promise<void> {
   const probe = new URL("../../support/permission_probe.ts", import.meta.url);
