@@ -3,6 +3,8 @@ import { permitted } from "./support/permitted.ts";
 
 const ROOT = new URL("../", import.meta.url);
 
+const PROGRAM_FOLDERS = ["events/", "src/", "scripts/"];
+
 /** Tests and measurements may do everything. */
 const UNLIMITED_TASKS = /^(test|bench)(:|$)|^(faults|sim)$/;
 
@@ -26,10 +28,36 @@ Deno.test({
   name: "No program writes its environment",
   ignore: !permitted("read"),
   fn: async () => {
-    for (const folder of ["events/", "src/", "scripts/"]) {
+    for (const folder of PROGRAM_FOLDERS) {
       for (const path of await filesIn(new URL(folder, ROOT))) {
         const source = await Deno.readTextFile(path);
         assert(!/\benv\.(set|delete)\b|\bprocess\.env\b/.test(source), path.pathname);
+      }
+    }
+  },
+});
+
+Deno.test({
+  name:
+    "deno.json names only packages of the programs, and test/deno.lock pins what deno.lock pins",
+  ignore: !permitted("read"),
+  fn: async () => {
+    const paths = await Promise.all(PROGRAM_FOLDERS.map((it) => filesIn(new URL(it, ROOT))));
+    const sources = await Promise.all(paths.flat().map((path) => Deno.readTextFile(path)));
+    const { imports } = await readDenoJson();
+    for (const name of Object.keys(imports)) {
+      if (name === "@std/assert") continue; // The package of the other @std names holds it, too.
+      assert(sources.some((it) => it.includes(`from "${name}`) || it.includes(`("${name}`)), name);
+    }
+    const [lock, testLock] = await Promise.all(
+      ["deno.lock", "test/deno.lock"].map(async (it) =>
+        JSON.parse(await Deno.readTextFile(new URL(it, ROOT)))
+      ),
+    );
+    assertEquals(testLock.workspace, lock.workspace);
+    for (const part of ["specifiers", "npm"]) {
+      for (const [name, pin] of Object.entries(lock[part])) {
+        assertEquals(testLock[part][name], pin, `${name} in test/deno.lock`);
       }
     }
   },
