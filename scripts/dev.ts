@@ -14,6 +14,9 @@ import { TypeCheck } from "./cli/type_check.ts";
 const SERVER = "scripts/cli/dev_server.ts";
 const SOURCES = ["events", "scripts", "src"];
 
+/** Time, in milliseconds, in which the service ends after a signal, unless it hangs. */
+const END_LIMIT_MS = 5_000;
+
 const HELP = `
 Serves for development: starts again after every change of the source, reports type errors, issues a
 development key if the store has none, and prints the address, the key and a curl line that can be pasted.
@@ -56,12 +59,18 @@ async function serveUntilStopped(flags: string[]): Promise<number> {
         console.error("The service has ended; it starts again after the next change");
         event = await Promise.race([stopped, sources.nextChange()]);
       }
-      sendSignal(server, "SIGTERM");
-      await server.status;
+      await end(server);
       if (event === "stopped") return EXIT.done;
       console.error("The source has changed; the service starts again");
     }
   } finally {
     typeCheck.stop();
   }
+}
+
+async function end(server: Deno.ChildProcess): Promise<void> {
+  sendSignal(server, "SIGTERM");
+  const timer = setTimeout(() => sendSignal(server, "SIGKILL"), END_LIMIT_MS);
+  await server.status;
+  clearTimeout(timer);
 }

@@ -139,6 +139,23 @@ Deno.test({
     }),
 });
 
+Deno.test({
+  name: "dev ends a service that hangs, and starts it again after the next change",
+  ignore,
+  fn: () =>
+    withProjectCopy(async (project) => {
+      await using temp = await TempStore.make();
+      await using dev = startDev(project, temp.kvPath);
+      await dev.nextBanner();
+      const mistake = "setTimeout(() => { while (true); }, 1_000);\n";
+      await edit(project, (source) => source + mistake);
+      await dev.nextBanner();
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      await edit(project, (source) => source.replace(mistake, ""));
+      assertEquals(await answerTo((await dev.nextBanner()).curl), "[]");
+    }),
+});
+
 interface Banner {
   address: string;
   token: string;
