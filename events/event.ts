@@ -70,17 +70,17 @@ export function encodeEvent(event: RecordedEvent): string {
  */
 export function decodeEvent(line: string): RecordedEvent {
   const parts = LINE.exec(line);
-  if (parts === null) throw notOurs(line);
+  if (parts === null) throw malformed(line);
   const [, id, type, time, sequence, subject, dataschema, actor, idempotencyKey, ...rest] = parts;
   const [previousHash, dataText] = rest;
   if (!Object.hasOwn(TYPES, type)) throw new MalformedEventError(`Event type ${type} is not known`);
   if (dataschema !== TYPES[type as EventType].dataschema) {
     throw new MalformedEventError(`Schema ${dataschema} of event type ${type} is not known`);
   }
-  const fact = factOf(type as EventType, dataText, line);
-  if (!Instant.safeParse(time).success || subjectOf(fact) !== subject) throw notOurs(line);
+  const body = decodeBody(type as EventType, dataText, line);
+  if (!Instant.safeParse(time).success || subjectOf(body) !== subject) throw malformed(line);
   return {
-    ...fact,
+    ...body,
     id,
     time,
     actor,
@@ -115,59 +115,59 @@ const LINE = new RegExp(
   "s",
 );
 
-function factOf(type: EventType, text: string, line: string): EventBody {
+function decodeBody(type: EventType, text: string, line: string): EventBody {
   const pet = type === "PetCreated" ? decodePet(text) : undefined;
   if (pet !== undefined) return { type: "PetCreated", data: pet };
   const { data, error } = TYPES[type].data.safeParse(parseData(text, line));
   if (error !== undefined) throw new MalformedEventError(z.prettifyError(error));
-  const fact = { type, data } as EventBody;
-  if (encodeData(fact) !== text) throw notOurs(line);
-  return fact;
+  const body = { type, data } as EventBody;
+  if (encodeData(body) !== text) throw malformed(line);
+  return body;
 }
 
 function parseData(text: string, line: string): unknown {
   try {
     return parseExactJson(text);
   } catch {
-    throw notOurs(line);
+    throw malformed(line);
   }
 }
 
-function notOurs(line: string): MalformedEventError {
+function malformed(line: string): MalformedEventError {
   try {
     JSON.parse(line);
   } catch (error) {
-    return new MalformedEventError(`The line is no JSON: ${(error as Error).message}`);
+    return new MalformedEventError(`The line is not JSON: ${(error as Error).message}`);
   }
   return new MalformedEventError("The line is not in the log's own form");
 }
 
 /** The CloudEvents `subject` of the event. */
-export function subjectOf(fact: EventBody): string {
-  switch (fact.type) {
+export function subjectOf(body: EventBody): string {
+  switch (body.type) {
     case "PetCreated":
-      return `pets/${fact.data.id}`;
+      return `pets/${body.data.id}`;
     case "ApiKeyIssued":
     case "ApiKeyRevoked":
-      return `keys/${fact.data.keyId}`;
+      return `keys/${body.data.keyId}`;
     default:
-      return assertNever(fact);
+      return assertNever(body);
   }
 }
 
-function encodeData(fact: EventBody): string {
-  switch (fact.type) {
+function encodeData(body: EventBody): string {
+  switch (body.type) {
     case "PetCreated":
-      return encodePet(fact.data);
+      return encodePet(body.data);
     case "ApiKeyIssued": {
-      const { keyId, label, tokenHash, expiresAt } = fact.data;
+      const { keyId, label, tokenHash, expiresAt } = body.data;
       return JSON.stringify({ keyId, label, tokenHash, expiresAt });
     }
     case "ApiKeyRevoked": {
-      const { keyId, tokenHash, effectiveAt } = fact.data;
+      const { keyId, tokenHash, effectiveAt } = body.data;
       return JSON.stringify({ keyId, tokenHash, effectiveAt });
     }
     default:
-      return assertNever(fact);
+      return assertNever(body);
   }
 }

@@ -11,6 +11,7 @@ import {
   type AuditReport,
 } from "../src/maintenance/audit.ts";
 import { readStoreConfig } from "../src/config.ts";
+import { acceptUnlessRestoring } from "../src/log/accept_store.ts";
 import { splitLines } from "../src/log/log_verifier.ts";
 import { expiringRecordsOf } from "../src/store/deno_kv/expiring_records.ts";
 import { ComparingThread } from "./cli/comparing_thread.ts";
@@ -19,19 +20,19 @@ import { count, ProgressLine } from "./cli/progress_line.ts";
 import { EXIT, print, runTool, UsageError, withRetryingStore } from "./cli/run_tool.ts";
 
 const HELP = `
-Re-reads everything that is stored and proves it against the log: each line's form, hash, place and
-facts, the head, and every record of the projections; and that no record is set to expire that must
-not, if the store is a file. Writes nothing to the store; works while the service runs, up to the event
-that was the newest when it began.
+Reads the whole store again and checks it against the log: the format, hash, position and data of every
+line, the head, and every record of the projections. If the store is a file, the audit also checks that
+only idempotency records are set to expire. It writes nothing to the store. It works while the service
+runs, and covers the events up to the newest one at its start.
 
   deno task audit [--json] [--checkpoint FILE] [--file EXPORT]
 
-  --json              the report as one JSON object
-  --checkpoint FILE   proves too that the log extends the checkpoint in that file, if it is there, and
-                      replaces it where all is sound. Keep it away from the store.
-  --file EXPORT       audits an export of deno task log (- for standard input), without any store
+  --json              prints the report as one JSON object
+  --checkpoint FILE   also checks that the log extends the checkpoint in that file, if the file exists,
+                      and writes a new checkpoint if the log is sound. Keep the file away from the store.
+  --file EXPORT       audits an export of deno task log (- for standard input) instead of the store
 
-The store is named by KV_PATH (default .data/pets.sqlite3).
+KV_PATH names the store (default: .data/pets.sqlite3).
 Exit codes: 0 sound, 1 not sound, 2 the audit could not run.
 `;
 
@@ -69,7 +70,7 @@ async function auditWhat(file: string | undefined, options: AuditOptions): Promi
     const { matchesStore } = thread;
     const readExpiringRecords = expiringRecordsOf(readStoreConfig().kvPath);
     return await withRetryingStore(
-      { examined: true },
+      { accept: acceptUnlessRestoring },
       (parts) => audit({ ...parts, matchesStore, readExpiringRecords }, options),
     );
   }

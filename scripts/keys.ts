@@ -18,23 +18,24 @@ import { parseDuration } from "./cli/parse_duration.ts";
 import { EXIT, print, runTool, UsageError, withService, write } from "./cli/run_tool.ts";
 
 const HELP = `
-Issues, lists, rotates and revokes API keys. Works while the service runs, and takes effect at its next request.
+Issues, lists, rotates and revokes API keys. Works while the service runs; the service applies a change
+from its next request on.
 
-  deno task keys issue --label TEXT [--expires-in 90d]   prints the new key, once, alone on standard output
-  deno task keys list [--json]                           shows all keys, never a secret
-  deno task keys rotate ID [--overlap 24h]               prints a successor of that key, once, alone on standard
-                                                         output; the old key is refused after the overlap
-  deno task keys revoke ID                               revokes the key of that id, at once
+  deno task keys issue --label TEXT [--expires-in 90d]   prints a new key, only this once
+  deno task keys list [--json]                           shows all keys, but never a secret
+  deno task keys rotate ID [--overlap 24h]               prints a successor of that key, only this once;
+                                                         the service refuses the old key after the overlap
+  deno task keys revoke ID                               revokes the key with that id at once
 
-  --label TEXT        what the key is for, or who holds it: 1 to 100 characters;
-                      rotate keeps the old key's, unless it is given
-  --expires-in TIME   how long the key lives: 90d, 24h, 30m or 10s; without it, until it is revoked;
-                      rotate keeps the old key's lifetime, counted anew, unless it is given
-  --overlap TIME      how long the old key lives beside its successor (default: 24h)
-  --json              one JSON array; times in UTC, absent where there is none
+  --label TEXT        the purpose or the holder of the key, 1 to 100 characters
+                      (rotate: by default the label of the old key)
+  --expires-in TIME   how long the key is valid: 90d, 24h, 30m or 10s (default: until it is revoked;
+                      rotate: by default as long as the old key was valid in total)
+  --overlap TIME      how long the old key stays valid after its successor is issued (default: 24h)
+  --json              prints one JSON array; times are in UTC, and absent if they do not apply
 
-The store is named by KV_PATH (default .data/pets.sqlite3).
-Exit codes: 0 done, 1 no key has that id, or none that can be rotated, 2 the command could not run.
+A key is the only text on standard output. KV_PATH names the store (default: .data/pets.sqlite3).
+Exit codes: 0 done, 1 no key has that id or the key cannot be rotated, 2 the command could not run.
 `;
 
 const OVERLAP_DEFAULT = "24h";
@@ -68,8 +69,8 @@ await runTool({
       default:
         throw new UsageError(
           action === undefined
-            ? "One of issue, list, rotate and revoke is needed"
-            : `There is no command ${JSON.stringify(action)}, only issue, list, rotate and revoke`,
+            ? "A command is required: issue, list, rotate or revoke"
+            : `Unknown command ${JSON.stringify(action)}; use issue, list, rotate or revoke`,
         );
     }
   },
@@ -77,7 +78,9 @@ await runTool({
 
 async function issue(flags: Flags): Promise<number> {
   const label = labelOf(flags);
-  if (label === undefined) throw new UsageError("--label is needed: what the key is for");
+  if (label === undefined) {
+    throw new UsageError("--label is required: the purpose or the holder of the key");
+  }
   const lifetimeMs = durationOf("expires-in", flags);
   const { id } = await withService({ create: true }, (service) => {
     const expiry = lifetimeMs === undefined
@@ -85,7 +88,7 @@ async function issue(flags: Flags): Promise<number> {
       : { expiresAt: service.runtime.now() + lifetimeMs };
     return issueShown((show) => issueKey(service, { label, ...expiry }, show));
   });
-  console.error(`Issued key ${id}. It is shown this once and cannot be shown again.`);
+  console.error(`Issued key ${id}. Save it now: it cannot be shown again.`);
   return EXIT.done;
 }
 
@@ -118,7 +121,7 @@ async function issueShown<T>(issue: (show: ShowKey) => Promise<T>): Promise<T> {
 }
 
 async function printToken(token: string): Promise<void> {
-  let reason = "nobody reads standard output";
+  let reason = "standard output is closed";
   try {
     if (await write(new TextEncoder().encode(token))) return;
   } catch (error) {
@@ -161,10 +164,14 @@ async function rotate(keyId: string, flags: Flags): Promise<number> {
       (service) =>
         issueShown((show) => rotateKey(service, keyId, { overlapMs, label, lifetimeMs }, show)),
     );
-    console.error(`Key ${predecessor.id} (${predecessor.label}) lives until ${second(retiresAt)}.`);
-    const end = successor.expiresAt === undefined ? "" : `, until ${second(successor.expiresAt)}`;
     console.error(
-      `Issued key ${successor.id}${end}. It is shown this once and cannot be shown again.`,
+      `Key ${predecessor.id} (${predecessor.label}) stays valid until ${second(retiresAt)}.`,
+    );
+    const end = successor.expiresAt === undefined
+      ? ""
+      : `, valid until ${second(successor.expiresAt)}`;
+    console.error(
+      `Issued key ${successor.id}${end}. Save it now: it cannot be shown again.`,
     );
     return EXIT.done;
   } catch (error) {
@@ -183,7 +190,7 @@ async function revoke(keyId: string): Promise<number> {
   }
   console.error(
     stateOf(key, now) === "revoked"
-      ? `Key ${key.id} (${key.label}) was revoked already.`
+      ? `Key ${key.id} (${key.label}) was already revoked.`
       : `Revoked key ${key.id} (${key.label}).`,
   );
   return EXIT.done;
@@ -221,5 +228,5 @@ function expectNone(rest: string[]): void {
 
 function expectFlags(action: string, values: Flags, known: (keyof Flags)[]): void {
   const flag = Object.keys(values).find((name) => !(known as string[]).includes(name));
-  if (flag !== undefined) throw new UsageError(`--${flag} does not go with ${action}`);
+  if (flag !== undefined) throw new UsageError(`--${flag} cannot be used with ${action}`);
 }

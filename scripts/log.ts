@@ -13,20 +13,20 @@ import { prettyEvent } from "./cli/pretty_event.ts";
 import { EXIT, runTool, UsageError, withService, write } from "./cli/run_tool.ts";
 
 const HELP = `
-Prints the event log, byte for byte as it is stored, one line an event, in order.
+Prints the event log in order, one event a line, byte for byte as stored.
 
   deno task log [--from N | --last N] [--to N] [--type TYPE] [--follow] [--pretty]
 
-  --from N      from this position on (default: 1)
-  --last N      only the newest N that are there; with --follow, 0 shows new events only
-  --to N        up to this position (default: the newest)
-  --type TYPE   only events of this type: ${EVENT_TYPES.join(", ")}
-  --follow      then goes on with new events as they are committed, by whatever instance, until Ctrl-C
-                or, where the output is a pipe that was closed, until the next event
-  --pretty      for people: time, position, type, subject, actor; in colours on a terminal, unless
-                NO_COLOR is set
+  --from N      starts at position N (default: 1)
+  --last N      starts with the newest N events; with --follow, 0 prints only new events
+  --to N        ends at position N (default: the newest event)
+  --type TYPE   prints only events of this type: ${EVENT_TYPES.join(", ")}
+  --follow      then prints each new event of any instance, until Ctrl-C. If the reader of a pipe has
+                closed it, the command ends at the next event.
+  --pretty      prints time, position, type, subject and actor in columns, with colours on a terminal
+                unless NO_COLOR is set
 
-The store is named by KV_PATH (default .data/pets.sqlite3).
+KV_PATH names the store (default: .data/pets.sqlite3).
 Exit codes: 0 done, 2 the command could not run.
 `;
 
@@ -56,7 +56,7 @@ await runTool({
     const to = parsePosition("--to", flags.to);
     const last = parseCount("--last", flags.last);
     if (from !== undefined && last !== undefined) {
-      throw new UsageError("--from and --last do not go together");
+      throw new UsageError("--from and --last cannot be used together");
     }
     const format = pretty ? prettyLines : joinLines;
     setColorEnabled(Deno.stdout.isTerminal() && !Deno.noColor);
@@ -86,7 +86,11 @@ function followedLines({ store, heads, runtime }: Service, range: { from: number
     });
   }
   const reachable = (isThere: boolean, reason?: string) =>
-    console.error(isThere ? "The store is there again." : `${reason}; waiting for it to come back`);
+    console.error(
+      isThere
+        ? "The store is available again."
+        : `${reason}; waiting until the store answers again`,
+    );
   return followLog({ store, heads, runtime, reachable }, { ...range, signal: stop.signal });
 }
 
@@ -106,7 +110,7 @@ function typeOf({ position, value }: WholeLine): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(value)).type;
   } catch {
-    throw new LogDamagedError(position, "is no JSON");
+    throw new LogDamagedError(position, "is not JSON");
   }
 }
 

@@ -14,17 +14,17 @@ import { count, ProgressLine, type ProgressPhase } from "./cli/progress_line.ts"
 import { EXIT, runTool, UsageError, withRetryingStore } from "./cli/run_tool.ts";
 
 const HELP = `
-Rebuilds the projections (pets, status index, keys) from the log, beside the live service, which goes
-on reading and writing all the while. A replay that was killed is taken up by the next one.
+Rebuilds the projections (pets, status index, keys) from the log. The service continues to read and
+write meanwhile. If a replay is killed, the next one resumes it.
 
   deno task replay [--dry-run] [--grace SECONDS]
 
-  --dry-run         only compares what is served with the log; writes nothing
-  --grace SECONDS   how long the old projections stay after the change to the new ones, for requests
-                    that still read them (default: ${GRACE_MS / 1_000})
+  --dry-run         only compares the served projections with the log; writes nothing
+  --grace SECONDS   how long to keep the old projections after the service changes to the new ones, for
+                    requests that still read the old ones (default: ${GRACE_MS / 1_000})
 
-The store is named by KV_PATH (default .data/pets.sqlite3).
-Exit codes: 0 done; 1 another replay is under way, the log is not sound, or a dry run found differences;
+KV_PATH names the store (default: .data/pets.sqlite3).
+Exit codes: 0 done; 1 another replay is running, the log is not sound, or a dry run found differences;
 2 the command could not run.
 `;
 
@@ -44,7 +44,9 @@ await runTool({
     if (positionals.length > 0) {
       throw new UsageError(`Unexpected argument ${JSON.stringify(positionals[0])}`);
     }
-    if (dryRun && grace !== undefined) throw new UsageError("--grace does not go with --dry-run");
+    if (dryRun && grace !== undefined) {
+      throw new UsageError("--grace cannot be used with --dry-run");
+    }
     const graceMs = grace === undefined ? GRACE_MS : parseSeconds(grace);
     try {
       return await withRetryingStore(
@@ -73,8 +75,8 @@ async function rebuild(
     },
     onWait: () =>
       console.error(
-        "Another replay has been at work; looking for up to " +
-          `${LEASE_LIMIT_MS / 1_000} s whether it still lives`,
+        "Found an unfinished replay; waiting up to " +
+          `${LEASE_LIMIT_MS / 1_000} s to see whether it is still running`,
       ),
   });
   progress.end();
@@ -101,7 +103,7 @@ async function compare(parts: { store: Store; runtime: Runtime }): Promise<numbe
 
 function describe(subject: string, { total, counts, first }: Differences): void {
   if (total === 0) {
-    console.error(`${subject} were as the log says.`);
+    console.error(`${subject} matched the log.`);
     return;
   }
   const { missing, extra, altered } = counts;

@@ -16,17 +16,17 @@ import { count, ProgressLine } from "./cli/progress_line.ts";
 import { EXIT, runTool, UsageError, withRetryingStore } from "./cli/run_tool.ts";
 
 const HELP = `
-Restores an export, as deno task log prints it, into an empty store: the same bytes in the log, and
-everything that follows from them. Verifies all of it before it writes anything. A restore that was
-killed is taken up where it was left, when it is run again with the same export; until it is done, no
-service and no other command works on that store.
+Restores an export, as deno task log prints it, into an empty store: the same bytes in the log, and all
+records that are projected from them. Verifies the whole export before it writes anything. If a restore is
+killed, run it again with the same export, and it resumes. Until it is done, the service and the other
+commands refuse that store.
 
   deno task restore FILE
   deno task log | KV_PATH=… deno task restore -
 
-The store is named by KV_PATH (default .data/pets.sqlite3).
-Exit codes: 0 done; 1 the export is not one whole, sound log; 2 the command could not run, as where the
-store is not empty.
+KV_PATH names the store (default: .data/pets.sqlite3).
+Exit codes: 0 done; 1 the export is not one complete, sound log; 2 the command could not run, for example
+because the store is not empty.
 `;
 
 const CHUNK_BYTES = 256 * 1024;
@@ -40,10 +40,14 @@ await runTool({
   help: HELP,
   options: {},
   async run(_values, [path, ...rest]) {
-    if (path === undefined) throw new UsageError("The name of an export is needed, or -");
+    if (path === undefined) {
+      throw new UsageError("An export is required: the name of a file, or - for standard input");
+    }
     if (rest.length > 0) throw new UsageError(`Unexpected argument ${JSON.stringify(rest[0])}`);
     if (!isDurable(readStoreConfig().kvPath)) {
-      throw new UsageError("KV_PATH must name a store that outlives this command");
+      throw new UsageError(
+        "KV_PATH must not be :memory:, because the restored store would end with this command",
+      );
     }
     try {
       using file = await openExport(path);
@@ -62,7 +66,8 @@ async function restoreFrom(source: Export): Promise<number> {
   const head = await verifyExport(source, (done) => progress.update(VERIFYING, done));
   const { position, lastHash } = head;
   await withRetryingStore(
-    { create: true, restored: true },
+    // The restore itself checks the content.
+    { create: true, accept: () => Promise.resolve() },
     (parts) => restore(parts, source, head, (done) => progress.update(WRITING, done, position)),
   );
   progress.end();

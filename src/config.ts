@@ -96,10 +96,10 @@ function readKvPath(): string {
     throw new ConfigError("KV_PATH must be a file, :memory: or an http(s) address");
   }
   if (address.username !== "" || address.password !== "" || address.search !== "") {
-    throw new ConfigError("KV_PATH must hold no credentials; set DENO_KV_ACCESS_TOKEN");
+    throw new ConfigError("KV_PATH must not contain credentials; set DENO_KV_ACCESS_TOKEN");
   }
   if (read("DENO_KV_ACCESS_TOKEN") === undefined) {
-    throw new ConfigError("DENO_KV_ACCESS_TOKEN must be set where KV_PATH is an address");
+    throw new ConfigError("DENO_KV_ACCESS_TOKEN must be set if KV_PATH is an address");
   }
   return path;
 }

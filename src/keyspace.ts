@@ -20,13 +20,6 @@ import type { Mutation } from "./store/store.ts";
 
 export const HEAD_KEY = ["head"] as const;
 
-/** The start of a restore mark, which replaces the head until a restore is finished. */
-const RESTORE_MARK_START = '{"format":"restore"';
-
-export function isRestoreMark(value: unknown): value is string {
-  return typeof value === "string" && value.startsWith(RESTORE_MARK_START);
-}
-
 export const REPLAY_KEY = ["replay"] as const;
 
 export const LOG_PREFIX = ["log"];

@@ -5,17 +5,23 @@ import { reasonOf } from "./runtime/logger.ts";
 import { serve } from "./serve.ts";
 
 const HELP = `
-Serves for production.
+Runs the service for production.
 
   deno task start
 
-Settings of the environment:
-  PORT      the port (default: 8000)
-  HOST      the address to listen on (default: 0.0.0.0)
-  KV_PATH   the store: a file, :memory: or an http(s) address (default: .data/pets.sqlite3)
+Environment variables:
+  PORT                   the port; 0 takes a free one and logs it (default: 8000)
+  HOST                   the address to listen on (default: 0.0.0.0)
+  KV_PATH                the store: a file, :memory: or an http(s) address (default: .data/pets.sqlite3)
+  DENO_KV_ACCESS_TOKEN   the access token, if KV_PATH is an address
+  CORS_ORIGINS           origins whose scripts may call the API from a browser, separated by commas
+  PUBLIC_URL             the address for clients, shown in the API description; its path ends in /v1
+  STAGING_URL            the address of the staging service, shown in the API description
+  RATE_LIMIT             requests a second that each API key may send
+  OTEL_DENO              true turns on OpenTelemetry
 
-SIGTERM and SIGINT end it when all that was accepted is answered.
-Exit codes: 0 told to end, 1 it could not serve, 2 the command was not understood.
+On SIGTERM and SIGINT, the service finishes accepted requests and ends.
+Exit codes: 0 ended by a signal, 1 the service could not run, 2 the command has wrong arguments.
 `;
 
 if (import.meta.main) {
@@ -26,7 +32,7 @@ if (import.meta.main) {
     await run();
   } else {
     console.error(
-      `error: Unexpected argument ${JSON.stringify(argument)}; --help shows how it is used`,
+      `error: Unexpected argument ${JSON.stringify(argument)}; see --help`,
     );
     Deno.exit(2);
   }

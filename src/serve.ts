@@ -1,21 +1,14 @@
 import type { ServiceConfig } from "./config.ts";
-import { sleep } from "./runtime/runtime.ts";
-import { APPEND_LIMIT_MS } from "./append/appender.ts";
+import { acceptLog } from "./log/accept_store.ts";
 import { ForeignStoreError } from "./log/head.ts";
 import { reasonOf } from "./runtime/logger.ts";
 import { reportCrashes } from "./runtime/report_crashes.ts";
 import { Server } from "./server.ts";
 import { createService, type Service } from "./service.ts";
+import { shutDown } from "./shut_down.ts";
 import { stderrLogger } from "./runtime/stderr_logger.ts";
 import { isDurable, OpenStoreError, openStoreOrWait } from "./store/open_store.ts";
 import { systemRuntime } from "./runtime/system_runtime.ts";
-
-/**
- * The steps of a shutdown, in milliseconds after the signal. Deno Deploy ends a process after 5,000. Until
- * `drain`, requests that arrived completely may still add pets. By `close`, all additions have their
- * outcomes. At `exit`, the process ends even if something hangs.
- */
-const SHUTDOWN_MS = { drain: 500, close: 500 + APPEND_LIMIT_MS + 200, exit: 4_600 };
 
 /**
  * Opens the store and serves until SIGTERM or SIGINT. Then it stops accepting connections, finishes accepted
@@ -31,7 +24,7 @@ export async function serve(
   const report = stderrLogger;
   reportCrashes(report);
   const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
-  const store = await openStoreOrWait(config.kvPath, onRefused);
+  const store = await openStoreOrWait(config.kvPath, acceptLog, onRefused);
   const service = createService({
     store,
     runtime,
@@ -41,7 +34,9 @@ export async function serve(
     isDurable: isDurable(config.kvPath),
     addresses: config.addresses,
     // Loaded only if telemetry is on.
-    telemetry: config.telemetry ? (await import("./telemetry/telemetry.ts")).telemetry : undefined,
+    instrumentation: config.telemetry
+      ? (await import("./telemetry/open_telemetry.ts")).OPEN_TELEMETRY
+      : undefined,
   });
   let server: Server;
   try {
@@ -57,15 +52,9 @@ export async function serve(
     if (!(error instanceof ForeignStoreError)) return;
     onRefused(new OpenStoreError(config.kvPath, error.message));
   });
-  const stopped = shutDownOnSignal(async (signal) => {
+  const stopped = exitOnSignal(async (signal) => {
     report("info", "shutting_down", { signal });
-    service.cancelBodies();
-    const answered = server.shutdown();
-    await Promise.race([answered, sleep(runtime, SHUTDOWN_MS.drain)]);
-    const done = Promise.all([answered, service.appender.drain()]);
-    await Promise.race([done, sleep(runtime, SHUTDOWN_MS.close - SHUTDOWN_MS.drain)]);
-    service.store.close();
-    await Promise.race([answered, sleep(runtime, SHUTDOWN_MS.exit - SHUTDOWN_MS.close)]);
+    await shutDown(service, server);
     report("info", "stopped");
   });
   // Logged only after the signal listeners exist, because a reader of this line may send a signal.
@@ -89,8 +78,8 @@ function surviveFileSizeLimit(): void {
  */
 const SIGNAL_ECHO_MS = 500;
 
-/** Runs `shutDown` at the first signal and then exits. A second signal ends the process at once. */
-async function shutDownOnSignal(shutDown: (signal: string) => Promise<void>): Promise<void> {
+/** Runs `onSignal` at the first signal and then exits. A second signal ends the process at once. */
+async function exitOnSignal(onSignal: (signal: string) => Promise<void>): Promise<void> {
   const signals = ["SIGTERM", "SIGINT"] as const;
   const signal = await new Promise<string>((resolve) => {
     for (const name of signals) Deno.addSignalListener(name, () => resolve(name));
@@ -101,7 +90,7 @@ async function shutDownOnSignal(shutDown: (signal: string) => Promise<void>): Pr
       if (systemRuntime.monotonicNow() - receivedAt > SIGNAL_ECHO_MS) Deno.exit(1);
     });
   }
-  await shutDown(signal);
+  await onSignal(signal);
   Deno.exit(0);
 }
 

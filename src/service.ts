@@ -12,9 +12,10 @@ import { project } from "./projections/project.ts";
 import { KeyReader } from "./projections/key_reader.ts";
 import { PetReader } from "./projections/pet_reader.ts";
 import type { Logger } from "./runtime/logger.ts";
-import { BoundedStore } from "./store/bounded_store.ts";
+import { InstrumentedStore } from "./store/instrumented_store.ts";
+import { ResilientStore } from "./store/resilient_store.ts";
 import type { Store } from "./store/store.ts";
-import type { Telemetry } from "./telemetry/telemetry.ts";
+import { type Instrumentation, NO_INSTRUMENTATION } from "./telemetry/instrumentation.ts";
 
 /** One instance of the service. Production, tools and tests wire the same parts. */
 export interface Service {
@@ -43,52 +44,52 @@ export interface ServiceOptions {
   rateLimit?: number;
   /** Where clients find the service; by default at the address of their request. */
   addresses?: BaseAddresses;
-  /** Measures the instance; by default it is not measured. */
-  telemetry?: Telemetry;
+  /** Receives the reports of all parts; by default, they are dropped. */
+  instrumentation?: Instrumentation;
 }
 
-export function createService(parts: ServiceOptions): Service {
-  const { runtime, report, addresses = {}, corsOrigins = [], isDurable = false, telemetry } = parts;
-  const bounded = new BoundedStore(parts.store, runtime, report);
-  const store = telemetry?.store(bounded) ?? bounded;
-  const heads = new (telemetry?.HeadReader ?? HeadReader)(store, runtime, report);
-  const keys = new (telemetry?.KeyReader ?? KeyReader)(store, runtime);
-  const pets = new (telemetry?.PetReader ?? PetReader)(store);
-  const appender = new (telemetry?.Appender ?? Appender)({
-    appendLimitMs: parts.appendLimitMs,
+export function createService(options: ServiceOptions): Service {
+  const { runtime, report, addresses = {}, corsOrigins = [], isDurable = false } = options;
+  const { instrumentation = NO_INSTRUMENTATION } = options;
+  const resilient = new ResilientStore(options.store, runtime, report);
+  const store = new InstrumentedStore(resilient, instrumentation);
+  const heads = new HeadReader(store, runtime, report, instrumentation);
+  const keys = new KeyReader(store, runtime, instrumentation);
+  const pets = new PetReader(store, instrumentation);
+  const appender = new Appender({
+    appendLimitMs: options.appendLimitMs,
     store,
     heads,
     project,
     runtime,
     report,
     committed: (records) => pets.cache(records),
-    watch: telemetry?.watch,
+    instrumentation,
   });
-  telemetry?.observe({ appender, heads });
+  instrumentation.observe({
+    queueLength: () => appender.queueLength,
+    headPosition: () => heads.latest?.head.position,
+  });
   const bodyCancellation = new BodyCancellation();
   const creations = new SingleFlight<CreatePetOutcome>(runtime);
-  const plainHandler = createHandler({
+  const handler = createHandler({
     addresses,
     appender,
     corsOrigins,
     creations,
     bodyCancellation,
     heads,
+    instrumentation,
     runtime,
     isDurable,
     keys,
     pets,
-    refusedCredentials: new RefusedCredentials({
-      runtime,
-      report,
-      count: telemetry?.countRefusedCredentials,
-    }),
-    rateLimiter: parts.rateLimit === undefined
+    refusedCredentials: new RefusedCredentials({ runtime, report, instrumentation }),
+    rateLimiter: options.rateLimit === undefined
       ? undefined
-      : new RateLimiter(parts.rateLimit, runtime),
+      : new RateLimiter(options.rateLimit, runtime),
     report,
   });
-  const handler = telemetry?.handler(plainHandler) ?? plainHandler;
   return {
     appender,
     cancelBodies: () => bodyCancellation.cancel(),

@@ -48,6 +48,28 @@ declare module "@std/http/etag" {
   export function ifNoneMatch(value: string, etag: string): boolean;
 }
 
+declare module "@std/http/status" {
+  export const STATUS_CODE: {
+    readonly OK: 200;
+    readonly Created: 201;
+    readonly NoContent: 204;
+    readonly Found: 302;
+    readonly NotModified: 304;
+    readonly BadRequest: 400;
+    readonly Unauthorized: 401;
+    readonly NotFound: 404;
+    readonly MethodNotAllowed: 405;
+    readonly RequestTimeout: 408;
+    readonly ContentTooLarge: 413;
+    readonly UnsupportedMediaType: 415;
+    readonly UnprocessableEntity: 422;
+    readonly TooManyRequests: 429;
+    readonly InternalServerError: 500;
+    readonly ServiceUnavailable: 503;
+  };
+  export function isServerErrorStatus(status: number): boolean;
+}
+
 declare module "@std/ulid" {
   export function monotonicUlid(seedTime?: number): string;
 }

@@ -3,7 +3,7 @@ import { ConfigError, readServiceConfig, type ServiceConfig } from "../src/confi
 import { permitted } from "./support/permitted.ts";
 
 Deno.test({
-  name: "readServiceConfig() reads the origins of CORS_ORIGINS, and none where it is not set",
+  name: "readServiceConfig() reads the origins of CORS_ORIGINS, by default an empty list",
   ignore: !permitted("env"),
   fn() {
     assertEquals(originsOf(undefined), []);
@@ -17,7 +17,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "readServiceConfig() refuses what no browser sends as an origin, and names CORS_ORIGINS",
+  name: "readServiceConfig() refuses an origin that a browser never sends, and names CORS_ORIGINS",
   ignore: !permitted("env"),
   fn() {
     const invalid = [
@@ -43,7 +43,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "readServiceConfig() takes PUBLIC_URL and STAGING_URL for the addresses that clients use",
+  name: "readServiceConfig() reads the addresses for clients from PUBLIC_URL and STAGING_URL",
   ignore: !permitted("env"),
   fn() {
     const production = "https://animals.example/store/v1";
@@ -79,13 +79,13 @@ Deno.test({
 });
 
 Deno.test({
-  name: "readServiceConfig() refuses a KV_PATH with credentials in it, and does not repeat them",
+  name: "readServiceConfig() refuses a KV_PATH with credentials, and does not print them",
   ignore: !permitted("env"),
   fn() {
     const faulty: [string, string][] = [
-      ["https://me:hunter2@kv.example", "KV_PATH must hold no credentials"],
-      ["https://hunter2@kv.example", "KV_PATH must hold no credentials"],
-      ["https://kv.example/?token=hunter2", "KV_PATH must hold no credentials"],
+      ["https://me:hunter2@kv.example", "KV_PATH must not contain credentials"],
+      ["https://hunter2@kv.example", "KV_PATH must not contain credentials"],
+      ["https://kv.example/?token=hunter2", "KV_PATH must not contain credentials"],
       ["postgres://me:hunter2@db.example/pets", "KV_PATH must be a file"],
     ];
     for (const [path, words] of faulty) {
@@ -97,7 +97,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "readServiceConfig() reads RATE_LIMIT, and none if it is not set",
+  name: "readServiceConfig() reads RATE_LIMIT, by default no limit",
   ignore: !permitted("env"),
   fn() {
     const limits: [string | undefined, number | undefined][] = [
@@ -132,7 +132,7 @@ function originsOf(text: string | undefined): string[] {
   return readWith({ CORS_ORIGINS: text }).corsOrigins;
 }
 
-/** Reads the settings with those variables, and leaves the environment as it was. */
+/** Reads the settings with those variables, and restores the environment. */
 function readWith(variables: Record<string, string | undefined>): ServiceConfig {
   const before = Object.keys(variables).map((name) => [name, Deno.env.get(name)]);
   setEnv(variables);

@@ -1,15 +1,23 @@
 import { DatabaseSync } from "node:sqlite";
-import { assertEquals, assertLess, assertMatch, assertRejects } from "@std/assert";
+import {
+  assertEquals,
+  assertLess,
+  assertMatch,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { EMPTY_HEAD, encodeHead } from "../src/log/head.ts";
 import { permitted } from "./support/permitted.ts";
 import { runTask, spawnTask } from "./support/run_task.ts";
-import { readLines } from "./support/service_process.ts";
+import { countCommits } from "./support/count_commits.ts";
+import { LoadClient } from "./support/load_client.ts";
+import { readLines, ServiceProcess } from "./support/service_process.ts";
 import { TempStore } from "./support/temp_store.ts";
 
 const ignore = !permitted("env", "net", "read", "run", "write");
 
 Deno.test({
-  name: "start: serves with the permissions that its task gives it, and ends with 0 when told to",
+  name: "start: serves with the permissions of its task, and exits 0 on SIGTERM",
   ignore,
   async fn() {
     await using temp = await TempStore.make();
@@ -39,6 +47,29 @@ Deno.test({
   },
 });
 
+Deno.test({
+  name: "start: 2,000 additions, 64 at a time, get the ids 1 to 2,000 in fewer than 500 commits",
+  ignore,
+  async fn() {
+    await using temp = await TempStore.make();
+    const token = await temp.issueKey();
+    await using service = await ServiceProcess.start(temp.kvPath);
+    const load = new LoadClient({
+      services: () => [service],
+      token,
+      connections: 64,
+      faults: "none",
+    });
+    await load.run(() => load.begun >= 2_000);
+    assertEquals(await service.stop(), 0);
+    assertEquals(load.acknowledged.size, 2_000);
+    await temp.use(async (operator) => {
+      await load.expectLogged(operator);
+      assertLess(await countCommits(operator.store), 500);
+    });
+  },
+});
+
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
   for (const target of ["the task", "its process group"]) {
     Deno.test({
@@ -61,7 +92,7 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
         const killed = performance.now();
         Deno.kill(target === "the task" ? process.pid : -process.pid, signal);
         const { code } = await process.status;
-        // Standard error ends when the last process that has it ends.
+        // Standard error closes when the last process that inherited it ends.
         await reading;
         assertLess(performance.now() - killed, 5_000);
         const connect = () => Deno.connect({ hostname: "127.0.0.1", port });
@@ -80,7 +111,7 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
 }
 
 Deno.test({
-  name: "start: a setting that cannot be used is one line that names it, and a non-zero exit",
+  name: "start: a setting that is not valid exits 1 with one line that names it",
   ignore,
   async fn() {
     const cases: [env: Record<string, string>, line: RegExp][] = [
@@ -103,7 +134,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "start: a port in use is one line that says so, and a non-zero exit",
+  name: "start: a port in use exits 1 with one line that says so",
   ignore,
   async fn() {
     using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
@@ -117,7 +148,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "start: a path that can be no store is one line that says why, and a non-zero exit",
+  name: "start: a path that cannot be a store exits 1 with one line that says why",
   ignore,
   async fn() {
     await using folder = await tempFolder();
@@ -137,7 +168,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "start: the database of another program is refused, and left as it was to the byte",
+  name: "start: the database of another program is refused, and not one byte of it changes",
   ignore,
   async fn() {
     await using folder = await tempFolder();
@@ -151,7 +182,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "start: a store that was cut off is refused, and left as it was to the byte",
+  name: "start: a store that was cut off is refused, and not one byte of it changes",
   ignore,
   async fn() {
     await using folder = await tempFolder();
@@ -183,13 +214,13 @@ Deno.test({
     );
     await writeKv(withOther, ["head"], "of a list");
     await assertRefuses(
-      refusalOf(withOther, "The head record is none of Animal Store's"),
+      refusalOf(withOther, "The head record is not one of Animal Store"),
       withOther,
     );
   },
 });
 
-/** Asserts that `deno task start` ends by itself, with that line as the last of standard error. */
+/** Asserts that `deno task start` exits by itself, with that last line of standard error. */
 async function assertRefuses(
   line: RegExp,
   kvPath: string,
@@ -221,3 +252,33 @@ async function tempFolder() {
   const path = await Deno.makeTempDir();
   return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
 }
+
+Deno.test({
+  name: "start: on Deno Deploy without an attached database, exits with 1 and one line",
+  ignore,
+  async fn() {
+    for (const path of ["", ":memory:", "pets.sqlite3"]) {
+      const env = { DENO_DEPLOYMENT_ID: "test", DENO_KV_DEFAULT_PATH: path };
+      assertEquals(await runTask(["start"], { kvPath: "", env }), {
+        code: 1,
+        stdout: "",
+        stderr: "error: A database must be attached on Deno Deploy: " +
+          "DENO_KV_DEFAULT_PATH is not the address of one\n",
+      });
+    }
+  },
+});
+
+Deno.test({
+  name: "start: on Deno Deploy with a KV_PATH, exits with 1 and one line",
+  ignore,
+  async fn() {
+    for (const kvPath of [":memory:", "pets.sqlite3", "https://kv.example"]) {
+      assertEquals(await runTask(["start"], { kvPath, env: { DENO_DEPLOYMENT_ID: "test" } }), {
+        code: 1,
+        stdout: "",
+        stderr: "error: KV_PATH must not be set on Deno Deploy: attach a database there\n",
+      });
+    }
+  },
+});

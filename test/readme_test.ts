@@ -5,11 +5,11 @@ import { TempStore } from "./support/temp_store.ts";
 
 const ROOT = new URL("../", import.meta.url);
 
-/** What the commands of the README are written for, beside Deno. */
-const PROGRAMS = ["bash", "curl", "jq"];
+/** The programs that the commands of the README use, besides Deno. */
+const PROGRAMS = ["bash", "curl", "jq", "sha256sum"];
 
 Deno.test({
-  name: "README: its requests get the answers shown, and its operators' commands do their work",
+  name: "README: its requests get the responses shown, and the commands for operators work",
   ignore: !permitted("env", "net", "read", "run", "write") || !PROGRAMS.every(isThere),
   async fn() {
     const readme = await Deno.readTextFile(new URL("README.md", ROOT));
@@ -33,11 +33,15 @@ Deno.test({
     const { label, key, pet: subject } = JSON.parse(await run("jq -nc --arg pet pets/1"));
     assertEquals([label, subject], ["test", "pets/1"]);
     assertMatch(key, /^[0-9A-Z]{26}$/);
+
+    const exported = await Deno.readTextFile(`${temp.folder}/pets.jsonl`);
+    const { previoushash } = JSON.parse(exported.split("\n")[1]);
+    assertEquals(await run("sha256sum"), `${previoushash}  -\n`);
   },
 });
 
 Deno.test({
-  name: "README: every task that it names is there",
+  name: "README: every task that it names exists",
   ignore: !permitted("read"),
   async fn() {
     const readme = await Deno.readTextFile(new URL("README.md", ROOT));
@@ -86,7 +90,7 @@ async function runBlock(
   return decoder.decode(stdout);
 }
 
-/** Asserts that an answer has the status line, the body and every header that are shown. */
+/** Asserts that a response has the status line, the body and every header that are shown. */
 function assertSameAnswer(answer: string, shown: string): void {
   const [statusLine, ...rest] = shown.trim().split("\n");
   const body = rest.pop()!;

@@ -1,11 +1,12 @@
 import { assertEquals, assertLess, assertMatch } from "@std/assert";
 import { runTask } from "./support/run_task.ts";
-import { ServiceProcess } from "./support/service_process.ts";
+import { LoadClient } from "./support/load_client.ts";
 import { permitted } from "./support/permitted.ts";
+import { ServiceProcess } from "./support/service_process.ts";
+import { TempStore } from "./support/temp_store.ts";
 
 Deno.test({
-  name:
-    "a service told to end answers 503 to a body that does not arrive, and ends within 5 seconds",
+  name: "serve() on SIGTERM answers 503 to an incomplete body, and ends within 5 seconds",
   ignore: !permitted("read", "write", "net", "run", "env"),
   async fn() {
     const folder = await Deno.makeTempDir();
@@ -26,23 +27,57 @@ Deno.test({
     ];
     await send(slow, `${lines.join("\r\n")}\r\n\r\n{"name":`);
     await new Promise((resolve) => setTimeout(resolve, 300));
-    const told = performance.now();
+    const signalledAt = performance.now();
     const ending = service.stop();
 
     assertMatch(await receive(slow), /^HTTP\/1.1 503 [^]*"code":"shutting_down"/);
     assertEquals(await ending, 0);
-    assertLess(performance.now() - told, 5_000);
+    assertLess(performance.now() - signalledAt, 5_000);
     const { stdout: log } = await runTask(["log", "--type", "PetCreated"], { kvPath });
     assertEquals(log, "");
     await Deno.remove(folder, { recursive: true });
   },
 });
 
+for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  Deno.test({
+    name: `serve() on ${signal} under load finishes accepted requests and ends with exit code 0`,
+    ignore: !permitted("read", "write", "net", "run", "env"),
+    async fn() {
+      await using temp = await TempStore.make();
+      const token = await temp.issueKey();
+      await using service = await ServiceProcess.start(temp.kvPath);
+      const load = new LoadClient({
+        services: () => [service],
+        token,
+        connections: 64,
+        faults: "process",
+      });
+      let stopped: Promise<number> | undefined;
+      await load.run(() => {
+        if (load.acknowledged.size >= 300) stopped ??= service.stop(signal);
+        return stopped !== undefined;
+      });
+      assertEquals(await stopped, 0);
+      await temp.use(async (operator) => {
+        await load.expectLogged(operator);
+        const { lastPetId } = (await operator.heads.fresh()).head;
+        assertEquals(lastPetId, load.acknowledged.size, "every stored pet was acknowledged");
+      });
+      assertEquals(service.lines.map((line) => JSON.parse(line).event), [
+        "listening",
+        "shutting_down",
+        "stopped",
+      ]);
+    },
+  });
+}
+
 async function send(socket: Deno.Conn, text: string): Promise<void> {
   await socket.write(new TextEncoder().encode(text));
 }
 
-/** What comes in one piece, as a small answer does. */
+/** Receives one chunk, which holds a small response. */
 async function receive(socket: Deno.Conn): Promise<string> {
   const buffer = new Uint8Array(4_096);
   const length = await socket.read(buffer);

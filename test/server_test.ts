@@ -10,10 +10,10 @@ import { openTestService, type TestService } from "./support/test_service.ts";
 
 const REX = '{"name":"Rex","categoryId":1}';
 
-/** More than the sockets on both sides hold between two programs that do not read. */
+/** More than the socket buffers on both sides can hold. */
 const SWALLOWED_BYTES = 16_000_000;
 
-/** Declares a test on a service in a process of its own, run by another command if one is given. */
+/** Declares a test on a service in its own process. `within` may be a command that runs it. */
 function testOnProcess(
   name: string,
   within: string[],
@@ -32,7 +32,7 @@ function testOnProcess(
 }
 
 testOnProcess(
-  "a service that has no file descriptor left goes on, listens again and still shuts down",
+  "a service without free file descriptors continues, listens again and shuts down",
   ["prlimit", "--nofile=256:256"],
   async (service, port, token) => {
     using kept = await connect(port);
@@ -68,7 +68,7 @@ testOnProcess(
 
 const SHOP = "https://shop.example";
 
-/** Declares a test on a real server, with a way to send bytes to it. */
+/** Declares a test on a real server, to which it can send bytes. */
 function testOnServer(
   name: string,
   check: (service: TestService, port: number) => Promise<void>,
@@ -90,40 +90,43 @@ const ENDLESS = {
   chunked: "Transfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFF\r\n",
 };
 
-testOnServer("an endless body of a refused request is not swallowed", async (service, port) => {
-  const key = `Authorization: Bearer ${service.token}\r\n`;
-  const json = "Content-Type: application/json\r\n";
-  const cases: [status: number, head: string][] = [
-    [401, "POST /v1/pets HTTP/1.1\r\n"],
-    [401, `POST /v1/pets HTTP/1.1\r\nAuthorization: Bearer pets_x\r\n${json}`],
-    [401, "DELETE /v1/pets/1 HTTP/1.1\r\n"],
-    [405, `PUT /v1/pets HTTP/1.1\r\n${key}${json}`],
-    [413, "POST /docs HTTP/1.1\r\n"],
-    [413, `POST /v1/pets HTTP/1.1\r\n${key}${json}`],
-    [415, `POST /v1/pets HTTP/1.1\r\n${key}Content-Type: text/plain\r\n`],
-    [401, "GET /v1/pets HTTP/1.1\r\n"],
-    [404, `GET /v1/pets/9 HTTP/1.1\r\n${key}`],
-    [413, "GET /healthz HTTP/1.1\r\n"],
-    [413, "CONNECT x:1 HTTP/1.1\r\n"],
-    [
-      413,
-      `OPTIONS /v1/pets HTTP/1.1\r\nOrigin: ${SHOP}\r\nAccess-Control-Request-Method: POST\r\n`,
-    ],
-  ];
-  for (const [status, head] of cases) {
-    for (const [framing, rest] of Object.entries(ENDLESS)) {
-      using connection = await connect(port);
-      await connection.write(`${head}Host: localhost\r\n${rest}`);
-      const sent = await connection.flood(300, SWALLOWED_BYTES);
-      assertLess(sent, SWALLOWED_BYTES, `${head} ${framing}`);
-      await until(() => connection.received !== "");
-      assertStringIncludes(connection.received, `HTTP/1.1 ${status} `, `${head} ${framing}`);
+testOnServer(
+  "the server stops reading the endless body of a refused request",
+  async (service, port) => {
+    const key = `Authorization: Bearer ${service.token}\r\n`;
+    const json = "Content-Type: application/json\r\n";
+    const cases: [status: number, head: string][] = [
+      [401, "POST /v1/pets HTTP/1.1\r\n"],
+      [401, `POST /v1/pets HTTP/1.1\r\nAuthorization: Bearer pets_x\r\n${json}`],
+      [401, "DELETE /v1/pets/1 HTTP/1.1\r\n"],
+      [405, `PUT /v1/pets HTTP/1.1\r\n${key}${json}`],
+      [413, "POST /docs HTTP/1.1\r\n"],
+      [413, `POST /v1/pets HTTP/1.1\r\n${key}${json}`],
+      [415, `POST /v1/pets HTTP/1.1\r\n${key}Content-Type: text/plain\r\n`],
+      [401, "GET /v1/pets HTTP/1.1\r\n"],
+      [404, `GET /v1/pets/9 HTTP/1.1\r\n${key}`],
+      [413, "GET /healthz HTTP/1.1\r\n"],
+      [413, "CONNECT x:1 HTTP/1.1\r\n"],
+      [
+        413,
+        `OPTIONS /v1/pets HTTP/1.1\r\nOrigin: ${SHOP}\r\nAccess-Control-Request-Method: POST\r\n`,
+      ],
+    ];
+    for (const [status, head] of cases) {
+      for (const [framing, rest] of Object.entries(ENDLESS)) {
+        using connection = await connect(port);
+        await connection.write(`${head}Host: localhost\r\n${rest}`);
+        const sent = await connection.flood(300, SWALLOWED_BYTES);
+        assertLess(sent, SWALLOWED_BYTES, `${head} ${framing}`);
+        await until(() => connection.received !== "");
+        assertStringIncludes(connection.received, `HTTP/1.1 ${status} `, `${head} ${framing}`);
+      }
     }
-  }
-});
+  },
+);
 
 testOnServer(
-  "an endless body that is late is not swallowed after the 408",
+  "the server stops reading an endless body after its 408",
   async (service, port) => {
     using connection = await connect(port);
     await connection.write(
@@ -137,21 +140,24 @@ testOnServer(
   },
 );
 
-testOnServer("a finite body of a refused request leaves no connection hanging", async (_, port) => {
-  for (const length of [2, BODY_LIMIT_BYTES, BODY_LIMIT_BYTES + 1, 300_000]) {
-    using connection = await connect(port);
-    const head = `POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${length}\r\n\r\n`;
-    await connection.write(head);
-    await until(() => connection.received.includes("HTTP/1.1 401 "));
-    await connection.write("x".repeat(length));
-    // The next request on the connection is answered, or the client sees that the connection has ended.
-    await connection.write("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    await until(() => connection.ended || connection.received.includes("HTTP/1.1 200 "));
-  }
-});
+testOnServer(
+  "a finite body of a refused request does not leave the connection hanging",
+  async (_, port) => {
+    for (const length of [2, BODY_LIMIT_BYTES, BODY_LIMIT_BYTES + 1, 300_000]) {
+      using connection = await connect(port);
+      const head = `POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${length}\r\n\r\n`;
+      await connection.write(head);
+      await until(() => connection.received.includes("HTTP/1.1 401 "));
+      await connection.write("x".repeat(length));
+      // The next request on the connection gets a response, or the client sees that the connection has ended.
+      await connection.write("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      await until(() => connection.ended || connection.received.includes("HTTP/1.1 200 "));
+    }
+  },
+);
 
 testOnProcess(
-  "connections with unread bodies give their file descriptors back",
+  "the server closes the file descriptors of connections with unread bodies",
   [],
   async (service, port, token) => {
     const descriptors = () => [...Deno.readDirSync(`/proc/${service.pid}/fd`)].length;
@@ -173,7 +179,7 @@ testOnProcess(
 );
 
 testOnServer(
-  "the path comes from the request line, whatever the Host is",
+  "the server takes the path from the request line, whatever the Host is",
   async (service, port) => {
     const key = `Authorization: Bearer ${service.token}\r\n`;
     const cases: [status: number, head: string][] = [
@@ -204,7 +210,7 @@ testOnServer(
 );
 
 testOnServer(
-  "Content-Length is one run of digits, over HTTP/1.1 and HTTP/2",
+  "the server accepts only one run of digits as Content-Length, over HTTP/1.1 and HTTP/2",
   async (service, port) => {
     const body = new TextEncoder().encode(REX);
     const length = String(body.length);
@@ -226,14 +232,18 @@ testOnServer(
     };
     assertStringIncludes(await send(length, length), '"code":"malformed_request"');
     assertStringIncludes(await send(length, `${body.length + 1}`), '"code":"malformed_request"');
-    assertEquals(await send("3"), "", "the server ends a stream that is longer than it says");
+    assertEquals(
+      await send("3"),
+      "",
+      "the server resets a stream that is longer than its Content-Length",
+    );
     assertEquals(await send(length), `{"id":1,${REX.slice(1)}`);
   },
 );
 
-testOnServer("a body without a length is bounded over HTTP/2, too", async (service, port) => {
-  const answer = await http2Request(port, http2Fields(service), new Uint8Array(16_384));
-  assertStringIncludes(answer, '"malformed_body"');
+testOnServer("the server limits a body without a length over HTTP/2", async (service, port) => {
+  const response = await http2Request(port, http2Fields(service), new Uint8Array(16_384));
+  assertStringIncludes(response, '"malformed_body"');
 });
 
 /** The header fields of a request that adds a pet. */

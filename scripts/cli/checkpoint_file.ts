@@ -26,7 +26,7 @@ export async function readCheckpoint(path: string): Promise<Checkpoint | undefin
   try {
     return CheckpointFile.parse(JSON.parse(text));
   } catch {
-    throw new CheckpointFileError(`${path} holds no checkpoint`);
+    throw new CheckpointFileError(`${path} does not contain a checkpoint`);
   }
 }
 

@@ -1,11 +1,14 @@
 import type { PackedRecords } from "../../src/maintenance/packed_records.ts";
 
-/** A request to the thread. Its answer contains a reason if the comparison failed. */
-export interface Question {
+/** A request to the thread. Its result contains a reason if the comparison failed. */
+export interface ComparisonRequest {
   id: number;
   expected: PackedRecords[];
 }
-export type Answer = { id: number; matchesStore: boolean } | { id: number; reason: string };
+export type ComparisonResult = { id: number; matchesStore: boolean } | {
+  id: number;
+  reason: string;
+};
 
 /** Compares records with the configured store on a second thread, while this thread reads the log. */
 export class ComparingThread {
@@ -15,7 +18,7 @@ export class ComparingThread {
   #error: Error | undefined;
 
   constructor() {
-    this.#worker.onmessage = ({ data }: MessageEvent<Answer>) => {
+    this.#worker.onmessage = ({ data }: MessageEvent<ComparisonResult>) => {
       const asked = this.#asked.get(data.id)!;
       this.#asked.delete(data.id);
       if ("matchesStore" in data) asked.resolve(data.matchesStore);
@@ -23,7 +26,7 @@ export class ComparingThread {
     };
     this.#worker.onerror = (event) => {
       event.preventDefault();
-      this.#error = new Error(`The thread that compares failed: ${event.message}`);
+      this.#error = new Error(`The comparing thread failed: ${event.message}`);
       for (const { reject } of this.#asked.values()) reject(this.#error);
     };
   }
@@ -35,10 +38,10 @@ export class ComparingThread {
   readonly matchesStore = (expected: PackedRecords[]): Promise<boolean> => {
     if (this.#error !== undefined) return Promise.reject(this.#error);
     const asked = Promise.withResolvers<boolean>();
-    const question: Question = { id: ++this.#lastId, expected };
-    this.#asked.set(question.id, asked);
+    const request: ComparisonRequest = { id: ++this.#lastId, expected };
+    this.#asked.set(request.id, asked);
     this.#worker.postMessage(
-      question,
+      request,
       expected.flatMap(({ ids, values, ends }) => [ids.buffer, values.buffer, ends.buffer]),
     );
     return asked.promise;

@@ -27,7 +27,7 @@ export function prettyEvent({ position, value }: WholeLine): string {
   } catch (error) {
     if (!(error instanceof MalformedEventError)) throw error;
     // The content of such a line is not printed, because it could contain terminal control sequences.
-    return red(`${"".padEnd(24)} ${String(position).padStart(POSITION_WIDTH)} is no event`);
+    return red(`${"".padEnd(24)} ${String(position).padStart(POSITION_WIDTH)} is not an event`);
   }
   return [
     dim(event.time),

@@ -2,11 +2,12 @@
 
 import { SingleBar } from "cli-progress";
 import { isTelemetryOn } from "../../src/config.ts";
+import { NO_INSTRUMENTATION } from "../../src/telemetry/instrumentation.ts";
 
-/** Telemetry is loaded only if it is on. */
-const recordProgress = isTelemetryOn()
-  ? (await import("../../src/telemetry/telemetry.ts")).recordToolProgress
-  : undefined;
+/** OpenTelemetry is loaded only if it is on. */
+const instrumentation = isTelemetryOn()
+  ? (await import("../../src/telemetry/open_telemetry.ts")).OPEN_TELEMETRY
+  : NO_INSTRUMENTATION;
 
 const LINE_EVERY_MS = 5_000;
 
@@ -29,7 +30,7 @@ export class ProgressLine {
   /** Reports the progress of a phase. The first report of another phase ends the one before. */
   update(phase: ProgressPhase, done: number, total?: number): void {
     if (phase.title !== this.#phase?.title) this.#begin(phase, done, total);
-    recordProgress?.(phase.title, phase.unit, done);
+    instrumentation.onToolProgress(phase.title, phase.unit, done);
     const seconds = (performance.now() - this.#startedAt) / 1_000;
     const rate = seconds === 0 ? 0 : Math.round((done - this.#startedWith) / seconds);
     if (this.#bar !== undefined) {

@@ -5,6 +5,7 @@
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { readStoreConfig } from "../../src/config.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
+import { acceptLog } from "../../src/log/accept_store.ts";
 import { createService, type Service } from "../../src/service.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -40,7 +41,7 @@ export async function runTool<Options extends NonNullable<ParseArgsConfig["optio
     const { values, positionals } = parse(options);
     Deno.exit(await run(values, positionals));
   } catch (error) {
-    const hint = error instanceof UsageError ? "; --help shows how it is used" : "";
+    const hint = error instanceof UsageError ? "; see --help" : "";
     console.error(`error: ${reasonOf(error)}${hint}`);
     Deno.exit(EXIT.couldNotRun);
   }
@@ -54,7 +55,7 @@ export async function withService<T>(
   { create }: { create: boolean },
   use: (service: Service) => Promise<T>,
 ): Promise<T> {
-  const store = await openStore(readStoreConfig().kvPath, { create });
+  const store = await openStore(readStoreConfig().kvPath, { create, accept: acceptLog });
   const report = () => {};
   const parts = { store, runtime: systemRuntime, report, appendLimitMs: APPEND_LIMIT_MS };
   const service = createService(parts);

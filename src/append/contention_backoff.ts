@@ -1,17 +1,17 @@
 import type { Runtime } from "../runtime/runtime.ts";
 
-/** After a series of commits this long and this many, an instance pauses once so that others can commit. */
-const ROW_LIMIT_MS = 500;
-const ROW_LIMIT_COMMITS = 16;
+/** After a streak of commits this long and this many, an instance pauses once so that others can commit. */
+const STREAK_LIMIT_MS = 500;
+const STREAK_LIMIT_COMMITS = 16;
 
-/** Number of conflicts in a row after which an instance claims the head. */
-const CLAIM_EVERY = 6;
+/** Number of conflicts in a row after which an instance touches the head. */
+const TOUCH_EVERY = 6;
 
 /** How long after a conflict an instance assumes that others are still appending. */
-const OTHERS_REMEMBERED_MS = 2_000;
+const OTHERS_ASSUMED_MS = 2_000;
 
-/** Longest pause: in multiples of the last commit's duration, and in milliseconds. */
-const PAUSE_LIMIT_TURNS = 4;
+/** Longest pause: in durations of the last commit, and in milliseconds. */
+const PAUSE_LIMIT_COMMITS = 4;
 const PAUSE_LIMIT_MS = 500;
 
 const JITTER_LIMIT_MS = 4;
@@ -24,53 +24,55 @@ const JITTER_LIMIT_MS = 4;
  */
 export class ContentionBackoff {
   #runtime: Runtime;
-  #lost = 0;
-  #won = 0;
-  #rowSince = 0;
+  #conflicts = 0;
+  #commits = 0;
+  #streakSince = 0;
   #othersUntil = -Infinity;
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime;
   }
 
-  /** Whether this instance had a conflict within the last {@linkcode OTHERS_REMEMBERED_MS}. */
+  /** Whether this instance had a conflict within the last {@linkcode OTHERS_ASSUMED_MS}. */
   get areOthersNear(): boolean {
     return this.#runtime.monotonicNow() < this.#othersUntil;
   }
 
   /** Whether the pauses of others do not suffice, for example because this instance is slower. */
   get isStarving(): boolean {
-    return this.#lost > 0 && this.#lost % CLAIM_EVERY === 0;
+    return this.#conflicts > 0 && this.#conflicts % TOUCH_EVERY === 0;
   }
 
   /** Returns how many milliseconds to wait before the next commit, after a conflict. */
   onConflict(): number {
-    this.#lost++;
-    this.#startRow();
-    this.#othersUntil = this.#runtime.monotonicNow() + OTHERS_REMEMBERED_MS;
+    this.#conflicts++;
+    this.#startStreak();
+    this.#othersUntil = this.#runtime.monotonicNow() + OTHERS_ASSUMED_MS;
     // Short, because the new head is already known. Random, so that the losers of one commit do not collide.
-    return Math.ceil(Math.min(JITTER_LIMIT_MS, this.#lost) * this.#runtime.random());
+    return Math.ceil(Math.min(JITTER_LIMIT_MS, this.#conflicts) * this.#runtime.random());
   }
 
   /** Returns how many milliseconds to wait before the next commit, after one that took `commitMs`. */
   onCommitted(commitMs: number): number {
-    const turns = this.#turnsToWait();
-    this.#lost = 0;
-    if (turns > 0) this.#startRow();
-    else this.#won++;
-    return Math.round(Math.min(PAUSE_LIMIT_MS, turns * commitMs * (0.5 + this.#runtime.random())));
+    const commitsToWait = this.#commitsToWait();
+    this.#conflicts = 0;
+    if (commitsToWait > 0) this.#startStreak();
+    else this.#commits++;
+    return Math.round(
+      Math.min(PAUSE_LIMIT_MS, commitsToWait * commitMs * (0.5 + this.#runtime.random())),
+    );
   }
 
-  #turnsToWait(): number {
-    if (this.#lost > 0) return Math.min(PAUSE_LIMIT_TURNS, this.#lost);
+  #commitsToWait(): number {
+    if (this.#conflicts > 0) return Math.min(PAUSE_LIMIT_COMMITS, this.#conflicts);
     if (this.areOthersNear) return 1;
-    const rowMs = this.#runtime.monotonicNow() - this.#rowSince;
-    const isLongRow = this.#won >= ROW_LIMIT_COMMITS && rowMs >= ROW_LIMIT_MS;
-    return isLongRow ? 2 : 0;
+    const streakMs = this.#runtime.monotonicNow() - this.#streakSince;
+    const isLongStreak = this.#commits >= STREAK_LIMIT_COMMITS && streakMs >= STREAK_LIMIT_MS;
+    return isLongStreak ? 2 : 0;
   }
 
-  #startRow(): void {
-    this.#won = 0;
-    this.#rowSince = this.#runtime.monotonicNow();
+  #startStreak(): void {
+    this.#commits = 0;
+    this.#streakSince = this.#runtime.monotonicNow();
   }
 }

@@ -2,7 +2,8 @@ import type { EventMetadata } from "../../events/event.ts";
 import { encodePet, type NewPet, type Pet } from "../../events/pet.ts";
 import { ServiceError } from "../service_error.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import type { Appender, Command } from "../append/appender.ts";
+import type { Appender } from "../append/appender.ts";
+import type { Command } from "../append/command.ts";
 import { formatTimestamp } from "../encoding/format_timestamp.ts";
 import type { Head } from "../log/head.ts";
 import type { HeadReader } from "../log/head_reader.ts";
@@ -48,27 +49,27 @@ export interface CreatedPet {
  * `invalid_credentials` and `idempotency_key_reused`.
  */
 export async function createPet(
-  parts: CreatePetDeps,
-  order: CreatePetRequest,
+  deps: CreatePetDeps,
+  request: CreatePetRequest,
 ): Promise<CreatedPet> {
-  const { pet, token, idempotencyKey } = order;
+  const { pet, token, idempotencyKey } = request;
   let isOwn = false;
   const append = () => {
     isOwn = true;
-    return appendPet(parts, order);
+    return appendPet(deps, request);
   };
   const { petId, isNew } = idempotencyKey === undefined
     ? await append()
-    : await parts.creations.share(`${token} ${idempotencyKey}`, append);
+    : await deps.creations.share(`${token} ${idempotencyKey}`, append);
   const created: Pet = { id: petId, ...pet };
   if (isOwn && isNew) return { pet: created, isDuplicate: false };
-  await verifyDuplicate(parts, created, token);
+  await verifyDuplicate(deps, created, token);
   return { pet: created, isDuplicate: true };
 }
 
-function appendPet(parts: CreatePetDeps, order: CreatePetRequest): Promise<CreatePetOutcome> {
-  const command = new CreatePet(parts, order);
-  return parts.appender.append(command).then(([event]) =>
+function appendPet(deps: CreatePetDeps, request: CreatePetRequest): Promise<CreatePetOutcome> {
+  const command = new CreatePet(deps, request);
+  return deps.appender.append(command).then(([event]) =>
     event === undefined
       ? { petId: command.earlierPetId!, isNew: false }
       : { petId: (event.data as Pet).id, isNew: true }
@@ -98,18 +99,18 @@ async function verifyDuplicate(
 class CreatePet implements Command {
   /** The pet that the Idempotency-Key added earlier, as of the head of the last prepare(). */
   earlierPetId: number | undefined;
-  #parts: CreatePetDeps;
-  #order: CreatePetRequest;
+  #deps: CreatePetDeps;
+  #request: CreatePetRequest;
   #eventTimeMs: number;
-  #origin: EventMetadata;
+  #metadata: EventMetadata;
 
-  constructor(parts: CreatePetDeps, order: CreatePetRequest) {
-    this.#parts = parts;
-    this.#order = order;
-    this.#eventTimeMs = parts.runtime.now();
-    const { idempotencyKey } = order;
-    this.#origin = {
-      id: parts.runtime.newId(),
+  constructor(deps: CreatePetDeps, request: CreatePetRequest) {
+    this.#deps = deps;
+    this.#request = request;
+    this.#eventTimeMs = deps.runtime.now();
+    const { idempotencyKey } = request;
+    this.#metadata = {
+      id: deps.runtime.newId(),
       time: formatTimestamp(this.#eventTimeMs),
       actor: "",
       ...(idempotencyKey === undefined ? {} : { idempotencyKey: sha256Hex(idempotencyKey) }),
@@ -117,14 +118,18 @@ class CreatePet implements Command {
   }
 
   isPreparedAtOnce(head: Head): boolean {
-    const { idempotencyKey, token } = this.#order;
-    return idempotencyKey === undefined && this.#parts.keys.cached(token, head) !== undefined;
+    const { idempotencyKey, token } = this.#request;
+    return idempotencyKey === undefined && this.#deps.keys.cached(token, head) !== undefined;
   }
 
   prepare(head: Head): Promise<void> | void {
-    const { runtime, keys } = this.#parts;
+    const { runtime, keys } = this.#deps;
     // The clock may have been set back. At the time of the event, the key must be valid too.
-    const key = keys.authorize(this.#order.token, head, Math.max(runtime.now(), this.#eventTimeMs));
+    const key = keys.authorize(
+      this.#request.token,
+      head,
+      Math.max(runtime.now(), this.#eventTimeMs),
+    );
     if (key instanceof Promise) return key.then(({ id }) => this.#prepareFor(id, head));
     return this.#prepareFor(key.id, head);
   }
@@ -135,17 +140,17 @@ class CreatePet implements Command {
    * or the commit on this head fails.
    */
   #prepareFor(actor: string, head: Head): Promise<void> | void {
-    this.#origin.actor = actor;
-    const { idempotencyKey } = this.#origin;
+    this.#metadata.actor = actor;
+    const { idempotencyKey } = this.#metadata;
     if (idempotencyKey === undefined) return;
     // The age is measured at the time of the event, so two events of one Idempotency-Key are a day apart.
-    return this.#parts.pets.findByIdempotencyKey(actor, idempotencyKey, head, this.#eventTimeMs)
+    return this.#deps.pets.findByIdempotencyKey(actor, idempotencyKey, head, this.#eventTimeMs)
       .then((petId) => void (this.earlierPetId = petId));
   }
 
   decide({ lastPetId }: Head) {
     if (this.earlierPetId !== undefined) return [];
-    const data: Pet = { id: lastPetId + 1, ...this.#order.pet };
-    return [{ ...this.#origin, type: "PetCreated" as const, data }];
+    const data: Pet = { id: lastPetId + 1, ...this.#request.pet };
+    return [{ ...this.#metadata, type: "PetCreated" as const, data }];
   }
 }

@@ -76,7 +76,7 @@ function rotatable(key: ApiKey | undefined, keyId: string, now: number): ApiKey 
   if (state !== "live") throw new UnrotatableKeyError(`Key ${keyId} is ${state}`);
   if (key.revokedAt === undefined) return key;
   const end = new Date(key.revokedAt).toISOString();
-  throw new UnrotatableKeyError(`Key ${keyId} was rotated already and is refused from ${end} on`);
+  throw new UnrotatableKeyError(`Key ${keyId} was already rotated and is refused from ${end} on`);
 }
 
 function lifetimeOf({ issuedAt, expiresAt }: ApiKey): number | undefined {

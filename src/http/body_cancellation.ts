@@ -3,22 +3,22 @@
  * listener, and a search through all listeners to remove it.
  */
 export class BodyCancellation {
-  #isMade = false;
+  #isCancelled = false;
   #waiting = new Set<() => void>();
 
   /**
-   * Calls `onCut` on cancellation, or at once if that has happened. The returned function unregisters
-   * `onCut`.
+   * Calls `onCancel` on cancellation, or at once if that has happened. The returned function unregisters
+   * `onCancel`.
    */
-  wait(onCut: () => void): () => void {
-    if (this.#isMade) onCut();
-    else this.#waiting.add(onCut);
-    return () => void this.#waiting.delete(onCut);
+  wait(onCancel: () => void): () => void {
+    if (this.#isCancelled) onCancel();
+    else this.#waiting.add(onCancel);
+    return () => void this.#waiting.delete(onCancel);
   }
 
   cancel(): void {
-    this.#isMade = true;
-    for (const onCut of this.#waiting) onCut();
+    this.#isCancelled = true;
+    for (const onCancel of this.#waiting) onCancel();
     this.#waiting.clear();
   }
 }

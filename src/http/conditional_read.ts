@@ -3,6 +3,7 @@
  */
 
 import { ifNoneMatch } from "@std/http/etag";
+import { STATUS_CODE } from "@std/http/status";
 import { sha256Hex } from "../encoding/sha256.ts";
 import type { HttpResponse } from "./http_response.ts";
 
@@ -12,17 +13,22 @@ export const ENTITY_TAG_PATTERN = new RegExp(`^"[0-9a-f]{${TAG_DIGITS}}"$`);
 
 /** The strong entity tag of a content. It is the same on every instance and after every restart. */
 export function entityTag(content: string | Uint8Array): string {
-  return `"${sha256Hex(content).slice(0, TAG_DIGITS)}"`;
+  return entityTagOfHash(sha256Hex(content));
+}
+
+/** The strong entity tag of a content with that SHA-256 (hex). */
+export function entityTagOfHash(hash: string): string {
+  return `"${hash.slice(0, TAG_DIGITS)}"`;
 }
 
 /**
  * Turns a response into 304 if the client's `If-None-Match` names its `etag`, and keeps its headers. The
  * comparison is weak, as section 13.1.2 requires.
  */
-export function applyIfNoneMatch(answer: HttpResponse, requestHeaders: Headers): HttpResponse {
-  const { etag } = answer.headers;
-  if (etag === undefined) return answer;
+export function applyIfNoneMatch(response: HttpResponse, requestHeaders: Headers): HttpResponse {
+  const { etag } = response.headers;
+  if (etag === undefined) return response;
   const field = requestHeaders.get("if-none-match");
-  if (field === null) return answer;
-  return ifNoneMatch(field, etag) ? answer : { ...answer, status: 304, body: null };
+  if (field === null || ifNoneMatch(field, etag)) return response;
+  return { ...response, status: STATUS_CODE.NotModified, body: null };
 }

@@ -1,3 +1,4 @@
+import { STATUS_CODE } from "@std/http/status";
 import type { HttpResponse } from "./http_response.ts";
 import { IDEMPOTENCY_KEY_HEADER, IDEMPOTENCY_REPLAYED_HEADER } from "./idempotency_key.ts";
 
@@ -37,27 +38,27 @@ export class Cors {
   /**
    * Returns the response with its CORS headers. Errors have them too, so that a script can read the error.
    */
-  share(answer: HttpResponse, request: Request): HttpResponse {
-    if (this.#origins.size === 0) return answer;
-    const headers = { ...answer.headers };
+  share(response: HttpResponse, request: Request): HttpResponse {
+    if (this.#origins.size === 0) return response;
+    const headers = { ...response.headers };
     headers.vary = headers.vary === undefined ? "origin" : `${headers.vary}, origin`;
     const origin = request.headers.get("origin");
     if (origin !== null && this.#origins.has(origin)) {
       headers["access-control-allow-origin"] = origin;
       headers["access-control-expose-headers"] = RESPONSE_HEADERS.join(", ");
     }
-    return { ...answer, headers };
+    return { ...response, headers };
   }
 
   /**
    * Responds to a preflight for a path that allows these methods. Returns `undefined` if the request is not a
-   * preflight or its origin is not allowed. A preflight needs no key, because a browser sends none.
+   * preflight or its origin is not allowed. A preflight needs no key, because browsers send it without one.
    */
-  answerToPreflight({ method, headers }: Request, methods: string): HttpResponse | undefined {
+  preflightResponse({ method, headers }: Request, methods: string): HttpResponse | undefined {
     if (method !== "OPTIONS" || !headers.has("access-control-request-method")) return undefined;
     if (!this.#origins.has(headers.get("origin") ?? "")) return undefined;
     return {
-      status: 204,
+      status: STATUS_CODE.NoContent,
       body: null,
       headers: {
         "access-control-allow-methods": methods,

@@ -1,5 +1,6 @@
 /** The table of all error codes and the response for each code (section 7 of the interface). */
 
+import { STATUS_CODE } from "@std/http/status";
 import type { ServiceErrorCode } from "../service_error.ts";
 import { ServiceError } from "../service_error.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
@@ -14,114 +15,116 @@ interface ErrorEntry {
 
 const TABLE = {
   malformed_body: {
-    status: 400,
+    status: STATUS_CODE.BadRequest,
     when: "The body is not one JSON object in UTF-8",
     remedy: "Send well-formed JSON",
   },
   invalid_body: {
-    status: 400,
-    when: "The body lacks a required field, holds an invalid value or a field that is not known",
-    remedy: "Mend the fields that the message names",
+    status: STATUS_CODE.BadRequest,
+    when: "The body lacks a required field, or has an invalid value or an unknown field",
+    remedy: "Correct the fields that the message names",
   },
   invalid_idempotency_key: {
-    status: 400,
-    when: "The Idempotency-Key header is empty, too long or holds characters that it must not",
+    status: STATUS_CODE.BadRequest,
+    when: "The Idempotency-Key header is empty, too long or has a character that is not allowed",
     remedy: "Send 1 to 255 characters of visible ASCII, such as a UUID",
   },
   invalid_parameter: {
-    status: 400,
-    when: "A query parameter is not known, is repeated or holds an invalid value",
-    remedy: "Mend the parameter that the message names",
+    status: STATUS_CODE.BadRequest,
+    when: "A query parameter is unknown, repeated or invalid",
+    remedy: "Correct the parameter that the message names",
   },
   malformed_request: {
-    status: 400,
+    status: STATUS_CODE.BadRequest,
     when: "The Host or Content-Length header is missing, repeated or malformed",
     remedy: "Send one well-formed Host and at most one Content-Length",
   },
   missing_credentials: {
-    status: 401,
-    when: "The request bears no API key",
+    status: STATUS_CODE.Unauthorized,
+    when: "The request has no API key",
     remedy: "Send the key as Authorization: Bearer <API_KEY>",
   },
   invalid_credentials: {
-    status: 401,
+    status: STATUS_CODE.Unauthorized,
     when: "The API key is mistyped, unknown, expired or revoked",
     remedy: "Use another key, or ask the operator for one",
   },
   pet_not_found: {
-    status: 404,
-    when: "No animal has that identifier",
+    status: STATUS_CODE.NotFound,
+    when: "An animal with this identifier does not exist",
     remedy: "Use an identifier that the service returned",
   },
   not_found: {
-    status: 404,
-    when: "Nothing stands at that path",
+    status: STATUS_CODE.NotFound,
+    when: "The path does not exist",
     remedy: "Use a path of the interface",
   },
   method_not_allowed: {
-    status: 405,
-    when: "The path does not know the method",
+    status: STATUS_CODE.MethodNotAllowed,
+    when: "The path does not support the method",
     remedy: "Use a method that the Allow header names",
   },
   request_timeout: {
-    status: 408,
+    status: STATUS_CODE.RequestTimeout,
     when: "The body did not arrive in time",
     remedy: "Send the request again",
   },
   body_too_large: {
-    status: 413,
+    status: STATUS_CODE.ContentTooLarge,
     when: "The body is larger than 64 KiB",
     remedy: "Send a smaller body",
   },
   unsupported_media_type: {
-    status: 415,
+    status: STATUS_CODE.UnsupportedMediaType,
     when: "The body is not declared as application/json, or is encoded",
     remedy: "Send Content-Type: application/json and no Content-Encoding",
   },
   idempotency_key_reused: {
-    status: 422,
+    status: STATUS_CODE.UnprocessableEntity,
     when: "The Idempotency-Key was sent with another animal within the last 24 hours",
     remedy: "Send a new key for a new animal, or the animal that the key was first sent with",
   },
   rate_limited: {
-    status: 429,
-    when: "The API key sent more requests than the operator allows it",
-    remedy: "Try again after Retry-After, and send fewer requests a second",
+    status: STATUS_CODE.TooManyRequests,
+    when: "The API key sent more requests than the operator allows",
+    remedy: "Try again after Retry-After, and send fewer requests per second",
   },
   internal_error: {
-    status: 500,
-    when: "The service failed in a way that it did not foresee",
-    remedy: "Tell the operator the X-Request-Id",
+    status: STATUS_CODE.InternalServerError,
+    when: "The service failed unexpectedly",
+    remedy: "Report the X-Request-Id to the operator",
   },
   projection_damaged: {
-    status: 500,
-    when: "The stored projections do not agree with the log",
-    remedy: "Tell the operator the X-Request-Id; a replay mends it",
+    status: STATUS_CODE.InternalServerError,
+    when: "The stored projections do not match the log",
+    remedy:
+      "Report the X-Request-Id to the operator, who can rebuild the projections with a replay",
   },
   not_ready: {
-    status: 503,
-    when: "The readiness probe finds no store that answers and outlives the process",
-    remedy: "Try again after Retry-After, or mend the store",
+    status: STATUS_CODE.ServiceUnavailable,
+    when: "The store does not respond, or is lost when the process ends",
+    remedy: "Try again after Retry-After, or repair the store",
   },
   outcome_unknown: {
-    status: 503,
-    when: "The store gave no clear answer in time: the animal may or may not have been added",
+    status: STATUS_CODE.ServiceUnavailable,
+    when:
+      "The store did not confirm the addition in time: the animal may or may not have been added",
     remedy:
-      "Try again after Retry-After with the same Idempotency-Key; sent without one, look first whether it was added",
+      "Try again after Retry-After with the same Idempotency-Key; without a key, first check whether the animal was added",
   },
   overloaded: {
-    status: 503,
+    status: STATUS_CODE.ServiceUnavailable,
     when: "Too many additions are waiting; nothing was stored",
     remedy: "Try again after Retry-After",
   },
   shutting_down: {
-    status: 503,
+    status: STATUS_CODE.ServiceUnavailable,
     when: "This instance is shutting down; nothing was stored",
     remedy: "Try again after Retry-After",
   },
   store_unavailable: {
-    status: 503,
-    when: "The store does not answer or is damaged; nothing was stored",
+    status: STATUS_CODE.ServiceUnavailable,
+    when: "The store does not respond or is damaged; nothing was stored",
     remedy: "Try again after Retry-After",
   },
 } as const satisfies Record<string, ErrorEntry> & Record<ServiceErrorCode, ErrorEntry>;
@@ -130,7 +133,7 @@ export type ErrorCode = keyof typeof TABLE;
 
 export const ERRORS: Record<ErrorCode, ErrorEntry> = TABLE;
 
-/** A request is refused before it reaches the domain. */
+/** A request that is refused before it reaches the domain. */
 export class HttpError extends Error {
   readonly code: ErrorCode;
   readonly headers: Record<string, string>;
@@ -154,9 +157,9 @@ export const CHALLENGES = {
 
 /** The response to a request that failed with `thrown`. Unknown errors become `internal_error`. */
 export function errorResponse(thrown: unknown): HttpResponse {
-  const isOurs = thrown instanceof HttpError || thrown instanceof ServiceError;
-  const code = isOurs ? thrown.code : "internal_error";
-  const message = isOurs ? thrown.message : "The service failed unexpectedly";
+  const isKnown = thrown instanceof HttpError || thrown instanceof ServiceError;
+  const code = isKnown ? thrown.code : "internal_error";
+  const message = isKnown ? thrown.message : ERRORS.internal_error.when;
   const { status } = ERRORS[code];
   const headers: HttpResponse["headers"] = {
     ...NEVER_STORED,
@@ -165,7 +168,9 @@ export function errorResponse(thrown: unknown): HttpResponse {
   if (code === "missing_credentials" || code === "invalid_credentials") {
     headers["www-authenticate"] = CHALLENGES[code];
   }
-  if (status === 429 || status === 503) headers["retry-after"] = String(RETRY_AFTER_SECONDS);
+  if (status === STATUS_CODE.TooManyRequests || status === STATUS_CODE.ServiceUnavailable) {
+    headers["retry-after"] = String(RETRY_AFTER_SECONDS);
+  }
   return { status, headers, body: JSON.stringify({ code, message, status }) };
 }
 

@@ -1,34 +1,33 @@
 /** Handles a request: routes it, checks its credentials, runs its operation and builds the response. */
 
+import { isServerErrorStatus, STATUS_CODE } from "@std/http/status";
+import { assertNever } from "../../events/assert_never.ts";
 import type { ApiKey } from "../projections/api_key.ts";
 import type { CreatePetDeps, CreatePetRequest } from "../commands/create_pet.ts";
 import { ServiceError } from "../service_error.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
+import type { Instrumentation } from "../telemetry/instrumentation.ts";
 import type { HttpResponse } from "./http_response.ts";
 import type { BodyCancellation } from "./body_cancellation.ts";
 import { byteStream } from "./byte_stream.ts";
 import { applyIfNoneMatch } from "./conditional_read.ts";
 import { Cors } from "./cors.ts";
 import { bearerToken } from "./credentials.ts";
-import { errorResponse, HttpError } from "./errors.ts";
-import {
-  handleCreatePet,
-  handleGetPet,
-  handleListPets,
-  PETS_PATH,
-  readCreatePetRequest,
-} from "./pets.ts";
-import { type PublicDeps, type PublicRoutes, publicRoutes } from "./public_routes.ts";
+import { errorResponse, ERRORS, HttpError } from "./errors.ts";
+import { handleCreatePet, handleGetPet, handleListPets, readCreatePetRequest } from "./pets.ts";
+import { type PublicDeps, type PublicOperations, publicOperations } from "./public_operations.ts";
 import type { CountedRequest, RateLimiter } from "./rate_limiter.ts";
 import type { RefusedCredentials } from "./refused_credentials.ts";
 import { isBodyBounded, tooLarge } from "./request_body.ts";
 import { expectHost, requestTarget } from "./request_target.ts";
+import { findRoute, lastSegment, operationOf } from "./routes.ts";
 
 export interface HandlerDeps extends CreatePetDeps, PublicDeps {
   /** The origins whose scripts may read responses. */
   corsOrigins: readonly string[];
   /** Rejects bodies that are still arriving, once the service shuts down. */
   bodyCancellation: BodyCancellation;
+  instrumentation: Instrumentation;
   /** Limits the requests of each key; without it, there is no limit. */
   rateLimiter: RateLimiter | undefined;
   refusedCredentials: RefusedCredentials;
@@ -37,13 +36,10 @@ export interface HandlerDeps extends CreatePetDeps, PublicDeps {
 
 /** State of one request, filled in while it is handled. */
 interface Progress {
-  /** Set when the request was counted for the rate limit of its key. */
+  /** Set once the request counts for the rate limit of its key. */
   counted?: CountedRequest;
 }
 
-const READ_METHODS = "GET, HEAD";
-const PETS_METHODS = `${READ_METHODS}, POST`;
-const PET_PATH_PREFIX = `${PETS_PATH}/`;
 const JSON_HEADERS = { "content-type": "application/json" };
 
 /** Facts about the connection of a request, supplied by the server. */
@@ -60,67 +56,76 @@ export type RequestHandler = (request: Request, connection?: Connection) => Prom
  * Creates the service as a function from `Request` to `Response`. It never rejects: a failure becomes an
  * Error body.
  */
-export function createHandler(parts: HandlerDeps): RequestHandler {
-  const open = publicRoutes(parts);
-  const cors = new Cors(parts.corsOrigins);
+export function createHandler(deps: HandlerDeps): RequestHandler {
+  const operations = publicOperations(deps);
+  const cors = new Cors(deps.corsOrigins);
   return async (request, connection) => {
-    const requestId = parts.runtime.newId();
+    deps.instrumentation.onRequest(request);
+    const requestId = deps.runtime.newId();
     const progress: Progress = {};
-    let answer: HttpResponse;
+    let response: HttpResponse;
     try {
       expectHost(request, connection?.urlWithoutHost);
-      answer = await answerTo(request, open, cors, parts, progress);
-      answer = applyIfNoneMatch(answer, request.headers);
+      response = await dispatch(request, operations, cors, deps, progress);
+      response = applyIfNoneMatch(response, request.headers);
     } catch (thrown) {
-      answer = errorResponse(thrown);
-      if (answer.status >= 500) reportFailure(parts.report, request, requestId, answer, thrown);
-      if (answer.status === 429) await parts.rateLimiter?.holdBack();
-      if (answer.status === 401) {
+      response = errorResponse(thrown);
+      const { status } = response;
+      if (isServerErrorStatus(status)) {
+        reportFailure(deps.report, request, requestId, status, thrown);
+      }
+      if (status === STATUS_CODE.TooManyRequests) await deps.rateLimiter?.holdBack();
+      if (status === STATUS_CODE.Unauthorized) {
         const isMissing = thrown instanceof HttpError && thrown.code === "missing_credentials";
         const reason = isMissing ? "missing" : "invalid";
-        parts.refusedCredentials.note(reason, request.headers, connection?.clientAddress);
+        deps.refusedCredentials.note(reason, request.headers, connection?.clientAddress);
       }
     }
     // For HEAD, the server omits the body and keeps its Content-Length.
-    return responseOf(cors.share(answer, request), requestId, progress.counted);
+    return responseOf(cors.share(response, request), requestId, progress.counted);
   };
 }
 
-function answerTo(
+/** Runs the operation of a request. The request's key is checked before its path and method. */
+function dispatch(
   request: Request,
-  open: PublicRoutes,
+  operations: PublicOperations,
   cors: Cors,
-  parts: HandlerDeps,
+  deps: HandlerDeps,
   progress: Progress,
 ): HttpResponse | Promise<HttpResponse> {
   const { path, search } = requestTarget(request.url);
   const { method } = request;
-  const isRead = method === "GET" || method === "HEAD";
-  const answerToAnybody = open.get(path);
-  const petId = petIdOf(path);
-  const isPublicOrPet = answerToAnybody !== undefined || petId !== undefined;
-  const methods = isPublicOrPet ? READ_METHODS : path === PETS_PATH ? PETS_METHODS : undefined;
-  const answerToPreflight = methods && cors.answerToPreflight(request, methods);
+  const match = findRoute(path);
+  const respond = match?.isPublic ? operations.find(match.operations.GET, path) : undefined;
+  // A file that does not exist is an unknown path, for which a key is needed too.
+  const route = match?.isPublic && respond === undefined ? undefined : match;
+  const preflight = route && cors.preflightResponse(request, route.allow);
   // These responses need no key, and the server would read an unbounded body to its end.
-  if ((answerToPreflight ?? answerToAnybody) && !isBodyBounded(request.headers)) throw tooLarge();
-  if (answerToPreflight !== undefined) return answerToPreflight;
-  if (answerToAnybody !== undefined) {
-    if (!isRead) throw methodNotAllowed(READ_METHODS);
-    return answerToAnybody(request.headers);
+  if ((preflight ?? respond) && !isBodyBounded(request.headers)) throw tooLarge();
+  if (preflight !== undefined) return preflight;
+  if (route !== undefined && respond !== undefined) {
+    if (operationOf(route, method) === undefined) throw methodNotAllowed(route.allow);
+    return respond(request.headers);
   }
   const token = bearerToken(request.headers.get("authorization"));
-  if (method === "POST" && path === PETS_PATH) {
-    return answerToCreate(request, search, token, parts, progress);
-  }
-  const { heads, runtime, keys, pets } = parts;
+  const operation = route?.isPublic === false ? operationOf(route, method) : undefined;
+  if (operation === "createPet") return createPet(request, search, token, deps, progress);
+  const { heads, runtime, keys, pets } = deps;
   return heads.use(async (head) => {
     const key = await keys.authorize(token, head, runtime.now());
-    expectWithinLimit(key, parts, progress);
-    if (methods === undefined) throw new HttpError("not_found", "Nothing stands at this path");
-    if (!isRead) throw methodNotAllowed(methods);
-    return petId === undefined
-      ? await handleListPets(pets, head, search)
-      : await handleGetPet(pets, head, petId, search);
+    expectWithinLimit(key, deps, progress);
+    if (route === undefined) throw new HttpError("not_found", ERRORS.not_found.when);
+    switch (operation) {
+      case "listPets":
+        return await handleListPets(pets, head, search);
+      case "getPet":
+        return await handleGetPet(pets, head, lastSegment(path), search);
+      case undefined:
+        throw methodNotAllowed(route.allow);
+      default:
+        return assertNever(operation);
+    }
   });
 }
 
@@ -129,26 +134,26 @@ function answerTo(
  * if the head was seen recently. Before any other error is returned, the key is checked against a fresh head.
  * The body is not read if the key is not live.
  */
-async function answerToCreate(
+async function createPet(
   request: Request,
   search: string,
   token: string,
-  parts: HandlerDeps,
+  deps: HandlerDeps,
   progress: Progress,
 ): Promise<HttpResponse> {
-  const { heads, keys } = parts;
+  const { heads, keys } = deps;
   const head = heads.recent;
   const cached = head === undefined ? undefined : keys.cached(token, head);
-  const key = cached ?? await authorize(token, parts);
-  let order: CreatePetRequest;
+  const key = cached ?? await authorize(token, deps);
+  let createRequest: CreatePetRequest;
   try {
-    expectWithinLimit(key, parts, progress);
-    order = await readCreatePetRequest(request, search, token, parts);
-  } catch (refusal) {
-    await authorize(token, parts);
-    throw refusal;
+    expectWithinLimit(key, deps, progress);
+    createRequest = await readCreatePetRequest(request, search, token, deps);
+  } catch (error) {
+    await authorize(token, deps);
+    throw error;
   }
-  return await handleCreatePet(parts, order);
+  return await handleCreatePet(deps, createRequest);
 }
 
 /**
@@ -167,15 +172,8 @@ function expectWithinLimit(key: ApiKey, { rateLimiter }: HandlerDeps, progress: 
   throw new HttpError("rate_limited", `The rate limit of an API key is ${perSecond} per second`);
 }
 
-/** The `{petId}` segment of a pet's path, not validated; `undefined` if the path is not that of one pet. */
-function petIdOf(path: string): string | undefined {
-  if (!path.startsWith(PET_PATH_PREFIX)) return undefined;
-  const petId = path.slice(PET_PATH_PREFIX.length);
-  return petId === "" || petId.includes("/") ? undefined : petId;
-}
-
 function methodNotAllowed(allow: string): HttpError {
-  return new HttpError("method_not_allowed", `This path knows ${allow}`, { allow });
+  return new HttpError("method_not_allowed", `The path supports only ${allow}`, { allow });
 }
 
 export function responseOf(
@@ -196,15 +194,15 @@ function reportFailure(
   report: Logger,
   request: Request,
   requestId: string,
-  { status }: HttpResponse,
+  status: number,
   thrown: unknown,
 ): void {
   const { path } = requestTarget(request.url);
-  const isOurs = thrown instanceof ServiceError || thrown instanceof HttpError;
-  const code = isOurs ? thrown.code : "internal_error";
+  const isKnown = thrown instanceof ServiceError || thrown instanceof HttpError;
+  const code = isKnown ? thrown.code : "internal_error";
   const reason = reasonOf(thrown);
   // 503 is a temporary condition, not a defect of the service.
-  report(status === 503 ? "warn" : "error", "request_failed", {
+  report(status === STATUS_CODE.ServiceUnavailable ? "warn" : "error", "request_failed", {
     requestId,
     method: request.method,
     path,

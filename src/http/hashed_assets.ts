@@ -1,5 +1,5 @@
 import type { HttpResponse } from "./http_response.ts";
-import { HttpError } from "./errors.ts";
+import { ERRORS, HttpError } from "./errors.ts";
 import type { StaticAsset } from "./static_asset.ts";
 
 const HASH_DIGITS = 16;
@@ -42,7 +42,7 @@ export class HashedAssets {
     const asset = this.#assets.get(`${stem}${extension}`);
     return asset && (async (requestHeaders) => {
       if (await hashOf(asset) === hash) return asset.respond(requestHeaders);
-      throw new HttpError("not_found", "There is nothing at this path");
+      throw new HttpError("not_found", ERRORS.not_found.when);
     });
   }
 }

@@ -1,12 +1,13 @@
 /** The three operations of the interface (sections 4.1 to 4.3). */
 
+import { STATUS_CODE } from "@std/http/status";
 import { encodePet } from "../../events/pet.ts";
 import { createPet, type CreatePetDeps, type CreatePetRequest } from "../commands/create_pet.ts";
 import type { Head } from "../log/head.ts";
-import type { PetReader } from "../projections/pet_reader.ts";
+import type { PageQuery, PetReader } from "../projections/pet_reader.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
-import { entityTag } from "./conditional_read.ts";
-import { HttpError } from "./errors.ts";
+import { entityTagOfHash } from "./conditional_read.ts";
+import { ERRORS, HttpError } from "./errors.ts";
 import {
   IDEMPOTENCY_KEY_HEADER,
   IDEMPOTENCY_REPLAYED_HEADER,
@@ -15,8 +16,7 @@ import {
 import { parseNewPet } from "./new_pet.ts";
 import { parsePageQuery, refuseQuery } from "./page_query.ts";
 import { type BodyLimits, readJsonBody } from "./request_body.ts";
-
-export const PETS_PATH = "/v1/pets";
+import { PETS_PATH } from "./routes.ts";
 
 /**
  * getPet has been deprecated (RFC 9745) since the first release of the service. Its announced removal date is
@@ -38,32 +38,20 @@ export async function handleListPets(
   head: Head,
   search: string,
 ): Promise<HttpResponse> {
-  const page = await pets.list(parsePageQuery(search), head);
-  const known = page.answered as PageAnswer | undefined;
-  if (known?.search === search) return known.answer;
-  // The tag covers the cursor of the next page too, because the Link header contains it.
-  const etag = entityTag(`${page.next ?? ""}${page.text}`);
-  const headers: HttpResponse["headers"] = { ...READ_HEADERS, etag };
-  if (page.next !== undefined) headers.link = nextLink(search, page.next);
-  const answer = { status: 200, body: page.text, headers };
-  page.answered = { search, answer } satisfies PageAnswer;
-  return answer;
-}
-
-/** The cached response of a page and its query. The query matters because the Link header repeats it. */
-interface PageAnswer {
-  search: string;
-  answer: HttpResponse;
+  const query = parsePageQuery(search);
+  const page = await pets.list(query, head);
+  const headers: HttpResponse["headers"] = { ...READ_HEADERS, etag: entityTagOfHash(page.hash) };
+  if (page.next !== undefined) headers.link = nextLink(query, page.next);
+  return { status: STATUS_CODE.OK, body: page.text, headers };
 }
 
 /**
  * The Link header of the next page (RFC 8288). The path is absolute without a host, so it works behind a
  * proxy.
  */
-function nextLink(search: string, cursor: number): string {
-  const parameters = new URLSearchParams(search);
-  parameters.set("cursor", String(cursor));
-  return `<${PETS_PATH}?${parameters}>; rel="next"`;
+function nextLink({ limit, status }: PageQuery, cursor: number): string {
+  const filter = status === undefined ? "" : `&status=${status}`;
+  return `<${PETS_PATH}?limit=${limit}${filter}&cursor=${cursor}>; rel="next"`;
 }
 
 /**
@@ -82,13 +70,13 @@ export async function readCreatePetRequest(
 }
 
 export async function handleCreatePet(
-  parts: CreatePetDeps,
-  order: CreatePetRequest,
+  deps: CreatePetDeps,
+  request: CreatePetRequest,
 ): Promise<HttpResponse> {
-  const { pet, isDuplicate } = await createPet(parts, order);
+  const { pet, isDuplicate } = await createPet(deps, request);
   const headers: HttpResponse["headers"] = { ...NEVER_STORED, location: `${PETS_PATH}/${pet.id}` };
   if (isDuplicate) headers[IDEMPOTENCY_REPLAYED_HEADER] = "true";
-  return { status: 201, body: encodePet(pet), headers };
+  return { status: STATUS_CODE.Created, body: encodePet(pet), headers };
 }
 
 export async function handleGetPet(
@@ -100,11 +88,10 @@ export async function handleGetPet(
   refuseQuery(search);
   const pet = isPlainInteger(petId) ? await pets.get(Number(petId), head) : undefined;
   if (pet === undefined) {
-    throw new HttpError("pet_not_found", "No animal has that identifier", DEPRECATION_HEADERS);
+    throw new HttpError("pet_not_found", ERRORS.pet_not_found.when, DEPRECATION_HEADERS);
   }
-  if (pet.answered !== undefined) return pet.answered as HttpResponse;
-  const headers = { ...READ_HEADERS, ...DEPRECATION_HEADERS, etag: entityTag(pet.text) };
-  return pet.answered = { status: 200, body: pet.text, headers } satisfies HttpResponse;
+  const headers = { ...READ_HEADERS, ...DEPRECATION_HEADERS, etag: entityTagOfHash(pet.hash) };
+  return { status: STATUS_CODE.OK, body: pet.text, headers };
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Runtime } from "../runtime/runtime.ts";
 import { redactKeys } from "../runtime/redact_keys.ts";
 import type { Logger } from "../runtime/logger.ts";
+import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
 
 /** Minimum time between two reports, in milliseconds. */
 export const REPORT_INTERVAL_MS = 10_000;
@@ -19,8 +20,7 @@ export type RefusalReason = "missing" | "invalid";
 export interface RefusedCredentialsDeps {
   runtime: Runtime;
   report: Logger;
-  /** Called at every refusal. */
-  count?: (reason: RefusalReason) => void;
+  instrumentation?: Instrumentation;
 }
 
 interface Client {
@@ -36,23 +36,25 @@ interface Client {
  * the next ones together. A request without a key does not try to guess one, so it is not reported.
  */
 export class RefusedCredentials {
-  readonly #parts: RefusedCredentialsDeps;
+  readonly #deps: RefusedCredentialsDeps;
+  readonly #instrumentation: Instrumentation;
   readonly #clients = new Map<string, Client>();
   #refused = 0;
   #reportedAtMs = -Infinity;
   #isReportDue = false;
 
-  constructor(parts: RefusedCredentialsDeps) {
-    this.#parts = parts;
+  constructor(deps: RefusedCredentialsDeps) {
+    this.#deps = deps;
+    this.#instrumentation = deps.instrumentation ?? NO_INSTRUMENTATION;
   }
 
   note(reason: RefusalReason, headers: Headers, addressOf: (() => string) | undefined): void {
-    this.#parts.count?.(reason);
+    this.#instrumentation.onCredentialsRefused(reason);
     if (reason === "missing") return;
     this.#refused++;
     this.#noteClient(addressOf?.(), forwardedForOf(headers));
     if (this.#isReportDue) return;
-    const { runtime } = this.#parts;
+    const { runtime } = this.#deps;
     const waitMs = this.#reportedAtMs + REPORT_INTERVAL_MS - runtime.monotonicNow();
     if (waitMs <= 0) return this.#report();
     this.#isReportDue = true;
@@ -72,10 +74,10 @@ export class RefusedCredentials {
     const clients = [...this.#clients.values()]
       .sort((one, other) => other.refused - one.refused)
       .slice(0, CLIENTS_REPORTED);
-    this.#parts.report("warn", "credentials_refused", { refused: this.#refused, clients });
+    this.#deps.report("warn", "credentials_refused", { refused: this.#refused, clients });
     this.#clients.clear();
     this.#refused = 0;
-    this.#reportedAtMs = this.#parts.runtime.monotonicNow();
+    this.#reportedAtMs = this.#deps.runtime.monotonicNow();
     this.#isReportDue = false;
   }
 }

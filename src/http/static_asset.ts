@@ -2,6 +2,7 @@
 
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { promisify } from "node:util";
+import { STATUS_CODE } from "@std/http/status";
 import { type Encoding, preferredEncoding } from "./accept_encoding.ts";
 import type { HttpResponse } from "./http_response.ts";
 import { entityTag } from "./conditional_read.ts";
@@ -59,7 +60,7 @@ export class StaticAsset {
     const { encoding, bytes, etag } = await this.#representations[preferred]();
     const { type, cacheControl, headers } = this.#options;
     return {
-      status: 200,
+      status: STATUS_CODE.OK,
       headers: {
         "cache-control": cacheControl,
         "x-content-type-options": "nosniff",

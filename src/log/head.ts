@@ -2,10 +2,12 @@
 
 import { z } from "zod";
 import { Sha256Hex } from "../../events/api_key.ts";
+import { assertNever } from "../../events/assert_never.ts";
 import { GENESIS_HASH } from "../../events/event.ts";
 import { ServiceError } from "../service_error.ts";
-import { HEAD_KEY, isRestoreMark } from "../keyspace.ts";
+import { HEAD_KEY } from "../keyspace.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
+import { RestoreMark } from "./restore_mark.ts";
 
 const Count = z.int().min(0);
 
@@ -55,21 +57,39 @@ export async function readHead(store: Store): Promise<HeadEntry> {
 /** Decodes the entry of {@linkcode HEAD_KEY}. Throws as {@linkcode readHead} rejects. */
 export function headEntryOf(entry: StoreEntry | null): HeadEntry {
   if (entry === null) return { head: EMPTY_HEAD, versionstamp: null };
-  return { head: decodeHead(entry.value), versionstamp: entry.versionstamp };
+  const record = decodeHeadRecord(entry.value);
+  switch (record.kind) {
+    case "head":
+      return { head: record.head, versionstamp: entry.versionstamp };
+    case "restore_mark":
+      throw new ServiceError("store_unavailable", "A log is being restored into the store");
+    case "foreign":
+      throw new ForeignStoreError("The head record is not one of Animal Store", record);
+    default:
+      return assertNever(record);
+  }
 }
 
 export function encodeHead(head: Head): string {
   return JSON.stringify(head);
 }
 
-function decodeHead(value: unknown): Head {
-  if (isRestoreMark(value)) {
-    throw new ServiceError("store_unavailable", "A log is being restored into the store");
-  }
+/** What is stored under {@linkcode HEAD_KEY}. The `mark` of a damaged restore mark is `undefined`. */
+export type HeadRecord =
+  | { kind: "head"; head: Head }
+  | { kind: "restore_mark"; mark: RestoreMark | undefined }
+  | { kind: "foreign"; cause: unknown };
+
+/** Recognises a value of {@linkcode HEAD_KEY} by its structure. */
+export function decodeHeadRecord(value: unknown): HeadRecord {
   try {
-    return Head.parse(JSON.parse(value as string));
+    const record = JSON.parse(value as string);
+    if (record?.format === RestoreMark.shape.format.value) {
+      return { kind: "restore_mark", mark: RestoreMark.safeParse(record).data };
+    }
+    return { kind: "head", head: Head.parse(record) };
   } catch (cause) {
-    throw new ForeignStoreError("The head record is none of Animal Store's", { cause });
+    return { kind: "foreign", cause };
   }
 }
 

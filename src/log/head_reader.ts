@@ -3,6 +3,7 @@ import type { Runtime } from "../runtime/runtime.ts";
 import type { Logger } from "../runtime/logger.ts";
 import { HEAD_KEY } from "../keyspace.ts";
 import type { Store } from "../store/store.ts";
+import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
 import { type Head, type HeadEntry, headEntryOf } from "./head.ts";
 
 /**
@@ -34,6 +35,7 @@ export class HeadReader {
   #store: Store;
   #runtime: Runtime;
   #report: Logger;
+  #instrumentation: Instrumentation;
   #latest: HeadEntry | undefined;
   /** When the store was last known to hold the latest head. */
   #latestSeenAt = -Infinity;
@@ -41,10 +43,16 @@ export class HeadReader {
   #inFlight: Promise<unknown> | undefined;
   #next: Promise<HeadEntry> | undefined;
 
-  constructor(store: Store, runtime: Runtime, report: Logger = () => {}) {
+  constructor(
+    store: Store,
+    runtime: Runtime,
+    report: Logger = () => {},
+    instrumentation = NO_INSTRUMENTATION,
+  ) {
     this.#store = store;
     this.#runtime = runtime;
     this.#report = report;
+    this.#instrumentation = instrumentation;
   }
 
   /** The newest head that this instance knows. It may be stale, but a commit can be tried on it. */
@@ -60,7 +68,7 @@ export class HeadReader {
 
   /** Reads the head after this call, in a shared read. Rejects as {@linkcode read} does. */
   fresh(): Promise<HeadEntry> {
-    return this.#next ??= this.#readNext();
+    return this.#instrumentation.trace("head fresh", () => this.#next ??= this.#readNext());
   }
 
   /**

@@ -10,7 +10,7 @@ export interface WholeLine {
 /** The stored log is incomplete. The message names the first position that is missing or not a line. */
 export class LogDamagedError extends Error {
   constructor(position: number, fault: string) {
-    super(`Position ${position} of the log ${fault}; an audit tells more`);
+    super(`Position ${position} of the log ${fault}; run deno task audit`);
     this.name = "LogDamagedError";
   }
 }
@@ -29,7 +29,7 @@ export async function* readWholeLog(
   for await (const batch of readLog(store, { from, to })) {
     for (const { position, value } of batch) {
       if (position !== due) throw new LogDamagedError(due, "is missing");
-      if (!(value instanceof Uint8Array)) throw new LogDamagedError(due, "holds no line");
+      if (!(value instanceof Uint8Array)) throw new LogDamagedError(due, "is not a line");
       due++;
     }
     yield batch as WholeLine[];

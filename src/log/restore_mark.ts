@@ -1,12 +1,9 @@
-/**
- * The record that replaces the head while a log is restored into a store. `store/keyspace.ts`
- * distinguishes the two.
- */
+/** The record that replaces the head while a log is restored into a store. */
 
 import { z } from "zod";
 import { Sha256Hex, Ulid } from "../../events/api_key.ts";
 
-const RestoreMark = z.strictObject({
+export const RestoreMark = z.strictObject({
   format: z.literal("restore"),
   /** Id of the tool run that wrote the mark last. */
   run: Ulid,
@@ -20,13 +17,4 @@ export type RestoreMark = z.infer<typeof RestoreMark>;
 
 export function encodeRestoreMark(mark: RestoreMark): string {
   return JSON.stringify(mark);
-}
-
-/** Decodes a mark; `undefined` if it is damaged. */
-export function decodeRestoreMark(value: string): RestoreMark | undefined {
-  try {
-    return RestoreMark.parse(JSON.parse(value));
-  } catch {
-    return undefined;
-  }
 }

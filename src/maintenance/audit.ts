@@ -97,14 +97,14 @@ export class AuditImpossibleError extends Error {
  * reads. Throws `AuditImpossibleError`.
  */
 export async function audit(
-  parts: AuditDeps,
+  deps: AuditDeps,
   options: AuditOptions = {},
 ): Promise<AuditReport> {
-  const { store } = parts;
+  const { store } = deps;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const findings = new Findings();
     const head = await readHeadFor(findings, store);
-    const report = await new StoreAudit(parts, findings, options).run(head);
+    const report = await new StoreAudit(deps, findings, options).run(head);
     // If a replay changed the generations, it may have removed records during the audit. Then audit again.
     if (report.sound || head === undefined || await generationsHold(store, head)) return report;
   }
@@ -125,7 +125,7 @@ export async function auditLines(
     if (log.position % 1_000 === 0) progress(log.position);
   }
   if (log.lines === 0) {
-    findings.add("line", "The export holds no line, so it is not a whole copy of a log", 1);
+    findings.add("line", "The export has no lines, so it is not a whole copy of a log", 1);
   }
   log.end();
   return findings.report(log.head);
@@ -246,7 +246,7 @@ class LogAudit {
     this.#break = undefined;
     const first = second - 1;
     if (isNextLinked === true) {
-      const message = `Line ${first} was altered: line ${second} bears another SHA-256 of it`;
+      const message = `Line ${first} was altered: line ${second} has another SHA-256 of it`;
       this.#findings.add("line", message, first);
     } else if (isNextLinked === false) {
       const message =
@@ -274,14 +274,14 @@ class LogAudit {
 }
 
 class StoreAudit {
-  #parts: AuditDeps;
+  #deps: AuditDeps;
   #store: Store;
   #findings: Findings;
   #options: AuditOptions;
 
-  constructor(parts: AuditDeps, findings: Findings, options: AuditOptions) {
-    this.#parts = parts;
-    this.#store = parts.store;
+  constructor(deps: AuditDeps, findings: Findings, options: AuditOptions) {
+    this.#deps = deps;
+    this.#store = deps.store;
     this.#findings = findings;
     this.#options = options;
   }
@@ -301,17 +301,17 @@ class StoreAudit {
   }
 
   #comparisonsOf({ generation, building }: Head): Comparison[] {
-    const parts = this.#parts;
+    const deps = this.#deps;
     const differs = (difference: Difference, count: number) => {
       const { kind, position } = difference;
       this.#findings.add(RECORD_FAULTS[kind], wordsFor(difference), position, count);
     };
-    const served = new Comparison({ ...parts, generation, differs });
+    const served = new Comparison({ ...deps, generation, differs });
     if (building?.generation !== generation + 1) return [served];
     const { until: mayMissUntil } = building;
     return [
       served,
-      new Comparison({ ...parts, generation: generation + 1, mayMissUntil, differs }),
+      new Comparison({ ...deps, generation: generation + 1, mayMissUntil, differs }),
     ];
   }
 
@@ -382,7 +382,7 @@ class StoreAudit {
     }
     if (removing !== undefined) {
       if (removing < 1 || building !== undefined || Math.abs(removing - generation) !== 1) {
-        wrong(`generation ${removing} cannot be under removal while ${generation} is served`);
+        wrong(`generation ${removing} cannot be removed while ${generation} is served`);
       } else {
         this.#findings.notes.push(
           `Generation ${removing} is being removed; if no replay runs, run one to finish it`,
@@ -427,10 +427,10 @@ class StoreAudit {
   }
 
   #checkExpiry(): void {
-    const { readExpiringRecords } = this.#parts;
+    const { readExpiringRecords } = this.#deps;
     if (readExpiringRecords === undefined) {
       this.#findings.notes.push(
-        "The store does not tell which records expire, so that was not audited",
+        "The store does not expose which records expire, so this was not audited",
       );
       return;
     }
@@ -444,7 +444,7 @@ class StoreAudit {
   #addForeign(key: Deno.KvKey): void {
     this.#findings.add(
       "foreign_record",
-      `Record ${keyText(key)} is none that this service writes at this head`,
+      `Record ${keyText(key)} is not one that this service writes at this head`,
     );
   }
 
@@ -465,7 +465,7 @@ function wordsFor({ kind, key, position }: Difference): string {
     case "missing":
       return `Record ${keyText(key)} is missing: the event at position ${position} makes it`;
     case "extra":
-      return `Record ${keyText(key)} is there, but no event makes it`;
+      return `Record ${keyText(key)} is stored, but no event makes it`;
     case "altered":
       return `Record ${keyText(key)} is not what the event at position ${position} makes it`;
   }

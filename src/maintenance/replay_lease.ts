@@ -5,8 +5,10 @@
 
 import { z } from "zod";
 import { Instant, Ulid } from "../../events/api_key.ts";
-import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";
+import { assertNever } from "../../events/assert_never.ts";
+import { type Runtime, sleep } from "../runtime/runtime.ts";
 import { REPLAY_KEY } from "../keyspace.ts";
+import { commitUntilKnown } from "../store/commit_until_known.ts";
 import { RETRY_LIMIT_MS } from "../store/retrying_store.ts";
 import type { Commit, Mutation, Store, StoreEntry } from "../store/store.ts";
 
@@ -102,17 +104,16 @@ export class ReplayLease {
     const time = new Date(this.#runtime.now()).toISOString();
     const record: LeaseRecord = { owner: this.#owner, beat, time, filledTo: this.filledTo };
     const renewal: Mutation = { type: "set", key: REPLAY_KEY, value: JSON.stringify(record) };
-    const outcome = await this.#commitUntilKnown(
+    const hasLanded = await this.#commitUntilKnown(
       { checks, mutations: [...mutations, renewal] },
       (entry) => {
         const found = decodeLease(entry?.value);
         return found?.owner === this.#owner && found.beat === beat;
       },
     );
-    if (outcome === undefined) return false;
+    if (!hasLanded) return false;
     this.#beat = beat;
     this.#beatAt = this.#runtime.monotonicNow();
-    this.#versionstamp = outcome.versionstamp;
     return true;
   }
 
@@ -139,34 +140,40 @@ export class ReplayLease {
     await this.#commitUntilKnown({ checks: [], mutations }, (entry) => entry === null);
   }
 
-  /**
-   * Retries a commit until its outcome is known. Unless the store returns a versionstamp, the commit may or
-   * may not have landed. The stored lease then decides, because every commit changes it in a way of its own.
-   */
+  /** Commits, and resolves to whether it landed. Throws as {@linkcode ReplayLease.commit} does. */
   async #commitUntilKnown(
     { checks, mutations }: Commit,
-    isLanded: (lease: StoreEntry | null) => boolean,
-  ): Promise<{ versionstamp: string | null } | undefined> {
-    const mine = { key: REPLAY_KEY, versionstamp: this.#versionstamp };
+    hasLanded: (lease: StoreEntry | null) => boolean,
+  ): Promise<boolean> {
+    const guard = this.#versionstamp;
+    const commit = {
+      checks: [{ key: REPLAY_KEY, versionstamp: guard }, ...checks],
+      mutations,
+    };
     const deadline = this.#runtime.monotonicNow() + RETRY_LIMIT_MS;
-    for (let attempt = 0;; attempt++) {
-      let failure: unknown;
-      try {
-        const versionstamp = await this.#store.commit({ checks: [mine, ...checks], mutations });
-        if (versionstamp !== null) return { versionstamp };
-      } catch (error) {
-        failure = error;
-      }
-      const now = await this.#store.get(REPLAY_KEY);
-      if (isLanded(now)) return { versionstamp: now?.versionstamp ?? null };
-      if ((now?.versionstamp ?? null) !== this.#versionstamp) {
+    const outcome = await commitUntilKnown(this.#runtime, {
+      guard,
+      commit: () => this.#store.commit(commit),
+      readGuard: () => this.#store.get(REPLAY_KEY),
+      hasLanded,
+      checksOthers: checks.length > 0,
+      isOver: () => this.#runtime.monotonicNow() >= deadline,
+    });
+    switch (outcome.state) {
+      case "landed":
+        this.#versionstamp = outcome.versionstamp;
+        return true;
+      case "refused":
+        return false;
+      case "lost":
         throw new ReplayUnderWayError("Another replay has taken over from this one");
-      }
-      if (failure === undefined && checks.length > 0) return undefined;
-      if (this.#runtime.monotonicNow() >= deadline) {
-        throw new Error("The store takes no commit; run the replay again", { cause: failure });
-      }
-      await sleep(this.#runtime, backoffMs(this.#runtime, attempt));
+      case "not_attempted":
+      case "unclear":
+        throw new Error("The store takes no commit; run the replay again", {
+          cause: outcome.cause,
+        });
+      default:
+        return assertNever(outcome);
     }
   }
 }

@@ -6,18 +6,17 @@
 
 import type { RecordedEvent } from "../../events/event.ts";
 import { bytesEqual } from "../encoding/bytes_equal.ts";
-import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";
+import type { Runtime } from "../runtime/runtime.ts";
 import { LogVerifier, splitLines } from "../log/log_verifier.ts";
-import { encodeHead, type Head } from "../log/head.ts";
-import { decodeRestoreMark, encodeRestoreMark, type RestoreMark } from "../log/restore_mark.ts";
+import { decodeHeadRecord, encodeHead, type Head } from "../log/head.ts";
+import { encodeRestoreMark, type RestoreMark } from "../log/restore_mark.ts";
 import { reasonOf } from "../runtime/logger.ts";
 import { splitIntoCommits } from "../store/commit_size.ts";
-import { HEAD_KEY, isRestoreMark, isRetained, logKey, recordMutation } from "../keyspace.ts";
-import type { Mutation, Store } from "../store/store.ts";
+import { commitUntilKnown } from "../store/commit_until_known.ts";
+import { HEAD_KEY, isRetained, logKey, recordMutation } from "../keyspace.ts";
+import { RETRY_LIMIT_MS } from "../store/retrying_store.ts";
+import type { Mutation, Store, StoreEntry } from "../store/store.ts";
 import { project } from "../projections/project.ts";
-
-/** How long one commit is retried while its outcome is unclear. */
-const COMMIT_RETRY_LIMIT_MS = 60_000;
 
 /** How many bytes of lines are gathered before they are written: enough for several commits. */
 const GROUP_LINE_BYTES = 2 * 1024 * 1024;
@@ -48,7 +47,7 @@ export async function verifyExport(source: Export, progress: Progress = () => {}
     verified = verifier;
     if (position % PROGRESS_EVERY === 0) progress(position);
   }
-  if (verified === undefined) throw new ExportRefusedError("The export holds no line");
+  if (verified === undefined) throw new ExportRefusedError("The export has no lines");
   return verified.head;
 }
 
@@ -146,10 +145,12 @@ class RestoreWriter {
     if (entry === null) {
       const isEmpty = (await store.list({ prefix: [] }, { limit: 1 })).length === 0;
       if (!isEmpty) throw new StoreNotFreeError("The store is not empty; name another by KV_PATH");
-    } else if (!isRestoreMark(entry.value)) {
-      throw new StoreNotFreeError("The store holds a log already; name another by KV_PATH");
     } else {
-      restored = takenUp(entry.value, head);
+      const record = decodeHeadRecord(entry.value);
+      if (record.kind !== "restore_mark") {
+        throw new StoreNotFreeError("The store already holds a log; name another by KV_PATH");
+      }
+      restored = resumedAt(record.mark, head);
     }
     const mark: RestoreMark = {
       format: "restore",
@@ -195,7 +196,11 @@ class RestoreWriter {
     await this.#flush();
     await this.#writing;
     if (this.#last !== this.#head.position) throw changed();
-    await this.#replaceMark(encodeHead(this.#head));
+    // Nobody else can replace the mark with a head, so a stored head is this one or a newer one.
+    await this.#replaceMark(
+      encodeHead(this.#head),
+      (stored) => decodeHeadRecord(stored).kind === "head",
+    );
   }
 
   /** Resolves when the current group has landed or failed. */
@@ -226,43 +231,43 @@ class RestoreWriter {
     this.#mark = mark;
   }
 
-  async #replaceMark(value: string): Promise<void> {
+  /** Replaces the mark. By default, the value is unique: a mark contains the id of its run. */
+  async #replaceMark(
+    value: string,
+    hasLanded: (stored: unknown) => boolean = (stored) => stored === value,
+  ): Promise<void> {
     this.#versionstamp = await this.#commit(
       [{ type: "set", key: HEAD_KEY, value }],
-      // A mark is unique, because it contains the id of its run. A stored head can only be this one or newer.
-      (now) => now === value || !isRestoreMark(value) && !isRestoreMark(now),
+      (headRecord) => hasLanded(headRecord?.value),
     );
   }
 
   /**
-   * Retries the commit until it is known to have landed, and resolves to the versionstamp. If the store gives
-   * no clear answer, the value under the head's key may show that the commit landed. Otherwise the commit is
-   * repeated.
+   * Commits while the mark is unchanged, and resolves to the versionstamp. Rejects unless the commit landed.
+   * Repeating a commit of events has the same effect.
    */
   async #commit(
     mutations: Mutation[],
-    hasLanded: (now: unknown) => boolean = () => false,
+    hasLanded: (headRecord: StoreEntry | null) => boolean = () => false,
   ): Promise<string> {
-    const checks = [{ key: HEAD_KEY, versionstamp: this.#versionstamp }];
-    const deadline = this.#runtime.monotonicNow() + COMMIT_RETRY_LIMIT_MS;
-    for (let attempt = 0;; attempt++) {
-      let reason = "the store refused the commit";
-      try {
-        const versionstamp = await this.#store.commit({ checks, mutations });
-        if (versionstamp !== null) return versionstamp;
-      } catch (error) {
-        reason = reasonOf(error);
-      }
-      const now = await this.#store.get(HEAD_KEY);
-      if (now !== null && hasLanded(now.value)) return now.versionstamp;
-      if ((now?.versionstamp ?? null) !== checks[0].versionstamp) {
-        throw new StoreNotFreeError("Another restore or a service has begun to write to the store");
-      }
-      if (this.#runtime.monotonicNow() >= deadline) {
-        throw new Error(`The store takes no commit: ${reason}`);
-      }
-      await sleep(this.#runtime, backoffMs(this.#runtime, attempt));
+    const guard = this.#versionstamp;
+    const checks = [{ key: HEAD_KEY, versionstamp: guard }];
+    const deadline = this.#runtime.monotonicNow() + RETRY_LIMIT_MS;
+    const outcome = await commitUntilKnown(this.#runtime, {
+      guard,
+      commit: () => this.#store.commit({ checks, mutations }),
+      readGuard: () => this.#store.get(HEAD_KEY),
+      hasLanded,
+      isOver: () => this.#runtime.monotonicNow() >= deadline,
+    });
+    if (outcome.state === "landed" && outcome.versionstamp !== null) return outcome.versionstamp;
+    if (outcome.state === "not_attempted" || outcome.state === "unclear") {
+      const reason = outcome.cause === undefined
+        ? "it refused the commit"
+        : reasonOf(outcome.cause);
+      throw new Error(`The store takes no commit: ${reason}`);
     }
+    throw new StoreNotFreeError("Another restore or a service has begun to write to the store");
   }
 }
 
@@ -286,8 +291,7 @@ class Group {
  * Number of events that an unfinished restore of the same export has stored. Throws `StoreNotFreeError` if
  * the mark is that of another export.
  */
-function takenUp(value: string, { position, lastHash }: Head): number {
-  const mark = decodeRestoreMark(value);
+function resumedAt(mark: RestoreMark | undefined, { position, lastHash }: Head): number {
   if (mark?.position === position && mark.lastHash === lastHash) return mark.restored;
   const other = mark === undefined
     ? "another export"

@@ -6,6 +6,7 @@ import { sha256Hex } from "../encoding/sha256.ts";
 import { keyByTokenKey, projectionKey } from "../keyspace.ts";
 import { scan } from "../store/scan.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
+import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
 
 /** Maximum number of cached keys. */
 const CACHE_LIMIT = 10_000;
@@ -28,11 +29,13 @@ interface CachedKey {
 export class KeyReader {
   #store: Store;
   #runtime: Runtime;
+  #instrumentation: Instrumentation;
   #byToken = new Map<string, CachedKey>();
 
-  constructor(store: Store, runtime: Runtime) {
+  constructor(store: Store, runtime: Runtime, instrumentation = NO_INSTRUMENTATION) {
     this.#store = store;
     this.#runtime = runtime;
+    this.#instrumentation = instrumentation;
   }
 
   /** The token's key if it is cached, current at `head`, and live. Does not read the store. */
@@ -45,7 +48,10 @@ export class KeyReader {
   /** The token's key as of that head. Throws or rejects with `invalid_credentials` if it has no live key. */
   authorize(token: string, head: Head, now: number): ApiKey | Promise<ApiKey> {
     const cached = this.#byToken.get(token);
-    if (cached !== undefined && isAsOf(head, cached)) return this.#alive(cached, now);
+    if (cached !== undefined && isAsOf(head, cached)) {
+      this.#instrumentation.onCacheRead("keys", "hit");
+      return this.#alive(cached, now);
+    }
     return this.#read(token, head, now);
   }
 
@@ -77,6 +83,7 @@ export class KeyReader {
   }
 
   async #keyOf(tokenHash: string, { generation }: Head): Promise<ApiKey | undefined> {
+    this.#instrumentation.onCacheRead("keys", "miss");
     const prefix = projectionKey(generation, keyByTokenKey(tokenHash));
     const batches = await Array.fromAsync(scan(this.#store, { prefix }));
     return keysOf(batches.flat()).at(0);

@@ -1,4 +1,5 @@
-import { type PetStatus } from "../../events/pet.ts";
+import { hasStatus, type PetStatus } from "../../events/pet.ts";
+import { sha256Hex } from "../encoding/sha256.ts";
 import { ServiceError } from "../service_error.ts";
 import type { Head } from "../log/head.ts";
 import {
@@ -9,6 +10,7 @@ import {
   type ProjectionRecord,
 } from "../keyspace.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
+import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
 import { BLOCK_SIZE, PetCache } from "./pet_cache.ts";
 
 /** Maximum numbers of cached pages and cached {@linkcode PetView}s. */
@@ -34,27 +36,22 @@ export interface PageQuery {
   cursor?: number;
 }
 
-/**
- * A slot for a response built from this object. A WeakMap would also work, but costs the garbage collector
- * more.
- */
-interface ResponseCacheSlot {
-  /** Set by the code that builds the response. Kept as long as the object is cached. */
-  answered?: unknown;
-}
-
-/** A pet as returned to clients. While it is cached, it stays the same object. */
-export interface PetView extends ResponseCacheSlot {
+/** A pet as returned to clients. */
+export interface PetView {
   /** JSON of a Pet. */
   text: string;
+  /** SHA-256 (hex) of the text. */
+  hash: string;
 }
 
-/** A page as returned to clients. While it is cached, it stays the same object. */
-export interface Page extends ResponseCacheSlot {
+/** A page as returned to clients. */
+export interface Page {
   /** A JSON array of Pet, newest first. */
   text: string;
   /** The cursor of the page after this one; absent on the last. */
   next?: number;
+  /** SHA-256 (hex) of the text and the cursor, computed once for as long as the page is cached. */
+  hash: string;
 }
 
 interface CachedPage {
@@ -81,6 +78,7 @@ interface Newest {
  */
 export class PetReader {
   #store: Store;
+  #instrumentation: Instrumentation;
   #generation = 0;
   #pets = new PetCache();
   #views = new Map<number, PetView>();
@@ -88,8 +86,9 @@ export class PetReader {
   #pages = new Map<string, CachedPage>();
   #pagesLength = 0;
 
-  constructor(store: Store) {
+  constructor(store: Store, instrumentation = NO_INSTRUMENTATION) {
     this.#store = store;
+    this.#instrumentation = instrumentation;
   }
 
   /** Caches pets from records that were just written to the generation being served. */
@@ -103,10 +102,9 @@ export class PetReader {
   get(id: number, head: Head): PetView | undefined | Promise<PetView> {
     if (id < 1 || id > head.lastPetId) return undefined;
     this.#follow(head);
-    const view = this.#views.get(id);
-    if (view !== undefined) return view;
-    const text = this.#pets.get(id);
-    return text === undefined ? this.#readPet(id, head) : this.#cacheView(id, { text });
+    const view = this.#cachedView(id);
+    this.#instrumentation.onCacheRead("pets", view === undefined ? "miss" : "hit");
+    return view ?? this.#readPet(id, head);
   }
 
   /** A page of pets. */
@@ -117,7 +115,9 @@ export class PetReader {
     const holds = cached !== undefined && cached.generation === head.generation &&
       (query.cursor !== undefined && query.cursor <= cached.lastPetId + 1 ||
         cached.lastPetId === head.lastPetId);
-    return holds ? cached.page : this.#readPage(name, query, head);
+    if (!holds) return this.#readPage(name, query, head);
+    this.#instrumentation.onCacheRead("pages", "hit");
+    return cached.page;
   }
 
   /**
@@ -149,12 +149,20 @@ export class PetReader {
     this.#pagesLength = 0;
   }
 
-  async #readPet(id: number, head: Head): Promise<PetView> {
-    const [text] = await this.#readTexts(id, id, head);
-    return head.generation === this.#generation ? this.#cacheView(id, { text }) : { text };
+  #cachedView(id: number): PetView | undefined {
+    const view = this.#views.get(id);
+    if (view !== undefined) return view;
+    const text = this.#pets.get(id);
+    return text === undefined ? undefined : this.#cacheView(id, text);
   }
 
-  #cacheView(id: number, view: PetView): PetView {
+  async #readPet(id: number, head: Head): Promise<PetView> {
+    const [text] = await this.#readTexts(id, id, head);
+    return head.generation === this.#generation ? this.#cacheView(id, text) : viewOf(text);
+  }
+
+  #cacheView(id: number, text: string): PetView {
+    const view = viewOf(text);
     makeRoom(this.#views, VIEWS_CACHE_LIMIT);
     this.#views.set(id, view);
     return view;
@@ -183,9 +191,8 @@ export class PetReader {
   async #readNewest({ limit, cursor }: PageQuery, head: Head): Promise<Page> {
     const newest = Math.min(head.lastPetId, (cursor ?? Infinity) - 1);
     const oldest = Math.max(1, newest - limit + 1);
-    if (newest < 1) return { text: "[]" };
     const texts = await this.#texts(oldest, newest, head);
-    return { text: `[${texts.reverse().join(",")}]`, ...(oldest > 1 ? { next: oldest } : {}) };
+    return pageOf(texts.reverse(), oldest > 1 ? oldest : undefined);
   }
 
   async #readNewestOf(
@@ -197,9 +204,9 @@ export class PetReader {
       ? await this.#newestOf(status, head)
       : await this.#readIndex(status, Math.min(head.lastPetId + 1, cursor), limit + 1, head);
     const shown = pets.slice(0, limit);
-    const text = `[${shown.map(({ text }) => text).join(",")}]`;
     // One pet more than the limit means that there is a next page.
-    return pets.length > limit ? { text, next: shown.at(-1)!.id } : { text };
+    const next = pets.length > limit ? shown.at(-1)!.id : undefined;
+    return pageOf(shown.map(({ text }) => text), next);
   }
 
   /** The newest pets of a status. If few pets were added since the last call, checks only those. */
@@ -236,6 +243,7 @@ export class PetReader {
       start: projectionKey(generation, petByStatusKey(status, 0)),
       end: projectionKey(generation, petByStatusKey(status, before)),
     };
+    this.#instrumentation.onCacheRead("pages", "miss");
     const entries = await this.#store.list(range, { limit, reverse: true });
     return entries.map((entry) => {
       const id = entry.key.at(-1) as number;
@@ -248,9 +256,13 @@ export class PetReader {
     const texts: string[] = [];
     for (let id = oldest; id <= newest; id++) {
       const text = this.#pets.get(id);
-      if (text === undefined) return this.#readTexts(oldest, newest, head);
+      if (text === undefined) {
+        this.#instrumentation.onCacheRead("pages", "miss");
+        return this.#readTexts(oldest, newest, head);
+      }
       texts.push(text);
     }
+    this.#instrumentation.onCacheRead("pages", "hit");
     return texts;
   }
 
@@ -280,9 +292,13 @@ function makeRoom<Name>(cached: Map<Name, unknown>, limit: number): void {
   if (cached.size >= limit) cached.delete(cached.keys().next().value!);
 }
 
-/** The test is exact: a pet's text ends with its status, and a quotation mark within its name is escaped. */
-function hasStatus(text: string, status: PetStatus): boolean {
-  return text.endsWith(`,"status":"${status}"}`);
+function viewOf(text: string): PetView {
+  return { text, hash: sha256Hex(text) };
+}
+
+function pageOf(pets: string[], next?: number): Page {
+  const text = `[${pets.join(",")}]`;
+  return { text, next, hash: sha256Hex(`${next ?? ""}${text}`) };
 }
 
 function bytesOf(id: number, entry: StoreEntry | undefined): Uint8Array {

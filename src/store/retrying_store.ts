@@ -1,11 +1,12 @@
-import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { retry } from "./retry.ts";
 import type { Commit, ListOptions, Store, StoreEntry } from "./store.ts";
 
 /** How long a tool retries a read on a busy store. */
 export const RETRY_LIMIT_MS = 60_000;
 
 /**
- * Repeats failed reads, for a tool that has time to wait. Commits are not repeated: only the caller of
+ * Retries failed reads, for a tool that has time to wait. Commits are not retried: only the caller of
  * a commit can find out whether it landed.
  */
 export class RetryingStore implements Store {
@@ -33,15 +34,7 @@ export class RetryingStore implements Store {
     this.#store.close();
   }
 
-  async #retry<T>(read: () => Promise<T>): Promise<T> {
-    const deadline = this.#runtime.monotonicNow() + RETRY_LIMIT_MS;
-    for (let attempt = 0;; attempt++) {
-      try {
-        return await read();
-      } catch (error) {
-        if (this.#runtime.monotonicNow() >= deadline) throw error;
-        await sleep(this.#runtime, backoffMs(this.#runtime, attempt));
-      }
-    }
+  #retry<T>(read: () => Promise<T>): Promise<T> {
+    return retry(read, { runtime: this.#runtime, limitMs: RETRY_LIMIT_MS });
   }
 }

@@ -1,6 +1,7 @@
 /**
  * The port to the key-value store, with the semantics of Deno KV: strongly consistent, ordered by
- * key, atomic commits with optimistic checks (https://docs.deno.com/deploy/kv/).
+ * key, atomic commits with optimistic checks (https://docs.deno.com/deploy/kv/). A call that met a lock
+ * rejects with `NotAttemptedError`.
  */
 export interface Store {
   get(key: Deno.KvKey): Promise<StoreEntry | null>;
@@ -12,16 +13,21 @@ export interface Store {
   /**
    * Commits all mutations or none. Resolves to the new versionstamp, or to `null` if a check failed.
    * After `null` or a rejection, this commit may still have landed: a client that resends a commit gets
-   * a conflict with its own first attempt.
+   * a conflict with its own first attempt. Only a `NotAttemptedError` rules that out.
    */
   commit(commit: Commit): Promise<string | null>;
-  /**
-   * Opens a new connection; absent if the store has no connection. Call it after a call hung or failed.
-   * Rejects while the store is away. After the signal aborts, it has no request in flight.
-   */
-  reconnect?(signal: AbortSignal): Promise<void>;
   /** Releases the store. Calls in flight reject, or never settle. Call it once. */
   close(): void;
+  /** The connection of a store that is reached over a network. A local store has none. */
+  readonly connection?: StoreConnection;
+}
+
+export interface StoreConnection {
+  /**
+   * Replaces the connection with a new one. Call it after a call hung or failed. Rejects while the store
+   * is away. After the signal aborts, it has no request in flight.
+   */
+  reopen(signal: AbortSignal): Promise<void>;
 }
 
 export interface StoreEntry {

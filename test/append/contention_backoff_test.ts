@@ -4,12 +4,12 @@ import { FakeRuntime } from "../support/fake_runtime.ts";
 
 const COMMIT_MS = 40;
 
-Deno.test("ContentionBackoff: who has met nobody goes on without a pause", () => {
+Deno.test("ContentionBackoff does not pause without contention", () => {
   const backoff = new ContentionBackoff(new FakeRuntime());
   for (let commit = 0; commit < 16; commit++) assertEquals(backoff.onCommitted(COMMIT_MS), 0);
 });
 
-Deno.test("ContentionBackoff: who has won for half a second and 16 commits lets others go first for once", async () => {
+Deno.test("ContentionBackoff pauses once after half a second and 16 commits without a conflict", async () => {
   const runtime = new FakeRuntime();
   const backoff = new ContentionBackoff(runtime);
   const pauses: number[] = [];
@@ -21,7 +21,7 @@ Deno.test("ContentionBackoff: who has won for half a second and 16 commits lets 
   assertEquals(made, [2 * COMMIT_MS, 2 * COMMIT_MS]);
 });
 
-Deno.test("ContentionBackoff: who wins after losses waits for as many commits as it lost, up to four", () => {
+Deno.test("ContentionBackoff pauses after conflicts for as many commits as it lost, up to four", () => {
   const backoff = new ContentionBackoff(new FakeRuntime());
   for (const losses of [1, 3, 4, 9]) {
     for (let loss = 0; loss < losses; loss++) backoff.onConflict();
@@ -29,7 +29,7 @@ Deno.test("ContentionBackoff: who wins after losses waits for as many commits as
   }
 });
 
-Deno.test("ContentionBackoff: others who were met are let go first for two seconds", async () => {
+Deno.test("ContentionBackoff pauses for two seconds after a conflict", async () => {
   const runtime = new FakeRuntime();
   const backoff = new ContentionBackoff(runtime);
   assertEquals(backoff.areOthersNear, false);
@@ -42,13 +42,13 @@ Deno.test("ContentionBackoff: others who were met are let go first for two secon
   assertEquals(backoff.areOthersNear, false);
 });
 
-Deno.test("ContentionBackoff: no pause is longer than half a second, however long the commits take", () => {
+Deno.test("ContentionBackoff limits each pause to half a second, however long the commits take", () => {
   const backoff = new ContentionBackoff(new FakeRuntime());
   backoff.onConflict();
   assertEquals(backoff.onCommitted(60_000), 500);
 });
 
-Deno.test("ContentionBackoff: who lost six times in a row is starving, and again after six more", () => {
+Deno.test("ContentionBackoff touches the head after every six conflicts in a row", () => {
   const backoff = new ContentionBackoff(new FakeRuntime());
   const starving: number[] = [];
   for (let losses = 1; losses <= 13; losses++) {

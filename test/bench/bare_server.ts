@@ -1,6 +1,6 @@
 /**
- * The measure of all things: answers the bytes that the service answers, with no work at all.
- * Takes that answer as JSON for its one argument, and reports its port.
+ * The reference for the service: returns the same bytes without any work. Takes the response as JSON in its only
+ * argument, and prints its port.
  */
 
 interface BareAnswer {

@@ -1,11 +1,11 @@
 /**
- * Measures the service beside a bare Deno.serve and raw KV, on loopback, and prints ratios of one run.
+ * Compares the service with a bare Deno.serve and raw KV, on loopback, and prints the ratios of one run.
  *
  *     deno task bench [--quick] [--only PART,…] [--soak MINUTES] [--json FILE]
  */
 
 import { EXIT, runTool, UsageError } from "../../scripts/cli/run_tool.ts";
-import { fillStore } from "./fill_store.ts";
+import { fillStore } from "../support/fill_store.ts";
 import { benchGrowth } from "./growth_bench.ts";
 import { benchHttp, type HttpRow } from "./http_bench.ts";
 import { benchLoads, benchSoak } from "./load_bench.ts";
@@ -17,7 +17,7 @@ import { benchTools } from "./tools_bench.ts";
 const PARTS = ["http", "raw", "loads", "tools", "growth"];
 
 const HELP = `
-Measures the service beside a bare Deno.serve and raw KV, on loopback, in a temporary folder.
+Compares the service with a bare Deno.serve and raw KV, on loopback, in a temporary folder.
 
   deno task bench [--quick] [--only PART,…] [--soak MINUTES] [--json FILE]
 

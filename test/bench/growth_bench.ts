@@ -1,6 +1,6 @@
-/** What each operation costs in stores of different size. */
+/** The cost of each operation in stores of different sizes. */
 
-import { fillStore } from "./fill_store.ts";
+import { fillStore } from "../support/fill_store.ts";
 import { measure, type Operation, OPERATIONS } from "./http_bench.ts";
 import type { Measured } from "./load.ts";
 import { type ServerProcess, startService } from "./server_process.ts";
@@ -8,7 +8,7 @@ import { printTable } from "./table.ts";
 
 interface GrowthRow {
   name: string;
-  /** In order of the sizes. */
+  /** One value per size, in order. */
   costs: (Measured & { cpuUs: number })[];
 }
 
@@ -22,7 +22,7 @@ export async function benchGrowth(folder: string, sizes: number[], ms: number) {
   const rows: GrowthRow[] = [];
   for (const { name, of } of GROWING) {
     const costs = [];
-    // They take turns, so that what else the machine does meets all sizes.
+    // The sizes take turns, so that other load on the machine affects all of them.
     for (const { pets, token, service } of services) {
       costs.push(await measure(service, token, of(pets), ms));
     }
@@ -46,7 +46,7 @@ export async function benchGrowth(folder: string, sizes: number[], ms: number) {
   return { sizes, rows, startMs, memoryMiB };
 }
 
-/** The operations, and how they are asked for in a store of so many pets. */
+/** The operations and their requests for a store with that many pets. */
 const GROWING: { name: string; of: (pets: number) => Operation }[] = [
   ...OPERATIONS.map((operation) => ({ name: operation.name, of: () => operation })),
   {
@@ -57,7 +57,7 @@ const GROWING: { name: string; of: (pets: number) => Operation }[] = [
     name: "list, from the middle",
     of: (pets) => ({ ...OPERATIONS[1], path: `/v1/pets?cursor=${pets / 2}` }),
   },
-  // At first most of them are read from the store, and in the end none.
+  // At first, the service reads most of them from the store, and in the end none.
   ...["read by id, at random", "the same, later", "the same, later still"].map((name) => ({
     name,
     of: (pets: number) => ({ ...OPERATIONS[0], path: "/v1/pets/{id}", ids: pets }),

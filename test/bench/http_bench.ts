@@ -1,4 +1,4 @@
-/** The operations of the interface, each beside a bare server that answers the same bytes. */
+/** The operations of the interface, each compared with a bare server that returns the same bytes. */
 
 import { type Measured, requestBytes, runLoad } from "./load.ts";
 import { type ServerProcess, startBareServer } from "./server_process.ts";
@@ -9,7 +9,7 @@ export interface Operation {
   name: string;
   connections: number;
   method: "GET" | "POST";
-  /** `{id}` in it stands for an id of a pet, drawn by chance from as many as there are `ids`. */
+  /** `{id}` in it is replaced by a random pet id from 1 to `ids`. */
   path: string;
   ids?: number;
   body?: string;
@@ -35,9 +35,9 @@ export interface HttpRow {
   name: string;
   service: Measured;
   bare: Measured;
-  /** Requests a second, as a share of the bare server's. */
+  /** Requests per second, as a share of the bare server's. */
   ratio: number;
-  /** Processor time a request of the bare server, as a share of the service's. */
+  /** Processor time per request of the bare server, as a share of the service's. */
   cpuRatio: number;
 }
 
@@ -50,7 +50,7 @@ export async function benchHttp(
   const rows: HttpRow[] = [];
   for (const operation of OPERATIONS) {
     const bareServer = await startBareServer(await exampleAnswer(service, token, operation));
-    // The two take turns, so that what else the machine does meets both.
+    // The two take turns, so that other load on the machine affects both.
     const bare = await measure(bareServer, token, operation, ms);
     const own = await measure(service, token, operation, ms);
     await bareServer.stop();
@@ -63,7 +63,7 @@ export async function benchHttp(
     });
   }
   printTable(
-    `Requests a second beside a bare Deno.serve that answers the same bytes (load: ${generator})`,
+    `Requests per second compared with a bare Deno.serve that returns the same bytes (load: ${generator})`,
     ["", "service/s", "bare/s", "ratio", "cpu ratio", "p50 ms", "p99 ms", "failures"],
     rows.map(({ name, service, bare, ratio, cpuRatio }) => [
       name,
@@ -79,7 +79,7 @@ export async function benchHttp(
   return rows;
 }
 
-/** One operation under load for a time, after a quarter of it to warm up. */
+/** Measures one operation for a time, after a warm-up of a quarter of it. */
 export async function measure(
   server: ServerProcess,
   token: string,

@@ -1,17 +1,18 @@
 /**
- * A load generator: a number of connections, each with one request under way, for a time. It writes
- * prepared bytes and looks at little of what comes back, so that it costs less than what it measures.
+ * A load generator for measurements: a number of connections, each with one request in flight, for a time. It
+ * writes prepared bytes and parses only the head of a response, so that it costs less than the service. The
+ * tests use LoadClient, which checks every response.
  */
 
-/** What was measured. Latencies in milliseconds. */
+/** The measurements. Latencies are in milliseconds. */
 export interface Measured {
   requests: number;
   perSecond: number;
   p50Ms: number;
   p99Ms: number;
-  /** Answers that were not 2xx, and connections that broke. */
+  /** Number of responses other than 2xx, and of broken connections. */
   failures: number;
-  /** How often each status came. */
+  /** Number of responses by status. */
   statuses: Map<number, number>;
 }
 
@@ -35,11 +36,11 @@ export async function runLoad({ port, connections, ms, next }: Load): Promise<Me
   const end = start + ms;
   await Promise.all(sockets.map(async (socket) => {
     socket.setNoDelay(true);
-    const answers = new AnswerReader(socket);
+    const responses = new ResponseReader(socket);
     try {
       for (let now = performance.now(); now < end;) {
         await writeAll(socket, next());
-        const status = await answers.next();
+        const status = await responses.next();
         const then = now;
         now = performance.now();
         latencies.push(now - then);
@@ -64,7 +65,7 @@ export async function runLoad({ port, connections, ms, next }: Load): Promise<Me
   };
 }
 
-/** The bytes of a request on a kept connection. */
+/** The bytes of a request on a persistent connection. */
 export function requestBytes(
   method: string,
   path: string,
@@ -95,8 +96,8 @@ async function writeAll(socket: Deno.Conn, bytes: Uint8Array): Promise<void> {
 
 const HEAD_END = "\r\n\r\n";
 
-/** Takes answers with a Content-Length off a connection, one after the other. */
-class AnswerReader {
+/** Reads responses with a Content-Length from a connection, one by one. */
+class ResponseReader {
   #socket: Deno.Conn;
   #buffer = new Uint8Array(64 * 1024);
   #decoder = new TextDecoder("latin1");
@@ -105,7 +106,7 @@ class AnswerReader {
     this.#socket = socket;
   }
 
-  /** The status of the next answer, when all of it has arrived. */
+  /** Resolves to the status of the next response when all of it has arrived. */
   async next(): Promise<number> {
     let length = 0;
     for (let wanted = Infinity; length < wanted;) {

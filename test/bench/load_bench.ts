@@ -1,4 +1,4 @@
-/** Loads that mix operations, and more load than the service can serve. */
+/** Loads of mixed operations, and an overload. */
 
 import { headersOf } from "./http_bench.ts";
 import { type Measured, requestBytes, runLoad } from "./load.ts";
@@ -24,8 +24,8 @@ export async function benchLoads(service: ServerProcess, token: string, ms: numb
   const rows: [string, Measured][] = [
     ["lists alone, c=64", calm],
     ["nine reads to one create, c=64", mixed],
-    ["lists, c=32, while creates go on", lists],
-    ["creates, c=32, while lists go on", creates],
+    ["lists, c=32, during creates", lists],
+    ["creates, c=32, during lists", creates],
     ["overload: lists and creates, c=1000", overload],
     ["lists alone again, c=64", after],
   ];
@@ -48,7 +48,7 @@ export async function benchLoads(service: ServerProcess, token: string, ms: numb
   }));
 }
 
-/** Nine reads to one create for a long time, with the memory that the service holds meanwhile. */
+/** Nine reads to one create for a long time, with the memory of the service. */
 export async function benchSoak(service: ServerProcess, token: string, minutes: number) {
   const create = createBytes(token);
   const list = listBytes(token);

@@ -1,4 +1,4 @@
-/** Creates of the service beside the same records written by raw KV. */
+/** Creates of the service, compared with raw KV that writes the same records. */
 
 import type { HttpRow } from "./http_bench.ts";
 import { additionRecords, rawWrite } from "./raw_kv.ts";
@@ -13,7 +13,7 @@ export async function benchRaw(folder: string, http: HttpRow[]) {
     ]] as const
   ) {
     const additions = perCommit === 1 ? 1_000 : 100 * perCommit;
-    // Three records an addition, and one more a commit.
+    // Three records per addition, and one more per commit.
     const records = additionRecords(additions, perCommit);
     const perSecond = await rawWrite(
       `${folder}/raw-${perCommit}.sqlite3`,
@@ -25,7 +25,7 @@ export async function benchRaw(folder: string, http: HttpRow[]) {
     rows.push({ name, service, raw, ratio: service / raw });
   }
   printTable(
-    "Creates a second beside raw KV, which writes the same records, as many additions a commit as clients",
+    "Creates per second compared with raw KV, which writes the same records, one addition per client in a commit",
     ["", "service/s", "raw KV/s", "ratio"],
     rows.map(({ name, service, raw, ratio }) => [name, service, raw, ratio]),
   );

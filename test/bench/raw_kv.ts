@@ -1,11 +1,11 @@
-/** What Deno KV itself does, without anything of the service: the ceiling of everything on disk. */
+/** Deno KV without the service: the upper limit of everything on disk. */
 
 import { LIST_LIMIT } from "../../src/store/store.ts";
 
-/** A record as a commit of the service writes it: its key and a value of its size. */
+/** The key of a record of the service, and a value of its size. */
 export type RawRecord = [Deno.KvKey, string | Uint8Array];
 
-/** Reads all entries of a store file, in batches; resolves to entries a second. */
+/** Reads all entries of a store file in batches. Resolves to entries per second. */
 export async function rawScan(path: string, prefix: Deno.KvKey): Promise<number> {
   const kv = await Deno.openKv(path);
   const start = performance.now();
@@ -16,7 +16,7 @@ export async function rawScan(path: string, prefix: Deno.KvKey): Promise<number>
   return perSecond;
 }
 
-/** Writes records to a new store file, so many a commit; resolves to records a second. */
+/** Writes records to a new store file, that many in a commit. Resolves to records per second. */
 export async function rawWrite(
   path: string,
   records: Iterable<RawRecord>,
@@ -41,7 +41,7 @@ export async function rawWrite(
   return perSecond;
 }
 
-/** Reads the entries of a store file and removes them, so many a commit; resolves to entries a second. */
+/** Reads and removes the entries of a store file, that many in a commit. Resolves to entries per second. */
 export async function rawRemove(
   path: string,
   prefix: Deno.KvKey,
@@ -63,7 +63,7 @@ export async function rawRemove(
   return perSecond;
 }
 
-/** The records of additions as the service writes them: line, pet, status, and a head for each commit. */
+/** The records of additions as the service writes them: line, pet, status, and one head per commit. */
 export function* additionRecords(
   additions: number,
   perCommit: number,

@@ -1,6 +1,6 @@
 /**
- * Measures 1, 2 and 4 instances on one SQLite file and on one denokv, in one run on loopback, and how
- * many events a commit carries. Only the ratios say something: all of it shares one machine.
+ * Measures 1, 2 and 4 instances on one SQLite file and on one denokv, and the number of events per commit, in
+ * one run on loopback. Only the ratios are meaningful, because everything shares one machine.
  *
  *     deno task bench:scaling [--quick]
  */
@@ -8,19 +8,23 @@
 import { EXIT, runTool } from "../../scripts/cli/run_tool.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { createService } from "../../src/service.ts";
+import { acceptLog } from "../../src/log/accept_store.ts";
 import { openStore } from "../../src/store/open_store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
-import { DENOKV_VARIABLE, DenokvServer } from "../denokv/denokv_server.ts";
-import { installDenokv } from "../denokv/install_denokv.ts";
-import { examplePet } from "./fill_store.ts";
+import { DENOKV_VARIABLE, DenokvServer } from "../support/denokv_server.ts";
+import { installDenokv } from "../support/install_denokv.ts";
+import { OPERATOR } from "../../events/event.ts";
+import { addPetCommand } from "../support/add_pet_command.ts";
+import { countCommits } from "../support/count_commits.ts";
+import { examplePet } from "../support/fill_store.ts";
 import { measure, type Operation } from "./http_bench.ts";
 import { startService } from "./server_process.ts";
 import { sum } from "./sum.ts";
 import { printTable } from "./table.ts";
 
 const HELP = `
-Measures 1, 2 and 4 instances on one SQLite file and on one denokv, which it builds by cargo first.
+Measures 1, 2 and 4 instances on one SQLite file and on one denokv, which it first builds with cargo.
 
   deno task bench:scaling [--quick]
 
@@ -31,7 +35,7 @@ Exit codes: 0 done, 2 could not run.
 
 const INSTANCES = [1, 2, 4];
 
-/** All instances together. */
+/** Of all instances together. */
 const CONNECTIONS = 64;
 
 const NEW_PET = '{"name":"Rex the dog","categoryId":12,"status":"available"}';
@@ -42,7 +46,7 @@ const OPERATIONS: Omit<Operation, "connections">[] = [
   { name: "read by id", method: "GET", path: "/v1/pets/1" },
 ];
 
-/** How many additions wait for a commit at any time. */
+/** Numbers of additions that wait for a commit at any time. */
 const WAITING = [1, 16, 64, 256, 1_024];
 
 await runTool({
@@ -116,13 +120,13 @@ async function benchInstances(stores: NamedStore[], ms: number): Promise<void> {
   );
 }
 
-/** What the one head record carries: commits a second, and events a commit. */
+/** The capacity of the single head record: commits per second and events per commit. */
 async function benchCommits(stores: NamedStore[], ms: number): Promise<void> {
   const rows: (string | number)[][] = [];
   for (const { name, path } of stores) {
     for (const waiting of WAITING) {
       await withStore(path, async (store) => {
-        const { commits, events, seconds } = await countCommits(store, waiting, ms);
+        const { commits, events, seconds } = await appendAll(store, waiting, ms);
         const perSecond = commits / seconds;
         rows.push([name, waiting, perSecond, events / commits, events / seconds]);
       });
@@ -135,33 +139,24 @@ async function benchCommits(stores: NamedStore[], ms: number): Promise<void> {
   );
 }
 
-async function countCommits(store: Store, waiting: number, ms: number) {
-  let commits = 0;
-  const counting: Store = {
-    get: (key) => store.get(key),
-    list: (range, options) => store.list(range, options),
-    commit: (commit) => (commits++, store.commit(commit)),
-    close: () => {},
-  };
-  const { appender } = createService({ store: counting, runtime: systemRuntime, report: () => {} });
+async function appendAll(store: Store, waiting: number, ms: number) {
+  const runtime = systemRuntime;
+  const { appender, heads } = createService({ store, runtime, report: () => {} });
+  const { position } = (await heads.fresh()).head;
   const started = performance.now();
   let events = 0;
   await Promise.all(Array.from({ length: waiting }, async () => {
     while (performance.now() - started < ms) {
-      const time = new Date(systemRuntime.now()).toISOString();
-      const origin = { id: systemRuntime.newId(), time, actor: "operator" };
-      const decide = ({ lastPetId }: { lastPetId: number }) => [
-        { ...origin, type: "PetCreated" as const, data: { id: lastPetId + 1, ...examplePet(0) } },
-      ];
-      const appended = await appender.append({ prepare: () => {}, decide });
+      const appended = await appender.append(addPetCommand(runtime, OPERATOR, examplePet(0)));
       events += appended.length;
     }
   }));
-  return { commits, events, seconds: (performance.now() - started) / 1_000 };
+  const seconds = (performance.now() - started) / 1_000;
+  return { commits: await countCommits(store, position + 1), events, seconds };
 }
 
 async function withStore<T>(path: string, use: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore(path, { create: true });
+  const store = await openStore(path, { create: true, accept: acceptLog });
   try {
     return await use(store);
   } finally {

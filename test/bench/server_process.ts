@@ -1,12 +1,12 @@
-/** Servers under measurement, each a process of its own. */
+/** Servers under measurement, each in its own process. */
 
 export interface ServerProcess {
   port: number;
-  /** Milliseconds from the start of the process to the first answer. */
+  /** Milliseconds from the start of the process to the first response. */
   startMs: number;
-  /** Processor time used so far, all threads, in milliseconds; NaN where the system does not tell. */
+  /** Processor time of all threads so far, in milliseconds; NaN if the system does not report it. */
   cpuMs(): number;
-  /** Resident memory in MiB; NaN where the system does not tell. */
+  /** Resident memory in MiB; NaN if the system does not report it. */
   memoryMiB(): number;
   stop(): Promise<void>;
 }
@@ -14,8 +14,8 @@ export interface ServerProcess {
 const ROOT = new URL("../../", import.meta.url);
 
 /**
- * The service on a store file, with the flags of `deno task start`. The launcher is left out, since its
- * memory and its processor time are not those of the service.
+ * The service on a store file, with the flags of `deno task start`. It runs without the launcher, because the
+ * launcher's memory and processor time are not the service's.
  */
 export async function startService(kvPath: string): Promise<ServerProcess> {
   const { tasks } = JSON.parse(await Deno.readTextFile(new URL("deno.json", ROOT)));
@@ -27,7 +27,7 @@ export async function startService(kvPath: string): Promise<ServerProcess> {
   });
 }
 
-/** The bare server, which gives always the same answer. */
+/** The bare server, which always returns the same response. */
 export function startBareServer(answer: object): Promise<ServerProcess> {
   const script = new URL("./bare_server.ts", import.meta.url).href;
   return start(["--allow-net", script, JSON.stringify(answer)], {});
@@ -59,7 +59,7 @@ async function start(args: string[], env: Record<string, string>): Promise<Serve
   };
 }
 
-/** Reads the report until the server listens; lets the rest flow past. */
+/** Reads the output until the server listens, and discards the rest. */
 async function portOf(stderr: ReadableStream<Uint8Array>): Promise<number> {
   const lines = stderr.pipeThrough(new TextDecoderStream());
   let text = "";

@@ -1,4 +1,4 @@
-/** Prints rows in columns; numbers to the right. */
+/** Prints rows in columns, with numbers aligned right. */
 export function printTable(title: string, header: string[], rows: (string | number)[][]): void {
   const cells = [header, ...rows].map((row) => row.map((cell) => format(cell)));
   const widths = header.map((_, column) => Math.max(...cells.map((row) => row[column].length)));

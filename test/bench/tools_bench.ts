@@ -1,10 +1,10 @@
-/** The operators' commands beside raw KV that scans and writes the same records. */
+/** The operators' commands, compared with raw KV that scans and writes the same records. */
 
-import { fillStore } from "./fill_store.ts";
+import { fillStore } from "../support/fill_store.ts";
 import { type RawRecord, rawRemove, rawScan, rawWrite } from "./raw_kv.ts";
 import { printTable } from "./table.ts";
 
-/** As many records as go into a commit of raw KV: the most that it takes. */
+/** Records per commit of raw KV: its maximum. */
 const PER_COMMIT = 1_000;
 
 export async function benchTools(folder: string, events: number) {
@@ -27,10 +27,10 @@ export async function benchTools(folder: string, events: number) {
   const entries = records.length;
   const projections = records.filter(([key]) => key[0] === "projection").length;
 
-  // What raw KV needs for the same scans and writes, in seconds.
+  // The seconds that raw KV needs for the same scans and writes.
   const raw = {
     audit: scanAll(entries),
-    // The log to fill in and to compare; both generations to compare; the old one to remove.
+    // Read the log to backfill and to compare, compare both generations, and remove the old one.
     replay: 2 * scanLog(events) + writeProjections(projections) + 2 * scanAll(projections) +
       removeProjections(projections),
     restore: writeAll(entries),
@@ -57,7 +57,7 @@ export async function benchTools(folder: string, events: number) {
   return rows;
 }
 
-/** The seconds that a number of entries takes at a rate. */
+/** The seconds for a number of entries at a rate. */
 function timeOf(perSecond: number): (entries: number) => number {
   return (entries) => entries / perSecond;
 }

@@ -1,4 +1,4 @@
-/** The load generator wrk (https://github.com/wg/wrk), which takes less from the machine than one in TypeScript. */
+/** The load generator wrk (https://github.com/wg/wrk), which costs less than one in TypeScript. */
 
 import type { Measured } from "./load.ts";
 
@@ -7,14 +7,14 @@ export interface WrkLoad {
   connections: number;
   ms: number;
   method: string;
-  /** `{id}` in it stands for a number from 1 to `ids`, drawn by chance. */
+  /** `{id}` in it is replaced by a random number from 1 to `ids`. */
   path: string;
   ids?: number;
   headers: Record<string, string>;
   body?: string;
 }
 
-/** Whether wrk is on this machine. */
+/** Whether wrk is installed. */
 export async function hasWrk(): Promise<boolean> {
   try {
     await new Deno.Command("wrk", { args: ["-v"], stdout: "null", stderr: "null" }).output();
@@ -63,7 +63,7 @@ function requestsOf({ path, ids }: WrkLoad): string {
   return `request = function() return wrk.format(nil, ${before}..math.random(${ids})..${after}) end`;
 }
 
-/** wrk counts 3xx as good; what it measures here never answers so. */
+/** wrk counts 3xx as a success, but the measured requests never get one. */
 const REPORT = `
 done = function(summary, latency)
   local e = summary.errors

@@ -1,5 +1,5 @@
 /**
- * Writes the types of the interface for TypeScript clients, as anybody makes them of /openapi.json.
+ * Writes the types of the interface for TypeScript clients, generated from the OpenAPI document.
  *
  *     deno run -A --lock=test/deno.lock test/client/generate_types.ts
  */

@@ -8,13 +8,13 @@ export interface paths {
         };
         /**
          * List animals
-         * @description The animals of the store, newest first, one page at a time.
+         * @description Lists the animals of the store, newest first, one page at a time.
          */
         get: operations["listPets"];
         put?: never;
         /**
          * Add an animal
-         * @description Adds an animal; the service gives it its `id`. An omitted `status` stays absent.
+         * @description Adds an animal. The service assigns its `id`. An omitted `status` stays absent.
          */
         post: operations["createPet"];
         delete?: never;
@@ -33,7 +33,7 @@ export interface paths {
         /**
          * Get an animal
          * @deprecated
-         * @description One animal by its identifier. Deprecated, and to be removed on 05 Dec 2030: use `listPets` with a `status` instead.
+         * @description Returns one animal. This operation will be removed on 05 Dec 2030: use `listPets` with a `status` instead.
          */
         get: operations["getPet"];
         put?: never;
@@ -80,13 +80,13 @@ export interface components {
         };
         Error: {
             /**
-             * @description What went wrong, for programs: see the list of error codes
+             * @description The kind of error, for programs: see the list of error codes
              * @enum {string}
              */
             code: "malformed_body" | "invalid_body" | "invalid_idempotency_key" | "invalid_parameter" | "malformed_request" | "missing_credentials" | "invalid_credentials" | "pet_not_found" | "not_found" | "method_not_allowed" | "request_timeout" | "body_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limited" | "internal_error" | "projection_damaged" | "not_ready" | "outcome_unknown" | "overloaded" | "shutting_down" | "store_unavailable";
-            /** @description What went wrong, for people; the words may change */
+            /** @description A description of the error for people, whose wording may change */
             message: string;
-            /** @description The HTTP status of the answer */
+            /** @description The HTTP status of the response */
             status: number;
         };
     };
@@ -95,14 +95,14 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description Names this answer in the operator's records
+         * @description Identifies this response in the operator's logs
          * @example 01KA7Z9MZ4QH4C4P5R4Z2Y0V7B
          */
         RequestId: string;
         /** @description How to authenticate (RFC 6750 section 3) */
         Challenge: "Bearer" | "Bearer error=\"invalid_token\"";
         /**
-         * @description Seconds to wait before the next try (RFC 9110 section 10.2.3)
+         * @description Seconds to wait before the next attempt (RFC 9110 section 10.2.3)
          * @example 1
          */
         RetryAfter: number;
@@ -116,34 +116,34 @@ export interface components {
          * @example "default";q=200;w=2
          */
         RateLimitPolicy: string;
-        /** @description What may be sent, where the body was encoded (RFC 9110 section 12.5.3) */
+        /** @description The accepted content coding, if the body was encoded (RFC 9110 section 12.5.3) */
         AcceptEncoding: "identity";
         /**
-         * @description Names the next page (RFC 8288); absent on the last one
+         * @description The address of the next page (RFC 8288); absent on the last page
          * @example </v1/pets?limit=20&cursor=81>; rel="next"
          */
         NextPage: string;
         /**
-         * @description Changes exactly when the answer does: for `If-None-Match`
+         * @description Changes exactly when the content changes; for use in `If-None-Match`
          * @example "b56c655969147e6e31020b86f5267a00"
          */
         EntityTag: string;
-        /** @description A client may keep the answer, and asks each time whether it still holds */
-        Kept: "private, no-cache";
-        /** @description The answer is for this request alone */
+        /** @description A client may cache the response, but must revalidate it each time */
+        PrivateCaching: "private, no-cache";
+        /** @description The response must not be cached */
         NeverStored: "no-store";
         /**
          * @description The path of the animal that was added
          * @example /v1/pets/1
          */
         Location: string;
-        /** @description Present where an earlier request with the same key was given this answer already */
-        Replayed: "true";
-        /** @description Since when the operation is deprecated (RFC 9745) */
+        /** @description Present if the response repeats that of an earlier request with the same key */
+        IdempotencyReplayed: "true";
+        /** @description The date since which the operation is deprecated (RFC 9745) */
         Deprecation: "@1793491200";
-        /** @description When the operation is to be removed (RFC 8594) */
+        /** @description The date on which the operation will be removed (RFC 8594) */
         Sunset: "Thu, 05 Dec 2030 00:00:00 GMT";
-        /** @description What to use in place of the operation (RFC 5829) */
+        /** @description The replacement of the operation (RFC 5829) */
         Successor: "</v1/pets?status=available>; rel=\"successor-version\"";
     };
     pathItems: never;
@@ -153,15 +153,15 @@ export interface operations {
     listPets: {
         parameters: {
             query?: {
-                /** @description How many animals a page holds at most */
+                /** @description The maximum number of animals on a page */
                 limit?: number;
-                /** @description Only animals of this availability; without it, all of them */
+                /** @description Lists only animals of this availability; by default all animals */
                 status?: components["schemas"]["PetStatus"];
-                /** @description Where the page begins: follow the `Link` header of the page before */
+                /** @description The start of the page, taken from the `Link` header of the previous page */
                 cursor?: string;
             };
             header?: {
-                /** @description The `ETag` of the answer that the client holds: 304 where it still holds */
+                /** @description The `ETag` of a cached response. If it is still current, the status is 304 */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -169,14 +169,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of animals; the `Link` header names the next page, where there is one */
+            /** @description A page of animals; the `Link` header names the next page, if there is one */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     Link: components["headers"]["NextPage"];
-                    "Cache-Control": components["headers"]["Kept"];
+                    "Cache-Control": components["headers"]["PrivateCaching"];
                     ETag: components["headers"]["EntityTag"];
                     [name: string]: unknown;
                 };
@@ -194,14 +194,14 @@ export interface operations {
                     "application/json": components["schemas"]["Pet"][];
                 };
             };
-            /** @description The answer is still the one that `If-None-Match` names */
+            /** @description The content is still the one that `If-None-Match` names */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     Link: components["headers"]["NextPage"];
-                    "Cache-Control": components["headers"]["Kept"];
+                    "Cache-Control": components["headers"]["PrivateCaching"];
                     ETag: components["headers"]["EntityTag"];
                     [name: string]: unknown;
                 };
@@ -210,7 +210,7 @@ export interface operations {
             /**
              * @description `malformed_request`: The Host or Content-Length header is missing, repeated or malformed
              *
-             *     `invalid_parameter`: A query parameter is not known, is repeated or holds an invalid value
+             *     `invalid_parameter`: A query parameter is unknown, repeated or invalid
              */
             400: {
                 headers: {
@@ -225,7 +225,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `missing_credentials`: The request bears no API key
+             * @description `missing_credentials`: The request has no API key
              *
              *     `invalid_credentials`: The API key is mistyped, unknown, expired or revoked
              */
@@ -242,7 +242,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: The API key sent more requests than the operator allows it */
+            /** @description `rate_limited`: The API key sent more requests than the operator allows */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -257,9 +257,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal_error`: The service failed in a way that it did not foresee
+             * @description `internal_error`: The service failed unexpectedly
              *
-             *     `projection_damaged`: The stored projections do not agree with the log
+             *     `projection_damaged`: The stored projections do not match the log
              */
             500: {
                 headers: {
@@ -276,7 +276,7 @@ export interface operations {
             /**
              * @description `shutting_down`: This instance is shutting down; nothing was stored
              *
-             *     `store_unavailable`: The store does not answer or is damaged; nothing was stored
+             *     `store_unavailable`: The store does not respond or is damaged; nothing was stored
              */
             503: {
                 headers: {
@@ -297,7 +297,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a retry safe: a new UUID for each animal, the same one for each try */
+                /** @description Makes a retry safe: a new UUID for each animal, reused for every retry */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -323,7 +323,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     Location: components["headers"]["Location"];
-                    "Idempotency-Replayed": components["headers"]["Replayed"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     "Cache-Control": components["headers"]["NeverStored"];
                     [name: string]: unknown;
                 };
@@ -342,13 +342,13 @@ export interface operations {
             /**
              * @description `malformed_request`: The Host or Content-Length header is missing, repeated or malformed
              *
-             *     `invalid_parameter`: A query parameter is not known, is repeated or holds an invalid value
+             *     `invalid_parameter`: A query parameter is unknown, repeated or invalid
              *
-             *     `invalid_idempotency_key`: The Idempotency-Key header is empty, too long or holds characters that it must not
+             *     `invalid_idempotency_key`: The Idempotency-Key header is empty, too long or has a character that is not allowed
              *
              *     `malformed_body`: The body is not one JSON object in UTF-8
              *
-             *     `invalid_body`: The body lacks a required field, holds an invalid value or a field that is not known
+             *     `invalid_body`: The body lacks a required field, or has an invalid value or an unknown field
              */
             400: {
                 headers: {
@@ -363,7 +363,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `missing_credentials`: The request bears no API key
+             * @description `missing_credentials`: The request has no API key
              *
              *     `invalid_credentials`: The API key is mistyped, unknown, expired or revoked
              */
@@ -433,7 +433,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: The API key sent more requests than the operator allows it */
+            /** @description `rate_limited`: The API key sent more requests than the operator allows */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -448,9 +448,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal_error`: The service failed in a way that it did not foresee
+             * @description `internal_error`: The service failed unexpectedly
              *
-             *     `projection_damaged`: The stored projections do not agree with the log
+             *     `projection_damaged`: The stored projections do not match the log
              */
             500: {
                 headers: {
@@ -467,9 +467,9 @@ export interface operations {
             /**
              * @description `shutting_down`: This instance is shutting down; nothing was stored
              *
-             *     `store_unavailable`: The store does not answer or is damaged; nothing was stored
+             *     `store_unavailable`: The store does not respond or is damaged; nothing was stored
              *
-             *     `outcome_unknown`: The store gave no clear answer in time: the animal may or may not have been added
+             *     `outcome_unknown`: The store did not confirm the addition in time: the animal may or may not have been added
              *
              *     `overloaded`: Too many additions are waiting; nothing was stored
              */
@@ -492,7 +492,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the answer that the client holds: 304 where it still holds */
+                /** @description The `ETag` of a cached response. If it is still current, the status is 304 */
                 "If-None-Match"?: string;
             };
             path: {
@@ -515,7 +515,7 @@ export interface operations {
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Successor"];
-                    "Cache-Control": components["headers"]["Kept"];
+                    "Cache-Control": components["headers"]["PrivateCaching"];
                     ETag: components["headers"]["EntityTag"];
                     [name: string]: unknown;
                 };
@@ -531,7 +531,7 @@ export interface operations {
                     "application/json": components["schemas"]["Pet"];
                 };
             };
-            /** @description The answer is still the one that `If-None-Match` names */
+            /** @description The content is still the one that `If-None-Match` names */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -540,7 +540,7 @@ export interface operations {
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Successor"];
-                    "Cache-Control": components["headers"]["Kept"];
+                    "Cache-Control": components["headers"]["PrivateCaching"];
                     ETag: components["headers"]["EntityTag"];
                     [name: string]: unknown;
                 };
@@ -549,7 +549,7 @@ export interface operations {
             /**
              * @description `malformed_request`: The Host or Content-Length header is missing, repeated or malformed
              *
-             *     `invalid_parameter`: A query parameter is not known, is repeated or holds an invalid value
+             *     `invalid_parameter`: A query parameter is unknown, repeated or invalid
              */
             400: {
                 headers: {
@@ -564,7 +564,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `missing_credentials`: The request bears no API key
+             * @description `missing_credentials`: The request has no API key
              *
              *     `invalid_credentials`: The API key is mistyped, unknown, expired or revoked
              */
@@ -581,7 +581,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `pet_not_found`: No animal has that identifier */
+            /** @description `pet_not_found`: An animal with this identifier does not exist */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -597,7 +597,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: The API key sent more requests than the operator allows it */
+            /** @description `rate_limited`: The API key sent more requests than the operator allows */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -612,9 +612,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal_error`: The service failed in a way that it did not foresee
+             * @description `internal_error`: The service failed unexpectedly
              *
-             *     `projection_damaged`: The stored projections do not agree with the log
+             *     `projection_damaged`: The stored projections do not match the log
              */
             500: {
                 headers: {
@@ -631,7 +631,7 @@ export interface operations {
             /**
              * @description `shutting_down`: This instance is shutting down; nothing was stored
              *
-             *     `store_unavailable`: The store does not answer or is damaged; nothing was stored
+             *     `store_unavailable`: The store does not respond or is damaged; nothing was stored
              */
             503: {
                 headers: {

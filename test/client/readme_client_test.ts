@@ -7,7 +7,7 @@ import { generateTypes, TYPES } from "./generate_types.ts";
 import { type PetClient, readmeClient } from "./readme_client.ts";
 
 Deno.test({
-  name: "the types of the TypeScript client are those of the description",
+  name: "the types of the TypeScript client equal those generated from the OpenAPI document",
   ignore: !permitted("read", "env", "sys"),
   async fn() {
     assertEquals(
@@ -29,7 +29,7 @@ async function withClient(
 }
 
 Deno.test({
-  name: "the TypeScript client adds an animal once, however often it tries",
+  name: "the TypeScript client adds an animal once, however often it retries",
   ignore: !permitted("net", "read", "run", "write", "env"),
   fn: () =>
     withClient(async (client, service) => {
@@ -42,7 +42,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "the TypeScript client lists all animals of a status, page after page",
+  name: "the TypeScript client lists all animals of a status, page by page",
   ignore: !permitted("net", "read", "run", "write", "env"),
   fn: () =>
     withClient(async (client) => {
@@ -60,7 +60,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "the TypeScript client meets an Error as its code and message",
+  name: "the TypeScript client throws the code and the message of an Error",
   ignore: !permitted("net", "read", "run", "write", "env"),
   fn: () =>
     withClient(async (client) => {

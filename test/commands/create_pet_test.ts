@@ -1,4 +1,4 @@
-/** The events of createPet() if the clock is set during a request. */
+/** createPet() while the clock is set during a request. */
 
 import { assertEquals } from "@std/assert";
 import { issueKey } from "../../src/commands/issue_key.ts";
@@ -18,12 +18,12 @@ function setClockBeforePreparation({ runtime }: TestService, ms: number): void {
   };
 }
 
-Deno.test("createPet() adds no pet whose time is not before the expiry of its API key", async () => {
+Deno.test("createPet() adds no pet with a time at or after the expiry of its API key", async () => {
   await using service = await openTestService();
   const { runtime } = service;
   const expiresAt = runtime.now() + 1_000;
   const { token } = await issueKey(service, { label: "brief", expiresAt });
-  // The clock is ahead while the body arrives, and set back before the key is looked at again.
+  // The clock is ahead while the body arrives, and set back before the key is checked again.
   const body = new ReadableStream({
     pull(controller) {
       runtime.jumpClock(2_000);
@@ -40,12 +40,12 @@ Deno.test("createPet() adds no pet whose time is not before the expiry of its AP
   );
 });
 
-Deno.test("createPet() adds no second pet whose time is less than a day after the first's", async () => {
+Deno.test("createPet() adds no second pet for a key less than a day after the first", async () => {
   await using service = await openTestService();
   const key = { "idempotency-key": "order-4711" };
   await service.add(REX, key);
   await service.runtime.advance(IDEMPOTENCY_LIFETIME_MS - 1);
-  // The request needs no read of its own before the command is made.
+  // The head is recent, so the request does not read before its command is made.
   await service.heads.fresh();
   setClockBeforePreparation(service, 1);
   const second = await service.add(REX, key);

@@ -4,7 +4,7 @@ import { createService } from "../../src/service.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { openTestService } from "../support/test_service.ts";
 
-Deno.test("revokeKey() ends the key at once, also where the clock is ahead of the instance's", async () => {
+Deno.test("revokeKey() ends the key at once, also if its clock is ahead of the service's", async () => {
   await using service = await openTestService();
   const { head } = await service.heads.fresh();
   const runtime = new FakeRuntime();
@@ -16,7 +16,7 @@ Deno.test("revokeKey() ends the key at once, also where the clock is ahead of th
   assertEquals((await service.heads.fresh()).head.position, head.position + 1);
 });
 
-Deno.test("revokeKey() adds no event for a key that was revoked before", async () => {
+Deno.test("revokeKey() adds no event for a revoked key", async () => {
   await using service = await openTestService();
   await revokeKey(service, service.keyId);
   const before = await service.heads.fresh();

@@ -20,7 +20,7 @@ async function eventsOf({ store, heads }: TestService) {
   return batches.flat().map(({ value }) => decodeLine(value));
 }
 
-Deno.test("rotateKey() lets both keys in during the overlap, and only the successor after it", async () => {
+Deno.test("rotateKey() keeps both keys valid during the overlap, and only the successor after it", async () => {
   await using service = await openTestService();
   const { successor } = await rotateKey(service, service.keyId, { overlapMs: DAY_MS });
   assertEquals(await statusWith(service, service.token), 200);
@@ -32,7 +32,7 @@ Deno.test("rotateKey() lets both keys in during the overlap, and only the succes
   assertEquals(await statusWith(service, successor.token), 200);
 });
 
-Deno.test("rotateKey() is one commit of two events, and keeps the label", async () => {
+Deno.test("rotateKey() appends two events in one commit, and keeps the label", async () => {
   await using service = await openTestService();
   const before = await service.heads.fresh();
   const { successor, retiresAt } = await rotateKey(service, service.keyId, { overlapMs: HOUR_MS });
@@ -48,7 +48,7 @@ Deno.test("rotateKey() is one commit of two events, and keeps the label", async 
   });
 });
 
-Deno.test("rotateKey() counts the lifetime of the old key anew, unless another is asked for", async () => {
+Deno.test("rotateKey() gives the successor the lifetime of the old key, unless another is requested", async () => {
   await using service = await openTestService();
   const now = service.runtime.now();
   const key = await issueKey(service, { label: "limited", expiresAt: now + 10 * DAY_MS });
@@ -72,10 +72,10 @@ Deno.test("rotateKey() refuses a key that is unknown, expired, revoked or rotate
   await service.runtime.advance(1_000);
   const before = await service.heads.fresh();
   const cases = [
-    ["nobody", "No key has the id nobody"],
+    ["unknown", "No key has the id unknown"],
     [expired.id, "is expired"],
     [revoked.id, "is revoked"],
-    [service.keyId, "was rotated already"],
+    [service.keyId, "was already rotated"],
   ];
   for (const [id, words] of cases) {
     await assertRejects(() => rotateKey(service, id, terms), UnrotatableKeyError, words);
@@ -83,7 +83,7 @@ Deno.test("rotateKey() refuses a key that is unknown, expired, revoked or rotate
   assertEquals(await service.heads.fresh(), before);
 });
 
-Deno.test("An API key lives to the millisecond of its expiry, for reading and for adding", async () => {
+Deno.test("an API key is valid up to the millisecond of its expiry, for reading and for adding", async () => {
   await using service = await openTestService();
   const expiresAt = service.runtime.now() + 1_000;
   const { token } = await issueKey(service, { label: "brief", expiresAt });
@@ -104,16 +104,16 @@ Deno.test("An API key lives to the millisecond of its expiry, for reading and fo
   assertEquals((await service.heads.fresh()).head, head);
 });
 
-Deno.test("issueKey() and rotateKey() show a key before it is issued, and issue none that cannot be shown", async () => {
+Deno.test("issueKey() and rotateKey() show a key before they issue it, and issue no key that cannot be shown", async () => {
   await using service = await openTestService();
   const before = await service.heads.fresh();
-  const failing = () => Promise.reject(new Error("nobody reads"));
+  const failing = () => Promise.reject(new Error("no reader"));
   const terms = { overlapMs: HOUR_MS };
   const attempts = [
     () => issueKey(service, { label: "unseen" }, failing),
     () => rotateKey(service, service.keyId, terms, failing),
   ];
-  for (const attempt of attempts) await assertRejects(attempt, Error, "nobody reads");
+  for (const attempt of attempts) await assertRejects(attempt, Error, "no reader");
   assertEquals(await service.heads.fresh(), before);
 
   const shown: string[] = [];

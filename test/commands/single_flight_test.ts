@@ -9,7 +9,7 @@ import { FakeRuntime } from "../support/fake_runtime.ts";
 
 const neverStarted = () => Promise.reject(new Error("started"));
 
-Deno.test("share() lets who comes second wait for the first and have its outcome", async () => {
+Deno.test("share() gives concurrent calls with the same key the outcome of the first", async () => {
   const singleFlight = new SingleFlight<{ id: number }>(new FakeRuntime());
   const first = Promise.withResolvers<{ id: number }>();
   const all = [singleFlight.share("a", () => first.promise)];
@@ -18,7 +18,7 @@ Deno.test("share() lets who comes second wait for the first and have its outcome
   assertEquals(await Promise.all(all), [{ id: 1 }, { id: 1 }, { id: 1 }, { id: 1 }]);
 });
 
-Deno.test("share() keeps names apart, and frees a name when its flight is over", async () => {
+Deno.test("share() separates keys, and frees a key when its call ends", async () => {
   const singleFlight = new SingleFlight<{ id: number }>(new FakeRuntime());
   const first = Promise.withResolvers<{ id: number }>();
   const one = singleFlight.share("a", () => first.promise);
@@ -28,7 +28,7 @@ Deno.test("share() keeps names apart, and frees a name when its flight is over",
   assertEquals(await singleFlight.share("a", () => Promise.resolve({ id: 3 })), { id: 3 });
 });
 
-Deno.test("share() starts one of those that wait where the first failed, and one only", async () => {
+Deno.test("share() starts exactly one waiting call if the first fails", async () => {
   const singleFlight = new SingleFlight<{ id: number }>(new FakeRuntime());
   const first = Promise.withResolvers<{ id: number }>();
   const failed = assertRejects(
@@ -45,7 +45,7 @@ Deno.test("share() starts one of those that wait where the first failed, and one
   assertEquals(started, 1);
 });
 
-Deno.test("share() waits for no further one after its limit", async () => {
+Deno.test("share() starts no further call after its time limit", async () => {
   const runtime = new FakeRuntime();
   const singleFlight = new SingleFlight<{ id: number }>(runtime);
   const [first, second] = [1, 2].map(() => Promise.withResolvers<{ id: number }>());
@@ -63,7 +63,7 @@ Deno.test("share() waits for no further one after its limit", async () => {
   assertEquals(three instanceof ServiceError && three.code, "outcome_unknown");
 });
 
-Deno.test("share() refuses at once who would be one too many to wait, and no more when there is room", async () => {
+Deno.test("share() rejects a call at once if too many wait, and accepts calls when there is room", async () => {
   const singleFlight = new SingleFlight<{ id: number }>(new FakeRuntime());
   const first = Promise.withResolvers<{ id: number }>();
   const all = Array.from(

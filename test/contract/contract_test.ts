@@ -1,6 +1,6 @@
 /**
- * Tests of the contract by tools of other makers, from PyPI, which are installed first. Where they
- * cannot be had, it says so in one line.
+ * Tests of the contract with third-party tools from PyPI, which are installed first. If they cannot be
+ * installed, the tests are ignored with one line.
  *
  *     deno task test:contract
  */
@@ -13,14 +13,14 @@ import { ServiceProcess } from "../support/service_process.ts";
 const HERE = new URL(".", import.meta.url).pathname;
 const CACHE = new URL("../../.cache/contract", import.meta.url).pathname;
 
-/** How many cases Schemathesis makes for an operation, at most. */
+/** Maximum number of cases that Schemathesis generates for an operation. */
 const CASES = 100;
 
 const missing = await installTools();
 if (missing !== undefined) console.log(`Left out the tests of the contract: ${missing}`);
 
 Deno.test({
-  name: "Schemathesis, with all its checks, finds nothing between description and service",
+  name: "Schemathesis finds no difference between the OpenAPI document and the service",
   ignore: missing !== undefined,
   async fn() {
     await using live = await startService();
@@ -41,7 +41,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a Python client, generated and unchanged, calls the three operations",
+  name: "an unchanged generated Python client calls the three operations",
   ignore: missing !== undefined,
   async fn() {
     await using live = await startService();
@@ -61,7 +61,7 @@ Deno.test({
   },
 });
 
-/** A service on a store of its own, with a live key, and a folder for what comes and goes. */
+/** A service on its own store, with a valid key and a temporary folder. */
 async function startService() {
   const folder = await Deno.makeTempDir();
   const kvPath = `${folder}/pets.sqlite3`;
@@ -78,7 +78,7 @@ async function startService() {
   };
 }
 
-/** Puts the tools into `.cache/`, unless they are there. Resolves to what stands in the way, if anything does. */
+/** Installs the tools into `.cache/` once. Resolves to the obstacle if that is impossible. */
 async function installTools(): Promise<string | undefined> {
   if (!permitted("run", "read", "write", "net", "env")) return "they need all permissions";
   try {

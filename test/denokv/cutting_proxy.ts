@@ -1,17 +1,17 @@
 /**
- * A proxy between the service and its store that, by chance, closes a connection when the store has
- * answered and before the answer goes back: what was asked is done, and nobody hears of it. It can
- * swallow connections, too: they stay open, and nothing comes back on them any more.
+ * A proxy between the service and its store. At random, it closes a connection after the store has executed a
+ * request and before the response goes back. It can also swallow connections: they stay open without
+ * responses.
  */
 export class CuttingProxy implements Disposable {
-  /** How often a connection was cut. */
+  /** Number of cut connections. */
   cuts = 0;
-  /** The share of answers, from 0 to 1, that are cut off. */
+  /** The share of responses, from 0 to 1, that are cut off. */
   share: number;
   readonly address: string;
   #listener: Deno.TcpListener;
   #port: number;
-  /** Connections are counted in the order in which they came; those below this one are swallowed. */
+  /** Connections are numbered as they come. Those below this number are swallowed. */
   #swallowedBelow = 0;
   #connections = 0;
 
@@ -23,7 +23,7 @@ export class CuttingProxy implements Disposable {
     this.#accept();
   }
 
-  /** Swallows the connections that there are; new ones work. */
+  /** Swallows the current connections. New ones work. */
   swallow(): void {
     this.#swallowedBelow = this.#connections;
   }
@@ -41,7 +41,7 @@ export class CuttingProxy implements Disposable {
     using store = await Deno.connect({ hostname: "127.0.0.1", port: this.#port });
     store.setNoDelay(true);
     client.setNoDelay(true);
-    // Whichever side ends, or is cut, ends the other.
+    // If one side ends or is cut, the other ends too.
     await Promise.race([
       client.readable.pipeTo(store.writable),
       store.readable.pipeThrough(this.#cutter()).pipeTo(client.writable),

@@ -2,11 +2,11 @@ import { assertEquals, assertLess } from "@std/assert";
 import { freePort } from "../support/free_port.ts";
 import { runTask } from "../support/run_task.ts";
 import { ServiceProcess } from "../support/service_process.ts";
-import { denokvProgram, DenokvServer } from "./denokv_server.ts";
+import { denokvProgram, DenokvServer } from "../support/denokv_server.ts";
 
 Deno.test({
   name:
-    "with the variables of Deno Deploy the service listens as told and uses the attached database",
+    "with the variables of Deno Deploy, the service uses their address and the attached database",
   ignore: denokvProgram() === undefined,
   async fn() {
     await using server = await DenokvServer.start();
@@ -30,9 +30,9 @@ Deno.test({
     server.pause();
     const hanging = service.add({ name: "Max", categoryId: 1 }, token);
     await new Promise((resolve) => setTimeout(resolve, 200));
-    const told = performance.now();
+    const signalledAt = performance.now();
     assertEquals(await service.stop("SIGINT"), 0);
-    assertLess(performance.now() - told, 5_000);
+    assertLess(performance.now() - signalledAt, 5_000);
     assertEquals(await hanging, 503);
     server.resume();
     const { stdout } = await runTask(["log", "--type", "PetCreated", "--to", "2"], {

@@ -1,6 +1,6 @@
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import { testStoreContract } from "../support/store_contract.ts";
-import { denokvProgram, DenokvServer } from "./denokv_server.ts";
+import { denokvProgram, DenokvServer } from "../support/denokv_server.ts";
 
 testStoreContract({
   name: "KvStore on denokv",

@@ -1,23 +1,24 @@
 import { assertEquals, assertGreater, assertLess, assertMatch } from "@std/assert";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { createService } from "../../src/service.ts";
+import { acceptLog } from "../../src/log/accept_store.ts";
 import { openStore } from "../../src/store/open_store.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { runTask } from "../support/run_task.ts";
 import { CuttingProxy } from "./cutting_proxy.ts";
-import { denokvProgram, DenokvServer } from "./denokv_server.ts";
+import { denokvProgram, DenokvServer } from "../support/denokv_server.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 
 const ignore = denokvProgram() === undefined;
 
-/** Longest time that an answer may take, whatever becomes of the store. */
-const ANSWER_LIMIT_MS = 4_500;
+/** Maximum time to any response, whatever happens to the store. */
+const RESPONSE_LIMIT_MS = 4_500;
 
-/** Longest time to an answer that is no failure, when the store is back. */
+/** Maximum time to a successful response after the store is back. */
 const RETURN_LIMIT_MS = 2_000;
 
 Deno.test({
-  name: "a service that starts while the store is away says that it is not ready until it is back",
+  name: "a service that starts while the store is away is not ready until the store is back",
   ignore,
   async fn() {
     await using server = await DenokvServer.start();
@@ -33,7 +34,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a wrong token ends service and tools with one line, though the store be away at first",
+  name:
+    "a wrong token ends the service and tools with one line, also if the store is away at first",
   ignore,
   async fn() {
     await using server = await DenokvServer.start();
@@ -57,7 +59,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a tool fails with one line and in time when the store is away or hangs",
+  name: "a tool fails within 10 seconds and with one line if the store is away or hangs",
   ignore,
   async fn() {
     await using server = await DenokvServer.start();
@@ -80,7 +82,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "while the store hangs everything is answered in time, and service resumes by itself",
+  name: "while the store hangs, the service responds in time, and it recovers by itself",
   ignore,
   async fn() {
     await using fixture = await openFixture();
@@ -88,8 +90,8 @@ Deno.test({
     assertEquals((await fixture.create("before")).status, 201);
     server.pause();
     for (let round = 0; round < 2; round++) {
-      const answers = [fixture.create(`hanging ${round}`), fixture.list(), fixture.list()];
-      for (const answer of await Promise.all(answers)) await expectUnavailable(answer);
+      const responses = [fixture.create(`hanging ${round}`), fixture.list(), fixture.list()];
+      for (const response of await Promise.all(responses)) await expectUnavailable(response);
       assertEquals(await statusOf(service, "/healthz"), 200);
       assertEquals(await statusOf(service, "/readyz"), 503);
     }
@@ -104,7 +106,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a connection that a network swallowed is given up for a new one",
+  name: "a service replaces a connection on which the store no longer responds",
   ignore,
   async fn() {
     await using server = await DenokvServer.start();
@@ -122,7 +124,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a store that is killed and started again is used again by itself",
+  name: "a service recovers by itself after the store was killed and started again",
   ignore,
   async fn() {
     await using fixture = await openFixture();
@@ -141,26 +143,26 @@ Deno.test({
 
 Deno.test({
   name:
-    "a service told to end while the store hangs answers what it took and ends within 5 seconds",
+    "on SIGTERM while the store hangs, the service answers accepted requests and ends within 5 seconds",
   ignore,
   async fn() {
     await using fixture = await openFixture();
     assertEquals((await fixture.create("before")).status, 201);
     fixture.server.pause();
-    const answers = [
+    const responses = [
       ...Array.from({ length: 10 }, (_, index) => fixture.create(`${index}`)),
       fixture.list(),
       fixture.list(),
     ];
     await new Promise((resolve) => setTimeout(resolve, 200));
-    const told = performance.now();
+    const signalledAt = performance.now();
     assertEquals(await fixture.service.stop(), 0);
-    assertLess(performance.now() - told, 5_000);
-    for (const answer of await Promise.all(answers)) await expectUnavailable(answer);
+    assertLess(performance.now() - signalledAt, 5_000);
+    for (const response of await Promise.all(responses)) await expectUnavailable(response);
   },
 });
 
-/** A service on a store of its own, or on that one, which it reaches at that address. */
+/** A service on its own denokv, or on the given one, which it reaches at that address. */
 async function openFixture(given?: DenokvServer, address = given?.address) {
   const server = given ?? await DenokvServer.start();
   const token = await issueKeyAt(server);
@@ -173,10 +175,10 @@ async function openFixture(given?: DenokvServer, address = given?.address) {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify({ name, categoryId: 1 }),
-        signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
+        signal: AbortSignal.timeout(RESPONSE_LIMIT_MS),
       }),
     list: () =>
-      service.send("/v1/pets?limit=100", token, { signal: AbortSignal.timeout(ANSWER_LIMIT_MS) }),
+      service.send("/v1/pets?limit=100", token, { signal: AbortSignal.timeout(RESPONSE_LIMIT_MS) }),
     async [Symbol.asyncDispose]() {
       await service[Symbol.asyncDispose]();
       if (given === undefined) await server[Symbol.asyncDispose]();
@@ -193,7 +195,7 @@ function startService(
 
 async function issueKeyAt(server: DenokvServer): Promise<string> {
   Deno.env.set("DENO_KV_ACCESS_TOKEN", server.token);
-  const store = await openStore(server.address, { create: true });
+  const store = await openStore(server.address, { create: true, accept: acceptLog });
   const service = createService({ store, runtime: systemRuntime, report: () => {} });
   const { token } = await issueKey(service, { label: "test" });
   service.store.close();
@@ -201,7 +203,7 @@ async function issueKeyAt(server: DenokvServer): Promise<string> {
 }
 
 async function statusOf({ address }: ServiceProcess, path: string): Promise<number> {
-  const response = await fetch(address + path, { signal: AbortSignal.timeout(ANSWER_LIMIT_MS) });
+  const response = await fetch(address + path, { signal: AbortSignal.timeout(RESPONSE_LIMIT_MS) });
   await response.body?.cancel();
   return response.status;
 }
@@ -214,11 +216,11 @@ async function becomes(service: ServiceProcess, path: string, status: number): P
   }
 }
 
-async function expectUnavailable(answer: Response): Promise<void> {
-  assertEquals(answer.status, 503);
-  assertGreater(Number(answer.headers.get("retry-after")), 0);
-  assertEquals(answer.headers.get("content-type"), "application/json");
-  const { code, message, status, ...rest } = await answer.json();
+async function expectUnavailable(response: Response): Promise<void> {
+  assertEquals(response.status, 503);
+  assertGreater(Number(response.headers.get("retry-after")), 0);
+  assertEquals(response.headers.get("content-type"), "application/json");
+  const { code, message, status, ...rest } = await response.json();
   assertMatch(code, /^(store_unavailable|outcome_unknown|shutting_down)$/);
   assertEquals(typeof message, "string");
   assertEquals(status, 503);

@@ -1,12 +1,12 @@
 /**
- * Runs the tests that need a real `denokv`, which it installs first. Where that cannot be had, it says
- * so in one line and ends well.
+ * Runs the tests that need a real `denokv`, which it installs first. If it cannot be installed, it prints one
+ * line and exits with 0.
  *
  *     deno task test:denokv [FILE…]
  */
 
-import { DENOKV_VARIABLE } from "./denokv_server.ts";
-import { installDenokv, NoDenokvError } from "./install_denokv.ts";
+import { DENOKV_VARIABLE } from "../support/denokv_server.ts";
+import { installDenokv, NoDenokvError } from "../support/install_denokv.ts";
 
 const FOLDER = new URL(".", import.meta.url).pathname;
 

@@ -9,35 +9,35 @@ import {
 } from "../../events/event.ts";
 import { INT64_MAX } from "../../events/int64.ts";
 
-const ORIGIN = {
+const METADATA = {
   id: "01HZZZZZZZ0000000000000001",
   time: "2026-01-01T00:00:00.000Z",
   actor: "01HZZZZZZZ0000000000000002",
 };
 const HASH = "0123456789abcdef".repeat(4);
 
-const FACTS: EventBody[] = [
+const BODIES: EventBody[] = [
   { type: "PetCreated", data: { id: 1, name: "Rex", categoryId: 1n } },
   {
     type: "PetCreated",
     data: { id: 2, name: '"\\\n🐈\u2028', categoryId: INT64_MAX, status: "sold" },
   },
-  { type: "ApiKeyIssued", data: { keyId: ORIGIN.actor, label: "the shop", tokenHash: HASH } },
+  { type: "ApiKeyIssued", data: { keyId: METADATA.actor, label: "the shop", tokenHash: HASH } },
   {
     type: "ApiKeyIssued",
-    data: { keyId: ORIGIN.actor, label: "é", tokenHash: HASH, expiresAt: ORIGIN.time },
+    data: { keyId: METADATA.actor, label: "é", tokenHash: HASH, expiresAt: METADATA.time },
   },
   {
     type: "ApiKeyRevoked",
-    data: { keyId: ORIGIN.actor, tokenHash: HASH, effectiveAt: ORIGIN.time },
+    data: { keyId: METADATA.actor, tokenHash: HASH, effectiveAt: METADATA.time },
   },
 ];
 
-const EVENTS: RecordedEvent[] = FACTS.flatMap((fact) => [
-  { ...fact, ...ORIGIN, position: 1, previousHash: GENESIS_HASH },
+const EVENTS: RecordedEvent[] = BODIES.flatMap((body) => [
+  { ...body, ...METADATA, position: 1, previousHash: GENESIS_HASH },
   {
-    ...fact,
-    ...ORIGIN,
+    ...body,
+    ...METADATA,
     actor: "operator",
     position: 12_345,
     previousHash: HASH,
@@ -58,7 +58,7 @@ Deno.test("encodeEvent() writes a CloudEvent with its members in one order", () 
   );
 });
 
-Deno.test("decodeEvent() reads what encodeEvent() wrote, and back to the same line", () => {
+Deno.test("decodeEvent() decodes a line of encodeEvent(), and encodeEvent() restores that line", () => {
   for (const event of EVENTS) {
     const line = encodeEvent(event);
     assert(!line.includes("\n"), "an event is one line");
@@ -67,7 +67,7 @@ Deno.test("decodeEvent() reads what encodeEvent() wrote, and back to the same li
   }
 });
 
-Deno.test("the sequence sorts as text in the order of the log", () => {
+Deno.test("encodeEvent() writes a sequence that sorts as text in log order", () => {
   const positions = [1, 2, 9, 10, 99, 100, 12_345, 10 ** 15, Number.MAX_SAFE_INTEGER];
   const lines = positions.map((position) => encodeEvent({ ...EVENTS[0], position }));
   assertEquals([...lines].sort(), lines);
@@ -76,37 +76,37 @@ Deno.test("the sequence sorts as text in the order of the log", () => {
 
 const MALFORMED: Record<string, string> = {
   "an empty line": "",
-  "no JSON": LINE.slice(0, -1),
-  "no object": `[${LINE}]`,
+  "malformed JSON": LINE.slice(0, -1),
+  "an array": `[${LINE}]`,
   "a line break": `${LINE}\n`,
-  "free space": LINE.replace(",", ", "),
-  "another order of members": LINE.replace('"specversion":"1.0",', "")
+  "white space": LINE.replace(",", ", "),
+  "another member order": LINE.replace('"specversion":"1.0",', "")
     .replace("}}", '},"specversion":"1.0"}'),
   "an unknown member": LINE.replace("}}", '},"more":1}'),
-  "an unknown member of the data": LINE.replace("}}", ',"colour":"red"}}'),
+  "an unknown data member": LINE.replace("}}", ',"unknown":"red"}}'),
   "a repeated member": LINE.replace('"name":"Rex"', '"name":"Max","name":"Rex"'),
-  "an escape that is not needed": LINE.replace("Rex", "\\u0052ex"),
+  "an unnecessary escape": LINE.replace("Rex", "\\u0052ex"),
   "a number in another form": LINE.replace('"categoryId":1', '"categoryId":1.0'),
-  "another version of CloudEvents": LINE.replace('"1.0"', '"1.1"'),
+  "another CloudEvents version": LINE.replace('"1.0"', '"1.1"'),
   "another source": LINE.replace("urn:animal-store", "urn:another"),
   "an unknown type": LINE.replace("PetCreated", "PetSold"),
-  "a type that is a name of every object": LINE.replace("PetCreated", "toString"),
-  "an unknown version of a type": LINE.replace("pet-created:1", "pet-created:2"),
+  "a type that is a member of Object.prototype": LINE.replace("PetCreated", "toString"),
+  "an unknown schema version": LINE.replace("pet-created:1", "pet-created:2"),
   "another event's schema": LINE.replace("pet-created:1", "api-key-issued:1"),
   "another event's subject": LINE.replace("pets/1", "pets/2"),
-  "an id that is no ULID": LINE.replace("01HZZZZZZZ0000000000000001", "1"),
+  "an id that is not a ULID": LINE.replace("01HZZZZZZZ0000000000000001", "1"),
   "a time without milliseconds": LINE.replace(".000Z", "Z"),
-  "a time that is none": LINE.replace("2026-01-01", "2026-02-30"),
+  "a date that does not exist": LINE.replace("2026-01-01", "2026-02-30"),
   "a short sequence": LINE.replace("0000000000000001", "1"),
   "a hash in capitals": encodeEvent({ ...EVENTS[0], previousHash: HASH.toUpperCase() }),
-  "an actor that is nobody": LINE.replace('"actor":"01HZ', '"actor":"x'),
-  "an id of a pet that is none": LINE.replace('"id":1,', '"id":0,').replace("pets/1", "pets/0"),
-  "a name that is none": LINE.replace("Rex", ""),
+  "an actor that is not a key id": LINE.replace('"actor":"01HZ', '"actor":"x'),
+  "a pet id of 0": LINE.replace('"id":1,', '"id":0,').replace("pets/1", "pets/0"),
+  "an empty name": LINE.replace("Rex", ""),
   "a lone surrogate": LINE.replace("Rex", "\\ud83d"),
 };
 
-for (const [what, line] of Object.entries(MALFORMED)) {
-  Deno.test(`decodeEvent() refuses ${what}, in one line`, () => {
+for (const [fault, line] of Object.entries(MALFORMED)) {
+  Deno.test(`decodeEvent() refuses ${fault}, with a message of one line`, () => {
     const { message } = assertThrows(() => decodeEvent(line), MalformedEventError);
     assert(message.length > 0 && !message.includes("\n"), message);
   });

@@ -1,7 +1,7 @@
-/** Room of a disk of its own, in bytes. */
+/** Size of the disk, in bytes. */
 const SIZE_BYTES = 12 * 1024 * 1024;
 
-/** A small disk in memory, mounted on a folder of its own until it is disposed of. Only root can have one. */
+/** A small disk in memory, mounted on its own folder until it is disposed of. Only root can mount it. */
 export class Disk implements AsyncDisposable {
   readonly folder: string;
 
@@ -26,7 +26,7 @@ export class Disk implements AsyncDisposable {
   }
 }
 
-/** Runs a command of the system. Rejects with what it said where it failed. */
+/** Runs a system command. If it fails, rejects with its standard error. */
 export async function run(command: string, ...args: string[]): Promise<void> {
   const { success, stderr } = await new Deno.Command(command, {
     args,

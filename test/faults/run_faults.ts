@@ -1,5 +1,5 @@
 /**
- * Kills real processes for as many rounds as are asked for.
+ * Kills real processes, one in each round.
  *
  *     deno task faults [--rounds N]
  */
@@ -11,11 +11,11 @@ const { values: { rounds } } = parseArgs({
   options: { rounds: { type: "string", default: "50" } },
 });
 if (!/^[1-9]\d{0,5}$/.test(rounds)) {
-  console.error(`error: --rounds takes a number from 1 on, not ${JSON.stringify(rounds)}`);
+  console.error(`error: --rounds takes a number from 1, not ${JSON.stringify(rounds)}`);
   Deno.exit(2);
 }
-const { ledger, killedServices, killedTools, events } = await killRounds(Number(rounds));
+const { load, killedServices, killedTools, events } = await killRounds(Number(rounds));
 console.log(
   `${rounds} rounds: ${killedServices} services and ${killedTools} tools killed; ` +
-    `additions: ${ledger.summary}; ${events} events; none lost, none twice`,
+    `additions: ${load.summary}; ${events} events; none lost or duplicated`,
 );

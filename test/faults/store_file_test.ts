@@ -1,22 +1,23 @@
-/** What becomes of a service whose store file cannot be written for a while. */
+/** Services on a store file that is shared, or cannot be written for a while. */
 
 import { assert, assertEquals } from "@std/assert";
 import { permitted } from "../support/permitted.ts";
+import { LoadClient } from "../support/load_client.ts";
+import { type Outcome, runTask } from "../support/run_task.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { Disk, run } from "./disk.ts";
-import { Ledger } from "./ledger.ts";
 
 const isPermitted = permitted("env", "net", "read", "run", "write", "sys");
 const isRoot = isPermitted && Deno.build.os === "linux" && Deno.uid() === 0;
 
-const PARALLEL = 8;
+const CONNECTIONS = 8;
 
-/** How long the store cannot be written; and how long anything may take; in milliseconds. */
+/** How long the store cannot be written, and how long a step may take, in milliseconds. */
 const TROUBLE_MS = 2_500;
 const LIMIT_MS = 20_000;
 
-/** A way to keep the store from being written, and to end that. */
+/** Prevents writes to the store, and permits them again. */
 interface Trouble {
   begin(service: ServiceProcess, store: TempStore): Promise<void>;
   end(service: ServiceProcess, store: TempStore): Promise<void>;
@@ -24,22 +25,22 @@ interface Trouble {
 
 const TROUBLES: Record<string, Trouble> = {
   "the disk is full": {
-    // It ends with a failure, when nothing more fits in.
+    // It fails when the disk is full.
     begin: (_service, { folder }) =>
       run("dd", "if=/dev/zero", `of=${folder}/filler`, "bs=4096", "status=none").catch(() => {}),
     end: (_service, { folder }) => Deno.remove(`${folder}/filler`),
   },
-  "its files may grow no further": {
+  "the store's files cannot grow": {
     begin: ({ pid }) => run("prlimit", `--pid=${pid}`, "--fsize=4096:unlimited"),
     end: ({ pid }) => run("prlimit", `--pid=${pid}`, "--fsize=unlimited:unlimited"),
   },
-  "its files are read-only": {
+  "the store's files are read-only": {
     begin: (_service, { folder }) => setImmutable(folder, "+i"),
     end: (_service, { folder }) => setImmutable(folder, "-i"),
   },
 };
 
-/** Mounting and attributes need a root that may do so; elsewhere these tests are left out. */
+/** Mounts and file attributes need root; without it, these tests are ignored. */
 const canMount = isRoot &&
   await works(async () => await (await Disk.mount())[Symbol.asyncDispose]());
 const canSetImmutable = isRoot && await works(async () => {
@@ -51,77 +52,128 @@ const canSetImmutable = isRoot && await works(async () => {
 
 for (const [name, trouble] of Object.entries(TROUBLES)) {
   Deno.test({
-    name: `While ${name}, additions are refused with 503 Error; afterwards all goes on by itself`,
+    name: `while ${name}, additions get 503, and the service recovers by itself`,
     ignore: !canMount || !canSetImmutable,
     async fn() {
       await using disk = name === "the disk is full" ? await Disk.mount() : undefined;
       await using store = await TempStore.make(disk?.folder);
       const token = await store.issueKey();
       await using service = await ServiceProcess.start(store.kvPath);
-      const ledger = new Ledger();
+      const load = loadOf([service], token);
       let isOver = false;
-      const load = ledger.addMany(() => [service], token, PARALLEL, () => isOver);
-      await until("additions", () => ledger.acknowledged.size > 50);
+      const running = load.run(() => isOver);
+      await until("additions", () => load.acknowledged.size > 50);
 
       await trouble.begin(service, store);
-      const failed = () => ledger.refused.size + ledger.unclear.size;
+      const failed = () => load.refused.size + load.unclear.size;
       const before = failed();
       try {
-        await until("refusals", () => failed() > before + PARALLEL);
+        await until("refusals", () => failed() > before + CONNECTIONS);
         await pause(TROUBLE_MS);
         const response = await service.send("/v1/pets?limit=1", token);
         await response.body?.cancel();
-        assert([200, 503].includes(response.status), `a list is answered with ${response.status}`);
+        assert([200, 503].includes(response.status), `a list gets ${response.status}`);
       } finally {
         await trouble.end(service, store);
       }
 
-      const kept = ledger.acknowledged.size;
-      await until("additions again", () => ledger.acknowledged.size > kept + 50);
+      const kept = load.acknowledged.size;
+      await until("additions again", () => load.acknowledged.size > kept + 50);
       isOver = true;
-      await load;
-      await ledger.expectKept(service, token, store);
+      await running;
+      await load.expectServed(service);
+      await store.use((operator) => load.expectLogged(operator));
       assertEquals(await service.stop(), 0);
     },
   });
 }
 
 Deno.test({
-  name: "A service that is stopped in the middle goes on when it wakes up, beside another",
+  name: "two services and all tools work on one store file at once, and none reports a lock",
+  ignore: !isPermitted,
+  async fn() {
+    await using store = await TempStore.make();
+    const token = await store.issueKey();
+    await using one = await ServiceProcess.start(store.kvPath);
+    await using other = await ServiceProcess.start(store.kvPath);
+    const load = new LoadClient({
+      services: () => [one, other],
+      token,
+      connections: 64,
+      faults: "none",
+    });
+    const outcomes: Outcome[] = [];
+    let isBusy = true;
+    const tools = ["keys issue --label second", "keys list", "log"].map(async (command) => {
+      do {
+        outcomes.push(await runTask(command.split(" "), { kvPath: store.kvPath }));
+      } while (isBusy);
+    });
+    await load.run(() => load.begun >= 1_000);
+    isBusy = false;
+    await Promise.all(tools);
+    for (const { code, stderr } of outcomes) {
+      assertEquals(code, 0, stderr);
+      assert(!stderr.includes("locked"), stderr);
+    }
+    assertEquals([await one.stop(), await other.stop()], [0, 0]);
+    const lockReports = [...one.lines, ...other.lines].filter((line) => line.includes("locked"));
+    assertEquals(lockReports, []);
+    assertEquals(load.acknowledged.size, 1_000);
+    await store.use(async (operator) => {
+      await load.expectLogged(operator);
+      const issued = outcomes.filter(({ stdout }) => stdout.startsWith("pets_")).length;
+      assertEquals((await operator.heads.fresh()).head.position, 1_001 + issued);
+    });
+  },
+});
+
+Deno.test({
+  name: "a service that was paused by SIGSTOP continues while another one writes",
   ignore: !isPermitted || Deno.build.os === "windows",
   async fn() {
     await using store = await TempStore.make();
     const token = await store.issueKey();
-    await using sleeper = await ServiceProcess.start(store.kvPath);
+    await using paused = await ServiceProcess.start(store.kvPath);
     await using other = await ServiceProcess.start(store.kvPath);
-    const ledger = new Ledger();
+    const load = loadOf([paused, other], token);
     let isOver = false;
-    const load = ledger.addMany(() => [sleeper, other], token, PARALLEL, () => isOver);
+    const running = load.run(() => isOver);
     for (let round = 0; round < 3; round++) {
       await pause(200 + Math.random() * 300);
-      sleeper.signal("SIGSTOP");
+      paused.signal("SIGSTOP");
       await pause(TROUBLE_MS);
-      const asleep = ledger.acknowledged.size;
-      sleeper.signal("SIGCONT");
-      await until("additions again", () => ledger.acknowledged.size > asleep + 50);
+      const before = load.acknowledged.size;
+      paused.signal("SIGCONT");
+      await until("additions again", () => load.acknowledged.size > before + 50);
     }
     isOver = true;
-    await load;
-    for (const service of [sleeper, other]) await ledger.expectKept(service, token, store);
-    assertEquals([await sleeper.stop(), await other.stop()], [0, 0]);
+    await running;
+    for (const service of [paused, other]) await load.expectServed(service);
+    await store.use((operator) => load.expectLogged(operator));
+    assertEquals([await paused.stop(), await other.stop()], [0, 0]);
   },
 });
 
-/** Not SQLite's index of its write-ahead log: it lies in shared memory, where the kernel knows no refusal but SIGBUS. */
+function loadOf(services: ServiceProcess[], token: string): LoadClient {
+  return new LoadClient({
+    services: () => services,
+    token,
+    connections: CONNECTIONS,
+    faults: "store",
+  });
+}
+
+/** Skips the index of SQLite's write-ahead log: a refused write to its shared memory ends the process with SIGBUS. */
 function setImmutable(folder: string, change: "+i" | "-i"): Promise<void> {
   const files = [...Deno.readDirSync(folder)].map(({ name }) => `${folder}/${name}`)
     .filter((path) => !path.endsWith("-shm"));
   return run("chattr", change, ...files);
 }
 
-async function until(what: string, isSo: () => boolean): Promise<void> {
-  for (const deadline = Date.now() + LIMIT_MS; !isSo();) {
-    assert(Date.now() < deadline, `no ${what} within ${LIMIT_MS} ms`);
+async function until(awaited: string, condition: () => boolean): Promise<void> {
+  for (const deadline = Date.now() + LIMIT_MS; !condition();) {
+    assert(Date.now() < deadline, `no ${awaited} within ${LIMIT_MS} ms`);
     await pause(10);
   }
 }

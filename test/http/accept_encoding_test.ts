@@ -8,7 +8,7 @@ const CASES: [field: string | null, encoding: string][] = [
   ["gzip", "gzip"],
   ["identity", "identity"],
   ["deflate, zstd", "identity"],
-  // What browsers send.
+  // Browsers send these.
   ["gzip, deflate", "gzip"],
   ["gzip, deflate, br, zstd", "br"],
   ["GZip , BR", "br"],
@@ -24,7 +24,7 @@ const CASES: [field: string | null, encoding: string][] = [
   ["*;q=0, gzip;q=0.1", "gzip"],
   ["identity;q=0, gzip", "gzip"],
   ["identity;q=0, *", "br"],
-  // Nothing that we have is acceptable.
+  // None of our encodings is acceptable.
   ["*;q=0", "identity"],
   ["identity;q=0", "identity"],
   ["br;q=0, gzip;q=0, identity;q=0", "identity"],
@@ -34,7 +34,7 @@ const CASES: [field: string | null, encoding: string][] = [
   ["br;level=9, gzip", "gzip"],
 ];
 
-Deno.test("preferredEncoding() goes by weight, then by size, and avoids what is not acceptable", () => {
+Deno.test("preferredEncoding() prefers the higher weight, then the smaller size, and skips unacceptable encodings", () => {
   for (const [field, encoding] of CASES) {
     assertEquals(preferredEncoding(field), encoding, JSON.stringify(field));
   }

@@ -1,14 +1,14 @@
 import { assertEquals } from "@std/assert";
 import { BodyCancellation } from "../../src/http/body_cancellation.ts";
 
-Deno.test("make() tells all who wait, those who stopped not, and who comes later at once", () => {
-  const cut = new BodyCancellation();
-  const told: string[] = [];
-  cut.wait(() => told.push("first"));
-  const stop = cut.wait(() => told.push("stopped"));
+Deno.test("cancel() calls every waiting callback once, no stopped one, and later ones at once", () => {
+  const cancellation = new BodyCancellation();
+  const called: string[] = [];
+  cancellation.wait(() => called.push("first"));
+  const stop = cancellation.wait(() => called.push("stopped"));
   stop();
-  cut.cancel();
-  cut.wait(() => told.push("later"));
-  cut.cancel();
-  assertEquals(told, ["first", "later"]);
+  cancellation.cancel();
+  cancellation.wait(() => called.push("later"));
+  cancellation.cancel();
+  assertEquals(called, ["first", "later"]);
 });

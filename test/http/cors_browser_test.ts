@@ -6,7 +6,7 @@ import { serveOnSocket } from "../support/test_each_way.ts";
 
 const chromium = chromiumPath();
 
-/** A page of another origin than the service's: a site that calls it. */
+/** A page of another origin than the service's, which calls the service. */
 function serveSite() {
   const html = { "content-type": "text/html" };
   const handler = () => Promise.resolve(new Response("<title>Shop</title>", { headers: html }));
@@ -15,8 +15,8 @@ function serveSite() {
 
 Deno.test({
   name:
-    "a script of a named origin adds, retries and polls in a real browser, and no other's does" +
-    (chromium === undefined ? " (left out: no chromium that may be run)" : ""),
+    "a script of a configured origin adds, retries and polls in a real browser, and no other script does" +
+    (chromium === undefined ? " (ignored: no chromium that may be run)" : ""),
   ignore: chromium === undefined,
   async fn() {
     await using shop = serveSite();
@@ -55,7 +55,7 @@ Deno.test({
 const REX = { name: "Rex", categoryId: 7 };
 const MISSING_KEY = "An API key is required: Authorization: Bearer <API_KEY>";
 
-/** Runs in the page: what a script there sees of the answers. */
+/** Runs in the page, and returns the parts of the responses that a script can read. */
 async function callApi({ pets, token }: { pets: string; token: string }) {
   const authorization = `Bearer ${token}`;
   const add = async () => {

@@ -6,14 +6,14 @@ import { assertRefused, testEachWay } from "../support/test_each_way.ts";
 const MISSING = { status: 401, code: "missing_credentials" };
 const INVALID = { status: 401, code: "invalid_credentials" };
 
-/** Requests that would be refused for another reason, if their credentials were looked at later. */
-const FAULTY: [what: string, path: string, init?: RequestInit][] = [
+/** Requests that would be refused for another reason if their credentials were checked later. */
+const FAULTY: [fault: string, path: string, init?: RequestInit][] = [
   ["an unknown path", "/v1/horses"],
   ["a path outside /v1", "/nothing"],
   ["an unknown method", "/v1/pets", { method: "DELETE" }],
   ["an unknown parameter", "/v1/pets?colour=red"],
   ["an unknown pet", "/v1/pets/9"],
-  ["no media type", "/v1/pets", { method: "POST", body: new Uint8Array([123]) }],
+  ["a missing media type", "/v1/pets", { method: "POST", body: new Uint8Array([123]) }],
   ["malformed JSON", "/v1/pets", {
     method: "POST",
     body: "{",
@@ -26,9 +26,9 @@ const FAULTY: [what: string, path: string, init?: RequestInit][] = [
   }],
 ];
 
-for (const [what, path, init] of FAULTY) {
+for (const [fault, path, init] of FAULTY) {
   testEachWay(
-    `credentials come first: ${what} without them is answered with 401`,
+    `${fault} without credentials gets 401`,
     async (service) => {
       await assertRefused(service, () => service.sendBare(path, init), MISSING);
       const headers = { ...init?.headers, authorization: "Bearer nonsense" };
@@ -38,7 +38,7 @@ for (const [what, path, init] of FAULTY) {
 }
 
 testEachWay(
-  "credentials of another scheme, or none, are answered with the bare challenge",
+  "credentials of another scheme and missing ones get the bare challenge",
   async (service) => {
     const values = [undefined, "", "Basic cGV0czpwZXRz", "Bearer", "Bearertoken", service.token];
     for (const authorization of values) {
@@ -53,25 +53,28 @@ testEachWay(
   },
 );
 
-testEachWay("credentials that are no key name the error in the challenge", async (service) => {
-  const values = [
-    "nonsense",
-    `${service.token} x`,
-    `${service.token}, Bearer ${service.token}`,
-    "é",
-  ];
-  for (const value of values) {
-    const headers = { authorization: `Bearer ${value}` };
-    const response = await assertRefused(
-      service,
-      () => service.sendBare("/v1/pets", { headers }),
-      INVALID,
-    );
-    assertEquals(response.headers.get("www-authenticate"), 'Bearer error="invalid_token"');
-  }
-});
+testEachWay(
+  "credentials that are not a key get the challenge with invalid_token",
+  async (service) => {
+    const values = [
+      "nonsense",
+      `${service.token} x`,
+      `${service.token}, Bearer ${service.token}`,
+      "é",
+    ];
+    for (const value of values) {
+      const headers = { authorization: `Bearer ${value}` };
+      const response = await assertRefused(
+        service,
+        () => service.sendBare("/v1/pets", { headers }),
+        INVALID,
+      );
+      assertEquals(response.headers.get("www-authenticate"), 'Bearer error="invalid_token"');
+    }
+  },
+);
 
-testEachWay("credentials are known by their scheme in any case", async ({ sendBare, token }) => {
+testEachWay("the scheme of credentials is case-insensitive", async ({ sendBare, token }) => {
   for (const scheme of ["Bearer", "bearer", "BEARER", "bEARER  "]) {
     const headers = { authorization: `${scheme} ${token}` };
     const response = await sendBare("/v1/pets", { headers });
@@ -80,7 +83,7 @@ testEachWay("credentials are known by their scheme in any case", async ({ sendBa
   }
 });
 
-testEachWay("a key stands until it is revoked, and no request longer", async (service) => {
+testEachWay("a key is valid up to its revocation", async (service) => {
   const { id, token } = await issueKey(service, { label: "short" });
   const headers = { authorization: `Bearer ${token}` };
   const add = () => service.add({ name: "Rex", categoryId: 1 }, headers);
@@ -95,7 +98,7 @@ testEachWay("a key stands until it is revoked, and no request longer", async (se
   assert((await service.send("/v1/pets/1")).ok);
 });
 
-testEachWay("a key stands until it expires, and no moment longer", async (service) => {
+testEachWay("a key is valid up to its expiry", async (service) => {
   const expiresAt = service.runtime.now() + 60_000;
   const { token } = await issueKey(service, { label: "short", expiresAt });
   const headers = { authorization: `Bearer ${token}` };

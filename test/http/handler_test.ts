@@ -7,7 +7,8 @@ import { EMPTY_HEAD, encodeHead, type Head, readHead } from "../../src/log/head.
 import { HEAD_RECENT_MS } from "../../src/log/head_reader.ts";
 import { createService } from "../../src/service.ts";
 import { HEAD_KEY } from "../../src/keyspace.ts";
-import type { Mutation, Store } from "../../src/store/store.ts";
+import type { Mutation } from "../../src/store/store.ts";
+import { faultyStore } from "../support/faulty_store.ts";
 import { openTestService } from "../support/test_service.ts";
 import { assertError, assertRefused, testEachWay } from "../support/test_each_way.ts";
 
@@ -19,7 +20,7 @@ const PATHS: [path: string, allow: string, methods: string[]][] = [
 ];
 
 for (const [path, allow, methods] of PATHS) {
-  testEachWay(`${path} answers other methods with 405 and those that it knows`, async (service) => {
+  testEachWay(`${path} refuses other methods with 405 and lists its own`, async (service) => {
     await service.add(REX);
     for (const method of methods) {
       const response = await assertRefused(service, () => service.send(path, { method }), {
@@ -31,26 +32,29 @@ for (const [path, allow, methods] of PATHS) {
   });
 }
 
-testEachWay("HEAD answers as GET does, without the body", async ({ add, send, sendBare }) => {
-  await add(REX);
-  for (const path of ["/v1/pets", "/v1/pets?limit=0", "/v1/pets/1", "/v1/pets/2", "/v1/none"]) {
-    const get = await send(path);
-    const text = await get.text();
-    const head = await send(path, { method: "HEAD" });
-    await head.body?.cancel();
-    assertEquals(head.status, get.status);
-    for (const name of ["content-type", "deprecation", "sunset", "link"]) {
-      assertEquals(head.headers.get(name), get.headers.get(name), `${name} of ${path}`);
+testEachWay(
+  "HEAD returns the response of GET without the body",
+  async ({ add, send, sendBare }) => {
+    await add(REX);
+    for (const path of ["/v1/pets", "/v1/pets?limit=0", "/v1/pets/1", "/v1/pets/2", "/v1/none"]) {
+      const get = await send(path);
+      const text = await get.text();
+      const head = await send(path, { method: "HEAD" });
+      await head.body?.cancel();
+      assertEquals(head.status, get.status);
+      for (const name of ["content-type", "deprecation", "sunset", "link"]) {
+        assertEquals(head.headers.get(name), get.headers.get(name), `${name} of ${path}`);
+      }
+      const length = head.headers.get("content-length");
+      assert(length === null || Number(length) === new TextEncoder().encode(text).length);
     }
-    const length = head.headers.get("content-length");
-    assert(length === null || Number(length) === new TextEncoder().encode(text).length);
-  }
-  const refused = await sendBare("/v1/pets", { method: "HEAD" });
-  assertEquals(refused.status, 401);
-  assertEquals(refused.headers.get("www-authenticate"), "Bearer");
-});
+    const refused = await sendBare("/v1/pets", { method: "HEAD" });
+    assertEquals(refused.status, 401);
+    assertEquals(refused.headers.get("www-authenticate"), "Bearer");
+  },
+);
 
-testEachWay("paths that the interface does not know are answered with 404", async (service) => {
+testEachWay("paths outside of the interface get 404", async (service) => {
   await service.add(REX);
   const paths = [
     "/v1/pets/",
@@ -68,8 +72,8 @@ testEachWay("paths that the interface does not know are answered with 404", asyn
   }
 });
 
-testEachWay("every answer bears a request id of its own", async ({ add, send, sendBare }) => {
-  const answers = [
+testEachWay("every response has its own request id", async ({ add, send, sendBare }) => {
+  const responses = [
     await add(REX),
     await send("/v1/pets"),
     await send("/v1/pets/1"),
@@ -79,20 +83,19 @@ testEachWay("every answer bears a request id of its own", async ({ add, send, se
     await send("/nothing"),
     await add("{"),
   ];
-  for (const { body } of answers) await body?.cancel();
-  const ids = answers.map(({ headers }) => headers.get("x-request-id") ?? "");
+  for (const { body } of responses) await body?.cancel();
+  const ids = responses.map(({ headers }) => headers.get("x-request-id") ?? "");
   for (const id of ids) assertMatch(id, /^[0-9A-Z]{26}$/);
   assertEquals(new Set(ids).size, ids.length);
 });
 
-Deno.test("a failure is reported under the request id that its answer bears", async () => {
+Deno.test("a failure is logged with the request id of its response", async () => {
   let failing = false;
-  await using service = await openTestService((store) => ({
-    get: (key) => failing ? Promise.reject(new Error("disk gone")) : store.get(key),
-    list: (range, options) => store.list(range, options),
-    commit: (commit) => store.commit(commit),
-    close: () => store.close(),
-  }));
+  await using service = await openTestService((store) =>
+    faultyStore(store, {
+      onGet: (apply) => failing ? Promise.reject(new Error("disk failure")) : apply(),
+    })
+  );
   await service.add(REX);
   failing = true;
   const response = await service.send("/v1/pets?limit=5");
@@ -104,14 +107,19 @@ Deno.test("a failure is reported under the request id that its answer bears", as
     path: "/v1/pets",
     status: 503,
     code: "store_unavailable",
-    reason: "The store failed to read: disk gone",
+    reason: "The store failed to read: disk failure",
   }]]);
   failing = false;
   assertEquals((await service.send("/v1/pets?limit=5")).status, 200);
 });
 
-Deno.test("a failure that nobody foresaw is an Error, and says nothing of the inside", async () => {
-  await using service = await openTestService(withDamagedPets);
+Deno.test("an unexpected failure gets 500 with an Error that reveals no internals", async () => {
+  await using service = await openTestService((store) =>
+    faultyStore(store, {
+      onList: (apply, _range, { reverse }) =>
+        reverse === true ? Promise.resolve([undefined as never]) : apply(),
+    })
+  );
   await service.add(REX);
   const response = await service.send("/v1/pets?status=sold");
   await assertError(response, {
@@ -124,7 +132,7 @@ Deno.test("a failure that nobody foresaw is an Error, and says nothing of the in
   assertEquals(details?.requestId, response.headers.get("x-request-id"));
 });
 
-Deno.test("a refused request is no failure, and is not reported", async () => {
+Deno.test("a refused request is not logged as a failure", async () => {
   await using service = await openTestService();
   await service.sendBare("/v1/pets");
   await service.add("{");
@@ -132,18 +140,7 @@ Deno.test("a refused request is no failure, and is not reported", async () => {
   assertEquals(service.reports, []);
 });
 
-/** A store whose lists hold what no list can. */
-function withDamagedPets(store: Store): Store {
-  return {
-    get: (key) => store.get(key),
-    list: async (range, options) =>
-      options.reverse === true ? [undefined as never] : await store.list(range, options),
-    commit: (commit) => store.commit(commit),
-    close: () => store.close(),
-  };
-}
-
-Deno.test("a store that lost its head, or has an older one, is a fault and no empty catalogue", async () => {
+Deno.test("a store with a lost or older head gets 503, not an empty catalogue", async () => {
   const damages: ((head: Head) => Mutation)[] = [
     () => ({ type: "delete", key: HEAD_KEY }),
     (head) => ({
@@ -154,7 +151,7 @@ Deno.test("a store that lost its head, or has an older one, is a fault and no em
     () => ({ type: "set", key: HEAD_KEY, value: encodeHead(EMPTY_HEAD) }),
   ];
   for (const damage of damages) {
-    await using service = await openTestService();
+    await using service = await openTestService(undefined, { isDurable: true });
     await service.add(REX);
     await service.send("/v1/pets");
     const { head } = await readHead(service.store);
@@ -167,7 +164,7 @@ Deno.test("a store that lost its head, or has an older one, is a fault and no em
     await assertError(await service.sendBare("/readyz"), {
       status: 503,
       code: "not_ready",
-      message: /in memory|head record/,
+      message: /head record/,
     });
     const errors = service.reports.filter(([level]) => level === "error");
     assertEquals(errors.map(([, event]) => event), ["head_lost"]);
@@ -176,7 +173,7 @@ Deno.test("a store that lost its head, or has an older one, is a fault and no em
   }
 });
 
-Deno.test("an addition under way when the head is lost is not written over the log", async () => {
+Deno.test("an addition during the loss of the head does not overwrite the log", async () => {
   await using service = await openTestService();
   await service.add(REX);
   await service.store.commit({ checks: [], mutations: [{ type: "delete", key: HEAD_KEY }] });
@@ -187,7 +184,7 @@ Deno.test("an addition under way when the head is lost is not written over the l
   assertEquals((await service.store.list({ prefix: ["log"] }, { limit: 10 })).length, 2);
 });
 
-Deno.test("nothing of a body is read for a key that is unknown, revoked or expired", async () => {
+Deno.test("the body of a request with an unknown, revoked or expired key is not read", async () => {
   await using service = await openTestService();
   const revoked = await issueKey(service, { label: "revoked" });
   const expired = await issueKey(service, {
@@ -195,10 +192,10 @@ Deno.test("nothing of a body is read for a key that is unknown, revoked or expir
     expiresAt: service.runtime.now() + 1,
   });
   const unknown = { token: newToken((length) => new Uint8Array(length).fill(255)) };
-  // Each of the keys is cached while it is live.
+  // Each key is cached while it is valid.
   for (const { token } of [revoked, expired]) {
-    const answer = await service.add(REX, { authorization: `Bearer ${token}` });
-    assertEquals(answer.status, 201);
+    const response = await service.add(REX, { authorization: `Bearer ${token}` });
+    assertEquals(response.status, 201);
   }
   await revokeKey(service, revoked.id);
   await service.runtime.advance(1);
@@ -216,7 +213,7 @@ Deno.test("nothing of a body is read for a key that is unknown, revoked or expir
   }
 });
 
-Deno.test("a key that another instance revoked is refused without its body after a second", async () => {
+Deno.test("a key that another instance revoked is refused after a second without reading the body", async () => {
   await using service = await openTestService();
   const other = createService({ store: service.store, runtime: service.runtime, report: () => {} });
   const key = await issueKey(service, { label: "short" });

@@ -3,7 +3,7 @@ import { HttpError } from "../../src/http/errors.ts";
 import { HashedAssets } from "../../src/http/hashed_assets.ts";
 import { StaticAsset } from "../../src/http/static_asset.ts";
 
-Deno.test("HashedAssets finds an asset at the address that the HTML names, and at no other", async () => {
+Deno.test("HashedAssets finds an asset only at the address in the HTML", async () => {
   const { files, page } = await folderOf("body {}");
   const [, address] = /href="([^"]+)"/.exec(page)!;
   assertMatch(address, /^docs\/page\.min\.[0-9a-f]{16}\.css$/);
@@ -18,7 +18,7 @@ Deno.test("HashedAssets finds an asset at the address that the HTML names, and a
   assertEquals(refusal.code, "not_found");
 });
 
-Deno.test("HashedAssets names another address when the content changes, and only then", async () => {
+Deno.test("HashedAssets changes an address if and only if the content changes", async () => {
   const { page } = await folderOf("body {}");
   assertEquals((await folderOf("body {}")).page, page);
   assertNotEquals((await folderOf("main {}")).page, page);

@@ -2,28 +2,28 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { HttpError } from "../../src/http/errors.ts";
 import { parseIdempotencyKey } from "../../src/http/idempotency_key.ts";
 
-Deno.test("parseIdempotencyKey() takes a quoted key and a bare one for the same key", () => {
+Deno.test("parseIdempotencyKey() treats a quoted and a bare key as the same", () => {
   const uuid = "8e03978e-40d5-43e8-bc93-6894a57f9324";
   assertEquals(parseIdempotencyKey(uuid), uuid);
   assertEquals(parseIdempotencyKey(`"${uuid}"`), uuid);
 });
 
-Deno.test("parseIdempotencyKey() undoes the escapes of a quoted key, and of that alone", () => {
+Deno.test("parseIdempotencyKey() decodes escapes only in a quoted key", () => {
   assertEquals(parseIdempotencyKey(String.raw`"a\"b\\c, d"`), String.raw`a"b\c, d`);
   assertEquals(parseIdempotencyKey(String.raw`a\\b`), String.raw`a\\b`);
 });
 
-Deno.test("parseIdempotencyKey() knows no key where there is no header", () => {
+Deno.test("parseIdempotencyKey() returns undefined without a header", () => {
   assertEquals(parseIdempotencyKey(null), undefined);
 });
 
-Deno.test("parseIdempotencyKey() takes 255 characters, counted without quotes and escapes", () => {
+Deno.test("parseIdempotencyKey() accepts 255 characters, not counting quotes and escapes", () => {
   const longest = "k".repeat(255);
   for (const field of [longest, `"${longest}"`]) assertEquals(parseIdempotencyKey(field), longest);
   assertEquals(parseIdempotencyKey(`"${'\\"'.repeat(255)}"`), '"'.repeat(255));
 });
 
-Deno.test("parseIdempotencyKey() refuses what is empty, too long, half quoted or no visible ASCII", () => {
+Deno.test("parseIdempotencyKey() refuses a key that is empty, too long, half quoted or not visible ASCII", () => {
   const invalid = [
     "",
     '""',

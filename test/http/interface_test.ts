@@ -1,4 +1,4 @@
-/** Each rule of the interface, under its number there. */
+/** One test for each rule of the interface, named after its section. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { newToken } from "../../src/projections/api_key.ts";
@@ -13,7 +13,7 @@ const INVALID_BODY = { status: 400, code: "invalid_body" };
 const PET_NOT_FOUND = { status: 404, code: "pet_not_found" };
 
 testEachWay("section 1: all payloads are JSON", async ({ add, send, sendBare }) => {
-  const answers = [
+  const responses = [
     await add(REX),
     await send("/v1/pets"),
     await send("/v1/pets/1"),
@@ -21,27 +21,30 @@ testEachWay("section 1: all payloads are JSON", async ({ add, send, sendBare }) 
     await sendBare("/v1/pets"),
     await add("{"),
   ];
-  assertEquals(answers.map(({ status }) => status), [201, 200, 200, 404, 401, 400]);
-  for (const answer of answers) {
-    assertEquals(answer.headers.get("content-type"), "application/json");
-    await answer.json();
+  assertEquals(responses.map(({ status }) => status), [201, 200, 200, 404, 401, 400]);
+  for (const response of responses) {
+    assertEquals(response.headers.get("content-type"), "application/json");
+    await response.json();
   }
 });
 
-testEachWay("section 2, PetStatus: available, pending and sold, exactly", async (service) => {
-  for (const status of ["available", "pending", "sold"]) {
-    const response = await service.add({ ...REX, status });
-    assertEquals(response.status, 201);
-    assertEquals((await response.json()).status, status);
-  }
-  for (const status of ["Available", "SOLD", "sold ", "", "lost", null, 1, ["sold"], {}]) {
-    const message = /^Field "status" must be one of available, pending, sold$/;
-    await assertRefused(service, () => service.add({ ...REX, status }), {
-      ...INVALID_BODY,
-      message,
-    });
-  }
-});
+testEachWay(
+  "section 2, PetStatus: exactly available, pending and sold are accepted",
+  async (service) => {
+    for (const status of ["available", "pending", "sold"]) {
+      const response = await service.add({ ...REX, status });
+      assertEquals(response.status, 201);
+      assertEquals((await response.json()).status, status);
+    }
+    for (const status of ["Available", "SOLD", "sold ", "", "lost", null, 1, ["sold"], {}]) {
+      const message = /^Field "status" must be one of available, pending, sold$/;
+      await assertRefused(service, () => service.add({ ...REX, status }), {
+        ...INVALID_BODY,
+        message,
+      });
+    }
+  },
+);
 
 testEachWay("section 2, NewPet: name is a required string", async (service) => {
   await assertRefused(service, () => service.add({ categoryId: 1 }), {
@@ -93,7 +96,7 @@ testEachWay(
 );
 
 testEachWay(
-  "section 2, NewPet: status is optional, and none is invented",
+  "section 2, NewPet: status is optional and has no default",
   async ({ add, send }) => {
     const created = await add(REX);
     assertEquals(created.status, 201);
@@ -107,7 +110,7 @@ testEachWay(
 );
 
 testEachWay(
-  "section 2, rule 1: the service assigns the id, a client supplies none",
+  "section 2, rule 1: the service assigns the id, and refuses one from a client",
   async (service) => {
     const ids = [];
     for (let count = 0; count < 3; count++) ids.push((await (await service.add(REX)).json()).id);
@@ -167,12 +170,12 @@ for (const [operation, [path, init = {}]] of Object.entries(OPERATIONS)) {
     await response.body?.cancel();
   });
 
-  testEachWay(`section 5, ${operation}: a missing key is answered with 401`, async (service) => {
+  testEachWay(`section 5, ${operation}: a missing key gets 401`, async (service) => {
     await service.add(REX);
     await assertRefused(service, () => service.sendBare(path, init), MISSING_KEY);
   });
 
-  testEachWay(`section 5, ${operation}: an invalid key is answered with 401`, async (service) => {
+  testEachWay(`section 5, ${operation}: an invalid key gets 401`, async (service) => {
     await service.add(REX);
     const typo = service.token.slice(0, -1) + (service.token.endsWith("0") ? "1" : "0");
     const unknown = newToken((length) => new Uint8Array(length));
@@ -183,7 +186,7 @@ for (const [operation, [path, init = {}]] of Object.entries(OPERATIONS)) {
   });
 }
 
-testEachWay("section 4.1: GET /pets answers 200 with the pets", async ({ add, send }) => {
+testEachWay("section 4.1: GET /pets returns 200 with the pets", async ({ add, send }) => {
   const empty = await send("/v1/pets");
   assertEquals(empty.status, 200);
   assertEquals(await empty.text(), "[]");
@@ -232,18 +235,18 @@ testEachWay("section 4.1: status is one of available, pending, sold", async (ser
   }
 });
 
-testEachWay("section 4.2: POST /pets answers 201 with the pet and its id", async ({ add }) => {
+testEachWay("section 4.2: POST /pets returns 201 with the pet and its id", async ({ add }) => {
   const response = await add({ ...REX, status: "pending" });
   assertEquals(response.status, 201);
   assertEquals(await response.json(), { id: 1, ...REX, status: "pending" });
 });
 
-testEachWay("section 4.2: a body without required fields is answered with 400", async (service) => {
+testEachWay("section 4.2: a body without required fields gets 400", async (service) => {
   const message = /^Field "name" is missing; Field "categoryId" is missing$/;
   await assertRefused(service, () => service.add({}), { ...INVALID_BODY, message });
 });
 
-testEachWay("section 4.2: a body with invalid values is answered with 400", async (service) => {
+testEachWay("section 4.2: a body with invalid values gets 400", async (service) => {
   const invalid = { name: 1, categoryId: "1", status: "lost" };
   await assertRefused(service, () => service.add(invalid), {
     ...INVALID_BODY,
@@ -255,7 +258,7 @@ testEachWay("section 4.2: a body is required", async (service) => {
   await assertRefused(service, () => service.add(""), { status: 400, code: "malformed_body" });
 });
 
-testEachWay("section 4.3: GET /pets/{petId} answers 200 with the pet", async ({ add, send }) => {
+testEachWay("section 4.3: GET /pets/{petId} returns 200 with the pet", async ({ add, send }) => {
   await add({ ...REX, status: "sold" });
   const response = await send("/v1/pets/1");
   assertEquals(response.status, 200);
@@ -263,7 +266,7 @@ testEachWay("section 4.3: GET /pets/{petId} answers 200 with the pet", async ({ 
 });
 
 testEachWay(
-  "section 4.3: an identifier that no animal has is answered with 404",
+  "section 4.3: an unknown identifier gets 404",
   async (service) => {
     await service.add(REX);
     for (const id of ["2", "0", "-1", "9223372036854775807", "-9223372036854775808"]) {
@@ -309,7 +312,7 @@ testEachWay("section 8: limit is 20 by default", async (service) => {
   assertEquals(await list(service, ""), await list(service, "?limit=20"));
 });
 
-testEachWay("section 9: the operations stand under /v1 and nowhere else", async (service) => {
+testEachWay("section 9: the operations exist only under /v1", async (service) => {
   await service.add(REX);
   for (const path of ["/pets", "/pets/1", "/v2/pets", "/V1/pets", "/v1", "/v1/", "/v1/pet"]) {
     await assertRefused(service, () => service.send(path), { status: 404, code: "not_found" });

@@ -3,7 +3,7 @@ import { assertRefused, testEachWay } from "../support/test_each_way.ts";
 
 const INVALID_PARAMETER = { status: 400, code: "invalid_parameter" };
 
-testEachWay("a query parameter that is not known is refused by name", async (service) => {
+testEachWay("an unknown query parameter is refused by name", async (service) => {
   const unknown: [query: string, name: string][] = [
     ["offset=5", "offset"],
     ["limit=5&sort=name", "sort"],
@@ -21,7 +21,7 @@ testEachWay("a query parameter that is not known is refused by name", async (ser
   }
 });
 
-testEachWay("a query parameter that is repeated is refused by name", async (service) => {
+testEachWay("a repeated query parameter is refused by name", async (service) => {
   const repeated: [query: string, name: string][] = [
     ["limit=5&limit=5", "limit"],
     ["status=sold&limit=5&status=pending", "status"],
@@ -36,13 +36,13 @@ testEachWay("a query parameter that is repeated is refused by name", async (serv
   }
 });
 
-testEachWay("a long name of a parameter is repeated in part only", async (service) => {
+testEachWay("the Error for an unknown parameter shortens a long name", async (service) => {
   const response = await service.send(`/v1/pets?${"x".repeat(5_000)}=1`);
   const { message } = await response.json();
   assertEquals(message, `Query parameter "${"x".repeat(50)}…" is not known`);
 });
 
-testEachWay("a cursor that is no place in the catalogue is refused", async (service) => {
+testEachWay("a cursor that is not a pet id is refused", async (service) => {
   for (const cursor of ["0", "-1", "x", "", "1.5", "1e3", "9".repeat(20)]) {
     await assertRefused(service, () => service.send(`/v1/pets?cursor=${cursor}`), {
       ...INVALID_PARAMETER,
@@ -51,7 +51,7 @@ testEachWay("a cursor that is no place in the catalogue is refused", async (serv
   }
 });
 
-testEachWay("an empty query is no query", async ({ send }) => {
+testEachWay("an empty query has no effect", async ({ send }) => {
   for (const path of ["/v1/pets?", "/v1/pets?&"]) {
     const response = await send(path);
     await response.body?.cancel();

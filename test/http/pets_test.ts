@@ -1,11 +1,11 @@
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertNotEquals, assertStringIncludes } from "@std/assert";
 import type { TestService } from "../support/test_service.ts";
 import { assertRefused, testEachWay } from "../support/test_each_way.ts";
 
 const REX = { name: "Rex", categoryId: 1 };
 const STATUSES = ["available", "pending", "sold", undefined];
 
-testEachWay("createPet names the pet's place in Location", async ({ add, send }) => {
+testEachWay("createPet returns the path of the pet in Location", async ({ add, send }) => {
   for (const id of [1, 2]) {
     const response = await add(REX);
     const location = response.headers.get("location")!;
@@ -14,7 +14,7 @@ testEachWay("createPet names the pet's place in Location", async ({ add, send })
   }
 });
 
-testEachWay("createPet takes no query parameters", async (service) => {
+testEachWay("createPet refuses query parameters", async (service) => {
   const headers = { "content-type": "application/json" };
   const init = { method: "POST", headers, body: JSON.stringify(REX) };
   await assertRefused(service, () => service.send("/v1/pets?limit=1", init), {
@@ -24,7 +24,7 @@ testEachWay("createPet takes no query parameters", async (service) => {
   });
 });
 
-testEachWay("getPet takes no query parameters", async (service) => {
+testEachWay("getPet refuses query parameters", async (service) => {
   await service.add(REX);
   await assertRefused(service, () => service.send("/v1/pets/1?status=sold"), {
     status: 400,
@@ -33,32 +33,35 @@ testEachWay("getPet takes no query parameters", async (service) => {
   });
 });
 
-testEachWay("getPet answers what is no int64 in plain decimal with 404", async (service) => {
-  await service.add(REX);
-  const ids = ["x", "1.0", "1e0", "01", "+1", "-0", "0x1", "%31", "1%20", "%00", "%FF", "1;a=b"];
-  ids.push("9223372036854775808", "-9223372036854775809", "9".repeat(1_000), "NaN", "Infinity");
-  for (const id of ids) {
-    await assertRefused(service, () => service.send(`/v1/pets/${id}`), {
-      status: 404,
-      code: "pet_not_found",
-    });
-  }
-});
+testEachWay(
+  "getPet returns 404 for an id that is not an int64 in plain decimal",
+  async (service) => {
+    await service.add(REX);
+    const ids = ["x", "1.0", "1e0", "01", "+1", "-0", "0x1", "%31", "1%20", "%00", "%FF", "1;a=b"];
+    ids.push("9223372036854775808", "-9223372036854775809", "9".repeat(1_000), "NaN", "Infinity");
+    for (const id of ids) {
+      await assertRefused(service, () => service.send(`/v1/pets/${id}`), {
+        status: 404,
+        code: "pet_not_found",
+      });
+    }
+  },
+);
 
-testEachWay("listPets shows the newest pet first", async (service) => {
+testEachWay("listPets returns the newest pet first", async (service) => {
   await addMany(service, 5);
   assertEquals((await page(service, "/v1/pets")).ids, [5, 4, 3, 2, 1]);
   assertEquals((await page(service, "/v1/pets?limit=2")).ids, [5, 4]);
 });
 
-testEachWay("listPets shows a pet in the very next request", async (service) => {
+testEachWay("listPets returns a new pet in the next request", async (service) => {
   for (let id = 1; id <= 10; id++) {
     await addMany(service, 1);
     assertEquals((await page(service, "/v1/pets?limit=1")).ids, [id]);
   }
 });
 
-testEachWay("listPets leads through the whole catalogue by its Link headers", async (service) => {
+testEachWay("the Link headers of listPets lead through the whole catalogue", async (service) => {
   await addMany(service, 47);
   const all = Array.from({ length: 47 }, (_, index) => 47 - index);
   for (const limit of [1, 7, 46, 47, 48, 100]) {
@@ -67,7 +70,7 @@ testEachWay("listPets leads through the whole catalogue by its Link headers", as
   assertEquals(await walk(service, "/v1/pets"), all);
 });
 
-testEachWay("listPets leads through all pets of a status by its Link headers", async (service) => {
+testEachWay("the Link headers of listPets lead through all pets of a status", async (service) => {
   await addMany(service, 48);
   for (const [index, status] of STATUSES.slice(0, 3).entries()) {
     const all = Array.from({ length: 12 }, (_, round) => 44 - 4 * round + index + 1);
@@ -79,23 +82,23 @@ testEachWay("listPets leads through all pets of a status by its Link headers", a
 
 testEachWay("listPets neither skips nor repeats a pet while pets are added", async (service) => {
   await addMany(service, 40);
-  const addOnTheWay = () => addMany(service, 4);
+  const addBetweenPages = () => addMany(service, 4);
   assertEquals(
-    await walk(service, "/v1/pets?limit=7", addOnTheWay),
+    await walk(service, "/v1/pets?limit=7", addBetweenPages),
     Array.from({ length: 40 }, (_, index) => 40 - index),
   );
-  const ofStatus = await walk(service, "/v1/pets?status=sold&limit=3", addOnTheWay);
+  const ofStatus = await walk(service, "/v1/pets?status=sold&limit=3", addBetweenPages);
   const count = ofStatus.length;
   assertEquals(ofStatus, Array.from({ length: count }, (_, index) => 4 * (count - index) - 1));
 });
 
-testEachWay("listPets names no next page after the last", async (service) => {
+testEachWay("the last page of listPets has no link to a next page", async (service) => {
   assertEquals((await page(service, "/v1/pets")).next, undefined);
   await addMany(service, 20);
   assertEquals((await page(service, "/v1/pets")).next, undefined);
   assertEquals((await page(service, "/v1/pets?limit=20")).next, undefined);
   assertEquals((await page(service, "/v1/pets?status=sold&limit=5")).next, undefined);
-  assertEquals((await page(service, "/v1/pets?status=sold&limit=4")).next !== undefined, true);
+  assertNotEquals((await page(service, "/v1/pets?status=sold&limit=4")).next, undefined);
 });
 
 testEachWay("listPets keeps limit and status in the link to the next page", async (service) => {
@@ -106,7 +109,7 @@ testEachWay("listPets keeps limit and status in the link to the next page", asyn
 });
 
 testEachWay(
-  "listPets answers a cursor beyond either end with what lies below it",
+  "listPets accepts a cursor beyond either end of the catalogue",
   async (service) => {
     await addMany(service, 8);
     assertEquals((await page(service, "/v1/pets?cursor=1")).ids, []);
@@ -119,7 +122,7 @@ testEachWay(
   },
 );
 
-/** Adds pets of all statuses in turn, and of none. */
+/** Adds pets with each status in turn, and without one. */
 async function addMany({ add }: TestService, count: number): Promise<void> {
   for (let index = 0; index < count; index++) {
     const response = await add({ ...REX, status: STATUSES[index % 4] });
@@ -130,7 +133,7 @@ async function addMany({ add }: TestService, count: number): Promise<void> {
 
 interface SeenPage {
   ids: number[];
-  /** Where the Link header leads. */
+  /** The target of the Link header. */
   next?: string;
 }
 
@@ -143,18 +146,18 @@ async function page({ send }: TestService, path: string): Promise<SeenPage> {
   return { ids: pets.map(({ id }) => id), next };
 }
 
-/** The ids on a page and all that follow it. */
+/** The ids on a page and all later pages. */
 async function walk(
   service: TestService,
   path: string,
-  onTheWay: () => Promise<void> = async () => {},
+  betweenPages: () => Promise<void> = async () => {},
 ): Promise<number[]> {
   const ids: number[] = [];
   for (let next: string | undefined = path; next !== undefined;) {
     const seen: SeenPage = await page(service, next);
     ids.push(...seen.ids);
     next = seen.next;
-    await onTheWay();
+    await betweenPages();
   }
   return ids;
 }

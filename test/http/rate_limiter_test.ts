@@ -14,7 +14,7 @@ import { assertRefused } from "../support/test_each_way.ts";
 const REX = { name: "Rex", categoryId: 1 };
 const LIMITED = { status: 429, code: "rate_limited" };
 
-/** Counts requests of a key until one is refused, and returns the number of the others. */
+/** The number of requests of a key that are admitted before one is refused. */
 function burstOf(limiter: RateLimiter, keyId = "key"): number {
   for (let admitted = 0;; admitted++) {
     if (!limiter.count(keyId).isAdmitted) return admitted;
@@ -35,7 +35,7 @@ for (const rate of [1, 3, 100, 1_000]) {
   });
 }
 
-Deno.test("RateLimiter admits a refused key one second later, whatever was refused meanwhile", async () => {
+Deno.test("RateLimiter admits a refused key one second later, also if requests were refused meanwhile", async () => {
   for (const rate of [1, 7, RATE_LIMIT_MAX]) {
     const runtime = new FakeRuntime();
     const limiter = new RateLimiter(rate, runtime);
@@ -49,7 +49,7 @@ Deno.test("RateLimiter admits a refused key one second later, whatever was refus
   }
 });
 
-Deno.test("RateLimiter counts each key by itself, and by a clock that nobody sets", async () => {
+Deno.test("RateLimiter counts each key separately, by the monotonic clock", async () => {
   const runtime = new FakeRuntime();
   const limiter = new RateLimiter(5, runtime);
   assertEquals(burstOf(limiter, "one"), 10);
@@ -60,7 +60,7 @@ Deno.test("RateLimiter counts each key by itself, and by a clock that nobody set
   assertEquals(burstOf(limiter, "one"), 1);
 });
 
-Deno.test("RateLimiter forgets the keys that were not used for longest, beyond 10,000 keys", async () => {
+Deno.test("RateLimiter drops the least recently used keys beyond 10,000", async () => {
   const runtime = new FakeRuntime();
   const limiter = new RateLimiter(1, runtime);
   const count = (prefix: string, keys: number) => {
@@ -75,7 +75,7 @@ Deno.test("RateLimiter forgets the keys that were not used for longest, beyond 1
   assertEquals(burstOf(limiter, "busy"), 2, "no more than 10,000 buckets are kept");
 });
 
-Deno.test("a key beyond RATE_LIMIT is answered 429, and admitted after Retry-After", async () => {
+Deno.test("a key beyond RATE_LIMIT gets 429, and is admitted after Retry-After", async () => {
   await using service = await openTestService(undefined, { rateLimit: 2 });
   const { token } = await issueKey(service, { label: "another" });
   const another = { headers: { authorization: `Bearer ${token}` } };
@@ -105,7 +105,7 @@ Deno.test("a key beyond RATE_LIMIT is answered 429, and admitted after Retry-Aft
   assertEquals(service.reports, [], "a limited key is not reported as a failure");
 });
 
-Deno.test("a refused request is answered a second later, so that a client gains nothing by repeating", async () => {
+Deno.test("a 429 is delayed by a second, so that a client gains nothing by repeating", async () => {
   await using service = await openTestService(undefined, { rateLimit: 1 });
   await service.send("/v1/pets");
   await service.send("/v1/pets");
@@ -118,12 +118,12 @@ Deno.test("a refused request is answered a second later, so that a client gains 
   await Promise.all(sent);
 });
 
-Deno.test("RateLimiter holds back 2,000 answers at a time, and sends further ones at once", async () => {
+Deno.test("RateLimiter delays up to 2,000 responses at a time, and sends further ones at once", async () => {
   const runtime = new FakeRuntime();
   const limiter = new RateLimiter(1, runtime);
   let sent = 0;
-  const holdBack = async (answers: number) => {
-    for (let answer = 0; answer < answers; answer++) limiter.holdBack().then(() => sent++);
+  const holdBack = async (responses: number) => {
+    for (let response = 0; response < responses; response++) limiter.holdBack().then(() => sent++);
     await runtime.advance(0);
   };
   await holdBack(1);
@@ -133,7 +133,7 @@ Deno.test("RateLimiter holds back 2,000 answers at a time, and sends further one
   assertEquals(sent, 1 + 3);
 });
 
-Deno.test("every answer to a counted request says what is left, a kept answer included", async () => {
+Deno.test("every response to a counted request has the remaining quota, also a 304", async () => {
   await using service = await openTestService(undefined, { rateLimit: 10 });
   await service.add(REX);
   const remaining: string[] = [];
@@ -152,9 +152,9 @@ Deno.test("every answer to a counted request says what is left, a kept answer in
   ];
   const statuses: number[] = [];
   for (const [path, init] of requests) {
-    const answer = await service.send(path, init);
-    statuses.push(answer.status);
-    const [policy, limit] = limitOf(answer);
+    const response = await service.send(path, init);
+    statuses.push(response.status);
+    const [policy, limit] = limitOf(response);
     assertEquals(policy, '"default";q=20;w=2');
     remaining.push(limit!);
   }
@@ -166,7 +166,7 @@ Deno.test("every answer to a counted request says what is left, a kept answer in
   );
 });
 
-Deno.test("a request without a valid key is not counted, nor one that needs no key", async () => {
+Deno.test("a request without a valid key or without the need of one is not counted", async () => {
   await using service = await openTestService(undefined, { rateLimit: 1 });
   const { id, token } = await issueKey(service, { label: "short" });
   const headers = { authorization: `Bearer ${token}` };
@@ -186,10 +186,10 @@ Deno.test("a request without a valid key is not counted, nor one that needs no k
   ];
   for (const [status, request] of requests) {
     for (let times = 0; times < 4; times++) {
-      // Time stands still, so that an answer held back would never come.
-      const answer = await request();
-      assertEquals(answer.status, status);
-      if (status === 200) assertEquals(limitOf(answer), [null, null]);
+      // Time does not advance, so that a delayed response would never come.
+      const response = await request();
+      assertEquals(response.status, status);
+      if (status === 200) assertEquals(limitOf(response), [null, null]);
     }
   }
   assertEquals((await service.send("/v1/pets")).status, 200, "another key has its whole quota");
@@ -215,24 +215,24 @@ Deno.test("an addition beyond RATE_LIMIT is refused before its body is read", as
   assertEquals(isRead, false);
 });
 
-Deno.test("without RATE_LIMIT no request is refused, and no answer speaks of a limit", async () => {
+Deno.test("without RATE_LIMIT, requests are not limited and responses have no RateLimit headers", async () => {
   await using service = await openTestService();
   await service.add(REX);
   for (let times = 0; times < 100; times++) {
-    const answer = await service.send("/v1/pets/1");
-    assertEquals(answer.status, 200);
-    assertEquals(limitOf(answer), [null, null]);
+    const response = await service.send("/v1/pets/1");
+    assertEquals(response.status, 200);
+    assertEquals(limitOf(response), [null, null]);
   }
 });
 
-/** Sends requests together and asserts that each is answered 429 when it was held back. */
+/** Sends requests together and asserts that each gets a delayed 429. */
 async function refuseAll(
   service: TestService,
   requests: (() => Promise<Response>)[],
 ): Promise<Response[]> {
-  const answering = requests.map((request) => assertRefused(service, request, LIMITED));
+  const pending = requests.map((request) => assertRefused(service, request, LIMITED));
   await service.runtime.advance(HOLD_BACK_MS);
-  return await Promise.all(answering);
+  return await Promise.all(pending);
 }
 
 function limitOf({ headers }: Response): (string | null)[] {

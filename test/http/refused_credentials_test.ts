@@ -13,15 +13,15 @@ interface Reported {
   clients: { address?: string; forwardedFor?: string; refused: number }[];
 }
 
-/** What is refused and reported, on a runtime whose time is told. */
-function stage() {
+/** Refused credentials with a fake runtime, and the reports about them. */
+function open() {
   const runtime = new FakeRuntime();
   const reports: Reported[] = [];
   const refused = new RefusedCredentials({
     runtime,
     report: (level, event, details) => {
       assertEquals([level, event], ["warn", "credentials_refused"]);
-      // As it is written.
+      // As the logger writes it.
       reports.push(JSON.parse(JSON.stringify(details)));
     },
   });
@@ -34,8 +34,8 @@ function stage() {
   return { runtime, reports, refuse };
 }
 
-Deno.test("RefusedCredentials reports the first refusal at once, and the next ones together", async () => {
-  const { runtime, reports, refuse } = stage();
+Deno.test("RefusedCredentials logs the first refusal at once, and the next ones together", async () => {
+  const { runtime, reports, refuse } = open();
   refuse("192.0.2.1");
   const first = { refused: 1, clients: [{ address: "192.0.2.1", refused: 1 }] };
   assertEquals(reports, [first]);
@@ -60,8 +60,8 @@ Deno.test("RefusedCredentials reports the first refusal at once, and the next on
   assertEquals(reports.slice(3), [first]);
 });
 
-Deno.test("RefusedCredentials names the five clients that were refused most", async () => {
-  const { runtime, reports, refuse } = stage();
+Deno.test("RefusedCredentials logs the five clients with the most refusals", async () => {
+  const { runtime, reports, refuse } = open();
   refuse("192.0.2.99");
   for (let client = 1; client <= 9; client++) refuse(`192.0.2.${client}`, client);
   await runtime.advance(10_000);
@@ -71,8 +71,8 @@ Deno.test("RefusedCredentials names the five clients that were refused most", as
   });
 });
 
-Deno.test("RefusedCredentials tells 1,000 clients apart and counts the others", async () => {
-  const { runtime, reports, refuse } = stage();
+Deno.test("RefusedCredentials counts 1,000 clients separately, and the others together", async () => {
+  const { runtime, reports, refuse } = open();
   refuse("192.0.2.99");
   for (let client = 0; client < 1_000; client++) refuse(`client ${client}`);
   refuse("late", 5_000);
@@ -83,8 +83,8 @@ Deno.test("RefusedCredentials tells 1,000 clients apart and counts the others", 
   assert(reports[1].clients.every(({ address }) => address !== "late"));
 });
 
-Deno.test("RefusedCredentials reports the last X-Forwarded-For, printable and without keys", async () => {
-  const { runtime, reports, refuse } = stage();
+Deno.test("RefusedCredentials logs the last X-Forwarded-For, printable and without keys", async () => {
+  const { runtime, reports, refuse } = open();
   const secret = "0123456789abcdef".repeat(4) + "01234567";
   const claims = [
     `${"203.0.113.1, ".repeat(50)}198.51.100.7`,
@@ -108,7 +108,7 @@ Deno.test("RefusedCredentials reports the last X-Forwarded-For, printable and wi
   ]);
 });
 
-Deno.test("a key that is not valid is reported with the client's address, a missing one is not", async () => {
+Deno.test("an invalid key is logged with the client's address, and a missing key is not", async () => {
   await using service = await openTestService();
   const { id, token } = await issueKey(service, { label: "short" });
   await revokeKey(service, id);
@@ -134,18 +134,18 @@ Deno.test("a key that is not valid is reported with the client's address, a miss
 });
 
 Deno.test({
-  name: "a refused key is a line on standard error with the address, and without key or path",
+  name: "a refused key makes one line on standard error, with the address and without key or path",
   ignore: !permitted("run", "read", "write", "env", "net"),
   async fn() {
     await using store = await TempStore.make();
     const token = await store.issueKey();
     await using service = await ServiceProcess.start(store.kvPath);
     const unknown = token.replace(/.$/, (last) => last === "0" ? "1" : "0");
-    const answer = await service.send(`/v1/pets/${token}`, unknown, {
+    const response = await service.send(`/v1/pets/${token}`, unknown, {
       headers: { "x-forwarded-for": `for ${token}` },
     });
-    assertEquals(answer.status, 401);
-    await answer.body?.cancel();
+    assertEquals(response.status, 401);
+    await response.body?.cancel();
     assertEquals(await service.stop(), 0);
     const lines = service.lines.filter((line) => line.includes("credentials_refused"));
     const [{ time: _, ...line }] = lines.map((line) => JSON.parse(line));

@@ -14,7 +14,7 @@ import {
 const REX = '{"name":"Rex","categoryId":1}';
 const TOO_LARGE = { status: 413, code: "body_too_large" };
 
-testEachWay("a body that is not declared as JSON is answered with 415", async (service) => {
+testEachWay("a body that is not declared as JSON gets 415", async (service) => {
   const types = ["text/plain", "", "application/jsonp", "application/json-patch+json", "json"];
   types.push(
     "multipart/form-data",
@@ -35,7 +35,7 @@ testEachWay("a body that is not declared as JSON is answered with 415", async (s
   );
 });
 
-testEachWay("a body is declared as JSON in any of the ways that mean it", async ({ add }) => {
+testEachWay("every notation of the JSON media type is accepted", async ({ add }) => {
   const types = ["application/json", "Application/JSON", "application/json;charset=utf-8"];
   types.push(
     'application/json; charset="UTF-8"',
@@ -49,7 +49,7 @@ testEachWay("a body is declared as JSON in any of the ways that mean it", async 
   }
 });
 
-testEachWay("a body that is encoded is answered with 415", async (service) => {
+testEachWay("an encoded body gets 415", async (service) => {
   const gzip = new Response(REX).body!.pipeThrough(new CompressionStream("gzip"));
   const body = await new Response(gzip).bytes();
   const response = await assertRefused(
@@ -60,17 +60,17 @@ testEachWay("a body that is encoded is answered with 415", async (service) => {
   assertEquals(response.headers.get("accept-encoding"), "identity");
 });
 
-testEachWay("a body may fill its limit to the byte", async (service) => {
+testEachWay("a body of exactly the limit is accepted", async (service) => {
   const padding = " ".repeat(BODY_LIMIT_BYTES - REX.length);
   assertEquals((await (await service.add(REX + padding)).json()).id, 1);
   await assertRefused(service, () => service.add(`${REX}${padding} `), TOO_LARGE);
 });
 
-testEachWay("a body of 3 MB that is declared is answered with 413", async (service) => {
+testEachWay("a body with a declared length of 3 MB gets 413", async (service) => {
   await assertRefused(service, () => service.add(" ".repeat(3_000_000)), TOO_LARGE);
 });
 
-testEachWay("a body of 3 MB that comes in chunks is answered with 413", async (service) => {
+testEachWay("a chunked body of 3 MB gets 413", async (service) => {
   const headers = { "content-type": "application/json" };
   const chunks = () => ReadableStream.from(Array(48).fill(new Uint8Array(65_000).fill(0x20)));
   await assertRefused(
@@ -80,7 +80,7 @@ testEachWay("a body of 3 MB that comes in chunks is answered with 413", async (s
   );
 });
 
-testEachWay("a body that comes in chunks is put together", async ({ send }) => {
+testEachWay("a chunked body is accepted", async ({ send }) => {
   const bytes = new TextEncoder().encode('{"name":"Zoë 🐈","categoryId":1}');
   const chunks = Array.from(bytes, (byte) => new Uint8Array([byte]));
   const headers = { "content-type": "application/json" };
@@ -89,7 +89,7 @@ testEachWay("a body that comes in chunks is put together", async ({ send }) => {
   assertEquals(await response.json(), { id: 1, name: "Zoë 🐈", categoryId: 1 });
 });
 
-Deno.test("a body that never ends is answered with 408 when its time is over", async () => {
+Deno.test("a body that does not end gets 408 at the time limit", async () => {
   await using service = await openTestService();
   const before = await readHead(service.store);
   const body = new ReadableStream({
@@ -107,38 +107,44 @@ Deno.test("a body that never ends is answered with 408 when its time is over", a
   assertEquals(service.reports, []);
 });
 
-testOnTcp("a body that never ends is cut, declared or in chunks", async (service, open) => {
-  const framings = ["Content-Length: 29\r\n\r\n" + REX.slice(0, 9)];
-  framings.push(`Transfer-Encoding: chunked\r\n\r\n9\r\n${REX.slice(0, 9)}\r\n`);
-  for (const framing of framings) {
-    using connection = await open(`${post(service)}${framing}`);
-    await until(() => service.runtime.waits().includes(BODY_LIMIT_MS));
-    await service.runtime.advance(BODY_LIMIT_MS);
-    const answer = await connection.answer();
-    assertStringIncludes(answer, "HTTP/1.1 408 ");
-    assertStringIncludes(answer, "connection: close");
-    assertStringIncludes(answer, '"code":"request_timeout"');
-    // What comes now is neither the rest of an addition nor a request of its own.
-    await connection.write(`${REX.slice(9)}\r\n${post(service)}Content-Length: 29\r\n\r\n${REX}`);
-    assertEquals(await connection.rest(), "");
-  }
-});
+testOnTcp(
+  "a connection is closed after the 408 for its body, with a declared length or chunked",
+  async (service, open) => {
+    const framings = ["Content-Length: 29\r\n\r\n" + REX.slice(0, 9)];
+    framings.push(`Transfer-Encoding: chunked\r\n\r\n9\r\n${REX.slice(0, 9)}\r\n`);
+    for (const framing of framings) {
+      using connection = await open(`${post(service)}${framing}`);
+      await until(() => service.runtime.waits().includes(BODY_LIMIT_MS));
+      await service.runtime.advance(BODY_LIMIT_MS);
+      const response = await connection.answer();
+      assertStringIncludes(response, "HTTP/1.1 408 ");
+      assertStringIncludes(response, "connection: close");
+      assertStringIncludes(response, '"code":"request_timeout"');
+      // Later bytes are neither the rest of the body nor another request.
+      await connection.write(`${REX.slice(9)}\r\n${post(service)}Content-Length: 29\r\n\r\n${REX}`);
+      assertEquals(await connection.rest(), "");
+    }
+  },
+);
 
-testOnTcp("a body that breaks off is no failure of the service", async (service, open) => {
+testOnTcp("an incomplete body is not logged as a failure", async (service, open) => {
   using connection = await open(`${post(service)}Content-Length: 29\r\n\r\n${REX.slice(0, 9)}`);
   await connection.closeWrite();
-  const answer = await connection.answer();
-  assertStringIncludes(answer, "HTTP/1.1 400 ");
-  assertStringIncludes(answer, '"code":"malformed_body"');
+  const response = await connection.answer();
+  assertStringIncludes(response, "HTTP/1.1 400 ");
+  assertStringIncludes(response, '"code":"malformed_body"');
   assertEquals(service.reports, []);
 });
 
-testOnTcp("a body of 3 MB is refused before it has arrived", async (service, open) => {
-  using connection = await open(`${post(service)}Content-Length: 3000000\r\n\r\n{`);
-  assertStringIncludes(await connection.answer(), "HTTP/1.1 413 ");
-});
+testOnTcp(
+  "a body with a declared length of 3 MB is refused before it arrives",
+  async (service, open) => {
+    using connection = await open(`${post(service)}Content-Length: 3000000\r\n\r\n{`);
+    assertStringIncludes(await connection.answer(), "HTTP/1.1 413 ");
+  },
+);
 
-testOnTcp("headers that contradict each other add nothing", async (service, open) => {
+testOnTcp("contradictory or malformed headers add no pet", async (service, open) => {
   const framings = [
     `Content-Length: 29\r\nContent-Length: 28\r\n\r\n${REX}`,
     `Content-Length: 29\r\nTransfer-Encoding: chunked\r\n\r\n1d\r\n${REX}\r\n0\r\n\r\n`,
@@ -155,14 +161,14 @@ testOnTcp("headers that contradict each other add nothing", async (service, open
   for (const framing of framings) {
     using connection = await open(`${post(service)}${framing}`);
     await connection.closeWrite();
-    const answer = await connection.answer();
-    assert(answer === "" || /^HTTP\/1\.1 4\d\d /.test(answer), `${framing}: ${answer}`);
+    const response = await connection.answer();
+    assert(response === "" || /^HTTP\/1\.1 4\d\d /.test(response), `${framing}: ${response}`);
   }
 });
 
 /**
- * Declares a test on bare connections, for what no HTTP client sends. Whatever it does, nothing is
- * stored, and the service goes on.
+ * Declares a test on bare connections, to send bytes that HTTP clients do not send. Asserts at the end that no
+ * pet was stored and that the service still works.
  */
 function testOnTcp(
   name: string,

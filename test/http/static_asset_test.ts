@@ -16,7 +16,7 @@ const DECODERS: Record<string, (bytes: Uint8Array) => Uint8Array> = {
 };
 
 Deno.test({
-  name: "every static asset is served in each encoding, with its own tag (over a socket)",
+  name: "every static asset is served in each encoding, with one tag per encoding (over a socket)",
   ignore: !permitted("net", "read"),
   async fn() {
     await using service = await openTestService();
@@ -63,7 +63,7 @@ Deno.test({
   },
 });
 
-Deno.test("StaticAsset loads once for all requests, and again after a failure", async () => {
+Deno.test("StaticAsset loads its content once, and again after a failure", async () => {
   let loads = 0;
   const asset = assetOf(() => {
     if (++loads === 1) return Promise.reject(new Error("Too many open files"));
@@ -83,16 +83,16 @@ Deno.test("StaticAsset does not compress content that would not shrink", async (
   const asset = assetOf(() => Promise.resolve(new TextEncoder().encode("{}")));
   const plain = await asset.respond(new Headers());
   for (const encoding of ["br", "gzip"]) {
-    const answer = await asset.respond(new Headers({ "accept-encoding": encoding }));
-    assertEquals(answer, plain);
-    assertEquals(answer.contentHeaders, { "content-type": "text/plain", "content-length": "2" });
+    const response = await asset.respond(new Headers({ "accept-encoding": encoding }));
+    assertEquals(response, plain);
+    assertEquals(response.contentHeaders, { "content-type": "text/plain", "content-length": "2" });
   }
 });
 
 const READERS = 100;
 
 Deno.test({
-  name: `${READERS} clients that do not read the largest asset cost the process little memory`,
+  name: `${READERS} clients that do not read the largest asset use little memory of the process`,
   ignore: !permitted("env", "net", "read", "run", "write") || Deno.build.os !== "linux",
   async fn() {
     await using temp = await TempStore.make();
@@ -118,7 +118,7 @@ Deno.test({
         clients.push(client);
         await client.write(head);
       }
-      // Every response has begun.
+      // Wait until every response has begun.
       for (const client of clients) assertEquals(await client.read(new Uint8Array(1)), 1);
       const grownMiB = await residentMiB(service.pid) - before;
       assertLess(grownMiB, 48, "a copy for each client takes 165 MiB or more");
@@ -132,14 +132,14 @@ function assetOf(load: () => Promise<Uint8Array>): StaticAsset {
   return new StaticAsset({ type: "text/plain", cacheControl: "no-cache", load });
 }
 
-/** The paths of the scripts and styles that the page names. */
+/** The paths of the scripts and styles of the page. */
 function filesOf(page: string): string[] {
   return [...page.matchAll(/(?:src|href)="(docs\/[^"]+)"/g)].map(([, address]) => `/${address}`);
 }
 
 type HeaderFields = Record<string, string | undefined>;
 
-/** A request whose response body is left as it was sent, unlike that of `fetch`. */
+/** Sends a request and leaves the response body encoded, unlike `fetch`. */
 function exchange(
   port: number,
   init: { path: string; method?: string; headers?: Record<string, string> },
@@ -161,7 +161,7 @@ function exchange(
   return promise;
 }
 
-/** Headers that do not differ from response to response. */
+/** Headers that are equal in all responses. */
 function lastingHeaders({ headers }: { headers: HeaderFields }): HeaderFields {
   const { date: _date, "x-request-id": _id, connection: _connection, ...lasting } = headers;
   return lasting;

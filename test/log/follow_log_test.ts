@@ -4,10 +4,10 @@ import { HeadLostError } from "../../src/log/head_reader.ts";
 import { FOLLOW_INTERVAL_MS, followLog } from "../../src/log/follow_log.ts";
 import { LogDamagedError } from "../../src/log/read_whole_log.ts";
 import { HEAD_KEY, logKey } from "../../src/keyspace.ts";
-import type { Store } from "../../src/store/store.ts";
+import { type FaultyStore, faultyStore } from "../support/faulty_store.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
 
-/** Follows the log of a service; what came so far stands in `positions`. */
+/** Follows the log of a service, and collects the positions. */
 function follow(service: TestService, range: { from: number; to?: number }) {
   const stop = new AbortController();
   const positions: number[] = [];
@@ -28,7 +28,7 @@ async function addPets(service: TestService, count: number): Promise<void> {
   }
 }
 
-Deno.test("followLog() yields what is there, then what is added, and ends at the signal", async () => {
+Deno.test("followLog() yields the present lines, then new ones, and ends at the signal", async () => {
   await using service = await openTestService();
   await addPets(service, 2);
   const { stop, positions, done } = follow(service, { from: 2 });
@@ -43,7 +43,7 @@ Deno.test("followLog() yields what is there, then what is added, and ends at the
   await done;
 });
 
-Deno.test("followLog() waits for a first position that is still to come, and ends at the last one", async () => {
+Deno.test("followLog() waits for a first position beyond the log, and ends at the last position", async () => {
   await using service = await openTestService();
   const { positions, done } = follow(service, { from: 3, to: 4 });
   await service.runtime.advance(FOLLOW_INTERVAL_MS);
@@ -54,27 +54,23 @@ Deno.test("followLog() waits for a first position that is still to come, and end
   assertEquals(positions, [3, 4]);
 });
 
-Deno.test("followLog() asks the head no oftener than its interval says", async () => {
-  let reads = 0;
-  await using service = await openTestService((store) =>
-    intercept(store, () => {
-      reads++;
-    })
-  );
+Deno.test("followLog() reads the head once per interval", async () => {
+  let store!: FaultyStore;
+  await using service = await openTestService((inner) => store = faultyStore(inner));
   const { stop, done } = follow(service, { from: 2 });
   await service.runtime.advance(0);
-  reads = 0;
+  const before = store.gets.length;
   await service.runtime.advance(50 * FOLLOW_INTERVAL_MS);
-  assertEquals(reads, 50);
+  assertEquals(store.gets.length - before, 50);
   stop.abort();
   await done;
 });
 
-Deno.test("followLog() outlives a store that is away, and misses and repeats nothing", async () => {
+Deno.test("followLog() continues after the store was away, without a gap or a repetition", async () => {
   let isAway = false;
   await using service = await openTestService((store) =>
-    intercept(store, () => {
-      if (isAway) throw new Error("connection refused");
+    faultyStore(store, {
+      onGet: (apply) => isAway ? Promise.reject(new Error("connection refused")) : apply(),
     })
   );
   const { stop, positions, reachable, done } = follow(service, { from: 1 });
@@ -91,7 +87,7 @@ Deno.test("followLog() outlives a store that is away, and misses and repeats not
   await done;
 });
 
-Deno.test("followLog() says that a line is missing, or that the log became shorter", async () => {
+Deno.test("followLog() rejects if a line is missing or the log became shorter", async () => {
   await using gap = await openTestService();
   await addPets(gap, 2);
   await gap.store.commit({ checks: [], mutations: [{ type: "delete", key: logKey(3) }] });
@@ -112,16 +108,3 @@ Deno.test("followLog() says that a line is missing, or that the log became short
   await cut.runtime.advance(FOLLOW_INTERVAL_MS);
   await outcome;
 });
-
-/** The store, with something called before every read of it. */
-function intercept(store: Store, before: () => void): Store {
-  return {
-    get: async (key) => {
-      before();
-      return await store.get(key);
-    },
-    list: (range, options) => store.list(range, options),
-    commit: (commit) => store.commit(commit),
-    close: () => store.close(),
-  };
-}

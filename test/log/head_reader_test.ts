@@ -9,81 +9,76 @@ import {
 } from "../../src/log/head_reader.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import { HEAD_KEY } from "../../src/keyspace.ts";
+import type { Store } from "../../src/store/store.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
-import { ScriptedStore } from "../support/scripted_store.ts";
+import { faultyStore, hold } from "../support/faulty_store.ts";
 
 async function open() {
-  const store = new ScriptedStore(new KvStore(await Deno.openKv(":memory:")));
+  const store = faultyStore(new KvStore(await Deno.openKv(":memory:")));
   const runtime = new FakeRuntime();
   const reports: string[] = [];
   const heads = new HeadReader(store, runtime, (level, event) => reports.push(`${level} ${event}`));
   return { store, runtime, heads, reports, [Symbol.dispose]: () => store.close() };
 }
 
-function write(store: ScriptedStore, head: Head | string): Promise<string | null> {
+function write(store: Store, head: Head | string): Promise<string | null> {
   const value = typeof head === "string" ? head : encodeHead(head);
   return store.commit({ checks: [], mutations: [{ type: "set", key: HEAD_KEY, value }] });
 }
 
-Deno.test("fresh() answers the head of an empty log where there is none", async () => {
+Deno.test("fresh() returns the head of an empty log if the store has none", async () => {
   using opened = await open();
   assertEquals(await opened.heads.fresh(), { head: EMPTY_HEAD, versionstamp: null });
 });
 
-Deno.test("fresh() shares one read among all that ask at once", async () => {
+Deno.test("fresh() shares one read among concurrent calls", async () => {
   using opened = await open();
   const { store, heads } = opened;
   await write(store, EMPTY_HEAD);
   const entries = await Promise.all(Array.from({ length: 100 }, () => heads.fresh()));
-  assertEquals(store.reads.gets, 1);
+  assertEquals(store.gets.length, 1);
   for (const entry of entries) assertStrictEquals(entry, entries[0]);
 });
 
-Deno.test("fresh() joins the next read, never the one in flight", async () => {
+Deno.test("fresh() joins the next read, not the one in flight", async () => {
   using opened = await open();
   const { store, heads } = opened;
   const old = await write(store, EMPTY_HEAD);
-  const { promise: looked, resolve: onLooked } = Promise.withResolvers<void>();
-  const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  store.onRead = async (look) => {
-    const seen = await look();
-    onLooked();
-    await released;
-    return seen;
-  };
+  const { fault, reached, release } = hold("after");
+  store.onGet = fault;
   const first = heads.fresh();
-  await looked;
+  await reached;
   const current = await write(store, { ...EMPTY_HEAD, position: 1 });
   const late = [heads.fresh(), heads.fresh()];
   release();
   assertEquals((await first).versionstamp, old);
   for (const entry of await Promise.all(late)) assertEquals(entry.versionstamp, current);
-  assertEquals(store.reads.gets, 2);
+  assertEquals(store.gets.length, 2);
 });
 
-Deno.test("fresh() fails for those that shared the read, and for no other", async () => {
+Deno.test("fresh() rejects only the calls that shared a failed read", async () => {
   using opened = await open();
   const { store, heads } = opened;
   let isAway = true;
-  store.onRead = (look) => isAway ? Promise.reject(new Error("connection refused")) : look();
+  store.onGet = (apply) => isAway ? Promise.reject(new Error("connection refused")) : apply();
   const failing = [heads.fresh(), heads.fresh()];
   for (const entry of failing) await assertRejects(() => entry, Error, "connection refused");
   isAway = false;
   assertEquals((await heads.fresh()).head, EMPTY_HEAD);
 });
 
-Deno.test("fresh() goes on after a read in flight that fails", async () => {
+Deno.test("fresh() resolves a call that waits for a read that fails", async () => {
   using opened = await open();
   const { store, heads } = opened;
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
-  store.onRead = () => {
+  store.onGet = () => {
     begin();
     return failed;
   };
   const first = assertRejects(() => heads.fresh(), Error, "connection refused");
   await begun;
-  store.onRead = (look) => look();
+  store.onGet = (apply) => apply();
   const second = heads.fresh();
   fail(new Error("connection refused"));
   await first;
@@ -101,7 +96,7 @@ Deno.test("latest never goes back to an older head", async () => {
   assertEquals(heads.latest?.head, two);
 });
 
-Deno.test("fresh() refuses a head that the service did not write", async () => {
+Deno.test("fresh() rejects a head that the service did not write", async () => {
   using opened = await open();
   const { store, heads } = opened;
   const foreign = [
@@ -119,7 +114,7 @@ Deno.test("fresh() refuses a head that the service did not write", async () => {
   }
 });
 
-Deno.test("use() hands a fresh head to its work, and passes on what comes of it", async () => {
+Deno.test("use() calls its work with a fresh head and returns the outcome", async () => {
   using opened = await open();
   const { heads, store } = opened;
   await write(store, { ...EMPTY_HEAD, position: 1 });
@@ -127,7 +122,7 @@ Deno.test("use() hands a fresh head to its work, and passes on what comes of it"
   await assertRejects(() => heads.use(() => Promise.reject(new TypeError("no"))), TypeError, "no");
 });
 
-Deno.test("use() tells nothing of work that took longer than a generation is sure to be there", async () => {
+Deno.test("use() rejects work that takes longer than a generation is kept", async () => {
   using opened = await open();
   const { heads, runtime } = opened;
   const after = (ms: number, work: () => string) => () => runtime.advance(ms).then(work);
@@ -144,10 +139,10 @@ Deno.test("use() tells nothing of work that took longer than a generation is sur
   assertEquals(failure.code, "store_unavailable");
 });
 
-Deno.test("fresh() refuses a head that is missing after one was seen, and reports it once", async () => {
+Deno.test("fresh() rejects if a head disappears, and logs it once", async () => {
   using opened = await open();
   const { store, heads, reports } = opened;
-  assertEquals((await heads.fresh()).head, EMPTY_HEAD, "an empty store may have none at first");
+  assertEquals((await heads.fresh()).head, EMPTY_HEAD, "an empty store may have no head at first");
   await write(store, { ...EMPTY_HEAD, position: 3 });
   await heads.fresh();
   await store.commit({ checks: [], mutations: [{ type: "delete", key: HEAD_KEY }] });
@@ -164,7 +159,7 @@ Deno.test("fresh() refuses a head that is missing after one was seen, and report
   assertEquals(reports, ["error head_lost", "info head_found"]);
 });
 
-Deno.test("fresh() refuses a head that is older than one it has seen, or of another log", async () => {
+Deno.test("fresh() rejects a head that is older than the latest or belongs to another log", async () => {
   const hash = "1".repeat(64);
   const others: [Head, string][] = [
     [
@@ -184,12 +179,12 @@ Deno.test("fresh() refuses a head that is older than one it has seen, or of anot
   }
 });
 
-Deno.test("fresh() accepts a head that is older than a commit made while it was read", async () => {
+Deno.test("fresh() accepts a head that is older than a commit during its read", async () => {
   using opened = await open();
   const { store, heads } = opened;
   const old = await write(store, { ...EMPTY_HEAD, position: 1 });
-  store.onRead = async (look) => {
-    const seen = await look();
+  store.onGet = async (apply) => {
+    const seen = await apply();
     heads.advance({ head: { ...EMPTY_HEAD, position: 2 }, versionstamp: `${old}z` });
     return seen;
   };
@@ -197,7 +192,7 @@ Deno.test("fresh() accepts a head that is older than a commit made while it was 
   assertEquals(heads.latest?.head.position, 2);
 });
 
-Deno.test("recent is the latest head for a moment after it was read or written", async () => {
+Deno.test("recent is the latest head until HEAD_RECENT_MS after it was read or written", async () => {
   using opened = await open();
   const { store, heads, runtime } = opened;
   assertEquals(heads.recent, undefined);

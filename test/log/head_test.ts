@@ -1,5 +1,12 @@
 import { assertEquals } from "@std/assert";
-import { EMPTY_HEAD, encodeHead, type Head, headEntryOf } from "../../src/log/head.ts";
+import {
+  decodeHeadRecord,
+  EMPTY_HEAD,
+  encodeHead,
+  type Head,
+  headEntryOf,
+} from "../../src/log/head.ts";
+import type { RestoreMark } from "../../src/log/restore_mark.ts";
 
 const HEAD: Head = {
   ...EMPTY_HEAD,
@@ -10,7 +17,7 @@ const HEAD: Head = {
   generation: 3,
 };
 
-Deno.test("encodeHead() writes JSON that is read back as the same head", () => {
+Deno.test("encodeHead() writes JSON that decodes to the same head", () => {
   const heads: Head[] = [
     EMPTY_HEAD,
     HEAD,
@@ -23,5 +30,32 @@ Deno.test("encodeHead() writes JSON that is read back as the same head", () => {
     assertEquals(JSON.parse(value), JSON.parse(JSON.stringify(head)));
     const versionstamp = "00000000000000010000";
     assertEquals(headEntryOf({ key: ["head"], value, versionstamp }), { head, versionstamp });
+  }
+});
+
+const MARK: RestoreMark = {
+  format: "restore",
+  run: "01HZZZZZZZ0000000000000001",
+  position: 9,
+  lastHash: HEAD.lastHash,
+  restored: 5,
+};
+
+Deno.test("decodeHeadRecord() recognises a head and a restore mark, whatever the order of their fields", () => {
+  const reversed = (record: object) =>
+    JSON.stringify(Object.fromEntries(Object.entries(record).reverse()), null, 1);
+  assertEquals(decodeHeadRecord(reversed(HEAD)), { kind: "head", head: HEAD });
+  assertEquals(decodeHeadRecord(reversed(MARK)), { kind: "restore_mark", mark: MARK });
+});
+
+Deno.test("decodeHeadRecord() recognises a damaged restore mark, so that no service works on it", () => {
+  const damaged = JSON.stringify({ ...MARK, restored: -1 });
+  assertEquals(decodeHeadRecord(damaged), { kind: "restore_mark", mark: undefined });
+});
+
+Deno.test("decodeHeadRecord() recognises a value that this service did not write", () => {
+  const foreign = [undefined, 1, "{", "null", "[]", '"restore"', new Uint8Array(3)];
+  for (const value of [...foreign, JSON.stringify({ ...HEAD, more: 1 })]) {
+    assertEquals(decodeHeadRecord(value).kind, "foreign", String(value));
   }
 });

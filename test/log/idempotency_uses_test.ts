@@ -3,7 +3,7 @@ import { IDEMPOTENCY_LIFETIME_MS } from "../../src/log/idempotency_lifetime.ts";
 import { IdempotencyUses, USES_REMEMBERED } from "../../src/log/idempotency_uses.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 
-/** As different from its neighbours as SHA-256 is, and quicker to compute; half of it is never read. */
+/** A hash that differs from its neighbours like SHA-256, but is quicker to compute. Half of it is never read. */
 function hashOf(number: number): string {
   let hash = "";
   for (let word = 1; word <= 4; word++) {
@@ -22,7 +22,7 @@ Deno.test("IdempotencyUses finds the last use of a key by the same actor", () =>
   assertEquals(uses.add(1, one, { position: 11, timeMs: 60 }), { position: 10, timeMs: 50 });
 });
 
-Deno.test("IdempotencyUses tells keys apart that differ in any of the first 128 bits", () => {
+Deno.test("IdempotencyUses distinguishes keys that differ in any of the first 128 bits", () => {
   const uses = new IdempotencyUses();
   const hash = sha256Hex("one");
   uses.add(1, hash, { position: 1, timeMs: 0 });
@@ -34,7 +34,7 @@ Deno.test("IdempotencyUses tells keys apart that differ in any of the first 128 
   assertEquals(uses.add(1, hash, { position: 3, timeMs: 0 }), { position: 1, timeMs: 0 });
 });
 
-Deno.test("IdempotencyUses finds each of as many uses as it says, and forgets those before", () => {
+Deno.test("IdempotencyUses finds as many recent uses as its limit, and drops older ones", () => {
   const uses = new IdempotencyUses();
   const add = (number: number, position: number) =>
     uses.add(1, hashOf(number), { position, timeMs: 0 })?.position;
@@ -50,7 +50,7 @@ Deno.test("IdempotencyUses finds each of as many uses as it says, and forgets th
   assertEquals(add(USES_REMEMBERED - 1, 0), undefined);
 });
 
-Deno.test("IdempotencyUses finds a use of a day ago, whenever the days of the log begin", () => {
+Deno.test("IdempotencyUses finds a use of a day ago at any time of day", () => {
   const uses = new IdempotencyUses();
   const stepMs = 600_000;
   const aDay = IDEMPOTENCY_LIFETIME_MS / stepMs;

@@ -7,7 +7,7 @@ import { linesToBytes, rewritten, sampleLog } from "../support/sample_log.ts";
 const encoder = new TextEncoder();
 const LINES = sampleLog(45);
 
-/** All faults, each with the number of its line. */
+/** All faults, each with its line number. */
 function faultsOf(lines: (string | Uint8Array)[]): string[] {
   const verifier = new LogVerifier();
   return lines.flatMap((line, index) =>
@@ -18,11 +18,11 @@ function faultsOf(lines: (string | Uint8Array)[]): string[] {
 
 function replaced(index: number, from: string | RegExp, to: string): string[] {
   const line = LINES[index].replace(from, to);
-  assertEquals(line === LINES[index], false, "the sample has nothing of that kind there");
+  assertEquals(line === LINES[index], false, "the sample line has no match");
   return LINES.with(index, line);
 }
 
-Deno.test("LogVerifier finds no fault in a sound log, and knows the head that belongs to it", () => {
+Deno.test("LogVerifier finds no fault in a sound log, and returns its head", () => {
   assertEquals(faultsOf(LINES), []);
   const verifier = new LogVerifier();
   for (const line of LINES) verifier.verify(encoder.encode(line));
@@ -36,7 +36,7 @@ Deno.test("LogVerifier finds no fault in a sound log, and knows the head that be
   });
 });
 
-Deno.test("LogVerifier finds every byte that is changed", () => {
+Deno.test("LogVerifier finds any changed byte", () => {
   const bytes = encoder.encode(LINES[20]);
   for (let offset = 0; offset < bytes.length; offset++) {
     const changed = bytes.slice();
@@ -46,7 +46,7 @@ Deno.test("LogVerifier finds every byte that is changed", () => {
   }
 });
 
-Deno.test("LogVerifier tells a missing, a repeated and two swapped lines, each at the first that is wrong", () => {
+Deno.test("LogVerifier finds missing, repeated and swapped lines at the first wrong line", () => {
   assertEquals(faultsOf(LINES.toSpliced(9, 1)), [
     "10: its sequence says position 11, but 10 was expected",
   ]);
@@ -60,13 +60,13 @@ Deno.test("LogVerifier tells a missing, a repeated and two swapped lines, each a
   assertMatch(faultsOf(swapped)[0], /^9: its sequence says position 10, but 9 was expected$/);
 });
 
-Deno.test("LogVerifier finds a line that was changed with a hash that fits, at the line after it", () => {
+Deno.test("LogVerifier finds a changed line at the line after it", () => {
   assertEquals(faultsOf(replaced(5, "Zoë", "Zoe")), [
     "7: its previoushash is not the SHA-256 of the line before",
   ]);
 });
 
-Deno.test("LogVerifier finds a false history although all its hashes fit", () => {
+Deno.test("LogVerifier finds a false history with correct hashes", () => {
   const forged = (index: number, from: string | RegExp, to: string) =>
     faultsOf(rewritten(LINES, index, replaced(index, from, to)[index]));
   assertMatch(
@@ -95,9 +95,9 @@ Deno.test("LogVerifier accepts histories that look impossible and are not", () =
   for (const { name, lines } of POSSIBLE_HISTORIES) assertEquals(faultsOf(lines), [], name);
 });
 
-Deno.test("LogVerifier tells what is no event of this log, and goes on behind it", () => {
+Deno.test("LogVerifier finds lines that are not events of this log, and continues after them", () => {
   const foreign: [string | Uint8Array, RegExp][] = [
-    ["", /^8: The line is no JSON/],
+    ["", /^8: The line is not JSON/],
     ["{}", /^8: /],
     [`${LINES[7]}\r`, /^8: The line is not in the log's own form$/],
     [LINES[7].replace("PetCreated", "PetSold"), /^8: Event type PetSold is not known$/],
@@ -112,7 +112,7 @@ Deno.test("LogVerifier tells what is no event of this log, and goes on behind it
   }
 });
 
-Deno.test("LogVerifier tells of stored lines which places are missing and what is no line at all", () => {
+Deno.test("LogVerifier finds missing positions and values that are not lines", () => {
   const verifier = new LogVerifier();
   const take = (place: number, value: unknown = encoder.encode(LINES[place - 1])) =>
     verifier.verify(value, place).faults;
@@ -125,7 +125,7 @@ Deno.test("LogVerifier tells of stored lines which places are missing and what i
   ]);
 });
 
-Deno.test("splitLines() yields the same lines however the bytes are cut", async () => {
+Deno.test("splitLines() yields the same lines for any chunks", async () => {
   const bytes = linesToBytes(LINES);
   for (const size of [1, 7, 100, 4_096, bytes.length]) {
     const lines = await Array.fromAsync(splitLines(chunksOf(bytes, size)), decode);
@@ -135,7 +135,7 @@ Deno.test("splitLines() yields the same lines however the bytes are cut", async 
   assertEquals(await Array.fromAsync(splitLines(chunksOf(unended, 50)), decode), LINES);
 });
 
-Deno.test("splitLines() keeps no more of a line than shows that it is too long", async () => {
+Deno.test("splitLines() truncates a line just beyond its limit", async () => {
   const bytes = new Uint8Array(10 * LINE_LIMIT_BYTES).fill(65);
   bytes[bytes.length - 2] = 10;
   const lengths = await Array.fromAsync(splitLines(chunksOf(bytes, 9_999)), ({ length }) => length);
@@ -152,7 +152,7 @@ function decode(line: Uint8Array): string {
   return new TextDecoder().decode(line);
 }
 
-Deno.test("LogVerifier finds an id that was used before", () => {
+Deno.test("LogVerifier finds a repeated event id", () => {
   const id = /"id":"(\w+)"/.exec(LINES[9])![1];
   const again = LINES[22].replace(/"id":"\w+"/, `"id":"${id}"`);
   assertEquals(faultsOf(rewritten(LINES, 22, again)), [

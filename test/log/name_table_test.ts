@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { NAMES_LIMIT, NameTable } from "../../src/log/name_table.ts";
 
-Deno.test("NameTable keeps names apart that have the same slot, or the same last word", () => {
+Deno.test("NameTable distinguishes names with the same slot or the same last word", () => {
   const table = new NameTable();
   const names = [[0, 0, 0, 7], [0, 0, 1, 7], [9, 0, 0, 7], [0, 0, 0, 7 + 2 ** 11], [0, 0, 0, 0]]
     .map((words) => Uint32Array.from(words));
@@ -12,7 +12,7 @@ Deno.test("NameTable keeps names apart that have the same slot, or the same last
   assertEquals(table.count, 5);
 });
 
-Deno.test("NameTable holds as many names as it says, and refuses one more", () => {
+Deno.test("NameTable holds as many names as its limit, and refuses one more", () => {
   const table = new NameTable();
   const name = (number: number) => Uint32Array.of(0, 0, number, Math.imul(number, 0x9e3779b1));
   for (let number = 0; number < NAMES_LIMIT; number++) table.add(name(number));

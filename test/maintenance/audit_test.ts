@@ -10,11 +10,11 @@ import { compareServed } from "../../src/maintenance/compare.ts";
 import { splitLines } from "../../src/log/log_verifier.ts";
 import { encodeHead, type Head } from "../../src/log/head.ts";
 import { replay } from "../../src/maintenance/replay.ts";
-
 import { createService } from "../../src/service.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { expiringRecordsOf } from "../../src/store/deno_kv/expiring_records.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
+import { addPetCommand } from "../support/add_pet_command.ts";
 import { permitted } from "../support/permitted.ts";
 import { withSampleFile } from "../support/sample_file.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
@@ -34,11 +34,11 @@ import { IMPOSSIBLE_HISTORIES, POSSIBLE_HISTORIES } from "../support/histories.t
 import { linesOf, linesToBytes, rewritten, sampleLog } from "../support/sample_log.ts";
 import { damageEveryRecord } from "../support/audit_damage.ts";
 import { openSampleStore, writeLog } from "../support/sample_store.ts";
-import { storeWith } from "../support/store_with.ts";
+import { faultyStore } from "../support/faulty_store.ts";
 
 const encoder = new TextEncoder();
 
-Deno.test("audit() finds every record that is changed, turned into another type, deleted, duplicated or swapped", async () => {
+Deno.test("audit() finds every changed, retyped, deleted, duplicated or swapped record", async () => {
   const { damages, records, missed } = await damageEveryRecord(40);
   assertEquals(missed, []);
   assertEquals(damages, 5 * records);
@@ -57,7 +57,7 @@ Deno.test("audit() finds every foreign record", async () => {
   assertEquals(missed, []);
 });
 
-Deno.test("audit() finds against an older checkpoint that the newest events were cut with a fitting head", async () => {
+Deno.test("audit() finds with a checkpoint that the newest events were cut off, although the head fits", async () => {
   using before = await openSampleStore(40);
   const { position, hash } = await audit(before);
   using cut = await openSampleStore(35);
@@ -75,7 +75,7 @@ Deno.test("audit() proves that a log extends an older checkpoint", async () => {
   assertEquals((await audit(now, { checkpoint: { position, hash } })).sound, true);
 });
 
-Deno.test("auditLines() finds against a checkpoint that history was rewritten with fitting hashes", async () => {
+Deno.test("auditLines() finds with a checkpoint that history was rewritten, although the hashes fit", async () => {
   const lines = sampleLog(30);
   const checkpoint = { position: 20, hash: sha256Hex(lines[19]) };
   const line = lines[8].replace("Zoë", "Zoé");
@@ -87,7 +87,7 @@ Deno.test("auditLines() finds against a checkpoint that history was rewritten wi
   assertMatch(report.faults[0].message, /^Line 20 is not the one that the checkpoint was taken at/);
 });
 
-Deno.test("audit() finds every history that the service cannot have written, in a store and in an export", async () => {
+Deno.test("audit() and auditLines() find every history that the service cannot have written", async () => {
   for (const { name, lines, fault } of IMPOSSIBLE_HISTORIES) {
     const store = new KvStore(await Deno.openKv(":memory:"));
     const runtime = new FakeRuntime();
@@ -101,19 +101,19 @@ Deno.test("audit() finds every history that the service cannot have written, in 
   }
 });
 
-Deno.test("audit() accepts histories that look impossible and are not", async () => {
+Deno.test("audit() accepts possible histories that look impossible", async () => {
   for (const { name, lines } of POSSIBLE_HISTORIES) {
     assertEquals((await auditFile(lines)).faults, [], name);
   }
 });
 
-Deno.test("auditLines() refuses an export without a line, as a copy that failed", async () => {
+Deno.test("auditLines() reports an export without a line as an incomplete copy", async () => {
   const { sound, faults } = await auditFile([]);
   assertEquals(sound, false);
   assertEquals(faults, [{
     kind: "line",
     position: 1,
-    message: "The export holds no line, so it is not a whole copy of a log",
+    message: "The export has no lines, so it is not a whole copy of a log",
   }]);
 });
 
@@ -124,7 +124,7 @@ Deno.test("auditLines() names the first bad position of an export", async () => 
   assertEquals((await auditFile([...lines, ""])).firstBadPosition, 31);
 });
 
-Deno.test("audit() names the altered line of two that do not fit together", async () => {
+Deno.test("audit() names the altered line of two that do not match", async () => {
   using sample = await openSampleStore(30);
   for (const position of [1, 8, 29, 30]) {
     const line = sample.lines[position - 1];
@@ -138,7 +138,7 @@ Deno.test("audit() names the altered line of two that do not fit together", asyn
   }
 });
 
-Deno.test("auditLines() names the altered line of two that do not fit together, where it can be told", async () => {
+Deno.test("auditLines() names the altered line of two that do not match, if that is possible", async () => {
   const lines = sampleLog(30);
   const altered = (position: number) =>
     lines.with(position - 1, lines[position - 1].replace('"time":"2026', '"time":"2027'));
@@ -170,11 +170,11 @@ Deno.test("audit() calls an empty store sound", async () => {
   assertEquals((await audit(sample)).sound, true);
 });
 
-Deno.test("audit() notes that a store does not tell which records expire", async () => {
+Deno.test("audit() notes that a store does not say which records expire", async () => {
   using sample = await openSampleStore(10);
   const { sound, notes } = await audit(sample);
   assertEquals([sound, notes], [true, [
-    "The store does not tell which records expire, so that was not audited",
+    "The store does not expose which records expire, so this was not audited",
   ]]);
 });
 
@@ -183,19 +183,19 @@ Deno.test({
   ignore: !permitted("read", "write", "net", "run"),
   fn: () =>
     withSampleFile(async ({ kvPath, store }) => {
-      const parts = {
+      const deps = {
         store,
         runtime: systemRuntime,
         readExpiringRecords: expiringRecordsOf(kvPath),
       };
-      assertEquals(await audit(parts).then(({ faults, notes }) => [faults, notes]), [[], []]);
+      assertEquals(await audit(deps).then(({ faults, notes }) => [faults, notes]), [[], []]);
       const entries = (await Array.fromAsync(scan(store, { prefix: [] }))).flat();
       const missed: string[] = [];
       for (const { key, value } of entries) {
         const own = value as string | Uint8Array;
         const isToExpire = key[2] === "pet_by_idempotency_key";
         await commit(store, [{ type: "set", key, value: own, expireIn: 3_600_000 }]);
-        const { faults, counts } = await audit(parts);
+        const { faults, counts } = await audit(deps);
         const found = faults.some(({ message }) =>
           message.startsWith(`Record ${keyText(key)} is set to expire at 20`)
         );
@@ -208,11 +208,11 @@ Deno.test({
 });
 
 Deno.test({
-  name: "audit() says for each kind of record what its expiry means and what removes it",
+  name: "audit() explains for each kind of record the effect of its expiry and the remedy",
   ignore: !permitted("read", "write", "net", "run"),
   fn: () =>
     withSampleFile(async ({ kvPath, store, keyId }) => {
-      const parts = {
+      const deps = {
         store,
         runtime: systemRuntime,
         readExpiringRecords: expiringRecordsOf(kvPath),
@@ -224,7 +224,7 @@ Deno.test({
       await expire(logKey(5), 1_000_000);
       await expire(HEAD_KEY, 2_000_000);
       await expire(projectionKey(1, petKey(2)), 3_000_000);
-      const { faults, firstBadPosition } = await audit(parts);
+      const { faults, firstBadPosition } = await audit(deps);
       assertEquals(firstBadPosition, 5);
       assertEquals(faults.map(({ message }) => message.replace(/ at \S+:/, ":")), [
         'Record ["log",5] is set to expire: line 5 is lost then; export the log now and restore ' +
@@ -234,59 +234,48 @@ Deno.test({
         'Record ["projection",1,"pet",2] is set to expire: a replay writes it again without an expiry',
       ]);
 
-      // The advice in the messages works.
-      await replay(parts, { graceMs: 0 });
-      assertEquals((await audit(parts)).counts, { record_expires: 1 });
-      const { appender } = createService({ ...parts, report: () => {} });
-      const origin = {
-        id: systemRuntime.newId(),
-        time: new Date().toISOString(),
-        actor: keyId,
-      };
+      // The remedies in the messages work.
+      await replay(deps, { graceMs: 0 });
+      assertEquals((await audit(deps)).counts, { record_expires: 1 });
+      const { appender } = createService({ ...deps, report: () => {} });
       await expire(HEAD_KEY, 2_000_000);
-      assertEquals((await audit(parts)).counts, { record_expires: 2 });
-      await appender.append({
-        prepare: () => {},
-        decide: ({ lastPetId }) => {
-          const data = { id: lastPetId + 1, name: "Rex", categoryId: 1n };
-          return [{ ...origin, type: "PetCreated", data }];
-        },
-      });
-      assertEquals((await audit(parts)).faults.map(({ position }) => position), [5]);
+      assertEquals((await audit(deps)).counts, { record_expires: 2 });
+      const rex = { name: "Rex", categoryId: 1n };
+      await appender.append(addPetCommand(systemRuntime, keyId, rex));
+      assertEquals((await audit(deps)).faults.map(({ position }) => position), [5]);
     }),
 });
 
-Deno.test("audit() lets pass what is added while it runs", async () => {
+Deno.test("audit() accepts events that are added while it runs", async () => {
   using sample = await openSampleStore(60);
   using shorter = await openSampleStore(40);
-  const store = storeWith(sample.store, {
-    get: (key) => (first ? (first = false, shorter.store) : sample.store).get(key),
+  // The audit reads the head of 40 events, and after that a store of 60.
+  const store = faultyStore(sample.store, {
+    onGet: (apply, key) => store.gets.length === 1 ? shorter.store.get(key) : apply(),
   });
-  // The audit reads the head of 40 events, and after that whatever is there with 60.
-  let first = true;
   const report = await audit({ store, runtime: sample.runtime });
   assertEquals(report.faults, []);
   assertEquals(report.position, 40);
 });
 
-/** A store with a log of pets that were added under an Idempotency-Key, at these times from now in hours. */
+/** A store with pets that were added under Idempotency-Keys, at these hours from now. */
 async function openStoreOfTimes(hours: number[]) {
   const store = new KvStore(await Deno.openKv(":memory:"));
   const runtime = new FakeRuntime();
   const timeOf = (hour: number) => new Date(runtime.now() + hour * 3_600_000).toISOString();
-  const origin = (hour: number, actor: string) => {
+  const metadata = (hour: number, actor: string) => {
     return { id: runtime.newId(), time: timeOf(hour), actor };
   };
-  const issue = origin(Math.min(...hours), OPERATOR);
+  const issue = metadata(Math.min(...hours), OPERATOR);
   const pets = hours.map((hour, index) => ({
-    ...origin(hour, issue.id),
+    ...metadata(hour, issue.id),
     type: "PetCreated" as const,
     data: { id: index + 1, name: "Rex", categoryId: 1n },
     idempotencyKey: sha256Hex(`order ${index}`),
   }));
   const data = { keyId: issue.id, label: "test", tokenHash: sha256Hex("token") };
   await writeLog(store, runtime, linesOf([{ ...issue, type: "ApiKeyIssued", data }, ...pets]));
-  /** Does what KV does when it removes the records of these pets. */
+  /** Removes the idempotency records of these pets, as KV does when they expire. */
   const remove = async (...ids: number[]) => {
     const mutations = ids.map((id): Mutation => {
       const { actor, idempotencyKey } = pets[id - 1];
@@ -309,7 +298,7 @@ Deno.test("audit() notes missing idempotency records whose events lie in the fut
   assertEquals((await compareServed(sample, () => {})).differences.total, 0);
 });
 
-Deno.test("audit() notes missing idempotency records where a later event has an earlier time", async () => {
+Deno.test("audit() notes missing idempotency records if a later event has an earlier time", async () => {
   using sample = await openStoreOfTimes([-5, -1, -3, -2]);
   await sample.remove(2);
   const { sound, notes } = await audit(sample);
@@ -318,7 +307,7 @@ Deno.test("audit() notes missing idempotency records where a later event has an 
   assertEquals((await compareServed(sample, () => {})).differences.total, 0);
 });
 
-Deno.test("audit() notes a missing idempotency record where an event much later in the log has an earlier time", async () => {
+Deno.test("audit() notes a missing idempotency record if an event much later in the log has an earlier time", async () => {
   using sample = await openStoreOfTimes([...Array(1_100).fill(-1), -2]);
   await sample.remove(1);
   const { sound, notes } = await audit(sample);
@@ -326,8 +315,8 @@ Deno.test("audit() notes a missing idempotency record where an event much later 
   assertEquals(WRONG_CLOCK_NOTE.exec(notes.join())?.[1], "1");
 });
 
-Deno.test("audit() finds missing idempotency records that no wrong clock explains", async () => {
-  // The clock was ahead before the first two, and when the fourth was added; the last differ by little.
+Deno.test("audit() finds missing idempotency records that a wrong clock does not explain", async () => {
+  // The clock was ahead for the first two pets and the fourth. The times of the last pets differ little.
   const hours = [-4, -3, -2, -1, -1.5, -0.5, -0.51];
   using sample = await openStoreOfTimes(hours);
   await sample.remove(1, 2, 3, 4, 5, 6, 7);
@@ -350,19 +339,19 @@ Deno.test("audit() finds each of many missing idempotency records", async () => 
   assertEquals(notes.filter((note) => WRONG_CLOCK_NOTE.test(note)), []);
 });
 
-Deno.test("audit() accepts idempotency records that a clock that was behind left for longer", async () => {
+Deno.test("audit() accepts idempotency records that are kept longer because a clock was behind", async () => {
   using sample = await openStoreOfTimes([-72, -71, -1]);
   assertEquals((await audit(sample)).faults, []);
 });
 
-Deno.test("audit() begins again where a replay removed what it was reading", async () => {
+Deno.test("audit() starts again if a replay removes the records that it reads", async () => {
   using sample = await openSampleStore(30);
   const replays = (times: number) =>
-    storeWith(sample.store, {
-      list: async (range, options) => {
+    faultyStore(sample.store, {
+      async onList(apply, range) {
         const isOfPets = "start" in range && range.start?.[2] === "pet";
         if (isOfPets && times-- > 0) await replay(sample, { graceMs: 0 });
-        return await sample.store.list(range, options);
+        return await apply();
       },
     });
   assertEquals((await audit({ store: replays(1), runtime: sample.runtime })).faults, []);
@@ -374,7 +363,7 @@ Deno.test("audit() begins again where a replay removed what it was reading", asy
   assertEquals((await audit(sample)).faults, []);
 });
 
-Deno.test("audit() finds what is wrong with the generation that a replay builds", async () => {
+Deno.test("audit() finds faults in the generation that a replay builds", async () => {
   using sample = await openSampleStore(30);
   const building = { generation: 2, until: 10 };
   const head = (building: Head["building"]): Mutation => {
@@ -404,7 +393,7 @@ Deno.test("audit() finds what is wrong with the generation that a replay builds"
   assertEquals((await audit(sample)).counts.head, 1);
 });
 
-/** Keys that the service never writes, in all corners of the store. */
+/** Keys that the service never writes, in every part of the store. */
 const FOREIGN_KEYS: Deno.KvKey[] = [
   [new Uint8Array([1])],
   ["a"],

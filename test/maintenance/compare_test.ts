@@ -3,40 +3,34 @@ import { compareServed, UnsoundError } from "../../src/maintenance/compare.ts";
 import { replay } from "../../src/maintenance/replay.ts";
 import { logKey, petKey, projectionKey } from "../../src/keyspace.ts";
 import { openSampleStore } from "../support/sample_store.ts";
-import { storeWith } from "../support/store_with.ts";
+import { faultyStore } from "../support/faulty_store.ts";
 
 const IGNORE = () => {};
 
-Deno.test("compareServed() finds what differs, and writes nothing", async () => {
+Deno.test("compareServed() finds a difference, and writes nothing", async () => {
   using sample = await openSampleStore(30);
-  const commits: unknown[] = [];
-  const store = storeWith(sample.store, {
-    commit: (commit) => {
-      commits.push(commit);
-      return sample.store.commit(commit);
-    },
-  });
-  const parts = { store, runtime: sample.runtime };
-  assertEquals((await compareServed(parts, IGNORE)).differences.total, 0);
+  const store = faultyStore(sample.store);
+  const deps = { store, runtime: sample.runtime };
+  assertEquals((await compareServed(deps, IGNORE)).differences.total, 0);
   const key = projectionKey(1, petKey(3));
   await sample.store.commit({ checks: [], mutations: [{ type: "delete", key }] });
-  const { generation, events, differences } = await compareServed(parts, IGNORE);
+  const { generation, events, differences } = await compareServed(deps, IGNORE);
   assertEquals([generation, events], [1, 30]);
   assertEquals(differences.counts, { missing: 1, extra: 0, altered: 0 });
   assertEquals(differences.first, { missing: { kind: "missing", key, position: 4 } });
-  assertEquals(commits, []);
+  assertEquals(store.commits, []);
 });
 
-Deno.test("compareServed() begins again where a replay removed what it was reading", async () => {
+Deno.test("compareServed() starts again if a replay removes the records that it reads", async () => {
   using sample = await openSampleStore(30);
   let isFirst = true;
-  const store = storeWith(sample.store, {
-    async list(range, options) {
+  const store = faultyStore(sample.store, {
+    async onList(apply, range) {
       if (isFirst && "start" in range && range.start?.[2] === "pet") {
         isFirst = false;
         await replay(sample, { graceMs: 0 });
       }
-      return await sample.store.list(range, options);
+      return await apply();
     },
   });
   const { generation, differences } = await compareServed(
@@ -46,7 +40,7 @@ Deno.test("compareServed() begins again where a replay removed what it was readi
   assertEquals([isFirst, generation, differences.total], [false, 2, 0]);
 });
 
-Deno.test("compareServed() stops at a line that is missing, at the end of the log too", async () => {
+Deno.test("compareServed() rejects at a missing line, also at the end of the log", async () => {
   for (
     const [position, words] of [[12, "Line 13"], [30, "Line 30 of the log is missing"]] as const
   ) {

@@ -11,7 +11,7 @@ import { ModelStore } from "../sim/model_store.ts";
 
 const encoder = new TextEncoder();
 
-/** More than a scan reads at once. */
+/** More than a scan reads in one batch. */
 const PETS = SCAN_BATCH + 3;
 
 type KeyOf = (id: number) => RecordKey;
@@ -21,7 +21,7 @@ function recordOf(keyOf: KeyOf, id: number) {
   return { key: keyOf(id), value: encoder.encode(`{"id":${id}}`) };
 }
 
-/** Pets from one id up to another, of which the even ones are sold. */
+/** Pets from one id to another. The even ones are sold. */
 function expectedOf(first: number, last: number): PackedRecords[] {
   const ids = Array.from({ length: last - first + 1 }, (_, index) => first + index);
   return [[petKey, ids] as const, [ofStatus, ids.filter((id) => id % 2 === 0)] as const]
@@ -51,7 +51,7 @@ async function change(store: Store, mutations: Mutation[]): Promise<void> {
   await store.commit({ checks: [], mutations });
 }
 
-Deno.test("matchesStore() is told of any part of what a store holds", async () => {
+Deno.test("matchesStore() accepts any range of the records of a store", async () => {
   const store = await openStore();
   for (const [first, last] of [[1, PETS], [1, 1], [2, 2], [3, 400], [PETS, PETS], [7, 6]]) {
     assertEquals(await matchesStore(store, expectedOf(first, last)), true, `${first} to ${last}`);
@@ -59,7 +59,7 @@ Deno.test("matchesStore() is told of any part of what a store holds", async () =
   assertEquals(await matchesStore(store, expectedOf(1, PETS + 1)), false);
 });
 
-Deno.test("matchesStore() finds whatever is not as expected", async () => {
+Deno.test("matchesStore() finds any difference from the expected records", async () => {
   const { value } = recordOf(petKey, 4);
   const changes: Record<string, Mutation> = {
     "a value that is altered": set(petKey, 4, encoder.encode('{"id":5}')),
@@ -71,9 +71,9 @@ Deno.test("matchesStore() finds whatever is not as expected", async () => {
     "one that is too many": set(ofStatus, 5, value),
     "one with a longer key": { type: "set", key: [...projectionKey(1, petKey(4)), 5], value },
   };
-  for (const [what, mutation] of Object.entries(changes)) {
+  for (const [difference, mutation] of Object.entries(changes)) {
     const store = await openStore();
     await change(store, [mutation]);
-    assertEquals(await matchesStore(store, expectedOf(1, PETS)), false, what);
+    assertEquals(await matchesStore(store, expectedOf(1, PETS)), false, difference);
   }
 });

@@ -1,5 +1,11 @@
-import { assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
-import { audit } from "../../src/maintenance/audit.ts";
+import {
+  assertEquals,
+  assertGreater,
+  assertMatch,
+  assertNotEquals,
+  assertRejects,
+} from "@std/assert";
+import { audit, type Fault as AuditFault } from "../../src/maintenance/audit.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { readHead } from "../../src/log/head.ts";
 import { UnsoundError } from "../../src/maintenance/compare.ts";
@@ -10,14 +16,21 @@ import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import { logKey, petByStatusKey, petKey, projectionKey, REPLAY_KEY } from "../../src/keyspace.ts";
 import { scan } from "../../src/store/scan.ts";
 import type { Store } from "../../src/store/store.ts";
+import { addPetCommand } from "../support/add_pet_command.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { openSampleStore } from "../support/sample_store.ts";
 import { openTestService } from "../support/test_service.ts";
-import { disturbed } from "../support/disturbed_store.ts";
+import {
+  atCommit,
+  COMMIT_FAULTS,
+  type CommitFault,
+  faultyStore,
+  hold,
+} from "../support/faulty_store.ts";
 
 const NO_GRACE = { graceMs: 0 };
 
-Deno.test("replay() serves a new generation with the same records, and leaves nothing of the old one", async () => {
+Deno.test("replay() serves a new generation with the same records, and removes the old one", async () => {
   using sample = await openSampleStore(60);
   const before = await recordsOf(sample.store, 1);
   const { generation, events, differences } = await replay(sample, NO_GRACE);
@@ -29,7 +42,7 @@ Deno.test("replay() serves a new generation with the same records, and leaves no
   assertEquals((await audit(sample)).sound, true);
 });
 
-Deno.test("replay() tells how the old generation differed, and puts it right", async () => {
+Deno.test("replay() reports how the old generation differed, and corrects it", async () => {
   using sample = await openSampleStore(60);
   const [missing, altered, extra] = [petKey(3), petKey(5), petByStatusKey("sold", 7_000)]
     .map((key) => projectionKey(1, key));
@@ -49,7 +62,7 @@ Deno.test("replay() tells how the old generation differed, and puts it right", a
   assertEquals((await audit(sample)).faults, []);
 });
 
-Deno.test("replay() of a log that is not sound serves the old generation on, and leaves nothing behind", async () => {
+Deno.test("replay() of an unsound log rejects and restores the store", async () => {
   using sample = await openSampleStore(60);
   const key = logKey(20);
   await sample.store.commit({ checks: [], mutations: [{ type: "delete", key }] });
@@ -58,15 +71,17 @@ Deno.test("replay() of a log that is not sound serves the old generation on, and
   assertEquals(await allOf(sample.store), before);
 });
 
-Deno.test("replay() takes its announcement back also while it is writing what was sound of the log", async () => {
+Deno.test("replay() withdraws its announcement if it finds the log unsound while it writes", async () => {
   using sample = await openSampleStore(1_100);
   const key = logKey(1_050);
   await sample.store.commit({ checks: [], mutations: [{ type: "delete", key }] });
-  const store = disturbed(sample.store, async (commit, _number, apply) => {
-    const versionstamp = await apply(commit);
-    // The answer comes late, when the damaged line has been read.
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    return versionstamp;
+  const store = faultyStore(sample.store, {
+    async onCommit(apply) {
+      const versionstamp = await apply();
+      // The response comes after the damaged line was read.
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return versionstamp;
+    },
   });
   const refusal = replay({ store, runtime: sample.runtime }, NO_GRACE);
   await assertRejects(() => refusal, UnsoundError, "Line 1051 of the log is not sound");
@@ -75,52 +90,43 @@ Deno.test("replay() takes its announcement back also while it is writing what wa
   assertEquals(await sample.store.get(REPLAY_KEY), null);
 });
 
-Deno.test("replay() killed at any commit leaves a store that is right, and the next one finishes the work", async () => {
+Deno.test("replay() killed at any commit leaves a sound store, and the next one finishes the work", async () => {
   const commits = await countCommits();
   for (let last = 1; last <= commits; last++) {
     for (const isApplied of [true, false]) {
-      const what = `commit ${last} of ${commits}, ${isApplied ? "" : "not "}applied`;
+      const kill = `a kill at commit ${last} of ${commits}, ${isApplied ? "" : "not "}applied`;
       using sample = await openSampleStore(SMALL);
-      const store = disturbed(sample.store, async (commit, number, apply) => {
-        if (number < last) return await apply(commit);
-        if (isApplied) await apply(commit);
-        killed.resolve();
-        return await new Promise<never>(() => {});
-      });
       const killed = Promise.withResolvers<void>();
+      const store = faultyStore(sample.store, {
+        async onCommit(apply, _commit, number) {
+          if (number < last) return await apply();
+          if (isApplied) await apply();
+          killed.resolve();
+          return await new Promise<never>(() => {});
+        },
+      });
       replay({ store, runtime: sample.runtime }, NO_GRACE);
       await killed.promise;
-      assertEquals((await audit(sample)).faults, [], `left by ${what}`);
+      assertEquals((await audit(sample)).faults, [], `after ${kill}`);
       await addPets(sample, 3);
-      assertEquals((await audit(sample)).faults, [], `written after ${what}`);
-      await inTime(sample.runtime, replay(sample, NO_GRACE));
+      assertEquals((await audit(sample)).faults, [], `additions after ${kill}`);
+      await sample.runtime.settle(replay(sample, NO_GRACE));
       const { faults, notes } = await audit({ ...sample, readExpiringRecords: () => [] });
-      assertEquals([faults, notes], [[], []], `finished after ${what}`);
-      assertEquals((await generationsIn(sample.store)).length, 1, what);
-      assertEquals(await sample.store.get(REPLAY_KEY), null, what);
+      assertEquals([faults, notes], [[], []], `replay after ${kill}`);
+      assertEquals((await generationsIn(sample.store)).length, 1, kill);
+      assertEquals(await sample.store.get(REPLAY_KEY), null, kill);
     }
   }
 });
 
-Deno.test("replay() asks the store what became of a commit whose outcome it was not told", async () => {
+Deno.test("replay() reads the store to find the outcome of an unclear commit", async () => {
   for (const outcomes of OUTCOMES) {
     using sample = await openSampleStore(SMALL);
-    const store = disturbed(sample.store, async (commit, number, apply) => {
-      switch (outcomes[number % outcomes.length]) {
-        case "lands":
-          return await apply(commit);
-        case "lands, says it did not":
-          await apply(commit);
-          return null;
-        case "lands, fails":
-          await apply(commit);
-          throw new TypeError("connection closed");
-        default:
-          throw new TypeError("database is locked");
-      }
+    const store = faultyStore(sample.store, {
+      onCommit: (apply, commit, number) =>
+        outcomes[number % outcomes.length](apply, commit, number),
     });
-    const { generation, differences } = await inTime(
-      sample.runtime,
+    const { generation, differences } = await sample.runtime.settle(
       replay({ store, runtime: sample.runtime }, NO_GRACE),
     );
     assertEquals([generation, differences.total], [2, 0]);
@@ -130,72 +136,71 @@ Deno.test("replay() asks the store what became of a commit whose outcome it was 
   }
 });
 
-Deno.test("replay() loses nothing of what is written before each of its commits", async () => {
+Deno.test("replay() loses no event that is appended before any of its commits", async () => {
   using sample = await openSampleStore(SMALL);
   let added = 0;
-  const store = disturbed(sample.store, async (commit, number, apply) => {
-    // A commit that checks the head fails when the head has moved; so not for ever.
-    if (number % 2 === 1) added += await addPets(sample, 1);
-    assertEquals((await audit(sample)).faults, [], `before commit ${number}`);
-    return await apply(commit);
+  const faultsBefore: Record<number, AuditFault[]> = {};
+  const store = faultyStore(sample.store, {
+    async onCommit(apply, _commit, number) {
+      // A commit that checks the head fails if the head has moved, so the head does not always move.
+      if (number % 2 === 1) added += await addPets(sample, 1);
+      const { faults } = await audit(sample);
+      if (faults.length > 0) faultsBefore[number] = faults;
+      return await apply();
+    },
   });
-  await inTime(sample.runtime, replay({ store, runtime: sample.runtime }, NO_GRACE));
+  await sample.runtime.settle(replay({ store, runtime: sample.runtime }, NO_GRACE));
+  assertGreater(added, 0);
+  assertEquals(faultsBefore, {});
   const { faults, pets } = await audit(sample);
   assertEquals([faults, pets], [[], sample.head.lastPetId + added]);
   assertEquals(await generationsIn(sample.store), [2]);
 });
 
-Deno.test("replay() that was taken for dead writes nothing when it comes to itself again", async () => {
+Deno.test("replay() writes nothing after another replay has taken over its lease", async () => {
   const commits = await countCommits();
-  // Its first commit takes the lease and its last one gives it back: between them it holds it.
+  // The first commit takes the lease, and the last one returns it.
   for (let last = 2; last < commits; last++) {
     using sample = await openSampleStore(SMALL);
-    const sleep = Promise.withResolvers<void>();
-    const store = disturbed(sample.store, async (commit, number, apply) => {
-      if (number === last) {
-        asleep.resolve();
-        await sleep.promise;
-      }
-      return await apply(commit);
-    });
-    const asleep = Promise.withResolvers<void>();
-    const sleeper = replay({ store, runtime: sample.runtime }, NO_GRACE);
-    sleeper.catch(() => {});
-    await asleep.promise;
-    await inTime(sample.runtime, replay(sample, NO_GRACE));
+    const { fault, reached, release } = hold();
+    const store = faultyStore(sample.store, { onCommit: atCommit(last, fault) });
+    const overtaken = replay({ store, runtime: sample.runtime }, NO_GRACE);
+    overtaken.catch(() => {});
+    await reached;
+    await sample.runtime.settle(replay(sample, NO_GRACE));
     const before = await allOf(sample.store);
-    sleep.resolve();
-    await assertRejects(() => inTime(sample.runtime, sleeper), ReplayUnderWayError);
-    assertEquals(await allOf(sample.store), before, `asleep at commit ${last} of ${commits}`);
+    release();
+    await assertRejects(() => sample.runtime.settle(overtaken), ReplayUnderWayError);
+    assertEquals(await allOf(sample.store), before, `held at commit ${last} of ${commits}`);
   }
 });
 
-Deno.test("replay() beside another one that lives says so, and stops", async () => {
+Deno.test("replay() rejects while another one holds the lease", async () => {
   using sample = await openSampleStore(SMALL);
   const first = replay(sample, { graceMs: 20_000 });
   await isServed(2, sample.store);
   let waits = 0;
   const second = replay(sample, { onWait: () => waits++ });
   await assertRejects(
-    () => inTime(sample.runtime, second),
+    () => sample.runtime.settle(second),
     ReplayUnderWayError,
     "Another replay is under way",
   );
   assertEquals(waits, 1);
-  assertEquals((await inTime(sample.runtime, first)).generation, 2);
+  assertEquals((await sample.runtime.settle(first)).generation, 2);
   assertEquals((await audit(sample)).faults, []);
 });
 
-Deno.test("replay() that asks for the lease at the same moment as another one says so, and stops", async () => {
+Deno.test("replay() rejects if another one takes the lease at the same moment", async () => {
   using sample = await openSampleStore(SMALL);
   const both = [1, 2].map(() => replay(sample, { graceMs: 20_000 }));
-  const outcomes = await inTime(sample.runtime, Promise.allSettled(both));
+  const outcomes = await sample.runtime.settle(Promise.allSettled(both));
   const reasons = outcomes.flatMap((it) => it.status === "rejected" ? [it.reason] : []);
   assertEquals(reasons.map(String), ["ReplayUnderWayError: Another replay is under way"]);
   assertEquals((await audit(sample)).faults, []);
 });
 
-Deno.test("replay() leaves the old generation for the whole grace period", async () => {
+Deno.test("replay() keeps the old generation for the whole grace period", async () => {
   using sample = await openSampleStore(SMALL);
   const outcome = replay(sample, { graceMs: 5_000 });
   await isServed(2, sample.store);
@@ -204,7 +209,7 @@ Deno.test("replay() leaves the old generation for the whole grace period", async
   const { faults, notes } = await audit(sample);
   assertEquals(faults, []);
   assertMatch(notes.join(), /^Generation 1 is being removed/);
-  await inTime(sample.runtime, outcome);
+  await sample.runtime.settle(outcome);
   assertEquals(await generationsIn(sample.store), [2]);
 });
 
@@ -215,72 +220,51 @@ Deno.test("replay() of an empty store writes nothing", async () => {
   assertEquals(await allOf(store), []);
 });
 
-Deno.test("replay() puts no record into the new generation that has expired", async () => {
+Deno.test("replay() omits expired records from the new generation", async () => {
   using sample = await openSampleStore(60);
   const isOfKey = ([key]: unknown[]) => (key as Deno.KvKey)[0] === "pet_by_idempotency_key";
   assertNotEquals((await recordsOf(sample.store, 1)).filter(isOfKey), []);
   await sample.runtime.advance(26 * 60 * 60 * 1_000);
-  const { differences } = await inTime(sample.runtime, replay(sample, NO_GRACE));
+  const { differences } = await sample.runtime.settle(replay(sample, NO_GRACE));
   assertEquals(differences.total, 0);
   assertEquals((await recordsOf(sample.store, 2)).filter(isOfKey), []);
   assertEquals((await audit(sample)).faults, []);
 });
 
-/** As many events as make a replay of all its steps. */
+/** Enough events for every step of a replay. */
 const SMALL = 12;
 
-const OUTCOMES = [
-  ["lands, says it did not"],
-  ["lands, fails"],
-  ["fails", "lands"],
-  ["lands", "lands, says it did not", "fails", "lands, fails"],
-  ["fails", "lands, fails", "fails"],
+const { lands, landsAndConflicts, landsAndFails, isLocked } = COMMIT_FAULTS;
+
+const OUTCOMES: CommitFault[][] = [
+  [landsAndConflicts],
+  [landsAndFails],
+  [isLocked, lands],
+  [lands, landsAndConflicts, isLocked, landsAndFails],
+  [isLocked, landsAndFails, isLocked],
 ];
 
-/** How many commits a replay of a small sample makes. */
+/** The number of commits of a replay of a small sample. */
 async function countCommits(): Promise<number> {
   using sample = await openSampleStore(SMALL);
-  let commits = 0;
-  const store = disturbed(sample.store, (commit, number, apply) => {
-    commits = number;
-    return apply(commit);
-  });
+  const store = faultyStore(sample.store);
   await replay({ store, runtime: sample.runtime }, NO_GRACE);
-  return commits;
-}
-
-/** Lets time pass until the promise has an outcome. */
-async function inTime<T>(runtime: FakeRuntime, outcome: Promise<T>): Promise<T> {
-  let isOver = false;
-  const over = () => void (isOver = true);
-  outcome.then(over, over);
-  while (!isOver) await runtime.advance(250);
-  return await outcome;
+  return store.commits.length;
 }
 
 async function isServed(generation: number, store: Store): Promise<void> {
   while ((await readHead(store)).head.generation !== generation);
 }
 
-/** Adds pets by an instance of the service that is new to the store. */
+/** Adds pets with a new instance of the service. */
 async function addPets(
   { store, runtime, keyId }: { store: Store; runtime: FakeRuntime; keyId: string },
   count: number,
 ): Promise<number> {
   const { appender } = createService({ store, runtime, report: () => {} });
+  const pet = { name: "Mia", categoryId: 1n, status: "sold" as const };
   for (let number = 0; number < count; number++) {
-    const origin = {
-      id: runtime.newId(),
-      time: new Date(runtime.now()).toISOString(),
-      actor: keyId,
-    };
-    await appender.append({
-      prepare: () => {},
-      decide: ({ lastPetId }) => {
-        const data = { id: lastPetId + 1, name: "Mia", categoryId: 1n, status: "sold" as const };
-        return [{ ...origin, type: "PetCreated", data }];
-      },
-    });
+    await appender.append(addPetCommand(runtime, keyId, pet));
   }
   await appender.drain();
   return count;
@@ -307,10 +291,10 @@ async function allOf(store: Store) {
   return entries.flat().map(({ key, value }) => [key, value]);
 }
 
-Deno.test("A key holds on an instance that slept while a replay removed what it had read", async () => {
+Deno.test("a key stays valid on an instance that was idle during a replay", async () => {
   await using service = await openTestService();
   assertEquals((await service.add({ name: "Rex", categoryId: 1 })).status, 201);
-  // From here on the instance knows of a key event that it has not looked the key up after.
+  // The instance has seen a key event, but has not read the key after it.
   await issueKey(service, { label: "another" });
   const { store, runtime } = service;
   await replay({ store, runtime }, NO_GRACE);

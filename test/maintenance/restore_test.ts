@@ -1,7 +1,6 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { ServiceError } from "../../src/service_error.ts";
 import { encodeHead, type Head, readHead } from "../../src/log/head.ts";
-import { readWholeLog } from "../../src/log/read_whole_log.ts";
 import {
   type Export,
   ExportRefusedError,
@@ -9,27 +8,29 @@ import {
   StoreNotFreeError,
   verifyExport,
 } from "../../src/maintenance/restore.ts";
-import { decodeRestoreMark } from "../../src/log/restore_mark.ts";
-import { HEAD_KEY, isRestoreMark, logKey } from "../../src/keyspace.ts";
+import { decodeHeadRecord } from "../../src/log/head.ts";
+import type { RestoreMark } from "../../src/log/restore_mark.ts";
+import { HEAD_KEY, logKey } from "../../src/keyspace.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
-import type { Commit, Store } from "../../src/store/store.ts";
+import type { Mutation, Store } from "../../src/store/store.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { IMPOSSIBLE_HISTORIES, POSSIBLE_HISTORIES } from "../support/histories.ts";
 import { linesToBytes, rewritten, sampleLog } from "../support/sample_log.ts";
-import { storeWith } from "../support/store_with.ts";
+import { atCommit, COMMIT_FAULTS, faultyStore } from "../support/faulty_store.ts";
+import { readLogLines } from "../support/sound_log.ts";
 import { openTestService } from "../support/test_service.ts";
 
 const LINES = sampleLog(800);
 
 const exportOf = (lines: string[]) => () => ReadableStream.from([linesToBytes(lines)]);
 
-/** Verifies and restores, as the command does. */
+/** Verifies and restores, like the command. */
 async function restore(
-  parts: { store: Store; runtime: FakeRuntime },
+  deps: { store: Store; runtime: FakeRuntime },
   source: Export,
 ): Promise<Head> {
   const head = await verifyExport(source);
-  await restoreVerified(parts, source, head);
+  await restoreVerified(deps, source, head);
   return head;
 }
 
@@ -38,7 +39,7 @@ async function openStore(): Promise<Store & Disposable> {
   return Object.assign(store, { [Symbol.dispose]: () => store.close() });
 }
 
-/** Every record of a store, as far as a test needs no more than 100,000. */
+/** Every record of a store. */
 async function recordsOf(store: Store): Promise<[Deno.KvKey, unknown][]> {
   const records: [Deno.KvKey, unknown][] = [];
   let start: Deno.KvKey = [];
@@ -50,28 +51,7 @@ async function recordsOf(store: Store): Promise<[Deno.KvKey, unknown][]> {
   }
 }
 
-async function textOf(store: Store): Promise<string[]> {
-  const { position } = (await readHead(store)).head;
-  const batches = await Array.fromAsync(readWholeLog(store, { from: 1, to: position }));
-  return batches.flat().map(({ value }) => new TextDecoder().decode(value));
-}
-
-/** The store, of whose commits the one of that number does not happen, or not only. */
-function disturbed(
-  store: Store,
-  number: number,
-  disturb: (commit: Commit) => Promise<string | null>,
-) {
-  let count = 0;
-  return {
-    get: (key: Deno.KvKey) => store.get(key),
-    list: store.list.bind(store),
-    commit: (commit: Commit) => ++count === number ? disturb(commit) : store.commit(commit),
-    close: () => {},
-  };
-}
-
-Deno.test("restore() writes what the service itself had written: every record, to the byte", async () => {
+Deno.test("restore() writes exactly the records that the service had written", async () => {
   await using service = await openTestService();
   const { runtime } = service;
   for (let index = 0; index < 40; index++) {
@@ -83,14 +63,14 @@ Deno.test("restore() writes what the service itself had written: every record, t
     );
     assertEquals(response.status, 201);
   }
-  const lines = await textOf(service.store);
+  const lines = await readLogLines(service.store);
   using store = await openStore();
   const head = await restore({ store, runtime }, exportOf(lines));
   assertEquals(head, (await readHead(service.store)).head);
   assertEquals(await recordsOf(store), await recordsOf(service.store));
 });
 
-Deno.test("restore() brings along an Idempotency-Key for as long as the store keeps it, an hour longer than its day", async () => {
+Deno.test("restore() restores an Idempotency-Key for 25 hours, as long as the store keeps it", async () => {
   const runtime = new FakeRuntime();
   const since = runtime.now() - 25 * 3_600_000;
   using store = await openStore();
@@ -106,29 +86,29 @@ Deno.test("restore() brings along an Idempotency-Key for as long as the store ke
   assertEquals(remembered.length, inTime.length);
 });
 
-Deno.test("restore() refuses a bad line with its number, and has written nothing", async () => {
+Deno.test("restore() refuses a bad line by its number, and writes nothing", async () => {
   const changed = LINES[599].replace('"id":', '"id": ');
   const cases: [string, string[], string][] = [
-    ["broken", LINES.with(599, LINES[599].slice(0, -1)), "Line 600: The line is no JSON"],
+    ["broken", LINES.with(599, LINES[599].slice(0, -1)), "Line 600: The line is not JSON"],
     ["altered", LINES.with(599, changed), "Line 600: The line is not in the log's own form"],
     ["reordered", LINES.with(599, LINES[600]).with(600, LINES[599]), "Line 600: its sequence says"],
     ["missing", LINES.toSpliced(599, 1), "Line 600: its sequence says position 601"],
     ["repeated", LINES.toSpliced(599, 0, LINES[598]), "Line 600: its sequence says position 599"],
     ["foreign", LINES.toSpliced(599, 0, '{"id":1}'), "Line 600: "],
-    ["empty", LINES.toSpliced(599, 0, ""), "Line 600: The line is no JSON"],
+    ["empty", LINES.toSpliced(599, 0, ""), "Line 600: The line is not JSON"],
     ["first missing", LINES.slice(1), "Line 1: its sequence says position 2, but 1 was expected"],
     ["forged", rewritten(LINES, 599, LINES[598]), "Line 600: "],
-    ["none", [], "The export holds no line"],
+    ["none", [], "The export has no lines"],
   ];
   for (const [name, lines, words] of cases) {
     using store = await openStore();
-    const parts = { store, runtime: new FakeRuntime() };
-    await assertRejects(() => restore(parts, exportOf(lines)), ExportRefusedError, words);
+    const deps = { store, runtime: new FakeRuntime() };
+    await assertRejects(() => restore(deps, exportOf(lines)), ExportRefusedError, words);
     assertEquals(await recordsOf(store), [], name);
   }
 });
 
-Deno.test("restore() refuses a history that the service cannot have written, and has written nothing", async () => {
+Deno.test("restore() refuses a history that the service cannot have written, and writes nothing", async () => {
   for (const { name, lines, fault } of IMPOSSIBLE_HISTORIES) {
     using store = await openStore();
     const error = await assertRejects(
@@ -140,7 +120,7 @@ Deno.test("restore() refuses a history that the service cannot have written, and
   }
 });
 
-Deno.test("restore() accepts histories that look impossible and are not", async () => {
+Deno.test("restore() accepts possible histories that look impossible", async () => {
   for (const { name, lines } of POSSIBLE_HISTORIES) {
     using store = await openStore();
     const { position } = await restore({ store, runtime: new FakeRuntime() }, exportOf(lines));
@@ -148,37 +128,43 @@ Deno.test("restore() accepts histories that look impossible and are not", async 
   }
 });
 
-Deno.test("restore() refuses a store that is not empty, and leaves it as it was", async () => {
+Deno.test("restore() refuses a store that is not empty, and does not change it", async () => {
   await using service = await openTestService();
   const before = await recordsOf(service.store);
-  await assertRejects(() => restore(service, exportOf(LINES)), StoreNotFreeError, "a log already");
+  await assertRejects(
+    () => restore(service, exportOf(LINES)),
+    StoreNotFreeError,
+    "already holds a log",
+  );
   assertEquals(await recordsOf(service.store), before);
 
   using foreign = await openStore();
   await foreign.commit({ checks: [], mutations: [{ type: "set", key: ["theirs"], value: "x" }] });
-  const parts = { store: foreign, runtime: new FakeRuntime() };
-  await assertRejects(() => restore(parts, exportOf(LINES)), StoreNotFreeError, "is not empty");
+  const deps = { store: foreign, runtime: new FakeRuntime() };
+  await assertRejects(() => restore(deps, exportOf(LINES)), StoreNotFreeError, "is not empty");
   assertEquals(await recordsOf(foreign), [[["theirs"], "x"]]);
 });
 
-Deno.test("restore() that is killed at any commit leaves no log to be served, and can be run again", async () => {
+Deno.test("restore() killed at any commit leaves a store that is not served, and can be run again", async () => {
   using whole = await openStore();
   await restore({ store: whole, runtime: new FakeRuntime() }, exportOf(LINES));
   const expected = await recordsOf(whole);
   for (let number = 1;; number++) {
     using store = await openStore();
     const killed = Promise.withResolvers<undefined>();
-    const dying = disturbed(store, number, () => {
-      killed.resolve(undefined);
-      return new Promise(() => {});
+    const dying = faultyStore(store, {
+      onCommit: atCommit(number, () => {
+        killed.resolve(undefined);
+        return new Promise(() => {});
+      }),
     });
     const attempt = restore({ store: dying, runtime: new FakeRuntime() }, exportOf(LINES));
     if (await Promise.race([attempt, killed.promise]) !== undefined) {
-      assert(number > 4, "the sample takes several commits");
+      assertGreater(number, 4, "the sample needs several commits");
       break;
     }
     if (number > 1) {
-      assert(isRestoreMark((await store.get(HEAD_KEY))?.value));
+      assert(await readMark(store) !== undefined);
       await assertRejects(() => readHead(store), ServiceError, "A log is being restored");
       const other = exportOf(sampleLog(30));
       await assertRejects(
@@ -192,20 +178,19 @@ Deno.test("restore() that is killed at any commit leaves no log to be served, an
   }
 });
 
-Deno.test("restore() that was killed is taken up after the events that its mark counts", async () => {
+Deno.test("restore() continues a killed one after the events that its mark counts", async () => {
   const lines = sampleLog(5_000);
-  /** Resolves to the number of commits, of which that one hangs and all others land. */
+  /** Resolves to the number of commits. The one with that number hangs, and all others land. */
   const restoreKilledAt = async (store: Store, number: number) => {
-    let commits = 0;
     const landing: Promise<string | null>[] = [];
     const hung = Promise.withResolvers<void>();
-    const dying = storeWith(store, {
-      commit: (commit) => {
-        if (++commits === number) {
+    const dying = faultyStore(store, {
+      onCommit(apply, _commit, current) {
+        if (current === number) {
           hung.resolve();
           return new Promise(() => {});
         }
-        const landed = store.commit(commit);
+        const landed = apply();
         landing.push(landed);
         return landed;
       },
@@ -214,13 +199,13 @@ Deno.test("restore() that was killed is taken up after the events that its mark 
       restore({ store: dying, runtime: new FakeRuntime() }, exportOf(lines)),
       hung.promise,
     ]);
-    // What was handed over beside it lands.
+    // The commits in flight land.
     for (let seen = -1; seen < landing.length;) {
       seen = landing.length;
       await Promise.all(landing);
       await new Promise((resolve) => setTimeout(resolve));
     }
-    return commits;
+    return dying.commits.length;
   };
   using whole = await openStore();
   const commits = await restoreKilledAt(whole, Infinity);
@@ -230,21 +215,24 @@ Deno.test("restore() that was killed is taken up after the events that its mark 
   for (let number = 2; number < commits; number += 2) {
     using store = await openStore();
     await restoreKilledAt(store, number);
-    const mark = decodeRestoreMark((await store.get(HEAD_KEY))!.value as string)!;
+    const mark = (await readMark(store))!;
     counts.add(mark.restored);
     const rest = await restoreKilledAt(store, Infinity);
-    assert(mark.restored === 0 || rest < commits, "what the mark counts is not written again");
+    assert(
+      mark.restored === 0 || rest < commits,
+      "the events that the mark counts are not written again",
+    );
     assertEquals(await recordsOf(store), expected, `killed at commit ${number}`);
   }
-  assert(counts.size > 1, "the mark moves on the way");
+  assertGreater(counts.size, 1, "the mark moves during the restore");
 });
 
-Deno.test("A service on a store that is being restored answers 503 until it is done", async () => {
+Deno.test("a service returns 503 until the restore of its store is complete", async () => {
   await using origin = await openTestService();
   assertEquals((await origin.add({ name: "Rex", categoryId: 1 })).status, 201);
-  const lines = await textOf(origin.store);
+  const lines = await readLogLines(origin.store);
   const statuses: number[] = [];
-  await using service = await openTestService();
+  await using service = await openTestService(undefined, { isDurable: true });
   await service.store.commit({
     checks: [],
     mutations: (await recordsOf(service.store)).map(([key]) => ({ type: "delete", key })),
@@ -259,16 +247,18 @@ Deno.test("A service on a store that is being restored answers 503 until it is d
     return responses.map(({ status }) => status);
   };
   const { runtime } = origin;
-  const watched = disturbed(service.store, 2, async (commit) => {
-    statuses.push(...await ask());
-    return await service.store.commit(commit);
+  const watched = faultyStore(service.store, {
+    onCommit: atCommit(2, async (apply) => {
+      statuses.push(...await ask());
+      return await apply();
+    }),
   });
   await restore({ store: watched, runtime }, exportOf(lines));
   assertEquals(statuses, [503, 503, 503]);
-  assertEquals(await ask(), [200, 200, 503]);
+  assertEquals(await ask(), [200, 200, 200]);
 });
 
-Deno.test("restore() stops where the export is not the one that was verified", async () => {
+Deno.test("restore() rejects if the export is not the verified one", async () => {
   for (const lines of [LINES.slice(0, 700), sampleLog(900), sampleLog(800, { since: 1 })]) {
     using store = await openStore();
     const head = await verifyExport(exportOf(LINES));
@@ -281,15 +271,15 @@ Deno.test("restore() stops where the export is not the one that was verified", a
   }
 });
 
-Deno.test("restore() does not go on after lines of another export", async () => {
+Deno.test("restore() does not continue the restore of another export", async () => {
   using store = await openStore();
   const parts = { store, runtime: new FakeRuntime() };
   const lines = sampleLog(5_000);
   const head = await verifyExport(exportOf(lines));
-  // It is put in the place of the first one when that was verified.
+  // It replaces the first export after the verification.
   const other = exportOf(sampleLog(5_000, { since: 1 }));
   await assertRejects(() => restoreVerified(parts, other, head), ExportRefusedError, "changed");
-  assert(decodeRestoreMark((await store.get(HEAD_KEY))!.value as string)!.restored > 0);
+  assert((await readMark(store))!.restored > 0);
   await assertRejects(
     () => restore(parts, exportOf(lines)),
     StoreNotFreeError,
@@ -298,39 +288,33 @@ Deno.test("restore() does not go on after lines of another export", async () => 
   await assertRejects(() => readHead(store), ServiceError, "A log is being restored");
 });
 
-Deno.test("restore() finds out whether a commit landed that was reported as failed", async () => {
+Deno.test("restore() finds out whether a failed commit landed", async () => {
   using whole = await openStore();
   await restore({ store: whole, runtime: new FakeRuntime() }, exportOf(LINES));
   const expected = await recordsOf(whole);
   for (let number = 1; number <= 5; number++) {
-    for (const landed of [true, false]) {
+    for (const fault of [COMMIT_FAULTS.landsAndFails, COMMIT_FAULTS.isLocked]) {
       using store = await openStore();
       const runtime = new FakeRuntime();
-      const doubtful = disturbed(store, number, async (commit) => {
-        if (landed) await store.commit(commit);
-        throw new TypeError("database is locked");
-      });
-      const restoring = restore({ store: doubtful, runtime }, exportOf(LINES));
-      restoring.catch(() => {});
-      let isDone = false;
-      restoring.finally(() => isDone = true);
-      while (!isDone) await runtime.advance(500);
-      await restoring;
+      const doubtful = faultyStore(store, { onCommit: atCommit(number, fault) });
+      await runtime.settle(restore({ store: doubtful, runtime }, exportOf(LINES)));
       assertEquals(await recordsOf(store), expected);
     }
   }
 });
 
-Deno.test("restore() stops where another writes to the store meanwhile", async () => {
+Deno.test("restore() rejects if another process writes to the store", async () => {
   using store = await openStore();
   const value = encodeHead({ ...(await readHead(store)).head, position: 1 });
-  const crossed = disturbed(store, 1, async (commit) => {
-    const mutations: Commit["mutations"] = [
-      { type: "set", key: HEAD_KEY, value },
-      { type: "set", key: logKey(1), value: "theirs" },
-    ];
-    await store.commit({ checks: [], mutations });
-    return await store.commit(commit);
+  const crossed = faultyStore(store, {
+    onCommit: atCommit(1, async (apply) => {
+      const mutations: Mutation[] = [
+        { type: "set", key: HEAD_KEY, value },
+        { type: "set", key: logKey(1), value: "theirs" },
+      ];
+      await store.commit({ checks: [], mutations });
+      return await apply();
+    }),
   });
   await assertRejects(
     () => restore({ store: crossed, runtime: new FakeRuntime() }, exportOf(LINES)),
@@ -339,3 +323,8 @@ Deno.test("restore() stops where another writes to the store meanwhile", async (
   );
   assertEquals(await recordsOf(store), [[["head"], value], [["log", 1], "theirs"]]);
 });
+
+async function readMark(store: Store): Promise<RestoreMark | undefined> {
+  const record = decodeHeadRecord((await store.get(HEAD_KEY))?.value);
+  return record.kind === "restore_mark" ? record.mark : undefined;
+}

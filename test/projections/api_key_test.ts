@@ -3,13 +3,13 @@ import { type ApiKey, isToken, newToken, stateOf } from "../../src/projections/a
 
 const TOKEN = newToken((length) => new Uint8Array(length).fill(7));
 
-Deno.test("newToken() is pets_, 32 bytes in hex and a checksum", () => {
+Deno.test("newToken() returns pets_, 32 bytes in hex and a checksum", () => {
   assertMatch(TOKEN, /^pets_(07){32}[0-9a-f]{8}$/);
   assert(isToken(TOKEN));
   assert(isToken(newToken((length) => crypto.getRandomValues(new Uint8Array(length)))));
 });
 
-Deno.test("isToken() finds every typing error of one character, and every swap of neighbours", () => {
+Deno.test("isToken() refuses every change of one character and every swap of neighbours", () => {
   for (let index = 0; index < TOKEN.length; index++) {
     const other = TOKEN[index] === "a" ? "b" : "a";
     assert(!isToken(TOKEN.slice(0, index) + other + TOKEN.slice(index + 1)), `at ${index}`);
@@ -22,7 +22,7 @@ Deno.test("isToken() finds every typing error of one character, and every swap o
   }
 });
 
-Deno.test("stateOf() ends a key at the very millisecond", () => {
+Deno.test("stateOf() ends a key at the exact millisecond", () => {
   const key: ApiKey = { id: "A", label: "x", tokenHash: "", issuedAt: 0 };
   assertEquals(stateOf(key, Number.MAX_SAFE_INTEGER), "live");
   assertEquals(stateOf({ ...key, expiresAt: 100 }, 99), "live");

@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { assertEquals, assertGreater, assertRejects, assertThrows } from "@std/assert";
 import { newToken } from "../../src/projections/api_key.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
@@ -7,34 +7,34 @@ import type { ApiKey } from "../../src/projections/api_key.ts";
 import { KeyReader, listKeys } from "../../src/projections/key_reader.ts";
 import { keyByTokenKey, projectionKey } from "../../src/keyspace.ts";
 import { LIST_LIMIT } from "../../src/store/store.ts";
-import { ScriptedStore } from "../support/scripted_store.ts";
+import { type FaultyStore, faultyStore } from "../support/faulty_store.ts";
 import { openTestService } from "../support/test_service.ts";
 
 async function open() {
-  let store!: ScriptedStore;
-  const service = await openTestService((inner) => store = new ScriptedStore(inner));
+  let store!: FaultyStore;
+  const service = await openTestService((inner) => store = faultyStore(inner));
   const keys = new KeyReader(service.store, service.runtime);
   const headNow = async () => (await service.heads.fresh()).head;
   return { service, store, keys, headNow, [Symbol.asyncDispose]: service[Symbol.asyncDispose] };
 }
 
-Deno.test("authorize() reads a key once, until an event concerns keys", async () => {
+Deno.test("authorize() reads a key once until the next key event", async () => {
   await using opened = await open();
   const { service, store, keys, headNow } = opened;
   const now = service.runtime.now();
   const key = await keys.authorize(service.token, await headNow(), now);
   assertEquals([key.id, key.label], [service.keyId, "test"]);
-  const { lists } = store.reads;
+  const lists = store.lists.length;
   await (await service.add({ name: "Rex", categoryId: 1 })).body?.cancel();
-  const afterAddition = store.reads.lists;
+  const afterAddition = store.lists.length;
   assertEquals((keys.authorize(service.token, await headNow(), now) as ApiKey).id, key.id);
-  assertEquals(store.reads.lists, afterAddition);
+  assertEquals(store.lists.length, afterAddition);
   await issueKey(service, { label: "other" });
   await keys.authorize(service.token, await headNow(), now);
-  assertEquals(store.reads.lists > lists, true);
+  assertGreater(store.lists.length, lists);
 });
 
-Deno.test("authorize() refuses from the head on at which a key was revoked", async () => {
+Deno.test("authorize() rejects a key from the head of its revocation", async () => {
   await using opened = await open();
   const { service, keys, headNow } = opened;
   const now = service.runtime.now();
@@ -48,7 +48,7 @@ Deno.test("authorize() refuses from the head on at which a key was revoked", asy
   assertEquals([refusal.code, refusal.message], ["invalid_credentials", "The API key is revoked"]);
 });
 
-Deno.test("authorize() asks the clock of a key that is remembered", async () => {
+Deno.test("authorize() compares the expiry of a cached key with the clock", async () => {
   await using opened = await open();
   const { service, keys, headNow } = opened;
   const expiresAt = service.runtime.now() + 1_000;
@@ -62,7 +62,7 @@ Deno.test("authorize() asks the clock of a key that is remembered", async () => 
   );
 });
 
-Deno.test("authorize() ends a cached key in time although the clock was set back a day", async () => {
+Deno.test("authorize() ends a cached key in time, although the clock was set back by a day", async () => {
   await using opened = await open();
   const { service, keys, headNow } = opened;
   const { runtime } = service;
@@ -81,7 +81,7 @@ Deno.test("authorize() ends a cached key in time although the clock was set back
   );
 });
 
-Deno.test("cached() knows no key that is revoked, expired or of another head", async () => {
+Deno.test("cached() returns no key that is revoked, expired or of another head", async () => {
   await using opened = await open();
   const { service, keys, headNow } = opened;
   const { runtime } = service;
@@ -100,7 +100,7 @@ Deno.test("cached() knows no key that is revoked, expired or of another head", a
   assertEquals(keys.cached(token, after), undefined);
 });
 
-Deno.test("authorize() reads all events of a key, also if there are more than fit one read", async () => {
+Deno.test("authorize() reads all events of a key, also if they need several reads", async () => {
   await using opened = await open();
   const { service, keys, headNow } = opened;
   const { runtime, store } = service;
@@ -110,7 +110,7 @@ Deno.test("authorize() reads all events of a key, also if there are more than fi
   const revocations = Array.from({ length: LIST_LIMIT + 100 }, (_, index) => ({
     type: "set" as const,
     key: projectionKey(head.generation, keyByTokenKey(tokenHash, head.position + 1 + index)),
-    // All but the last lie in the future, and the last takes effect now.
+    // The last one takes effect now, and all others in the future.
     value: JSON.stringify({ keyId, revokedAt: at(index < LIST_LIMIT + 99 ? 60_000 + index : 0) }),
   }));
   for (let first = 0; first < revocations.length; first += 500) {
@@ -124,7 +124,7 @@ Deno.test("authorize() reads all events of a key, also if there are more than fi
   );
 });
 
-Deno.test("authorize() takes the earliest of several revocations that lie in the future", async () => {
+Deno.test("authorize() applies the earliest of several future revocations", async () => {
   await using opened = await open();
   const { service, keys, headNow } = opened;
   const { runtime, store } = service;
@@ -143,11 +143,11 @@ Deno.test("authorize() takes the earliest of several revocations that lie in the
   );
 });
 
-Deno.test("authorize() refuses a mistyped token without asking the store", async () => {
+Deno.test("authorize() rejects a mistyped token without reading the store", async () => {
   await using opened = await open();
   const { service, store, keys, headNow } = opened;
   const head = await headNow();
-  const { lists } = store.reads;
+  const lists = store.lists.length;
   for (const token of ["", "nonsense", service.token.slice(0, -1), `${service.token}0`]) {
     await assertRejects(
       async () => {
@@ -157,7 +157,7 @@ Deno.test("authorize() refuses a mistyped token without asking the store", async
       "The API key is not known",
     );
   }
-  assertEquals(store.reads.lists, lists);
+  assertEquals(store.lists.length, lists);
   const unknown = newToken((length) => new Uint8Array(length).fill(255));
   await assertRejects(
     async () => {
@@ -166,11 +166,11 @@ Deno.test("authorize() refuses a mistyped token without asking the store", async
     ServiceError,
     "The API key is not known",
   );
-  assertEquals(store.reads.lists, lists + 1);
+  assertEquals(store.lists.length, lists + 1);
   assertEquals(keys.cached(unknown, head), undefined);
 });
 
-Deno.test("listKeys() has all keys, more than one batch of them too", async () => {
+Deno.test("listKeys() returns all keys, also if they need several reads", async () => {
   await using opened = await open();
   const { service, headNow } = opened;
   const count = 1_005;
@@ -184,7 +184,7 @@ Deno.test("listKeys() has all keys, more than one batch of them too", async () =
   assertEquals(keys.filter(({ isRevoked }) => isRevoked).map(({ id }) => id), [issued[0].id]);
 });
 
-Deno.test("listKeys() says that a projection is damaged where a key has no record of its issue", async () => {
+Deno.test("listKeys() rejects with projection_damaged if a key has no record of its issue", async () => {
   await using opened = await open();
   const { service, headNow } = opened;
   await revokeKey(service, service.keyId);

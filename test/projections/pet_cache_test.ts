@@ -4,7 +4,7 @@ import { BLOCK_SIZE, PetCache } from "../../src/projections/pet_cache.ts";
 const encoder = new TextEncoder();
 const encode = (text: string) => encoder.encode(text);
 
-Deno.test("get() gives each text back, from a block that is whole and from one that is not", () => {
+Deno.test("get() returns each text, from a complete and from an incomplete block", () => {
   const cache = new PetCache();
   const ids = Array.from({ length: 3 * BLOCK_SIZE }, (_, index) => index + 1);
   for (const id of ids.toReversed()) cache.put(id, encode(`pet ${id} ☃`));
@@ -13,7 +13,7 @@ Deno.test("get() gives each text back, from a block that is whole and from one t
   assertEquals(cache.get(3 * BLOCK_SIZE + 1), undefined);
 });
 
-Deno.test("put() of a pet that is there already changes nothing", () => {
+Deno.test("put() of a cached pet changes nothing", () => {
   const cache = new PetCache();
   for (let id = 0; id < BLOCK_SIZE; id++) cache.put(id, encode(`first ${id}`));
   cache.put(5, encode("second"));
@@ -22,7 +22,7 @@ Deno.test("put() of a pet that is there already changes nothing", () => {
   assertEquals([cache.get(5), cache.get(BLOCK_SIZE)], ["first 5", "first"]);
 });
 
-Deno.test("put() drops the oldest blocks where there would be too much text", () => {
+Deno.test("put() drops the oldest blocks beyond the size limit", () => {
   const cache = new PetCache();
   const text = "x".repeat(1024 * 1024);
   for (let id = 0; id < 2 * BLOCK_SIZE; id++) cache.put(id, encode(text));
@@ -30,7 +30,7 @@ Deno.test("put() drops the oldest blocks where there would be too much text", ()
   assertEquals(cache.get(2 * BLOCK_SIZE - 1), text);
 });
 
-Deno.test("clear() forgets all", () => {
+Deno.test("clear() drops all texts", () => {
   const cache = new PetCache();
   for (let id = 0; id <= BLOCK_SIZE; id++) cache.put(id, encode("x"));
   cache.clear();

@@ -18,7 +18,7 @@ interface Animal {
   status?: PetStatus;
 }
 
-Deno.test("list() gives the same pages whether it read them, remembered them or caught up", async () => {
+Deno.test("list() returns the same pages from the store, from its cache and after catching up", async () => {
   await using service = await openTestService();
   const animals: Animal[] = [];
   const warm = new PetReader(service.store);
@@ -42,7 +42,7 @@ Deno.test("list() gives the same pages whether it read them, remembered them or 
   }
 });
 
-Deno.test("list() remembers pages while their text is within its limit, and forgets the oldest", async () => {
+Deno.test("list() caches pages up to its size limit, and drops the oldest", async () => {
   await using service = await openTestService();
   const longest = { name: "\u0001".repeat(1_000), categoryId: 1 };
   await Promise.all(Array.from({ length: 101 }, () => service.add(longest)));
@@ -60,7 +60,7 @@ Deno.test("list() remembers pages while their text is within its limit, and forg
   assertStrictEquals(await reader.list({ limit: 100 }, head), again);
 });
 
-Deno.test("list() as of an older head shows what that head knew", async () => {
+Deno.test("list() at an older head returns the pets of that head", async () => {
   await using service = await openTestService();
   await (await service.add({ name: "old", categoryId: 1, status: "sold" })).body?.cancel();
   const { head: old } = await service.heads.fresh();
@@ -74,7 +74,7 @@ Deno.test("list() as of an older head shows what that head knew", async () => {
   }
 });
 
-Deno.test("a pet that is in the log but not in the projection is a failure, never left out", async () => {
+Deno.test("list() and get() reject with projection_damaged if the projection lacks a pet", async () => {
   await using service = await openTestService();
   for (const name of ["a", "b", "c"]) {
     await (await service.add({ name, categoryId: 1 })).body?.cancel();

@@ -14,13 +14,13 @@ const KEY_ID = "01HZZZZZZZ0000000000000002";
 const HASH = "0123456789abcdef".repeat(4);
 const encoder = new TextEncoder();
 
-function eventOf(fact: EventBody, idempotencyKey?: string): RecordedEvent {
-  const origin = { id: "01HZZZZZZZ0000000000000001", time: TIME, actor: KEY_ID };
-  const event = { ...fact, ...origin, position: 9, previousHash: GENESIS_HASH };
+function eventOf(body: EventBody, idempotencyKey?: string): RecordedEvent {
+  const metadata = { id: "01HZZZZZZZ0000000000000001", time: TIME, actor: KEY_ID };
+  const event = { ...body, ...metadata, position: 9, previousHash: GENESIS_HASH };
   return idempotencyKey === undefined ? event : { ...event, idempotencyKey };
 }
 
-Deno.test("project() puts a pet with a status under its id and under its status", () => {
+Deno.test("project() returns a record by id and a record by status for a pet with a status", () => {
   const event = eventOf({
     type: "PetCreated",
     data: { id: 7, name: "Zoë", categoryId: 1n, status: "sold" },
@@ -32,12 +32,12 @@ Deno.test("project() puts a pet with a status under its id and under its status"
   ]);
 });
 
-Deno.test("project() puts a pet without a status under no status", () => {
+Deno.test("project() returns no record by status for a pet without a status", () => {
   const event = eventOf({ type: "PetCreated", data: { id: 7, name: "Rex", categoryId: 1n } });
   assertEquals(project(event).map(({ key }) => key), [["pet", 7]]);
 });
 
-Deno.test("project() remembers an Idempotency-Key of an actor for a day from its event", () => {
+Deno.test("project() returns an idempotency record that expires a day after its event", () => {
   const event = eventOf({ type: "PetCreated", data: { id: 7, name: "Rex", categoryId: 1n } }, HASH);
   const record = project(event).at(-1)!;
   assertEquals(record.key, ["pet_by_idempotency_key", KEY_ID, HASH, 9]);
@@ -45,7 +45,7 @@ Deno.test("project() remembers an Idempotency-Key of an actor for a day from its
   assertEquals(JSON.parse(record.value as string).petId, 7);
 });
 
-Deno.test("project() keeps what happened to an API key under its token, in order of the log", () => {
+Deno.test("project() returns key records by token hash and position", () => {
   const data = { keyId: KEY_ID, label: "the shop", tokenHash: HASH, expiresAt: TIME };
   const [issued, ...others] = project(eventOf({ type: "ApiKeyIssued", data }));
   assertEquals(others, []);
@@ -58,7 +58,7 @@ Deno.test("project() keeps what happened to an API key under its token, in order
   });
 });
 
-Deno.test("project() tells a revocation at once from one that lies ahead", () => {
+Deno.test("project() distinguishes an immediate revocation from a future one", () => {
   const ends = [TIME, "2026-01-01T00:00:00.001Z"].map((effectiveAt) => {
     const data = { keyId: KEY_ID, tokenHash: HASH, effectiveAt };
     const [{ value }] = project(eventOf({ type: "ApiKeyRevoked", data }));
@@ -67,7 +67,7 @@ Deno.test("project() tells a revocation at once from one that lies ahead", () =>
   assertEquals(ends, [true, false]);
 });
 
-Deno.test("project() gives every record to one event alone, so that their order does not matter", () => {
+Deno.test("project() never returns the same key for two events, so that their order does not matter", () => {
   const records = sampleLog(500).flatMap((line) => project(decodeEvent(line)));
   const keys = records.map(({ key }) => JSON.stringify(key));
   assertEquals(new Set(keys).size, keys.length);

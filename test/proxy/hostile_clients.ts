@@ -1,14 +1,13 @@
 /**
- * A worker that opens connections and does harm with them. Main thread and worker speak in messages:
- * `HostileOptions` starts it, `"stop"` ends the replacing of closed connections, and `HostileCounts`
- * comes back four times a second.
+ * A worker that opens hostile connections. The main thread starts it with the message `HostileOptions`, and
+ * `"stop"` ends the replacement of closed connections. The worker posts `HostileCounts` four times a second.
  */
 
 import net from "node:net";
 import tls from "node:tls";
 
 /**
- * `silent` never sends a byte, `kept` sends nothing after one answer, `slow` sends one byte of a header
+ * `silent` never sends a byte, `kept` sends nothing after one response, `slow` sends one byte of a header
  * each second.
  */
 export type HostileKind = "silent" | "kept" | "slow";
@@ -24,11 +23,11 @@ export interface HostileOptions {
 }
 
 export interface HostileCounts {
-  /** Connections that do their harm now, by kind. */
+  /** Hostile connections that are open now, by kind. */
   open: Record<HostileKind, number>;
-  /** Connections that the proxy dropped after they had begun to do harm, by kind. */
+  /** Hostile connections that the proxy dropped, by kind. */
   dropped: Record<HostileKind, number>;
-  /** Connections that were refused before. */
+  /** Connections that were refused at once. */
   refused: number;
   /** Longest time from the attempt to connect until the proxy dropped a connection, by kind. */
   longestMs: Record<HostileKind, number>;

@@ -8,7 +8,7 @@ const PLACES = ["/usr/sbin/haproxy", "/usr/local/sbin/haproxy"];
 /** HAProxy with the configuration of README.md, on loopback and a free port. */
 export class ProxyProcess implements AsyncDisposable {
   readonly port: number;
-  /** The certificate of the proxy, as PEM. It holds for `localhost` and 127.0.0.1. */
+  /** The certificate of the proxy for `localhost` and 127.0.0.1, as PEM. */
   readonly certificate: string;
   #process: Deno.ChildProcess;
   #reading: Promise<void>;
@@ -43,7 +43,7 @@ export class ProxyProcess implements AsyncDisposable {
     }).spawn();
     const lines: string[] = [];
     const reading = readLines(process.stderr, (line) => {
-      // The last lines say why it did not start.
+      // The last lines contain the reason.
       lines.push(line);
       if (lines.length > 20) lines.shift();
     });
@@ -61,7 +61,7 @@ export class ProxyProcess implements AsyncDisposable {
     return `https://127.0.0.1:${this.port}`;
   }
 
-  /** Bytes of memory that it uses. */
+  /** Resident memory in bytes. */
   async residentBytes(): Promise<number> {
     const status = await Deno.readTextFile(`/proc/${this.#process.pid}/status`);
     return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) * 1024;

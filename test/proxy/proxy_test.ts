@@ -17,7 +17,7 @@ import { haproxyPath, ProxyProcess } from "./proxy_process.ts";
 const CLIENT_CONNECTION_LIMIT = 100;
 const HEADER_LIMIT_MS = 10_000;
 const IDLE_LIMIT_MS = 15_000;
-const ANSWER_LIMIT_MS = 10_000;
+const RESPONSE_LIMIT_MS = 10_000;
 /** Tolerance for a machine that is busy with 3,000 connections. */
 const LATE_MS = 5_000;
 
@@ -30,8 +30,7 @@ if (missing !== undefined) console.log(`Left out the tests of the proxy: ${missi
 const ignore = missing !== undefined;
 
 Deno.test({
-  name:
-    "the proxy serves a client while 2,000 idle and 1,000 slow connections come from 30 addresses",
+  name: "the proxy serves a client during 2,000 idle and 1,000 slow connections from 30 addresses",
   ignore,
   async fn() {
     await using live = await startService();
@@ -43,12 +42,12 @@ Deno.test({
       replaces: true,
     });
     await hostile.until(({ open }) => sum(open) > 0.98 * HOSTILE_TOTAL, 20_000);
-    const answers = await useAsHealthyClient(proxy, live.token, 15_000);
+    const responses = await useAsHealthyClient(proxy, live.token, 15_000);
     const { open } = hostile.counts;
     const memoryMiB = Math.round(await proxy.residentBytes() / 2 ** 20);
-    console.log(`${summaryOf(answers)}; ${sum(open)} hostile connections open, ${memoryMiB} MiB`);
-    assertHealthy(answers);
-    // A connection that the proxy drops is replaced, so the load was there to the end.
+    console.log(`${summaryOf(responses)}; ${sum(open)} hostile connections open, ${memoryMiB} MiB`);
+    assertHealthy(responses);
+    // Dropped connections are replaced, so that the load lasts to the end.
     assert(sum(open) > 0.9 * HOSTILE_TOTAL, JSON.stringify(open));
 
     hostile.stopReplacing();
@@ -79,14 +78,14 @@ Deno.test({
       HEADER_LIMIT_MS - 2_000,
     );
     assertEquals(sum(open), CLIENT_CONNECTION_LIMIT);
-    const answers = await useAsHealthyClient(proxy, live.token, 3_000);
-    console.log(`${summaryOf(answers)}; ${sum(open)} of ${HOSTILE_TOTAL} connections accepted`);
-    assertHealthy(answers);
+    const responses = await useAsHealthyClient(proxy, live.token, 3_000);
+    console.log(`${summaryOf(responses)}; ${sum(open)} of ${HOSTILE_TOTAL} connections accepted`);
+    assertHealthy(responses);
   },
 });
 
 Deno.test({
-  name: "the proxy passes a body of 64 KiB on, and refuses a byte more",
+  name: "the proxy forwards a body of 64 KiB, and refuses a larger one",
   ignore,
   async fn() {
     await using live = await startService();
@@ -113,7 +112,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "the proxy answers 413 to a body without end, and 408 to one that stops, on its own",
+  name: "the proxy itself answers 413 to an endless body and 408 to one that stops",
   ignore,
   async fn() {
     using service = new FakeService();
@@ -161,7 +160,7 @@ Deno.test({
     const get = () => fetch(`${proxy.address}/v1/pets`, { client });
     for (let i = 0; i < 200; i++) await assertError(await get(), 401, "missing_credentials");
     let refused = await get();
-    // The rate is of a sliding window, so the limit is not met exactly.
+    // The rate is that of a sliding window, so the limit is approximate.
     for (let i = 0; i < 100 && refused.status === 401; i++) {
       await refused.body?.cancel();
       refused = await get();
@@ -172,7 +171,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "the proxy answers 503 for a service that is away, is silent or closes the connection",
+  name: "the proxy answers 503 if the service is away, is silent or closes the connection",
   ignore,
   async fn() {
     const cases: [code: string, upstream: FakeService, isAway: boolean][] = [
@@ -194,7 +193,7 @@ Deno.test({
       });
       assertEquals(response.headers.get("retry-after"), "1");
       await assertError(response, 503, code);
-      assert(performance.now() - startedMs < ANSWER_LIMIT_MS + LATE_MS);
+      assert(performance.now() - startedMs < RESPONSE_LIMIT_MS + LATE_MS);
       // No request is sent to the service a second time.
       assertEquals(upstream.connections, isAway ? 0 : 1);
     }));
@@ -202,7 +201,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "the proxy speaks no HTTP/2, whether the client offers it or just begins with it",
+  name: "the proxy refuses HTTP/2, with ALPN and with prior knowledge",
   ignore,
   async fn() {
     using service = new FakeService();
@@ -219,27 +218,27 @@ Deno.test({
       await connection.write(new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"));
       const buffer = new Uint8Array(1_024);
       const length = await connection.read(buffer);
-      const answer = new TextDecoder().decode(buffer.subarray(0, length ?? 0));
-      assert(answer.startsWith("HTTP/1.1 400 "), answer);
+      const response = new TextDecoder().decode(buffer.subarray(0, length ?? 0));
+      assert(response.startsWith("HTTP/1.1 400 "), response);
     }
   },
 });
 
-interface HealthyAnswer {
+interface HealthyResponse {
   status: number;
   tookMs: number;
 }
 
-/** Lists and adds 20 times a second, half of it on connections of their own. */
+/** Lists and adds 20 times a second, half of the time on new connections. */
 async function useAsHealthyClient(
   proxy: ProxyProcess,
   token: string,
   durationMs: number,
-): Promise<HealthyAnswer[]> {
+): Promise<HealthyResponse[]> {
   using kept = makeClient(proxy);
   const headers = headersOf(token);
   const body = '{"name":"Rex","categoryId":7}';
-  const send = async (i: number): Promise<HealthyAnswer> => {
+  const send = async (i: number): Promise<HealthyResponse> => {
     using own = i % 4 < 2 ? makeClient(proxy) : undefined;
     const startedMs = performance.now();
     const response = await fetch(`${proxy.address}/v1/pets`, {
@@ -250,27 +249,27 @@ async function useAsHealthyClient(
     await response.text();
     return { status: response.status, tookMs: performance.now() - startedMs };
   };
-  const answers: Promise<HealthyAnswer>[] = [];
+  const responses: Promise<HealthyResponse>[] = [];
   for (let i = 0; i < durationMs / 50; i++) {
-    answers.push(send(i));
+    responses.push(send(i));
     await sleep(50);
   }
-  return await Promise.all(answers);
+  return await Promise.all(responses);
 }
 
-function assertHealthy(answers: HealthyAnswer[]): void {
-  for (const { status } of answers) assert(status === 200 || status === 201, `${status}`);
-  const medianMs = percentileMs(answers, 0.5);
+function assertHealthy(responses: HealthyResponse[]): void {
+  for (const { status } of responses) assert(status === 200 || status === 201, `${status}`);
+  const medianMs = percentileMs(responses, 0.5);
   assert(medianMs < MEDIAN_LIMIT_MS, `median ${medianMs} ms`);
 }
 
-function summaryOf(answers: HealthyAnswer[]): string {
-  const [median, p99] = [0.5, 0.99].map((share) => percentileMs(answers, share).toFixed(1));
-  return `${answers.length} answers, median ${median} ms, p99 ${p99} ms`;
+function summaryOf(responses: HealthyResponse[]): string {
+  const [median, p99] = [0.5, 0.99].map((share) => percentileMs(responses, share).toFixed(1));
+  return `${responses.length} answers, median ${median} ms, p99 ${p99} ms`;
 }
 
-function percentileMs(answers: HealthyAnswer[], share: number): number {
-  const sorted = answers.map(({ tookMs }) => tookMs).sort((a, b) => a - b);
+function percentileMs(responses: HealthyResponse[], share: number): number {
+  const sorted = responses.map(({ tookMs }) => tookMs).sort((a, b) => a - b);
   return sorted[Math.floor(share * (sorted.length - 1))];
 }
 
@@ -311,7 +310,7 @@ class HostileClients implements Disposable {
   }
 }
 
-/** A service that gives no answer: it closes a connection when bytes arrive, or keeps it open. */
+/** A service without responses: it closes a connection when bytes arrive, or keeps it open. */
 class FakeService implements Disposable {
   connections = 0;
   readonly host: string;
@@ -341,13 +340,13 @@ class FakeService implements Disposable {
     try {
       this.close();
     } catch {
-      // It was closed before.
+      // It is already closed.
     }
     for (const connection of this.#open) connection.close();
   }
 }
 
-/** Sends text, then another text again and again until an answer comes, and resolves to that answer. */
+/** Sends a text, then repeats another one until a response comes, and resolves to that response. */
 async function sendRaw(proxy: ProxyProcess, text: string, repeated?: string) {
   const startedMs = performance.now();
   using connection = await Deno.connectTls({
@@ -358,22 +357,22 @@ async function sendRaw(proxy: ProxyProcess, text: string, repeated?: string) {
   const encoder = new TextEncoder();
   await connection.write(encoder.encode(text));
   let sentBytes = 0;
-  const answering = readAnswer(connection);
+  const pending = readResponse(connection);
   if (repeated !== undefined) {
     const chunk = encoder.encode(repeated);
-    let isAnswered = false;
-    answering.finally(() => isAnswered = true);
+    let hasResponse = false;
+    pending.finally(() => hasResponse = true);
     try {
-      while (!isAnswered) sentBytes += await connection.write(chunk);
+      while (!hasResponse) sentBytes += await connection.write(chunk);
     } catch {
-      // The proxy closes the connection after its answer.
+      // The proxy closes the connection after its response.
     }
   }
-  return { response: await answering, sentBytes, tookMs: performance.now() - startedMs };
+  return { response: await pending, sentBytes, tookMs: performance.now() - startedMs };
 }
 
-/** Reads an answer whose body is one JSON object. */
-async function readAnswer(connection: Deno.Conn): Promise<Response> {
+/** Reads a response whose body is one JSON object. */
+async function readResponse(connection: Deno.Conn): Promise<Response> {
   const decoder = new TextDecoder();
   const buffer = new Uint8Array(4_096);
   let text = "";
@@ -396,7 +395,7 @@ async function assertError(response: Response, status: number, code: string): Pr
   assertEquals(ERRORS[code as keyof typeof ERRORS].status, status);
 }
 
-/** A service on a store of its own, with a live key. */
+/** A service on its own store, with a valid key. */
 async function startService() {
   const temp = await TempStore.make();
   const token = await temp.issueKey();

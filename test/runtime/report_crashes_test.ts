@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { permitted } from "../support/permitted.ts";
 
-const SOURCES = new URL("../../src/", import.meta.url);
+const SOURCES = new URL("../../src/runtime/", import.meta.url);
 
 /** Runs a program that reports its crashes. */
 async function run(body: string): Promise<{ code: number; stderr: string }> {
@@ -19,12 +19,12 @@ async function run(body: string): Promise<{ code: number; stderr: string }> {
 
 for (
   const [name, body] of [
-    ["an error that nobody caught", 'setTimeout(() => { throw new Error("out of order"); });'],
-    ["a rejection that nobody awaited", 'Promise.reject(new Error("out of order"));'],
+    ["an uncaught error", 'setTimeout(() => { throw new Error("out of order"); });'],
+    ["an unhandled rejection", 'Promise.reject(new Error("out of order"));'],
   ]
 ) {
   Deno.test({
-    name: `reportCrashes() makes one JSON line of ${name}, and ends the process with 1`,
+    name: `reportCrashes() logs ${name} as one JSON line, and exits with 1`,
     ignore: !permitted("run", "read"),
     fn: async () => {
       const { code, stderr } = await run(`${body} setTimeout(() => {}, 10_000);`);

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { sleep } from "../../src/runtime/runtime.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 
-Deno.test("after() runs each once, in time or shortly after, unless it was cancelled", async () => {
+Deno.test("setTimer() calls each callback once, not early, unless it was cancelled", async () => {
   const ran: string[] = [];
   const start = performance.now();
   const took: number[] = [];

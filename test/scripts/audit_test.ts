@@ -9,7 +9,7 @@ import { TempStore } from "../support/temp_store.ts";
 const ignore = !permitted("run", "read", "write", "env", "net");
 
 Deno.test({
-  name: "audit: a sound store exits 0, and its report in JSON has what a checkpoint is made of",
+  name: "audit: a sound store exits 0, and the JSON report has the members of a checkpoint",
   ignore,
   fn: () =>
     withSampleFile(async ({ kvPath }) => {
@@ -35,7 +35,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "audit: a store that is not sound exits 1 and is told in words and in JSON",
+  name: "audit: a store that is not sound exits 1, and both reports name the faults",
   ignore,
   fn: () =>
     withSampleFile(async ({ kvPath }) => {
@@ -56,7 +56,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "audit: a record that is set to expire is a fault; a store that does not tell is noted",
+  name:
+    "audit: a record that is set to expire is a fault; a store that does not expose this is noted",
   ignore,
   fn: () =>
     withSampleFile(async ({ kvPath, store }) => {
@@ -71,12 +72,12 @@ Deno.test({
       );
       const inMemory = await runTask(["audit"], { kvPath: ":memory:" });
       assertEquals(inMemory.code, 0);
-      assertMatch(inMemory.stdout, /^Note: The store does not tell which records expire, so/m);
+      assertMatch(inMemory.stdout, /^Note: The store does not expose which records expire, so/m);
     }),
 });
 
 Deno.test({
-  name: "audit: what cannot be audited exits 2 with one line of reason",
+  name: "audit: an audit that cannot run exits 2 with one line that says why",
   ignore,
   fn: () =>
     withSampleFile(async ({ folder, kvPath }) => {
@@ -99,7 +100,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "audit: a checkpoint is made, proved and replaced, and kept where the log was cut",
+  name: "audit: a sound log replaces the checkpoint, and a log that was cut off does not",
   ignore,
   fn: () =>
     withSampleFile(async ({ folder, kvPath, lines }) => {
@@ -130,7 +131,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "audit --file: an export is audited without a store, from a file or from standard input",
+  name: "audit --file: audits an export without a store, from a file or standard input",
   ignore,
   fn: () =>
     withSampleFile(async ({ folder, lines }) => {
@@ -142,7 +143,7 @@ Deno.test({
       assertEquals([empty.code, empty.stdout], [
         1,
         "Not sound: 1 fault in 0 events. The first bad position is 1.\n" +
-        "- The export holds no line, so it is not a whole copy of a log\n",
+        "- The export has no lines, so it is not a whole copy of a log\n",
       ]);
       const inJson = await runTask(["audit", "--json", "--file", "-"], {
         kvPath,
@@ -151,12 +152,12 @@ Deno.test({
       assertEquals([inJson.code, JSON.parse(inJson.stdout).counts], [1, { line: 1 }]);
       const broken = await runTask(["audit", "--file", "-"], { kvPath, stdin: stdin.slice(0, -9) });
       assertEquals(broken.code, 1);
-      assertMatch(broken.stdout, /The first bad position is 40\.\n- Line 40: The line is no JSON/);
+      assertMatch(broken.stdout, /The first bad position is 40\.\n- Line 40: The line is not JSON/);
     }),
 });
 
 Deno.test({
-  name: "audit works although a setting of the service cannot be used",
+  name: "audit works if a setting of the service is not valid",
   ignore: !permitted("run", "read", "write", "env"),
   async fn() {
     await using temp = await TempStore.make();

@@ -14,7 +14,7 @@ async function makeUnsound(kvPath: string): Promise<void> {
 }
 
 Deno.test({
-  name: "closed standard output: every tool ends with the code that it has with a reader",
+  name: "closed standard output: every tool exits with the same code as with a reader",
   ignore,
   fn: () =>
     withSampleFile(async ({ folder, kvPath }) => {
@@ -35,8 +35,7 @@ Deno.test({
 });
 
 Deno.test({
-  name:
-    "closed standard error: every tool ends with the code and the data that it has with a reader",
+  name: "closed standard error: every tool has the same exit code and data as with a reader",
   ignore,
   fn: () =>
     withSampleFile(async ({ folder, kvPath }) => {
@@ -62,7 +61,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "keys issue and keys rotate: a key that cannot be printed is not issued and replaces none",
+  name:
+    "keys issue and keys rotate: a key that cannot be printed is not issued and replaces no key",
   ignore,
   fn: () =>
     withSampleFile(async ({ kvPath }) => {
@@ -76,7 +76,7 @@ Deno.test({
         assertEquals(code, 2);
         assertEquals(
           stderr,
-          "error: The key could not be printed, so it was not issued: nobody reads standard output\n",
+          "error: The key could not be printed, so it was not issued: standard output is closed\n",
         );
       }
       assertEquals(await log(), before);
@@ -84,7 +84,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "keys issue: a full disk behind standard output is told, and no key is issued",
+  name: "keys issue: if the disk behind standard output is full, it says so and issues no key",
   ignore: ignore || Deno.build.os !== "linux",
   fn: () =>
     withSampleFile(async ({ kvPath }) => {

@@ -1,13 +1,15 @@
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { permitted } from "../support/permitted.ts";
 import { runTask } from "../support/run_task.ts";
+import { ServiceProcess } from "../support/service_process.ts";
+import { assertSoundLog } from "../support/sound_log.ts";
 import { TempStore } from "../support/temp_store.ts";
 
-const ignore = !permitted("run", "read", "write", "env");
+const ignore = !permitted("run", "read", "write", "env", "net");
 
 const TOKEN_LINE = /^pets_[0-9a-f]{72}\n$/;
 
-/** Runs `keys` commands on a store of their own, in a file that is gone afterwards. */
+/** Calls `use` with a function that runs `keys` commands on a temporary store. */
 async function withKeys(
   use: (keys: (...args: string[]) => ReturnType<typeof runTask>) => Promise<void>,
 ) {
@@ -16,7 +18,7 @@ async function withKeys(
 }
 
 Deno.test({
-  name: "keys: issue, rotate, list and revoke print the key alone and end with the code that fits",
+  name: "keys: issue and rotate print only the key, and list and revoke show its state",
   ignore,
   fn: () =>
     withKeys(async (keys) => {
@@ -28,7 +30,7 @@ Deno.test({
       const rotated = await keys("rotate", id, "--overlap", "2h");
       assertEquals(rotated.code, 0, rotated.stderr);
       assertMatch(rotated.stdout, TOKEN_LINE);
-      assertMatch(rotated.stderr, new RegExp(`^Key ${id} \\(the shop\\) lives until `));
+      assertMatch(rotated.stderr, new RegExp(`^Key ${id} \\(the shop\\) stays valid until `));
 
       const { stdout } = await keys("list", "--json");
       const [old, successor, ...others] = JSON.parse(stdout);
@@ -40,27 +42,27 @@ Deno.test({
 
       const again = await keys("rotate", id);
       assertEquals([again.code, again.stdout], [1, ""]);
-      assertMatch(again.stderr, /^error: Key \w+ was rotated already and is refused from /);
+      assertMatch(again.stderr, /^error: Key \w+ was already rotated and is refused from /);
 
       assertEquals((await keys("revoke", id)).stderr, `Revoked key ${id} (the shop).\n`);
-      assertMatch((await keys("revoke", id)).stderr, /was revoked already/);
+      assertMatch((await keys("revoke", id)).stderr, /was already revoked/);
       const table = await keys("list");
       assertMatch(table.stdout, new RegExp(`^ID .*\n${id}  revoked .*\n${successor.id}  live `));
     }),
 });
 
 Deno.test({
-  name: "keys: what cannot be done ends with 1 or 2 and one line that says why, and prints no key",
+  name: "keys: a command that fails exits 1 or 2 with one line that says why, and prints no key",
   ignore,
   fn: () =>
     withKeys(async (keys) => {
       const cases: [string[], number, RegExp][] = [
         [["list"], 2, /^error: Cannot open the store .*: there is no such file\n$/],
-        [["issue"], 2, /^error: --label is needed/],
+        [["issue"], 2, /^error: --label is required/],
         [
           ["issue", "--label", "x", "--overlap", "1h"],
           2,
-          /^error: --overlap does not go with issue/,
+          /^error: --overlap cannot be used with issue/,
         ],
         [["rotate"], 2, /^error: rotate needs the id of a key/],
         [["rotate", "A", "B"], 2, /^error: Unexpected argument "B"/],
@@ -78,4 +80,37 @@ Deno.test({
       assertMatch(wrong.stderr, /^error: --overlap takes a time like 90d/);
       assertEquals(wrong.code, 2);
     }),
+});
+
+Deno.test({
+  name: "keys: issue and revoke take effect at the next request to a running service",
+  ignore,
+  async fn() {
+    await using temp = await TempStore.make();
+    const first = await temp.issueKey();
+    await using service = await ServiceProcess.start(temp.kvPath);
+    const options = { kvPath: temp.kvPath };
+    const statusOf = async (token: string) => {
+      const response = await service.send("/v1/pets", token);
+      await response.body?.cancel();
+      return response.status;
+    };
+    const { stdout } = await runTask(["keys", "issue", "--label", "second"], options);
+    const second = stdout.trim();
+    assertEquals(await statusOf(second), 200);
+    assertEquals(await service.add({ name: "Rex", categoryId: 1 }, second), 201);
+    const { stdout: table } = await runTask(["keys", "list"], options);
+    const id = /^(\S+) .* second$/m.exec(table)![1];
+    assert(!table.includes(second) && !table.includes("pets_"), "a list shows no secret");
+    assertEquals((await runTask(["keys", "revoke", id], options)).code, 0);
+    assertEquals(await statusOf(second), 401);
+    assertEquals(await service.add({ name: "Rex", categoryId: 1 }, second), 401);
+    assertEquals(await statusOf(first), 200);
+    assertMatch(
+      (await runTask(["keys", "list"], options)).stdout,
+      new RegExp(`^${id} +revoked`, "m"),
+    );
+    const { stdout: log } = await runTask(["log"], options);
+    assertEquals(assertSoundLog(log.trimEnd().split("\n")).length, 1);
+  },
 });

@@ -6,10 +6,10 @@ import { TempStore } from "../support/temp_store.ts";
 
 const ignore = !permitted("run", "read", "write", "env", "net");
 
-/** How long the last event may take to be shown, on a machine that is busy. */
+/** Maximum time until the last event is printed, on a busy machine. */
 const SEEN_LIMIT_MS = 30_000;
 
-/** A store in a file with one key in it, gone afterwards. */
+/** A temporary store file with one key. */
 async function withStore(use: (kvPath: string, token: string) => Promise<void>): Promise<void> {
   await using store = await TempStore.make();
   await use(store.kvPath, await store.issueKey());
@@ -64,7 +64,7 @@ Deno.test({
 
 Deno.test({
   name:
-    "log --follow ends with 0 at SIGINT, at its last position, and at an event after its pipe was closed",
+    "log --follow exits 0 on SIGINT, at its last position, and at an event after its pipe was closed",
   ignore,
   fn: () =>
     withStore(async (kvPath, token) => {
@@ -107,7 +107,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "log shows the part that is asked for, and refuses what it does not understand",
+  name: "log prints the requested part, and refuses arguments that are not valid",
   ignore,
   fn: () =>
     withStore(async (kvPath) => {
@@ -128,7 +128,7 @@ Deno.test({
       assertEquals(await positions("--type", "PetCreated"), []);
       const wrong: [string[], RegExp][] = [
         [["--from", "0"], /--from takes a position/],
-        [["--from", "1", "--last", "1"], /do not go together/],
+        [["--from", "1", "--last", "1"], /cannot be used together/],
         [["--type", "PetSold"], /--type takes one of PetCreated/],
         [["--colour"], /colour/],
       ];
@@ -141,7 +141,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "log says that a position is missing, and does not end as if it were done",
+  name: "log says that a position is missing, and does not exit 0",
   ignore,
   fn: () =>
     withStore(async (kvPath) => {
@@ -154,7 +154,7 @@ Deno.test({
       for (const args of [[], ["--follow"], ["--pretty"]]) {
         const { code, stderr } = await runTask(["log", ...args], { kvPath });
         assertEquals(code, 2);
-        assertEquals(stderr, "error: Position 2 of the log is missing; an audit tells more\n");
+        assertEquals(stderr, "error: Position 2 of the log is missing; run deno task audit\n");
       }
     }),
 });

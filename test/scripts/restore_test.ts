@@ -15,31 +15,31 @@ async function withFolder(use: (folder: string) => Promise<void>): Promise<void>
   await use(store.folder);
 }
 
-/** Runs a task that must succeed, and resolves to what it printed. */
+/** Runs a task that must succeed, and resolves to its standard output. */
 async function done(args: string[], kvPath: string, stdin?: Uint8Array): Promise<string> {
   const { code, stdout, stderr } = await runTask(args, { kvPath, stdin });
   assertEquals(code, 0, `${args.join(" ")}: ${stderr}`);
   return stdout;
 }
 
-/** What clients with these keys are told, to the byte. */
-async function answersOf(kvPath: string, tokens: string[]): Promise<unknown[]> {
+/** The exact responses to clients with these keys. */
+async function responsesOf(kvPath: string, tokens: string[]): Promise<unknown[][]> {
   await using service = await ServiceProcess.start(kvPath);
-  const answers: unknown[] = [];
+  const responses: unknown[][] = [];
   for (const token of tokens) {
     for (
       const path of ["", "?limit=7", "?status=sold&limit=3", "?cursor=9&limit=5", "/1", "/999"]
     ) {
       const response = await service.send(`/v1/pets${path}`, token);
-      answers.push([path, response.status, response.headers.get("link"), await response.text()]);
+      responses.push([path, response.status, response.headers.get("link"), await response.text()]);
     }
   }
-  return answers;
+  return responses;
 }
 
 Deno.test({
   name:
-    "restore: an export gives the same log, the same answers to the same keys, and a sound store",
+    "restore: the copy has the same log, gives the same responses to the same keys, and is sound",
   ignore,
   fn: () =>
     withFolder(async (folder) => {
@@ -64,14 +64,13 @@ Deno.test({
       await done(["keys", "rotate", id], origin);
       await done(["keys", "revoke", id], origin);
       const log = await done(["log"], origin);
-      const answers = await answersOf(origin, tokens);
+      const responses = await responsesOf(origin, tokens);
 
       await Deno.writeTextFile(`${folder}/export.jsonl`, log);
       await done(["restore", `${folder}/export.jsonl`], copy);
       assertEquals(await done(["log"], copy), log);
-      assertEquals(await answersOf(copy, tokens), answers);
-      assertEquals(answers.slice(0, 6).every((answer) => (answer as unknown[])[1] === 401), true);
-      assertEquals((answers[6] as unknown[])[1], 200);
+      assertEquals(await responsesOf(copy, tokens), responses);
+      assertEquals(responses.slice(0, 7).map(([, status]) => status), [...Array(6).fill(401), 200]);
       const keys = await done(["keys", "list"], origin);
       assertEquals(await done(["keys", "list"], copy), keys);
       assertEquals(await done(["audit"], copy), await done(["audit"], origin));
@@ -88,7 +87,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "restore: - reads standard input, and what is refused leaves no store behind",
+  name: "restore: - reads standard input, and a refused export creates no store",
   ignore,
   fn: () =>
     withFolder(async (folder) => {
@@ -109,21 +108,21 @@ Deno.test({
       assertEquals(await done(["log"], kvPath), new TextDecoder().decode(linesToBytes(lines)));
       const again = await runTask(["restore", "-"], { kvPath, stdin: linesToBytes(lines) });
       assertEquals([again.code, again.stdout], [2, ""]);
-      assertMatch(again.stderr, /^error: The store holds a log already/m);
+      assertMatch(again.stderr, /^error: The store already holds a log/m);
     }),
 });
 
 Deno.test({
-  name: "restore: what it cannot use ends with 2 and says why",
+  name: "restore: an export or a store that cannot be used exits 2 and says why",
   ignore,
   fn: () =>
     withFolder(async (folder) => {
       const kvPath = `${folder}/pets.sqlite3`;
       const cases: [string[], string, RegExp][] = [
-        [["restore"], kvPath, /The name of an export is needed/],
+        [["restore"], kvPath, /An export is required/],
         [["restore", "a", "b"], kvPath, /Unexpected argument "b"/],
         [["restore", `${folder}/none`], kvPath, /No such file/],
-        [["restore", "-"], ":memory:", /KV_PATH must name a store that outlives/],
+        [["restore", "-"], ":memory:", /KV_PATH must not be :memory:/],
       ];
       for (const [args, path, words] of cases) {
         const { code, stdout, stderr } = await runTask(args, { kvPath: path });
@@ -134,8 +133,7 @@ Deno.test({
 });
 
 Deno.test({
-  name:
-    "restore: a store with half a log is refused by everything but the restore that completes it",
+  name: "restore: only the restore itself accepts a store with half a log",
   ignore,
   fn: () =>
     withFolder(async (folder) => {
@@ -155,11 +153,11 @@ Deno.test({
         "replay",
       ]];
       const outcomes = await Promise.all(tasks.map((args) => runTask(args, { kvPath })));
-      const told = (outcome: Outcome) =>
+      const isRefused = (outcome: Outcome) =>
         outcome.code !== 0 && outcome.stdout === "" &&
-        /a restore into it is under way or was broken off/.test(outcome.stderr);
+        /a restore into it is under way or was interrupted/.test(outcome.stderr);
       for (const [index, outcome] of outcomes.entries()) {
-        assert(told(outcome), `${tasks[index].join(" ")}: ${JSON.stringify(outcome)}`);
+        assert(isRefused(outcome), `${tasks[index].join(" ")}: ${JSON.stringify(outcome)}`);
       }
       await done(["restore", "-"], kvPath, linesToBytes(lines));
       assertMatch(await done(["audit"], kvPath), /^Sound: 30 events/m);

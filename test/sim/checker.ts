@@ -1,53 +1,55 @@
-/**
- * Checks the answers that clients got against what the store really holds. It knows the promises of the
- * service, not its code.
- */
-
 import { createHash } from "node:crypto";
-import type {
-  CreateAsk,
-  Exchange,
-  Export,
-  GetAsk,
-  Held,
-  History,
-  KeyCommand,
-  ListAsk,
+import {
+  type CachedResponse,
+  type CreateOperation,
+  type Exchange,
+  type Export,
+  type GetOperation,
+  type History,
+  type KeyCommand,
+  type ListOperation,
+  nextCursor,
+  NOTHING_STORED,
 } from "./history.ts";
-import { forgottenAt, type LandedLine, type LandedPet, type Oracle } from "./oracle.ts";
+import {
+  type CommittedLine,
+  type CommittedPet,
+  idempotencyKeyExpiresAt,
+  type Oracle,
+} from "./oracle.ts";
 import type { Violations } from "./violations.ts";
 
 /**
- * Maximum time to an answer, in milliseconds.
- * - A read takes two reads of the head (the one under way and the next), one of the key and one of the pets,
+ * Maximum time to a response, in milliseconds.
+ * - A read takes two reads of the head (the one in flight and the next), one of the key and one of the pets,
  *   each up to 2 seconds.
  * - A create takes two reads of the head, one of the key, and 3.5 seconds for the outcome.
- * - A create with an Idempotency-Key also waits up to 10 seconds for others with the same key, and ends with
- *   a read.
+ * - A create with an Idempotency-Key may also share the outcome of an earlier request, which takes another
+ *   3.5 seconds, and ends with a read.
  */
 const READ_LIMIT_MS = 8_000 + 100;
 const CREATE_LIMIT_MS = 9_500 + 100;
-const SAFE_CREATE_LIMIT_MS = CREATE_LIMIT_MS + 10_000 + READ_LIMIT_MS;
+const IDEMPOTENT_CREATE_LIMIT_MS = CREATE_LIMIT_MS + 3_500 + READ_LIMIT_MS;
 
-/** Error codes of 503 answers that promise that nothing was stored. */
-const NOTHING_STORED = ["store_unavailable", "overloaded", "shutting_down"];
+/** The statuses that the operations of the workload may get. */
+const STATUSES = [200, 201, 304, 400, 401, 404, 422, 503];
 
-export function check(history: History, oracle: Oracle, violations: Violations): void {
-  new Checker(oracle, violations).check(history);
-}
-
-class Checker {
+/**
+ * Checks the history of all requests and commands against what the store really held. It knows the promises of
+ * the service, not its code.
+ */
+export class Checker {
   #oracle: Oracle;
   #violations: Violations;
-  #keys: Map<string, KeyLife>;
-  #petsByName = new Map<string, LandedPet[]>();
+  #keys: Map<string, KeyLifetime>;
+  #petsByName = new Map<string, CommittedPet[]>();
   /** The first request for which a node accepted a key, by node and key. */
   #firstUses = new Map<string, Exchange>();
 
   constructor(oracle: Oracle, violations: Violations) {
     this.#oracle = oracle;
     this.#violations = violations;
-    this.#keys = keyLives(oracle);
+    this.#keys = keyLifetimes(oracle);
     for (const pet of oracle.pets) {
       const { name } = pet.event.data;
       this.#petsByName.set(name, [...this.#petsByName.get(name) ?? [], pet]);
@@ -57,13 +59,13 @@ class Checker {
   check({ exchanges, keyCommands, exports }: History): void {
     for (const exchange of exchanges) {
       this.#checkTime(exchange);
-      if (exchange.answer === undefined) continue;
+      if (exchange.response === undefined) continue;
       this.#checkForm(exchange);
       this.#checkCredentials(exchange);
-      this.#noteUse(exchange);
-      const { ask } = exchange;
-      if (ask.kind === "list") this.#checkList(exchange, ask);
-      else if (ask.kind === "get") this.#checkGet(exchange, ask);
+      this.#recordUse(exchange);
+      const { operation } = exchange;
+      if (operation.kind === "list") this.#checkList(exchange, operation);
+      else if (operation.kind === "get") this.#checkGet(exchange, operation);
     }
     this.#checkCreateAttempts(exchanges);
     this.#checkActors();
@@ -72,81 +74,80 @@ class Checker {
     for (const copy of exports) this.#checkExport(copy);
   }
 
-  #fault(exchange: Exchange, what: string): void {
-    const { ask, answer, startStep, endStep, machine, bearer } = exchange;
-    const key = bearer.kind === "key" ? bearer.keyId : bearer.kind;
+  #report(exchange: Exchange, violation: string): void {
+    const { operation, response, startStep, endStep, node, credentials } = exchange;
+    const key = credentials.kind === "key" ? credentials.keyId : credentials.kind;
     this.#violations.add(
-      `${what}: ${
-        JSON.stringify(ask)
-      } by ${key} at ${machine.name}, steps ${startStep} to ${endStep}, ` +
-        `answered ${answer?.status} ${answer?.body}`,
+      `${violation}: ${JSON.stringify(operation)}, key ${key}, node ${node.name}, ` +
+        `steps ${startStep} to ${endStep}, response ${response?.status} ${response?.body}`,
     );
   }
 
   #checkTime(exchange: Exchange): void {
-    const { ask, machine, startAt, endAt } = exchange;
-    const limit = ask.kind !== "create"
+    const { operation, node, startAt, endAt } = exchange;
+    const limit = operation.kind !== "create"
       ? READ_LIMIT_MS
-      : ask.idempotencyKey === undefined
+      : operation.idempotencyKey === undefined
       ? CREATE_LIMIT_MS
-      : SAFE_CREATE_LIMIT_MS;
-    const took = endAt - startAt - machine.pausedBetween(startAt, endAt);
-    if (took > limit) this.#fault(exchange, `no answer for ${took.toFixed(0)} ms`);
+      : IDEMPOTENT_CREATE_LIMIT_MS;
+    const took = endAt - startAt - node.pausedBetween(startAt, endAt);
+    if (took > limit) {
+      this.#report(exchange, `The request took ${took.toFixed(0)} ms, more than ${limit}`);
+    }
   }
 
   #checkForm(exchange: Exchange): void {
-    const { status, headers, body } = exchange.answer!;
-    const usual = [200, 201, 304, 400, 401, 404, 409, 422, 503].includes(status);
-    if (!usual) this.#fault(exchange, "an answer that is never right");
-    if (status === 503 && exchange.undisturbed) {
-      this.#fault(exchange, "refused although nothing was wrong");
+    const { status, headers, body } = exchange.response!;
+    if (!STATUSES.includes(status)) this.#report(exchange, "The status is not expected");
+    if (status === 503 && exchange.isFaultFree) {
+      this.#report(exchange, "The request failed without faults");
     }
     if (status === 503 && headers.get("retry-after") === null) {
-      this.#fault(exchange, "no Retry-After");
+      this.#report(exchange, "The 503 response has no Retry-After");
     }
     if (status < 400) return;
     const error = JSON.parse(body);
     if (Object.keys(error).sort().join() !== "code,message,status" || error.status !== status) {
-      this.#fault(exchange, "the body is no Error");
+      this.#report(exchange, "The body is not an Error");
     }
   }
 
   /** The service must accept a key that was valid throughout the request, and refuse one that never was. */
   #checkCredentials(exchange: Exchange): void {
-    const { status } = exchange.answer!;
+    const { status } = exchange.response!;
     // A service that cannot read the store cannot check the key. It answers 503.
     if (status === 503) return;
-    const { mayStand, mayFall } = this.#standing(exchange);
-    if (status === 401 && !mayFall) this.#fault(exchange, "a good key was refused");
-    if (status !== 401 && !mayStand) this.#fault(exchange, "a bad key was taken");
+    const { mayBeValid, mayBeInvalid } = this.#keyValidity(exchange);
+    if (status === 401 && !mayBeInvalid) this.#report(exchange, "A valid key was refused");
+    if (status !== 401 && !mayBeValid) this.#report(exchange, "An invalid key was accepted");
   }
 
-  #standing(exchange: Exchange): { mayStand: boolean; mayFall: boolean } {
-    const { bearer, machine, startAt, endAt, startStep, endStep } = exchange;
-    if (bearer.kind !== "key") return { mayStand: false, mayFall: true };
-    const life = this.#keys.get(bearer.keyId);
-    if (life === undefined) return { mayStand: false, mayFall: true };
-    const { earliest, latest } = machine.clockBetween(startAt, endAt);
-    let mayStand = life.issued.step <= endStep;
-    let mayFall = life.issued.step > startStep;
+  #keyValidity(exchange: Exchange): { mayBeValid: boolean; mayBeInvalid: boolean } {
+    const { credentials, node, startAt, endAt, startStep, endStep } = exchange;
+    if (credentials.kind !== "key") return { mayBeValid: false, mayBeInvalid: true };
+    const lifetime = this.#keys.get(credentials.keyId);
+    if (lifetime === undefined) return { mayBeValid: false, mayBeInvalid: true };
+    const { earliest, latest } = node.clockBetween(startAt, endAt);
+    let mayBeValid = lifetime.issued.step <= endStep;
+    let mayBeInvalid = lifetime.issued.step > startStep;
     // The node may also have computed the end of a cached key by its clock when it read the key.
-    const latestReckoned = Math.max(latest, Math.ceil(endAt + machine.mostAhead(endAt)));
-    for (const { from, step } of life.ends) {
+    const latestComputed = Math.max(latest, Math.ceil(endAt + node.mostAhead(endAt)));
+    for (const { from, step } of lifetime.ends) {
       // An immediate end applies from its commit, whatever the clocks show. A later end applies by the node's
       // clock.
-      const surely = step <= startStep &&
+      const hasEnded = step <= startStep &&
         (from === undefined || earliest >= from || this.#hasEndedInCache(exchange, from));
-      const perhaps = step <= endStep && (from === undefined || latestReckoned >= from);
-      if (surely) mayStand = false;
-      if (perhaps) mayFall = true;
+      const mayHaveEnded = step <= endStep && (from === undefined || latestComputed >= from);
+      if (hasEnded) mayBeValid = false;
+      if (mayHaveEnded) mayBeInvalid = true;
     }
-    return { mayStand, mayFall };
+    return { mayBeValid, mayBeInvalid };
   }
 
-  #noteUse(exchange: Exchange): void {
-    const { answer, bearer, machine } = exchange;
-    if (bearer.kind !== "key" || answer!.status === 401 || answer!.status === 503) return;
-    const name = `${machine.name} ${bearer.keyId}`;
+  #recordUse(exchange: Exchange): void {
+    const { response, credentials, node } = exchange;
+    if (credentials.kind !== "key" || response!.status === 401 || response!.status === 503) return;
+    const name = `${node.name} ${credentials.keyId}`;
     const first = this.#firstUses.get(name);
     if (first === undefined || exchange.endAt < first.endAt) this.#firstUses.set(name, exchange);
   }
@@ -156,41 +157,43 @@ class Checker {
    * known under two conditions: the clock jumped only after the node accepted the key, and since then no key
    * event or change of the generation made the node read the key again.
    */
-  #hasEndedInCache({ bearer, machine, startAt, endStep }: Exchange, from: number): boolean {
-    if (bearer.kind !== "key") return false;
-    const first = this.#firstUses.get(`${machine.name} ${bearer.keyId}`);
+  #hasEndedInCache({ credentials, node, startAt, endStep }: Exchange, from: number): boolean {
+    if (credentials.kind !== "key") return false;
+    const first = this.#firstUses.get(`${node.name} ${credentials.keyId}`);
     if (first === undefined || first.endAt >= startAt) return false;
-    const offset = machine.steadyOffset(first.endAt);
+    const offset = node.steadyOffset(first.endAt);
     if (offset === undefined || startAt + offset < from + CLOCK_STEP_MS) return false;
     return !this.#oracle.keyChangeSteps.some((step) => step >= first.startStep && step <= endStep);
   }
 
   /** A list is correct if the store held exactly that page at some moment of the request. */
-  #checkList(exchange: Exchange, ask: ListAsk): void {
+  #checkList(exchange: Exchange, operation: ListOperation): void {
     const { startStep, endStep } = exchange;
-    const shown = contentOf(exchange, ask.held);
-    if (shown === undefined) return;
+    const content = contentOf(exchange, operation.cached);
+    if (content === undefined) return;
     const { pets } = this.#oracle;
-    const [low, high] = [startStep, endStep].map((step) => this.#oracle.landedBy(pets, step));
-    const { link } = shown;
+    const [low, high] = [startStep, endStep].map((step) =>
+      this.#oracle.countCommittedBy(pets, step)
+    );
+    const { link } = content;
     for (let count = high; count >= low; count--) {
-      const { body, next } = pageOf(pets.slice(0, count), ask);
-      if (shown.body === body && cursorOf(link) === next) return;
+      const { body, next } = pageOf(pets.slice(0, count), operation);
+      if (content.body === body && nextCursor(link) === next) return;
     }
-    this.#fault(exchange, `no such page at any time (link ${link}, ${low} to ${high} pets)`);
+    this.#report(exchange, `The store never held this page (link ${link}, ${low} to ${high} pets)`);
   }
 
-  #checkGet(exchange: Exchange, { petId, held }: GetAsk): void {
-    const { answer, startStep, endStep } = exchange;
-    const { status } = answer!;
+  #checkGet(exchange: Exchange, { petId, cached }: GetOperation): void {
+    const { response, startStep, endStep } = exchange;
+    const { status } = response!;
     const { pets } = this.#oracle;
     const pet = pets[petId - 1];
-    const shown = contentOf(exchange, held)?.body;
-    if (shown !== undefined && !(pet !== undefined && pet.step <= endStep && shown === pet.body)) {
-      this.#fault(exchange, "a pet that was never there");
+    const body = contentOf(exchange, cached)?.body;
+    if (body !== undefined && !(pet !== undefined && pet.step <= endStep && body === pet.body)) {
+      this.#report(exchange, "The pet does not match the log");
     }
     if (status === 404 && pet !== undefined && pet.step <= startStep) {
-      this.#fault(exchange, "a pet that was added is not there");
+      this.#report(exchange, "The pet was added before but not found");
     }
   }
 
@@ -201,71 +204,81 @@ class Checker {
   #checkCreateAttempts(exchanges: Exchange[]): void {
     const createAttempts = new Map<string, Exchange[]>();
     for (const exchange of exchanges) {
-      if (exchange.ask.kind !== "create") continue;
-      const { name } = exchange.ask;
+      if (exchange.operation.kind !== "create") continue;
+      const { name } = exchange.operation;
       createAttempts.set(name, [...createAttempts.get(name) ?? [], exchange]);
     }
     for (const [name, attempts] of createAttempts) {
       const pets = this.#petsByName.get(name) ?? [];
-      const { idempotencyKey } = attempts[0].ask as CreateAsk;
+      const { idempotencyKey } = attempts[0].operation as CreateOperation;
       if (idempotencyKey === undefined && pets.length > 1) {
-        this.#fault(attempts[0], `added ${pets.length} times`);
+        this.#report(attempts[0], `The pet was added ${pets.length} times`);
       }
       if (pets.length > 0 && attempts.every(isRefused)) {
-        this.#fault(attempts[0], "refused, and added all the same");
+        this.#report(attempts[0], "The pet was refused but added");
       }
       for (const attempt of attempts) {
-        if (attempt.answer?.status === 201) this.#checkCreated(attempt, attempt.ask as CreateAsk);
+        if (attempt.response?.status === 201) {
+          this.#checkCreated(attempt, attempt.operation as CreateOperation);
+        }
       }
     }
     for (const name of this.#petsByName.keys()) {
-      if (!createAttempts.has(name)) this.#violations.add(`nobody asked for the pet ${name}`);
+      if (!createAttempts.has(name)) {
+        this.#violations.add(`Pet ${name} was added without a request`);
+      }
     }
   }
 
-  #checkCreated(exchange: Exchange, ask: CreateAsk): void {
-    const { answer, bearer, machine, startStep, startAt, endStep, endAt } = exchange;
-    const { body, headers } = answer!;
-    const pet = this.#petsByName.get(ask.name)?.find((pet) => pet.body === body);
+  #checkCreated(exchange: Exchange, operation: CreateOperation): void {
+    const { response, credentials, node, startStep, startAt, endStep, endAt } = exchange;
+    const { body, headers } = response!;
+    const pet = this.#petsByName.get(operation.name)?.find((pet) => pet.body === body);
     if (pet === undefined || pet.step > endStep) {
-      return this.#fault(exchange, "acknowledged, and not in the log");
+      return this.#report(exchange, "The pet was acknowledged but is not in the log");
     }
     const { categoryId, status } = pet.event.data;
-    if (categoryId !== ask.categoryId || status !== ask.status) {
-      this.#fault(exchange, "added as another pet than was asked for");
+    if (categoryId !== operation.categoryId || status !== operation.status) {
+      this.#report(exchange, "The added pet differs from the request");
     }
-    if (bearer.kind === "key" && pet.event.actor !== bearer.keyId) {
-      this.#fault(exchange, `added in the name of ${pet.event.actor}`);
+    if (credentials.kind === "key" && pet.event.actor !== credentials.keyId) {
+      this.#report(exchange, `The actor of the pet is ${pet.event.actor}`);
     }
     if (headers.get("location") !== `/v1/pets/${pet.id}`) {
-      this.#fault(exchange, `the location is ${headers.get("location")}`);
+      this.#report(exchange, `The Location is ${headers.get("location")}`);
     }
-    if (ask.idempotencyKey === undefined) {
-      if (pet.step <= startStep) this.#fault(exchange, "answered with an older pet");
-    } else if (pet.event.idempotencykey !== sha256(ask.idempotencyKey)) {
-      this.#fault(exchange, "the Idempotency-Key was not recorded");
+    if (operation.idempotencyKey === undefined) {
+      if (pet.step <= startStep) this.#report(exchange, "The response holds an older pet");
+    } else if (pet.event.idempotencykey !== sha256(operation.idempotencyKey)) {
+      this.#report(exchange, "The Idempotency-Key was not recorded");
     } else if (pet.step <= startStep) {
-      const { earliest } = machine.clockBetween(startAt, endAt);
-      if (earliest >= forgottenAt(pet)) this.#fault(exchange, "repeated although long forgotten");
+      const { earliest } = node.clockBetween(startAt, endAt);
+      if (earliest >= idempotencyKeyExpiresAt(pet)) {
+        this.#report(exchange, "The Idempotency-Key was used after its expiry");
+      }
     }
   }
 
   /** No pet's event comes after the immediate revocation of its key or before its issue. */
   #checkActors(): void {
     for (const pet of this.#oracle.pets) {
-      const life = this.#keys.get(pet.event.actor);
-      const revoked = life?.ends.find(({ from, position }) =>
+      const lifetime = this.#keys.get(pet.event.actor);
+      const revoked = lifetime?.ends.find(({ from, position }) =>
         from === undefined && position < pet.position
       );
-      if (life === undefined || life.issued.position > pet.position || revoked !== undefined) {
-        this.#violations.add(`pet ${pet.id} was added by ${pet.event.actor}, which did not stand`);
+      if (
+        lifetime === undefined || lifetime.issued.position > pet.position || revoked !== undefined
+      ) {
+        this.#violations.add(
+          `Pet ${pet.id} was added with key ${pet.event.actor}, which was not valid`,
+        );
       }
     }
   }
 
   /** One Idempotency-Key adds one pet until it expires by the clock of the node that decides. */
   #checkIdempotency(): void {
-    const last = new Map<string, LandedPet>();
+    const last = new Map<string, CommittedPet>();
     for (const pet of this.#oracle.pets) {
       const { idempotencykey, actor } = pet.event;
       if (idempotencykey === undefined) continue;
@@ -273,102 +286,99 @@ class Checker {
       const earlier = last.get(name);
       last.set(name, pet);
       if (earlier === undefined) continue;
-      const { latest } = pet.machine.clockBetween(pet.at - UNDER_WAY_MS, pet.at);
-      if (latest < forgottenAt(earlier)) {
-        this.#violations.add(`pets ${earlier.id} and ${pet.id} came of one Idempotency-Key`);
+      const { latest } = pet.node.clockBetween(pet.at - IN_FLIGHT_LIMIT_MS, pet.at);
+      if (latest < idempotencyKeyExpiresAt(earlier)) {
+        this.#violations.add(
+          `Pets ${earlier.id} and ${pet.id} were added with one Idempotency-Key`,
+        );
       }
     }
   }
 
   #checkKeyCommand({ action, keyId, outcome, startStep, endStep }: KeyCommand): void {
-    const life = keyId === undefined ? undefined : this.#keys.get(keyId);
+    const lifetime = keyId === undefined ? undefined : this.#keys.get(keyId);
     if (outcome !== "done") return;
-    const landed = action === "issue"
-      ? life !== undefined && life.issued.step > startStep && life.issued.step <= endStep
-      : life?.ends.some((end) => {
-        const isMeant = action === "rotate" ? end.from !== undefined : end.from === undefined;
-        return end.isEvent && end.step <= endStep && isMeant;
+    const isCommitted = action === "issue"
+      ? lifetime !== undefined && lifetime.issued.step > startStep &&
+        lifetime.issued.step <= endStep
+      : lifetime?.ends.some((end) => {
+        const isMatch = action === "rotate" ? end.from !== undefined : end.from === undefined;
+        return end.isEvent && end.step <= endStep && isMatch;
       });
-    if (!landed) this.#violations.add(`${action} of key ${keyId} was acknowledged and not done`);
+    if (!isCommitted) {
+      this.#violations.add(`The command to ${action} key ${keyId} succeeded without an event`);
+    }
   }
 
   #checkExport({ lines, startStep, endStep }: Export): void {
-    const { lines: landed } = this.#oracle;
-    const [low, high] = [startStep, endStep].map((step) => this.#oracle.landedBy(landed, step));
+    const { lines: committed } = this.#oracle;
+    const [low, high] = [startStep, endStep].map((step) =>
+      this.#oracle.countCommittedBy(committed, step)
+    );
     if (lines.length < low || lines.length > high) {
-      this.#violations.add(`an export has ${lines.length} lines, not ${low} to ${high}`);
+      this.#violations.add(`An export has ${lines.length} lines, not ${low} to ${high}`);
     }
     for (const [index, line] of lines.entries()) {
-      if (line === landed[index]?.text) continue;
-      return this.#violations.add(`line ${index + 1} of an export is not that of the log`);
+      if (line === committed[index]?.text) continue;
+      return this.#violations.add(`Line ${index + 1} of an export differs from the log`);
     }
   }
 }
 
-/**
- * The content that a client has after a read: the body of a 200, or after a 304 the content that it already
- * held.
- */
-function contentOf({ answer }: Exchange, held: Held | undefined) {
-  const { status, body, headers } = answer!;
+/** The content that a client has after a read: the body of a 200, or after a 304 the cached content. */
+function contentOf({ response }: Exchange, cached: CachedResponse | undefined) {
+  const { status, body, headers } = response!;
   if (status === 200) return { body, link: headers.get("link") };
-  return status === 304 ? held : undefined;
+  return status === 304 ? cached : undefined;
 }
 
 /** Clocks show whole milliseconds. */
 const CLOCK_STEP_MS = 1;
 
 /** Maximum time between a decision and its commit, in milliseconds. */
-const UNDER_WAY_MS = 30_000;
+const IN_FLIGHT_LIMIT_MS = 30_000;
 
-interface KeyLife {
-  issued: LandedLine;
+interface KeyLifetime {
+  issued: CommittedLine;
   /**
    * Ends of the key. `from` is the clock time from which an end applies; absent if it applies immediately.
    */
   ends: { from?: number; step: number; position: number; isEvent: boolean }[];
 }
 
-function keyLives({ lines }: Oracle): Map<string, KeyLife> {
-  const lives = new Map<string, KeyLife>();
+function keyLifetimes({ lines }: Oracle): Map<string, KeyLifetime> {
+  const lifetimes = new Map<string, KeyLifetime>();
   for (const line of lines) {
     const { event: { type, data, time }, step, position } = line;
     if (type === "ApiKeyIssued") {
-      const life: KeyLife = { issued: line, ends: [] };
+      const lifetime: KeyLifetime = { issued: line, ends: [] };
       if (data.expiresAt !== undefined) {
-        life.ends.push({ from: Date.parse(data.expiresAt), step, position, isEvent: false });
+        lifetime.ends.push({ from: Date.parse(data.expiresAt), step, position, isEvent: false });
       }
-      lives.set(data.keyId, life);
+      lifetimes.set(data.keyId, lifetime);
     } else if (type === "ApiKeyRevoked") {
       const isAtOnce = Date.parse(data.effectiveAt) <= Date.parse(time);
       const from = isAtOnce ? undefined : Date.parse(data.effectiveAt);
-      lives.get(data.keyId)?.ends.push({ from, step, position, isEvent: true });
+      lifetimes.get(data.keyId)?.ends.push({ from, step, position, isEvent: true });
     }
   }
-  return lives;
+  return lifetimes;
 }
 
-function isRefused({ answer }: Exchange): boolean {
-  if (answer === undefined || answer.status < 400) return false;
-  if (answer.status < 500) return true;
-  return NOTHING_STORED.includes(JSON.parse(answer.body).code);
+function isRefused({ response }: Exchange): boolean {
+  if (response === undefined || response.status < 400) return false;
+  if (response.status < 500) return true;
+  return NOTHING_STORED.includes(JSON.parse(response.body).code);
 }
 
 /** The expected page of these pets. */
-function pageOf(pets: LandedPet[], { limit = 20, status, cursor }: ListAsk) {
+function pageOf(pets: CommittedPet[], { limit = 20, status, cursor }: ListOperation) {
   const all = pets.filter((pet) =>
     (status === undefined || pet.status === status) && (cursor === undefined || pet.id < cursor)
   ).reverse();
   const shown = all.slice(0, limit);
   const body = `[${shown.map((pet) => pet.body).join(",")}]`;
   return { body, next: all.length > limit ? shown.at(-1)!.id : undefined };
-}
-
-/** The cursor that a `Link: <…>; rel="next"` names. */
-export function cursorOf(link: string | null): number | undefined {
-  const target = /<([^>]*)>; rel="next"/.exec(link ?? "")?.[1];
-  if (target === undefined) return undefined;
-  return Number(new URL(target, "http://localhost").searchParams.get("cursor"));
 }
 
 function sha256(text: string): string {

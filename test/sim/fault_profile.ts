@@ -1,21 +1,40 @@
-/** The faults of a store and their frequency. Each seed draws profiles of its own, so that seeds differ. */
+/** The faults that a seed injects and their frequency. Each seed draws profiles of its own, so that seeds differ. */
 
 import type { Random } from "./random.ts";
 
-/** The outcome of a read. */
-export type ReadFate = "answered" | "locked" | "failed" | "silent" | "slow";
+/** The faults of one phase of a simulation. */
+export interface FaultProfile {
+  /** The phase: a round of the workload, or the restore at the end. */
+  phase: string;
+  store: StoreFaultProfile;
+  /** Absent if only the store has faults. */
+  cluster?: ClusterFaultProfile;
+}
+
+/** Faults of single store calls. The records hold weights; the weight of `none` is 1. */
+export interface StoreFaultProfile {
+  read: Record<ReadFault, number>;
+  commit: Record<CommitFault, number>;
+  /** Usual one-way latency between a node and the store, in milliseconds. */
+  latencyMs: number;
+  /** Probability that a one-way latency is a hundred times as long. */
+  tailProbability: number;
+}
+
+/** `silent`: the call is lost and gets no response. */
+export type ReadFault = "none" | "locked" | "failed" | "silent" | "slow";
 
 /**
- * The outcome of a commit. The additional ones:
+ * The additional faults of a commit:
  * - `failedAfter`: it is applied but reports failure.
  * - `resent`: it is applied, then the network client sends it again, and the second conflicts with the first.
  * - `resentLater`: like `resent`, but the second commit overtakes the first.
- * - `silentAfter`: it is applied but never answers.
+ * - `silentAfter`: it is applied but gets no response.
  * - `late`: it arrives late, usually after its client has given up.
- * - `lateSilent`: like `late`, but it never answers.
+ * - `lateSilent`: like `late`, but it gets no response.
  */
-export type CommitFate =
-  | ReadFate
+export type CommitFault =
+  | ReadFault
   | "failedAfter"
   | "resent"
   | "resentLater"
@@ -23,14 +42,15 @@ export type CommitFate =
   | "late"
   | "lateSilent";
 
-export interface FaultProfile {
-  read: Record<ReadFate, number>;
-  commit: Record<CommitFate, number>;
-  /** Usual one-way latency between a node and the store, in milliseconds. */
-  latencyMs: number;
-  /** Probability that a one-way latency is a hundred times as long. */
-  tailProbability: number;
+/** Faults of whole nodes and of the whole store, one after another. */
+export interface ClusterFaultProfile {
+  weights: Record<ClusterFault, number>;
+  /** Mean time between two faults, in milliseconds. */
+  intervalMs: number;
 }
+
+/** `kill` is a power failure, `stop` a shutdown. In an `outage`, the store answers no calls. */
+export type ClusterFault = "none" | "kill" | "stop" | "pause" | "clockJump" | "outage";
 
 /**
  * Delay of a `late` commit, in milliseconds. It may be shorter or much longer than the time limits of the
@@ -38,10 +58,10 @@ export interface FaultProfile {
  */
 export const LATE_MS = { low: 500, high: 15_000 };
 
-export const CALM: FaultProfile = {
-  read: { answered: 1, locked: 0, failed: 0, silent: 0, slow: 0 },
+export const NO_FAULTS: StoreFaultProfile = {
+  read: { none: 1, locked: 0, failed: 0, silent: 0, slow: 0 },
   commit: {
-    answered: 1,
+    none: 1,
     locked: 0,
     failed: 0,
     silent: 0,
@@ -58,19 +78,19 @@ export const CALM: FaultProfile = {
 };
 
 /** Draws a profile. A given fault is absent in some seeds, rare in others and frequent in others. */
-export function drawFaultProfile(random: Random): FaultProfile {
+export function drawStoreFaultProfile(random: Random): StoreFaultProfile {
   const severity = random.pick([0, 0.5, 1, 1, 3]);
   const weight = () => severity * random.pick([0, 0, 0.002, 0.01, 0.04, 0.1]);
   return {
     read: {
-      answered: 1,
+      none: 1,
       locked: weight(),
       failed: weight(),
       silent: weight() / 4,
       slow: weight(),
     },
     commit: {
-      answered: 1,
+      none: 1,
       locked: weight(),
       failed: weight(),
       silent: weight() / 2,
@@ -85,4 +105,35 @@ export function drawFaultProfile(random: Random): FaultProfile {
     latencyMs: random.pick([0.1, 1, 1, 5, 20]),
     tailProbability: random.pick([0, 0.01, 0.05, 0.2]),
   };
+}
+
+export function drawClusterFaultProfile(random: Random): ClusterFaultProfile {
+  const weights = {
+    none: 1,
+    kill: random.pick([0, 1, 3]),
+    stop: random.pick([0, 1]),
+    pause: random.pick([0, 1, 2]),
+    clockJump: random.pick([0, 1, 1]),
+    outage: random.pick([0, 1, 2]),
+  };
+  return { weights, intervalMs: random.pick([300, 2_000, 10_000]) };
+}
+
+/** The profile as lines of text. */
+export function describeFaultProfile({ phase, store, cluster }: FaultProfile): string[] {
+  const { latencyMs, tailProbability } = store;
+  return [
+    `${phase}, store latency: ${latencyMs} ms; 100 times that with probability ${tailProbability}`,
+    `${phase}, weights of read faults: ${weightsText(store.read)}`,
+    `${phase}, weights of commit faults: ${weightsText(store.commit)}`,
+    cluster === undefined
+      ? `${phase}, cluster faults: none`
+      : `${phase}, weights of cluster faults, one every ${cluster.intervalMs} ms: ` +
+        weightsText(cluster.weights),
+  ];
+}
+
+function weightsText(weights: Record<string, number>): string {
+  return Object.entries(weights).filter(([, weight]) => weight > 0)
+    .map(([fault, weight]) => `${fault} ${Number(weight.toFixed(5))}`).join(", ");
 }

@@ -1,16 +1,16 @@
-/** The requests of clients and the answers that they got. */
+/** What the clients and operators did, and what they saw: the input of the checker. */
 
 import type { Node } from "./node.ts";
 
 /** The credentials of a request. */
-export type Bearer =
-  | { kind: "nobody" }
-  | { kind: "stranger"; token: string }
+export type Credentials =
+  | { kind: "none" }
+  | { kind: "unknown"; token: string }
   | { kind: "key"; keyId: string; token: string };
 
-export interface CreateAsk {
+export interface CreateOperation {
   kind: "create";
-  /** Identifies the create attempt: all its requests have this name, and no others. */
+  /** Identifies the create attempt: all requests of the attempt have this name, and no others. */
   name: string;
   status?: string;
   categoryId: number;
@@ -19,48 +19,48 @@ export interface CreateAsk {
   invalid?: boolean;
 }
 
-/** An earlier answer that the client revalidates. */
-export interface Held {
+/** An earlier response that the client revalidates. */
+export interface CachedResponse {
   etag: string;
   body: string;
   link: string | null;
 }
 
-export interface ListAsk {
+export interface ListOperation {
   kind: "list";
-  held?: Held;
+  cached?: CachedResponse;
   limit?: number;
   status?: string;
   cursor?: number;
 }
 
-export interface GetAsk {
+export interface GetOperation {
   kind: "get";
   petId: number;
-  held?: Held;
+  cached?: CachedResponse;
 }
 
-export type Ask = CreateAsk | ListAsk | GetAsk;
+export type Operation = CreateOperation | ListOperation | GetOperation;
 
-export interface Answer {
+export interface ReceivedResponse {
   status: number;
   headers: Headers;
   body: string;
 }
 
-/** One request and its answer. Steps order events; times are true times, in milliseconds. */
+/** One request and its response. Steps order events; times are true times, in milliseconds. */
 export interface Exchange {
-  ask: Ask;
-  bearer: Bearer;
-  machine: Node;
+  operation: Operation;
+  credentials: Credentials;
+  node: Node;
   startStep: number;
   startAt: number;
   endStep: number;
   endAt: number;
   /** Absent if the node died first. */
-  answer?: Answer;
+  response?: ReceivedResponse;
   /** Whether the store had no faults throughout the request, so that 503 is not allowed. */
-  undisturbed: boolean;
+  isFaultFree: boolean;
 }
 
 /**
@@ -68,6 +68,9 @@ export interface Exchange {
  * stored.
  */
 export type CommandOutcome = "done" | "failed" | "unclear";
+
+/** Error codes that promise that nothing was stored. */
+export const NOTHING_STORED = ["store_unavailable", "overloaded", "shutting_down"];
 
 export interface KeyCommand {
   action: "issue" | "revoke" | "rotate";
@@ -87,4 +90,11 @@ export interface History {
   exchanges: Exchange[];
   keyCommands: KeyCommand[];
   exports: Export[];
+}
+
+/** The cursor that a `Link: <…>; rel="next"` names. */
+export function nextCursor(link: string | null): number | undefined {
+  const target = /<([^>]*)>; rel="next"/.exec(link ?? "")?.[1];
+  if (target === undefined) return undefined;
+  return Number(new URL(target, "http://localhost").searchParams.get("cursor"));
 }

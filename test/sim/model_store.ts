@@ -20,8 +20,8 @@ interface Row {
   key: Deno.KvKey;
   value: string | Uint8Array;
   versionstamp: string;
-  /** When the row expires, by the store's clock. */
-  goneAt: number;
+  /** When the store removes the row, by its clock. */
+  expiresAt: number;
 }
 
 export interface ModelStoreDeps {
@@ -38,16 +38,16 @@ export interface ModelStoreDeps {
  * limits. It supports only the types of key parts that the service uses.
  */
 export class ModelStore implements Store {
-  #parts: ModelStoreDeps;
+  #deps: ModelStoreDeps;
   #rows: Row[] = [];
   #version = 0;
-  #nextGoneAt = Infinity;
+  #nextExpiryAt = Infinity;
   #isClosed = false;
 
   constructor(
-    parts: ModelStoreDeps = { now: () => Date.now(), expiryLagMs: () => 0 },
+    deps: ModelStoreDeps = { now: () => Date.now(), expiryLagMs: () => 0 },
   ) {
-    this.#parts = parts;
+    this.#deps = deps;
   }
 
   // deno-lint-ignore require-await -- a thrown error must become a rejection
@@ -90,16 +90,16 @@ export class ModelStore implements Store {
 
   /** All records with an expiry, except idempotency records. */
   *expiringRecords(): Generator<ExpiringRecord> {
-    for (const { key, goneAt } of this.#rows) {
-      if (goneAt === Infinity || key[2] === "pet_by_idempotency_key") continue;
-      yield { key, expiresAt: goneAt };
+    for (const { key, expiresAt } of this.#rows) {
+      if (expiresAt === Infinity || key[2] === "pet_by_idempotency_key") continue;
+      yield { key, expiresAt };
     }
   }
 
   /** Synchronous commit(). */
   apply(commit: Commit): string | null {
     this.#expire();
-    refuseOversize(commit);
+    rejectOversize(commit);
     for (const { key, versionstamp } of commit.checks) {
       if ((this.#rowOf(nameOf(key))?.versionstamp ?? null) !== versionstamp) return null;
     }
@@ -114,29 +114,29 @@ export class ModelStore implements Store {
         continue;
       }
       const { expireIn } = mutation;
-      const goneAt = expireIn === undefined
+      const expiresAt = expireIn === undefined
         ? Infinity
-        : this.#parts.now() + expireIn + this.#parts.expiryLagMs();
-      this.#nextGoneAt = Math.min(this.#nextGoneAt, goneAt);
+        : this.#deps.now() + expireIn + this.#deps.expiryLagMs();
+      this.#nextExpiryAt = Math.min(this.#nextExpiryAt, expiresAt);
       const row = {
         name,
         key: key.map(wellFormed),
         value: copyOf(mutation.value),
         versionstamp,
-        goneAt,
+        expiresAt,
       };
       this.#rows.splice(index, found, row);
     }
-    this.#parts.committed?.(commit);
+    this.#deps.committed?.(commit);
     return versionstamp;
   }
 
-  /** Applies a mutation without calling `committed`, like somebody who changes the store from a shell. */
+  /** Applies a mutation without calling `committed`, as if somebody changed the store from a shell. */
   damage(mutation: Mutation): void {
-    const { committed } = this.#parts;
-    this.#parts.committed = undefined;
+    const { committed } = this.#deps;
+    this.#deps.committed = undefined;
     this.apply({ checks: [], mutations: [mutation] });
-    this.#parts.committed = committed;
+    this.#deps.committed = committed;
   }
 
   #rowOf(name: string): Row | undefined {
@@ -159,10 +159,10 @@ export class ModelStore implements Store {
   /** Removes expired rows. Every operation calls it first. */
   #expire(): void {
     if (this.#isClosed) throw new Deno.errors.BadResource("Bad resource ID");
-    const now = this.#parts.now();
-    if (now < this.#nextGoneAt) return;
-    this.#rows = this.#rows.filter(({ goneAt }) => goneAt > now);
-    this.#nextGoneAt = Math.min(Infinity, ...this.#rows.map(({ goneAt }) => goneAt));
+    const now = this.#deps.now();
+    if (now < this.#nextExpiryAt) return;
+    this.#rows = this.#rows.filter(({ expiresAt }) => expiresAt > now);
+    this.#nextExpiryAt = Math.min(Infinity, ...this.#rows.map(({ expiresAt }) => expiresAt));
   }
 }
 
@@ -216,7 +216,7 @@ function partName(part: Deno.KvKeyPart): string {
   if (typeof part === "string") return `\x02${escaped(encoder.encode(part))}\x00`;
   if (typeof part === "number") return `\x21${sortableDouble(part)}`;
   if (part instanceof Uint8Array) return `\x01${escaped(part)}\x00`;
-  throw new TypeError(`The model knows no ${typeof part} as part of a key`);
+  throw new TypeError(`The model does not support a ${typeof part} in a key`);
 }
 
 function escaped(bytes: Uint8Array): string {
@@ -238,7 +238,7 @@ function sortableDouble(value: number): string {
   return text;
 }
 
-function refuseOversize({ mutations }: Commit): void {
+function rejectOversize({ mutations }: Commit): void {
   if (mutations.length > COMMIT_MUTATIONS_LIMIT) {
     throw new TypeError(`Too many mutations (max ${COMMIT_MUTATIONS_LIMIT})`);
   }

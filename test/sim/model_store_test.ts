@@ -12,20 +12,20 @@ testStoreContract({
 
 const ROUNDS = 1_500;
 
-Deno.test("ModelStore does what KvStore does, over random commits, reads and lists", async () => {
+Deno.test("ModelStore agrees with KvStore over random commits, reads and lists", async () => {
   for (const seed of [1, 2, 3]) {
     const random = new Random(seed);
     const stores = [new ModelStore(), new KvStore(await Deno.openKv(":memory:"))];
     for (let round = 0; round < ROUNDS; round++) {
-      const act = drawAct(random);
-      const [ofModel, ofKv] = await Promise.all(stores.map((store) => outcomeOf(act, store)));
+      const call = drawCall(random);
+      const [ofModel, ofKv] = await Promise.all(stores.map((store) => outcomeOf(call, store)));
       assertEquals(ofModel, ofKv, `round ${round} of seed ${seed}`);
     }
     for (const store of stores) store.close();
   }
 });
 
-Deno.test("ModelStore takes away what expires when its time and the store's lag are over", async () => {
+Deno.test("ModelStore removes an expired record after the store's lag", async () => {
   let now = 0;
   const store = new ModelStore({ now: () => now, expiryLagMs: () => 50 });
   const mutation = { type: "set" as const, key: ["brief"], value: "", expireIn: 100 };
@@ -37,12 +37,12 @@ Deno.test("ModelStore takes away what expires when its time and the store's lag 
   assertEquals(await store.list({ prefix: [] }, { limit: 1 }), []);
 });
 
-type Act = (store: Store) => Promise<unknown>;
+type StoreCall = (store: Store) => Promise<unknown>;
 
 /**
  * Draws a random operation. Its outcome omits versionstamps, because every store numbers them differently.
  */
-function drawAct(random: Random): Act {
+function drawCall(random: Random): StoreCall {
   switch (random.weighted({ get: 1, list: 3, commit: 4 })) {
     case "get": {
       const key = drawKey(random);
@@ -56,7 +56,7 @@ function drawAct(random: Random): Act {
     case "commit": {
       const checked = Array.from({ length: random.integer(0, 2) }, () => ({
         key: drawKey(random),
-        // Mostly a check that holds, sometimes one that never held.
+        // Usually the current versionstamp, sometimes a wrong one.
         claim: random.weighted({ current: 8, absent: 1, old: 1 }),
       }));
       const mutations = Array.from({ length: random.integer(0, 5) }, () => drawMutation(random));
@@ -66,7 +66,7 @@ function drawAct(random: Random): Act {
           if (claim === "current") return { key, versionstamp };
           return { key, versionstamp: claim === "absent" ? null : "0".repeat(20) };
         }));
-        return await store.commit({ checks, mutations }) === null ? "refused" : "done";
+        return await store.commit({ checks, mutations }) === null ? "conflict" : "committed";
       };
     }
   }
@@ -81,9 +81,9 @@ function drawMutation(random: Random): Mutation {
   return { type: "set", key, value };
 }
 
-function drawKey(random: Random, least = 1): (string | number | Uint8Array)[] {
+function drawKey(random: Random, minLength = 1): (string | number | Uint8Array)[] {
   return Array.from(
-    { length: random.integer(least, 3) },
+    { length: random.integer(minLength, 3) },
     () =>
       random.pick<string | number | Uint8Array>([
         "",
@@ -127,10 +127,10 @@ function contentOf(entry: StoreEntry | null) {
   return entry === null ? null : { key: entry.key, value: entry.value };
 }
 
-async function outcomeOf(act: Act, store: Store): Promise<unknown> {
+async function outcomeOf(call: StoreCall, store: Store): Promise<unknown> {
   try {
-    return await act(store);
+    return await call(store);
   } catch (error) {
-    return `refused with ${(error as Error).name}`;
+    return `rejected with ${(error as Error).name}`;
   }
 }

@@ -1,4 +1,4 @@
-/** Faults put into the code on purpose. The simulator must find each of them. */
+/** Deliberate faults in the code. The simulator must find each of them. */
 
 export interface Mutant {
   name: string;
@@ -14,131 +14,126 @@ export interface Mutant {
 export const MUTANT_SEEDS = 5_000;
 
 const APPENDER = "src/append/appender.ts";
+const BATCH = "src/append/batch.ts";
+const BATCH_PLANNER = "src/append/batch_planner.ts";
+const PLANNED_APPEND = "src/append/planned_append.ts";
 const HEAD_READER = "src/log/head_reader.ts";
 const KEY_READER = "src/projections/key_reader.ts";
 const PET_READER = "src/projections/pet_reader.ts";
 const PROJECT = "src/projections/project.ts";
-const BOUNDED_STORE = "src/store/bounded_store.ts";
+const CIRCUIT_BREAKER = "src/store/circuit_breaker.ts";
+const RESILIENT_STORE = "src/store/resilient_store.ts";
 const CREATE_PET = "src/commands/create_pet.ts";
 const REPLAY = "src/maintenance/replay.ts";
 const REPLAY_LEASE = "src/maintenance/replay_lease.ts";
 
 export const MUTANTS: Mutant[] = [
   {
-    name: "the head is not checked",
-    file: APPENDER,
-    edits: [["[{ key: HEAD_KEY, versionstamp: base.versionstamp }];", "[];"]],
+    name: "a commit does not check the head",
+    file: BATCH,
+    edits: [["[{ key: HEAD_KEY, versionstamp: this.base.versionstamp }]", "[]"]],
   },
   {
-    name: "what was not confirmed counts as lost, without reading back",
-    file: APPENDER,
+    name: "an unclear commit counts as lost without a read-back",
+    file: "src/store/commit_until_known.ts",
     edits: [[
-      "switch (await this.#outcomeOf(attempt)) {",
-      'switch (await heads.read().then(() => "lost")) {',
+      "if (versionstamp !== guarded.guard) {",
+      'if (true) {\n          return { state: "lost" };',
     ]],
   },
   {
-    name: "a head that moved counts as landed, without comparing the line",
+    name: "an unclear commit counts as landed if the head moved, without comparing the line",
     file: APPENDER,
     edits: [["bytesEqual(entry?.value, lines[0])", "true"]],
   },
   {
-    name: "what landed is appended again",
+    name: "a commit that landed is appended again",
     file: APPENDER,
     edits: [[
-      'case "landed":\n            this.#acknowledge(attempt);',
-      'case "landed":\n            this.#waitAgain(attempt);',
+      'case "landed":\n        this.#acknowledge(batch);',
+      'case "landed":\n        this.#requeue(batch);',
     ]],
   },
   {
-    name: "what was lost is acknowledged",
+    name: "a lost commit is acknowledged",
     file: APPENDER,
-    edits: [['case "lost":', 'case "lost":\n            this.#acknowledge(attempt);']],
+    edits: [['case "lost":', 'case "lost":\n        this.#acknowledge(batch);']],
   },
   {
     name: "commands are acknowledged before the commit",
     file: APPENDER,
     edits: [[
-      "for (const { pending } of attempt.members) pending.unclear = true;",
-      "this.#acknowledge(attempt);",
+      "for (const { queued } of members) queued.mayHaveLanded = true;",
+      "this.#acknowledge(batch);",
     ]],
   },
   {
-    name: "an unclear outcome is answered as nothing stored",
-    file: APPENDER,
-    edits: [["return unclear\n", "return false\n"]],
+    name: "an unclear outcome is reported as nothing stored",
+    file: "src/append/queued_command.ts",
+    edits: [["this.mayHaveLanded\n", "false\n"]],
   },
   {
-    name: "an attempt that was given up counts as clear",
+    name: "a command is not marked as unclear before its commit",
     file: APPENDER,
-    edits: [[
-      "for (const { pending } of attempt.members) pending.unclear = true;",
-      "",
-    ]],
+    edits: [["for (const { queued } of members) queued.mayHaveLanded = true;", ""]],
   },
   {
-    name: "the deadline of additions is looked at too late",
+    name: "the append deadline is checked too late",
     isRare: true,
     file: APPENDER,
     edits: [["const SWEEP_MS = 50;", "const SWEEP_MS = 20_000;"]],
   },
   {
-    name: "the deadline of additions is kept on the clock of the day",
+    name: "the append deadline uses the wall clock",
     isRare: true,
     file: APPENDER,
     edits: [
       ["runtime.monotonicNow() + this.#limitMs", "runtime.now() + this.#limitMs"],
-      ["const now = this.#parts.runtime.monotonicNow();", "const now = this.#parts.runtime.now();"],
+      ["rejectOverdue(runtime.monotonicNow(),", "rejectOverdue(runtime.now(),"],
     ],
   },
   {
-    name: "what a command rests on is not looked at again on another head",
-    file: APPENDER,
-    edits: [["pending.preparedEpoch === this.#headEpoch", "pending.preparedEpoch !== -1"]],
+    name: "a command is not prepared again after the head changed",
+    file: BATCH_PLANNER,
+    edits: [["queued.preparedEpoch === this.#epoch", "queued.preparedEpoch !== -1"]],
   },
   {
-    name: "what was made ahead is taken for any head",
-    file: APPENDER,
+    name: "a plan for one head is used on another head",
+    file: BATCH_PLANNER,
     edits: [["if (plan?.head === head) return plan;", "if (plan !== undefined) return plan;"]],
   },
   {
-    name: "an event of a key does not end a run of heads",
+    name: "a key event does not start a new head epoch",
     isRare: true,
-    file: APPENDER,
-    edits: [["if (!keysMoved) this.#epochHead", "this.#epochHead"]],
+    file: BATCH_PLANNER,
+    edits: [["if (!batch.changesKeys) this.#epochHead", "this.#epochHead"]],
   },
   {
-    name: "a creation goes into one commit after an event of a key",
+    name: "a pet is created after a key event within one commit",
     isRare: true,
-    file: APPENDER,
-    edits: [["(size.exceedsLimits || keysMoved)", "size.exceedsLimits"]],
+    file: BATCH,
+    edits: [["!this.#size.exceedsLimits && !this.changesKeys", "!this.#size.exceedsLimits"]],
   },
   {
-    name: "a command that was refused is appended all the same",
-    file: APPENDER,
-    edits: [
-      [".filter((pending) => !pending.settled);", ";"],
-      ["      if (pending.settled) continue;\n", ""],
-    ],
+    name: "a settled command is still appended",
+    file: BATCH_PLANNER,
+    edits: [["      if (queued.isSettled) continue;\n", ""]],
   },
   {
-    name: "a revocation does not move the head's position of keys",
-    file: APPENDER,
+    name: "a revocation does not move the key position of the head",
+    file: PLANNED_APPEND,
     edits: [[
       'case "ApiKeyIssued":\n    case "ApiKeyRevoked":\n      next',
       'case "ApiKeyRevoked":\n      return next;\n    case "ApiKeyIssued":\n      next',
     ]],
   },
   {
-    name: "a lost commit is not tried again",
+    name: "a lost commit is not retried",
     file: APPENDER,
-    edits: [[
-      "this.#waiting.unshift(...members.map(({ pending }) => pending));",
-      "",
-    ]],
+    edits: [["this.#queue.putFirst(members.map(({ queued }) => queued));", ""]],
   },
   {
-    name: "a read of the head is joined that is under way already",
+    name: "a request joins a head read that is already in flight",
     isRare: true,
     file: HEAD_READER,
     edits: [
@@ -147,15 +142,15 @@ export const MUTANTS: Mutant[] = [
     ],
   },
   {
-    name: "the head is remembered",
+    name: "the head is cached and not read again",
     file: HEAD_READER,
     edits: [[
-      "return this.#next ??= this.#readNext();",
-      "return this.#latest === undefined ? this.#next ??= this.#readNext() : Promise.resolve(this.#latest);",
+      "() => this.#next ??= this.#readNext()",
+      "() => this.#latest === undefined ? this.#next ??= this.#readNext() : Promise.resolve(this.#latest)",
     ]],
   },
   {
-    name: "a key is remembered whatever happens to keys",
+    name: "a cached key is used after key events",
     file: KEY_READER,
     edits: [[
       "keyPosition === head.keyPosition && generation === head.generation",
@@ -163,26 +158,26 @@ export const MUTANTS: Mutant[] = [
     ]],
   },
   {
-    name: "a remembered key does not expire",
+    name: "a cached key does not expire",
     file: KEY_READER,
     edits: [[
-      "isAsOf(head, cached)) return this.#alive(cached, now);",
-      "isAsOf(head, cached)) return cached.key;",
+      'onCacheRead("keys", "hit");\n      return this.#alive(cached, now);',
+      'onCacheRead("keys", "hit");\n      return cached.key;',
     ]],
   },
   {
-    name: "a clock that is set back prolongs a cached key",
+    name: "a clock that is set back extends the validity of a cached key",
     isRare: true,
     file: KEY_READER,
     edits: [["this.#runtime.monotonicNow() < endsAtMonotonicMs", "true"]],
   },
   {
-    name: "the latest of several revocations ahead counts",
+    name: "the latest of several scheduled revocations applies",
     file: KEY_READER,
     edits: [["Math.min(key.revokedAt ?? Infinity,", "Math.max(key.revokedAt ?? 0,"]],
   },
   {
-    name: "a clock that was wrong is no reason why an idempotency record is missing",
+    name: "a wrong clock does not excuse a missing idempotency record",
     file: "src/maintenance/missing_idempotency_records.ts",
     edits: [
       ["timeMs > nowMs + CLOCK_TOLERANCE_MS", "false"],
@@ -190,7 +185,7 @@ export const MUTANTS: Mutant[] = [
     ],
   },
   {
-    name: "a head that is missing is that of an empty log",
+    name: "a missing head counts as the head of an empty log",
     file: HEAD_READER,
     edits: [[
       "    this.#expectToFollow(read, known);\n    this.advance(read);",
@@ -198,77 +193,77 @@ export const MUTANTS: Mutant[] = [
     ]],
   },
   {
-    name: "a head may be older than one that was seen",
+    name: "a head older than a known head is accepted",
     file: HEAD_READER,
     edits: [["head.position < position || versionstamp < known.versionstamp!", "false"]],
   },
   {
-    name: "a key revoked at once stands until the clock says so",
+    name: "an immediate revocation waits for the clock",
     file: KEY_READER,
     edits: [["if (record.isAtOnce) key.isRevoked = true;", ""]],
   },
   {
-    name: "the newest page is remembered whatever was added",
+    name: "the cached newest page is used after pets were added",
     file: PET_READER,
     edits: [["cached.lastPetId === head.lastPetId);", "true);"]],
   },
   {
-    name: "a page below a cursor is remembered although it was not full",
+    name: "a cached page below a cursor is used although the cursor was beyond the newest pet",
     isRare: true,
     file: PET_READER,
     edits: [["query.cursor <= cached.lastPetId + 1", "true"]],
   },
   {
-    name: "a pet beyond the head is looked for",
+    name: "a pet beyond the head is read",
     file: PET_READER,
     edits: [["if (id < 1 || id > head.lastPetId) return undefined;", ""]],
   },
   {
-    name: "a page begins at the pet of its cursor",
+    name: "a page starts with the pet of its cursor",
     file: PET_READER,
     edits: [["(cursor ?? Infinity) - 1)", "cursor ?? Infinity)"]],
   },
   {
-    name: "an Idempotency-Key is remembered for ever",
+    name: "an Idempotency-Key never expires",
     isRare: true,
     file: PET_READER,
     edits: [["return Date.parse(expiresAt) > now ? petId : undefined;", "return petId;"]],
   },
   {
-    name: "an Idempotency-Key is looked up once, and not again on another head",
+    name: "an Idempotency-Key is not looked up again after the head changed",
     file: CREATE_PET,
     edits: [[
-      "    return this.#parts.pets.findByIdempotencyKey(",
-      "    if ((this as any).looked) return;\n    (this as any).looked = true;\n    return this.#parts.pets.findByIdempotencyKey(",
+      "    return this.#deps.pets.findByIdempotencyKey(",
+      "    if ((this as any).looked) return;\n    (this as any).looked = true;\n    return this.#deps.pets.findByIdempotencyKey(",
     ]],
   },
   {
-    name: "an addition is authorized by the clock alone, which may have been set back",
+    name: "a create is authorized by the clock alone, which may have been set back",
     isRare: true,
     file: CREATE_PET,
-    edits: [["Math.max(runtime.now(), this.#eventTimeMs)", "host.now()"]],
+    edits: [["Math.max(runtime.now(), this.#eventTimeMs)", "runtime.now()"]],
   },
   {
-    name: "two at once with one Idempotency-Key go into one commit",
+    name: "two concurrent requests with one Idempotency-Key share a commit",
     file: CREATE_PET,
     edits: [[
-      "await parts.creations.share(`${token} ${idempotencyKey}`, append)",
+      "await deps.creations.share(`${token} ${idempotencyKey}`, append)",
       "await append()",
     ]],
   },
   {
-    name: "a repeated answer is given to whom the key was taken from",
+    name: "a duplicate response is given to a revoked key",
     isRare: true,
     file: CREATE_PET,
     edits: [["    await keys.authorize(token, head, runtime.now());\n", ""]],
   },
   {
-    name: "a repeated answer is given for another animal",
+    name: "a duplicate response is given for a different pet",
     file: CREATE_PET,
     edits: [["if (earlier?.text === encodePet(pet)) return;", "return;"]],
   },
   {
-    name: "a request is let in on the head that is known",
+    name: "a request is authorized on a cached head",
     file: HEAD_READER,
     edits: [[
       "(await this.fresh()).head",
@@ -276,7 +271,7 @@ export const MUTANTS: Mutant[] = [
     ]],
   },
   {
-    name: "pets are in the list of a status under no status",
+    name: "pets without a status are put into the status index",
     file: PROJECT,
     edits: [["if (status !== undefined) records.push(", "records.push("]],
   },
@@ -286,39 +281,39 @@ export const MUTANTS: Mutant[] = [
     edits: [["if (event.idempotencyKey !== undefined) {", "if (false) {"]],
   },
   {
-    name: "the store's clock decides how long an Idempotency-Key is remembered",
+    name: "idempotency records expire without a margin for wrong clocks",
     isRare: true,
     file: "src/keyspace.ts",
     edits: [["RETENTION_MARGIN_MS = 60 * 60 * 1_000", "RETENTION_MARGIN_MS = 0"]],
   },
   {
-    name: "a call of the store has no limit of time",
-    file: BOUNDED_STORE,
+    name: "a store call has no time limit",
+    file: RESILIENT_STORE,
     edits: [["STORE_CALL_LIMIT_MS = 2_000", "STORE_CALL_LIMIT_MS = 2_000_000"]],
   },
   {
-    name: "a commit that hung counts as never made",
-    file: BOUNDED_STORE,
-    edits: [["isMade ? new ServiceError", "false ? new ServiceError"]],
+    name: "a commit that timed out counts as not attempted",
+    file: RESILIENT_STORE,
+    edits: [["throw isMade\n", "throw false\n"]],
   },
   {
-    name: "a store that was away stays away",
-    file: BOUNDED_STORE,
-    edits: [['    this.#state = "answering";\n', ""]],
+    name: "a store that was unavailable stays unavailable",
+    file: CIRCUIT_BREAKER,
+    edits: [['      this.#enter("closed");\n', ""]],
   },
   {
-    name: "the newest of a status miss one when they are brought up to date",
+    name: "an update of the cached newest pets of a status misses one",
     file: PET_READER,
     edits: [["const first = known.lastPetId + 1;", "const first = known.lastPetId + 2;"]],
   },
   {
-    name: "a command that comes to nothing on an old head is not looked at again",
-    file: APPENDER,
-    edits: [["if (pending.wasRequeued && isBaseInTime) return false;", "return false;"]],
+    name: "a command that produced no events on a stale head is not requeued",
+    file: BATCH_PLANNER,
+    edits: [["if (queued.wasRepeated && isBaseFresh) return false;", "return false;"]],
   },
   {
-    name: "events are projected into one generation only while another is built",
-    file: APPENDER,
+    name: "events are projected into only one generation during a replay",
+    file: PLANNED_APPEND,
     edits: [[
       "for (const generation of generations) {",
       "for (const generation of generations.slice(0, 1)) {",
@@ -333,7 +328,7 @@ export const MUTANTS: Mutant[] = [
     ]],
   },
   {
-    name: "a replay fills in nothing of what was before",
+    name: "a replay does not fill in earlier events",
     file: REPLAY,
     edits: [[
       "building: { generation, until: head.position }",
@@ -341,35 +336,35 @@ export const MUTANTS: Mutant[] = [
     ]],
   },
   {
-    name: "a replay changes a head that others have moved",
+    name: "a replay overwrites a head that has moved",
     isRare: true,
     file: REPLAY,
     edits: [["const checks = [{ key: HEAD_KEY, versionstamp }];", "const checks: [] = [];"]],
   },
   {
-    name: "the old generation is removed under its readers",
+    name: "the old generation is removed without a grace period",
     isRare: true,
     file: REPLAY,
     edits: [["GRACE_MS = 10_000", "GRACE_MS = 0"]],
   },
   {
-    name: "the old generation is left where it was",
+    name: "the old generation is not removed",
     file: REPLAY,
     edits: [["    await this.#remove(removing);\n", ""]],
   },
   {
-    name: "a replay writes without its lease",
+    name: "a replay writes without checking its lease",
     isRare: true,
     file: REPLAY_LEASE,
-    edits: [["checks: [mine, ...checks]", "checks"]],
+    edits: [["checks: [{ key: REPLAY_KEY, versionstamp: guard }, ...checks]", "checks"]],
   },
   {
-    name: "a restore counts what has not landed yet",
+    name: "a restore counts lines before they are committed",
     file: "src/maintenance/restore.ts",
     edits: [["    await before;\n    const mark", "    const mark"]],
   },
   {
-    name: "a restore takes one line more for written than was",
+    name: "a resumed restore skips a line",
     isRare: true,
     file: "src/maintenance/restore.ts",
     edits: [[
@@ -378,14 +373,22 @@ export const MUTANTS: Mutant[] = [
     ]],
   },
   {
-    name: "who follows the log is shown the last line again",
+    name: "followLog() yields the last line again",
     file: "src/log/follow_log.ts",
     edits: [["next = batch.at(-1)!.position + 1;", "next = batch.at(-1)!.position;"]],
   },
   {
-    name: "what was read in a generation that was removed is told",
+    name: "data read from a removed generation is returned",
     isRare: true,
     file: HEAD_READER,
     edits: [["HEAD_LIMIT_MS = 9_000", "HEAD_LIMIT_MS = 9_000_000"]],
+  },
+  {
+    name: "a shutdown does not wait for the outcomes of commands",
+    file: "src/shut_down.ts",
+    edits: [[
+      "  await Promise.race([drained, sleep(runtime, SHUTDOWN_MS.close - SHUTDOWN_MS.drain)]);\n",
+      "",
+    ]],
   },
 ];

@@ -1,14 +1,14 @@
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import type { Random } from "./random.ts";
-import { type World, WORLD_BEGIN_MS } from "./world.ts";
+import { type Simulation, SIMULATION_START_MS } from "./simulation.ts";
 
 /**
- * A node of the simulated world, as the service sees it. Its clock may be wrong and may jump. It may die or
- * pause between any two events.
+ * A node: one process with a clock of its own, as the service sees it. Its clock may be wrong and may jump. It
+ * may die or pause between any two events.
  */
 export class Node implements Runtime {
   readonly name: string;
-  readonly #world: World;
+  readonly #simulation: Simulation;
   readonly #random: Random;
   #alive = true;
   #pausedUntil = -Infinity;
@@ -17,37 +17,37 @@ export class Node implements Runtime {
    */
   #offsets: { from: number; offset: number }[];
   #pauses: { from: number; to: number }[] = [];
-  #atDeath: (() => void)[] = [];
-  #waiting = new Set<symbol>();
+  #deathListeners: (() => void)[] = [];
+  #timers = new Set<symbol>();
 
-  constructor(world: World, name: string, offset: number) {
+  constructor(simulation: Simulation, name: string, offset: number) {
     this.name = name;
-    this.#world = world;
-    this.#random = world.random.fork();
+    this.#simulation = simulation;
+    this.#random = simulation.random.fork();
     this.#offsets = [{ from: -Infinity, offset }];
   }
 
-  now = (): number => Math.floor(this.#world.now + this.#offsets.at(-1)!.offset);
+  now = (): number => Math.floor(this.#simulation.now + this.#offsets.at(-1)!.offset);
 
-  monotonicNow = (): number => this.#world.now - WORLD_BEGIN_MS;
+  monotonicNow = (): number => this.#simulation.now - SIMULATION_START_MS;
 
   setTimer = (ms: number, run: () => void): () => void => {
-    const waiting = Symbol();
-    this.#waiting.add(waiting);
-    const cancel = this.#world.after(ms, () =>
+    const timer = Symbol();
+    this.#timers.add(timer);
+    const cancel = this.#simulation.after(ms, () =>
       this.deliver(() => {
         // The timer may have been cancelled while the node was paused.
-        if (this.#waiting.delete(waiting)) run();
+        if (this.#timers.delete(timer)) run();
       }));
     return () => {
-      this.#waiting.delete(waiting);
+      this.#timers.delete(timer);
       cancel();
     };
   };
 
   /** Number of pending timers; 0 on an idle node. */
-  get timers(): number {
-    return this.#waiting.size;
+  get pendingTimers(): number {
+    return this.#timers.size;
   }
 
   nextTurn = (): Promise<void> => {
@@ -73,36 +73,36 @@ export class Node implements Runtime {
     return this.#alive;
   }
 
-  /** Delivers something from outside: now, after a pause, or never if the node is dead. */
+  /** Runs an event that comes from outside: now, after the pause of the node, or never if the node is dead. */
   deliver(run: () => void): void {
     if (!this.#alive) return;
-    if (this.#world.now >= this.#pausedUntil) return run();
-    this.#world.after(this.#pausedUntil - this.#world.now, () => this.deliver(run));
+    if (this.#simulation.now >= this.#pausedUntil) return run();
+    this.#simulation.after(this.#pausedUntil - this.#simulation.now, () => this.deliver(run));
   }
 
   /** Kills the node: nothing runs on it and nothing reaches it afterwards. */
   die(): void {
     if (!this.#alive) return;
     this.#alive = false;
-    this.#world.trace(`${this.name} dies`);
-    for (const told of this.#atDeath) told();
+    this.#simulation.trace(`${this.name} dies`);
+    for (const run of this.#deathListeners) run();
   }
 
-  onDeath(told: () => void): void {
-    this.#atDeath.push(told);
+  onDeath(run: () => void): void {
+    this.#deathListeners.push(run);
   }
 
   /** Pauses the node without its knowledge. */
   pause(ms: number): void {
-    this.#world.trace(`${this.name} stands still for ${ms.toFixed(0)} ms`);
-    const to = this.#world.now + ms;
+    this.#simulation.trace(`${this.name} pauses for ${ms.toFixed(0)} ms`);
+    const to = this.#simulation.now + ms;
     this.#pausedUntil = Math.max(this.#pausedUntil, to);
-    this.#pauses.push({ from: this.#world.now, to });
+    this.#pauses.push({ from: this.#simulation.now, to });
   }
 
   jumpClock(ms: number): void {
-    this.#world.trace(`the clock of ${this.name} jumps by ${ms.toFixed(0)} ms`);
-    this.#offsets.push({ from: this.#world.now, offset: this.#offsets.at(-1)!.offset + ms });
+    this.#simulation.trace(`the clock of ${this.name} jumps by ${ms.toFixed(0)} ms`);
+    this.#offsets.push({ from: this.#simulation.now, offset: this.#offsets.at(-1)!.offset + ms });
   }
 
   /** How long the node was paused between two true times, in milliseconds. */

@@ -3,10 +3,10 @@ import type { Commit } from "../../src/store/store.ts";
 import type { Node } from "./node.ts";
 import type { ModelStore } from "./model_store.ts";
 import type { Violations } from "./violations.ts";
-import type { World } from "./world.ts";
+import type { Simulation } from "./simulation.ts";
 
 /** A line of the log as it was committed to the store. */
-export interface LandedLine {
+export interface CommittedLine {
   position: number;
   text: string;
   // deno-lint-ignore no-explicit-any -- parsed with plain JSON.parse, not by the code under test
@@ -14,10 +14,10 @@ export interface LandedLine {
   step: number;
   at: number;
   /** The node that committed the line. */
-  machine: Node;
+  node: Node;
 }
 
-export interface LandedPet extends LandedLine {
+export interface CommittedPet extends CommittedLine {
   id: number;
   /** The pet's JSON text, cut out of the line. */
   body: string;
@@ -35,50 +35,52 @@ const DATA_MARK = ',"data":';
  * with the service.
  */
 export class Oracle {
-  readonly lines: LandedLine[] = [];
-  readonly pets: LandedPet[] = [];
+  readonly lines: CommittedLine[] = [];
+  readonly pets: CommittedPet[] = [];
   /** The steps of all key events and of all changes of the served generation. */
   readonly keyChangeSteps: number[] = [];
-  #world: World;
+  #simulation: Simulation;
   #violations: Violations;
   #lastHash = GENESIS;
   #keyPosition = 0;
   #generation = 1;
 
-  constructor(world: World, violations: Violations) {
-    this.#world = world;
+  constructor(simulation: Simulation, violations: Violations) {
+    this.#simulation = simulation;
     this.#violations = violations;
   }
 
   /** Number of lines or pets that had been committed by the end of a step. Expects them in order. */
-  landedBy(landed: readonly LandedLine[], step: number): number {
+  countCommittedBy(committed: readonly CommittedLine[], step: number): number {
     let low = 0;
-    let high = landed.length;
+    let high = committed.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (landed[middle].step <= step) low = middle + 1;
+      if (committed[middle].step <= step) low = middle + 1;
       else high = middle;
     }
     return low;
   }
 
   /** Receives every commit that the store has applied. */
-  observe({ mutations }: Commit, machine: Node, model: ModelStore): void {
+  observe({ mutations }: Commit, node: Node, model: ModelStore): void {
     const before = this.lines.length;
     let head: Record<string, unknown> | undefined;
     for (const mutation of mutations) {
       const [space, position] = mutation.key;
       if (space === "log") {
         if (mutation.type !== "set" || !(mutation.value instanceof Uint8Array)) {
-          this.#violations.add(`the line at ${String(position)} was taken away or is no bytes`);
-        } else this.#land(Number(position), mutation.value, machine);
+          this.#violations.add(`The line at ${String(position)} was deleted or is not bytes`);
+        } else this.#addLine(Number(position), mutation.value, node);
       } else if (space === "head" && mutation.key.length === 1) {
-        if (mutation.type === "delete") this.#violations.add("the head was taken away");
+        if (mutation.type === "delete") this.#violations.add("The head was deleted");
         else head = JSON.parse(mutation.value as string);
       }
     }
     if (head !== undefined) this.#checkHead(head, model);
-    else if (this.lines.length > before) this.#violations.add("lines landed without a head");
+    else if (this.lines.length > before) {
+      this.#violations.add("Lines were committed without a head");
+    }
   }
 
   /** Checks that the projections of a generation hold exactly the records that the log implies. */
@@ -87,20 +89,20 @@ export class Oracle {
     for (const { key, value } of scanAll(model, ["projection", generation])) {
       found.set(JSON.stringify(key.slice(2)), value);
     }
-    for (const { key, members, text, goneAt } of this.lines.flatMap(expectedRecords)) {
+    for (const { key, members, text, mayBeMissing } of this.lines.flatMap(expectedRecords)) {
       const name = JSON.stringify(key);
       const value = found.get(name);
       found.delete(name);
       if (value === undefined) {
-        if (goneAt > this.#world.now) {
-          this.#violations.add(`generation ${generation} lacks the record ${name}`);
+        if (!mayBeMissing) {
+          this.#violations.add(`Generation ${generation} lacks the record ${name}`);
         }
-      } else if (text === undefined ? !holds(value, members) : !isTextOf(value, text)) {
-        this.#violations.add(`generation ${generation} holds ${value} under ${name}`);
+      } else if (text === undefined ? !hasMembers(value, members) : !isTextOf(value, text)) {
+        this.#violations.add(`Generation ${generation} holds ${value} under ${name}`);
       }
     }
     for (const name of found.keys()) {
-      this.#violations.add(`generation ${generation} holds ${name}, which no event made`);
+      this.#violations.add(`Generation ${generation} holds ${name} without an event`);
     }
   }
 
@@ -108,18 +110,18 @@ export class Oracle {
     return this.#generation;
   }
 
-  #land(position: number, bytes: Uint8Array, machine: Node): void {
+  #addLine(position: number, bytes: Uint8Array, node: Node): void {
     const text = new TextDecoder().decode(bytes);
     if (position !== this.lines.length + 1) {
-      this.#violations.add(`a line landed at ${position}, after ${this.lines.length} lines`);
+      this.#violations.add(`A line was committed at ${position} after ${this.lines.length} lines`);
       return;
     }
     const event = JSON.parse(text);
     const sound = Number(event.sequence) === position && event.previoushash === this.#lastHash;
-    if (!sound) this.#violations.add(`the chain breaks at ${position}`);
+    if (!sound) this.#violations.add(`The hash chain breaks at ${position}`);
     this.#lastHash = createHash("sha256").update(bytes).digest("hex");
-    const { step, now: at } = this.#world;
-    const line: LandedLine = { position, text, event, step, at, machine };
+    const { step, now: at } = this.#simulation;
+    const line: CommittedLine = { position, text, event, step, at, node };
     this.lines.push(line);
     switch (event.type) {
       case "ApiKeyIssued":
@@ -130,14 +132,14 @@ export class Oracle {
       case "PetCreated": {
         const { id, status } = event.data;
         if (id !== this.pets.length + 1) {
-          this.#violations.add(`pet ${id} landed after ${this.pets.length} pets`);
+          this.#violations.add(`Pet ${id} was committed after ${this.pets.length} pets`);
         }
         const body = text.slice(text.indexOf(DATA_MARK) + DATA_MARK.length, -1);
         this.pets.push({ ...line, id, status, body });
         break;
       }
       default:
-        this.#violations.add(`the oracle does not know events of type ${event.type}`);
+        this.#violations.add(`The oracle does not know events of type ${event.type}`);
     }
   }
 
@@ -150,16 +152,16 @@ export class Oracle {
     };
     for (const [name, value] of Object.entries(expected)) {
       if (head[name] !== value) {
-        this.#violations.add(`the head says ${name} ${head[name]}, and it is ${value}`);
+        this.#violations.add(`The head has ${name} ${head[name]} instead of ${value}`);
       }
     }
     const generation = head.generation as number;
     if (generation === this.#generation) return;
     if (generation < this.#generation) {
-      this.#violations.add(`generation ${generation} is served after ${this.#generation}`);
+      this.#violations.add(`Generation ${generation} is served after ${this.#generation}`);
     }
     this.#generation = generation;
-    this.keyChangeSteps.push(this.#world.step);
+    this.keyChangeSteps.push(this.#simulation.step);
     this.checkGeneration(generation, model);
   }
 }
@@ -181,16 +183,15 @@ interface ExpectedRecord {
   text?: string;
   /** Members that the value must have if it is JSON; others are allowed. */
   members: Record<string, unknown>;
-  /** The time from which the record may be missing. */
-  goneAt: number;
+  mayBeMissing: boolean;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** The projection records of an event as the design specifies them: a second implementation of project(). */
-function expectedRecords({ event, position, text: line }: LandedLine): ExpectedRecord[] {
+function expectedRecords({ event, position, text: line }: CommittedLine): ExpectedRecord[] {
   const { data, type, time, actor } = event;
-  const permanent = { members: {}, goneAt: Infinity };
+  const permanent = { members: {}, mayBeMissing: false };
   switch (type) {
     case "PetCreated": {
       const text = line.slice(line.indexOf(DATA_MARK) + DATA_MARK.length, -1);
@@ -200,8 +201,8 @@ function expectedRecords({ event, position, text: line }: LandedLine): ExpectedR
       }
       if (event.idempotencykey !== undefined) {
         const key = ["pet_by_idempotency_key", actor, event.idempotencykey, position];
-        // The store's expiry depends on the writer's clock, which may have been wrong.
-        records.push({ key, members: { petId: data.id }, goneAt: -Infinity });
+        // The record expires, at a time that depends on the writer's clock, which may have been wrong.
+        records.push({ key, members: { petId: data.id }, mayBeMissing: true });
       }
       return records;
     }
@@ -220,7 +221,7 @@ function expectedRecords({ event, position, text: line }: LandedLine): ExpectedR
 }
 
 /** When the Idempotency-Key of a pet's event expires, in milliseconds since the Unix epoch. */
-export function forgottenAt(line: LandedLine): number {
+export function idempotencyKeyExpiresAt(line: CommittedLine): number {
   return Date.parse(line.event.time) + DAY_MS;
 }
 
@@ -228,7 +229,7 @@ function isTextOf(value: unknown, text: string): boolean {
   return value instanceof Uint8Array && new TextDecoder().decode(value) === text;
 }
 
-function holds(value: unknown, members: Record<string, unknown>): boolean {
+function hasMembers(value: unknown, members: Record<string, unknown>): boolean {
   const record = JSON.parse(value as string);
   return Object.entries(members).every(([name, expected]) => record[name] === expected);
 }

@@ -1,35 +1,36 @@
 /**
- * Every seed that ever found a fault of the service, and the fault. After a change of the workload, a seed
- * gives a different history. Therefore each fault also has a test or a mutant.
+ * Every seed that ever found a fault of the service, and the fault. A seed repeats its fault only with the
+ * simulator of that time: any change of the workload, of the fault profiles or of the shutdown gives the seed a
+ * different history. Therefore each fault also has a test or a mutant.
  */
 export const REGRESSION_SEEDS: readonly { seed: number; found: string }[] = [
   {
     seed: 43,
-    found: "A key revoked at once was taken by an instance whose clock was behind the revoker's",
+    found: "An instance accepted a key after its immediate revocation because its clock was behind",
   },
   {
     seed: 623,
-    found: "An addition waited beyond its limit on an instance whose clock was set back meanwhile",
+    found: "A create waited longer than its limit on an instance whose clock was set back",
   },
   {
     seed: 571,
-    found: "The store forgot an Idempotency-Key before the day was over by its reader's clock",
+    found: "The store removed an idempotency record before its day was over by the reader's clock",
   },
   {
     seed: 4,
-    found: "A revocation within an instance, on a head from before a replay, found no such key",
+    found: "A revocation within an instance, on a head from before a replay, did not find the key",
   },
   {
     seed: 1295,
     found:
-      "Sixteen reads that were lost for good, ever, left an instance without its store for ever",
+      "An instance never recovered its store after sixteen probes were lost without a response",
   },
   {
     seed: 563,
-    found: "A list was answered in a way that the description did not know, at a shutdown",
+    found: "The response to a list during a shutdown was not described by the OpenAPI document",
   },
   {
     seed: 10725,
-    found: "A machine that stood still read on in a generation that a replay had removed meanwhile",
+    found: "A node that paused read from a generation that a replay had removed meanwhile",
   },
 ];

@@ -1,23 +1,25 @@
 /**
- * Runs the simulator.
+ * Runs the simulator. `simulate.ts` explains it.
  *
  *     deno task sim [--seeds N] [--from S] [--seed S [--trace]] [--mutants]
  */
 
 import { parseArgs } from "node:util";
-import { loadCode } from "./code.ts";
+import { failureReport } from "./failure_report.ts";
 import { findKillingSeed } from "./find_killing_seed.ts";
+import { loadCode } from "./load_code.ts";
 import { MUTANT_SEEDS, MUTANTS } from "./mutants.ts";
-import { type Outcome, simulate } from "./simulation.ts";
+import { simulate } from "./simulate.ts";
 
 const HELP = `
-Runs the real service in worlds of its own, where time, order, chance and faults come from a seed.
+Runs the real service on simulated nodes and a simulated store. A seed decides time, order and faults.
 
-  deno task sim [--seeds N] [--from S]   lives through N seeds (default: 1000), from S on (default: 1)
-  deno task sim --seed S [--trace]       lives through one seed again, exactly; --trace shows all of it
-  deno task sim --mutants                shows that faults put into the code on purpose are found
+  deno task sim [--seeds N] [--from S]   run N seeds (default: 1000), starting with S (default: 1)
+  deno task sim --seed S [--trace]       repeat one seed exactly; --trace prints every event
+  deno task sim --mutants                check that the simulator finds known faults in the code
 
-Exit codes: 0 all was well, 1 it was not, 2 the command could not run.
+A failing seed prints its violations, its fault profiles and the command that repeats it.
+Exit codes: 0 no violation, 1 a violation or a mutant that was not found, 2 it could not run.
 `;
 
 /** Number of seeds between two progress messages. */
@@ -42,64 +44,61 @@ try {
 async function main(): Promise<boolean> {
   const { values } = parseArgs({ options });
   if (values.help) return console.log(HELP.trim()), true;
-  if (values.mutants) return await killMutants();
-  if (values.seed === undefined) {
-    return await run(count(values.from ?? "1"), count(values.seeds ?? "1000"));
-  }
-  const onTrace = values.trace ? (line: string) => console.log(line) : undefined;
-  const outcome = await simulate(await loadCode(), count(values.seed), onTrace);
-  tell(outcome);
-  console.log(
-    `${outcome.requests} requests, ${outcome.events} events, ${outcome.steps} steps, history ${outcome.digest}`,
-  );
-  return outcome.violations.length === 0;
+  if (values.mutants) return await runMutants();
+  if (values.seed !== undefined) return await runSeed(parseCount(values.seed), values.trace);
+  return await runSeeds(parseCount(values.from ?? "1"), parseCount(values.seeds ?? "1000"));
 }
 
-async function run(first: number, seeds: number): Promise<boolean> {
+async function runSeed(seed: number, isTraced = false): Promise<boolean> {
+  const onTrace = isTraced ? (line: string) => console.log(line) : undefined;
+  const result = await simulate(await loadCode(), seed, onTrace);
+  const { violations, requests, events, steps, digest } = result;
+  if (violations.length > 0) console.log(failureReport(result));
+  console.log(`${requests} requests, ${events} events, ${steps} steps, trace ${digest}`);
+  return violations.length === 0;
+}
+
+async function runSeeds(first: number, seeds: number): Promise<boolean> {
   const code = await loadCode();
   const sums = { failed: 0, requests: 0, acknowledged: 0, events: 0, steps: 0 };
   const start = performance.now();
   for (let done = 1; done <= seeds; done++) {
-    const outcome = await simulate(code, first + done - 1);
-    tell(outcome);
-    if (outcome.violations.length > 0) sums.failed++;
+    const result = await simulate(code, first + done - 1);
+    if (result.violations.length > 0) {
+      console.log(failureReport(result));
+      sums.failed++;
+    }
     for (const name of ["requests", "acknowledged", "events", "steps"] as const) {
-      sums[name] += outcome[name];
+      sums[name] += result[name];
     }
     if (done % PROGRESS_SEEDS === 0) console.error(`${done} seeds`);
   }
   const seconds = (performance.now() - start) / 1_000;
   console.log(
-    `${seeds} seeds from ${first}, ${sums.failed} with violations; ${sums.requests} requests, ` +
+    `${seeds} seeds from ${first}: ${sums.failed} failed; ${sums.requests} requests, ` +
       `${sums.acknowledged} pets acknowledged, ${sums.events} events, ${sums.steps} steps; ` +
       `${seconds.toFixed(0)} s`,
   );
   return sums.failed === 0;
 }
 
-/** Prints the violations and the command that reproduces them. */
-function tell({ seed, violations }: Outcome): void {
-  if (violations.length === 0) return;
-  console.log(`seed ${seed} fails; to see it again: deno task sim --seed ${seed}`);
-  for (const violation of violations) console.log(`  ${violation}`);
-}
-
-async function killMutants(): Promise<boolean> {
-  let survivors = 0;
+async function runMutants(): Promise<boolean> {
+  let found = 0;
   for (const mutant of MUTANTS) {
     const kill = await findKillingSeed(mutant);
-    if (kill === undefined) survivors++;
-    const fate = kill === undefined
-      ? `SURVIVES ${MUTANT_SEEDS} seeds`
-      : `found by seed ${String(kill.seed).padStart(3)}`;
-    console.log(`${fate}: ${mutant.name}`);
-    if (kill !== undefined) console.log(`  ${kill.violation.slice(0, 160)}`);
+    if (kill === undefined) {
+      console.log(`not found in ${MUTANT_SEEDS} seeds: ${mutant.name}`);
+      continue;
+    }
+    found++;
+    console.log(`found by seed ${String(kill.seed).padStart(4)}: ${mutant.name}`);
+    console.log(`  ${kill.violation.slice(0, 160)}`);
   }
-  console.log(`${MUTANTS.length - survivors} of ${MUTANTS.length} mutants found`);
-  return survivors === 0;
+  console.log(`${found} of ${MUTANTS.length} mutants found`);
+  return found === MUTANTS.length;
 }
 
-function count(text: string): number {
+function parseCount(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new Error(`A number from 1 on is needed, not ${JSON.stringify(text)}`);
+  throw new Error(`Expected an integer from 1 to 999999999, not ${JSON.stringify(text)}`);
 }

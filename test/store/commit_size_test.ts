@@ -15,7 +15,7 @@ const CASES: [string, Mutation[]][] = [
   ],
 ];
 
-Deno.test("splitIntoCommits() keeps order, and every part is one that KV takes together with a head", async () => {
+Deno.test("splitIntoCommits() keeps the order, and KV accepts every part together with a head", async () => {
   const store = new KvStore(await Deno.openKv(":memory:"));
   const head: Mutation = { type: "set", key: ["head"], value: "x".repeat(400) };
   for (const [name, mutations] of CASES) {
@@ -24,13 +24,13 @@ Deno.test("splitIntoCommits() keeps order, and every part is one that KV takes t
     for (const part of parts) {
       await store.commit({ checks: [], mutations: [...part, head] });
     }
-    // Not in crumbs either.
+    // The parts are not needlessly small, either.
     assertLessOrEqual(parts.length, 20, name);
   }
   store.close();
 });
 
-Deno.test("splitIntoCommits() makes no commit of nothing", () => {
+Deno.test("splitIntoCommits() yields nothing without mutations", () => {
   assertEquals([...splitIntoCommits([])], []);
 });
 

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { keyText } from "../../src/store/key_text.ts";
 
-Deno.test("keyText() is readable, and different for different keys", () => {
+Deno.test("keyText() is readable, and differs for different keys", () => {
   const texts = new Map<Deno.KvKey, string>([
     [["projection", 1, "pet", 7], '["projection",1,"pet",7]'],
     [["projection", 1n, "pet", 7], '["projection",1n,"pet",7]'],

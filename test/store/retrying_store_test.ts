@@ -1,45 +1,38 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { RETRY_LIMIT_MS, RetryingStore } from "../../src/store/retrying_store.ts";
-import type { Store } from "../../src/store/store.ts";
+import { NotAttemptedError } from "../../src/store/store_errors.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
+import { faultyStore } from "../support/faulty_store.ts";
 import { ModelStore } from "../sim/model_store.ts";
 
-/** A store that fails so often, and then does what it is asked. */
+/** A store whose first calls fail. */
 function failing(failures: number) {
-  const inner = new ModelStore();
-  const calls = { count: 0 };
-  const attempt = <T>(call: () => Promise<T>): Promise<T> =>
-    ++calls.count <= failures ? Promise.reject(new Error("database is locked")) : call();
-  const store: Store = {
-    get: (key) => attempt(() => inner.get(key)),
-    list: (range, options) => attempt(() => inner.list(range, options)),
-    commit: (commit) => attempt(() => inner.commit(commit)),
-    close: () => inner.close(),
-  };
-  return { store, calls };
+  const fault = <T>(apply: () => Promise<T>): Promise<T> =>
+    failures-- > 0 ? Promise.reject(new NotAttemptedError("The store is locked")) : apply();
+  return faultyStore(new ModelStore(), { onGet: fault, onList: fault, onCommit: fault });
 }
 
-Deno.test("RetryingStore repeats reads that failed", async () => {
+Deno.test("RetryingStore retries failed reads", async () => {
   const runtime = new FakeRuntime();
-  const { store, calls } = failing(5);
+  const store = failing(5);
   const reading = new RetryingStore(store, runtime).list({ prefix: [] }, { limit: 10 });
   await runtime.advance(5_000);
   assertEquals(await reading, []);
-  assertEquals(calls.count, 6);
+  assertEquals(store.lists.length, 6);
 });
 
-Deno.test("RetryingStore gives a read up when its patience is at an end, with the last reason", async () => {
+Deno.test("RetryingStore rejects with the last error after RETRY_LIMIT_MS", async () => {
   const runtime = new FakeRuntime();
-  const { store } = failing(Infinity);
+  const store = failing(Infinity);
   const reading = new RetryingStore(store, runtime).get(["head"]);
-  const refused = assertRejects(() => reading, Error, "database is locked");
+  const refused = assertRejects(() => reading, NotAttemptedError);
   await runtime.advance(RETRY_LIMIT_MS + 1_000);
   await refused;
 });
 
-Deno.test("RetryingStore makes a commit once: only who made it can tell whether it landed", async () => {
-  const { store, calls } = failing(1);
+Deno.test("RetryingStore does not retry a commit, because only its caller can find out whether it landed", async () => {
+  const store = failing(1);
   const commit = { checks: [], mutations: [] };
   await assertRejects(() => new RetryingStore(store, new FakeRuntime()).commit(commit), Error);
-  assertEquals(calls.count, 1);
+  assertEquals(store.commits.length, 1);
 });

@@ -2,9 +2,9 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { scan, SCAN_BATCH, scanOutside } from "../../src/store/scan.ts";
 import type { StoreEntry } from "../../src/store/store.ts";
 import { ModelStore } from "../sim/model_store.ts";
-import { storeWith } from "../support/store_with.ts";
+import { faultyStore } from "../support/faulty_store.ts";
 
-/** More than fit into four batches, with a neighbour on either side. */
+/** More entries than fit into four batches, with a neighbour on either side. */
 const LAST = 4 * SCAN_BATCH + 17;
 
 async function openStore(): Promise<ModelStore> {
@@ -43,12 +43,10 @@ Deno.test("scan() yields every entry of a range once and in order, over any numb
   assertEquals(await keysOf(scan(store, { prefix: ["d"] })), []);
 });
 
-Deno.test("scan() rejects where a batch cannot be read, at that batch", async () => {
-  const inner = await openStore();
-  let reads = 0;
-  const store = storeWith(inner, {
-    list: (range, options) =>
-      ++reads === 2 ? Promise.reject(new Error("gone")) : inner.list(range, options),
+Deno.test("scan() rejects at the batch that cannot be read", async () => {
+  const store = faultyStore(await openStore(), {
+    onList: (apply) =>
+      store.lists.length === 2 ? Promise.reject(new Error("connection lost")) : apply(),
   });
   const seen: StoreEntry[] = [];
   await assertRejects(
@@ -56,12 +54,12 @@ Deno.test("scan() rejects where a batch cannot be read, at that batch", async ()
       for await (const batch of scan(store, { prefix: ["b"] })) seen.push(...batch);
     },
     Error,
-    "gone",
+    "connection lost",
   );
   assertEquals(seen.length, SCAN_BATCH);
 });
 
-Deno.test("scanOutside() yields what lies outside of the ranges, and all of it", async () => {
+Deno.test("scanOutside() yields every entry outside the ranges, and no other", async () => {
   const store = await openStore();
   const ranges = [
     { start: ["b", 2], end: ["b", 2_000] },

@@ -16,7 +16,10 @@ interface DescribedAnswer {
 
 interface Description {
   paths: Record<string, Record<string, Operation>>;
-  components: { headers: Record<string, DescribedHeader> };
+  components: {
+    headers: Record<string, DescribedHeader>;
+    schemas: Record<string, { properties: Record<string, object> }>;
+  };
 }
 
 interface DescribedHeader {
@@ -44,7 +47,7 @@ const OUTSIDE_CODES: ErrorCode[] = [
 const TRANSPORT_HEADERS = ["allow", "connection", "content-length", "content-type", "date", "vary"];
 
 /**
- * Asserts that the OpenAPI document describes an answer under /v1: the status for that operation, every
+ * Asserts that the OpenAPI document describes a response under /v1: the status for that operation, every
  * required header, no undescribed header, valid header values, and the body by its schema.
  */
 export function assertDescribed(
@@ -62,7 +65,7 @@ export function assertDescribed(
   assertHeaders(headers, described, at);
   if (status === 405) assert(headers.has("allow"), `Header Allow is missing: ${at}`);
   const json = described.content?.["application/json"];
-  // Do not check the body for HEAD: without a server in between, the answer still has one.
+  // Do not check the body for HEAD: without a server in between, the response still has one.
   if (method === "HEAD") return;
   if (json === undefined) return assertEquals(text, "", at);
   assertEquals(headers.get("content-type"), "application/json", at);
@@ -75,7 +78,7 @@ export function assertDescribed(
   }
 }
 
-/** Asserts that the answer is described, and resolves to it with its body unread. */
+/** Asserts that the response is described, and resolves to it with its body unread. */
 export async function describedAnswer(
   method: string | undefined,
   path: string,

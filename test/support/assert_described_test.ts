@@ -11,7 +11,7 @@ interface Change {
   body?: string;
 }
 
-/** Holds an answer to the description that is one of listPets, but for the change. */
+/** Checks a response of listPets with the given changes. */
 function hold({ method = "GET", path = "/v1/pets", status = 200, headers, body }: Change) {
   const sound = {
     "content-type": "application/json",
@@ -20,15 +20,15 @@ function hold({ method = "GET", path = "/v1/pets", status = 200, headers, body }
     vary: "authorization",
     etag: `"${"0".repeat(32)}"`,
   };
-  const answer = {
+  const response = {
     status,
     headers: new Headers({ ...sound, ...headers }),
     body: body ?? `[${PET}]`,
   };
-  assertDescribed(method, path, answer);
+  assertDescribed(method, path, response);
 }
 
-Deno.test("assertDescribed() lets pass what is described, and what is not of the interface", () => {
+Deno.test("assertDescribed() accepts described responses, and responses outside of the interface", () => {
   hold({});
   hold({ headers: { link: '</v1/pets?cursor=7>; rel="next"' } });
   hold({ path: "/healthz", status: 299 });
@@ -58,7 +58,7 @@ for (const [subject, change, message] of FAULTS) {
   });
 }
 
-Deno.test("assertDescribed() finds a code that the operation does not give with the status", () => {
+Deno.test("assertDescribed() finds a code that the operation does not have for the status", () => {
   const headers = new Headers({
     "content-type": "application/json",
     "x-request-id": "01HZZZZZZZ0000000000000001",
@@ -76,6 +76,10 @@ Deno.test("assertDescribed() finds a code that the operation does not give with 
 
 Deno.test("assertDescribed() finds that a header is missing", () => {
   const headers = new Headers({ "content-type": "application/json" });
-  const answer = { status: 200, headers, body: "[]" };
-  assertThrows(() => assertDescribed("GET", "/v1/pets", answer), Error, "x-request-id is missing");
+  const response = { status: 200, headers, body: "[]" };
+  assertThrows(
+    () => assertDescribed("GET", "/v1/pets", response),
+    Error,
+    "x-request-id is missing",
+  );
 });

@@ -1,5 +1,7 @@
 import type { Runtime } from "../../src/runtime/runtime.ts";
 
+const SETTLE_STEP_MS = 100;
+
 /** A runtime whose time passes only on request, with predictable ids and secrets. */
 export class FakeRuntime implements Runtime {
   #now = Date.parse("2026-01-01T00:00:00.000Z");
@@ -52,6 +54,14 @@ export class FakeRuntime implements Runtime {
     }
     this.#now = end;
     await this.#settled();
+  }
+
+  /** Advances time in small steps until the work settles. */
+  async settle<T>(work: Promise<T>): Promise<T> {
+    let isSettled = false;
+    work.catch(() => {}).finally(() => isSettled = true);
+    while (!isSettled) await this.advance(SETTLE_STEP_MS);
+    return await work;
   }
 
   /** Registers pending work. Time does not advance until it has finished. */

@@ -30,7 +30,7 @@ function at(ms: number): string {
 
 let ids = 0;
 
-function origin(ms: number, actor: string): EventMetadata {
+function metadata(ms: number, actor: string): EventMetadata {
   return { id: sampleId(++ids), time: at(ms), actor };
 }
 
@@ -42,7 +42,7 @@ interface Key {
 
 /** A key that is issued at the beginning. */
 function key(expiresAfterMs?: number): Key {
-  const issue = origin(0, OPERATOR);
+  const issue = metadata(0, OPERATOR);
   const tokenHash = sha256Hex(`token of ${issue.id}`);
   const data = { keyId: issue.id, label: "test", tokenHash };
   const expiry = expiresAfterMs === undefined ? {} : { expiresAt: at(expiresAfterMs) };
@@ -55,12 +55,12 @@ function key(expiresAfterMs?: number): Key {
 
 function revoked(ms: number, { id: keyId, tokenHash }: Key, effectiveAfterMs = ms): Event {
   const data = { keyId, tokenHash, effectiveAt: at(effectiveAfterMs) };
-  return { ...origin(ms, OPERATOR), type: "ApiKeyRevoked", data };
+  return { ...metadata(ms, OPERATOR), type: "ApiKeyRevoked", data };
 }
 
 function pet(ms: number, actor: string, id: number, idempotencyKey?: string): Event {
   return {
-    ...origin(ms, actor),
+    ...metadata(ms, actor),
     type: "PetCreated",
     data: { id, name: "Rex", categoryId: 1n },
     ...(idempotencyKey === undefined ? {} : { idempotencyKey: sha256Hex(idempotencyKey) }),

@@ -1,6 +1,6 @@
 import { assert } from "@std/assert";
 
-/** A TCP connection to a server on this machine, to send what HTTP clients do not send. */
+/** A TCP connection to a server on this machine, to send bytes that HTTP clients do not send. */
 export interface RawConnection {
   /** Received text that answer() has not taken. */
   readonly received: string;

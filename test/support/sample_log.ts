@@ -28,22 +28,22 @@ export function sampleLog(length: number, { since = FIRST_INSTANT }: SampleOptio
   for (let position = 1; position <= length; position++) {
     const id = sampleId(position);
     const time = new Date(since + position * 1_000).toISOString();
-    let fact: EventBody;
+    let body: EventBody;
     if (position % KEY_EVERY === 1) {
       predecessor = key;
       key = { keyId: id, tokenHash: sha256Hex(`token ${position}`) };
-      fact = { type: "ApiKeyIssued", data: { ...key, label: `key ${position}` } };
+      body = { type: "ApiKeyIssued", data: { ...key, label: `key ${position}` } };
     } else if (position % KEY_EVERY === 2 && predecessor.keyId !== "") {
-      fact = { type: "ApiKeyRevoked", data: { ...predecessor, effectiveAt: time } };
+      body = { type: "ApiKeyRevoked", data: { ...predecessor, effectiveAt: time } };
     } else {
       const petId = ++pets;
       const status = [...PET_STATUSES, undefined][petId % 4];
       const data = { id: petId, name: `Zoë ${petId} 🐈`, categoryId: BigInt(petId % 7) };
-      fact = { type: "PetCreated", data: status === undefined ? data : { ...data, status } };
+      body = { type: "PetCreated", data: status === undefined ? data : { ...data, status } };
     }
-    const isPet = fact.type === "PetCreated";
+    const isPet = body.type === "PetCreated";
     events.push({
-      ...fact,
+      ...body,
       id,
       time,
       actor: isPet ? key.keyId : OPERATOR,

@@ -61,8 +61,8 @@ export class ServiceProcess implements AsyncDisposable {
   send(path: string, token: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers);
     headers.set("authorization", `Bearer ${token}`);
-    const answering = fetch(`${this.address}${path}`, { ...init, headers });
-    return describedAnswer(init.method, path, answering);
+    const pending = fetch(`${this.address}${path}`, { ...init, headers });
+    return describedAnswer(init.method, path, pending);
   }
 
   /** Adds a pet and resolves to the status code. */

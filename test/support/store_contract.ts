@@ -1,13 +1,13 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { COMMIT_MUTATIONS_LIMIT, LIST_LIMIT, type Store } from "../../src/store/store.ts";
 
-/** An implementation of the store, as the contract asks for it. */
+/** An implementation of {@linkcode Store} and how to open it. */
 export interface StoreUnderTest {
-  /** What the tests are named after. */
+  /** The subject in the names of the tests. */
   name: string;
-  /** Where the implementation needs what this run of the tests was not given. */
+  /** Whether this run of the tests lacks something that the implementation needs. */
   ignore?: boolean;
-  /** Opens a store that is empty. The contract closes it, then disposes of what was needed for it. */
+  /** Opens an empty store. The contract closes it, and then calls `dispose`. */
   open(): Promise<OpenedStore>;
 }
 
@@ -36,7 +36,7 @@ export function testStoreContract({ name, ignore = false, open }: StoreUnderTest
     });
   }
   Deno.test({
-    name: `${name}: close() makes every later call reject`,
+    name: `${name}: every call after close() rejects`,
     ignore,
     async fn() {
       const { store, dispose } = await open();
@@ -50,16 +50,16 @@ export function testStoreContract({ name, ignore = false, open }: StoreUnderTest
 }
 
 const CONTRACT: Record<string, Criterion> = {
-  "get() answers null for a key that is not there": async (store) => {
+  "get() returns null for a missing key": async (store) => {
     assertEquals(await store.get(["nothing"]), null);
   },
 
-  "get() answers what was committed just before": async (store) => {
+  "get() returns the entry of the latest commit": async (store) => {
     const versionstamp = await put(store, ["key", 1], "value");
     assertEquals(await store.get(["key", 1]), { key: ["key", 1], value: "value", versionstamp });
   },
 
-  "get() gives back texts and bytes exactly": async (store) => {
+  "get() returns texts and bytes exactly": async (store) => {
     const values = ["", '\0\u0001\n"\\', "Zoë 🐈 \u{10ffff}", new Uint8Array(), bytesOf(0, 255)];
     for (const value of values) {
       await put(store, ["value"], value);
@@ -67,7 +67,7 @@ const CONTRACT: Record<string, Criterion> = {
     }
   },
 
-  "get() hands out bytes that nobody shares": async (store) => {
+  "get() returns bytes that are not shared": async (store) => {
     const bytes = bytesOf(1, 2, 3);
     await put(store, ["value"], bytes);
     bytes.fill(0);
@@ -77,7 +77,7 @@ const CONTRACT: Record<string, Criterion> = {
     assertEquals((await store.get(["value"]))!.value, bytesOf(1, 2, 3));
   },
 
-  "keys of different types are different keys": async (store) => {
+  "get() distinguishes keys with parts of different types": async (store) => {
     const keys = [["part", 1], ["part", "1"], ["part", bytesOf(49)], ["part"], ["part", 1, ""]];
     for (const [index, key] of keys.entries()) await put(store, key, `value ${index}`);
     for (const [index, key] of keys.entries()) {
@@ -87,7 +87,7 @@ const CONTRACT: Record<string, Criterion> = {
     }
   },
 
-  "commit() gives all that it writes one versionstamp, greater than any before": async (store) => {
+  "commit() gives its entries one versionstamp, greater than any before": async (store) => {
     let before = "";
     for (let round = 0; round < 20; round++) {
       const versionstamp = await store.commit({
@@ -101,7 +101,7 @@ const CONTRACT: Record<string, Criterion> = {
     }
   },
 
-  "commit() writes where every check holds": async (store) => {
+  "commit() writes if every check passes": async (store) => {
     const first = await put(store, ["there"], "1");
     const checks = [{ key: ["there"], versionstamp: first }, { key: ["not"], versionstamp: null }];
     const second = await store.commit({ checks, mutations: [set(["there"], "2")] });
@@ -109,7 +109,7 @@ const CONTRACT: Record<string, Criterion> = {
     assertEquals((await store.get(["there"]))?.value, "2");
   },
 
-  "commit() answers null and does nothing where one check of several does not hold": async (
+  "commit() returns null and writes nothing if one of several checks fails": async (
     store,
   ) => {
     const stale = await put(store, ["there"], "1");
@@ -129,7 +129,9 @@ const CONTRACT: Record<string, Criterion> = {
     assertEquals((await store.get(["there"]))?.versionstamp, current);
   },
 
-  "commit() lets one of many win that check the same key at once": async (store) => {
+  "commit() applies exactly one of several concurrent commits that check the same key": async (
+    store,
+  ) => {
     const versionstamp = await put(store, ["head"], "0");
     const outcomes = await Promise.all(Array.from({ length: 10 }, (_, index) =>
       store.commit({
@@ -141,7 +143,7 @@ const CONTRACT: Record<string, Criterion> = {
     assertEquals(winners.map(({ key }) => key[1]), [outcomes.findIndex((it) => it !== null)]);
   },
 
-  "commit() deletes, and a key that was deleted counts as not there": async (store) => {
+  "commit() deletes, and a deleted key passes the check for a missing one": async (store) => {
     await put(store, ["key"], "value");
     const mutations = [remove(["key"]), remove(["never there"])];
     assert(await store.commit({ checks: [], mutations }) !== null);
@@ -152,32 +154,32 @@ const CONTRACT: Record<string, Criterion> = {
     assertEquals((await store.get(["key"]))?.value, "again");
   },
 
-  "commit() keeps what expires for as long as it has to live": async (store) => {
+  "commit() keeps an expiring entry for its lifetime": async (store) => {
     const mutation = { ...set(["key"], "value"), expireIn: 3_600_000 };
     assert(await store.commit({ checks: [], mutations: [mutation] }) !== null);
     assertEquals((await store.get(["key"]))?.value, "value");
   },
 
-  "commit() takes as many mutations as its limit": async (store) => {
+  "commit() accepts as many mutations as its limit": async (store) => {
     const mutations = numbered(COMMIT_MUTATIONS_LIMIT);
     assert(await store.commit({ checks: [], mutations }) !== null);
     const entries = await store.list({ prefix: ["number"] }, { limit: LIST_LIMIT });
     assertEquals(entries.length, COMMIT_MUTATIONS_LIMIT);
   },
 
-  "commit() rejects more mutations than its limit, and does nothing": async (store) => {
+  "commit() rejects more mutations than its limit, and writes nothing": async (store) => {
     const mutations = numbered(COMMIT_MUTATIONS_LIMIT + 1);
     await assertRejects(() => store.commit({ checks: [], mutations }), Error);
     assertEquals(await store.list({ prefix: [] }, { limit: 1 }), []);
   },
 
-  "commit() rejects a value beyond 64 KiB, and does nothing": async (store) => {
+  "commit() rejects a value beyond 64 KiB, and writes nothing": async (store) => {
     const mutations = [set(["small"], ""), set(["large"], new Uint8Array(65_537))];
     await assertRejects(() => store.commit({ checks: [], mutations }), Error);
     assertEquals(await store.list({ prefix: [] }, { limit: 1 }), []);
   },
 
-  "list() is in key order: bytes, texts, numbers, each by value": async (store) => {
+  "list() returns bytes, texts and numbers in key order": async (store) => {
     const parts = [
       bytesOf(),
       bytesOf(2),
@@ -202,7 +204,7 @@ const CONTRACT: Record<string, Criterion> = {
     assertEquals(backwards.map(({ key }) => key[1]), parts.reverse());
   },
 
-  "list() of a prefix has what lies below it, not itself nor its neighbours": async (store) => {
+  "list() of a prefix excludes the prefix itself and its neighbours": async (store) => {
     for (const key of [["a"], ["a", 1], ["a", 1, 2], ["a", "b"], ["ab", 1], ["b", 1]]) {
       await put(store, key, "");
     }
@@ -211,7 +213,7 @@ const CONTRACT: Record<string, Criterion> = {
     assertEquals((await store.list({ prefix: [] }, { limit: 100 })).length, 6);
   },
 
-  "list() of a range has its start and not its end": async (store) => {
+  "list() of a range includes its start and excludes its end": async (store) => {
     await store.commit({ checks: [], mutations: numbered(9) });
     const range = { start: ["number", 3], end: ["number", 6] };
     assertEquals(numbersOf(await store.list(range, { limit: 100 })), [3, 4, 5]);
@@ -229,7 +231,7 @@ const CONTRACT: Record<string, Criterion> = {
     assertEquals(numbersOf(await store.list(range, { limit: 2, reverse: true })), [9, 8]);
   },
 
-  "list() gives entries whole: key, value and versionstamp": async (store) => {
+  "list() returns entries with key, value and versionstamp": async (store) => {
     const one = await put(store, ["pet", 1], "Rex");
     const two = await put(store, ["pet", 2], bytesOf(7));
     assertEquals(await store.list({ prefix: ["pet"] }, { limit: 10 }), [
@@ -238,7 +240,7 @@ const CONTRACT: Record<string, Criterion> = {
     ]);
   },
 
-  "list() is of one snapshot while others commit": async (store) => {
+  "list() reads one snapshot during commits": async (store) => {
     const count = 400;
     const mutations = numbered(count);
     await store.commit({ checks: [], mutations });

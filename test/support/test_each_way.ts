@@ -6,8 +6,8 @@ import { permitted } from "./permitted.ts";
 import { clientOf, openTestService, type TestService } from "./test_service.ts";
 
 /**
- * Declares a test twice: over the handler, and over a real socket where the tests may open one. What a
- * server changes on the way (HEAD, unread bodies, odd URLs) is seen by the second only.
+ * Declares a test twice: on the handler, and over a real socket if the tests may open one. Only the second
+ * sees what a server changes, such as HEAD, unread bodies and unusual URLs.
  */
 export function testEachWay(name: string, check: (service: TestService) => Promise<void>): void {
   Deno.test(name, async () => {
@@ -43,15 +43,15 @@ export function serveOnSocket({ handler }: Pick<TestService, "handler">) {
   };
 }
 
-/** What a refused request is answered with. */
+/** The expected Error of a refused request. */
 export interface Expected {
   status: number;
   code: string;
-  /** What the message says. */
+  /** The expected message; by default any well-formed one. */
   message?: RegExp;
 }
 
-/** Asserts that a request gets an Error and that the log's head has not moved. Returns the answer. */
+/** Asserts that a request gets an Error and that the log's head has not moved. Returns the response. */
 export async function assertRefused(
   service: TestService,
   request: () => Promise<Response>,
@@ -64,7 +64,7 @@ export async function assertRefused(
   return response;
 }
 
-/** Asserts that an answer is an Error of section 7 of the interface, and nothing else. */
+/** Asserts that a response is exactly an Error of section 7 of the interface. */
 export async function assertError(
   response: Response,
   { status, code, message }: Expected,

@@ -1,10 +1,10 @@
-import { BACKOFF_LIMIT_MS } from "../../src/runtime/runtime.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { createService, type Service, type ServiceOptions } from "../../src/service.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { describedAnswer } from "./assert_described.ts";
 import { FakeRuntime } from "./fake_runtime.ts";
+import { faultyStore } from "./faulty_store.ts";
 
 /** A service on a store in memory, wired as in production, with one live key. */
 export interface TestService extends Service, Client {
@@ -29,7 +29,7 @@ export interface Client {
 /** `wrap` may decorate the store of the service. */
 export async function openTestService(
   wrap: (store: Store) => Store = (store) => store,
-  options: Pick<ServiceOptions, "corsOrigins" | "rateLimit"> = {},
+  options: Pick<ServiceOptions, "corsOrigins" | "instrumentation" | "isDurable" | "rateLimit"> = {},
 ): Promise<TestService> {
   const runtime = new FakeRuntime();
   const reports: TestService["reports"] = [];
@@ -45,11 +45,8 @@ export async function openTestService(
     return service.handler(new Request(`http://localhost${path}`, init));
   });
   const close = async () => {
-    let isDrained = false;
-    const drained = service.appender.drain().finally(() => isDrained = true);
-    // Fake time does not advance by itself, and a failed commit waits for its retry.
-    while (!isDrained) await runtime.advance(BACKOFF_LIMIT_MS);
-    await drained;
+    // A failed commit waits for its retry.
+    await runtime.settle(service.appender.drain());
     store.close();
   };
   return {
@@ -65,15 +62,11 @@ export async function openTestService(
 
 /** Lets the calls of the store finish before the fake time advances. */
 function awaitedBy(runtime: FakeRuntime, store: Store): Store {
-  return {
-    get: (key) => runtime.during(store.get(key)),
-    list: (range, options) => runtime.during(store.list(range, options)),
-    commit: (commit) => runtime.during(store.commit(commit)),
-    close: () => store.close(),
-  };
+  const during = <T>(apply: () => Promise<T>) => runtime.during(apply());
+  return faultyStore(store, { onGet: during, onList: during, onCommit: during });
 }
 
-/** A client with a key, over any transport. It asserts that every answer is described. */
+/** A client with a key, over any transport. It asserts that every response is described. */
 export function clientOf(token: string, carry: Client["sendBare"]): Client {
   const sendBare: Client["sendBare"] = (path, init = {}) =>
     describedAnswer(init.method, path, carry(path, init));

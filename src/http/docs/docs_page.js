@@ -1,4 +1,4 @@
-// Starts Swagger UI on the description of the very service that this page comes from.
+// Starts Swagger UI with the description of the service that serves this page.
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const followScheme = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
@@ -9,7 +9,7 @@ const response = await fetch("openapi.json");
 const description = await response.json();
 const here = new URL("../v1", document.baseURI).href;
 const elsewhere = description.servers.filter(({ url }) => new URL(url, here).href !== here);
-// A key of one environment is not to be tried on another by oversight: this one comes first.
+// This service comes first, so that nobody sends a key to another environment by mistake.
 description.servers = [{ url: here, description: "This service" }, ...elsewhere];
 
 globalThis.SwaggerUIBundle({
@@ -18,13 +18,13 @@ globalThis.SwaggerUIBundle({
   deepLinking: true,
   displayRequestDuration: true,
   tryItOutEnabled: true,
-  // The key is kept nowhere: it is gone when the page is.
+  // The key is not stored: it is lost when the page is closed.
   persistAuthorization: false,
   validatorUrl: null,
   plugins: [{ wrapComponents: { responseBody: withExactIntegers } }],
 });
 
-/** Swagger UI shows a body as JavaScript reads it, which spoils integers beyond 2^53. */
+/** Shows a response body with exact integers. Swagger UI itself rounds integers beyond 2^53. */
 function withExactIntegers(Original, { React, getComponent }) {
   const { createElement } = React;
   return (props) => {
@@ -40,7 +40,7 @@ function withExactIntegers(Original, { React, getComponent }) {
   };
 }
 
-/** JSON text set out for people, every number as it was written; `undefined` where it is no JSON. */
+/** Indents JSON text and keeps all digits of its numbers. Returns `undefined` if the text is not JSON. */
 function exactJson(text) {
   const asWritten = (_name, value, { source }) =>
     typeof value === "number" ? JSON.rawJSON(source) : value;

@@ -10,8 +10,9 @@ import { ENTITY_TAG_PATTERN, entityTag } from "../conditional_read.ts";
 import { CHALLENGES, type ErrorCode, ERRORS, RETRY_AFTER_SECONDS } from "../errors.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH, IDEMPOTENCY_KEY_PATTERN } from "../idempotency_key.ts";
 import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN } from "../page_query.ts";
-import { DEPRECATION_HEADERS, PETS_PATH, READ_HEADERS } from "../pets.ts";
+import { DEPRECATION_HEADERS, READ_HEADERS } from "../pets.ts";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../request_body.ts";
+import { type ApiOperation, type ApiRoute, BASE_PATH, PETS_PATH, ROUTES } from "../routes.ts";
 
 /** Where clients find the service; the paths end in /v1. */
 export interface BaseAddresses {
@@ -33,10 +34,7 @@ export function describeInterface(addresses: BaseAddresses): string {
     servers: serversOf(addresses),
     tags: [{ name: "Pets", description: "The animals offered in the store" }],
     security: [{ bearerAuth: [] }],
-    paths: {
-      "/pets": { get: listPets(), post: createPet() },
-      "/pets/{petId}": { get: getPet() },
-    },
+    paths: describePaths(),
     components: {
       schemas: schemasOf({ PetStatus, NewPet, Pet, Error: ErrorBody }),
       headers: HEADERS,
@@ -52,13 +50,28 @@ export function describeInterface(addresses: BaseAddresses): string {
   return JSON.stringify(description, exactBounds);
 }
 
+/** The path items of all routes of the interface. */
+function describePaths() {
+  const operations: Record<ApiOperation, () => object> = { listPets, createPet, getPet };
+  const routes = ROUTES.filter((route): route is ApiRoute => !route.isPublic);
+  return Object.fromEntries(routes.map((route) => [
+    route.path.slice(BASE_PATH.length),
+    Object.fromEntries(
+      Object.entries(route.operations).map(([method, operationId]) => [
+        method.toLowerCase(),
+        { operationId, ...operations[operationId]() },
+      ]),
+    ),
+  ]));
+}
+
 const ErrorBody = z.strictObject({
   code: z.enum(Object.keys(ERRORS) as ErrorCode[])
-    .meta({ description: "What went wrong, for programs: see the list of error codes" }),
+    .meta({ description: "The kind of error, for programs: see the list of error codes" }),
   message: z.string()
-    .meta({ description: "What went wrong, for people; the words may change" }),
+    .meta({ description: "A description of the error for people, whose wording may change" }),
   status: z.int().min(400).max(599)
-    .meta({ description: "The HTTP status of the answer" }),
+    .meta({ description: "The HTTP status of the response" }),
 });
 
 const EXAMPLE_NEW_PET = { name: "Rex", categoryId: 7, status: "available" };
@@ -71,7 +84,7 @@ const REMOVAL_DATE = DEPRECATION_HEADERS.sunset.slice(5, 16);
 /** Response headers that this interface defines. */
 const HEADERS = {
   RequestId: {
-    description: "Names this answer in the operator's records",
+    description: "Identifies this response in the operator's logs",
     required: true,
     schema: { type: "string", pattern: "^[0-7][0-9A-HJKMNP-TV-Z]{25}$" },
     example: "01KA7Z9MZ4QH4C4P5R4Z2Y0V7B",
@@ -82,7 +95,7 @@ const HEADERS = {
     schema: { type: "string", enum: Object.values(CHALLENGES) },
   },
   RetryAfter: {
-    description: "Seconds to wait before the next try (RFC 9110 section 10.2.3)",
+    description: "Seconds to wait before the next attempt (RFC 9110 section 10.2.3)",
     required: true,
     schema: { type: "integer", minimum: 1 },
     example: RETRY_AFTER_SECONDS,
@@ -102,27 +115,27 @@ const HEADERS = {
     example: '"default";q=200;w=2',
   },
   AcceptEncoding: {
-    description: "What may be sent, where the body was encoded (RFC 9110 section 12.5.3)",
+    description: "The accepted content coding, if the body was encoded (RFC 9110 section 12.5.3)",
     schema: { type: "string", const: "identity" },
   },
   NextPage: {
-    description: "Names the next page (RFC 8288); absent on the last one",
+    description: "The address of the next page (RFC 8288); absent on the last page",
     schema: { type: "string", pattern: `^<${PETS_PATH}\\?[^>]+>; rel="next"$` },
     example: `<${PETS_PATH}?limit=20&cursor=81>; rel="next"`,
   },
   EntityTag: {
-    description: "Changes exactly when the answer does: for `If-None-Match`",
+    description: "Changes exactly when the content changes; for use in `If-None-Match`",
     required: true,
     schema: { type: "string", pattern: ENTITY_TAG_PATTERN.source },
     example: EXAMPLE_TAG,
   },
-  Kept: {
-    description: "A client may keep the answer, and asks each time whether it still holds",
+  PrivateCaching: {
+    description: "A client may cache the response, but must revalidate it each time",
     required: true,
     schema: { type: "string", const: READ_HEADERS["cache-control"] },
   },
   NeverStored: {
-    description: "The answer is for this request alone",
+    description: "The response must not be cached",
     required: true,
     schema: { type: "string", const: NEVER_STORED["cache-control"] },
   },
@@ -132,22 +145,22 @@ const HEADERS = {
     schema: { type: "string", pattern: `^${PETS_PATH}/[1-9][0-9]*$` },
     example: `${PETS_PATH}/${EXAMPLE_PET.id}`,
   },
-  Replayed: {
-    description: "Present where an earlier request with the same key was given this answer already",
+  IdempotencyReplayed: {
+    description: "Present if the response repeats that of an earlier request with the same key",
     schema: { type: "string", const: "true" },
   },
   Deprecation: {
-    description: "Since when the operation is deprecated (RFC 9745)",
+    description: "The date since which the operation is deprecated (RFC 9745)",
     required: true,
     schema: { type: "string", const: DEPRECATION_HEADERS.deprecation },
   },
   Sunset: {
-    description: "When the operation is to be removed (RFC 8594)",
+    description: "The date on which the operation will be removed (RFC 8594)",
     required: true,
     schema: { type: "string", const: DEPRECATION_HEADERS.sunset },
   },
   Successor: {
-    description: "What to use in place of the operation (RFC 5829)",
+    description: "The replacement of the operation (RFC 5829)",
     required: true,
     schema: { type: "string", const: DEPRECATION_HEADERS.link },
   },
@@ -159,7 +172,7 @@ const COMMON_HEADERS: Headers = {
   "RateLimit-Policy": "RateLimitPolicy",
 };
 
-const CACHING: Headers = { "Cache-Control": "Kept", ETag: "EntityTag" };
+const CACHING: Headers = { "Cache-Control": "PrivateCaching", ETag: "EntityTag" };
 
 const WARNINGS: Headers = {
   Deprecation: "Deprecation",
@@ -190,22 +203,21 @@ const EVERY_OPERATION = [
 const IF_NONE_MATCH = {
   name: "If-None-Match",
   in: "header",
-  description: "The `ETag` of the answer that the client holds: 304 where it still holds",
+  description: "The `ETag` of a cached response. If it is still current, the status is 304",
   // No example: a page that fills it in would sometimes get 304 unexpectedly.
   schema: { type: "string" },
 };
 
 function listPets() {
   return {
-    operationId: "listPets",
     tags: ["Pets"],
     summary: "List animals",
-    description: "The animals of the store, newest first, one page at a time.",
+    description: "Lists the animals of the store, newest first, one page at a time.",
     parameters: [
       {
         name: "limit",
         in: "query",
-        description: "How many animals a page holds at most",
+        description: "The maximum number of animals on a page",
         schema: {
           type: "integer",
           minimum: LIMIT_MIN,
@@ -216,20 +228,20 @@ function listPets() {
       {
         name: "status",
         in: "query",
-        description: "Only animals of this availability; without it, all of them",
+        description: "Lists only animals of this availability; by default all animals",
         schema: schemaRef("PetStatus"),
       },
       {
         name: "cursor",
         in: "query",
-        description: "Where the page begins: follow the `Link` header of the page before",
+        description: "The start of the page, taken from the `Link` header of the previous page",
         schema: { type: "string", pattern: "^[1-9][0-9]{0,18}$" },
       },
       IF_NONE_MATCH,
     ],
     responses: {
-      200: answer(
-        "A page of animals; the `Link` header names the next page, where there is one",
+      200: success(
+        "A page of animals; the `Link` header names the next page, if there is one",
         { Link: "NextPage", ...CACHING },
         { type: "array", items: schemaRef("Pet"), maxItems: LIMIT_MAX },
         [EXAMPLE_PET],
@@ -242,15 +254,14 @@ function listPets() {
 
 function createPet() {
   return {
-    operationId: "createPet",
     tags: ["Pets"],
     summary: "Add an animal",
-    description: "Adds an animal; the service gives it its `id`. An omitted `status` stays absent.",
+    description: "Adds an animal. The service assigns its `id`. An omitted `status` stays absent.",
     parameters: [
       {
         name: "Idempotency-Key",
         in: "header",
-        description: "Makes a retry safe: a new UUID for each animal, the same one for each try",
+        description: "Makes a retry safe: a new UUID for each animal, reused for every retry",
         // No example: a page that fills it in would send the same key with every animal.
         schema: { type: "string", pattern: IDEMPOTENCY_KEY_PATTERN.source },
       },
@@ -260,11 +271,11 @@ function createPet() {
       content: { "application/json": { schema: schemaRef("NewPet"), example: EXAMPLE_NEW_PET } },
     },
     responses: {
-      201: answer(
+      201: success(
         "The animal was added, by this request or by an earlier one with the same key",
         {
           Location: "Location",
-          "Idempotency-Replayed": "Replayed",
+          "Idempotency-Replayed": "IdempotencyReplayed",
           "Cache-Control": "NeverStored",
         },
         schemaRef("Pet"),
@@ -289,11 +300,10 @@ function createPet() {
 
 function getPet() {
   return {
-    operationId: "getPet",
     tags: ["Pets"],
     summary: "Get an animal",
-    description: "One animal by its identifier. Deprecated, and to be removed on " +
-      `${REMOVAL_DATE}: use \`listPets\` with a \`status\` instead.`,
+    description: `Returns one animal. This operation will be removed on ${REMOVAL_DATE}: ` +
+      "use `listPets` with a `status` instead.",
     deprecated: true,
     parameters: [
       {
@@ -307,7 +317,7 @@ function getPet() {
       IF_NONE_MATCH,
     ],
     responses: {
-      200: answer("The animal", { ...WARNINGS, ...CACHING }, schemaRef("Pet"), EXAMPLE_PET),
+      200: success("The animal", { ...WARNINGS, ...CACHING }, schemaRef("Pet"), EXAMPLE_PET),
       304: notModified(WARNINGS),
       ...errors([...EVERY_OPERATION, "invalid_parameter", "pet_not_found"], {
         404: WARNINGS,
@@ -319,7 +329,7 @@ function getPet() {
 /** Headers of a response, each with the name of its component. */
 type Headers = Record<string, keyof typeof HEADERS>;
 
-function answer(description: string, headers: Headers, schema: object, example: unknown) {
+function success(description: string, headers: Headers, schema: object, example: unknown) {
   return {
     description,
     headers: headerRefs(headers),
@@ -329,7 +339,7 @@ function answer(description: string, headers: Headers, schema: object, example: 
 
 function notModified(headers: Headers) {
   return {
-    description: "The answer is still the one that `If-None-Match` names",
+    description: "The content is still the one that `If-None-Match` names",
     headers: headerRefs({ ...headers, ...CACHING }),
   };
 }
@@ -376,7 +386,7 @@ function serversOf({ production, staging }: BaseAddresses) {
     ...(production === undefined ? [] : [{ url: production, description: "Production" }]),
     ...(staging === undefined ? [] : [{ url: staging, description: "Staging" }]),
   ];
-  return servers.length > 0 ? servers : [{ url: "/v1", description: "This service" }];
+  return servers.length > 0 ? servers : [{ url: BASE_PATH, description: "This service" }];
 }
 
 /** The JSON Schemas of the named zod schemas, which refer to each other by these names. */
@@ -422,27 +432,26 @@ Every operation needs an API key: \`Authorization: Bearer <API_KEY>\`. All bodie
 ## Integers
 
 Identifiers are 64-bit integers. \`id\` is safe in every JSON client; a \`categoryId\` beyond 2^53 is
-kept exactly and needs a client that reads it so.
+stored exactly and needs a client that reads it exactly.
 
 ## Pages
 
 A list is an array of at most \`limit\` animals (${LIMIT_MIN} to ${LIMIT_MAX}, by default
-${LIMIT_DEFAULT}), newest first. While there is more, its \`Link\` header names the next page:
-follow it until there is none. Paging neither skips nor repeats an animal, whatever is added
-meanwhile.
+${LIMIT_DEFAULT}), newest first. Its \`Link\` header names the next page, and is absent on the last
+page. Paging neither skips nor repeats an animal, even if animals are added meanwhile.
 
 ## Safe retries
 
-A request that failed with 503, or whose answer never came, may have added the animal. Send an
-\`Idempotency-Key\` with every addition (1 to ${IDEMPOTENCY_KEY_MAX_LENGTH} characters, such as a UUID) and
-send it again with the same key and the same animal until there is an answer: within 24 hours, the
-animal is added once, and a retry gets the first answer again, with \`Idempotency-Replayed: true\`. A
-key belongs to the API key that it was sent with.
+A request that failed with 503, or that got no response, may have added the animal. To retry safely,
+send an \`Idempotency-Key\` (1 to ${IDEMPOTENCY_KEY_MAX_LENGTH} characters, such as a UUID): a new value for
+each animal, reused for every retry. Within 24 hours, the animal is added only once. A retry gets the
+first response again, with \`Idempotency-Replayed: true\`. The value is valid only for the API key that
+it was first sent with.
 
 ## Polling
 
-Lists and animals bear an \`ETag\`. Send it back as \`If-None-Match\`: while the answer would be the
-same, it is 304 without a body.
+Lists and animals have an \`ETag\`. Send it back as \`If-None-Match\`: if the content is unchanged, the
+response is 304 without a body.
 
 ## Limits
 
@@ -452,22 +461,22 @@ same, it is 304 without a body.
 | Time for a body to arrive | ${BODY_LIMIT_MS / 1_000} seconds |
 | Animals on a page | ${LIMIT_MAX} |
 
-The operator can also limit the requests of each API key. Every answer to a valid key then has the
+The operator can also limit the requests of each API key. Every response to a valid key then has the
 headers \`RateLimit-Policy\` (\`q\` requests within \`w\` seconds) and \`RateLimit\` (\`r\` requests are left
-for the next \`t\` seconds). Beyond the limit, nothing is done, and the answer is 429 \`rate_limited\` with
-\`Retry-After\`, about a second later.
+for the next \`t\` seconds). A request beyond the limit has no effect. After about a second, it gets 429
+\`rate_limited\` with \`Retry-After\`.
 
-A field or a query parameter that is not described here is refused, not ignored.
+A field or a query parameter that is not described here is rejected, not ignored.
 
 ## Deprecation
 
-An operation that is to be removed bears \`Deprecation\` and \`Sunset\` headers, and a \`Link\` to its
-successor. \`getPet\` is deprecated and is removed on ${REMOVAL_DATE}: list with a \`status\` instead.
+A deprecated operation has \`Deprecation\` and \`Sunset\` headers, and a \`Link\` to its replacement.
+\`getPet\` is deprecated and will be removed on ${REMOVAL_DATE}: use \`listPets\` with a \`status\` instead.
 
 ## Errors
 
-Every error, whatever its cause, is an Error: \`code\` for programs, \`message\` for people, \`status\`
-as in the answer's first line. An answer's \`X-Request-Id\` names it to the operator.
+Every error response has a body of the schema Error: \`code\` is for programs, \`message\` is for people,
+and \`status\` is the HTTP status. The operator can find a response by its \`X-Request-Id\`.
 
 | \`code\` | Status | When | What to do |
 | --- | --- | --- | --- |

@@ -6,7 +6,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { decodeKey, ENCODED_NUMBER_BYTES, encodeTextPart } from "./key_encoding.ts";
 import { petByIdempotencyKeyKey, projectionKey } from "../../keyspace.ts";
-import { isAddress } from "../open_store.ts";
+import { isFile } from "./store_file.ts";
 
 /** A record that the store removes at `expiresAt`, in milliseconds since the Unix epoch. */
 export interface ExpiringRecord {
@@ -19,8 +19,7 @@ export type ReadExpiringRecords = () => Iterable<ExpiringRecord>;
 
 /** Returns the reader for the store at a path; `undefined` if the store does not expose expiry times. */
 export function expiringRecordsOf(path: string | undefined): ReadExpiringRecords | undefined {
-  if (path === undefined || path === ":memory:" || isAddress(path)) return undefined;
-  return () => readFile(path);
+  return isFile(path) ? () => readFile(path) : undefined;
 }
 
 /** Number of records per read. */

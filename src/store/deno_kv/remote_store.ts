@@ -1,60 +1,67 @@
 import { KvStore } from "./kv_store.ts";
-import type { Commit, ListOptions, Store, StoreEntry } from "../store.ts";
+import type { Commit, ListOptions, Store, StoreConnection, StoreEntry } from "../store.ts";
+import { StoreRefusedError } from "../store_errors.ts";
+
+/** Whether the store at a path is reached over a network. Without a path, the platform attaches it. */
+export function isRemote(path: string | undefined): boolean {
+  return path === undefined || /^https?:/i.test(path);
+}
 
 /**
- * A store over KV Connect, or the database that the platform attaches. {@linkcode reconnect} connects
- * it, and every call fails before that. It can be called again at any time, because the client takes a
- * quarter of an hour to give up a connection that the network has dropped silently.
+ * A store over KV Connect, or the database that the platform attaches. Every call fails until the
+ * connection is first opened. It can be reopened at any time, because the client takes a quarter of an
+ * hour to give up a connection that the network has dropped silently.
  */
 export class RemoteStore implements Store {
+  readonly connection: StoreConnection = { reopen: (signal) => this.#reopen(signal) };
   #address: string | undefined;
-  #expectOurs: (store: Store) => Promise<void>;
+  #accept: (store: Store) => Promise<void>;
   #onRefused: (error: StoreRefusedError) => void;
-  #connection: KvStore | undefined;
+  #kv: KvStore | undefined;
 
   /**
-   * `expectOurs` checks the store on the first connection. `onRefused` is called if the first connection
+   * `accept` checks the store on the first connection. `onRefused` is called if the first connection
    * is refused, so that waiting does not help. Without an address: the database that the platform attaches.
    */
   constructor(
     address: string | undefined,
-    expectOurs: (store: Store) => Promise<void>,
+    accept: (store: Store) => Promise<void>,
     onRefused: (error: StoreRefusedError) => void = () => {},
   ) {
     this.#address = address;
-    this.#expectOurs = expectOurs;
+    this.#accept = accept;
     this.#onRefused = onRefused;
   }
 
   get(key: Deno.KvKey): Promise<StoreEntry | null> {
-    return this.#connection?.get(key) ?? notReached();
+    return this.#kv?.get(key) ?? notReached();
   }
 
   list(range: Deno.KvListSelector, options: ListOptions): Promise<StoreEntry[]> {
-    return this.#connection?.list(range, options) ?? notReached();
+    return this.#kv?.list(range, options) ?? notReached();
   }
 
   commit(commit: Commit): Promise<string | null> {
-    return this.#connection?.commit(commit) ?? notReached();
+    return this.#kv?.commit(commit) ?? notReached();
   }
 
   close(): void {
-    this.#connection?.close();
-    this.#connection = undefined;
+    this.#kv?.close();
+    this.#kv = undefined;
   }
 
   /**
    * Opens a new connection. Calls that hang on the old one keep hanging, and may still take effect.
    * Rejects with {@linkcode StoreRefusedError} if the store answers but cannot be used.
    */
-  async reconnect(signal: AbortSignal): Promise<void> {
+  async #reopen(signal: AbortSignal): Promise<void> {
     try {
-      const connection = await this.#connect(signal);
-      this.#connection?.close();
-      this.#connection = connection;
+      const kv = await this.#connect(signal);
+      this.#kv?.close();
+      this.#kv = kv;
     } catch (error) {
       const isRefused = error instanceof StoreRefusedError;
-      if (isRefused && this.#connection === undefined) this.#onRefused(error);
+      if (isRefused && this.#kv === undefined) this.#onRefused(error);
       throw error;
     }
   }
@@ -62,21 +69,16 @@ export class RemoteStore implements Store {
   async #connect(signal: AbortSignal): Promise<KvStore> {
     // A request of the KV client cannot be cancelled. So first send one that can, and wait for its answer.
     if (this.#address !== undefined) await expectAnswer(this.#address, signal);
-    const connection = new KvStore(await openKv(this.#address));
+    const kv = new KvStore(await openKv(this.#address));
     try {
-      if (this.#connection === undefined) await this.#expectOurs(connection);
+      if (this.#kv === undefined) await this.#accept(kv);
       signal.throwIfAborted();
-      return connection;
+      return kv;
     } catch (error) {
-      connection.close();
+      kv.close();
       throw error;
     }
   }
-}
-
-/** The store answers but cannot be used, and waiting does not help. */
-export class StoreRefusedError extends Error {
-  override name = "StoreRefusedError";
 }
 
 /** Sends a request without a token. A refusal counts as an answer, too; a status of 500 or above does not. */
@@ -94,10 +96,12 @@ async function expectAnswer(address: string, signal: AbortSignal): Promise<void>
   if (response.status >= 500) throw new Error(`it answers with status ${response.status}`);
 }
 
+/** Rejects with {@linkcode StoreRefusedError}, or with the client's error if the store is away. */
 async function openKv(address: string | undefined): Promise<Deno.Kv> {
   try {
     return await Deno.openKv(address);
   } catch (error) {
+    // The client's errors have no type of their own.
     const { message } = error as Error;
     if (/failed to connect|status 5\d\d/.test(message)) throw error;
     const isUnauthorized = /status 40[13]/.test(message);

@@ -9,7 +9,7 @@ import { chromiumPath, launchChromium, type Page } from "../../support/chromium.
 import { openTestService } from "../../support/test_service.ts";
 import { assertError, serveOnSocket } from "../../support/test_each_way.ts";
 
-Deno.test("GET / leads to the page, without a key", async () => {
+Deno.test("GET / redirects to the page, without a key", async () => {
   await using service = await openTestService();
   const response = await service.sendBare("/");
   assertEquals(response.status, 302);
@@ -17,7 +17,7 @@ Deno.test("GET / leads to the page, without a key", async () => {
 });
 
 Deno.test({
-  name: "GET /docs answers with a page that names only what the service itself serves",
+  name: "GET /docs returns a page that refers only to files of the service",
   async fn() {
     await using service = await openTestService();
     const response = await service.sendBare("/docs");
@@ -37,7 +37,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "the files of the page are at addresses with a hash, for clients to keep for a year",
+  name: "the files of the page have a hash in their addresses and may be cached for a year",
   async fn() {
     await using service = await openTestService();
     const page = await (await service.sendBare("/docs")).text();
@@ -57,7 +57,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "GET /docs forbids scripts, styles and requests from anywhere else",
+  name: "GET /docs forbids scripts, styles and requests of other origins",
   async fn() {
     await using service = await openTestService();
     const { headers } = await service.sendBare("/docs");
@@ -71,7 +71,7 @@ Deno.test({
   },
 });
 
-/** What the browser finds fault with from now on: breaches of the policy, errors, requests elsewhere. */
+/** Collects policy violations, errors and requests to other origins from now on. */
 function watch(page: Page, origin: string): string[] {
   const complaints: string[] = [];
   page.on("console", (message) => complaints.push(message.text()));
@@ -83,8 +83,8 @@ function watch(page: Page, origin: string): string[] {
   return complaints;
 }
 
-/** Opens an operation, tries it, and returns the body of the answer as the page shows it. */
-async function answerThrough(page: Page, operation: string, body?: string): Promise<string> {
+/** Opens an operation, executes it, and returns the body of the response as the page shows it. */
+async function responseThrough(page: Page, operation: string, body?: string): Promise<string> {
   const block = page.locator(`#operations-Pets-${operation}`);
   await block.locator(".opblock-summary-control").click();
   if (body !== undefined) await block.locator("textarea").fill(body);
@@ -95,11 +95,11 @@ async function answerThrough(page: Page, operation: string, body?: string): Prom
 const chromium = chromiumPath();
 
 const inBrowser = `, in a real browser${
-  chromium === undefined ? " (left out: no chromium that may be run)" : ""
+  chromium === undefined ? " (ignored: no chromium that may be run)" : ""
 }`;
 
 Deno.test({
-  name: `a person lists, adds and reads an animal through the page${inBrowser}`,
+  name: `the page lists, adds and reads an animal${inBrowser}`,
   ignore: chromium === undefined,
   async fn() {
     await using service = await openTestService();
@@ -117,10 +117,10 @@ Deno.test({
     await page.click(".auth-container button.btn-done");
 
     const exact = '"categoryId": 9223372036854775807';
-    assertStringIncludes(await answerThrough(page, "listPets"), exact);
+    assertStringIncludes(await responseThrough(page, "listPets"), exact);
 
     const mia = '{"name":"Mia","categoryId":-9223372036854775808}';
-    const added = await answerThrough(page, "createPet", mia);
+    const added = await responseThrough(page, "createPet", mia);
     assertStringIncludes(added, '"id": 2');
     assertStringIncludes(added, '"categoryId": -9223372036854775808');
     assertEquals(
@@ -128,13 +128,13 @@ Deno.test({
       '{"id":2,"name":"Mia","categoryId":-9223372036854775808}',
     );
 
-    assertStringIncludes(await answerThrough(page, "getPet"), '"name": "Rex"');
+    assertStringIncludes(await responseThrough(page, "getPet"), '"name": "Rex"');
     assertEquals(complaints, []);
   },
 });
 
 Deno.test({
-  name: `the page is light or dark as its reader likes, and fits a phone${inBrowser}`,
+  name: `the page follows the preferred colour scheme and fits a phone${inBrowser}`,
   ignore: chromium === undefined,
   async fn() {
     await using service = await openTestService();

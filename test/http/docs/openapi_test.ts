@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { INT64_MIN, parseExactJson } from "../../../events/int64.ts";
 import { NAME_MAX_LENGTH, NewPet } from "../../../events/pet.ts";
 import { ERRORS } from "../../../src/http/errors.ts";
@@ -9,7 +9,7 @@ import { permitted } from "../../support/permitted.ts";
 import { openTestService } from "../../support/test_service.ts";
 
 Deno.test({
-  name: "describeInterface() is clean by the strict rules of Redocly",
+  name: "describeInterface() satisfies the strict rules of Redocly",
   ignore: !permitted("env", "read", "sys"),
   async fn() {
     const { createConfig, lintFromString } = await importTestPackage("@redocly/openapi-core");
@@ -29,7 +29,7 @@ Deno.test({
   },
 });
 
-Deno.test("describeInterface() names the servers that are configured, or else its own path", () => {
+Deno.test("describeInterface() names the configured servers, by default its own path", () => {
   const serversOf = (addresses: Parameters<typeof describeInterface>[0]) =>
     JSON.parse(describeInterface(addresses)).servers.map(({ url }: { url: string }) => url);
   assertEquals(serversOf({}), ["/v1"]);
@@ -40,19 +40,19 @@ Deno.test("describeInterface() names the servers that are configured, or else it
 });
 
 Deno.test("describeInterface() gives the bounds of int64 with all their digits", () => {
-  const text = describeInterface({});
-  assert(text.includes('"minimum":-9223372036854775808,"maximum":9223372036854775807'));
+  const bounds = '"minimum":-9223372036854775808,"maximum":9223372036854775807';
+  assertStringIncludes(describeInterface({}), bounds);
 });
 
-Deno.test("describeInterface() lists every error code with its status, in the text as well", () => {
+Deno.test("describeInterface() lists every error code with its status, also in the text", () => {
   const { info, components } = JSON.parse(describeInterface({}));
   assertEquals(components.schemas.Error.properties.code.enum, Object.keys(ERRORS));
   for (const [code, { status, when, remedy }] of Object.entries(ERRORS)) {
-    assert(info.description.includes(`| \`${code}\` | ${status} | ${when} | ${remedy} |`), code);
+    assertStringIncludes(info.description, `| \`${code}\` | ${status} | ${when} | ${remedy} |`);
   }
 });
 
-Deno.test("GET /openapi.json answers with the description, without a key", async () => {
+Deno.test("GET /openapi.json returns the OpenAPI document, without a key", async () => {
   await using service = await openTestService();
   const response = await service.sendBare("/openapi.json");
   assertEquals(response.status, 200);
@@ -66,7 +66,7 @@ Deno.test("GET /openapi.json answers with the description, without a key", async
   assertEquals(refused.headers.get("allow"), "GET, HEAD");
 });
 
-Deno.test("the examples of the description are what a new store answers", async () => {
+Deno.test("the examples of the OpenAPI document are the responses on a new store", async () => {
   await using service = await openTestService();
   const { paths } = JSON.parse(describeInterface({}));
   const { get, post } = paths["/pets"];
@@ -82,7 +82,7 @@ Deno.test("the examples of the description are what a new store answers", async 
   assertEquals(added.headers.get("location"), location);
 });
 
-Deno.test("the schema of NewPet takes what the service takes, and nothing else", () => {
+Deno.test("the schema of NewPet accepts exactly the bodies that the service accepts", () => {
   const longest = "😀".repeat(NAME_MAX_LENGTH);
   const bodies: [string, boolean][] = [
     ['{"name":"Rex","categoryId":7}', true],
@@ -107,7 +107,7 @@ Deno.test("the schema of NewPet takes what the service takes, and nothing else",
   }
 });
 
-Deno.test("every error code befalls an operation, or a request for none", () => {
+Deno.test("every error code occurs in an operation or outside of the operations", () => {
   const operations = Object.values(DESCRIPTION.paths).flatMap((path) => Object.values(path));
   const described = operations.flatMap(({ responses }) =>
     Object.values(responses).flatMap(({ content }) =>

@@ -7,13 +7,13 @@ import { changeFile, withSampleFile } from "../../support/sample_file.ts";
 
 const ignore = !permitted("read", "write", "env");
 
-/** That there is a first pet, with that value. */
+/** Expects that the store holds pet 1 with that value. */
 function firstPet(value: Uint8Array) {
   const [start, end] = [1, 2].map((id) => projectionKey(1, petKey(id)));
   return [packRecords({ start, end }, [{ key: petKey(1), value }])];
 }
 
-/** Names the store of a thread that begins meanwhile. */
+/** Sets KV_PATH while a thread starts. */
 async function withKvPath(path: string, use: () => Promise<void>): Promise<void> {
   const before = Deno.env.get("KV_PATH");
   Deno.env.set("KV_PATH", path);
@@ -26,7 +26,7 @@ async function withKvPath(path: string, use: () => Promise<void>): Promise<void>
 }
 
 Deno.test({
-  name: "ComparingThread tells what the configured store holds now",
+  name: "ComparingThread compares records with the current content of the configured store",
   ignore,
   fn: () =>
     withSampleFile(({ kvPath }) =>
@@ -44,7 +44,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "ComparingThread says why it cannot tell",
+  name: "ComparingThread rejects with the reason if it cannot compare",
   ignore,
   fn: () =>
     withKvPath("no/such/pets.sqlite3", async () => {

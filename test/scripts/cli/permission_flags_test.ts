@@ -1,4 +1,4 @@
-/** What the tasks of deno.json let their programs do, shown by real processes in a copy of the project. */
+/** The permissions of the tasks of deno.json, probed by real processes in a copy of the project. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { freePort } from "../../support/free_port.ts";
@@ -18,8 +18,7 @@ const ENV = {
 };
 
 Deno.test({
-  name:
-    "every program reaches its store, its port and the files that its arguments name, and no more",
+  name: "every program can access only its store, its port and the files of its arguments",
   ignore,
   fn: () =>
     withProjectCopy(async (project) => {
@@ -60,8 +59,7 @@ Deno.test({
 });
 
 Deno.test({
-  name:
-    "no program may write its own sources, not even with a store or a checkpoint in the project",
+  name: "a program cannot write its own sources, also with a store or a checkpoint in the project",
   ignore,
   fn: () =>
     withProjectCopy(async (project) => {
@@ -82,7 +80,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "every task does its work with the permissions that it has, wherever the store is",
+  name: "every task works with its permissions, wherever the store file is",
   ignore,
   fn: () =>
     withProjectCopy(async (project) => {
@@ -126,7 +124,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a tool reaches a store at an address",
+  name: "a tool can connect to a store at an address",
   ignore,
   async fn() {
     await using server = Deno.serve(
@@ -150,7 +148,7 @@ async function replaceProgramsByProbe(project: string): Promise<void> {
   for (const program of programs) await Deno.copyFile(probe, `${project}/${program}`);
 }
 
-/** What the probe prints under `deno task dev`, which would run on until the next change. */
+/** The output of the probe under `deno task dev`, which would otherwise run until the next change. */
 async function allowedInDev(project: string): Promise<string[]> {
   const dev = spawnTask(["dev"], { kvPath: "", project, env: ENV });
   const { promise: line, resolve } = Promise.withResolvers<string>();
@@ -163,7 +161,7 @@ async function allowedInDev(project: string): Promise<string[]> {
   }
 }
 
-/** Runs `use` with the address of a service that `deno task start` runs, and ends it as an operator does. */
+/** Calls `use` with the address of a service under `deno task start`, and then stops it by SIGTERM. */
 async function withStarted(
   options: { kvPath: string; project: string },
   use: (url: string) => Promise<void>,

@@ -4,12 +4,12 @@ import { runTask } from "../../support/run_task.ts";
 
 const ignore = !permitted("env", "net", "read", "run", "write");
 
-/** No file can be made there, also not by who may make any. */
+/** A path where even root cannot create a file. */
 const NO_STORE = { kvPath: "/dev/null/pets.sqlite3", env: { PORT: "0" } };
 
 for (const command of ["start", "dev", "keys", "log", "replay", "audit", "restore"]) {
   Deno.test({
-    name: `${command} --help prints on standard output how it is used, and ends with 0`,
+    name: `${command} --help prints its usage on standard output and exits 0`,
     ignore,
     async fn() {
       const { code, stdout, stderr } = await runTask([command, "--help"], NO_STORE);
@@ -20,8 +20,7 @@ for (const command of ["start", "dev", "keys", "log", "replay", "audit", "restor
   });
 
   Deno.test({
-    name:
-      `${command} refuses a flag that it does not know with one line that names it, and ends with 2`,
+    name: `${command} refuses an unknown flag with one line that names it, and exits 2`,
     ignore,
     async fn() {
       const { code, stdout, stderr } = await runTask([command, "--colour"], NO_STORE);

@@ -1,4 +1,4 @@
-import { assertEquals, assertNotEquals } from "@std/assert";
+import { assertEquals, assertLess, assertNotEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { expiringRecordsOf } from "../../../src/store/deno_kv/expiring_records.ts";
 import { keyText } from "../../../src/store/key_text.ts";
@@ -9,14 +9,14 @@ import { changeFile, withSampleFile } from "../../support/sample_file.ts";
 
 const ignore = !permitted("read", "write", "net", "run");
 
-/** More than are read at once. */
+/** More records than one read returns. */
 const MANY = 1_200;
 
 function expiring(key: Deno.KvKey): Mutation {
   return { type: "set", key, value: "", expireIn: 3_600_000 };
 }
 
-Deno.test("expiringRecordsOf() knows that memory and KV Connect do not tell", () => {
+Deno.test("expiringRecordsOf() returns undefined for a store in memory and for a remote store", () => {
   for (const path of [":memory:", "http://localhost:4512", "https://kv.example", undefined]) {
     assertEquals(expiringRecordsOf(path), undefined);
   }
@@ -41,13 +41,13 @@ Deno.test({
       const found = [...read()];
       assertEquals(found.map(({ key }) => keyText(key)).sort(), keys.map(keyText).sort());
       for (const { expiresAt } of found) {
-        assertEquals(Math.abs(expiresAt - Date.now() - 3_600_000) < 60_000, true);
+        assertLess(Math.abs(expiresAt - Date.now() - 3_600_000), 60_000);
       }
     }),
 });
 
 Deno.test({
-  name: "expiringRecordsOf() keeps nobody from writing while it is read",
+  name: "expiringRecordsOf() does not block writers while it reads",
   ignore,
   fn: () =>
     withSampleFile(async ({ kvPath, store }) => {
@@ -65,7 +65,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "expiringRecordsOf() reads any time that the file can hold",
+  name: "expiringRecordsOf() reads every expiry time that the file can hold",
   ignore,
   fn: () =>
     withSampleFile(async ({ kvPath }) => {

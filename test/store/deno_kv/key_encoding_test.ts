@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertGreater, assertThrows } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { decodeKey, encodeTextPart } from "../../../src/store/deno_kv/key_encoding.ts";
 import { keyText } from "../../../src/store/key_text.ts";
@@ -22,7 +22,7 @@ function storedKeys(path: string): Uint8Array[] {
 }
 
 Deno.test({
-  name: "decodeKey() decodes what Deno KV encodes: parts of all types, alone and beside others",
+  name: "decodeKey() decodes Deno KV's keys with parts of all types, alone and next to others",
   ignore: !permitted("read", "write", "net", "run"),
   fn: () =>
     withSampleFile(async ({ kvPath }) => {
@@ -35,16 +35,16 @@ Deno.test({
       const kv = await Deno.openKv(kvPath);
       const expected = (await Array.fromAsync(kv.list({ prefix: [] }))).map(({ key }) => key);
       kv.close();
-      assert(expected.length > keys.length, "the records of the service are there, too");
+      assertGreater(expected.length, keys.length, "the service has records of its own");
       assertEquals(storedKeys(kvPath).map(decodeKey).map(keyText), expected.map(keyText));
     }),
 });
 
-Deno.test("encodeTextPart() is decoded to the text", () => {
+Deno.test("decodeKey() decodes a part from encodeTextPart()", () => {
   assertEquals(decodeKey(encodeTextPart("projection")), ["projection"]);
 });
 
-Deno.test("decodeKey() refuses bytes that are no key", () => {
+Deno.test("decodeKey() rejects bytes that are not a key", () => {
   const wrong = [[0x02, 0x61], [0x01, 0x00, 0xff], [0x21, 0x80], [0x03], [0x16, 0x01], [0x1d], [
     0xff,
   ]];

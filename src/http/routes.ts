@@ -1,0 +1,102 @@
+/**
+ * All routes of the service. The handler dispatches by this table, the OpenAPI description takes its paths from
+ * it, and telemetry names the spans of requests after it.
+ */
+
+/** The path of the interface (section 9). */
+export const BASE_PATH = "/v1";
+
+export const PETS_PATH = `${BASE_PATH}/pets`;
+
+/** An operation of the interface. It needs an API key. */
+export type ApiOperation = "listPets" | "createPet" | "getPet";
+
+/** An operation outside of the interface. It needs no key. */
+export type PublicOperation =
+  | "checkLiveness"
+  | "checkReadiness"
+  | "describeInterface"
+  | "redirectToDocs"
+  | "getDocsPage"
+  | "getDocsFile";
+
+/** Operations by method. HEAD uses the operation of GET. */
+type Operations<Name> = { GET: Name; POST?: Name };
+
+interface RouteOf<Name> {
+  /** The path. Its last segment may be a parameter, such as `{petId}`. */
+  path: string;
+  operations: Operations<Name>;
+  /** The value of the `Allow` header. */
+  allow: string;
+}
+
+export interface ApiRoute extends RouteOf<ApiOperation> {
+  isPublic: false;
+}
+
+export interface PublicRoute extends RouteOf<PublicOperation> {
+  isPublic: true;
+}
+
+export type Route = ApiRoute | PublicRoute;
+
+export const ROUTES: readonly Route[] = [
+  apiRoute(PETS_PATH, { GET: "listPets", POST: "createPet" }),
+  apiRoute(`${PETS_PATH}/{petId}`, { GET: "getPet" }),
+  publicRoute("/healthz", { GET: "checkLiveness" }),
+  publicRoute("/readyz", { GET: "checkReadiness" }),
+  publicRoute("/openapi.json", { GET: "describeInterface" }),
+  publicRoute("/", { GET: "redirectToDocs" }),
+  publicRoute("/docs", { GET: "getDocsPage" }),
+  publicRoute("/docs/{file}", { GET: "getDocsFile" }),
+];
+
+const PARAMETER = /\{\w+\}$/;
+
+/** Routes without a parameter, by path. */
+const STATIC_ROUTES = new Map(
+  ROUTES.filter(({ path }) => !PARAMETER.test(path)).map((route) => [route.path, route]),
+);
+
+/** Routes with a parameter, by the path before it. */
+const PARAMETER_ROUTES = new Map(
+  ROUTES.filter(({ path }) => PARAMETER.test(path))
+    .map((route) => [route.path.replace(PARAMETER, ""), route]),
+);
+
+/** The route of a path, or `undefined` if no route matches. */
+export function findRoute(path: string): Route | undefined {
+  const route = STATIC_ROUTES.get(path);
+  if (route !== undefined) return route;
+  const parameter = lastSegment(path);
+  return parameter === ""
+    ? undefined
+    : PARAMETER_ROUTES.get(path.slice(0, path.length - parameter.length));
+}
+
+/** The last segment of a path, not decoded: the value of the parameter of a route that has one. */
+export function lastSegment(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+/** The operation of a request, or `undefined` if the route does not support the method. */
+export function operationOf<Name>(
+  { operations }: { operations: Operations<Name> },
+  method: string,
+): Name | undefined {
+  if (method === "GET" || method === "HEAD") return operations.GET;
+  return method === "POST" ? operations.POST : undefined;
+}
+
+function apiRoute(path: string, operations: Operations<ApiOperation>): ApiRoute {
+  return { path, operations, allow: allowOf(operations), isPublic: false };
+}
+
+function publicRoute(path: string, operations: Operations<PublicOperation>): PublicRoute {
+  return { path, operations, allow: allowOf(operations), isPublic: true };
+}
+
+function allowOf(operations: Operations<unknown>): string {
+  return Object.keys(operations).join(", ").replace("GET", "GET, HEAD");
+}

@@ -1,0 +1,28 @@
+/** Decide whether a store that was just opened may be used. They reject with `StoreRefusedError` if not. */
+
+import { HEAD_KEY, LOG_PREFIX } from "../keyspace.ts";
+import { StoreRefusedError } from "../store/store_errors.ts";
+import type { Store } from "../store/store.ts";
+import { decodeHeadRecord } from "./head.ts";
+
+/** Accepts a store with a head, and an empty store. */
+export async function acceptLog(store: Store): Promise<void> {
+  await acceptUnlessRestoring(store);
+  // In this order, because another instance may write the first event meanwhile.
+  const isEmpty = (await store.list({ prefix: [] }, { limit: 1 })).length === 0;
+  if (isEmpty || await store.get(HEAD_KEY) !== null) return;
+  const isLog = (await store.list({ prefix: LOG_PREFIX }, { limit: 1 })).length > 0;
+  throw new StoreRefusedError(
+    isLog
+      ? "its head record is missing; run deno task audit, and restore the store from an export"
+      : "it holds the data of another program",
+  );
+}
+
+/** Accepts any data but an unfinished restore, so that a tool can examine it. */
+export async function acceptUnlessRestoring(store: Store): Promise<void> {
+  if (decodeHeadRecord((await store.get(HEAD_KEY))?.value).kind !== "restore_mark") return;
+  throw new StoreRefusedError(
+    "a restore into it is under way or was interrupted; run it again to its end, with the same export",
+  );
+}

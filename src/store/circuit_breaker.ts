@@ -1,0 +1,136 @@
+import { type Logger, reasonOf } from "../runtime/logger.ts";
+import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";
+import { TimeLimiter } from "./time_limiter.ts";
+
+/** How long the circuit breaker stays half-open before it opens. */
+const HALF_OPEN_LIMIT_MS = 500;
+
+/** Time limit of one probe. */
+const PROBE_LIMIT_MS = 2_000;
+
+/**
+ * Number of hanging probes after which the pauses between probes grow. The first pause is
+ * {@linkcode PROBE_PAUSE_MS}, and each one doubles. Probes continue because the store may be back while
+ * the hanging ones never get an answer.
+ */
+const HANGING_PROBES_LIMIT = 16;
+
+const PROBE_PAUSE_MS = 10_000;
+
+/** Interval of the warnings while the circuit breaker is open. */
+const OPEN_REPORT_MS = 60_000;
+
+/** Closed: calls are made. Half-open: calls wait for the answer to a probe. Open: calls fail at once. */
+export type CircuitState = "closed" | "half-open" | "open";
+
+export interface CircuitBreakerDeps {
+  runtime: Runtime;
+  report: Logger;
+  /** Makes a call that shows whether the store answers. May hang, or continue after the signal aborts. */
+  probe: (signal: AbortSignal) => Promise<unknown>;
+  onStateChange: (state: CircuitState) => void;
+}
+
+/**
+ * Decides whether calls to the store are made. After a failed call, it probes the store until that answers.
+ * It is half-open first and open only if the outage lasts, so that a short outage fails no further call.
+ */
+export class CircuitBreaker {
+  #deps: CircuitBreakerDeps;
+  #timeLimiter: TimeLimiter;
+  #state: CircuitState = "closed";
+  #isStopped = false;
+
+  constructor(deps: CircuitBreakerDeps) {
+    this.#deps = deps;
+    this.#timeLimiter = new TimeLimiter(deps.runtime, PROBE_LIMIT_MS);
+  }
+
+  get state(): CircuitState {
+    return this.#state;
+  }
+
+  /** Call it after a call failed in a way that others may fail, too. */
+  trip(): void {
+    if (this.#state !== "closed" || this.#isStopped) return;
+    this.#enter("half-open");
+    const cancelTimer = this.#deps.runtime.setTimer(HALF_OPEN_LIMIT_MS, () => this.#enter("open"));
+    this.#probeUntilAnswered().then(() => {
+      cancelTimer();
+      this.#enter("closed");
+    });
+  }
+
+  /** Ends the probes. The state does not change any more. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#timeLimiter.rejectAll(new Error("The probes have ended"));
+  }
+
+  #enter(state: CircuitState): void {
+    if (this.#isStopped) return;
+    this.#state = state;
+    this.#deps.onStateChange(state);
+  }
+
+  /** Resolves when a probe was answered, or after {@linkcode stop}. Never rejects. */
+  async #probeUntilAnswered(): Promise<void> {
+    const { runtime, report } = this.#deps;
+    const since = runtime.monotonicNow();
+    const probes = new HangingProbes(runtime);
+    let reportAt: number | undefined;
+    for (let attempt = 0; !this.#isStopped; attempt++) {
+      try {
+        await this.#probe(probes);
+        if (reportAt !== undefined) {
+          report("info", "store_back", { afterMs: runtime.monotonicNow() - since });
+        }
+        return;
+      } catch (error) {
+        const now = runtime.monotonicNow();
+        const isDue = reportAt === undefined || now >= reportAt;
+        if (this.#state === "open" && !this.#isStopped && isDue) {
+          report("warn", "store_away", { reason: reasonOf(error), forMs: now - since });
+          reportAt = now + OPEN_REPORT_MS;
+        }
+      }
+      await sleep(runtime, backoffMs(runtime, attempt));
+    }
+  }
+
+  async #probe(probes: HangingProbes): Promise<void> {
+    const controller = new AbortController();
+    try {
+      await this.#timeLimiter.run(() => probes.run(() => this.#deps.probe(controller.signal)));
+    } catch (error) {
+      controller.abort(error);
+      throw error;
+    }
+  }
+}
+
+/** The probes of one outage. Limits how many of them hang. */
+class HangingProbes {
+  #runtime: Runtime;
+  #hanging = 0;
+  #lastAt = -Infinity;
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime;
+  }
+
+  async run(probe: () => Promise<unknown>): Promise<void> {
+    const now = this.#runtime.monotonicNow();
+    const excess = this.#hanging - HANGING_PROBES_LIMIT;
+    if (excess >= 0 && now < this.#lastAt + PROBE_PAUSE_MS * 2 ** excess) {
+      throw new Error("Too many reads hang");
+    }
+    this.#lastAt = now;
+    this.#hanging++;
+    try {
+      await probe();
+    } finally {
+      this.#hanging--;
+    }
+  }
+}

@@ -1,0 +1,175 @@
+/**
+ * The instrumentation on Deno's own OpenTelemetry (`OTEL_DENO=true`). The standard variables set the
+ * destination of the spans and metrics (`OTEL_EXPORTER_OTLP_ENDPOINT` and others). This module is loaded only
+ * if OpenTelemetry is on.
+ */
+
+import {
+  type Attributes,
+  type Context,
+  context,
+  metrics,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  type SpanOptions,
+  SpanStatusCode,
+  trace,
+} from "@opentelemetry/api";
+import { requestTarget } from "../http/request_target.ts";
+import { findRoute } from "../http/routes.ts";
+import { reasonOf } from "../runtime/logger.ts";
+import { redactKeys } from "../runtime/redact_keys.ts";
+import type { Instrumentation } from "./instrumentation.ts";
+
+const NAME = "animal-store";
+const tracer = trace.getTracer(NAME);
+const meter = metrics.getMeter(NAME);
+
+redactSpans();
+
+const eventsAppended = meter.createCounter("animal_store.events.appended", {
+  description: "Events that this instance appended",
+  unit: "{event}",
+});
+const commitEvents = meter.createHistogram("animal_store.commit.events", {
+  description: "Events in one commit",
+  unit: "{event}",
+  advice: { explicitBucketBoundaries: [1, 2, 5, 10, 20, 50, 100, 200, 500] },
+});
+const commitDuration = meter.createHistogram("animal_store.commit.duration", {
+  description: "Time that the store took for one commit, whatever became of it",
+  unit: "s",
+  advice: {
+    explicitBucketBoundaries: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2],
+  },
+});
+const conflicts = meter.createCounter("animal_store.commit.conflicts", {
+  description: "Commits that conflicted with one of another instance, and are retried",
+  unit: "{commit}",
+});
+const unclear = meter.createCounter("animal_store.commit.unclear", {
+  description: "Commits without a clear outcome, so that the log was read to find it",
+  unit: "{commit}",
+});
+const credentialsRefused = meter.createCounter("animal_store.credentials.refused", {
+  description: "Requests that were answered 401",
+  unit: "{request}",
+});
+const cacheReads = meter.createCounter("animal_store.cache.reads", {
+  description:
+    "Look-ups of a cache, by whether it had the answer (hit) or the store was asked (miss)",
+  unit: "{read}",
+});
+const toolProgress = meter.createGauge("animal_store.tool.progress", {
+  description: "How far a phase of a replay, an audit or a restore is",
+});
+
+export const OPEN_TELEMETRY: Instrumentation<Context> = {
+  onRequest({ method, url }) {
+    // `new URL` would throw on the URL of a request with a malformed Host, which the handler must refuse.
+    const route = findRoute(requestTarget(url).path)?.path;
+    if (route === undefined) return;
+    // The server's span is named after the route, because there are few routes.
+    const span = trace.getActiveSpan();
+    span?.setAttribute("http.route", route);
+    span?.updateName(`${method} ${route}`);
+  },
+  onCredentialsRefused: (reason) => credentialsRefused.add(1, { reason }),
+  onCacheRead: (cache, result) => cacheReads.add(1, { cache, result }),
+
+  trace: (operation, run) => inSpan(operation, {}, run),
+  traceStoreRead: (operation, key, run) => inStoreSpan(operation, kindOf(key), run),
+  traceStoreCommit: (mutations, run) =>
+    inStoreSpan("commit", { "db.operation.batch.size": mutations }, run),
+  async traceCommit(callers, events, run) {
+    // A span has only one parent, so the other requests that share the commit are linked.
+    const [parent = ROOT_CONTEXT, ...others] = callers;
+    const links = others.flatMap((other) => {
+      const spanContext = trace.getSpanContext(other);
+      return spanContext === undefined ? [] : [{ context: spanContext }];
+    });
+    const attributes = { "animal_store.events": events };
+    const start = performance.now();
+    try {
+      return await inSpan("commit", { attributes, links }, run, parent);
+    } finally {
+      commitDuration.record((performance.now() - start) / 1_000);
+    }
+  },
+
+  capture: () => context.active(),
+  restore: (captured, run) => context.with(captured ?? ROOT_CONTEXT, run),
+
+  onCommitted(events) {
+    eventsAppended.add(events);
+    commitEvents.record(events);
+  },
+  onConflict: () => conflicts.add(1),
+  onUnclearOutcome: () => unclear.add(1),
+
+  onToolProgress: (phase, unit, done) => toolProgress.record(done, { phase, unit }),
+  observe({ queueLength, headPosition }) {
+    meter.createObservableGauge("animal_store.queue.length", {
+      description: "Commands that wait for a commit",
+      unit: "{command}",
+    }).addCallback((result) => result.observe(queueLength()));
+    meter.createObservableGauge("animal_store.head.position", {
+      description: "Position of the newest event that this instance knows of",
+      unit: "{event}",
+    }).addCallback((result) => {
+      const position = headPosition();
+      if (position !== undefined) result.observe(position);
+    });
+  },
+};
+
+/** Returns the route of a request's URL; `undefined` if it has none. */
+function inStoreSpan<T>(operation: string, more: Attributes, run: () => Promise<T>): Promise<T> {
+  const attributes = { "db.system.name": "deno.kv", "db.operation.name": operation, ...more };
+  return inSpan(`store ${operation}`, { kind: SpanKind.CLIENT, attributes }, run);
+}
+
+/** Returns only the kind of the records, because the rest of a key may contain the hash of a token. */
+function kindOf(key: Deno.KvKey): Attributes {
+  const kind = key[0] === "projection" ? key[2] : key[0];
+  return kind === undefined ? {} : { "db.collection.name": String(kind) };
+}
+
+function inSpan<T>(
+  name: string,
+  options: SpanOptions,
+  run: () => Promise<T>,
+  parent: Context = context.active(),
+): Promise<T> {
+  return tracer.startActiveSpan(name, options, parent, async (span: Span) => {
+    try {
+      return await run();
+    } catch (error) {
+      span.setStatus({ code: SpanStatusCode.ERROR, message: redactKeys(reasonOf(error)) });
+      throw error;
+    } finally {
+      span.end();
+    }
+  });
+}
+
+/**
+ * Redacts API keys in the names and attributes of all spans. Deno sets the URL of a request on its own span
+ * before it calls the handler. A later setAttribute() adds a value instead of replacing the first. So the
+ * class of Deno's spans is patched to redact each value as it is set.
+ */
+function redactSpans(): void {
+  const span = tracer.startSpan("redaction");
+  span.end();
+  const spanClass = Object.getPrototypeOf(span);
+  for (const method of ["setAttribute", "updateName"]) {
+    const plain = spanClass[method];
+    spanClass[method] = function (...values: unknown[]) {
+      return plain.apply(
+        this,
+        values.map((value) => typeof value === "string" ? redactKeys(value) : value),
+      );
+    };
+  }
+}

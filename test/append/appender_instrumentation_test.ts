@@ -1,0 +1,118 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { type EventBody, type EventMetadata, OPERATOR } from "../../events/event.ts";
+import { Appender } from "../../src/append/appender.ts";
+import { HeadReader } from "../../src/log/head_reader.ts";
+import { project } from "../../src/projections/project.ts";
+import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
+import type { Store } from "../../src/store/store.ts";
+import type { Instrumentation } from "../../src/telemetry/instrumentation.ts";
+import { FakeRuntime } from "../support/fake_runtime.ts";
+import { RecordingInstrumentation } from "../support/recording_instrumentation.ts";
+
+function appenderOn(
+  store: Store,
+  runtime: FakeRuntime,
+  instrumentation?: Instrumentation,
+): Appender {
+  const heads = new HeadReader(store, runtime);
+  return new Appender({
+    store,
+    heads,
+    project,
+    runtime,
+    instrumentation,
+    report: () => {},
+    committed: () => {},
+  });
+}
+
+function addPet(appender: Appender, runtime: FakeRuntime) {
+  const origin: EventMetadata = {
+    id: runtime.newId(),
+    time: "2026-01-01T00:00:00.000Z",
+    actor: OPERATOR,
+  };
+  return appender.append({
+    prepare: () => {},
+    decide: ({ lastPetId }): (EventBody & EventMetadata)[] => [{
+      ...origin,
+      type: "PetCreated",
+      data: { id: lastPetId + 1, name: "Rex", categoryId: 1n },
+    }],
+  });
+}
+
+Deno.test("Appender prepares and commits in the contexts of its callers, and reports the commit", async () => {
+  using kv = await Deno.openKv(":memory:");
+  const runtime = new FakeRuntime();
+  const instrumentation = new RecordingInstrumentation();
+  const appender = appenderOn(new KvStore(kv), runtime, instrumentation);
+  await Promise.all([addPet(appender, runtime), addPet(appender, runtime)]);
+  assertEquals(instrumentation.reports, [
+    "append",
+    "restore undefined",
+    "append",
+    "restore 1",
+    "restore 2",
+    "commit of 2 for 1, 2",
+    "committed 2",
+  ]);
+});
+
+Deno.test("Appender reports a conflict with a commit of another instance", async () => {
+  using kv = await Deno.openKv(":memory:");
+  const runtime = new FakeRuntime();
+  const instrumentation = new RecordingInstrumentation();
+  const store = new KvStore(kv);
+  const appender = appenderOn(store, runtime, instrumentation);
+  await addPet(appender, runtime);
+  await addPet(appenderOn(store, runtime), runtime);
+  instrumentation.take();
+  let isDone = false;
+  const adding = addPet(appender, runtime).finally(() => isDone = true);
+  while (!isDone) await runtime.advance(10);
+  assertEquals((await adding)[0].position, 3);
+  assertEquals(instrumentation.reports.filter((report) => !report.startsWith("restore")), [
+    "append",
+    "commit of 1 for 2",
+    "conflict",
+    "commit of 1 for 2",
+    "committed 1",
+  ]);
+});
+
+Deno.test("Appender reports a commit without a clear outcome, and that it landed", async () => {
+  using kv = await Deno.openKv(":memory:");
+  const runtime = new FakeRuntime();
+  const instrumentation = new RecordingInstrumentation();
+  const store = new KvStore(kv);
+  const doubtful: Store = {
+    get: (key) => store.get(key),
+    list: (range, options) => store.list(range, options),
+    close: () => {},
+    commit: async (commit) => {
+      await store.commit(commit);
+      throw new TypeError("connection reset");
+    },
+  };
+  const appender = appenderOn(doubtful, runtime, instrumentation);
+  assertEquals((await addPet(appender, runtime))[0].position, 1);
+  assertEquals(instrumentation.reports.slice(-3), [
+    "commit of 1 for 1",
+    "unclear outcome",
+    "committed 1",
+  ]);
+});
+
+Deno.test("queueLength is the number of waiting commands", async () => {
+  using kv = await Deno.openKv(":memory:");
+  const runtime = new FakeRuntime();
+  const appender = appenderOn(new KvStore(kv), runtime);
+  assertEquals(appender.queueLength, 0);
+  const adding = [addPet(appender, runtime), addPet(appender, runtime), addPet(appender, runtime)];
+  assertEquals(appender.queueLength, 3);
+  await Promise.all(adding);
+  assertEquals(appender.queueLength, 0);
+  await appender.drain();
+  await assertRejects(() => addPet(appender, runtime), Error, "shutting down");
+});

@@ -1,0 +1,366 @@
+/** createPet adds one pet for each Idempotency-Key, however requests are repeated. */
+
+import { assertEquals, assertGreater, assertNotEquals } from "@std/assert";
+import { decodeEvent } from "../../events/event.ts";
+import { issueKey } from "../../src/commands/issue_key.ts";
+import { revokeKey } from "../../src/commands/revoke_key.ts";
+import { IDEMPOTENCY_LIFETIME_MS } from "../../src/log/idempotency_lifetime.ts";
+import { APPEND_LIMIT_MS } from "../../src/append/appender.ts";
+import { readHead } from "../../src/log/head.ts";
+import { readLog } from "../../src/log/read_log.ts";
+import { replay, type ReplayPhase } from "../../src/maintenance/replay.ts";
+import { createService } from "../../src/service.ts";
+import { sha256Hex } from "../../src/encoding/sha256.ts";
+import { projectionKey } from "../../src/keyspace.ts";
+import { LIST_LIMIT } from "../../src/store/store.ts";
+import { assertError, assertRefused } from "../support/test_each_way.ts";
+import { COMMIT_FAULTS, type FaultyStore, faultyStore, hold } from "../support/faulty_store.ts";
+import { clientOf, openTestService, type TestService } from "../support/test_service.ts";
+
+const REX = { name: "Rex", categoryId: 1 };
+const KEY = { "idempotency-key": "order-4711" };
+const REUSED = { status: 422, code: "idempotency_key_reused" };
+
+Deno.test("createPet repeats the first response to a second request with the same key", async () => {
+  await using service = await openTestService();
+  const first = await service.add(REX, KEY);
+  assertEquals(first.headers.get("idempotency-replayed"), null);
+  const head = await readHead(service.store);
+  for (const headers of [KEY, { "idempotency-key": '"order-4711"' }]) {
+    const second = await service.add(REX, headers);
+    assertEquals(second.headers.get("idempotency-replayed"), "true");
+    assertEquals(second.status, 201);
+    assertEquals(second.headers.get("location"), "/v1/pets/1");
+    assertEquals(second.headers.get("location"), first.headers.get("location"));
+    assertEquals(await second.text(), '{"id":1,"name":"Rex","categoryId":1}');
+  }
+  assertEquals(await readHead(service.store), head);
+});
+
+Deno.test("createPet treats bodies that mean the same pet as equal", async () => {
+  await using service = await openTestService();
+  const texts = [
+    '{"name":"Rex","categoryId":1,"status":"sold"}',
+    '{ "status": "sold", "categoryId": 1.0, "name": "\\u0052ex" }',
+    '{"categoryId":10e-1,"status":"sold","name":"Rex"}',
+  ];
+  for (const text of texts) {
+    const response = await service.add(text, KEY);
+    assertEquals(await response.text(), '{"id":1,"name":"Rex","categoryId":1,"status":"sold"}');
+  }
+});
+
+Deno.test("createPet refuses the key with another body, and still repeats the first response", async () => {
+  await using service = await openTestService();
+  await service.add(REX, KEY);
+  const others = [{ ...REX, name: "rex" }, { ...REX, categoryId: 2 }, { ...REX, status: "sold" }];
+  for (const other of others) await assertRefused(service, () => service.add(other, KEY), REUSED);
+  await assertRepeated(1, service.add(REX, KEY));
+});
+
+Deno.test("createPet separates the keys of different API keys", async () => {
+  await using service = await openTestService();
+  const { token } = await issueKey(service, { label: "another" });
+  await service.add(REX, KEY);
+  const authorization = `Bearer ${token}`;
+  await assertNew(2, service.add({ ...REX, name: "Ada" }, { ...KEY, authorization }));
+  await assertRepeated(1, service.add(REX, KEY));
+});
+
+Deno.test("createPet does not store the key of a refused request", async () => {
+  await using service = await openTestService();
+  const refused = [
+    await service.add({ name: "" }, KEY),
+    await service.add("{", KEY),
+    await service.add(REX, { ...KEY, "content-type": "text/plain" }),
+    await service.add(REX, { ...KEY, authorization: "Bearer nobody" }),
+  ];
+  assertEquals(refused.map(({ status }) => status), [400, 400, 415, 401]);
+  await assertNew(1, service.add({ ...REX, name: "Ada" }, KEY));
+});
+
+Deno.test("createPet refuses an invalid key", async () => {
+  await using service = await openTestService();
+  for (const key of ["", '""', "k".repeat(256)]) {
+    await assertRefused(service, () => service.add(REX, { "idempotency-key": key }), {
+      status: 400,
+      code: "invalid_idempotency_key",
+      message: /^Header Idempotency-Key must be 1 to 255 characters/,
+    });
+  }
+});
+
+Deno.test("createPet stores the key's hash in the event, and not the key", async () => {
+  await using service = await openTestService();
+  await service.add(REX, KEY);
+  const [line] = (await Array.fromAsync(readLog(service.store, { from: 2, to: 2 }))).flat();
+  const event = decodeEvent(new TextDecoder().decode(line.value as Uint8Array));
+  assertEquals(event.idempotencyKey, sha256Hex(KEY["idempotency-key"]));
+  assertEquals(event.actor, service.keyId);
+});
+
+Deno.test("createPet honours a key to the millisecond, although the store keeps its record longer", async () => {
+  await using service = await openTestService();
+  await service.add(REX, KEY);
+  await service.runtime.advance(IDEMPOTENCY_LIFETIME_MS - 1);
+  await assertRepeated(1, service.add(REX, KEY));
+  await service.runtime.advance(1);
+  await assertNew(2, service.add({ ...REX, name: "Ada" }, KEY));
+  assertEquals((await recordsOf(service, 1)).length, 2, "both records are in the store");
+  await assertRepeated(2, service.add({ ...REX, name: "Ada" }, KEY));
+  await assertRefused(service, () => service.add(REX, KEY), REUSED);
+});
+
+Deno.test("createPet honours a key after a restart", async () => {
+  await using service = await openTestService();
+  await service.add(REX, KEY);
+  await assertRepeated(1, instanceOn(service).add(REX, KEY));
+});
+
+Deno.test("createPet refuses a repeated request whose API key another instance has revoked", async () => {
+  await using service = await openTestService();
+  const other = instanceOn(service);
+  await service.add(REX, KEY);
+  await revokeKey(other, service.keyId);
+  // This instance has not read the new head, and a repeated request commits nothing that would conflict.
+  await assertRefused(service, () => service.add(REX, KEY), {
+    status: 401,
+    code: "invalid_credentials",
+  });
+});
+
+Deno.test("createPet adds one pet per key if two instances get the same request at once", async () => {
+  await using service = await openTestService();
+  const clients = [service, instanceOn(service), service, instanceOn(service)];
+  for (let count = 1; count <= 25; count++) {
+    const headers = { "idempotency-key": `order-${count}` };
+    const responses = await service.runtime.settle(
+      Promise.all(clients.map(({ add }) => add(REX, headers))),
+    );
+    assertEquals(responses.map(({ status }) => status), [201, 201, 201, 201]);
+    const isNew = responses.filter(({ headers }) => !headers.has("idempotency-replayed"));
+    assertEquals(isNew.length, 1, "one of the four added the pet");
+    const bodies = await Promise.all(responses.map((response) => response.text()));
+    assertEquals(new Set(bodies).size, 1);
+  }
+  assertEquals((await readHead(service.store)).head.lastPetId, 25);
+});
+
+Deno.test("createPet adds one of two different pets if two instances get them with one key at once", async () => {
+  await using service = await openTestService();
+  const other = instanceOn(service);
+  const responses = await service.runtime.settle(
+    Promise.all([service.add(REX, KEY), other.add({ ...REX, name: "Ada" }, KEY)]),
+  );
+  assertEquals(responses.map(({ status }) => status).sort(), [201, 422]);
+  assertEquals((await readHead(service.store)).head.lastPetId, 1);
+});
+
+Deno.test("createPet makes a second request wait for the outcome of the first", async () => {
+  const { service, store } = await openFaultyService();
+  await using _ = service;
+  const { fault, reached, release } = hold();
+  store.nextCommits.push(fault);
+  const first = service.add(REX, KEY);
+  await reached;
+  const second = service.add(REX, KEY);
+  const third = service.add({ ...REX, name: "Ada" }, KEY);
+  assertEquals(await settledWithin(20, second), false);
+  release();
+  await assertNew(1, first);
+  await assertRepeated(1, second);
+  await assertError(await third, REUSED);
+  assertEquals((await readHead(service.store)).head.lastPetId, 1);
+});
+
+Deno.test("createPet refuses a waiting request if its API key is revoked meanwhile", async () => {
+  const { service, store } = await openFaultyService();
+  await using _ = service;
+  const { fault, reached, release } = hold("after");
+  store.nextCommits.push(fault);
+  const first = service.add(REX, KEY);
+  await reached;
+  await revokeKey(instanceOn(service), service.keyId);
+  const second = service.add(REX, KEY);
+  assertEquals(await settledWithin(20, second), false);
+  release();
+  await assertNew(1, first);
+  await assertError(await second, { status: 401, code: "invalid_credentials" });
+});
+
+Deno.test("createPet repeats the response to a retry if the unclear commit had landed", async () => {
+  const { service, store, pass } = await openFaultyService();
+  await using _ = service;
+  store.nextCommits.push(COMMIT_FAULTS.landsAndFails);
+  const first = service.add(REX, KEY);
+  await pass(100);
+  await assertNew(1, first);
+  await assertRepeated(1, service.add(REX, KEY));
+});
+
+Deno.test("createPet adds one pet if a late commit lands before the commit of the retry", async () => {
+  const { service, store, pass } = await openFaultyService();
+  await using _ = service;
+  const { add } = service;
+  // No commit of the first request gets a response. The last one is still under way.
+  let landLate: (() => Promise<string | null>) | undefined;
+  store.onCommit = (apply) => {
+    landLate = apply;
+    return new Promise(() => {});
+  };
+  const first = add(REX, KEY);
+  await pass(APPEND_LIMIT_MS + 100);
+  await assertError(await first, { status: 503, code: "outcome_unknown" });
+  store.onCommit = COMMIT_FAULTS.lands;
+  let petsBefore: number | undefined;
+  let landed: string | null = null;
+  store.nextCommits.push(async (apply) => {
+    // The retry was prepared without a pet, on the base of the commit that lands now.
+    petsBefore = (await readHead(service.store)).head.lastPetId;
+    landed = await landLate!();
+    return await apply();
+  });
+  const second = add(REX, KEY);
+  await pass(APPEND_LIMIT_MS - 1);
+  await assertRepeated(1, second);
+  assertEquals(petsBefore, 0, "the retry made its own commit, on the same base");
+  assertNotEquals(landed, null, "the late commit landed");
+  assertEquals((await readHead(service.store)).head.lastPetId, 1);
+});
+
+Deno.test("createPet adds one pet if a late commit arrives after the commit of the retry", async () => {
+  const { service, store, pass } = await openFaultyService();
+  await using _ = service;
+  const { add } = service;
+  const late: (() => Promise<string | null>)[] = [];
+  store.onCommit = (apply) => {
+    late.push(apply);
+    return new Promise(() => {});
+  };
+  const first = add(REX, KEY);
+  await pass(APPEND_LIMIT_MS + 100);
+  await assertError(await first, { status: 503, code: "outcome_unknown" });
+  store.onCommit = COMMIT_FAULTS.lands;
+  const second = add(REX, KEY);
+  await pass(APPEND_LIMIT_MS - 1);
+  await assertNew(1, second);
+  assertGreater(late.length, 0);
+  for (const land of late) assertEquals(await land(), null, "its base is outdated");
+  assertEquals((await readHead(service.store)).head.lastPetId, 1);
+});
+
+Deno.test("createPet makes a retry wait for a shared commit, and then finds its pet", async () => {
+  const { service, store, pass } = await openFaultyService();
+  await using _ = service;
+  const { add } = service;
+  const { fault, release } = hold();
+  store.nextCommits.push(fault);
+  store.onCommit = COMMIT_FAULTS.fails;
+  // Rex and Ada wait for the commit before theirs, so they share one. Ada has 900 ms more to wait.
+  const blocker = add({ ...REX, name: "Bo" });
+  await pass(1);
+  const first = add(REX, KEY);
+  await pass(900);
+  const companion = add({ ...REX, name: "Ada" });
+  await pass(1);
+  release();
+  await assertNew(1, blocker);
+  await pass(APPEND_LIMIT_MS - 800);
+  await assertError(await first, { status: 503, code: "outcome_unknown" });
+  const second = add(REX, KEY);
+  assertEquals(await settledWithin(20, second), false);
+  store.onCommit = COMMIT_FAULTS.lands;
+  await pass(500);
+  await assertNew(3, companion);
+  await assertRepeated(2, second);
+  assertEquals((await readHead(service.store)).head.lastPetId, 3);
+});
+
+Deno.test("createPet finds a key after a replay, whether it was written before or during it", async () => {
+  await using service = await openTestService();
+  const { add, runtime, store } = service;
+  const later = { "idempotency-key": "order-4712" };
+  await add(REX, KEY);
+  let during: Promise<Response> | undefined;
+  const progress = (phase: ReplayPhase) => {
+    if (phase === "compare") during ??= add({ ...REX, name: "Ada" }, later);
+  };
+  await runtime.settle(replay(service, { progress }));
+  await assertNew(2, during!);
+  assertEquals((await readHead(store)).head.generation, 2);
+  assertEquals((await recordsOf(service, 1)).length, 0, "the old generation is removed");
+  for (const { add } of [service, instanceOn(service)]) {
+    await assertRepeated(1, runtime.settle(add(REX, KEY)));
+    await assertRepeated(2, runtime.settle(add({ ...REX, name: "Ada" }, later)));
+  }
+  await assertNew(3, runtime.settle(add(REX, { "idempotency-key": "order-4713" })));
+});
+
+Deno.test("createPet adds no pet twice on an instance that has not seen a replay", async () => {
+  await using service = await openTestService();
+  const { add, runtime, store } = service;
+  await add({ ...REX, name: "Ada" });
+  await runtime.settle(replay(service));
+  await assertNew(2, runtime.settle(instanceOn(service).add(REX, KEY)));
+  // For this instance, the old generation is still served, and it finds nothing there.
+  assertEquals(service.heads.latest?.head.generation, 1);
+  assertEquals((await recordsOf(service, 1)).length, 0);
+  await assertRepeated(2, runtime.settle(add(REX, KEY)));
+  assertEquals((await readHead(store)).head.lastPetId, 2);
+});
+
+async function assertNew(petId: number, pending: Promise<Response>): Promise<void> {
+  const response = await pending;
+  const text = await response.text();
+  assertEquals(response.status, 201, text);
+  assertEquals(response.headers.get("location"), `/v1/pets/${petId}`);
+  assertEquals(response.headers.get("idempotency-replayed"), null);
+}
+
+async function assertRepeated(petId: number, pending: Promise<Response>): Promise<void> {
+  const response = await pending;
+  const text = await response.text();
+  assertEquals(response.status, 201, text);
+  assertEquals(response.headers.get("location"), `/v1/pets/${petId}`);
+  assertEquals(JSON.parse(text).id, petId);
+  assertEquals(response.headers.get("idempotency-replayed"), "true");
+}
+
+/** Another instance on the same store, or the same one after a restart. */
+function instanceOn({ store, runtime, token }: TestService) {
+  const service = createService({ store, runtime, report: () => {} });
+  const client = clientOf(
+    token,
+    (path, init) => service.handler(new Request(`http://localhost${path}`, init)),
+  );
+  return { ...service, ...client };
+}
+
+async function openFaultyService() {
+  let store!: FaultyStore;
+  const service = await openTestService((inner) => store = faultyStore(inner));
+  return { service, store, pass: (ms: number) => service.runtime.advance(ms) };
+}
+
+/** Whether a promise settles in that many milliseconds of real time. */
+function settledWithin(ms: number, promise: Promise<unknown>): Promise<boolean> {
+  const late = new Promise<false>((resolve) => setTimeout(() => resolve(false), ms));
+  return Promise.race([promise.then(() => true), late]);
+}
+
+/** The records of Idempotency-Keys in a generation. */
+async function recordsOf({ store }: TestService, generation: number) {
+  const prefix = projectionKey(generation, ["pet_by_idempotency_key"]);
+  return await store.list({ prefix }, { limit: LIST_LIMIT });
+}
+
+Deno.test("createPet never reports a stored pet as not stored", async () => {
+  await using service = await openTestService();
+  const headers = { "idempotency-key": "once" };
+  const responses = await Promise.all(
+    Array.from({ length: 3_500 }, async () => await (await service.add(REX, headers)).json()),
+  );
+  const codes = Map.groupBy(responses, ({ code, id }) => code ?? `pet ${id}`);
+  assertEquals([...codes.keys()].sort(), ["outcome_unknown", "pet 1"]);
+  assertEquals((await readHead(service.store)).head.lastPetId, 1);
+});

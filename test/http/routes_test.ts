@@ -1,0 +1,65 @@
+import { assert, assertEquals } from "@std/assert";
+import { BASE_PATH, findRoute, operationOf, ROUTES } from "../../src/http/routes.ts";
+import { DESCRIPTION } from "../support/assert_described.ts";
+import { openTestService } from "../support/test_service.ts";
+
+Deno.test("findRoute() finds the route of a path and no other", () => {
+  const pathOf = (path: string) => findRoute(path)?.path;
+  for (const path of ["/", "/docs", "/healthz", "/readyz", "/openapi.json", "/v1/pets"]) {
+    assertEquals(pathOf(path), path);
+  }
+  for (const id of ["1", "x", "%2F", "{petId}", "..", " "]) {
+    assertEquals(pathOf(`/v1/pets/${id}`), "/v1/pets/{petId}");
+  }
+  assertEquals(pathOf("/docs/page.css"), "/docs/{file}");
+  const unknown = ["", "/v1", "/v1/", "/v1/pets/", "/v1/pets/1/", "/v1/pets/1/x", "/v1//pets"];
+  unknown.push("/pets", "/V1/pets", "//", "/docs/", "/docs/a/b", "/healthz/", "v1/pets/1");
+  for (const path of unknown) assertEquals(findRoute(path), undefined, path);
+});
+
+Deno.test("operationOf() uses the operation of GET for HEAD, and knows no other method", () => {
+  const pets = findRoute("/v1/pets")!;
+  assertEquals(operationOf(pets, "GET"), "listPets");
+  assertEquals(operationOf(pets, "HEAD"), "listPets");
+  assertEquals(operationOf(pets, "POST"), "createPet");
+  for (const method of ["PUT", "get", "OPTIONS", "constructor", "__proto__"]) {
+    assertEquals(operationOf(pets, method), undefined);
+  }
+  assertEquals(operationOf(findRoute("/v1/pets/1")!, "POST"), undefined);
+});
+
+Deno.test("the OpenAPI description has exactly the operations of the routes under /v1", () => {
+  const described = Object.entries(DESCRIPTION.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, { operationId }]) => [method, BASE_PATH + path, operationId])
+  );
+  const routed = ROUTES.filter(({ isPublic }) => !isPublic).flatMap(({ path, operations }) =>
+    Object.entries(operations).map(([method, operation]) => [method.toLowerCase(), path, operation])
+  );
+  assertEquals(described, routed);
+});
+
+Deno.test("every route is served, without a key exactly if it is public, and names its methods", async () => {
+  await using service = await openTestService();
+  const page = await (await service.sendBare("/docs")).text();
+  const [, file] = /href="docs\/([^"]+)"/.exec(page)!;
+  for (const { path, isPublic, allow } of ROUTES) {
+    const actual = path.replace("{petId}", "1").replace("{file}", file);
+    const bare = await service.sendBare(actual);
+    await bare.body?.cancel();
+    assertEquals(bare.status === 401, !isPublic, path);
+    const found = await service.send(actual);
+    assert(!(await found.text()).startsWith(`{"code":"not_found"`), path);
+    const refused = await service.send(actual, { method: "DELETE" });
+    await refused.body?.cancel();
+    assertEquals([refused.status, refused.headers.get("allow")], [405, allow], path);
+  }
+});
+
+Deno.test("a file that the docs page does not have is an unknown path, which needs a key", async () => {
+  await using service = await openTestService();
+  for (const [send, status] of [[service.sendBare, 401], [service.send, 404]] as const) {
+    const response = await send("/docs/unknown.css");
+    await response.body?.cancel();
+    assertEquals(response.status, status);
+  }
+});

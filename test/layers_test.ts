@@ -1,0 +1,87 @@
+import { assert, assertEquals } from "@std/assert";
+import { dirname, relative } from "node:path";
+import { permitted } from "./support/permitted.ts";
+
+const ROOT = new URL("../", import.meta.url).pathname;
+
+/**
+ * The layers of the program, the lowest first. A file imports only from its own room and from lower layers; the
+ * rooms of one layer do not import each other.
+ */
+const LAYERS: RegExp[][] = [
+  [/^events\//],
+  [/^src\/encoding\//, /^src\/runtime\//, /^src\/telemetry\/instrumentation/],
+  [/^src\/(store\/|keyspace|service_error)/],
+  [/^src\/log\//],
+  [/^src\/append\//, /^src\/projections\//],
+  [/^src\/maintenance\//, /^src\/commands\//],
+  [/^src\/http\//],
+  [/^src\/telemetry\/open_telemetry/],
+  [/^src\/[a-z_]+\.ts$/],
+  [/^scripts\//],
+];
+
+/** The layer and the room of a file. A room is identified by its pattern. */
+function placeOf(file: string): { layer: number; room: RegExp } {
+  for (const [layer, rooms] of LAYERS.entries()) {
+    const room = rooms.find((pattern) => pattern.test(file));
+    if (room !== undefined) return { layer, room };
+  }
+  throw new Error(`${file} is in no layer`);
+}
+
+async function* sourcesIn(folder: string): AsyncGenerator<[file: string, text: string]> {
+  for await (const { name, isDirectory } of Deno.readDir(ROOT + folder)) {
+    const path = `${folder}/${name}`;
+    if (isDirectory) yield* sourcesIn(path);
+    else if (/(?<!\.d)\.ts$/.test(name)) yield [path, await Deno.readTextFile(ROOT + path)];
+  }
+}
+
+async function* allSources(): AsyncGenerator<[file: string, text: string]> {
+  for (const folder of ["events", "src", "scripts"]) yield* sourcesIn(folder);
+}
+
+Deno.test({
+  name: "Imports point one way, from higher layers to lower ones",
+  ignore: !permitted("read"),
+  fn: async () => {
+    let imports = 0;
+    const wrong: string[] = [];
+    for await (const [file, text] of allSources()) {
+      const from = placeOf(file);
+      for (const [, specifier] of text.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)) {
+        imports++;
+        const target = relative(ROOT, new URL(specifier, `file://${ROOT}${file}`).pathname);
+        const to = placeOf(target);
+        const isAllowed = to.layer < from.layer || to.room === from.room;
+        if (!isAllowed) wrong.push(`${file} imports ${target}`);
+      }
+    }
+    assert(imports > 300, `found only ${imports} imports`);
+    assertEquals(wrong, []);
+  },
+});
+
+/** What the program takes from its machine, and the only files and folders that may take it. */
+const FROM_THE_MACHINE: [what: RegExp, where: string[]][] = [
+  [/\bDeno\.env\b/, ["src/config.ts", "scripts"]],
+  [/\bDate\.now\(|\bMath\.random\(|\bcrypto\.getRandom|\bsetTimeout\(/, ["src/runtime", "scripts"]],
+  [/\bperformance\.now\(/, ["src/runtime", "src/telemetry", "scripts"]],
+  [/\bDeno\.openKv\(/, ["src/store"]],
+];
+
+Deno.test({
+  name: "Only the named parts use the environment, clocks, timers, randomness and Deno KV",
+  ignore: !permitted("read"),
+  fn: async () => {
+    const wrong: string[] = [];
+    for await (const [file, text] of allSources()) {
+      for (const [what, where] of FROM_THE_MACHINE) {
+        const isAllowed = where.some((path) => file === path || dirname(file).startsWith(path));
+        if (!isAllowed && what.test(text)) wrong.push(`${file} uses ${what.source}`);
+      }
+    }
+    assertEquals(wrong, []);
+  },
+});

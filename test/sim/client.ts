@@ -1,0 +1,212 @@
+import {
+  type CachedResponse,
+  type CreateOperation,
+  type Credentials,
+  type Exchange,
+  type ListOperation,
+  nextCursor,
+  type Operation,
+} from "./history.ts";
+import type { Random } from "./random.ts";
+import { credentialsOf, PET_STATUSES, type Workload } from "./workload.ts";
+
+/** Range of the time after which a client sends a request again, in milliseconds. */
+const RETRY_AFTER_MS = { low: 200, high: 12_000 };
+
+/** Runs a client that performs `count` actions in sequence. */
+export async function runClient(workload: Workload, name: string, count: number): Promise<void> {
+  const random = workload.cluster.simulation.random.fork();
+  const client = new Client(workload, name, random);
+  const pauseMs = random.pick([1, 10, 100, 1_000]);
+  for (let number = 0; number < count; number++) {
+    await workload.cluster.simulation.sleep(random.between(0, 2 * pauseMs));
+    await client.act(number);
+  }
+}
+
+class Client {
+  #workload: Workload;
+  #name: string;
+  #random: Random;
+  /** The preferred instance, as with sticky sessions of a load balancer. */
+  #home: number;
+  /** Responses to earlier reads, by request. */
+  #cached = new Map<string, CachedResponse>();
+
+  constructor(workload: Workload, name: string, random: Random) {
+    this.#workload = workload;
+    this.#name = name;
+    this.#random = random;
+    this.#home = random.integer(0, workload.cluster.size - 1);
+  }
+
+  async act(number: number): Promise<void> {
+    const random = this.#random;
+    const action = random.weighted({
+      create: 5,
+      createWithKey: 4,
+      repeatCreate: 1,
+      burst: 1,
+      list: 5,
+      get: 3,
+      walk: 1,
+      invalid: 0.5,
+    });
+    const name = `${this.#name}-${number}`;
+    switch (action) {
+      case "create":
+        return void await this.#send(this.#drawCreate(name));
+      case "invalid":
+        return void await this.#send({ ...this.#drawCreate(name), invalid: true });
+      case "createWithKey":
+        return await this.#createWithKey(name);
+      case "burst":
+        return void await Promise.all(
+          Array.from(
+            { length: random.integer(2, 12) },
+            (_, index) => this.#send(this.#drawCreate(`${name}-${index}`)),
+          ),
+        );
+      case "repeatCreate": {
+        // This may be the next day, when the Idempotency-Key has expired and adds another pet.
+        if (this.#workload.idempotentCreates.length === 0) return;
+        const { operation, credentials } = random.pick(this.#workload.idempotentCreates);
+        return void await this.#send(operation, credentials);
+      }
+      case "list":
+        return void await this.#send(this.#drawList());
+      case "get": {
+        const petId = random.integer(1, this.#workload.newestPetId + 2);
+        return void await this.#send({ kind: "get", petId });
+      }
+      case "walk":
+        return await this.#walk();
+    }
+  }
+
+  #drawCreate(name: string): CreateOperation {
+    const random = this.#random;
+    const status = random.chance(0.3) ? undefined : random.pick(PET_STATUSES);
+    const categoryId = random.integer(-5, 5);
+    return { kind: "create", name, categoryId, ...(status === undefined ? {} : { status }) };
+  }
+
+  #drawList(): ListOperation {
+    const random = this.#random;
+    const earlier = [...this.#cached.keys()].filter((text) => text.includes(`"list"`));
+    if (earlier.length > 0 && random.chance(0.3)) return JSON.parse(random.pick(earlier));
+    const operation: ListOperation = { kind: "list" };
+    if (random.chance(0.6)) operation.limit = random.pick([1, 2, 5, 100]);
+    if (random.chance(0.5)) operation.status = random.pick(PET_STATUSES);
+    if (random.chance(0.3)) operation.cursor = random.integer(1, this.#workload.newestPetId + 3);
+    return operation;
+  }
+
+  /**
+   * Retries with the same Idempotency-Key until it knows the outcome. Sometimes sends two requests at once.
+   */
+  async #createWithKey(name: string): Promise<void> {
+    const random = this.#random;
+    const operation: CreateOperation = {
+      ...this.#drawCreate(name),
+      idempotencyKey: `key-of-${name}`,
+    };
+    const credentials = this.#drawCredentials();
+    this.#workload.idempotentCreates.push({ operation, credentials });
+    for (let attempt = 0; attempt < 6; attempt++) {
+      const sent = this.#send(operation, credentials);
+      if (random.chance(0.2)) void this.#send(operation, credentials);
+      const timeout = this.#workload.cluster.simulation.sleep(
+        random.between(RETRY_AFTER_MS.low, RETRY_AFTER_MS.high),
+      );
+      const exchange = await Promise.race([sent, timeout]);
+      const status = exchange?.response?.status;
+      if (status !== undefined && status !== 503) break;
+      await this.#workload.cluster.simulation.sleep(random.between(0, 500));
+    }
+    // A client may repeat the request much later, or reuse the key for another pet.
+    if (random.chance(0.3)) await this.#send(operation, credentials);
+    if (random.chance(0.15)) {
+      await this.#send(
+        { ...this.#drawCreate(`${name}-other`), idempotencyKey: operation.idempotencyKey },
+        credentials,
+      );
+    }
+  }
+
+  /** Follows the links from page to page. The checker checks each page; this method checks their sequence. */
+  async #walk(): Promise<void> {
+    const random = this.#random;
+    const operation: ListOperation = { kind: "list", limit: random.pick([1, 2, 5, 20]) };
+    if (random.chance(0.5)) operation.status = random.pick(PET_STATUSES);
+    const credentials = this.#drawCredentials();
+    let last = Infinity;
+    for (let page = 0; page < 12; page++) {
+      const exchange = await this.#send(operation, credentials);
+      // A 304 confirms the content that the client has cached.
+      const content = exchange?.response?.status === 304
+        ? this.#cached.get(JSON.stringify(operation))!
+        : exchange?.response?.status === 200
+        ? { body: exchange.response.body, link: exchange.response.headers.get("link") }
+        : undefined;
+      if (content === undefined) return;
+      for (const { id } of JSON.parse(content.body)) {
+        const isNext = operation.status === undefined
+          ? last === Infinity || id === last - 1
+          : id < last;
+        if (!isNext) {
+          this.#workload.cluster.violations.add(
+            `Pet ${id} follows pet ${last} across pages`,
+          );
+        }
+        last = id;
+      }
+      const cursor = nextCursor(content.link);
+      if (cursor === undefined) return;
+      operation.cursor = cursor;
+    }
+  }
+
+  async #send(
+    operation: Operation,
+    credentials = this.#drawCredentials(),
+  ): Promise<Exchange | undefined> {
+    const random = this.#random;
+    const { cluster } = this.#workload;
+    const slot = random.chance(0.7) ? this.#home : random.integer(0, cluster.size - 1);
+    const exchange = await cluster.send(slot, this.#withCached(operation), credentials);
+    if (exchange === undefined) {
+      await cluster.simulation.sleep(50);
+      return undefined;
+    }
+    const { response } = exchange;
+    const etag = response?.headers.get("etag");
+    if (response?.status === 200 && typeof etag === "string") {
+      const cached = { etag, body: response.body, link: response.headers.get("link") };
+      this.#cached.set(JSON.stringify(operation), cached);
+    }
+    if (response?.status === 201) {
+      this.#workload.newestPetId = Math.max(
+        this.#workload.newestPetId,
+        JSON.parse(response.body).id,
+      );
+    }
+    return exchange;
+  }
+
+  /** A copy of the request, so that a later change by the caller does not change the history. */
+  #withCached(operation: Operation): Operation {
+    const cached = this.#cached.get(JSON.stringify(operation));
+    return operation.kind === "create" || cached === undefined
+      ? { ...operation }
+      : { ...operation, cached };
+  }
+
+  #drawCredentials(): Credentials {
+    const random = this.#random;
+    if (random.chance(0.02)) return { kind: "none" };
+    if (random.chance(0.02)) return { kind: "unknown", token: `pets_${"0".repeat(72)}` };
+    const { keys } = this.#workload;
+    return credentialsOf(random.chance(0.4) ? random.pick(keys) : keys[0]);
+  }
+}

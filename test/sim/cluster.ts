@@ -1,0 +1,312 @@
+import type { Service } from "../../src/service.ts";
+import type { Commit, Store } from "../../src/store/store.ts";
+import { assertDescribed } from "../support/assert_described.ts";
+import { type FaultProfile, NO_FAULTS } from "./fault_profile.ts";
+import {
+  type CommandOutcome,
+  type Credentials,
+  type Exchange,
+  type History,
+  NOTHING_STORED,
+  type Operation,
+  type ReceivedResponse,
+} from "./history.ts";
+import type { Code } from "./load_code.ts";
+import { ModelStore } from "./model_store.ts";
+import { Node } from "./node.ts";
+import { Oracle } from "./oracle.ts";
+import { Violations } from "./violations.ts";
+import type { Simulation } from "./simulation.ts";
+import { SimulatedStore } from "./simulated_store.ts";
+import { StoreClient } from "./store_client.ts";
+
+/** Maximum delay until the store removes an expired record, in milliseconds. */
+const EXPIRY_LAG_MS = 60_000;
+
+/** Maximum initial offset of a node's clock from the true time, in milliseconds. */
+const CLOCK_OFFSET_MS = 2_000;
+
+/** One instance of the service and its node. */
+interface Instance {
+  node: Node;
+  service: Service;
+  /** Number of requests without a response. */
+  open: number;
+  isStopping: boolean;
+  /** Called when the last open request of a stopping instance has its response. */
+  onAnswered?: () => void;
+}
+
+/** How to run a command. */
+export interface CommandOptions {
+  /**
+   * The instance in which to run the command, if that instance is running. Otherwise the command gets a node of
+   * its own.
+   */
+  slot?: number;
+  /** Time after which the command's own node dies if the command has not finished, in milliseconds. */
+  diesAfterMs?: number;
+}
+
+/** How to run a tool that retries its store calls. */
+export interface RetryingCommandOptions {
+  diesAfterMs?: number;
+  /** When the node pauses, and for how long. */
+  pause?: { afterMs: number; ms: number };
+  /** The store to work on; by default that of the service. */
+  store?: SimulatedStore;
+}
+
+export interface CommandResult<T> {
+  outcome: CommandOutcome;
+  value?: T;
+  reason?: unknown;
+}
+
+/** One store, several nodes with an instance of the real service each, and nodes for the operators' tools. */
+export class Cluster {
+  readonly simulation: Simulation;
+  readonly store: SimulatedStore;
+  readonly oracle: Oracle;
+  readonly violations = new Violations();
+  readonly history: History = { exchanges: [], keyCommands: [], exports: [] };
+  /** The fault profiles so far, for the report of a failing seed. */
+  readonly faultProfiles: FaultProfile[] = [];
+  /** Whether the service has recovered from all faults, so that requests may not fail. */
+  hasRecovered = false;
+  /** Number of requests without a response on nodes that are alive. */
+  open = 0;
+  #code: Code;
+  #instances: (Instance | undefined)[];
+  #starts = 0;
+
+  constructor(simulation: Simulation, code: Code, size: number) {
+    this.simulation = simulation;
+    this.#code = code;
+    this.oracle = new Oracle(simulation, this.violations);
+    const random = simulation.random.fork();
+    const model: ModelStore = new ModelStore({
+      now: () => simulation.now,
+      expiryLagMs: () => random.between(0, EXPIRY_LAG_MS),
+      committed: (commit: Commit) => this.oracle.observe(commit, this.store.committing!, model),
+    });
+    this.store = new SimulatedStore(simulation, model);
+    this.#instances = Array.from({ length: size }, () => undefined);
+    for (let slot = 0; slot < size; slot++) this.start(slot);
+  }
+
+  get size(): number {
+    return this.#instances.length;
+  }
+
+  nodeOf(slot: number): Node | undefined {
+    return this.#instances[slot]?.node;
+  }
+
+  start(slot: number): void {
+    const { node, service } = this.#startService(`service${slot}`);
+    this.#instances[slot] = { node, service, open: 0, isStopping: false };
+  }
+
+  /** Ends an instance as a power failure does. */
+  kill(slot: number): void {
+    this.#instances[slot]?.node.die();
+    this.#instances[slot] = undefined;
+  }
+
+  /** Shuts an instance down as `serve()` does on SIGTERM. It accepts no further requests. */
+  async stop(slot: number): Promise<void> {
+    const instance = this.#instances[slot];
+    if (instance === undefined || instance.isStopping) return;
+    instance.isStopping = true;
+    const { node, service } = instance;
+    this.simulation.trace(`${node.name} shuts down`);
+    const answered = new Promise<void>((resolve) => {
+      instance.onAnswered = () => node.deliver(resolve);
+    });
+    if (instance.open === 0) instance.onAnswered?.();
+    const isOver = new Promise<void>((resolve) => {
+      const server = { shutdown: () => answered };
+      // A paused node receives the signal after its pause.
+      node.deliver(() => this.#code.shutDown(service, server).then(resolve));
+    });
+    const startAt = this.simulation.now;
+    await Promise.race([isOver, died(node)]);
+    const wasPaused = node.pausedBetween(startAt, this.simulation.now) > 0;
+    if (node.alive && !wasPaused && instance.open > 0) {
+      this.violations.add(`${node.name} shut down without a response to ${instance.open} requests`);
+    }
+    node.die();
+    if (this.#instances[slot] === instance) this.#instances[slot] = undefined;
+  }
+
+  /**
+   * Sends a request to an instance and records the exchange. Resolves to `undefined` if the instance is not
+   * running.
+   */
+  async send(
+    slot: number,
+    operation: Operation,
+    credentials: Credentials,
+  ): Promise<Exchange | undefined> {
+    const instance = this.#instances[slot];
+    if (instance === undefined || instance.isStopping) return undefined;
+    const { node, service } = instance;
+    const { simulation } = this;
+    const exchange: Exchange = {
+      operation,
+      credentials,
+      node,
+      startStep: simulation.step,
+      startAt: simulation.now,
+      endStep: Infinity,
+      endAt: Infinity,
+      isFaultFree: this.#isFaultFree,
+    };
+    this.history.exchanges.push(exchange);
+    simulation.trace(`${node.name} <- ${JSON.stringify(operation)}`);
+    instance.open++;
+    this.open++;
+    const request = requestOf(operation, credentials);
+    const answering = service.handler(request).then(readResponse).then((response) => {
+      this.#expectDescribed(request, response);
+      return response;
+    }, (error) => void this.violations.add(`The handler rejected: ${error}`));
+    exchange.response = await Promise.race([answering, died(node)]);
+    instance.open--;
+    if (instance.open === 0) instance.onAnswered?.();
+    this.open--;
+    exchange.endStep = simulation.step;
+    exchange.endAt = simulation.now;
+    exchange.isFaultFree &&= this.#isFaultFree;
+    const { status, body } = exchange.response ?? {};
+    simulation.trace(`${node.name} -> ${status} ${body}`);
+    return exchange;
+  }
+
+  /** Runs a tool on a node of its own, through a RetryingStore. */
+  async retryingCommand<T>(
+    name: string,
+    run: (deps: { store: Store; runtime: Node }) => Promise<T>,
+    { diesAfterMs, pause, store: simulatedStore = this.store }: RetryingCommandOptions = {},
+  ): Promise<CommandResult<T>> {
+    const node = this.#createNode(name);
+    this.simulation.trace(`${name} starts on ${node.name}`);
+    if (diesAfterMs !== undefined) this.simulation.after(diesAfterMs, () => node.die());
+    if (pause !== undefined) this.simulation.after(pause.afterMs, () => node.pause(pause.ms));
+    const client = new StoreClient(simulatedStore, node, this.#code);
+    const resilientStore = new this.#code.ResilientStore(client, node);
+    const store = new this.#code.RetryingStore(resilientStore, node);
+    const running = run({ store, runtime: node }).then(
+      (value): CommandResult<T> => ({ outcome: "done", value }),
+      (reason): CommandResult<T> => ({ outcome: "unclear", reason }),
+    );
+    const result = await Promise.race([running, died(node)]) ??
+      { outcome: "unclear", reason: "died" };
+    if (node.alive) store.close();
+    node.die();
+    this.#traceResult(name, node, result);
+    return result;
+  }
+
+  /** Runs an operator's command: on a node of its own as the tools do, or in an instance as in development. */
+  async command<T>(
+    name: string,
+    run: (service: Service) => Promise<T>,
+    { slot, diesAfterMs }: CommandOptions = {},
+  ): Promise<CommandResult<T>> {
+    const within = slot === undefined ? undefined : this.#instances[slot];
+    const isWithin = within !== undefined && !within.isStopping;
+    const { node, service } = isWithin ? within : this.#startService(name);
+    this.simulation.trace(`${name} starts on ${node.name}`);
+    if (diesAfterMs !== undefined && !isWithin) {
+      this.simulation.after(diesAfterMs, () => node.die());
+    }
+    const running = (async (): Promise<CommandResult<T>> => {
+      try {
+        return { outcome: "done", value: await run(service) };
+      } catch (reason) {
+        const { code = "" } = reason as { code?: string };
+        return { outcome: NOTHING_STORED.includes(code) ? "failed" : "unclear", reason };
+      } finally {
+        if (!isWithin) await service.appender.drain();
+      }
+    })();
+    const result = await Promise.race([running, died(node)]) ??
+      { outcome: "unclear", reason: "died" };
+    if (!isWithin && node.alive) {
+      service.store.close();
+      node.die();
+    }
+    this.#traceResult(name, node, result);
+    return result;
+  }
+
+  #traceResult(name: string, node: Node, { outcome, reason }: CommandResult<unknown>): void {
+    const suffix = reason === undefined ? "" : `: ${reason}`;
+    this.simulation.trace(`${name} on ${node.name} is ${outcome}${suffix}`);
+  }
+
+  #expectDescribed({ method, url }: Request, response: ReceivedResponse): void {
+    try {
+      assertDescribed(method, url, response);
+    } catch (error) {
+      this.violations.add((error as Error).message);
+    }
+  }
+
+  get #isFaultFree(): boolean {
+    return this.store.faultProfile === NO_FAULTS && this.hasRecovered;
+  }
+
+  #createNode(role: string): Node {
+    const offset = this.simulation.random.between(-CLOCK_OFFSET_MS, CLOCK_OFFSET_MS);
+    return new Node(this.simulation, `${role}.${this.#starts++}`, offset);
+  }
+
+  #startService(role: string) {
+    const node = this.#createNode(role);
+    const service = this.#code.createService({
+      store: new StoreClient(this.store, node, this.#code),
+      runtime: node,
+      report: (level, event, details) =>
+        this.simulation.trace(`${node.name} ${level} ${event} ${JSON.stringify(details ?? {})}`),
+      isDurable: true,
+    });
+    return { node, service };
+  }
+}
+
+function died(node: Node): Promise<undefined> {
+  return new Promise((resolve) => node.onDeath(() => resolve(undefined)));
+}
+
+function requestOf(operation: Operation, credentials: Credentials): Request {
+  const headers: Record<string, string> = {};
+  if (credentials.kind !== "none") headers.authorization = `Bearer ${credentials.token}`;
+  switch (operation.kind) {
+    case "create": {
+      const { name, status, categoryId, idempotencyKey, invalid } = operation;
+      headers["content-type"] = "application/json";
+      if (idempotencyKey !== undefined) headers["idempotency-key"] = idempotencyKey;
+      const body = JSON.stringify({ name, status, categoryId: invalid ? "none" : categoryId });
+      return new Request("http://localhost/v1/pets", { method: "POST", headers, body });
+    }
+    case "list": {
+      const search = new URLSearchParams();
+      for (const name of ["limit", "status", "cursor"] as const) {
+        if (operation[name] !== undefined) search.set(name, String(operation[name]));
+      }
+      if (operation.cached !== undefined) headers["if-none-match"] = operation.cached.etag;
+      return new Request(`http://localhost/v1/pets?${search}`, { headers });
+    }
+    case "get":
+      if (operation.cached !== undefined) headers["if-none-match"] = operation.cached.etag;
+      return new Request(`http://localhost/v1/pets/${operation.petId}`, { headers });
+  }
+}
+
+async function readResponse(response: Response): Promise<ReceivedResponse> {
+  const { status, headers } = response;
+  return { status, headers, body: await response.text() };
+}

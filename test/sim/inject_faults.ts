@@ -1,0 +1,65 @@
+import type { Cluster } from "./cluster.ts";
+import type { ClusterFaultProfile } from "./fault_profile.ts";
+import type { Random } from "./random.ts";
+
+const CLOCK_JUMPS_MS = [10, 1_000, 10_000, 600_000];
+
+/** Maximum offset that jumps may give a clock, in milliseconds: half an hour. */
+const CLOCK_OFFSET_LIMIT_MS = 1_800_000;
+
+/** Injects the cluster faults of a profile, one after another, until `isOver`. */
+export async function injectFaults(
+  cluster: Cluster,
+  { weights, intervalMs }: ClusterFaultProfile,
+  random: Random,
+  isOver: () => boolean,
+): Promise<void> {
+  const { simulation, store } = cluster;
+  while (!isOver()) {
+    await simulation.sleep(random.between(0, 2 * intervalMs));
+    const slot = random.integer(0, cluster.size - 1);
+    switch (random.weighted(weights)) {
+      case "none":
+        break;
+      case "kill":
+        cluster.kill(slot);
+        simulation.after(restartMs(random), () => cluster.nodeOf(slot) ?? cluster.start(slot));
+        break;
+      case "stop":
+        cluster.stop(slot).then(() => cluster.nodeOf(slot) ?? cluster.start(slot));
+        break;
+      case "pause":
+        cluster.nodeOf(slot)?.pause(random.between(10, random.pick([100, 3_000, 15_000])));
+        break;
+      case "clockJump":
+        jumpClock(cluster, slot, random);
+        break;
+      case "outage": {
+        const ms = random.between(10, random.pick([200, 3_000, 12_000]));
+        store.outage = { until: simulation.now + ms, refuses: random.chance(0.5) };
+        simulation.trace(`the store is unavailable for ${ms.toFixed(0)} ms`);
+        // Combine faults: clocks may jump while nodes wait for the store.
+        for (let other = 0; weights.clockJump > 0 && other < cluster.size; other++) {
+          simulation.after(
+            random.between(0, Math.min(ms, 3_000)),
+            () => jumpClock(cluster, other, random),
+          );
+        }
+        break;
+      }
+    }
+  }
+}
+
+function jumpClock(cluster: Cluster, slot: number, random: Random): void {
+  const node = cluster.nodeOf(slot);
+  const ms = random.pick(CLOCK_JUMPS_MS) * random.between(-1, 1);
+  if (node === undefined) return;
+  if (Math.abs(node.now() + ms - cluster.simulation.now) < CLOCK_OFFSET_LIMIT_MS) {
+    node.jumpClock(ms);
+  }
+}
+
+function restartMs(random: Random): number {
+  return random.between(0, random.pick([10, 1_000, 5_000]));
+}

@@ -1,0 +1,108 @@
+/** The operators' jobs on the whole log: export, follow, audit and replay. */
+
+import type { Cluster, CommandOptions, RetryingCommandOptions } from "./cluster.ts";
+import type { Code } from "./load_code.ts";
+import type { SimulatedStore } from "./simulated_store.ts";
+import type { Workload } from "./workload.ts";
+
+export async function exportLog(
+  { cluster, code }: Workload,
+  options?: CommandOptions,
+): Promise<string[]> {
+  const startStep = cluster.simulation.step;
+  const lines: string[] = [];
+  const { outcome, reason } = await cluster.command("export", async ({ store, heads }) => {
+    const { position } = (await heads.fresh()).head;
+    for await (const batch of code.readWholeLog(store, { from: 1, to: position })) {
+      lines.push(...batch.map(textOf));
+    }
+  }, options);
+  expectNoDamage(cluster, reason);
+  const endStep = cluster.simulation.step;
+  if (outcome === "done") cluster.history.exports.push({ lines, startStep, endStep });
+  return lines;
+}
+
+/**
+ * Time after the end of the faults within which followLog() must have read the whole log, in milliseconds.
+ */
+const FOLLOW_LIMIT_MS = 20_000;
+
+/** Follows the log from its first line until some time after `isOver`. Every line must be at its position. */
+export async function followLog({ cluster, code }: Workload, isOver: () => boolean): Promise<void> {
+  const { simulation } = cluster;
+  const lines: string[] = [];
+  const stop = new AbortController();
+  const following = cluster.command("follow", async ({ store, heads, runtime }) => {
+    const deps = { store, heads, runtime, reachable: () => {} };
+    for await (const batch of code.followLog(deps, { from: 1, signal: stop.signal })) {
+      lines.push(...batch.map(textOf));
+    }
+  });
+  while (!isOver()) await simulation.sleep(100);
+  const startStep = simulation.step;
+  await simulation.sleep(FOLLOW_LIMIT_MS);
+  stop.abort();
+  const { outcome, reason } = await following;
+  if (outcome !== "done") cluster.violations.add(`followLog() failed: ${reason}`);
+  cluster.history.exports.push({ lines, startStep, endStep: simulation.step });
+}
+
+/** Runs an audit. If it completes, it must find no fault, even with concurrent writes. */
+export async function auditStore(
+  { cluster, code }: Workload,
+  { isRequired = false, store = cluster.store }: { isRequired?: boolean; store?: SimulatedStore } =
+    {},
+): Promise<void> {
+  const { oracle, violations, simulation } = cluster;
+  const from = oracle.countCommittedBy(oracle.lines, simulation.step);
+  const { outcome, value, reason } = await cluster.retryingCommand(
+    "audit",
+    (deps) => code.audit({ ...deps, readExpiringRecords: () => store.model.expiringRecords() }),
+    { store },
+  );
+  if (outcome !== "done") {
+    if (isRequired) violations.add(`The audit failed: ${reason}`);
+    return;
+  }
+  const { sound, position, faults } = value!;
+  if (!sound) violations.add(`The audit found ${JSON.stringify(faults.slice(0, 3))}`);
+  if (position < from || position > oracle.lines.length) {
+    violations.add(`The audit ended at position ${position} although the log had ${from} lines`);
+  }
+}
+
+/**
+ * Runs a replay. It must find no differences in the old projections, or fail because another replay is
+ * running.
+ */
+export async function replayLog(
+  { cluster, code }: Workload,
+  options: RetryingCommandOptions = {},
+  isRequired = false,
+): Promise<void> {
+  const { violations } = cluster;
+  const replay = (deps: Parameters<Code["replay"]>[0]) => code.replay(deps);
+  const { outcome, value, reason } = await cluster.retryingCommand("replay", replay, options);
+  if (outcome === "done") {
+    const { total, counts, first } = value!.differences;
+    if (total > 0) {
+      violations.add(
+        `A replay found ${JSON.stringify(counts)}, the first at ${JSON.stringify(first)}`,
+      );
+    }
+  } else if (isRequired) violations.add(`The replay failed: ${reason}`);
+  expectNoDamage(cluster, reason);
+}
+
+/** Reports a violation if a command reports damage, because the store was never damaged. */
+function expectNoDamage({ violations }: Cluster, reason: unknown): void {
+  const name = reason instanceof Error ? reason.name : undefined;
+  if (name === "UnsoundError" || name === "LogDamagedError") {
+    violations.add(`A command reports damage: ${reason}`);
+  }
+}
+
+function textOf({ value }: { value: Uint8Array }): string {
+  return new TextDecoder().decode(value);
+}

@@ -1,0 +1,227 @@
+import { createHash } from "node:crypto";
+import type { Service } from "../../src/service.ts";
+import type { CommandOptions, RetryingCommandOptions } from "./cluster.ts";
+import type { CreateOperation, KeyCommand, ListOperation } from "./history.ts";
+import { auditStore, exportLog, replayLog } from "./log_jobs.ts";
+import type { Random } from "./random.ts";
+import { credentialsOf, type KeyInUse, PET_STATUSES, type Workload } from "./workload.ts";
+
+/** Runs an operator that gives `count` commands in sequence. */
+export async function runOperator(workload: Workload, count: number): Promise<void> {
+  const { cluster } = workload;
+  const random = cluster.simulation.random.fork();
+  const pauseMs = random.pick([50, 500, 3_000]);
+  const isReplayer = random.chance(0.5);
+  for (let number = 0; number < count; number++) {
+    await cluster.simulation.sleep(random.between(0, 2 * pauseMs));
+    const options: CommandOptions = random.chance(0.4)
+      ? { slot: random.integer(0, cluster.size - 1) }
+      : random.chance(0.2)
+      ? { diesAfterMs: random.between(0, 50) }
+      : {};
+    const candidates = workload.keys.filter(({ isKept }) => !isKept);
+    const action = random.weighted({
+      issue: 3,
+      revoke: 3,
+      rotate: 2,
+      schedule: 0.5,
+      export: 1,
+      audit: 1,
+      replay: isReplayer ? 5 : 0,
+    });
+    if (action === "export") await exportLog(workload, options);
+    else if (action === "audit") await auditStore(workload);
+    else if (action === "replay") {
+      const fault = drawReplayFault(random);
+      const replaying = replayLog(workload, fault);
+      if (random.chance(0.5)) readDuringReplay(workload, random);
+      // An operator who sees a stalled replay starts another one.
+      if (fault.pause !== undefined) await replayLog(workload);
+      await replaying;
+    } else if (action === "issue" || candidates.length === 0) {
+      const lifetimeMs = random.chance(0.3) ? random.between(100, 20_000) : undefined;
+      await issueKey(workload, { ...options, lifetimeMs });
+    } else {
+      const key = random.pick(candidates);
+      const revocation = action === "revoke"
+        ? revokeKey(workload, key.keyId, options)
+        : action === "schedule"
+        ? scheduleRevocations(workload, key, random, options)
+        : rotateKey(workload, key.keyId, random.pick([0, 100, 20_000]), options);
+      if (random.chance(0.5)) createDuringRevocation(workload, key, options.slot, random);
+      await revocation;
+      if (random.chance(0.5)) await repeatCreateOnAllInstances(workload, key);
+    }
+  }
+}
+
+/** Draws the fault of a replay. It is often killed, or paused for so long that others consider it dead. */
+function drawReplayFault(random: Random): RetryingCommandOptions {
+  const afterMs = random.between(0, random.pick([5, 50, 14_000]));
+  switch (random.weighted({ none: 3, kill: 4, pause: 3 })) {
+    case "none":
+      return {};
+    case "kill":
+      return { diesAfterMs: afterMs };
+    case "pause":
+      return { pause: { afterMs, ms: random.between(5_000, 60_000) } };
+  }
+}
+
+/**
+ * Creates pets with a key during its revocation, sometimes in the same queue. The pets are all different, or
+ * all the same under one Idempotency-Key.
+ */
+function createDuringRevocation(
+  { cluster }: Workload,
+  key: KeyInUse,
+  slot: number | undefined,
+  random: Random,
+): void {
+  const name = `meanwhile-${key.keyId}-${cluster.simulation.step}`;
+  const isSame = random.chance(0.5);
+  const target = slot ?? random.integer(0, cluster.size - 1);
+  const spanMs = random.pick([5, 50, 500]);
+  for (let index = 0; index < 8; index++) {
+    const operation: CreateOperation = isSame
+      ? { kind: "create", name, categoryId: 1, idempotencyKey: name }
+      : { kind: "create", name: `${name}-${index}`, categoryId: index };
+    cluster.simulation.after(index === 0 ? 0 : random.between(0, spanMs), () => {
+      cluster.send(target, operation, credentialsOf(key));
+    });
+  }
+}
+
+/**
+ * Sends reads that no instance has cached while a replay changes the generations. Sometimes the node pauses
+ * in between, and resumes when the old generation is gone.
+ */
+function readDuringReplay({ cluster, keys, newestPetId }: Workload, random: Random): void {
+  const slot = random.integer(0, cluster.size - 1);
+  const spanMs = random.pick([50, 200, 1_000]);
+  for (let index = 0; index < 20; index++) {
+    const operation: ListOperation = {
+      kind: "list",
+      limit: random.integer(1, 100),
+      status: random.pick(PET_STATUSES),
+      cursor: random.integer(1, newestPetId + 1),
+    };
+    cluster.simulation.after(random.between(0, spanMs), () => {
+      cluster.send(slot, operation, credentialsOf(keys[0]));
+    });
+  }
+  if (!random.chance(0.3)) return;
+  cluster.simulation.after(random.between(0, spanMs), () => {
+    cluster.nodeOf(slot)?.pause(random.between(10_000, 16_000));
+  });
+}
+
+/** Repeats a create request of a revoked key on every instance. */
+async function repeatCreateOnAllInstances(
+  { cluster, idempotentCreates }: Workload,
+  { keyId }: KeyInUse,
+): Promise<void> {
+  const earlier = idempotentCreates.find(({ credentials }) =>
+    credentials.kind === "key" && credentials.keyId === keyId
+  );
+  if (earlier === undefined) return;
+  await Promise.all(
+    // Send it twice at once to each instance, so that one request shares the outcome of the other.
+    Array.from({ length: 2 * cluster.size }, (_, index) => {
+      return cluster.send(Math.floor(index / 2), earlier.operation, earlier.credentials);
+    }),
+  );
+}
+
+/** Issues a key and gives it to the clients if the command succeeds. */
+export async function issueKey(
+  workload: Workload,
+  { lifetimeMs, isKept = false, ...options }: CommandOptions & {
+    lifetimeMs?: number;
+    isKept?: boolean;
+  } = {},
+): Promise<void> {
+  const { cluster, code, keys } = workload;
+  const issued = await runKeyCommand(
+    workload,
+    "issue",
+    (service) =>
+      code.issueKey(service, {
+        label: `key ${keys.length}`,
+        ...(lifetimeMs === undefined ? {} : { expiresAt: service.runtime.now() + lifetimeMs }),
+      }),
+    ({ id }) => id,
+    options,
+  );
+  if (issued !== undefined) keys.push({ keyId: issued.id, token: issued.token, isKept });
+  else if (isKept) cluster.violations.add("The first key was not issued");
+}
+
+async function revokeKey(
+  workload: Workload,
+  keyId: string,
+  options: CommandOptions,
+): Promise<void> {
+  const run = async (service: Service) => {
+    const key = await workload.code.revokeKey(service, keyId);
+    if (key === undefined) {
+      workload.cluster.violations.add(`Key ${keyId} was issued but not found`);
+    }
+  };
+  await runKeyCommand(workload, "revoke", run, () => keyId, options);
+}
+
+/** Rotates a key. The command refuses a key that is no longer valid or already has a successor. */
+async function rotateKey(
+  workload: Workload,
+  keyId: string,
+  overlapMs: number,
+  options: CommandOptions,
+): Promise<void> {
+  const { code, keys } = workload;
+  const run = (service: Service) => code.rotateKey(service, keyId, { overlapMs });
+  const action = overlapMs === 0 ? "revoke" : "rotate";
+  const rotation = await runKeyCommand(workload, action, run, () => keyId, options);
+  if (rotation === undefined) return;
+  const { id, token } = rotation.successor;
+  keys.push({ keyId: id, token, isKept: false });
+}
+
+/** Revokes a key several times with later effect, as the log of another version may contain. */
+async function scheduleRevocations(
+  workload: Workload,
+  { keyId, token }: KeyInUse,
+  random: Random,
+  options: CommandOptions,
+): Promise<void> {
+  const delaysMs = Array.from({ length: 3 }, () => random.between(100, 20_000));
+  const run = ({ appender, runtime }: Service) => {
+    const now = runtime.now();
+    const tokenHash = createHash("sha256").update(token).digest("hex");
+    const revocations = delaysMs.map((delayMs) => ({
+      id: runtime.newId(),
+      time: new Date(now).toISOString(),
+      actor: "operator",
+      type: "ApiKeyRevoked" as const,
+      data: { keyId, tokenHash, effectiveAt: new Date(now + delayMs).toISOString() },
+    }));
+    return appender.append({ prepare() {}, decide: () => revocations });
+  };
+  await runKeyCommand(workload, "rotate", run, () => keyId, options);
+}
+
+/** Runs a command and records its outcome. */
+async function runKeyCommand<T>(
+  { cluster }: Workload,
+  action: KeyCommand["action"],
+  run: (service: Service) => Promise<T>,
+  keyIdOf: (value: T) => string,
+  options?: CommandOptions,
+): Promise<T | undefined> {
+  const startStep = cluster.simulation.step;
+  const { outcome, value } = await cluster.command(action, run, options);
+  const keyId = outcome === "done" ? keyIdOf(value!) : undefined;
+  const endStep = cluster.simulation.step;
+  cluster.history.keyCommands.push({ action, keyId, startStep, endStep, outcome });
+  return value;
+}

@@ -1,0 +1,295 @@
+/**
+ * Simulates the service: one seed decides everything that happens, so a failure can be repeated exactly.
+ *
+ *     seed -> Simulation: simulated time, one queue of events, all randomness
+ *
+ *       Workload               Cluster of Nodes                 SimulatedStore
+ *     +-----------+ requests +------------------+             +----------------+
+ *     | clients   | -------> | the real service | StoreClient | ModelStore, an |
+ *     | operators | -------> | or a real tool   | ----------> | exact Deno KV  |
+ *     +-----------+ commands +------------------+             +----------------+
+ *           |                   ^ kill, stop,     ^ failed,      ^ outage   |
+ *           |                   | pause,          | lost or      |          |
+ *           |                   | clock jump      | late calls   |          |
+ *           |                   +-- FaultProfile -+--------------+          |
+ *           | requests,                                                     | every
+ *           v responses                                                     v commit
+ *        History ------------------> Checker <--------------------------- Oracle
+ *                                       |                                   |
+ *                                       +----------> Violations <-----------+
+ *
+ * - A node is one process. It runs an instance of the service, or one tool of an operator.
+ * - The store is shared by all nodes.
+ * - The workload is the requests of clients and the commands of operators.
+ * - A fault profile says which faults occur and how often.
+ * - The oracle sees every commit, so it knows the true log. It checks the hash chain, the head and the
+ *   projections.
+ * - At the end, the checker compares the history with the oracle. Examples: the log holds every acknowledged pet
+ *   exactly once; the store held every returned page at some moment of its request; the service never accepted
+ *   a revoked key.
+ *
+ * A seed runs one or two rounds of faults. Then the faults stop, and every instance must serve every request.
+ * A shutdown runs the code of production, `shutDown()`.
+ *
+ * A failing seed prints its violations and its fault profile. `deno task sim --seed N --trace` repeats it, as
+ * long as neither the service nor the simulator changes.
+ *
+ * A mutant is the service with one deliberate fault in its code (`mutants.ts`). The simulator must find every
+ * mutant, which proves that its checks work: `deno task sim --mutants`.
+ */
+
+import { Checker } from "./checker.ts";
+import { runClient } from "./client.ts";
+import { Cluster } from "./cluster.ts";
+import {
+  drawClusterFaultProfile,
+  drawStoreFaultProfile,
+  type FaultProfile,
+  LATE_MS,
+  NO_FAULTS,
+} from "./fault_profile.ts";
+import type { Operation } from "./history.ts";
+import { injectFaults } from "./inject_faults.ts";
+import type { Code } from "./load_code.ts";
+import { auditStore, exportLog, followLog, replayLog } from "./log_jobs.ts";
+import { issueKey, runOperator } from "./operator.ts";
+import { scanAll } from "./oracle.ts";
+import { restoreIntoAnotherStore } from "./restore_into_another_store.ts";
+import { Simulation } from "./simulation.ts";
+import { credentialsOf, type Workload } from "./workload.ts";
+
+/** The result of simulating one seed. */
+export interface SimulationResult {
+  seed: number;
+  /** The broken promises; empty if the service kept all of them. */
+  violations: readonly string[];
+  /** Number of instances of the service. */
+  instances: number;
+  faultProfiles: readonly FaultProfile[];
+  /** Hash of the trace. It is the same for every run of the seed on the same code. */
+  digest: string;
+  requests: number;
+  acknowledged: number;
+  events: number;
+  steps: number;
+}
+
+/** Start of the violation that says that the simulator itself failed. */
+export const SIMULATOR_FAILED = "The simulator failed";
+
+/** Time within which the service must have recovered after the last fault, in milliseconds. */
+const RECOVERY_MS = LATE_MS.high + 5_000;
+
+/** Maximum number of steps. It is a hundred times the usual number, so a simulation that reaches it hangs. */
+const STEP_LIMIT = 400_000;
+
+/** Time within which an instance without requests must have become idle, in milliseconds. */
+const IDLE_LIMIT_MS = 60_000;
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+/** Simulates one seed, from an empty store to the last check. */
+export async function simulate(
+  code: Code,
+  seed: number,
+  onTrace?: (line: string) => void,
+): Promise<SimulationResult> {
+  const simulation = new Simulation(seed, onTrace);
+  const cluster = new Cluster(simulation, code, simulation.random.integer(1, 4));
+  const { history, oracle, violations } = cluster;
+  let isOver = false;
+  const running = runPhases(cluster, code)
+    .catch((error) => violations.add(`${SIMULATOR_FAILED}: ${error.stack}`))
+    .finally(() => isOver = true);
+  if (!await simulation.run(() => isOver, STEP_LIMIT)) {
+    violations.add(`The simulation does not end; ${cluster.open} requests are open`);
+  } else await running;
+  new Checker(oracle, violations).check(history);
+  checkStore(cluster);
+  const created = history.exchanges.filter(({ response }) => response?.status === 201);
+  return {
+    seed,
+    violations: violations.list,
+    instances: cluster.size,
+    faultProfiles: cluster.faultProfiles,
+    digest: simulation.digest(),
+    requests: history.exchanges.length,
+    acknowledged: created.length,
+    events: oracle.lines.length,
+    steps: simulation.step,
+  };
+}
+
+async function runPhases(cluster: Cluster, code: Code): Promise<void> {
+  const { simulation } = cluster;
+  const { random } = simulation;
+  const workload: Workload = { cluster, code, keys: [], newestPetId: 0, idempotentCreates: [] };
+  await issueKey(workload, { isKept: true });
+  const rounds = random.chance(0.2) ? 2 : 1;
+  for (let round = 1; round <= rounds; round++) {
+    // Continue on the next day, when Idempotency-Keys have expired.
+    if (round > 1) await simulation.sleep(DAY_MS + random.between(-60_000, 120_000));
+    await runRound(workload, round);
+  }
+  if (random.chance(0.1)) await runWithWrongClock(workload);
+  await expectRecovery(workload);
+  if (random.chance(0.2)) await loseHead(workload);
+  await expectIdle(cluster);
+}
+
+/** Runs clients and operators while faults occur. */
+async function runRound(workload: Workload, round: number): Promise<void> {
+  const { cluster } = workload;
+  const { simulation: { random }, store } = cluster;
+  const profile: FaultProfile = { phase: `round ${round}`, store: drawStoreFaultProfile(random) };
+  cluster.faultProfiles.push(profile);
+  store.faultProfile = profile.store;
+  let isOver = false;
+  const users = Array.from(
+    { length: random.integer(1, 6) },
+    (_, client) => runClient(workload, `r${round}c${client}`, random.integer(3, 15)),
+  );
+  users.push(runOperator(workload, random.integer(0, 12)));
+  if (random.chance(0.3)) users.push(runOperator(workload, random.integer(0, 6)));
+  const following = random.chance(0.2) ? followLog(workload, () => isOver) : undefined;
+  let injecting: Promise<void> | undefined;
+  if (random.chance(0.8)) {
+    const ownRandom = random.fork();
+    profile.cluster = drawClusterFaultProfile(ownRandom);
+    injecting = injectFaults(cluster, profile.cluster, ownRandom, () => isOver);
+  }
+  await Promise.all(users);
+  isOver = true;
+  store.faultProfile = NO_FAULTS;
+  await injecting;
+  store.endOutage();
+  await following;
+}
+
+/** After the last fault, every instance must soon serve every request again. */
+async function expectRecovery(workload: Workload): Promise<void> {
+  const { cluster } = workload;
+  const { simulation } = cluster;
+  await simulation.sleep(RECOVERY_MS);
+  for (let slot = 0; slot < cluster.size; slot++) cluster.nodeOf(slot) ?? cluster.start(slot);
+  cluster.hasRecovered = true;
+  const credentials = credentialsOf(workload.keys[0]);
+  for (let slot = 0; slot < cluster.size; slot++) {
+    const operations: Operation[] = [
+      { kind: "create", name: `last-${slot}`, categoryId: slot },
+      { kind: "list", limit: 100 },
+      { kind: "list", status: "sold" },
+      { kind: "get", petId: 1 },
+    ];
+    for (const operation of operations) await cluster.send(slot, operation, credentials);
+  }
+  // Instances that create pets at the same moment conflict with each other, but all must succeed.
+  await Promise.all(Array.from({ length: 2 * cluster.size }, (_, number) => {
+    const operation: Operation = { kind: "create", name: `together-${number}`, categoryId: number };
+    return cluster.send(number % cluster.size, operation, credentials);
+  }));
+  // If a replay was killed, this one continues it. It must leave no unfinished generation.
+  await replayLog(workload, {}, true);
+  await auditStore(workload, { isRequired: true });
+  const lines = await exportLog(workload);
+  if (simulation.random.chance(0.15)) await restoreIntoAnotherStore(workload, lines);
+}
+
+/** Longer than the store keeps an idempotency record, in milliseconds. */
+const IDEMPOTENCY_GONE_MS = 26 * 60 * 60 * 1_000;
+
+/**
+ * Sets the clock of one instance days ahead while it creates pets with Idempotency-Keys, then corrects it. By
+ * then the store has removed the idempotency records, although by the times of their events they should still
+ * exist. This is not a fault.
+ */
+async function runWithWrongClock({ cluster, keys }: Workload): Promise<void> {
+  const { simulation } = cluster;
+  await simulation.sleep(RECOVERY_MS);
+  cluster.kill(0);
+  cluster.start(0);
+  const node = cluster.nodeOf(0)!;
+  const aheadMs = simulation.random.between(2, 5) * DAY_MS;
+  node.jumpClock(aheadMs);
+  for (let number = 0; number < 3; number++) {
+    const name = `ahead-${number}`;
+    const idempotencyKey = `key-of-${name}`;
+    const operation: Operation = { kind: "create", name, categoryId: number, idempotencyKey };
+    await cluster.send(0, operation, credentialsOf(keys[0]));
+  }
+  node.jumpClock(-aheadMs);
+  await simulation.sleep(IDEMPOTENCY_GONE_MS);
+}
+
+/** Deletes the head or replaces it with an older one. Every instance must then refuse every request. */
+async function loseHead({ cluster, keys, newestPetId }: Workload): Promise<void> {
+  const { store: { model }, oracle, violations, simulation } = cluster;
+  const credentials = credentialsOf(keys[0]);
+  // An instance can notice a lost head only if it has seen that head.
+  for (let slot = 0; slot < cluster.size; slot++) {
+    await cluster.send(slot, { kind: "list" }, credentials);
+  }
+  const { value } = model.read(["head"])!;
+  const head = JSON.parse(value as string);
+  const older = JSON.stringify({ ...head, position: head.position - 1 });
+  model.damage(
+    simulation.random.chance(0.5)
+      ? { type: "delete", key: ["head"] }
+      : { type: "set", key: ["head"], value: older },
+  );
+  simulation.trace("the head is lost");
+  cluster.hasRecovered = false;
+  const lines = oracle.lines.length;
+  for (let slot = 0; slot < cluster.size; slot++) {
+    const operations: Operation[] = [
+      { kind: "list" },
+      { kind: "get", petId: newestPetId },
+      { kind: "create", name: `lost-${slot}`, categoryId: slot },
+      { kind: "list" },
+    ];
+    for (const operation of operations) {
+      const status = (await cluster.send(slot, operation, credentials))?.response?.status;
+      if (status !== 503) {
+        violations.add(
+          `The status of a ${operation.kind} on a store without its head is ${status}`,
+        );
+      }
+    }
+  }
+  if (oracle.lines.length > lines) {
+    violations.add("Lines were committed to a store without its head");
+  }
+  model.damage({ type: "set", key: ["head"], value: value as string });
+  simulation.trace("the head is back");
+  cluster.hasRecovered = true;
+  for (let slot = 0; slot < cluster.size; slot++) {
+    await cluster.send(slot, { kind: "list", limit: 100 }, credentials);
+  }
+}
+
+/** Checks that the store holds exactly what the log implies: the log, the head and the served generation. */
+function checkStore({ store: { model }, oracle, violations }: Cluster): void {
+  const generation = oracle.servedGeneration;
+  oracle.checkGeneration(generation, model);
+  const { building, removing } = JSON.parse(model.read(["head"])!.value as string);
+  if (building !== undefined || removing !== undefined) {
+    violations.add(`At the end, the head has building ${building} and removing ${removing}`);
+  }
+  for (const { key } of scanAll(model, [])) {
+    const [space, second] = key;
+    const isExpected = space === "projection"
+      ? second === generation
+      : space === "log" || space === "head";
+    if (!isExpected) violations.add(`At the end, the store holds ${JSON.stringify(key)}`);
+  }
+}
+
+/** Checks that idle instances have no timers, then shuts them down. */
+async function expectIdle(cluster: Cluster): Promise<void> {
+  await cluster.simulation.sleep(IDLE_LIMIT_MS);
+  for (let slot = 0; slot < cluster.size; slot++) {
+    const { name, pendingTimers } = cluster.nodeOf(slot)!;
+    if (pendingTimers > 0) cluster.violations.add(`Idle ${name} has ${pendingTimers} timers`);
+    await cluster.stop(slot);
+  }
+}

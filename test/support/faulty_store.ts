@@ -1,0 +1,110 @@
+import { NotAttemptedError } from "../../src/store/store_errors.ts";
+import type { Commit, ListOptions, Store, StoreEntry } from "../../src/store/store.ts";
+
+/** Replaces a call of a store. `apply` makes the real call, and the caller gets the result of the fault. */
+export type Fault<T, Args extends unknown[]> = (
+  apply: () => Promise<T>,
+  ...args: Args
+) => Promise<T>;
+
+/** `number` counts the commits of the store from 1. */
+export type CommitFault = Fault<string | null, [commit: Commit, number: number]>;
+
+export interface Faults {
+  onGet: Fault<StoreEntry | null, [key: Deno.KvKey]>;
+  onList: Fault<StoreEntry[], [range: Deno.KvListSelector, options: ListOptions]>;
+  onCommit: CommitFault;
+}
+
+/** A store whose calls are recorded, and go through faults that a test may replace at any time. */
+export interface FaultyStore extends Store, Faults {
+  /** Faults of the next commits, in order. A commit beyond them goes through `onCommit`. */
+  nextCommits: CommitFault[];
+  readonly gets: Deno.KvKey[];
+  readonly lists: Deno.KvListSelector[];
+  readonly commits: Commit[];
+}
+
+/** Decorates a store. Without faults, every call is only recorded. */
+export function faultyStore(inner: Store, faults: Partial<Faults> = {}): FaultyStore {
+  let isClosed = false;
+  let committed = 0;
+  const own = {
+    nextCommits: [] as CommitFault[],
+    gets: [] as Deno.KvKey[],
+    lists: [] as Deno.KvListSelector[],
+    commits: [] as Commit[],
+    onGet: ((apply) => apply()) as Faults["onGet"],
+    onList: ((apply) => apply()) as Faults["onList"],
+    onCommit: ((apply) => apply()) as Faults["onCommit"],
+    ...faults,
+    get(key: Deno.KvKey) {
+      own.gets.push(key);
+      return own.onGet(() => inner.get(key), key);
+    },
+    list(range: Deno.KvListSelector, options: ListOptions) {
+      own.lists.push(range);
+      return own.onList(() => inner.list(range, options), range, options);
+    },
+    commit(commit: Commit) {
+      own.commits.push(commit);
+      const fault = own.nextCommits.shift() ?? own.onCommit;
+      return fault(() => inner.commit(commit), commit, ++committed);
+    },
+    /** A test may close the store before its service does. */
+    close() {
+      if (!isClosed) inner.close();
+      isClosed = true;
+    },
+  };
+  // Whatever else the port has is the inner store's.
+  return new Proxy(own, {
+    get(_, name) {
+      if (name in own) return Reflect.get(own, name);
+      const value = Reflect.get(inner, name);
+      return typeof value === "function" ? value.bind(inner) : value;
+    },
+  }) as FaultyStore;
+}
+
+/** Possible outcomes of a commit. */
+export const COMMIT_FAULTS = {
+  lands: (apply) => apply(),
+  landsAndConflicts: async (apply) => {
+    await apply();
+    return null;
+  },
+  landsAndFails: async (apply) => {
+    await apply();
+    throw new TypeError("error sending request");
+  },
+  landsAndHangs: async (apply) => {
+    await apply();
+    return await new Promise(() => {});
+  },
+  fails: () => Promise.reject(new TypeError("error sending request")),
+  isLocked: () => Promise.reject(new NotAttemptedError("The store is locked")),
+  hangs: () => new Promise(() => {}),
+} as const satisfies Record<string, CommitFault>;
+
+/** The fault applies to the commit of that number only. */
+export function atCommit(number: number, fault: CommitFault): CommitFault {
+  return (apply, commit, current) => current === number ? fault(apply, commit, current) : apply();
+}
+
+/** A fault that holds a call from the moment `reached` until `release()`: before or after it takes effect. */
+export function hold(when: "before" | "after" = "before") {
+  const { promise: reached, resolve: onReached } = Promise.withResolvers<void>();
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const wait = () => {
+    onReached();
+    return released;
+  };
+  const fault = async <T>(apply: () => Promise<T>): Promise<T> => {
+    if (when === "before") await wait();
+    const result = await apply();
+    if (when === "after") await wait();
+    return result;
+  };
+  return { fault, reached, release };
+}

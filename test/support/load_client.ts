@@ -1,0 +1,324 @@
+/**
+ * Clients that add, list and read pets at a number of connections and check every response. They keep a ledger
+ * of the outcomes of additions, and compare it with the services and the log.
+ */
+
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { encodePet, PET_STATUSES } from "../../events/pet.ts";
+import { audit } from "../../src/maintenance/audit.ts";
+import type { Service } from "../../src/service.ts";
+import type { ServiceProcess } from "./service_process.ts";
+import { assertSoundLog, readLogLines } from "./sound_log.ts";
+
+export interface LoadOptions {
+  /** The services that run now. Each request goes to one of them, at random. */
+  services: () => readonly ServiceProcess[];
+  token: string;
+  connections: number;
+  faults: ExpectedFaults;
+  /** Whether most requests list and read pets; by default all add pets. */
+  reads?: boolean;
+  /**
+   * Clients give up after a random time up to this, and send an addition again under its Idempotency-Key until
+   * they get the pet. By default they wait, and send nothing again.
+   */
+  giveUpMs?: number;
+}
+
+/**
+ * Expected faults: none; the store, so that a response may be a 503; or also processes, so that there may be no
+ * response.
+ */
+export type ExpectedFaults = "none" | "store" | "process";
+
+/** Maximum time to a response, also while a process is stopped or the store is away. */
+const RESPONSE_LIMIT_MS = 10_000;
+
+/** Pause of a connection after a request that failed. */
+const FAILURE_PAUSE_MS = 20;
+
+/** The load ends early at this many violations. */
+const VIOLATIONS_LIMIT = 20;
+
+/** How often, in a hundred, a client that repeats requests sends one twice, or again after its response. */
+const DOUBLED_PERCENT = 10;
+
+const LIST_LIMIT = 100;
+
+const STATUSES = [...PET_STATUSES, undefined];
+
+interface Received {
+  status: number;
+  headers: Headers;
+  text: string;
+}
+
+interface Acknowledged {
+  id: number;
+  text: string;
+}
+
+export class LoadClient {
+  /** The texts of the pets whose additions were acknowledged, by id. */
+  readonly acknowledged = new Map<number, string>();
+  /** Names of pets that may have been added: the response said so, or there was none. */
+  readonly unclear = new Set<string>();
+  /** Names of pets that were not added, by their responses. */
+  readonly refused = new Set<string>();
+  /** Failures and wrong responses that clients saw. */
+  readonly violations: string[] = [];
+  /** How often each outcome occurred. */
+  readonly outcomes: Record<string, number> = {};
+  /** The number of additions begun. */
+  begun = 0;
+  slowestMs = 0;
+  #options: LoadOptions;
+  #newestId = 0;
+
+  constructor(options: LoadOptions) {
+    this.#options = options;
+  }
+
+  /** Sends requests until `isOver`, which is asked before each. */
+  async run(isOver: () => boolean): Promise<void> {
+    const connection = async () => {
+      while (!isOver() && this.violations.length < VIOLATIONS_LIMIT) {
+        try {
+          if (!await this.#act()) await sleep(FAILURE_PAUSE_MS);
+        } catch (error) {
+          this.violations.push(String(error));
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: this.#options.connections }, connection));
+  }
+
+  /** Takes the pets that a service lists now as acknowledged. */
+  async adopt(service: ServiceProcess): Promise<void> {
+    for (const text of await this.#listAll(service)) {
+      this.#acknowledge({ id: JSON.parse(text).id, text });
+    }
+  }
+
+  /** Asserts that a key gets this status from a service, unless there is a fault. */
+  async expectKey(service: ServiceProcess, token: string, status: number): Promise<void> {
+    const received = await this.#send("/v1/pets?limit=1", { service, token });
+    if (received === undefined || received.status === 503) this.#expectFault(received);
+    else assertEquals(received.status, status, received.text);
+  }
+
+  /** Asserts that a service lists every acknowledged pet, no refused one and no unclear one twice. */
+  async expectServed(service: ServiceProcess): Promise<void> {
+    this.#compare(await this.#listAll(service));
+  }
+
+  /** Asserts the same about the log, and that the log and every record are sound. */
+  async expectLogged({ store, runtime }: Service): Promise<void> {
+    this.#compare(assertSoundLog(await readLogLines(store)).map(encodePet));
+    const { sound, faults } = await audit({ store, runtime });
+    assert(sound, JSON.stringify(faults));
+  }
+
+  get summary(): string {
+    return `${this.acknowledged.size} acknowledged, ${this.unclear.size} unclear, ${this.refused.size} refused`;
+  }
+
+  #compare(texts: string[]): void {
+    assertEquals(this.violations, []);
+    const names = new Set<string>();
+    const acknowledged = new Set<number>();
+    for (const text of texts) {
+      const { id, name } = JSON.parse(text);
+      assert(!names.has(name), `${name} was added twice`);
+      names.add(name);
+      if (this.acknowledged.get(id) === text) acknowledged.add(id);
+      else assert(this.unclear.has(name), `${text} was not acknowledged`);
+    }
+    const lost = [...this.acknowledged].filter(([id]) => !acknowledged.has(id));
+    assertEquals(lost, []);
+  }
+
+  #acknowledge({ id, text }: Acknowledged): void {
+    assert(!this.acknowledged.has(id), `Pet ${id} was added twice`);
+    this.acknowledged.set(id, text);
+    this.#newestId = Math.max(this.#newestId, id);
+  }
+
+  /** Resolves to whether the request succeeded. */
+  async #act(): Promise<boolean> {
+    const choice = this.#options.reads ? Math.random() : 0;
+    if (choice < 0.4) return await this.#create();
+    return choice < 0.7 ? await this.#list() : await this.#read();
+  }
+
+  async #create(): Promise<boolean> {
+    const { reads, giveUpMs } = this.#options;
+    const pet = { name: `Animal ${++this.begun}`, categoryId: this.begun, status: pick(STATUSES) };
+    const outcome = giveUpMs === undefined
+      ? await this.#post(pet)
+      : await this.#postUntilKnown(pet);
+    if (typeof outcome === "string") {
+      this[outcome].add(pet.name);
+      return false;
+    }
+    this.#acknowledge(outcome);
+    if (reads) await this.#expectListed(outcome);
+    return true;
+  }
+
+  /** Sends a POST until there is a response that names the pet, sometimes twice at once, sometimes once more. */
+  async #postUntilKnown(pet: { name: string }): Promise<Acknowledged> {
+    const headers = { "idempotency-key": crypto.randomUUID() };
+    const known = new Map<number, Acknowledged>();
+    while (known.size === 0 || byChance(DOUBLED_PERCENT)) {
+      const count = byChance(DOUBLED_PERCENT) ? 2 : 1;
+      const posts = Array.from({ length: count }, () => this.#post(pet, headers));
+      for (const outcome of await Promise.all(posts)) {
+        if (typeof outcome !== "string") known.set(outcome.id, outcome);
+      }
+    }
+    assertEquals(known.size, 1, `one id for ${pet.name}`);
+    return [...known.values()][0];
+  }
+
+  async #post(
+    pet: { name: string },
+    headers: Record<string, string> = {},
+  ): Promise<Acknowledged | "refused" | "unclear"> {
+    const received = await this.#send("/v1/pets", {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify(pet),
+    });
+    if (received === undefined || received.status === 503) {
+      this.#expectFault(received);
+      // Every other code of a 503 says that nothing was stored.
+      const isUnclear = received === undefined ||
+        JSON.parse(received.text).code === "outcome_unknown";
+      return isUnclear ? "unclear" : "refused";
+    }
+    const { status, text } = received;
+    assertEquals(status, 201, text);
+    const { id } = JSON.parse(text);
+    assertEquals(text, JSON.stringify({ id, ...pet }));
+    assertEquals(received.headers.get("location"), `/v1/pets/${id}`);
+    this.#count(received.headers.has("idempotency-replayed") ? "repeated" : "created");
+    return { id, text };
+  }
+
+  /** A pet that one service has acknowledged is in the next list of any other. */
+  async #expectListed({ id, text }: Acknowledged): Promise<void> {
+    const newest = await this.#get("/v1/pets?limit=1");
+    if (newest !== undefined) {
+      const [first] = JSON.parse(newest);
+      assert(first.id >= id, `The list begins at pet ${first.id}, after pet ${id} was added`);
+    }
+    const below = await this.#get(`/v1/pets?limit=1&cursor=${id + 1}`);
+    if (below !== undefined) assertEquals(below, `[${text}]`);
+  }
+
+  async #list(): Promise<boolean> {
+    const status = pick(STATUSES);
+    const newestId = this.#newestId;
+    const query = status === undefined ? "" : `&status=${status}`;
+    const page = await this.#get(`/v1/pets?limit=${LIST_LIMIT}${query}`);
+    if (page === undefined) return false;
+    const pets: { id: number; status?: string }[] = JSON.parse(page);
+    const texts = new Map(pets.map((pet) => [pet.id, JSON.stringify(pet)]));
+    for (const [index, pet] of pets.entries()) {
+      if (status !== undefined) assertEquals(pet.status, status);
+      if (index > 0) assert(pet.id < pets[index - 1].id, "The list is not in order");
+    }
+    const lastId = pets.length < LIST_LIMIT ? 1 : pets.at(-1)!.id;
+    if (status === undefined) {
+      const firstId = pets[0]?.id ?? 0;
+      assert(firstId >= newestId, `The list begins at pet ${firstId}, after pet ${newestId}`);
+      assertEquals(pets.length, firstId - lastId + 1, "The list has a gap");
+    }
+    // The pets up to that id were committed before its addition was acknowledged.
+    for (let id = lastId; id <= newestId; id++) {
+      const text = this.acknowledged.get(id);
+      const isExpected = text !== undefined && (!status || JSON.parse(text).status === status);
+      if (isExpected) assertEquals(texts.get(id), text);
+    }
+    this.#count("listed");
+    return true;
+  }
+
+  async #read(): Promise<boolean> {
+    const id = 1 + Math.floor(Math.random() * this.#newestId);
+    const text = this.acknowledged.get(id);
+    if (text === undefined) return true;
+    const received = await this.#get(`/v1/pets/${id}`);
+    if (received === undefined) return false;
+    assertEquals(received, text);
+    this.#count("read");
+    return true;
+  }
+
+  /** The body of a 200, or `undefined` because of a fault. */
+  async #get(path: string): Promise<string | undefined> {
+    const received = await this.#send(path);
+    if (received?.status === 200) return received.text;
+    this.#expectFault(received);
+  }
+
+  #expectFault(received: Received | undefined): void {
+    const { faults } = this.#options;
+    if (received === undefined) return assertEquals(faults, "process", "No response");
+    assert(faults !== "none", `Without a fault: ${received.status} ${received.text}`);
+    assertEquals(received.status, 503, received.text);
+    assertMatch(received.headers.get("retry-after") ?? "", /^\d+$/);
+    this.#count(JSON.parse(received.text).code);
+  }
+
+  /** Resolves to `undefined` if the connection breaks or the client gives up. */
+  async #send(
+    path: string,
+    { service, token, ...init }: RequestInit & { service?: ServiceProcess; token?: string } = {},
+  ): Promise<Received | undefined> {
+    const { services, giveUpMs } = this.#options;
+    const receiver = service ?? pick(services());
+    const limitMs = giveUpMs === undefined ? RESPONSE_LIMIT_MS : 1 + Math.random() * giveUpMs;
+    const started = performance.now();
+    try {
+      const signal = AbortSignal.timeout(limitMs);
+      const response = await receiver.send(path, token ?? this.#options.token, { ...init, signal });
+      return { status: response.status, headers: response.headers, text: await response.text() };
+    } catch (error) {
+      if (error instanceof DOMException && giveUpMs !== undefined) this.#count("gave up");
+      else if (error instanceof TypeError) this.#count("connection lost");
+      else throw error;
+    } finally {
+      this.slowestMs = Math.max(this.slowestMs, performance.now() - started);
+    }
+  }
+
+  /** The texts of all pets that a service lists, page by page. */
+  async #listAll(service: ServiceProcess): Promise<string[]> {
+    const texts: string[] = [];
+    for (let path: string | undefined = `/v1/pets?limit=${LIST_LIMIT}`; path !== undefined;) {
+      const response: Response = await service.send(path, this.#options.token);
+      assertEquals(response.status, 200);
+      for (const pet of await response.json()) texts.push(JSON.stringify(pet));
+      path = /^<(.+)>; rel="next"$/.exec(response.headers.get("link") ?? "")?.[1];
+    }
+    return texts;
+  }
+
+  #count(outcome: string): void {
+    this.outcomes[outcome] = (this.outcomes[outcome] ?? 0) + 1;
+  }
+}
+
+function pick<T>(choices: readonly T[]): T {
+  return choices[Math.floor(Math.random() * choices.length)];
+}
+
+function byChance(percent: number): boolean {
+  return Math.random() * 100 < percent;
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

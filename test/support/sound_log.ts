@@ -1,0 +1,32 @@
+import { assertEquals } from "@std/assert";
+import { decodeEvent, GENESIS_HASH } from "../../events/event.ts";
+import type { Pet } from "../../events/pet.ts";
+import { sha256Hex } from "../../src/encoding/sha256.ts";
+import { readHead } from "../../src/log/head.ts";
+import { readWholeLog } from "../../src/log/read_whole_log.ts";
+import type { Store } from "../../src/store/store.ts";
+
+/**
+ * Asserts that each line names its position and the SHA-256 of the line before, and that the pets have the
+ * ids 1, 2, 3 … Returns the pets.
+ */
+export function assertSoundLog(lines: string[]): Pet[] {
+  const pets: Pet[] = [];
+  let hash = GENESIS_HASH;
+  for (const [index, line] of lines.entries()) {
+    const { previoushash, sequence } = JSON.parse(line);
+    assertEquals(previoushash, hash);
+    assertEquals(sequence, String(index + 1).padStart(16, "0"));
+    const event = decodeEvent(line);
+    if (event.type === "PetCreated") assertEquals(event.data.id, pets.push(event.data));
+    hash = sha256Hex(line);
+  }
+  return pets;
+}
+
+/** Reads all lines of the log. */
+export async function readLogLines(store: Store): Promise<string[]> {
+  const { position } = (await readHead(store)).head;
+  const batches = await Array.fromAsync(readWholeLog(store, { from: 1, to: position }));
+  return batches.flat().map(({ value }) => new TextDecoder().decode(value));
+}

@@ -1,0 +1,250 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { permitted } from "../support/permitted.ts";
+import { connect, until } from "../support/raw_connection.ts";
+import { runTask } from "../support/run_task.ts";
+import { linesToBytes, sampleLog } from "../support/sample_log.ts";
+import { ServiceProcess } from "../support/service_process.ts";
+import { TempStore } from "../support/temp_store.ts";
+
+const ignore = !permitted("run", "read", "write", "env", "net");
+
+interface SentSpan {
+  traceId: string;
+  spanId: string;
+  parentSpanId: string;
+  name: string;
+  attributes: { key: string; value: Record<string, string> }[];
+  links?: { spanId: string }[];
+}
+
+interface Point {
+  attributes?: { key: string; value: { stringValue?: string } }[];
+  asInt?: string;
+  asDouble?: number;
+  count?: string;
+  sum?: number;
+}
+
+/** An OpenTelemetry collector on loopback. It keeps all that it receives. */
+class Collector implements AsyncDisposable {
+  readonly spans: SentSpan[] = [];
+  /** The last data points of each metric. */
+  readonly metrics = new Map<string, Point[]>();
+  /** All requests, as text. */
+  text = "";
+  #stop = new AbortController();
+  #server = Deno.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    onListen: () => {},
+    signal: this.#stop.signal,
+  }, async (request) => {
+    const text = await request.text();
+    this.text += text;
+    this.#keep(JSON.parse(text));
+    return Response.json({});
+  });
+
+  /** The variables that make a process send its telemetry to this collector. */
+  get env(): Record<string, string> {
+    return {
+      OTEL_DENO: "true",
+      OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${this.#server.addr.port}`,
+      OTEL_SERVICE_NAME: "pets",
+    };
+  }
+
+  // deno-lint-ignore no-explicit-any -- only a small part of the OTLP JSON is read
+  #keep(sent: any): void {
+    for (const { scopeSpans } of sent.resourceSpans ?? []) {
+      for (const { spans } of scopeSpans) this.spans.push(...spans);
+    }
+    for (const { scopeMetrics } of sent.resourceMetrics ?? []) {
+      for (const { metrics } of scopeMetrics) {
+        for (const { name, sum, gauge, histogram } of metrics) {
+          this.metrics.set(name, (sum ?? gauge ?? histogram).dataPoints);
+        }
+      }
+    }
+  }
+
+  /** The value of a metric with these attributes, if it was received. */
+  valueOf(name: string, attributes: Record<string, string> = {}): number | undefined {
+    const point = this.metrics.get(name)?.find((point) =>
+      Object.entries(attributes).every(([key, value]) =>
+        point.attributes?.some((one) => one.key === key && one.value.stringValue === value)
+      )
+    );
+    return point === undefined ? undefined : Number(point.asInt ?? point.asDouble ?? point.sum);
+  }
+
+  /** Names of the spans from a span up to the root of its trace. */
+  pathOf(span: SentSpan): string[] {
+    const parent = this.spans.find(({ spanId }) => spanId === span.parentSpanId);
+    return [span.name, ...(parent === undefined ? [] : this.pathOf(parent))];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // A killed process may have left an open connection, so do not wait for it.
+    this.#stop.abort();
+    await this.#server.finished;
+  }
+}
+
+Deno.test({
+  name: "A service with OTEL_DENO=true sends metrics, and spans below the spans of its requests",
+  ignore,
+  fn: async () => {
+    await using collector = new Collector();
+    await using store = await TempStore.make();
+    const token = await store.issueKey();
+    // Deno may hang at exit if an export is under way then (denoland/deno#33157), so exports are rare.
+    const env = { ...collector.env, OTEL_METRIC_EXPORT_INTERVAL: "1000" };
+    await using service = await ServiceProcess.start(store.kvPath, env);
+    assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
+    const together = await Promise.all(
+      Array.from({ length: 5 }, () => service.add({ name: "Rex", categoryId: 1 }, token)),
+    );
+    assertEquals(together, [201, 201, 201, 201, 201]);
+    for (let times = 0; times < 2; times++) {
+      for (const path of ["/v1/pets?status=sold", "/v1/pets/1"]) {
+        const response = await service.send(path, token);
+        assertEquals(response.status, 200);
+        await response.body?.cancel();
+      }
+    }
+    // Gauges are not read once more when the process ends.
+    await until(() => collector.valueOf("animal_store.head.position") === 7);
+    for (const [authorization, times] of [["", 2], ["Bearer pets_none", 3]] as const) {
+      for (let time = 0; time < times; time++) {
+        const response = await fetch(`${service.address}/v1/pets`, { headers: { authorization } });
+        assertEquals(response.status, 401);
+        await response.body?.cancel();
+      }
+    }
+    assertEquals(await service.stop(), 0);
+
+    const paths = collector.spans.map((span) => collector.pathOf(span).join(" < "));
+    for (
+      const path of [
+        "store get < head fresh < GET /v1/pets",
+        "store list < GET /v1/pets",
+        "head fresh < GET /v1/pets/{petId}",
+        "store commit < commit < append < POST /v1/pets",
+      ]
+    ) assert(paths.includes(path), `${path} is not among\n${[...new Set(paths)].join("\n")}`);
+    const appends = collector.spans.filter(({ name }) => name === "append");
+    const commits = collector.spans.filter(({ name }) => name === "commit");
+    const served = commits.flatMap(({ parentSpanId, links = [] }) => [
+      parentSpanId,
+      ...links.map(({ spanId }) => spanId),
+    ]);
+    assertEquals(served.toSorted(), appends.map(({ spanId }) => spanId).toSorted());
+    assertEquals(appends.length, 6);
+
+    const valueOf = collector.valueOf.bind(collector);
+    assertEquals(valueOf("animal_store.events.appended"), 6);
+    assertEquals(valueOf("animal_store.commit.events"), 6);
+    assert(valueOf("animal_store.commit.duration")! > 0);
+    assertEquals(valueOf("animal_store.queue.length"), 0);
+    assertEquals(valueOf("animal_store.credentials.refused", { reason: "missing" }), 2);
+    assertEquals(valueOf("animal_store.credentials.refused", { reason: "invalid" }), 3);
+    const readsOf = (cache: string) =>
+      ["miss", "hit"].map((result) => valueOf("animal_store.cache.reads", { cache, result }) ?? 0);
+    assertEquals(readsOf("pages"), [1, 1]);
+    const [petMisses, petHits] = readsOf("pets");
+    assert(petHits >= 1 && petMisses + petHits === 2);
+    const [keyMisses, keyHits] = readsOf("keys");
+    assert(keyMisses === 1 && keyHits >= 4);
+
+    assertStringIncludes(collector.text, "db.collection.name");
+    assert(!collector.text.includes(token), "the key is not in the telemetry");
+    assert(!collector.text.includes("authorization"));
+    assert(!service.lines.join("\n").includes(token), "the key is not on standard error");
+  },
+});
+
+Deno.test({
+  name: "A key in a path or a query is redacted in the telemetry and on standard error",
+  ignore,
+  fn: async () => {
+    await using collector = new Collector();
+    await using store = await TempStore.make();
+    const token = await store.issueKey();
+    const secret = token.slice("pets_".length);
+    const encoded = [...token].map((char) => `%${char.charCodeAt(0).toString(16)}`).join("");
+    await using service = await ServiceProcess.start(store.kvPath, collector.env);
+    const port = Number(new URL(service.address).port);
+    for (const key of [token, `pets%5F${secret}`, `pets%255f${secret}`, encoded]) {
+      for (
+        const path of [`/v1/pets/${key}`, `/${key}/v1/pets`, `/v1/pets?limit=1&key=${key}&a=1`]
+      ) {
+        const response = await service.send(path, token);
+        assert(response.status >= 400, path);
+        await response.body?.cancel();
+        // A proxy sends the absolute URL.
+        await sendRaw(port, `GET http://localhost${path} HTTP/1.1`);
+      }
+    }
+    assertEquals(await service.stop(), 0);
+
+    const urls = collector.spans.flatMap(({ attributes }) =>
+      attributes.filter(({ key }) => key.startsWith("url.")).map(({ value }) => value.stringValue)
+    );
+    for (
+      const url of [
+        "/v1/pets/pets_…",
+        "/pets_…/v1/pets",
+        "limit=1&key=pets_…&a=1",
+        `${service.address}/v1/pets?limit=1&key=pets_…&a=1`,
+      ]
+    ) assert(urls.includes(url), `${url} is not among\n${[...new Set(urls)].join("\n")}`);
+    for (const sent of [collector.text, service.lines.join("\n")]) {
+      for (const form of [secret, encoded.slice(-3 * secret.length)]) {
+        const at = sent.toLowerCase().indexOf(form.slice(0, 12));
+        assertEquals(at, -1, sent.slice(at - 200, at + 50));
+      }
+    }
+  },
+});
+
+Deno.test({
+  name: "A restore with OTEL_DENO=true sends its progress",
+  ignore,
+  fn: async () => {
+    await using collector = new Collector();
+    await using store = await TempStore.make();
+    const stdin = linesToBytes(sampleLog(1_200));
+    const options = { kvPath: store.kvPath, stdin, env: collector.env };
+    const { code, stderr } = await runTask(["restore", "-"], options);
+    assertEquals(code, 0, stderr);
+    const phase = { phase: "Restoring", unit: "events" };
+    assert(collector.valueOf("animal_store.tool.progress", phase)! > 0);
+  },
+});
+
+/** Sends a request with that first line, and resolves when the response begins. */
+async function sendRaw(port: number, line: string): Promise<void> {
+  using socket = await Deno.connect({ hostname: "127.0.0.1", port });
+  await socket.write(new TextEncoder().encode(`${line}\r\nhost: x\r\n\r\n`));
+  await socket.read(new Uint8Array(1));
+}
+
+Deno.test({
+  name: "A service with OTEL_DENO=true refuses a malformed Host with an Error",
+  ignore,
+  async fn() {
+    await using temp = await TempStore.make();
+    await using collector = new Collector();
+    await using service = await ServiceProcess.start(temp.kvPath, collector.env);
+    for (const host of ["[", "a b", "x/healthz?"]) {
+      using connection = await connect(Number(new URL(service.address).port));
+      await connection.write(`GET /healthz HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+      await until(() => connection.received !== "");
+      assertStringIncludes(connection.received, "HTTP/1.1 400 ", host);
+      assertStringIncludes(connection.received, '"code":"malformed_request"', host);
+    }
+    assertEquals(service.lines.filter((line) => line.includes("answer_failed")), []);
+  },
+});
