@@ -1,11 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import {
-  assertEquals,
-  assertLess,
-  assertMatch,
-  assertRejects,
-  assertStringIncludes,
-} from "@std/assert";
+import { assertEquals, assertLess, assertMatch, assertRejects } from "@std/assert";
 import { EMPTY_HEAD, encodeHead } from "../src/log/head.ts";
 import { permitted } from "./support/permitted.ts";
 import { runTask, spawnTask } from "./support/run_task.ts";
