@@ -70,9 +70,9 @@ function readHost(): string {
 }
 
 /**
- * Files on Deno Deploy do not outlive the process, so the store is the attached database: the one that
- * `Deno.openKv()` opens by itself, according to two variables of Deno. If they do not name a server, it would
- * silently open a local store. Throws {@linkcode ConfigError} in that case, and if `KV_PATH` is set.
+ * Files on Deno Deploy do not outlive the process, so the store is the attached database. Two variables of Deno
+ * name it; if they do not name a server, Deno would silently open a local store. Throws
+ * {@linkcode ConfigError} in that case, and if `KV_PATH` is set.
  */
 function readKvPathOnDenoDeploy(): undefined {
   if (read("KV_PATH") !== undefined) {
