@@ -1,5 +1,5 @@
 /**
- * Runs the service for development on the store in `.data/`, and reloads it on every change.
+ * Runs the service for development on the store in `.data/`, and starts it again after every change.
  *
  *     deno task dev
  */
@@ -7,17 +7,25 @@
 import { readServiceConfig } from "../src/config.ts";
 import { permissionFlags } from "./cli/permission_flags.ts";
 import { EXIT, runTool, UsageError } from "./cli/run_tool.ts";
+import { sendSignal } from "./cli/send_signal.ts";
+import { SourceWatcher } from "./cli/source_watcher.ts";
+import { TypeCheck } from "./cli/type_check.ts";
 
 const SERVER = "scripts/cli/dev_server.ts";
+const SOURCES = ["events", "scripts", "src"];
+
+/** Time, in milliseconds, in which the service ends after a signal, unless it hangs. */
+const END_LIMIT_MS = 5_000;
 
 const HELP = `
-Serves for development: starts again on every change of the source, sees to it that there is a
-development key, and prints the address, the key and a curl line that can be pasted.
+Serves for development: starts again after every change of the source, reports type errors, issues a
+development key if the store has none, and prints the address, the key and a curl line that can be pasted.
 
   deno task dev
 
 PORT (default 8000), HOST (default 0.0.0.0) and KV_PATH (default .data/pets.sqlite3) are settings of the
-environment, as for deno task start. Ctrl-C ends it.
+environment, as for deno task start. The key is kept in a file next to the store, KV_PATH.dev_key, and stays
+the same until that file is deleted or the key is revoked. Ctrl-C ends the service.
 Exit codes: 0 told to end, 2 the command could not run.
 `;
 
@@ -28,17 +36,41 @@ await runTool({
     if (positionals.length > 0) {
       throw new UsageError(`Unexpected argument ${JSON.stringify(positionals[0])}`);
     }
-    // Report bad settings here: the watcher would wait for a change of a file, which cannot correct them.
     readServiceConfig();
-    // A separate process, because the watcher keeps running even if the watched program exits with an error.
-    const flags = ["--watch", ...await permissionFlags(SERVER, [])];
-    const watcher = new Deno.Command(Deno.execPath(), { args: ["run", ...flags, SERVER] });
-    const process = watcher.spawn();
-    // The terminal sends Ctrl-C to the watcher too; this process only has to wait for the watcher to end.
-    Deno.addSignalListener("SIGINT", () => {});
-    // SIGTERM would end only the service, and the watcher would wait for a change.
-    Deno.addSignalListener("SIGTERM", () => process.kill("SIGINT"));
-    const { success } = await process.status;
-    return success ? EXIT.done : EXIT.couldNotRun;
+    return await serveUntilStopped(await permissionFlags(SERVER, []));
   },
 });
+
+async function serveUntilStopped(flags: string[]): Promise<number> {
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<"stopped">();
+  for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) {
+    Deno.addSignalListener(signal, () => stop("stopped"));
+  }
+  const sources = new SourceWatcher(SOURCES);
+  const typeCheck = new TypeCheck(SOURCES);
+  try {
+    while (true) {
+      const server = new Deno.Command(Deno.execPath(), { args: ["run", ...flags, SERVER] }).spawn();
+      typeCheck.start();
+      let event = await Promise.race([stopped, sources.nextChange(), server.status]);
+      if (typeof event === "object") {
+        if (event.success) return EXIT.done;
+        if (event.code === EXIT.couldNotRun) return EXIT.couldNotRun;
+        console.error("The service has ended; it starts again after the next change");
+        event = await Promise.race([stopped, sources.nextChange()]);
+      }
+      await end(server);
+      if (event === "stopped") return EXIT.done;
+      console.error("The source has changed; the service starts again");
+    }
+  } finally {
+    typeCheck.stop();
+  }
+}
+
+async function end(server: Deno.ChildProcess): Promise<void> {
+  sendSignal(server, "SIGTERM");
+  const timer = setTimeout(() => sendSignal(server, "SIGKILL"), END_LIMIT_MS);
+  await server.status;
+  clearTimeout(timer);
+}

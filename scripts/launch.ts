@@ -6,6 +6,7 @@
  */
 
 import { permissionFlags } from "./cli/permission_flags.ts";
+import { sendSignal } from "./cli/send_signal.ts";
 
 const moduleIndex = Deno.args.findIndex((argument) => !argument.startsWith("-"));
 const flags = Deno.args.slice(0, moduleIndex);
@@ -19,11 +20,7 @@ let program: Deno.ChildProcess | undefined = undefined;
 for (const signal of ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"] as const) {
   Deno.addSignalListener(signal, () => {
     if (program === undefined) Deno.exit(1);
-    try {
-      program.kill(signal);
-    } catch {
-      // The program has ended.
-    }
+    sendSignal(program, signal);
   });
 }
 

@@ -70,15 +70,20 @@ function readHost(): string {
 }
 
 /**
- * Files on Deno Deploy do not outlive the process, so the store is the attached database. If none is
- * attached, Deno would silently use a store in memory. The variable set here prevents that. Throws
- * {@linkcode ConfigError} if `KV_PATH` is set.
+ * Files on Deno Deploy do not outlive the process, so the store is the attached database. Two variables of Deno
+ * name it; if they do not name a server, Deno would silently open a local store. Throws
+ * {@linkcode ConfigError} in that case, and if `KV_PATH` is set.
  */
 function readKvPathOnDenoDeploy(): undefined {
   if (read("KV_PATH") !== undefined) {
     throw new ConfigError("KV_PATH must not be set on Deno Deploy: attach a database there");
   }
-  Deno.env.set("DENO_KV_REQUIRES_DISTRIBUTED_DATABASE", "error");
+  const path = read("DENO_KV_DEFAULT_PATH");
+  const prefix = read("DENO_KV_PATH_PREFIX") ?? "";
+  if (path !== undefined && /^https?:\/\//.test(prefix + path)) return undefined;
+  throw new ConfigError(
+    "A database must be attached on Deno Deploy: DENO_KV_DEFAULT_PATH is not the address of one",
+  );
 }
 
 function readKvPath(): string {

@@ -3,6 +3,8 @@ import { permitted } from "./support/permitted.ts";
 
 const ROOT = new URL("../", import.meta.url);
 
+const PROGRAM_FOLDERS = ["events/", "src/", "scripts/"];
+
 /** Tests and measurements may do everything. */
 const UNLIMITED_TASKS = /^(test|bench)(:|$)|^(faults|sim)$/;
 
@@ -11,23 +13,64 @@ async function readDenoJson() {
 }
 
 Deno.test({
-  name:
-    "The programs may read every variable that config.ts and the development server read, and no other",
+  name: "The programs may read every variable that config.ts reads, and no other",
   ignore: !permitted("read"),
   fn: async () => {
-    const names: string[] = [];
-    for (const path of ["src/config.ts", "scripts/cli/dev_server.ts"]) {
-      const source = await Deno.readTextFile(new URL(path, ROOT));
-      const found = source.matchAll(
-        /(?:read|readAddress|Deno\.env\.set)\("([A-Z_]+)"|_VARIABLE = "([A-Z_]+)"/g,
-      );
-      names.push(...[...found].map(([, read, named]) => read ?? named));
-    }
+    const source = await Deno.readTextFile(new URL("src/config.ts", ROOT));
+    const names = [...source.matchAll(/(?:read|readAddress)\("([A-Z_]+)"/g)].map(([, it]) => it);
     assert(names.length > 5 && names.includes("KV_PATH"), `found only ${names}`);
     const { permissions } = await readDenoJson();
     assertEquals(permissions.program.env.toSorted(), [...new Set(names)].sort());
   },
 });
+
+Deno.test({
+  name: "No program writes its environment",
+  ignore: !permitted("read"),
+  fn: async () => {
+    for (const folder of PROGRAM_FOLDERS) {
+      for (const path of await filesIn(new URL(folder, ROOT))) {
+        const source = await Deno.readTextFile(path);
+        assert(!/\benv\.(set|delete)\b|\bprocess\.env\b/.test(source), path.pathname);
+      }
+    }
+  },
+});
+
+Deno.test({
+  name:
+    "deno.json names only packages of the programs, and test/deno.lock pins what deno.lock pins",
+  ignore: !permitted("read"),
+  fn: async () => {
+    const paths = await Promise.all(PROGRAM_FOLDERS.map((it) => filesIn(new URL(it, ROOT))));
+    const sources = await Promise.all(paths.flat().map((path) => Deno.readTextFile(path)));
+    const { imports } = await readDenoJson();
+    for (const name of Object.keys(imports)) {
+      if (name === "@std/assert") continue; // The package of the other @std names holds it, too.
+      assert(sources.some((it) => it.includes(`from "${name}`) || it.includes(`("${name}`)), name);
+    }
+    const [lock, testLock] = await Promise.all(
+      ["deno.lock", "test/deno.lock"].map(async (it) =>
+        JSON.parse(await Deno.readTextFile(new URL(it, ROOT)))
+      ),
+    );
+    assertEquals(testLock.workspace, lock.workspace);
+    for (const part of ["specifiers", "npm"]) {
+      for (const [name, pin] of Object.entries(lock[part])) {
+        assertEquals(testLock[part][name], pin, `${name} in test/deno.lock`);
+      }
+    }
+  },
+});
+
+async function filesIn(folder: URL): Promise<URL[]> {
+  const paths: URL[] = [];
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    if (isDirectory) paths.push(...await filesIn(new URL(`${name}/`, folder)));
+    else paths.push(new URL(name, folder));
+  }
+  return paths;
+}
 
 Deno.test({
   name: "Every task but those of tests and measurements gets its permissions from the launcher",

@@ -1,34 +1,38 @@
-/** The development server: `deno task dev` runs it, and restarts it on every change. */
+/** The development server: `deno task dev` runs it, and starts it again after every change. */
 
-import { readServiceConfig } from "../../src/config.ts";
+import { ConfigError, readServiceConfig } from "../../src/config.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
-import { revokeKey } from "../../src/commands/revoke_key.ts";
 import { listKeys } from "../../src/projections/key_reader.ts";
 import { stateOf } from "../../src/projections/api_key.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
-import { serve } from "../../src/serve.ts";
+import { ListenError, serve } from "../../src/serve.ts";
 import type { Service } from "../../src/service.ts";
+import { OpenStoreError } from "../../src/store/open_store.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
+import { devKeyPath } from "./dev_key_path.ts";
+import { EXIT } from "./run_tool.ts";
 
 const LABEL = "development (deno task dev)";
 
-/**
- * Environment variable that keeps the key across reloads, because a reload restarts the program within the
- * same process. Keys are not stored in clear text, so each new process issues a key and revokes the previous
- * one.
- */
-const TOKEN_VARIABLE = "DEV_TOKEN";
-
 try {
-  await serve(readServiceConfig(), announce);
+  const config = readServiceConfig();
+  await serve(config, (service, address) => announce(service, address, devKeyPath(config.kvPath)));
 } catch (error) {
+  // A change of the source cannot correct these errors, so the exit code tells `dev` not to wait for one.
+  const isFinal = [ConfigError, ListenError, OpenStoreError].some((it) => error instanceof it);
+  if (!isFinal) throw error;
   console.error(`error: ${reasonOf(error)}`);
-  Deno.exit(1);
+  Deno.exit(EXIT.couldNotRun);
 }
 
-async function announce(service: Service, { hostname, port }: Deno.NetAddr): Promise<void> {
-  const token = await liveToken(service, Deno.env.get(TOKEN_VARIABLE)) ?? await renewKey(service);
-  Deno.env.set(TOKEN_VARIABLE, token);
+async function announce(
+  service: Service,
+  { hostname, port }: Deno.NetAddr,
+  keyPath: string | undefined,
+): Promise<void> {
+  const token = keyPath === undefined
+    ? (await issueKey(service, { label: LABEL })).token
+    : await keptToken(service, keyPath);
   const address = `http://${hostOf(hostname)}:${port}/v1`;
   console.log(`
 Animal Store serves at ${address}
@@ -44,23 +48,30 @@ function hostOf(hostname: string): string {
   return hostname.includes(":") ? `[${hostname}]` : hostname;
 }
 
-/** The token if its key is live; `undefined` if it is not, or if the key was lost with an in-memory store. */
-async function liveToken(
-  { store, heads, runtime }: Service,
-  token: string | undefined,
-): Promise<string | undefined> {
-  if (token === undefined) return undefined;
+/**
+ * The token in the file if its key is live; otherwise issues a key and writes its token to the file. Only the
+ * owner of the file can read it.
+ */
+async function keptToken(service: Service, path: string): Promise<string> {
+  await Deno.mkdir(path.replace(/[^/]*$/, "") || ".", { recursive: true });
+  using file = await Deno.open(path, { read: true, write: true, create: true, mode: 0o600 });
+  // Several `deno task dev` on one store share its key, and may start at the same time.
+  await file.lock(true);
+  const bytes = new Uint8Array(100);
+  const length = await file.read(bytes) ?? 0;
+  const kept = new TextDecoder().decode(bytes.subarray(0, length)).trim();
+  if (await isLive(service, kept)) return kept;
+  const { token } = await issueKey(service, { label: LABEL }, async ({ token }) => {
+    await file.truncate();
+    await file.seek(0, Deno.SeekMode.Start);
+    await file.write(new TextEncoder().encode(`${token}\n`));
+  });
+  return token;
+}
+
+async function isLive({ store, heads, runtime }: Service, token: string): Promise<boolean> {
   const { head } = await heads.fresh();
   const tokenHash = sha256Hex(token);
   const key = (await listKeys(store, head)).find((it) => it.tokenHash === tokenHash);
-  return key !== undefined && stateOf(key, runtime.now()) === "live" ? token : undefined;
-}
-
-async function renewKey(service: Service): Promise<string> {
-  const { head } = await service.heads.fresh();
-  for (const key of await listKeys(service.store, head)) {
-    const isOld = key.label === LABEL && stateOf(key, service.runtime.now()) === "live";
-    if (isOld) await revokeKey(service, key.id);
-  }
-  return (await issueKey(service, { label: LABEL })).token;
+  return key !== undefined && stateOf(key, runtime.now()) === "live";
 }

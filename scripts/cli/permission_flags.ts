@@ -5,6 +5,7 @@ import {
   type ServiceConfig,
   type StoreConfig,
 } from "../../src/config.ts";
+import { devKeyPath } from "./dev_key_path.ts";
 
 /** Name of the set in deno.json with the permissions that every program needs, whatever its settings. */
 const PERMISSION_SET = "program";
@@ -27,13 +28,16 @@ interface Grants {
  */
 export async function permissionFlags(module: string, args: string[]): Promise<string[]> {
   const grants: Grants = { read: [], write: [], net: [] };
-  const isServer = module === "src/main.ts" || module === "scripts/cli/dev_server.ts";
+  const isDevServer = module === "scripts/cli/dev_server.ts";
+  const isServer = module === "src/main.ts" || isDevServer;
   const config = readUsable<StoreConfig | ServiceConfig>(
     isServer ? readServiceConfig : readStoreConfig,
   );
   if (config !== undefined) {
     grantStore(grants, config.kvPath);
     if ("port" in config) grantPort(grants, config);
+    const keyPath = isDevServer ? devKeyPath(config.kvPath) : undefined;
+    if (keyPath !== undefined) grants.write.push(folderOf(keyPath));
   }
   if (module === "scripts/audit.ts") await grantAudit(grants, args);
   if (module === "scripts/restore.ts") await grantRestore(grants, args);

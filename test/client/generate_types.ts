@@ -1,15 +1,16 @@
 /**
  * Writes the types of the interface for TypeScript clients, generated from the OpenAPI document.
  *
- *     deno run -A test/client/generate_types.ts
+ *     deno run -A --lock=test/deno.lock test/client/generate_types.ts
  */
 
 import { describeInterface } from "../../src/http/docs/openapi.ts";
+import { importTestPackage } from "../support/import_test_package.ts";
 
 export const TYPES = new URL("openapi_types.d.ts", import.meta.url);
 
 export async function generateTypes(): Promise<string> {
-  const { default: openapiTS, astToString } = await import("openapi-typescript");
+  const { default: openapiTS, astToString } = await importTestPackage("openapi-typescript");
   return astToString(await openapiTS(describeInterface({})));
 }
 

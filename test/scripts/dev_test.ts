@@ -3,38 +3,157 @@ import { permitted } from "../support/permitted.ts";
 import { runTask, spawnTask } from "../support/run_task.ts";
 import { readLines } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
+import { withProjectCopy } from "../support/with_project_copy.ts";
 
 const ignore = !permitted("env", "net", "read", "run", "write");
 
-/** A file that the service imports, to be saved anew without a change. */
-const SOURCE = new URL("../../src/encoding/sha256.ts", import.meta.url);
+/** A module of the service, relative to the project. */
+const SOURCE = "src/encoding/sha256.ts";
 
-/** How long a start or a reload may take, on a machine that is busy with other tests. */
-const RETRY_LIMIT_MS = 60_000;
+/** Maximum duration of a start, a restart or a type check on a machine that is busy with other tests. */
+const WAIT_LIMIT_MS = 60_000;
 
 Deno.test({
-  name: "dev: prints a curl line that works, keeps its key over a reload, and ends when told to",
+  name: "dev prints a curl line that works, keeps its key over a restart, and ends when told to",
   ignore,
-  async fn() {
-    await using temp = await TempStore.make();
-    await using dev = startDev(temp.kvPath);
-    const first = await dev.nextBanner();
-    assertEquals(await answerTo(first.curl), "[]");
-    const now = new Date();
-    await Deno.utime(SOURCE, now, now);
-    const second = await dev.nextBanner();
-    assertEquals(second.token, first.token);
-    assertEquals(await answerTo(second.curl), "[]");
-    await revokeAllKeys(temp.kvPath);
-    await Deno.utime(SOURCE, now, new Date(now.getTime() + 1_000));
-    const third = await dev.nextBanner();
-    assertNotEquals(third.token, first.token, "a key that was revoked is no development key");
-    assertEquals(await answerTo(third.curl), "[]");
-    assertEquals(await dev.stop(), 0);
-    await temp.use(async ({ heads }) => {
-      assertEquals((await heads.fresh()).head.lastPetId, 0);
-    });
-  },
+  fn: () =>
+    withProjectCopy(async (project) => {
+      await using temp = await TempStore.make();
+      await using dev = startDev(project, temp.kvPath);
+      const first = await dev.nextBanner();
+      assertEquals(await answerTo(first.curl), "[]");
+      await edit(project, (source) => `${source}\n`);
+      const second = await dev.nextBanner();
+      assertEquals(second.token, first.token);
+      assertEquals(await answerTo(second.curl), "[]");
+      await revokeAllKeys(temp.kvPath);
+      await edit(project, (source) => `${source}\n`);
+      const third = await dev.nextBanner();
+      assertNotEquals(third.token, first.token, "a revoked key is not a development key");
+      assertEquals(await answerTo(third.curl), "[]");
+      assertEquals(await dev.stop(), 0);
+      await temp.use(async ({ heads }) => {
+        assertEquals((await heads.fresh()).head.lastPetId, 0);
+      });
+    }),
+});
+
+Deno.test({
+  name:
+    "dev prints the same key in every run on a store, in two runs at once, and keeps it private",
+  ignore,
+  fn: () =>
+    withProjectCopy(async (project) => {
+      await using temp = await TempStore.make();
+      const banners = [];
+      {
+        await using one = startDev(project, temp.kvPath);
+        await using other = startDev(project, temp.kvPath);
+        banners.push(...await Promise.all([one.nextBanner(), other.nextBanner()]));
+        assertNotEquals(banners[0].address, banners[1].address);
+        for (const { curl } of banners) assertEquals(await answerTo(curl), "[]");
+      }
+      await using later = startDev(project, temp.kvPath);
+      banners.push(await later.nextBanner());
+      assertEquals(await answerTo(banners[2].curl), "[]");
+      const tokens = new Set(banners.map(({ token }) => token));
+      assertEquals(tokens.size, 1);
+      assertEquals((await listKeys(temp.kvPath)).length, 1);
+      const file = `${temp.kvPath}.dev_key`;
+      assertEquals(await Deno.readTextFile(file), `${banners[0].token}\n`);
+      if (Deno.build.os !== "windows") assertEquals((await Deno.stat(file)).mode! & 0o777, 0o600);
+    }),
+});
+
+Deno.test({
+  name: "dev serves a store in memory with a key that works",
+  ignore,
+  fn: () =>
+    withProjectCopy(async (project) => {
+      await using dev = startDev(project, ":memory:");
+      assertEquals(await answerTo((await dev.nextBanner()).curl), "[]");
+      await edit(project, (source) => `${source}\n`);
+      assertEquals(await answerTo((await dev.nextBanner()).curl), "[]");
+    }),
+});
+
+Deno.test({
+  name: "dev ends with one line if its port is in use, and if its store is of another program",
+  ignore,
+  fn: () =>
+    withProjectCopy(async (project) => {
+      await using temp = await TempStore.make();
+      using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+      const { port } = listener.addr;
+      const env = { PORT: String(port), HOST: "127.0.0.1" };
+      assertEquals(await runTask(["dev"], { kvPath: temp.kvPath, project, env }), {
+        code: 2,
+        stdout: "",
+        stderr: `error: Cannot listen on 127.0.0.1:${port} (HOST, PORT): ` +
+          "the port is in use; set PORT to another\n",
+      });
+      const options = { kvPath: temp.folder, project, env: { ...env, PORT: "0" } };
+      assertEquals(await runTask(["dev"], options), {
+        code: 2,
+        stdout: "",
+        stderr: `error: Cannot open the store ${temp.folder} (KV_PATH): it is a folder\n`,
+      });
+    }),
+});
+
+Deno.test({
+  name: "dev reports type errors at the start and after a change, and serves meanwhile",
+  ignore,
+  fn: () =>
+    withProjectCopy(async (project) => {
+      await using temp = await TempStore.make();
+      const mistake = 'export const wrong: number = "text";\n';
+      await edit(project, (source) => source + mistake);
+      await using dev = startDev(project, temp.kvPath);
+      assertEquals(await answerTo((await dev.nextBanner()).curl), "[]");
+      await dev.nextError(/TS2322/);
+      await dev.nextError(/^The type check failed; it runs again after the next change$/);
+      await edit(project, (source) => source.replace(mistake, ""));
+      await dev.nextError(/^The type check passes again$/);
+      assertEquals(await answerTo((await dev.nextBanner()).curl), "[]");
+      await edit(project, (source) => source + mistake);
+      await dev.nextError(/TS2322/);
+      assertEquals(await answerTo((await dev.nextBanner()).curl), "[]");
+    }),
+});
+
+Deno.test({
+  name: "dev waits for the next change if the source cannot run",
+  ignore,
+  fn: () =>
+    withProjectCopy(async (project) => {
+      await using temp = await TempStore.make();
+      await using dev = startDev(project, temp.kvPath);
+      await dev.nextBanner();
+      const mistake = "export const = ;\n";
+      await edit(project, (source) => source + mistake);
+      await dev.nextError(/^The service has ended; it starts again after the next change$/);
+      await edit(project, (source) => source.replace(mistake, ""));
+      assertEquals(await answerTo((await dev.nextBanner()).curl), "[]");
+      assertEquals(await dev.stop(), 0);
+    }),
+});
+
+Deno.test({
+  name: "dev ends a service that hangs, and starts it again after the next change",
+  ignore,
+  fn: () =>
+    withProjectCopy(async (project) => {
+      await using temp = await TempStore.make();
+      await using dev = startDev(project, temp.kvPath);
+      await dev.nextBanner();
+      const mistake = "setTimeout(() => { while (true); }, 1_000);\n";
+      await edit(project, (source) => source + mistake);
+      await dev.nextBanner();
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      await edit(project, (source) => source.replace(mistake, ""));
+      assertEquals(await answerTo((await dev.nextBanner()).curl), "[]");
+    }),
 });
 
 interface Banner {
@@ -43,11 +162,12 @@ interface Banner {
   curl: string[];
 }
 
-/** `deno task dev` on a free port. */
-function startDev(kvPath: string) {
-  const process = spawnTask(["dev"], { kvPath, env: { PORT: "0", HOST: "127.0.0.1" } });
-  const banners: Banner[] = [];
-  let next = Promise.withResolvers<void>();
+/** Runs `deno task dev` on a free port. */
+function startDev(project: string, kvPath: string) {
+  const env = { PORT: "0", HOST: "127.0.0.1" };
+  const process = spawnTask(["dev"], { kvPath, project, env });
+  const banners = new Inbox<Banner>();
+  const errors = new Inbox<string>();
   let banner: Partial<Banner> = {};
   const reading = [
     readLines(process.stdout, (line) => {
@@ -56,18 +176,17 @@ function startDev(kvPath: string) {
       const curl = /^ +curl -H '([^']+)' (\S+)$/.exec(line)?.slice(1);
       banner = { ...banner, ...(address && { address }), ...(token && { token }) };
       if (curl === undefined) return;
-      banners.push({ ...banner, curl } as Banner);
+      banners.put({ ...banner, curl } as Banner);
       banner = {};
-      next.resolve();
-      next = Promise.withResolvers();
     }),
-    readLines(process.stderr, () => {}),
+    readLines(process.stderr, (line) => errors.put(line)),
   ];
+  Promise.all(reading).then(() => [banners, errors].forEach((it) => it.close()));
   const stop = async () => {
     try {
       process.kill("SIGTERM");
     } catch {
-      // It has ended by itself.
+      // It has already exited.
     }
     const { code } = await process.status;
     await Promise.all(reading);
@@ -75,13 +194,14 @@ function startDev(kvPath: string) {
   };
   return {
     async nextBanner(): Promise<Banner> {
-      const late = setTimeout(() => next.reject(new Error("dev says nothing")), RETRY_LIMIT_MS);
-      while (banners.length === 0) await next.promise;
-      clearTimeout(late);
-      const { address, token, curl } = banners.shift()!;
+      const { address, token, curl } = await banners.take();
       assertMatch(address, /^http:\/\/localhost:\d+\/v1$/);
       assertEquals(curl, [`Authorization: Bearer ${token}`, `${address}/pets`]);
       return { address, token, curl };
+    },
+    /** Skips lines of standard error until one that matches. */
+    async nextError(pattern: RegExp): Promise<void> {
+      while (!pattern.test(await errors.take()));
     },
     stop,
     async [Symbol.asyncDispose]() {
@@ -89,6 +209,35 @@ function startDev(kvPath: string) {
       await stop();
     },
   };
+}
+
+/** A queue whose reader waits for the next item. */
+class Inbox<Item> {
+  #items: Item[] = [];
+  #isClosed = false;
+  #arrived = Promise.withResolvers<void>();
+
+  put(item: Item): void {
+    this.#items.push(item);
+    this.#arrived.resolve();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#arrived.resolve();
+  }
+
+  async take(): Promise<Item> {
+    if (this.#items.length === 0 && !this.#isClosed) {
+      this.#arrived = Promise.withResolvers();
+      const { promise, resolve } = this.#arrived;
+      const late = setTimeout(resolve, WAIT_LIMIT_MS);
+      await promise;
+      clearTimeout(late);
+    }
+    if (this.#items.length === 0) throw new Error("dev prints nothing more");
+    return this.#items.shift()!;
+  }
 }
 
 /** What the curl line of a banner would print. */
@@ -99,9 +248,17 @@ async function answerTo([header, url]: string[]): Promise<string> {
   return await response.text();
 }
 
+async function edit(project: string, change: (source: string) => string): Promise<void> {
+  const path = `${project}/${SOURCE}`;
+  await Deno.writeTextFile(path, change(await Deno.readTextFile(path)));
+}
+
+async function listKeys(kvPath: string): Promise<{ id: string }[]> {
+  return JSON.parse((await runTask(["keys", "list", "--json"], { kvPath })).stdout);
+}
+
 async function revokeAllKeys(kvPath: string): Promise<void> {
-  const { stdout } = await runTask(["keys", "list", "--json"], { kvPath });
-  const keys: { id: string }[] = JSON.parse(stdout);
+  const keys = await listKeys(kvPath);
   assert(keys.length > 0);
   for (const { id } of keys) await runTask(["keys", "revoke", id], { kvPath });
 }

@@ -1,9 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
-import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import addFormats from "ajv-formats";
 import { parseExactJson } from "../../events/int64.ts";
 import { type ErrorCode, ERRORS } from "../../src/http/errors.ts";
 import { describeInterface } from "../../src/http/docs/openapi.ts";
+import { type Schema, schemaFaults } from "./schema_faults.ts";
 
 export interface Operation {
   operationId: string;
@@ -12,7 +11,7 @@ export interface Operation {
 
 interface DescribedAnswer {
   headers: Record<string, { $ref: string }>;
-  content?: { "application/json": { schema: object; examples?: Record<string, unknown> } };
+  content?: { "application/json": { schema: Schema; examples?: Record<string, unknown> } };
 }
 
 interface Description {
@@ -25,7 +24,7 @@ interface Description {
 
 interface DescribedHeader {
   required?: boolean;
-  schema: { type: string };
+  schema: Schema;
   example?: unknown;
 }
 
@@ -46,10 +45,6 @@ const OUTSIDE_CODES: ErrorCode[] = [
 
 /** Headers of HTTP itself. The OpenAPI document omits them, like those of CORS. */
 const TRANSPORT_HEADERS = ["allow", "connection", "content-length", "content-type", "date", "vary"];
-
-const ajv = new Ajv2020({ allErrors: true, strictSchema: false });
-addFormats.default(ajv);
-ajv.addSchema(DESCRIPTION, "description");
 
 /**
  * Asserts that the OpenAPI document describes a response under /v1: the status for that operation, every
@@ -138,25 +133,13 @@ function assertHeaders(headers: Headers, described: DescribedAnswer, at: string)
 
 /** Whether the value is valid by the component schema of that name. */
 export function isDescribed(name: string, value: unknown): boolean {
-  return validatorOf({ $ref: `#/components/schemas/${name}` })(value);
+  return [...schemaFaults(DESCRIPTION, { $ref: `#/components/schemas/${name}` }, value)].length ===
+    0;
 }
 
-function assertValid(schema: object, value: unknown, at: string): void {
-  const validate = validatorOf(schema);
-  assert(validate(value), `${ajv.errorsText(validate.errors)}: ${at}`);
-}
-
-const validators = new Map<string, ValidateFunction>();
-
-function validatorOf(schema: object): ValidateFunction {
-  // Resolve references within the document against the document that ajv knows as `description`.
-  const text = JSON.stringify(schema).replaceAll('"#/', '"description#/');
-  let validate = validators.get(text);
-  if (validate === undefined) {
-    validate = ajv.compile(JSON.parse(text));
-    validators.set(text, validate);
-  }
-  return validate;
+function assertValid(schema: Schema, value: unknown, at: string): void {
+  const faults = [...schemaFaults(DESCRIPTION, schema, value)];
+  assert(faults.length === 0, `${faults.join("; ")}: ${at}`);
 }
 
 /**

@@ -37,13 +37,13 @@ Deno.test("assertDescribed() accepts described responses, and responses outside 
 const FAULTS: [string, Change, string][] = [
   ["a status that is not described", { status: 202 }, "describes no such status"],
   ["a header that is not described", { headers: { "x-more": "1" } }, "x-more is not described"],
-  ["a header that is not valid", { headers: { etag: "W/1" } }, "must match pattern"],
+  ["a header that is not valid", { headers: { etag: "W/1" } }, "does not match pattern"],
   ["another content type", { headers: { "content-type": "text/plain" } }, "text/plain"],
-  ["another body", { body: PET }, "must be array"],
+  ["another body", { body: PET }, 'does not match type: "array"'],
   [
     "a field too many",
     { body: `[{"age":1,${PET.slice(1)}]` },
-    "must NOT have additional properties",
+    "does not match additionalProperties",
   ],
   [
     "an integer beyond int64",
@@ -71,7 +71,7 @@ Deno.test("assertDescribed() finds a code that the operation does not have for t
   };
   refuse("store_unavailable");
   assertThrows(() => refuse("overloaded"), Error, "Code overloaded is not described");
-  assertThrows(() => refuse("invented"), Error, "must be equal to one of the allowed values");
+  assertThrows(() => refuse("invented"), Error, "does not match enum");
 });
 
 Deno.test("assertDescribed() finds that a header is missing", () => {

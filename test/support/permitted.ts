@@ -1,7 +1,20 @@
 /**
  * Whether the tests have all of these permissions. A plain `deno test` can then skip tests that need more:
- * `Deno.test({ name, ignore: !permitted("net"), fn })`.
+ * `Deno.test({ name, ignore: !permitted("net"), fn })`. At the end of the file, it says which were missing.
  */
 export function permitted(...names: Deno.PermissionName[]): boolean {
-  return names.every((name) => Deno.permissions.querySync({ name }).state === "granted");
+  const denied = names.filter((name) => Deno.permissions.querySync({ name }).state !== "granted");
+  if (missing.size === 0 && denied.length > 0) addEventListener("unload", reportMissing);
+  for (const name of denied) missing.add(name);
+  return denied.length === 0;
+}
+
+/** Deno runs every test file with modules of its own, so these are the permissions that one file lacks. */
+const missing = new Set<string>();
+
+function reportMissing(): void {
+  const flags = [...missing].sort().map((name) => `--allow-${name}`).join(", ");
+  console.log(
+    `Tests of this file were ignored because they need ${flags}; deno task test runs them`,
+  );
 }

@@ -5,8 +5,7 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
-import type { Page } from "playwright-core";
-import { chromiumPath, launchChromium } from "../../support/chromium.ts";
+import { chromiumPath, launchChromium, type Page } from "../../support/chromium.ts";
 import { openTestService } from "../../support/test_service.ts";
 import { assertError, serveOnSocket } from "../../support/test_each_way.ts";
 

@@ -4,6 +4,7 @@ import { NAME_MAX_LENGTH, NewPet } from "../../../events/pet.ts";
 import { ERRORS } from "../../../src/http/errors.ts";
 import { describeInterface } from "../../../src/http/docs/openapi.ts";
 import { DESCRIPTION, isDescribed } from "../../support/assert_described.ts";
+import { importTestPackage } from "../../support/import_test_package.ts";
 import { permitted } from "../../support/permitted.ts";
 import { openTestService } from "../../support/test_service.ts";
 
@@ -11,10 +12,14 @@ Deno.test({
   name: "describeInterface() satisfies the strict rules of Redocly",
   ignore: !permitted("env", "read", "sys"),
   async fn() {
-    const { createConfig, lintFromString } = await import("@redocly/openapi-core");
+    const { createConfig, lintFromString } = await importTestPackage("@redocly/openapi-core");
     const config = await createConfig({ extends: ["recommended-strict"] });
     const rulesBroken = async (source: string) => {
-      const problems = await lintFromString({ source, absoluteRef: "/openapi.json", config });
+      const problems: { ruleId: string; message: string }[] = await lintFromString({
+        source,
+        absoluteRef: "/openapi.json",
+        config,
+      });
       return problems.map(({ ruleId, message }) => `${ruleId}: ${message}`);
     };
     const source = describeInterface({});

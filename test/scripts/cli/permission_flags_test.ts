@@ -5,10 +5,10 @@ import { freePort } from "../../support/free_port.ts";
 import { permitted } from "../../support/permitted.ts";
 import { type Outcome, runTask, spawnTask } from "../../support/run_task.ts";
 import { readLines } from "../../support/service_process.ts";
+import { withProjectCopy } from "../../support/with_project_copy.ts";
 
 const ignore = !permitted("env", "net", "read", "run", "write");
 
-const ROOT = new URL("../../../", import.meta.url);
 const TOOLS = ["keys", "log", "replay", "audit", "restore"];
 const STORE = ["read the store", "write the store"];
 const ENV = {
@@ -21,7 +21,7 @@ Deno.test({
   name: "every program can access only its store, its port and the files of its arguments",
   ignore,
   fn: () =>
-    withCopy(async (project) => {
+    withProjectCopy(async (project) => {
       await replaceProgramsByProbe(project);
       await Deno.mkdir(`${project}/exports`);
       await Deno.writeTextFile(`${project}/exports/log.jsonl`, "");
@@ -62,7 +62,7 @@ Deno.test({
   name: "a program cannot write its own sources, also with a store or a checkpoint in the project",
   ignore,
   fn: () =>
-    withCopy(async (project) => {
+    withProjectCopy(async (project) => {
       await replaceProgramsByProbe(project);
       const cases = [
         { args: ["start"], kvPath: "pets.sqlite3" },
@@ -83,7 +83,7 @@ Deno.test({
   name: "every task works with its permissions, wherever the store file is",
   ignore,
   fn: () =>
-    withCopy(async (project) => {
+    withProjectCopy(async (project) => {
       const parent = `${project}/..`;
       await Deno.mkdir(`${parent}/a b, c`);
       const stores = ["", "pets.sqlite3", "new/pets.sqlite3", `${parent}/a b, c/pets.sqlite3`];
@@ -137,31 +137,6 @@ Deno.test({
     assertStringIncludes(stderr, "it answers with status 500");
   },
 });
-
-/** Calls `use` with a copy of the project in a temporary folder. */
-async function withCopy(use: (project: string) => Promise<void>): Promise<void> {
-  const folder = await Deno.realPath(await Deno.makeTempDir());
-  const project = `${folder}/project`;
-  try {
-    for (const name of ["events", "scripts", "src"]) {
-      await copyFolder(new URL(`${name}/`, ROOT), `${project}/${name}`);
-    }
-    for (const name of ["deno.json", "deno.lock"]) {
-      await Deno.copyFile(new URL(name, ROOT), `${project}/${name}`);
-    }
-    await use(project);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-}
-
-async function copyFolder(from: URL, to: string): Promise<void> {
-  await Deno.mkdir(to, { recursive: true });
-  for await (const { name, isDirectory } of Deno.readDir(from)) {
-    if (isDirectory) await copyFolder(new URL(`${name}/`, from), `${to}/${name}`);
-    else await Deno.copyFile(new URL(name, from), `${to}/${name}`);
-  }
-}
 
 async function replaceProgramsByProbe(project: string): Promise<void> {
   const probe = new URL("../../support/permission_probe.ts", import.meta.url);
