@@ -10,8 +10,9 @@ import { createService, type Service } from "../../src/service.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import type { Store } from "../../src/store/store.ts";
 import { type OpenOptions, openStore } from "../../src/store/open_store.ts";
+import { ResilientStore } from "../../src/store/resilient_store.ts";
+import { RetryingStore } from "../../src/store/retrying_store.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
-import { openRetryingStore } from "./open_retrying_store.ts";
 
 /** Exit codes of every command. */
 export const EXIT = { done: 0, refused: 1, couldNotRun: 2 } as const;
@@ -67,12 +68,17 @@ export async function withService<T>(
   }
 }
 
-/** Opens the configured store with {@linkcode openRetryingStore} during `use`. */
+/** Opens the configured store, with retries of reads, for a tool that can wait. Closes it after `use`. */
 export async function withRetryingStore<T>(
   options: Partial<OpenOptions>,
   use: (parts: { store: Store; runtime: Runtime }) => Promise<T>,
 ): Promise<T> {
-  const store = await openRetryingStore(options);
+  const opened = await openStore(readStoreConfig().kvPath, {
+    create: false,
+    accept: acceptLog,
+    ...options,
+  });
+  const store = new RetryingStore(new ResilientStore(opened, systemRuntime), systemRuntime);
   try {
     return await use({ store, runtime: systemRuntime });
   } finally {
