@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { ServiceError } from "../../src/service_error.ts";
+import { audit } from "../../src/maintenance/audit.ts";
 import { encodeHead, type Head, readHead } from "../../src/log/head.ts";
 import {
   type Export,
@@ -13,6 +14,7 @@ import type { RestoreMark } from "../../src/log/restore_mark.ts";
 import { HEAD_KEY, logKey } from "../../src/keyspace.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { Mutation, Store } from "../../src/store/store.ts";
+import { contentOfGeneration } from "../support/content_of.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { IMPOSSIBLE_HISTORIES, POSSIBLE_HISTORIES } from "../support/histories.ts";
 import { linesToBytes, rewritten, sampleLog } from "../support/sample_log.ts";
@@ -22,7 +24,12 @@ import { openTestService } from "../support/test_service.ts";
 
 const LINES = sampleLog(800);
 
-const exportOf = (lines: string[]) => () => ReadableStream.from([linesToBytes(lines)]);
+/** An export that arrives in chunks. */
+const exportOf = (lines: string[]) => async function* () {
+  for (let start = 0; start < lines.length; start += 400) {
+    yield linesToBytes(lines.slice(start, start + 400));
+  }
+};
 
 /** Verifies and restores, like the command. */
 async function restore(
@@ -51,7 +58,7 @@ async function recordsOf(store: Store): Promise<[Deno.KvKey, unknown][]> {
   }
 }
 
-Deno.test("restore() writes exactly the records that the service had written", async () => {
+Deno.test("restore() writes exactly the content that the service had written", async () => {
   await using service = await openTestService();
   const { runtime } = service;
   for (let index = 0; index < 40; index++) {
@@ -67,7 +74,10 @@ Deno.test("restore() writes exactly the records that the service had written", a
   using store = await openStore();
   const head = await restore({ store, runtime }, exportOf(lines));
   assertEquals(head, (await readHead(service.store)).head);
-  assertEquals(await recordsOf(store), await recordsOf(service.store));
+  assertEquals((await readHead(store)).head, head);
+  assertEquals(await readLogLines(store), lines);
+  assertEquals(await contentOfGeneration(store, 1), await contentOfGeneration(service.store, 1));
+  assertEquals((await audit({ store, runtime })).faults, []);
 });
 
 Deno.test("restore() restores an Idempotency-Key for 25 hours, as long as the store keeps it", async () => {
