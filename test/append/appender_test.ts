@@ -376,7 +376,7 @@ Deno.test("append() keeps each commit within the mutation limit of KV", async ()
   // Each Idempotency-Key has a record of its own.
   const added = Array.from(
     { length: 1_000 },
-    (_, index) => service.add(pet, { "idempotency-key": `order ${index}` }),
+    (_, index) => service.add(pet, { "idempotency-key": `order-${index}` }),
   );
   const ids = await idsOf(await service.runtime.settle(Promise.all(added)));
   assertEquals(ids, firstIds(1_000));

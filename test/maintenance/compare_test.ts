@@ -19,7 +19,9 @@ Deno.test("compareServed() finds a difference, and writes nothing", async () => 
   assertEquals([generation, events], [1, 30]);
   assertEquals(differences.counts, { missing: 2, extra: 0, altered: 0 });
   const first = projectionKey(1, petKey(5));
-  assertEquals(differences.first, { missing: { kind: "missing", key: first, position: 6 } });
+  assertEquals(differences.first, {
+    missing: { kind: "missing", key: first, petId: 5, position: 6 },
+  });
   assertEquals(store.commits, []);
 });
 

@@ -45,8 +45,8 @@ Deno.test("replay() serves a new generation with the same content, and removes t
 
 Deno.test("replay() reports how the old generation differed, and corrects it", async () => {
   using sample = await openSampleStore(60);
-  // Three records: of pets 5 and 6, of pets 7 to 11, and of a pet that is not in the log.
-  const [missing, altered, extra] = [petKey(6), petKey(11), petByStatusKey("sold", 7_000)]
+  // Three records: of pets 5 and 6, of pets 13 to 16, and of a pet that is not in the log.
+  const [missing, altered, extra] = [petKey(6), petKey(16), petByStatusKey("sold", 7_000)]
     .map((key) => projectionKey(1, key));
   await sample.store.commit({
     checks: [],
@@ -58,9 +58,13 @@ Deno.test("replay() reports how the old generation differed, and corrects it", a
   });
   const { differences } = await replay(sample, NO_GRACE);
   assertEquals(differences.counts, { missing: 2, extra: 1, altered: 1 });
-  const firstMissing = projectionKey(1, petKey(5));
-  assertEquals(differences.first.missing, { kind: "missing", key: firstMissing, position: 6 });
-  assertEquals(differences.first.altered, { kind: "altered", key: altered, position: 8 });
+  assertEquals(differences.first.missing, {
+    kind: "missing",
+    key: projectionKey(1, petKey(5)),
+    petId: 5,
+    position: 6,
+  });
+  assertEquals(differences.first.altered, { kind: "altered", key: altered, position: 16 });
   assertEquals(differences.first.extra, { kind: "extra", key: extra });
   assertEquals((await audit(sample)).faults, []);
 });

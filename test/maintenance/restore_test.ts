@@ -25,11 +25,12 @@ import { openTestService } from "../support/test_service.ts";
 const LINES = sampleLog(800);
 
 /** An export that arrives in chunks. */
-const exportOf = (lines: string[]) => async function* () {
-  for (let start = 0; start < lines.length; start += 400) {
-    yield linesToBytes(lines.slice(start, start + 400));
-  }
-};
+const exportOf = (lines: string[]) =>
+  async function* () {
+    for (let start = 0; start < lines.length; start += 400) {
+      yield linesToBytes(lines.slice(start, start + 400));
+    }
+  };
 
 /** Verifies and restores, like the command. */
 async function restore(

@@ -15,8 +15,8 @@ Deno.test({
       const sound = await runTask(["replay", "--dry-run"], { kvPath });
       assertEquals(sound.code, 0);
       assertMatch(sound.stderr, /The projections matched the log\.\n$/);
-      // The records of pets 5 and 6, and of pets 7 to 11.
-      const [missing, altered] = [6, 11].map((id) => projectionKey(1, petKey(id)));
+      // The records of pets 5 and 6, and of pets 13 to 16.
+      const [missing, altered] = [6, 16].map((id) => projectionKey(1, petKey(id)));
       await changeFile(kvPath, [
         { type: "delete", key: missing },
         { type: "set", key: altered, value: "{}" },
