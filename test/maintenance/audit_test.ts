@@ -1,4 +1,10 @@
-import { assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
+import {
+  assertEquals,
+  assertGreater,
+  assertMatch,
+  assertNotEquals,
+  assertRejects,
+} from "@std/assert";
 import {
   audit,
   AuditImpossibleError,
@@ -40,10 +46,13 @@ import { faultyStore } from "../support/faulty_store.ts";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-Deno.test("audit() finds every changed, retyped, deleted, duplicated or swapped record", async () => {
-  const { damages, records, missed } = await damageEveryRecord(40);
+Deno.test("audit() finds every altered byte and every lost, repeated or misplaced piece, and accepts every grouping", async () => {
+  // 13 events are the fewest that make several records of each kind, with several lines each.
+  const { damages, groupings, missed, refused } = await damageEveryRecord(13);
   assertEquals(missed, []);
-  assertEquals(damages, 5 * records);
+  assertEquals(refused, []);
+  assertGreater(damages, 8_000);
+  assertGreater(groupings, 50);
 });
 
 Deno.test("audit() finds every foreign record", async () => {
@@ -287,7 +296,9 @@ Deno.test("audit() reports a damaged record of the log as one fault at the right
     }
     const report = await audit(sample);
     const faults = report.faults.filter(({ kind }) => kind !== "record_extra");
-    assertEquals(faults.map(({ message }) => message), messages, name);
+    // What JSON.parse() says is not ours.
+    const found = faults.map(({ message }) => message.replace(/JSON: .*/, "JSON"));
+    assertEquals(found, messages, name);
     assertEquals(report.firstBadPosition, firstBadPosition, name);
   }
 });
