@@ -10,13 +10,14 @@ import { issueKey } from "../../src/commands/issue_key.ts";
 import { readHead } from "../../src/log/head.ts";
 import { UnsoundError } from "../../src/maintenance/compare.ts";
 import { replay } from "../../src/maintenance/replay.ts";
-import { ReplayUnderWayError } from "../../src/maintenance/replay_lease.ts";
+import { LEASE_LIMIT_MS, ReplayUnderWayError } from "../../src/maintenance/replay_lease.ts";
 import { createService } from "../../src/service.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import { logKey, petByStatusKey, petKey, projectionKey, REPLAY_KEY } from "../../src/keyspace.ts";
 import { scan } from "../../src/store/scan.ts";
 import type { Store } from "../../src/store/store.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
+import { ModelStore } from "../sim/model_store.ts";
 import { contentOfGeneration } from "../support/content_of.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { openSampleStore } from "../support/sample_store.ts";
@@ -126,6 +127,47 @@ Deno.test("replay() killed at any commit leaves a sound store, and the next one 
       assertEquals(await sample.store.get(REPLAY_KEY), null, kill);
     }
   }
+});
+
+Deno.test("replay() killed at any commit and continued writes each record once, in records that do not overlap", async () => {
+  // More than one commit can fill.
+  using sample = await openSampleStore(800);
+  const entries = (await Array.fromAsync(scan(sample.store, { prefix: [] }))).flat();
+  const expected = await contentOfGeneration(sample.store, 1);
+  const { runtime } = sample;
+  const copyOfSample = () => {
+    const store = new ModelStore({ now: runtime.now, expiryLagMs: () => 0 });
+    for (const { key, value } of entries) {
+      const mutation = { type: "set", key, value: value as string | Uint8Array } as const;
+      store.apply({ checks: [], mutations: [mutation] });
+    }
+    return store;
+  };
+  const resumed = new Set<number>();
+  for (let last = 1, isDone = false; !isDone; last++) {
+    for (const isApplied of [true, false]) {
+      const inner = copyOfSample();
+      const killed = Promise.withResolvers<undefined>();
+      const store = faultyStore(inner, {
+        async onCommit(apply, _commit, number) {
+          if (number < last) return await apply();
+          if (isApplied) await apply();
+          killed.resolve(undefined);
+          return await new Promise<never>(() => {});
+        },
+      });
+      const replayed = replay({ store, runtime }, NO_GRACE);
+      isDone = await Promise.race([replayed, killed.promise]) !== undefined;
+      if (isDone) break;
+      const next = replay({ store: inner, runtime }, NO_GRACE);
+      await runtime.advance(LEASE_LIMIT_MS);
+      const { generation, resumedFrom } = await runtime.settle(next);
+      resumed.add(resumedFrom);
+      // It also asserts that no records overlap.
+      assertEquals(await contentOfGeneration(inner, generation), expected, `at ${last}`);
+    }
+  }
+  assertGreater(resumed.size, 2, "the replay was continued at several positions");
 });
 
 Deno.test("replay() reads the store to find the outcome of an unclear commit", async () => {
