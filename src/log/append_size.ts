@@ -1,16 +1,12 @@
 import { dataOf, type RecordedLine } from "../../events/event.ts";
-import {
-  COMMIT_BYTES_LIMIT,
-  COMMIT_KEY_BYTES_LIMIT,
-  COMMIT_MUTATIONS_LIMIT,
-} from "../store/store.ts";
+import { COMMIT_BYTES_LIMIT, COMMIT_KEY_BYTES_LIMIT } from "../store/store.ts";
 
 /** Space in a commit for the head and the packed records, of which there are few, and for KV's overhead. */
-const RESERVE_MUTATIONS = 50;
 const RESERVE_BYTES = 16_384;
+const RESERVE_KEY_BYTES = 4_096;
 
 /** Most bytes of the key of an idempotency record or of a record of an API key. */
-const OWN_RECORD_KEY_BYTES = 192;
+const OWN_RECORD_KEY_BYTES = 160;
 
 /** Most bytes of the value of an idempotency record. */
 const IDEMPOTENCY_VALUE_BYTES = 96;
@@ -40,9 +36,9 @@ export class AppendSize {
   }
 
   get exceedsLimits(): boolean {
-    return this.#ownRecords > COMMIT_MUTATIONS_LIMIT - RESERVE_MUTATIONS ||
-      this.#bytes > COMMIT_BYTES_LIMIT - RESERVE_BYTES ||
-      this.#ownRecords * OWN_RECORD_KEY_BYTES > COMMIT_KEY_BYTES_LIMIT - RESERVE_BYTES;
+    // The keys reach their limit at half as many records as a commit may have.
+    return this.#bytes > COMMIT_BYTES_LIMIT - RESERVE_BYTES ||
+      this.#ownRecords * OWN_RECORD_KEY_BYTES > COMMIT_KEY_BYTES_LIMIT - RESERVE_KEY_BYTES;
   }
 }
 

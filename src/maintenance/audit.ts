@@ -309,7 +309,9 @@ class LogAudit {
   end(until = this.#position, lastHash?: string): void {
     const from = this.#position + 1;
     if (from <= until) {
-      const message = `${linesText(from, until)} missing, although the head is at position ${until}`;
+      const message = `${
+        linesText(from, until)
+      } missing, although the head is at position ${until}`;
       this.#findings.add("line", message, from);
     }
     this.#explainKey(until + 1);

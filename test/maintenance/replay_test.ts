@@ -131,7 +131,7 @@ Deno.test("replay() killed at any commit leaves a sound store, and the next one 
 
 Deno.test("replay() killed at any commit and continued writes each record once, in records that do not overlap", async () => {
   // More than one commit can fill.
-  using sample = await openSampleStore(800);
+  using sample = await openSampleStore(1_300);
   const entries = (await Array.fromAsync(scan(sample.store, { prefix: [] }))).flat();
   const expected = await contentOfGeneration(sample.store, 1);
   const { runtime } = sample;

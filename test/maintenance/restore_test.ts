@@ -22,7 +22,7 @@ import { atCommit, COMMIT_FAULTS, faultyStore } from "../support/faulty_store.ts
 import { readLogLines } from "../support/sound_log.ts";
 import { openTestService } from "../support/test_service.ts";
 
-const LINES = sampleLog(800);
+const LINES = sampleLog(1_300);
 
 /** An export that arrives in chunks. */
 const exportOf = (lines: string[]) =>
@@ -192,7 +192,7 @@ Deno.test("restore() killed at any commit leaves a store that is not served, and
       await assertRejects(
         () => restore({ store, runtime: new FakeRuntime() }, other),
         StoreNotFreeError,
-        "a restore of another export, of 800 events",
+        "a restore of another export, of 1300 events",
       );
     }
     await restore({ store, runtime: new FakeRuntime() }, exportOf(LINES));
@@ -282,7 +282,7 @@ Deno.test("a service returns 503 until the restore of its store is complete", as
 });
 
 Deno.test("restore() rejects if the export is not the verified one", async () => {
-  for (const lines of [LINES.slice(0, 700), sampleLog(900), sampleLog(800, { since: 1 })]) {
+  for (const lines of [LINES.slice(0, 700), sampleLog(1_400), sampleLog(1_300, { since: 1 })]) {
     using store = await openStore();
     const head = await verifyExport(exportOf(LINES));
     await assertRejects(
