@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { encodeHead } from "../../src/log/head.ts";
 import { HeadLostError } from "../../src/log/head_reader.ts";
 import { FOLLOW_INTERVAL_MS, followLog } from "../../src/log/follow_log.ts";
@@ -61,7 +61,8 @@ Deno.test("followLog() begins and ends within records of several lines", async (
     Promise.all(Array.from({ length: count }, () => addPets(service, 1)));
   await addTogether(20);
   const records = (await Array.fromAsync(readLog(service.store, { to: 21 }))).flat();
-  assertEquals(records.map(({ last }) => last), [1, 21]);
+  const sizes = records.map(({ last }, index) => last - (records[index - 1]?.last ?? 0));
+  assertGreater(Math.max(...sizes), 10, "most pets share a commit");
   for (const [from, to] of [[5, 17], [2, 21], [21, 21], [7, 7]]) {
     const { positions, done } = follow(service, { from, to });
     await done;

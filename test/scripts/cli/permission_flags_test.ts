@@ -35,8 +35,7 @@ Deno.test({
       for (const kvPath of ["", "other/pets.sqlite3", elsewhere]) {
         assertEquals(await allowed(["start"], kvPath), [...STORE, "listen"]);
         for (const tool of TOOLS) {
-          const sources = tool === "audit" ? ["read the source"] : [];
-          assertEquals([tool, await allowed([tool], kvPath)], [tool, [...sources, ...STORE]]);
+          assertEquals([tool, await allowed([tool], kvPath)], [tool, STORE]);
         }
       }
       assertEquals(await allowedInDev(project), [...STORE, "listen"]);
@@ -48,11 +47,9 @@ Deno.test({
         "read the export",
       ]);
       assertEquals(await allowed(["audit", "--file", "exports/log.jsonl"], ":memory:"), [
-        "read the source",
         "read the export",
       ]);
       assertEquals(await allowed(["audit", "--checkpoint=checkpoints/c.json"], ":memory:"), [
-        "read the source",
         "write the checkpoint",
       ]);
     }),
