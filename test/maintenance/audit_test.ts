@@ -30,8 +30,10 @@ import {
   HEAD_KEY,
   logKey,
   petByIdempotencyKeyKey,
+  petByStatusKey,
   petKey,
   projectionKey,
+  type RecordKey,
   REPLAY_KEY,
 } from "../../src/keyspace.ts";
 import { scan } from "../../src/store/scan.ts";
@@ -300,6 +302,50 @@ Deno.test("audit() reports a damaged record of the log as one fault at the right
     const found = faults.map(({ message }) => message.replace(/JSON: .*/, "JSON"));
     assertEquals(found, messages, name);
     assertEquals(report.firstBadPosition, firstBadPosition, name);
+  }
+});
+
+Deno.test("audit() names the pet that differs, or the record that does not hold whole pets", async () => {
+  const BY_ID = "the projection by id of generation 1";
+  const BY_STATUS = "the projection by status sold of generation 1";
+  // The records of pets 7 to 11, of which 10 is sold, and of the sold pets 14 and 17 after it.
+  const cases: [
+    key: RecordKey,
+    change: (text: string) => string,
+    firstBadPosition: number,
+    messages: string[],
+  ][] = [
+    [petKey(11), (text) => text.replace('"name":"Zoë 9', '"name":"Zoé 9'), 10, [
+      `Pet 9 in ${BY_ID} is not what the event at position 10 says`,
+    ]],
+    [petKey(11), (text) => text.replace(/.*"id":8,.*\n/, ""), 9, [
+      `Pet 8 is missing from ${BY_ID}: the event at position 9 adds it`,
+    ]],
+    [petKey(11), (text) => text.replace(/.*"id":8,.*\n/, "$&$&"), 8, [
+      'Record ["projection",1,"pet",11] is damaged: it does not hold whole pets in order',
+    ]],
+    [petKey(11), (text) => `{"id":6}\n${text}`, 7, [
+      `Pet 6 is in ${BY_ID} once more than the log says`,
+    ]],
+    [petKey(11), (text) => text.slice(0, -9), 8, [
+      'Record ["projection",1,"pet",11] is damaged: it does not hold whole pets in order',
+    ]],
+    [petByStatusKey("sold", 10), (text) => `{"id":9}\n${text}`, 10, [
+      `Pet 9 is in ${BY_STATUS} once more than the log says`,
+    ]],
+    [petByStatusKey("sold", 10), (text) => text.replace("10,", "11,"), 13, [
+      'Record ["projection",1,"pet_by_status","sold",10] is damaged: it does not hold whole pets in order',
+    ]],
+  ];
+  for (const [recordKey, change, firstBadPosition, messages] of cases) {
+    using sample = await openSampleStore(33);
+    const key = projectionKey(1, recordKey);
+    const text = decoder.decode((await sample.store.get(key))!.value as Uint8Array);
+    assertNotEquals(change(text), text);
+    await commit(sample.store, [{ type: "set", key, value: encoder.encode(change(text)) }]);
+    const report = await audit(sample);
+    assertEquals(report.faults.map(({ message }) => message), messages);
+    assertEquals(report.firstBadPosition, firstBadPosition, messages[0]);
   }
 });
 

@@ -9,7 +9,7 @@ import { PET_STATUSES, type PetStatus } from "../../events/pet.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import { PetReader } from "../../src/projections/pet_reader.ts";
 import type { Mutation } from "../../src/store/store.ts";
-import { petKey, projectionKey } from "../../src/keyspace.ts";
+import { petKey, projectionKey, type RecordKey } from "../../src/keyspace.ts";
 import { faultyStore } from "../support/faulty_store.ts";
 import { openSampleStore } from "../support/sample_store.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
@@ -43,6 +43,25 @@ Deno.test("list() returns the same pages from the store, from its cache and afte
       }
     }
   }
+});
+
+Deno.test("cache() caches every pet of packed records", async () => {
+  using sample = await openSampleStore(40, [1_000]);
+  const store = faultyStore(sample.store);
+  const reader = new PetReader(store);
+  const entries = await sample.store.list({ prefix: ["projection", 1] }, { limit: 100 });
+  // As soon as it knows the generation.
+  await reader.list({ limit: 1 }, { ...sample.head, lastPetId: 0 });
+  reader.cache(entries.map(({ key, value }) => {
+    return { key: key.slice(2) as RecordKey, value: value as string | Uint8Array };
+  }));
+  store.lists.length = 0;
+  for (let id = 1; id <= sample.head.lastPetId; id++) {
+    assertEquals(JSON.parse((await reader.get(id, sample.head))!.text).id, id);
+  }
+  const { text } = await reader.list({ limit: 100 }, sample.head);
+  assertEquals(JSON.parse(text).length, sample.head.lastPetId);
+  assertEquals(store.lists, []);
 });
 
 /** Numbers of events in the commits of a log, repeated. */
