@@ -1,16 +1,15 @@
-import { dataOf, type RecordedEvent, type RecordedLine } from "../../events/event.ts";
-import {
-  COMMIT_BYTES_LIMIT,
-  COMMIT_KEY_BYTES_LIMIT,
-  COMMIT_MUTATIONS_LIMIT,
-} from "../store/store.ts";
+import { dataOf, type RecordedLine } from "../../events/event.ts";
+import { COMMIT_BYTES_LIMIT, COMMIT_KEY_BYTES_LIMIT } from "../store/store.ts";
 
 /** Space in a commit for the head and the packed records, of which there are few, and for KV's overhead. */
-const RESERVE_MUTATIONS = 50;
 const RESERVE_BYTES = 16_384;
+const RESERVE_KEY_BYTES = 4_096;
 
 /** Most bytes of the key of an idempotency record or of a record of an API key. */
-const OWN_RECORD_KEY_BYTES = 192;
+const OWN_RECORD_KEY_BYTES = 160;
+
+/** Most bytes of the value of an idempotency record. */
+const IDEMPOTENCY_VALUE_BYTES = 96;
 
 /** Adds up what events take of a commit at most, and compares it with the limits of Deno KV. */
 export class AppendSize {
@@ -25,25 +24,30 @@ export class AppendSize {
     this.#withLog = withLog;
   }
 
-  add({ event, line }: RecordedLine): void {
+  add(recorded: RecordedLine): void {
+    const { line } = recorded;
     if (this.#withLog) this.#bytes += line.length + 1;
     // A pet is stored twice in each generation: by its id and by its status.
     this.#bytes += this.#generations * 2 * (dataOf(line).length + 1);
-    if (!hasOwnRecord(event)) return;
+    const ownBytes = ownRecordBytes(recorded);
+    if (ownBytes === 0) return;
     this.#ownRecords += this.#generations;
-    this.#bytes += this.#generations * (OWN_RECORD_KEY_BYTES + 2 * line.length);
+    this.#bytes += this.#generations * ownBytes;
   }
 
   get exceedsLimits(): boolean {
-    return this.#ownRecords > COMMIT_MUTATIONS_LIMIT - RESERVE_MUTATIONS ||
-      this.#bytes > COMMIT_BYTES_LIMIT - RESERVE_BYTES ||
-      this.#ownRecords * OWN_RECORD_KEY_BYTES > COMMIT_KEY_BYTES_LIMIT - RESERVE_BYTES;
+    // The keys reach their limit at half as many records as a commit may have.
+    return this.#bytes > COMMIT_BYTES_LIMIT - RESERVE_BYTES ||
+      this.#ownRecords * OWN_RECORD_KEY_BYTES > COMMIT_KEY_BYTES_LIMIT - RESERVE_KEY_BYTES;
   }
 }
 
-/** Whether the event makes a record of its own in each generation, besides packed texts of pets. */
-function hasOwnRecord(event: RecordedEvent): boolean {
-  return event.type !== "PetCreated" || event.idempotencyKey !== undefined;
+/** Most bytes of the event's own record in a generation, besides packed texts of pets; 0 without one. */
+function ownRecordBytes({ event, line }: RecordedLine): number {
+  // Outside of Latin-1, a character of a record takes two bytes, and at least two in the line.
+  if (event.type !== "PetCreated") return OWN_RECORD_KEY_BYTES + 2 * line.length;
+  if (event.idempotencyKey === undefined) return 0;
+  return OWN_RECORD_KEY_BYTES + IDEMPOTENCY_VALUE_BYTES;
 }
 
 /** Groups lines, in order, so that each group fits into one commit. */

@@ -77,6 +77,11 @@ export class LogVerifier {
     return this.#position;
   }
 
+  /** Whether every line up to the position could be read. Only then does the head follow from them. */
+  get isComplete(): boolean {
+    return this.#keysKnown;
+  }
+
   /** The head that must follow the verified lines, if all are sound. It has no replay in progress. */
   get head(): Head {
     return {
@@ -113,6 +118,12 @@ export class LogVerifier {
     if (line instanceof Uint8Array) this.#lastHash = sha256Hex(line);
     if (event === undefined || lastHash === undefined) return { event, faults };
     return { event, faults, isLinked: event.previousHash === lastHash };
+  }
+
+  /** Continues after a position. The lines up to there cannot be read. */
+  skipTo(position: number): void {
+    this.#lose();
+    this.#position = position;
   }
 
   #read(line: unknown, faults: string[]): RecordedEvent | undefined {

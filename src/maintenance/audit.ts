@@ -150,6 +150,10 @@ class Findings {
     this.#faults.push({ kind, ...(position === undefined ? {} : { position }), message });
   }
 
+  countOf(kind: FaultKind): number {
+    return this.#counts[kind] ?? 0;
+  }
+
   report({ position, lastHash, lastPetId }: Head): AuditReport {
     const first = this.#firstBadPosition;
     return {
@@ -176,6 +180,8 @@ class LogAudit {
   #lines = 0;
   /** Position of a line whose `previoushash` is not the hash of the line before it. */
   #break: number | undefined;
+  /** A record whose lines, from `due` on, do not end at `last`, the position of its key. */
+  #wrongKey: { due: number; last: number } | undefined;
 
   constructor(findings: Findings, checkpoint: Checkpoint | undefined) {
     this.#findings = findings;
@@ -193,40 +199,88 @@ class LogAudit {
     return this.#lines;
   }
 
+  /** Whether every line could be read, so that {@linkcode head} is complete. */
+  get isComplete(): boolean {
+    return this.#verifier.isComplete;
+  }
+
   /** The head that belongs to the lines verified. */
   get head(): Head {
     return this.#verifier.head;
   }
 
   /**
-   * Verifies the lines of the next record of a store. Returns those that can be compared with the projections.
+   * Verifies the next record of a store, whose key names its last position. Returns the lines that can be
+   * compared with the projections.
    */
   verifyRecord(last: number, value: unknown): RecordedLine[] {
     const lines = linesOf(last, value);
-    if (lines === undefined) {
-      this.verify(value, last);
+    if (lines?.[0].position !== this.#position + 1) return this.#verifyDamaged(last, value);
+    this.#explainKey(lines[0].position);
+    return lines.flatMap(({ position, line }) => this.verify(line, position) ?? []);
+  }
+
+  /**
+   * Verifies a record that does not hold the lines from the next position to that of its key. Takes from it
+   * what can be read, so that one damage is one fault, and the other lines are still compared.
+   */
+  #verifyDamaged(last: number, value: unknown): RecordedLine[] {
+    const due = this.#position + 1;
+    const faultsBefore = this.#findings.countOf("line");
+    const lines = splitValue(value);
+    const sequences = lines.map(sequenceOf);
+    if (lines.length === 0 || sequences[0] > last) {
+      this.#explainKey(due);
+      const fault = lines.length === 0 ? "no lines of the log" : `line ${sequences[0]}`;
+      const message = `The record at position ${last} holds ${fault}`;
+      this.#findings.add("line", message, Math.min(due, last));
+      if (lines.length === 0 && last >= due) this.#skipTo(last);
       return [];
     }
-    // If the key does not fit, the first line decides whether the key is wrong, or records before are missing.
-    const due = this.#position + 1;
-    const isKeyWrong = lines[0].position !== due && sequenceOf(lines[0].line) === due;
-    const shift = isKeyWrong ? due - lines[0].position : 0;
-    const verified = lines.flatMap(({ position, line }) =>
-      this.verify(line, position + shift) ?? []
-    );
-    if (isKeyWrong) {
-      const message =
-        `The record of lines ${due} to ${this.#position} is stored at position ${last}`;
-      this.#findings.add("line", message, Math.min(last, this.#position));
+    // If the first line is at the position that the key says, lines before it are missing or stored twice.
+    const first = last - lines.length + 1;
+    const fitsKey = sequences[0] === first || first === due;
+    const positionOf = (index: number) =>
+      fitsKey ? first + index : sequences[index] || this.#position + 1;
+    this.#explainKey(positionOf(0));
+    const verified: RecordedLine[] = [];
+    const repeated: number[] = [];
+    for (const [index, line] of lines.entries()) {
+      const position = positionOf(index);
+      if (position <= this.#position) {
+        repeated.push(position);
+        continue;
+      }
+      // A line that cannot be read may be what is left of several.
+      const next = sequences.slice(index + 1).find((it) => it > position && it <= last);
+      const through = fitsKey ? position : (next ?? last + 1) - 1;
+      const one = this.verify(line, position, through);
+      if (one !== undefined) verified.push(one);
+    }
+    if (repeated.length > 0) {
+      const message = `${linesText(repeated[0], repeated.at(-1)!)} stored twice or out of order, ` +
+        `in the record at position ${last}`;
+      this.#findings.add("line", message, repeated[0]);
+    }
+    if (this.#findings.countOf("line") > faultsBefore) return verified;
+    if (this.#position !== last) this.#wrongKey = { due, last };
+    else {
+      const message = `The record at position ${last} is not lines that each end with a line feed`;
+      this.#findings.add("line", message, due);
     }
     return verified;
   }
 
   /**
    * Verifies the next line. Returns it if it can be compared with the projections. `storedPosition` is the
-   * position that the line is stored at; absent for the lines of a file, which have only their order.
+   * position that the line is stored at; absent for the lines of a file, which have only their order. If the
+   * line cannot be read, the lines up to `through` are lost with it.
    */
-  verify(line: unknown, storedPosition?: number): RecordedLine | undefined {
+  verify(
+    line: unknown,
+    storedPosition?: number,
+    through = storedPosition,
+  ): RecordedLine | undefined {
     const expectedPosition = this.#position + 1;
     this.#lines++;
     const { event, faults, isLinked } = this.#verifier.verify(line, storedPosition);
@@ -235,21 +289,34 @@ class LogAudit {
     if (isLinked === false && faults.length === 1) {
       this.#break = explained ? undefined : this.#position;
     } else if (faults.length > 0) {
+      const isLost = event === undefined && through !== undefined && through > this.#position;
+      const which = isLost
+        ? `Lines ${storedPosition} to ${through}`
+        : `Line ${storedPosition ?? this.#lines}`;
       // A missing line is reported at the position where it was expected.
       const position = Math.min(expectedPosition, this.#position);
-      this.#findings.add(
-        "line",
-        `Line ${storedPosition ?? this.#lines}: ${faults.join("; ")}`,
-        position,
-      );
+      this.#findings.add("line", `${which}: ${faults.join("; ")}`, position);
+      if (isLost) this.#skipTo(through);
     }
     this.#compareWithCheckpoint();
     return event?.position === this.#position ? { event, line: line as Uint8Array } : undefined;
   }
 
-  /** Ends the check. `lastHash` is the hash of the last line according to the head, if there is a head. */
-  end(lastHash?: string): void {
-    this.#explainBreak(lastHash === undefined ? undefined : lastHash === this.head.lastHash);
+  /**
+   * Ends the check. `until` is the last position of the log, and `lastHash` the hash of its last line, if there
+   * is a head that names them.
+   */
+  end(until = this.#position, lastHash?: string): void {
+    const from = this.#position + 1;
+    if (from <= until) {
+      const message = `${
+        linesText(from, until)
+      } missing, although the head is at position ${until}`;
+      this.#findings.add("line", message, from);
+    }
+    this.#explainKey(until + 1);
+    const isHashKnown = lastHash !== undefined && this.#position === until;
+    this.#explainBreak(isHashKnown ? lastHash === this.head.lastHash : undefined);
     const { position } = this.#checkpoint ?? { position: 0 };
     if (position <= this.#position) return;
     this.#findings.add(
@@ -258,6 +325,25 @@ class LogAudit {
         `${position}: its newest events were cut off`,
       this.#position + 1,
     );
+  }
+
+  #skipTo(position: number): void {
+    this.#verifier.skipTo(position);
+    this.#position = position;
+  }
+
+  /**
+   * If the key of the last record does not fit its lines, the next position decides: unless lines are missing
+   * up to there, which is a fault of its own, the key is wrong.
+   */
+  #explainKey(nextPosition: number): void {
+    const wrong = this.#wrongKey;
+    this.#wrongKey = undefined;
+    if (wrong === undefined || nextPosition > this.#position + 1) return;
+    const { due, last } = wrong;
+    const which = due === this.#position ? `line ${due}` : `lines ${due} to ${this.#position}`;
+    const message = `The record of ${which} is stored at position ${last}`;
+    this.#findings.add("line", message, Math.min(last, this.#position));
   }
 
   /**
@@ -298,7 +384,25 @@ class LogAudit {
   }
 }
 
+const LINE_FEED = 10;
 const SEQUENCE = /"sequence":"(\d{16})"/;
+
+/** Splits a stored value at its line feeds, whether or not it is sound. */
+function splitValue(value: unknown): Uint8Array[] {
+  if (!(value instanceof Uint8Array)) return [];
+  const lines: Uint8Array[] = [];
+  for (let start = 0; start < value.length;) {
+    const end = value.indexOf(LINE_FEED, start);
+    const line = value.subarray(start, end === -1 ? undefined : end);
+    if (line.length > 0) lines.push(line);
+    start += line.length + 1;
+  }
+  return lines;
+}
+
+function linesText(from: number, to: number): string {
+  return from === to ? `Line ${from} is` : `Lines ${from} to ${to} are`;
+}
 
 /** The position that a line names; `NaN` if it names none. */
 function sequenceOf(line: Uint8Array): number {
@@ -325,7 +429,7 @@ class StoreAudit {
     if (head === undefined) {
       this.#findings.notes.push("Without a head, the projections were not audited");
     } else {
-      this.#checkHead(head, log.head);
+      this.#checkHead(head, log);
       await this.#readRest(head, comparisons);
     }
     this.#checkExpiry();
@@ -363,12 +467,7 @@ class StoreAudit {
     }
     for (const comparison of comparisons) comparison.finish();
     this.#noteWrongClock(comparisons);
-    if (log.position < to) {
-      const from = log.position + 1;
-      const which = from === to ? `Line ${to} is` : `Lines ${from} to ${to} are`;
-      this.#findings.add("line", `${which} missing, although the head counts them`, from);
-    }
-    log.end(log.position === to ? lastHash : undefined);
+    log.end(to, lastHash);
     return log;
   }
 
@@ -382,19 +481,22 @@ class StoreAudit {
     );
   }
 
-  #checkHead(head: Head, due: Head): void {
+  #checkHead(head: Head, log: LogAudit): void {
     const { position, generation, building, removing } = head;
     const wrong = (what: string, at?: number) => {
       this.#findings.add("head", `The head is wrong: ${what}`, at);
     };
-    if (head.lastHash !== due.lastHash) {
+    const due = log.head;
+    // If lines are missing or cannot be read, that fault explains the differences.
+    const isLogComplete = log.isComplete && log.position === position;
+    if (isLogComplete && head.lastHash !== due.lastHash) {
       wrong(
         `its lastHash is not the SHA-256 of line ${position}, so one of both was altered`,
         position,
       );
     }
     for (const field of ["lastPetId", "keyPosition"] as const) {
-      if (head[field] !== due[field]) {
+      if (isLogComplete && head[field] !== due[field]) {
         wrong(`its ${field} is ${head[field]} where the log says ${due[field]}`);
       }
     }
@@ -491,21 +593,44 @@ const RECORD_FAULTS = {
   altered: "record_altered",
 } as const satisfies Record<DifferenceKind, FaultKind>;
 
-function wordsFor({ kind, key, position }: Difference): string {
+function wordsFor(difference: Difference): string {
+  const { kind, key, position, petId } = difference;
+  if (petId !== undefined) return wordsForPet(petId, difference);
   switch (kind) {
     case "missing":
       return `Record ${keyText(key)} is missing: the event at position ${position} makes it`;
     case "extra":
       return `Record ${keyText(key)} is stored, but no event makes it`;
     case "altered":
+      if (key[2] === "pet" || key[2] === "pet_by_status") {
+        return `Record ${keyText(key)} is damaged: it does not hold whole pets in order`;
+      }
       return `Record ${keyText(key)} is not what the event at position ${position} makes it`;
+  }
+}
+
+/** A record holds many pets, so its key would not say which of them differs. */
+function wordsForPet(petId: number, { kind, key, position }: Difference): string {
+  const [, generation, name, status] = key;
+  const kindOfList = name === "pet" ? "id" : `status ${String(status)}`;
+  const projection = `the projection by ${kindOfList} of generation ${String(generation)}`;
+  switch (kind) {
+    case "missing":
+      return `Pet ${petId} is missing from ${projection}: the event at position ${position} adds it`;
+    case "extra":
+      return `Pet ${petId} is in ${projection} once more than the log says`;
+    case "altered":
+      return `Pet ${petId} in ${projection} is not what the event at position ${position} says`;
   }
 }
 
 /** Describes the effect of a record's expiry, and how to remove the expiry. */
 function remedyFor(key: Deno.KvKey): string {
   if (isLogKey(key)) {
-    return `line ${key[1]} is lost then; export the log now and restore it into an empty store`;
+    return `its lines, up to line ${
+      key[1]
+    }, are lost then; export the log now and restore it into ` +
+      "an empty store";
   }
   if (key.length === 1 && key[0] === HEAD_KEY[0]) {
     return "the store serves nothing then; the next event that is added removes the expiry";

@@ -27,10 +27,12 @@ import { PackedComparison, type PackedDifference } from "./packed_comparison.ts"
 
 export type DifferenceKind = "missing" | "extra" | "altered";
 
-/** A record that does not match the log. */
+/** A record that does not match the log, or a pet in a record of several. */
 export interface Difference {
   kind: DifferenceKind;
+  /** If a pet differs, the key that a record of this pet alone would have. */
   key: Deno.KvKey;
+  petId?: number;
   /** Position of the event that produces the record; absent if no event does. */
   position?: number;
 }
@@ -179,10 +181,10 @@ export class Comparison {
     const { kind, id } = difference;
     const position = id === undefined ? undefined : this.#positions.get(id);
     if (kind === "missing" && position! <= (this.#deps.mayMissUntil ?? 0)) return;
-    const key = "key" in difference
-      ? difference.key
-      : projectionKey(this.generation, [...prefix, difference.id]);
-    this.#differ(kind, key, position);
+    if ("key" in difference) return this.#differ(kind, difference.key, position);
+    const key = projectionKey(this.generation, [...prefix, difference.id]);
+    const pet = { kind, key, petId: difference.id };
+    this.#deps.differs(position === undefined ? pet : { ...pet, position }, 1);
   }
 
   #missOwn({ expiresAt }: ProjectionRecord, key: Deno.KvKey, position: number): void {

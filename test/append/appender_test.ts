@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertGreater, assertLessOrEqual, assertRejects } from "@std/assert";
 import { decodeEvent, type RecordedEvent } from "../../events/event.ts";
-import type { Pet } from "../../events/pet.ts";
+import { type Pet, PET_STATUSES } from "../../events/pet.ts";
 import { audit } from "../../src/maintenance/audit.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
@@ -8,10 +8,16 @@ import { ServiceError } from "../../src/service_error.ts";
 import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "../../src/append/appender.ts";
 import type { Command } from "../../src/append/command.ts";
 import { encodeHead, type Head, readHead } from "../../src/log/head.ts";
-import { readLog } from "../../src/log/read_log.ts";
+import { linesOf, type StoredLine } from "../../src/log/log_records.ts";
+import { readWholeLog } from "../../src/log/read_whole_log.ts";
 import { createService, type Service } from "../../src/service.ts";
 import { HEAD_KEY } from "../../src/keyspace.ts";
-import { COMMIT_MUTATIONS_LIMIT, type Mutation, type Store } from "../../src/store/store.ts";
+import {
+  type Commit,
+  COMMIT_MUTATIONS_LIMIT,
+  type Mutation,
+  type Store,
+} from "../../src/store/store.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
 import { describedAnswer } from "../support/assert_described.ts";
 import {
@@ -147,7 +153,9 @@ Deno.test("append() gives an event the same id in every attempt", async () => {
   store.nextCommits.push(COMMIT_FAULTS.fails, COMMIT_FAULTS.isLocked, COMMIT_FAULTS.fails);
   await service.runtime.settle(service.add(REX));
   const [, created] = await readEvents(service.store);
-  const tried = store.commits.map(({ mutations }) => eventOf((mutations[0] as Set).value));
+  const tried = store.commits.map(({ mutations: [{ key, ...first }] }) =>
+    eventOf(linesOf(key[1] as number, (first as Set).value)![0])
+  );
   assertEquals(tried, [created, created, created, created]);
 });
 
@@ -366,17 +374,43 @@ Deno.test("drain() settles the accepted commands, and later commands are rejecte
   await assertSound(service, 2);
 });
 
-Deno.test("append() keeps each commit within the mutation limit of KV", async () => {
+Deno.test("append() keeps each commit within the mutation and key limits of KV", async () => {
   await using opened = await open();
   const { service, store } = opened;
   const pet = { ...REX, status: "sold" };
-  const added = Array.from({ length: 1_000 }, () => service.add(pet));
+  // Each Idempotency-Key has a record of its own.
+  const added = Array.from(
+    { length: 1_000 },
+    (_, index) => service.add(pet, { "idempotency-key": `order-${index}` }),
+  );
   const ids = await idsOf(await service.runtime.settle(Promise.all(added)));
   assertEquals(ids, firstIds(1_000));
   const sizes = store.commits.map(({ mutations }) => mutations.length);
   for (const size of sizes) assertLessOrEqual(size, COMMIT_MUTATIONS_LIMIT);
-  assertGreater(Math.max(...sizes), COMMIT_MUTATIONS_LIMIT - 10);
+  assertGreater(Math.max(...sizes), 450, "the limit of the keys is used");
   await assertSound(service, 1_000);
+});
+
+Deno.test("append() puts a full queue of ordinary pets into few commits, of more than 960 events each", async () => {
+  await using opened = await openHeld();
+  const { service, store, first, release } = opened;
+  const statuses = [...PET_STATUSES, undefined];
+  const commands = Array.from({ length: QUEUE_LIMIT }, (_, index) => {
+    const pet = { name: `Rex the ${index}th`, categoryId: 4_711n, status: statuses[index % 4] };
+    return addPetCommand(service.runtime, service.keyId, pet);
+  });
+  const added = Promise.all(commands.map((it) => service.appender.append(it)));
+  release();
+  assertEquals((await first).status, 201);
+  await service.runtime.settle(added);
+  // The first commit is that of the held addition.
+  const positions = [2, ...store.commits.slice(1).map(positionAfter)];
+  const events = positions.slice(1).map((position, index) => position - positions[index]);
+  assertEquals(events.reduce((sum, it) => sum + it), QUEUE_LIMIT);
+  for (const count of events.slice(0, -1)) assertGreater(count, 960);
+  // Some records of the log, one of each projection or two, and the head.
+  for (const { mutations } of store.commits) assertLessOrEqual(mutations.length, 30);
+  await assertSound(service, QUEUE_LIMIT + 1);
 });
 
 Deno.test("append() keeps each commit within the byte limit of KV", async () => {
@@ -440,10 +474,10 @@ Deno.test("append() prepares a command once, however many commits of its instanc
   await using opened = await open();
   const { service, store } = opened;
   let prepared = 0;
-  const commands = Array.from({ length: 1_000 }, () => addition(service, () => prepared++));
+  const commands = Array.from({ length: QUEUE_LIMIT }, () => addition(service, () => prepared++));
   await service.runtime.settle(Promise.all(commands.map((it) => service.appender.append(it))));
   assertGreater(store.commits.length, 1);
-  assertEquals(prepared, 1_000);
+  assertEquals(prepared, QUEUE_LIMIT);
 });
 
 Deno.test("append() prepares a command again if another instance has moved the head", async () => {
@@ -528,15 +562,20 @@ function firstIds(count: number): number[] {
 }
 
 async function readEvents(store: Store): Promise<RecordedEvent[]> {
-  const { head } = await readHead(store);
-  const batches = await Array.fromAsync(readLog(store, { to: head.position }));
-  return batches.flat().map(({ value }) => eventOf(value));
+  const { position } = (await readHead(store)).head;
+  const batches = await Array.fromAsync(readWholeLog(store, { from: 1, to: position }));
+  return batches.flat().map(eventOf);
+}
+
+/** The position in the head that a commit writes. */
+function positionAfter({ mutations }: Commit): number {
+  return JSON.parse((mutations.at(-1) as Set).value as string).position;
 }
 
 type Set = Mutation & { type: "set" };
 
-function eventOf(line: unknown): RecordedEvent {
-  return decodeEvent(new TextDecoder().decode(line as Uint8Array));
+function eventOf({ line }: StoredLine): RecordedEvent {
+  return decodeEvent(new TextDecoder().decode(line));
 }
 
 /** Asserts that the store is sound and holds exactly that many pets. */

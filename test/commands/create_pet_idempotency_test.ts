@@ -7,7 +7,6 @@ import { revokeKey } from "../../src/commands/revoke_key.ts";
 import { IDEMPOTENCY_LIFETIME_MS } from "../../src/log/idempotency_lifetime.ts";
 import { APPEND_LIMIT_MS } from "../../src/append/appender.ts";
 import { readHead } from "../../src/log/head.ts";
-import { readLog } from "../../src/log/read_log.ts";
 import { replay, type ReplayPhase } from "../../src/maintenance/replay.ts";
 import { createService } from "../../src/service.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
@@ -15,6 +14,7 @@ import { projectionKey } from "../../src/keyspace.ts";
 import { LIST_LIMIT } from "../../src/store/store.ts";
 import { assertError, assertRefused } from "../support/test_each_way.ts";
 import { COMMIT_FAULTS, type FaultyStore, faultyStore, hold } from "../support/faulty_store.ts";
+import { readLogLines } from "../support/sound_log.ts";
 import { clientOf, openTestService, type TestService } from "../support/test_service.ts";
 
 const REX = { name: "Rex", categoryId: 1 };
@@ -93,8 +93,8 @@ Deno.test("createPet refuses an invalid key", async () => {
 Deno.test("createPet stores the key's hash in the event, and not the key", async () => {
   await using service = await openTestService();
   await service.add(REX, KEY);
-  const [line] = (await Array.fromAsync(readLog(service.store, { from: 2, to: 2 }))).flat();
-  const event = decodeEvent(new TextDecoder().decode(line.value as Uint8Array));
+  const [, line] = await readLogLines(service.store);
+  const event = decodeEvent(line);
   assertEquals(event.idempotencyKey, sha256Hex(KEY["idempotency-key"]));
   assertEquals(event.actor, service.keyId);
 });

@@ -1,7 +1,8 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { encodeHead } from "../../src/log/head.ts";
 import { HeadLostError } from "../../src/log/head_reader.ts";
 import { FOLLOW_INTERVAL_MS, followLog } from "../../src/log/follow_log.ts";
+import { readLog } from "../../src/log/read_log.ts";
 import { LogDamagedError } from "../../src/log/read_whole_log.ts";
 import { HEAD_KEY, logKey } from "../../src/keyspace.ts";
 import { type FaultyStore, faultyStore } from "../support/faulty_store.ts";
@@ -52,6 +53,29 @@ Deno.test("followLog() waits for a first position beyond the log, and ends at th
   await service.runtime.advance(FOLLOW_INTERVAL_MS);
   await done;
   assertEquals(positions, [3, 4]);
+});
+
+Deno.test("followLog() begins and ends within records of several lines", async () => {
+  await using service = await openTestService();
+  const addTogether = (count: number) =>
+    Promise.all(Array.from({ length: count }, () => addPets(service, 1)));
+  await addTogether(20);
+  const records = (await Array.fromAsync(readLog(service.store, { to: 21 }))).flat();
+  const sizes = records.map(({ last }, index) => last - (records[index - 1]?.last ?? 0));
+  assertGreater(Math.max(...sizes), 10, "most pets share a commit");
+  for (const [from, to] of [[5, 17], [2, 21], [21, 21], [7, 7]]) {
+    const { positions, done } = follow(service, { from, to });
+    await done;
+    assertEquals(positions, Array.from({ length: to - from + 1 }, (_, index) => from + index));
+  }
+  const { stop, positions, done } = follow(service, { from: 15, to: 30 });
+  await service.runtime.advance(0);
+  assertEquals(positions, [15, 16, 17, 18, 19, 20, 21]);
+  await addTogether(15);
+  await service.runtime.advance(FOLLOW_INTERVAL_MS);
+  assertEquals(positions, Array.from({ length: 16 }, (_, index) => 15 + index));
+  stop.abort();
+  await done;
 });
 
 Deno.test("followLog() reads the head once per interval", async () => {

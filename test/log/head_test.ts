@@ -54,6 +54,15 @@ Deno.test("decodeHeadRecord() recognises a damaged restore mark, so that no serv
   assertEquals(decodeHeadRecord(damaged), { kind: "restore_mark", mark: undefined });
 });
 
+Deno.test("decodeHeadRecord() refuses a restore mark of another format", () => {
+  const { storeFormat: _, ...ofFormat1 } = MARK;
+  for (const mark of [ofFormat1, { ...MARK, storeFormat: 1 }, { ...MARK, storeFormat: 3 }]) {
+    const record = decodeHeadRecord(JSON.stringify(mark));
+    assert(record.kind === "other_format");
+    assertStringIncludes(record.message, "an unfinished restore of another version");
+  }
+});
+
 Deno.test("decodeHeadRecord() says what to do with a store of another format", () => {
   for (const [format, advice] of [[1, "export it with that version"], [3, "use that version"]]) {
     const record = decodeHeadRecord(JSON.stringify({ ...HEAD, format, other: "fields" }));

@@ -12,12 +12,16 @@ Deno.test("compareServed() finds a difference, and writes nothing", async () => 
   const store = faultyStore(sample.store);
   const deps = { store, runtime: sample.runtime };
   assertEquals((await compareServed(deps, IGNORE)).differences.total, 0);
-  const key = projectionKey(1, petKey(3));
+  // The record of pets 5 and 6.
+  const key = projectionKey(1, petKey(6));
   await sample.store.commit({ checks: [], mutations: [{ type: "delete", key }] });
   const { generation, events, differences } = await compareServed(deps, IGNORE);
   assertEquals([generation, events], [1, 30]);
-  assertEquals(differences.counts, { missing: 1, extra: 0, altered: 0 });
-  assertEquals(differences.first, { missing: { kind: "missing", key, position: 4 } });
+  assertEquals(differences.counts, { missing: 2, extra: 0, altered: 0 });
+  const first = projectionKey(1, petKey(5));
+  assertEquals(differences.first, {
+    missing: { kind: "missing", key: first, petId: 5, position: 6 },
+  });
   assertEquals(store.commits, []);
 });
 
@@ -40,12 +44,15 @@ Deno.test("compareServed() starts again if a replay removes the records that it 
   assertEquals([isFirst, generation, differences.total], [false, 2, 0]);
 });
 
-Deno.test("compareServed() rejects at a missing line, also at the end of the log", async () => {
+Deno.test("compareServed() rejects at a missing record, also at the end of the log", async () => {
   for (
-    const [position, words] of [[12, "Line 13"], [30, "Line 30 of the log is missing"]] as const
+    const [last, words] of [
+      [14, "Position 8 of the log is missing"],
+      [30, "Position 30 of the log is missing"],
+    ] as const
   ) {
     using sample = await openSampleStore(30);
-    const key = logKey(position);
+    const key = logKey(last);
     await sample.store.commit({ checks: [], mutations: [{ type: "delete", key }] });
     await assertRejects(() => compareServed(sample, IGNORE), UnsoundError, words);
   }

@@ -10,13 +10,15 @@ import { issueKey } from "../../src/commands/issue_key.ts";
 import { readHead } from "../../src/log/head.ts";
 import { UnsoundError } from "../../src/maintenance/compare.ts";
 import { replay } from "../../src/maintenance/replay.ts";
-import { ReplayUnderWayError } from "../../src/maintenance/replay_lease.ts";
+import { LEASE_LIMIT_MS, ReplayUnderWayError } from "../../src/maintenance/replay_lease.ts";
 import { createService } from "../../src/service.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import { logKey, petByStatusKey, petKey, projectionKey, REPLAY_KEY } from "../../src/keyspace.ts";
 import { scan } from "../../src/store/scan.ts";
 import type { Store } from "../../src/store/store.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
+import { ModelStore } from "../sim/model_store.ts";
+import { contentOfGeneration } from "../support/content_of.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { openSampleStore } from "../support/sample_store.ts";
 import { openTestService } from "../support/test_service.ts";
@@ -30,13 +32,13 @@ import {
 
 const NO_GRACE = { graceMs: 0 };
 
-Deno.test("replay() serves a new generation with the same records, and removes the old one", async () => {
+Deno.test("replay() serves a new generation with the same content, and removes the old one", async () => {
   using sample = await openSampleStore(60);
-  const before = await recordsOf(sample.store, 1);
+  const before = await contentOfGeneration(sample.store, 1);
   const { generation, events, differences } = await replay(sample, NO_GRACE);
   assertEquals([generation, events, differences.total], [2, 60, 0]);
-  assertEquals(await recordsOf(sample.store, 2), before);
-  assertEquals(await recordsOf(sample.store, 1), []);
+  assertEquals(await contentOfGeneration(sample.store, 2), before);
+  assertEquals(await contentOfGeneration(sample.store, 1), {});
   assertEquals((await readHead(sample.store)).head, { ...sample.head, generation: 2 });
   assertEquals(await sample.store.get(REPLAY_KEY), null);
   assertEquals((await audit(sample)).sound, true);
@@ -44,7 +46,8 @@ Deno.test("replay() serves a new generation with the same records, and removes t
 
 Deno.test("replay() reports how the old generation differed, and corrects it", async () => {
   using sample = await openSampleStore(60);
-  const [missing, altered, extra] = [petKey(3), petKey(5), petByStatusKey("sold", 7_000)]
+  // Three records: of pets 5 and 6, of pets 13 to 16, and of a pet that is not in the log.
+  const [missing, altered, extra] = [petKey(6), petKey(16), petByStatusKey("sold", 7_000)]
     .map((key) => projectionKey(1, key));
   await sample.store.commit({
     checks: [],
@@ -55,25 +58,32 @@ Deno.test("replay() reports how the old generation differed, and corrects it", a
     ],
   });
   const { differences } = await replay(sample, NO_GRACE);
-  assertEquals(differences.counts, { missing: 1, extra: 1, altered: 1 });
-  assertEquals(differences.first.missing, { kind: "missing", key: missing, position: 4 });
-  assertEquals(differences.first.altered, { kind: "altered", key: altered, position: 6 });
+  assertEquals(differences.counts, { missing: 2, extra: 1, altered: 1 });
+  assertEquals(differences.first.missing, {
+    kind: "missing",
+    key: projectionKey(1, petKey(5)),
+    petId: 5,
+    position: 6,
+  });
+  assertEquals(differences.first.altered, { kind: "altered", key: altered, position: 16 });
   assertEquals(differences.first.extra, { kind: "extra", key: extra });
   assertEquals((await audit(sample)).faults, []);
 });
 
 Deno.test("replay() of an unsound log rejects and restores the store", async () => {
   using sample = await openSampleStore(60);
-  const key = logKey(20);
+  const key = logKey(21);
   await sample.store.commit({ checks: [], mutations: [{ type: "delete", key }] });
   const before = await allOf(sample.store);
-  await assertRejects(() => replay(sample, NO_GRACE), UnsoundError, "Line 21 of the log is not");
+  const words = "Position 20 of the log is missing";
+  await assertRejects(() => replay(sample, NO_GRACE), UnsoundError, words);
   assertEquals(await allOf(sample.store), before);
 });
 
 Deno.test("replay() withdraws its announcement if it finds the log unsound while it writes", async () => {
-  using sample = await openSampleStore(1_100);
-  const key = logKey(1_050);
+  // More than one commit can write.
+  using sample = await openSampleStore(3_000);
+  const key = logKey(2_996);
   await sample.store.commit({ checks: [], mutations: [{ type: "delete", key }] });
   const store = faultyStore(sample.store, {
     async onCommit(apply) {
@@ -84,7 +94,7 @@ Deno.test("replay() withdraws its announcement if it finds the log unsound while
     },
   });
   const refusal = replay({ store, runtime: sample.runtime }, NO_GRACE);
-  await assertRejects(() => refusal, UnsoundError, "Line 1051 of the log is not sound");
+  await assertRejects(() => refusal, UnsoundError, "Position 2990 of the log is missing");
   assertEquals((await readHead(sample.store)).head, sample.head);
   assertEquals(await generationsIn(sample.store), [1]);
   assertEquals(await sample.store.get(REPLAY_KEY), null);
@@ -117,6 +127,47 @@ Deno.test("replay() killed at any commit leaves a sound store, and the next one 
       assertEquals(await sample.store.get(REPLAY_KEY), null, kill);
     }
   }
+});
+
+Deno.test("replay() killed at any commit and continued writes each record once, in records that do not overlap", async () => {
+  // More than one commit can fill.
+  using sample = await openSampleStore(1_300);
+  const entries = (await Array.fromAsync(scan(sample.store, { prefix: [] }))).flat();
+  const expected = await contentOfGeneration(sample.store, 1);
+  const { runtime } = sample;
+  const copyOfSample = () => {
+    const store = new ModelStore({ now: runtime.now, expiryLagMs: () => 0 });
+    for (const { key, value } of entries) {
+      const mutation = { type: "set", key, value: value as string | Uint8Array } as const;
+      store.apply({ checks: [], mutations: [mutation] });
+    }
+    return store;
+  };
+  const resumed = new Set<number>();
+  for (let last = 1, isDone = false; !isDone; last++) {
+    for (const isApplied of [true, false]) {
+      const inner = copyOfSample();
+      const killed = Promise.withResolvers<undefined>();
+      const store = faultyStore(inner, {
+        async onCommit(apply, _commit, number) {
+          if (number < last) return await apply();
+          if (isApplied) await apply();
+          killed.resolve(undefined);
+          return await new Promise<never>(() => {});
+        },
+      });
+      const replayed = replay({ store, runtime }, NO_GRACE);
+      isDone = await Promise.race([replayed, killed.promise]) !== undefined;
+      if (isDone) break;
+      const next = replay({ store: inner, runtime }, NO_GRACE);
+      await runtime.advance(LEASE_LIMIT_MS);
+      const { generation, resumedFrom } = await runtime.settle(next);
+      resumed.add(resumedFrom);
+      // It also asserts that no records overlap.
+      assertEquals(await contentOfGeneration(inner, generation), expected, `at ${last}`);
+    }
+  }
+  assertGreater(resumed.size, 2, "the replay was continued at several positions");
 });
 
 Deno.test("replay() reads the store to find the outcome of an unclear commit", async () => {
@@ -222,12 +273,14 @@ Deno.test("replay() of an empty store writes nothing", async () => {
 
 Deno.test("replay() omits expired records from the new generation", async () => {
   using sample = await openSampleStore(60);
-  const isOfKey = ([key]: unknown[]) => (key as Deno.KvKey)[0] === "pet_by_idempotency_key";
-  assertNotEquals((await recordsOf(sample.store, 1)).filter(isOfKey), []);
+  const keysIn = async (generation: number) =>
+    Object.keys(await contentOfGeneration(sample.store, generation))
+      .filter((key) => key.includes("pet_by_idempotency_key"));
+  assertNotEquals(await keysIn(1), []);
   await sample.runtime.advance(26 * 60 * 60 * 1_000);
   const { differences } = await sample.runtime.settle(replay(sample, NO_GRACE));
   assertEquals(differences.total, 0);
-  assertEquals((await recordsOf(sample.store, 2)).filter(isOfKey), []);
+  assertEquals(await keysIn(2), []);
   assertEquals((await audit(sample)).faults, []);
 });
 
@@ -279,11 +332,6 @@ class DisposableStore extends KvStore {
   [Symbol.dispose]() {
     this.close();
   }
-}
-
-async function recordsOf(store: Store, generation: number) {
-  const entries = await Array.fromAsync(scan(store, { prefix: projectionKey(generation, []) }));
-  return entries.flat().map(({ key, value }) => [key.slice(2), value]);
 }
 
 async function allOf(store: Store) {

@@ -1,5 +1,6 @@
 import {
   assertEquals,
+  assertLessOrEqual,
   assertNotStrictEquals,
   assertRejects,
   assertStrictEquals,
@@ -8,7 +9,9 @@ import { PET_STATUSES, type PetStatus } from "../../events/pet.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import { PetReader } from "../../src/projections/pet_reader.ts";
 import type { Mutation } from "../../src/store/store.ts";
-import { petKey, projectionKey } from "../../src/keyspace.ts";
+import { petKey, projectionKey, type RecordKey } from "../../src/keyspace.ts";
+import { faultyStore } from "../support/faulty_store.ts";
+import { openSampleStore } from "../support/sample_store.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
 
 interface Animal {
@@ -39,6 +42,107 @@ Deno.test("list() returns the same pages from the store, from its cache and afte
         await assertPage(warm, service, animals, { status, limit, cursor });
       }
     }
+  }
+});
+
+Deno.test("cache() caches every pet of packed records", async () => {
+  using sample = await openSampleStore(40, [1_000]);
+  const store = faultyStore(sample.store);
+  const reader = new PetReader(store);
+  const entries = await sample.store.list({ prefix: ["projection", 1] }, { limit: 100 });
+  // As soon as it knows the generation.
+  await reader.list({ limit: 1 }, { ...sample.head, lastPetId: 0 });
+  reader.cache(entries.map(({ key, value }) => {
+    return { key: key.slice(2) as RecordKey, value: value as string | Uint8Array };
+  }));
+  store.lists.length = 0;
+  for (let id = 1; id <= sample.head.lastPetId; id++) {
+    assertEquals(JSON.parse((await reader.get(id, sample.head))!.text).id, id);
+  }
+  const { text } = await reader.list({ limit: 100 }, sample.head);
+  assertEquals(JSON.parse(text).length, sample.head.lastPetId);
+  assertEquals(store.lists, []);
+});
+
+/** Numbers of events in the commits of a log, repeated. */
+const GROUPINGS = [[1], [1_000], [1, 4, 2, 7], [30, 1, 1]];
+
+Deno.test("list() returns the same pages however pets are grouped, and reads the store twice at most", async () => {
+  for (const sizes of GROUPINGS) {
+    using sample = await openSampleStore(75, sizes);
+    const store = faultyStore(sample.store);
+    const pets = sample.lines.map((line) => JSON.parse(line))
+      .filter(({ type }) => type === "PetCreated")
+      .map(({ data }): Animal => data).reverse();
+    const warm = new PetReader(store);
+    for (const status of [undefined, ...PET_STATUSES]) {
+      const fitting = pets.filter((pet) => status === undefined || pet.status === status);
+      for (const limit of [1, 2, 5, 20, fitting.length - 1, fitting.length, 100]) {
+        for (let cursor: number | undefined = pets.length + 2; cursor !== undefined;) {
+          const below = fitting.filter(({ id }) => id < cursor!);
+          // Without a cursor, the newest pets are listed.
+          const query = { limit, status, cursor: cursor > pets.length + 1 ? undefined : cursor };
+          const expected = {
+            pets: below.slice(0, limit),
+            next: below.length > limit ? below[limit - 1].id : undefined,
+          };
+          store.lists.length = 0;
+          const cold = await new PetReader(store).list(query, sample.head);
+          assertLessOrEqual(store.lists.length, 2);
+          for (const page of [cold, await warm.list(query, sample.head)]) {
+            const found = { pets: JSON.parse(page.text), next: page.next };
+            assertEquals(found, expected, JSON.stringify({ sizes, ...query }));
+          }
+          cursor = cursor === 1 ? undefined : cursor - 1;
+        }
+      }
+    }
+  }
+});
+
+Deno.test("list() and get() at each earlier head return the pets of that head", async () => {
+  for (const sizes of [[1], [1, 4, 2, 7]]) {
+    using sample = await openSampleStore(50, sizes);
+    const pets: Animal[] = [];
+    const events = sample.lines.map((line) => JSON.parse(line));
+    let group = 0;
+    for (let end = sizes[0]; end <= events.length; end += sizes[++group % sizes.length]) {
+      for (const { type, data } of events.slice(end - sizes[group % sizes.length], end)) {
+        if (type === "PetCreated") pets.unshift(data);
+      }
+      const head = { ...sample.head, position: end, lastPetId: pets.length };
+      const reader = new PetReader(sample.store);
+      for (const status of [undefined, ...PET_STATUSES]) {
+        const { text } = await reader.list({ limit: 100, status }, head);
+        const fitting = pets.filter((pet) => status === undefined || pet.status === status);
+        assertEquals(JSON.parse(text), fitting, `at position ${end}`);
+      }
+      assertEquals(await reader.get(pets.length + 1, head), undefined);
+    }
+  }
+});
+
+Deno.test("get() returns each pet however pets are grouped, and reads the store once for those of a record", async () => {
+  for (const sizes of GROUPINGS) {
+    using sample = await openSampleStore(75, sizes);
+    const store = faultyStore(sample.store);
+    const warm = new PetReader(store);
+    const records = await sample.store.list(
+      { prefix: projectionKey(1, petKey()) },
+      { limit: 100 },
+    );
+    for (let id = 1; id <= sample.head.lastPetId; id++) {
+      store.lists.length = 0;
+      const cold = await new PetReader(store).get(id, sample.head);
+      assertEquals(store.lists.length, 1);
+      assertEquals(JSON.parse(cold!.text).id, id);
+      assertEquals(await warm.get(id, sample.head), cold);
+    }
+    const another = new PetReader(store);
+    store.lists.length = 0;
+    for (let id = sample.head.lastPetId; id >= 1; id--) await another.get(id, sample.head);
+    assertEquals(store.lists.length, records.length);
+    assertEquals(store.gets, []);
   }
 });
 

@@ -12,6 +12,7 @@ import type { ProjectionRecord } from "../../src/keyspace.ts";
 import { IDEMPOTENCY_LIFETIME_MS } from "../../src/log/idempotency_lifetime.ts";
 import { project } from "../../src/projections/project.ts";
 import { VALUE_BYTES_LIMIT } from "../../src/store/store.ts";
+import { contentOf } from "../support/content_of.ts";
 import { sampleLog } from "../support/sample_log.ts";
 
 const TIME = "2026-01-01T00:00:00.000Z";
@@ -136,14 +137,3 @@ Deno.test("project() returns the same content however the events are grouped", (
     assertEquals(new Set(keys).size, keys.length);
   }
 });
-
-/** The text of each projection of pets, and the values of all other records by their keys. */
-function contentOf(records: ProjectionRecord[]): Record<string, string> {
-  const content: Record<string, string> = {};
-  for (const { key, value } of records) {
-    const isPacked = value instanceof Uint8Array;
-    const name = JSON.stringify(isPacked ? key.slice(0, -1) : key);
-    content[name] = (content[name] ?? "") + (isPacked ? new TextDecoder().decode(value) : value);
-  }
-  return content;
-}

@@ -39,16 +39,17 @@ Deno.test({
   ignore,
   fn: () =>
     withSampleFile(async ({ kvPath }) => {
-      await changeFile(kvPath, [{ type: "delete", key: projectionKey(1, petKey(5)) }]);
+      // The record of pets 5 and 6.
+      await changeFile(kvPath, [{ type: "delete", key: projectionKey(1, petKey(6)) }]);
       const plain = await runTask(["audit"], { kvPath });
       assertEquals(plain.code, 1);
       assertEquals(plain.stdout.split("\n").slice(0, 2), [
-        "Not sound: 1 fault in 40 events. The first bad position is 6.",
-        '- Record ["projection",1,"pet",5] is missing: the event at position 6 makes it',
+        "Not sound: 2 faults in 40 events. The first bad position is 6.",
+        "- Pet 5 is missing from the projection by id of generation 1: the event at position 6 adds it",
       ]);
       const { code, stdout } = await runTask(["audit", "--json"], { kvPath });
       assertEquals(code, 1);
-      assertEquals(JSON.parse(stdout).counts, { record_missing: 1 });
+      assertEquals(JSON.parse(stdout).counts, { record_missing: 2 });
       await changeFile(kvPath, [{ type: "delete", key: HEAD_KEY }]);
       const headless = await runTask(["audit", "--json"], { kvPath });
       assertEquals([headless.code, JSON.parse(headless.stdout).counts], [1, { head: 1 }]);
@@ -61,14 +62,14 @@ Deno.test({
   ignore,
   fn: () =>
     withSampleFile(async ({ kvPath, store }) => {
-      const key = projectionKey(1, petKey(5));
+      const key = projectionKey(1, petKey(6));
       const value = (await store.get(key))!.value as Uint8Array;
       await changeFile(kvPath, [{ type: "set", key, value, expireIn: 3_600_000 }]);
       const expiring = await runTask(["audit"], { kvPath });
       assertEquals(expiring.code, 1);
       assertMatch(
         expiring.stdout,
-        /^- Record \["projection",1,"pet",5\] is set to expire at \S+: a replay writes it again/m,
+        /^- Record \["projection",1,"pet",6\] is set to expire at \S+: a replay writes it again/m,
       );
       const inMemory = await runTask(["audit"], { kvPath: ":memory:" });
       assertEquals(inMemory.code, 0);

@@ -14,16 +14,20 @@ import { liveKeyOf, sampleLog } from "./sample_log.ts";
 
 const encoder = new TextEncoder();
 
+/** Numbers of lines in the records of a store, repeated: the service shares commits as it happens. */
+const GROUP_SIZES: readonly number[] = [1, 4, 2, 7];
+
 /**
- * Opens a new store in memory that holds the sample log of that length, as the service would have left it.
+ * Opens a new store in memory that holds the sample log of that length, as the service would have left it
+ * after commits of these sizes.
  */
-export async function openSampleStore(length: number) {
+export async function openSampleStore(length: number, groupSizes = GROUP_SIZES) {
   const store = new KvStore(await Deno.openKv(":memory:"));
   const runtime = new FakeRuntime();
   const lines = sampleLog(length, { since: runtime.now() });
   // The sample has used the first ids of the runtime, so skip them.
   for (let used = 0; used < length; used++) runtime.newId();
-  const head = await writeLog(store, runtime, lines);
+  const head = await writeLog(store, runtime, lines, groupSizes);
   return {
     store,
     runtime,
@@ -34,11 +38,13 @@ export async function openSampleStore(length: number) {
   };
 }
 
-/** Numbers of lines in the records of the sample, repeated: the service shares commits as it happens. */
-const GROUP_SIZES = [1, 4, 2, 7];
-
 /** Writes the lines, the records of generation 1 and the head, without checks. */
-export async function writeLog(store: Store, runtime: Runtime, lines: string[]): Promise<Head> {
+export async function writeLog(
+  store: Store,
+  runtime: Runtime,
+  lines: string[],
+  groupSizes = GROUP_SIZES,
+): Promise<Head> {
   const verifier = new LogVerifier();
   const recorded = lines.map((text): RecordedLine => {
     const line = encoder.encode(text);
@@ -47,7 +53,7 @@ export async function writeLog(store: Store, runtime: Runtime, lines: string[]):
   });
   const mutations: Mutation[] = [];
   for (let first = 0, group = 0; first < recorded.length; group++) {
-    const lines = recorded.slice(first, first + GROUP_SIZES[group % GROUP_SIZES.length]);
+    const lines = recorded.slice(first, first + groupSizes[group % groupSizes.length]);
     mutations.push(...logMutations(first + 1, lines.map(({ line }) => line)));
     for (const record of project(lines)) mutations.push(recordMutation(1, record, runtime.now()));
     first += lines.length;

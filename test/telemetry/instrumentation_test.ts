@@ -58,13 +58,18 @@ Deno.test("A cache read is a miss if it reads the store, and a hit otherwise", a
     "pets miss",
     "store list pet",
   ]);
+  // The pets were not added together, so each has a record of its own.
+  const missed = [...request("/v1/pets/2"), "keys hit", "pets miss", "store list pet"];
+  assertEquals(await reportsOf("/v1/pets/2"), missed, "a pet of another record");
   const pet = [...request("/v1/pets/1"), "keys hit", "pets hit"];
   assertEquals(await reportsOf("/v1/pets/1"), pet, "a cached pet");
   const page = [...request("/v1/pets"), "keys hit", "pages hit"];
   assertEquals(await reportsOf("/v1/pets"), page, "a page of cached pets");
   assertEquals(await reportsOf("/v1/pets"), page, "a cached page");
   assertEquals(await reportsOf("/v1/pets?cursor=1"), page, "an empty page");
-  const read = [...request("/v1/pets"), "keys hit", "pages miss", "store list pet_by_status"];
+  // The newest record, and the records before it.
+  const lists = Array(2).fill("store list pet_by_status");
+  const read = [...request("/v1/pets"), "keys hit", "pages miss", ...lists];
   assertEquals(await reportsOf("/v1/pets?status=sold"), read);
   assertEquals(await reportsOf("/v1/pets?status=sold"), page);
   assertEquals(await reportsOf("/v1/pets?status=sold&cursor=2"), read);

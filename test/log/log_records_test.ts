@@ -1,0 +1,40 @@
+import { assertEquals } from "@std/assert";
+import { linesOf, logMutations } from "../../src/log/log_records.ts";
+import { VALUE_BYTES_LIMIT } from "../../src/store/store.ts";
+
+const lineOf = (length: number) => new Uint8Array(length).fill(120);
+
+Deno.test("logMutations() writes one record under its last position, and splits only at the limit of a value", () => {
+  const half = VALUE_BYTES_LIMIT / 2 - 1;
+  const cases: [lengths: number[], lasts: number[]][] = [
+    [[1], [7]],
+    [[1, 2, 3], [9]],
+    [[half, half], [8]],
+    [[half, half, 1], [8, 9]],
+    [[half, half + 1], [7, 8]],
+    [[VALUE_BYTES_LIMIT - 1, 1], [7, 8]],
+    [[], []],
+  ];
+  for (const [lengths, lasts] of cases) {
+    const lines = lengths.map(lineOf);
+    const mutations = logMutations(7, lines);
+    assertEquals(mutations.map(({ key }) => key), lasts.map((last) => ["log", last]));
+    const stored = mutations.flatMap(({ key, value }) => linesOf(key[1] as number, value)!);
+    const expected = lines.map((line, index) => ({ position: 7 + index, line }));
+    assertEquals(stored, expected, String(lengths));
+  }
+});
+
+Deno.test("linesOf() refuses what logMutations() does not write", () => {
+  const values = [
+    "x\n",
+    new Uint8Array(),
+    Uint8Array.of(120),
+    Uint8Array.of(10),
+    Uint8Array.of(120, 10, 10),
+    Uint8Array.of(10, 120, 10),
+    Uint8Array.of(120, 10, 120),
+  ];
+  for (const value of values) assertEquals(linesOf(9, value), undefined);
+  assertEquals(linesOf(1, Uint8Array.of(120, 10, 120, 10)), undefined, "more lines than positions");
+});
