@@ -2,24 +2,45 @@
 
 import type { Cluster, CommandOptions, RetryingCommandOptions } from "./cluster.ts";
 import type { Code } from "./load_code.ts";
+import type { Random } from "./random.ts";
 import type { SimulatedStore } from "./simulated_store.ts";
 import type { Workload } from "./workload.ts";
 
-export async function exportLog(
+/** Exports the log. Resolves to its lines. */
+export function exportLog(workload: Workload, options?: CommandOptions): Promise<string[]> {
+  return runExport(workload, () => ({ from: 1 }), options);
+}
+
+/** Exports a part of the log, which may begin and end within a record. */
+export async function exportPart(
+  workload: Workload,
+  random: Random,
+  options: CommandOptions,
+): Promise<void> {
+  await runExport(workload, (position) => {
+    const from = random.integer(1, position);
+    return { from, to: random.integer(from, position) };
+  }, options);
+}
+
+async function runExport(
   { cluster, code }: Workload,
+  rangeOf: (position: number) => { from: number; to?: number },
   options?: CommandOptions,
 ): Promise<string[]> {
   const startStep = cluster.simulation.step;
   const lines: string[] = [];
-  const { outcome, reason } = await cluster.command("export", async ({ store, heads }) => {
+  const { outcome, value, reason } = await cluster.command("export", async ({ store, heads }) => {
     const { position } = (await heads.fresh()).head;
-    for await (const batch of code.readWholeLog(store, { from: 1, to: position })) {
-      lines.push(...batch.map(textOf));
+    const range = rangeOf(position);
+    for await (const batch of code.readWholeLog(store, { to: position, ...range })) {
+      addLines(lines, batch, range.from, cluster);
     }
+    return range;
   }, options);
   expectNoDamage(cluster, reason);
   const endStep = cluster.simulation.step;
-  if (outcome === "done") cluster.history.exports.push({ lines, startStep, endStep });
+  if (outcome === "done") cluster.history.exports.push({ ...value!, lines, startStep, endStep });
   return lines;
 }
 
@@ -36,7 +57,7 @@ export async function followLog({ cluster, code }: Workload, isOver: () => boole
   const following = cluster.command("follow", async ({ store, heads, runtime }) => {
     const deps = { store, heads, runtime, reachable: () => {} };
     for await (const batch of code.followLog(deps, { from: 1, signal: stop.signal })) {
-      lines.push(...batch.map(textOf));
+      addLines(lines, batch, 1, cluster);
     }
   });
   while (!isOver()) await simulation.sleep(100);
@@ -45,7 +66,7 @@ export async function followLog({ cluster, code }: Workload, isOver: () => boole
   stop.abort();
   const { outcome, reason } = await following;
   if (outcome !== "done") cluster.violations.add(`followLog() failed: ${reason}`);
-  cluster.history.exports.push({ lines, startStep, endStep: simulation.step });
+  cluster.history.exports.push({ from: 1, lines, startStep, endStep: simulation.step });
 }
 
 /** Runs an audit. If it completes, it must find no fault, even with concurrent writes. */
@@ -103,6 +124,16 @@ function expectNoDamage({ violations }: Cluster, reason: unknown): void {
   }
 }
 
-function textOf({ value }: { value: Uint8Array }): string {
-  return new TextDecoder().decode(value);
+/** Adds the lines of a batch to those from position `from` on. */
+function addLines(
+  lines: string[],
+  batch: readonly { position: number; line: Uint8Array }[],
+  from: number,
+  { violations }: Cluster,
+): void {
+  for (const { position, line } of batch) {
+    const expected = from + lines.length;
+    if (position !== expected) violations.add(`Line ${position} was read instead of ${expected}`);
+    lines.push(new TextDecoder().decode(line));
+  }
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Service } from "../../src/service.ts";
 import type { CommandOptions, RetryingCommandOptions } from "./cluster.ts";
 import type { CreateOperation, KeyCommand, ListOperation } from "./history.ts";
-import { auditStore, exportLog, replayLog } from "./log_jobs.ts";
+import { auditStore, exportLog, exportPart, replayLog } from "./log_jobs.ts";
 import type { Random } from "./random.ts";
 import { credentialsOf, type KeyInUse, PET_STATUSES, type Workload } from "./workload.ts";
 
@@ -25,11 +25,13 @@ export async function runOperator(workload: Workload, count: number): Promise<vo
       revoke: 3,
       rotate: 2,
       schedule: 0.5,
-      export: 1,
+      export: 0.5,
+      exportPart: 1,
       audit: 1,
       replay: isReplayer ? 5 : 0,
     });
     if (action === "export") await exportLog(workload, options);
+    else if (action === "exportPart") await exportPart(workload, random, options);
     else if (action === "audit") await auditStore(workload);
     else if (action === "replay") {
       const fault = drawReplayFault(random);

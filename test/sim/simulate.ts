@@ -270,6 +270,7 @@ async function loseHead({ cluster, keys, newestPetId }: Workload): Promise<void>
 /** Checks that the store holds exactly what the log implies: the log, the head and the served generation. */
 function checkStore({ store: { model }, oracle, violations }: Cluster): void {
   const generation = oracle.servedGeneration;
+  oracle.checkLog(model);
   oracle.checkGeneration(generation, model);
   const { building, removing } = JSON.parse(model.read(["head"])!.value as string);
   if (building !== undefined || removing !== undefined) {
