@@ -17,6 +17,7 @@ import {
   idempotencyKeyExpiresAt,
   type Oracle,
 } from "./oracle.ts";
+import { shortened } from "./stored_lines.ts";
 import type { Violations } from "./violations.ts";
 
 /**
@@ -78,8 +79,9 @@ export class Checker {
     const { operation, response, startStep, endStep, node, credentials } = exchange;
     const key = credentials.kind === "key" ? credentials.keyId : credentials.kind;
     this.#violations.add(
-      `${violation}: ${JSON.stringify(operation)}, key ${key}, node ${node.name}, ` +
-        `steps ${startStep} to ${endStep}, response ${response?.status} ${response?.body}`,
+      `${violation}: ${shortened(JSON.stringify(operation))}, key ${key}, node ${node.name}, ` +
+        `steps ${startStep} to ${endStep}, ` +
+        `response ${response?.status} ${shortened(response?.body ?? "")}`,
     );
   }
 
@@ -225,7 +227,7 @@ export class Checker {
     }
     for (const name of this.#petsByName.keys()) {
       if (!createAttempts.has(name)) {
-        this.#violations.add(`Pet ${name} was added without a request`);
+        this.#violations.add(`Pet ${shortened(name)} was added without a request`);
       }
     }
   }

@@ -1,7 +1,8 @@
 /** The operators' jobs on the whole log: export, follow, audit and replay. */
 
+import type { Store } from "../../src/store/store.ts";
 import type { Cluster, CommandOptions, RetryingCommandOptions } from "./cluster.ts";
-import type { Code } from "./load_code.ts";
+import type { Node } from "./node.ts";
 import type { Random } from "./random.ts";
 import type { SimulatedStore } from "./simulated_store.ts";
 import type { Workload } from "./workload.ts";
@@ -93,17 +94,29 @@ export async function auditStore(
   }
 }
 
+/** The fault of a replay. */
+export interface ReplayFault extends RetryingCommandOptions {
+  /** Time after which the node dies once the replay fills the new generation, in milliseconds. */
+  diesInFillAfterMs?: number;
+}
+
 /**
  * Runs a replay. It must find no differences in the old projections, or fail because another replay is
  * running.
  */
 export async function replayLog(
   { cluster, code }: Workload,
-  options: RetryingCommandOptions = {},
+  { diesInFillAfterMs, ...options }: ReplayFault = {},
   isRequired = false,
 ): Promise<void> {
-  const { violations } = cluster;
-  const replay = (deps: Parameters<Code["replay"]>[0]) => code.replay(deps);
+  const { violations, simulation } = cluster;
+  const replay = (deps: { store: Store; runtime: Node }) =>
+    code.replay(deps, {
+      progress(phase) {
+        if (phase !== "fill" || diesInFillAfterMs === undefined) return;
+        simulation.after(diesInFillAfterMs, () => deps.runtime.die());
+      },
+    });
   const { outcome, value, reason } = await cluster.retryingCommand("replay", replay, options);
   if (outcome === "done") {
     const { total, counts, first } = value!.differences;
