@@ -1,8 +1,6 @@
 import type { Mutation, SetMutation } from "../../src/store/store.ts";
+import { VALUE_BYTES_LIMIT } from "./model_store.ts";
 import type { Violations } from "./violations.ts";
-
-/** Largest value of a store, in bytes. */
-const VALUE_BYTES_LIMIT = 65_536;
 
 /**
  * Rules for the records of lines in any store: the log, the pets and the pets by status. A record is written once
