@@ -438,6 +438,11 @@ export const MUTANTS: Mutant[] = [
     ]],
   },
   {
+    name: "a replay begins where the replay of the generation before ended",
+    file: REPLAY,
+    edits: [["    this.#lease.filledTo = 0;\n", ""]],
+  },
+  {
     name: "a resumed replay begins with the last event of the run before",
     file: REPLAY,
     edits: [["event.position > start)", "event.position >= start)"]],
