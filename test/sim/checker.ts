@@ -17,6 +17,7 @@ import {
   idempotencyKeyExpiresAt,
   type Oracle,
 } from "./oracle.ts";
+import { shortened } from "./stored_lines.ts";
 import type { Violations } from "./violations.ts";
 
 /**
@@ -78,8 +79,9 @@ export class Checker {
     const { operation, response, startStep, endStep, node, credentials } = exchange;
     const key = credentials.kind === "key" ? credentials.keyId : credentials.kind;
     this.#violations.add(
-      `${violation}: ${JSON.stringify(operation)}, key ${key}, node ${node.name}, ` +
-        `steps ${startStep} to ${endStep}, response ${response?.status} ${response?.body}`,
+      `${violation}: ${shortened(JSON.stringify(operation))}, key ${key}, node ${node.name}, ` +
+        `steps ${startStep} to ${endStep}, ` +
+        `response ${response?.status} ${shortened(response?.body ?? "")}`,
     );
   }
 
@@ -189,7 +191,7 @@ export class Checker {
     const { pets } = this.#oracle;
     const pet = pets[petId - 1];
     const body = contentOf(exchange, cached)?.body;
-    if (body !== undefined && !(pet !== undefined && pet.step <= endStep && body === pet.body)) {
+    if (body !== undefined && !(pet !== undefined && pet.step <= endStep && body === pet.petText)) {
       this.#report(exchange, "The pet does not match the log");
     }
     if (status === 404 && pet !== undefined && pet.step <= startStep) {
@@ -225,7 +227,7 @@ export class Checker {
     }
     for (const name of this.#petsByName.keys()) {
       if (!createAttempts.has(name)) {
-        this.#violations.add(`Pet ${name} was added without a request`);
+        this.#violations.add(`Pet ${shortened(name)} was added without a request`);
       }
     }
   }
@@ -233,7 +235,7 @@ export class Checker {
   #checkCreated(exchange: Exchange, operation: CreateOperation): void {
     const { response, credentials, node, startStep, startAt, endStep, endAt } = exchange;
     const { body, headers } = response!;
-    const pet = this.#petsByName.get(operation.name)?.find((pet) => pet.body === body);
+    const pet = this.#petsByName.get(operation.name)?.find((pet) => pet.petText === body);
     if (pet === undefined || pet.step > endStep) {
       return this.#report(exchange, "The pet was acknowledged but is not in the log");
     }
@@ -310,17 +312,20 @@ export class Checker {
     }
   }
 
-  #checkExport({ lines, startStep, endStep }: Export): void {
+  #checkExport({ from, to, lines, startStep, endStep }: Export): void {
     const { lines: committed } = this.#oracle;
     const [low, high] = [startStep, endStep].map((step) =>
-      this.#oracle.countCommittedBy(committed, step)
+      to ?? this.#oracle.countCommittedBy(committed, step)
     );
-    if (lines.length < low || lines.length > high) {
-      this.#violations.add(`An export has ${lines.length} lines, not ${low} to ${high}`);
+    const last = from + lines.length - 1;
+    if (last < low || last > high) {
+      this.#violations.add(`An export from ${from} ends at ${last}, not at ${low} to ${high}`);
     }
     for (const [index, line] of lines.entries()) {
-      if (line === committed[index]?.text) continue;
-      return this.#violations.add(`Line ${index + 1} of an export differs from the log`);
+      if (line === committed[from + index - 1]?.text) continue;
+      return this.#violations.add(
+        `Line ${index + 1} of an export from ${from} differs from the log`,
+      );
     }
   }
 }
@@ -377,7 +382,7 @@ function pageOf(pets: CommittedPet[], { limit = 20, status, cursor }: ListOperat
     (status === undefined || pet.status === status) && (cursor === undefined || pet.id < cursor)
   ).reverse();
   const shown = all.slice(0, limit);
-  const body = `[${shown.map((pet) => pet.body).join(",")}]`;
+  const body = `[${shown.map((pet) => pet.petText).join(",")}]`;
   return { body, next: all.length > limit ? shown.at(-1)!.id : undefined };
 }
 

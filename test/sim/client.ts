@@ -8,10 +8,13 @@ import {
   type Operation,
 } from "./history.ts";
 import type { Random } from "./random.ts";
-import { credentialsOf, PET_STATUSES, type Workload } from "./workload.ts";
+import { credentialsOf, type Load, PET_STATUSES, type Workload } from "./workload.ts";
 
 /** Range of the time after which a client sends a request again, in milliseconds. */
 const RETRY_AFTER_MS = { low: 200, high: 12_000 };
+
+/** Maximum length of a pet's name, in characters. */
+const NAME_LIMIT = 1_000;
 
 /** Runs a client that performs `count` actions in sequence. */
 export async function runClient(workload: Workload, name: string, count: number): Promise<void> {
@@ -22,6 +25,37 @@ export async function runClient(workload: Workload, name: string, count: number)
     await workload.cluster.simulation.sleep(random.between(0, 2 * pauseMs));
     await client.act(number);
   }
+}
+
+/** Sends more creates to an instance at once than fit into one commit, unless the load is usual. */
+export async function runFlood({ cluster, load, keys }: Workload, name: string): Promise<void> {
+  if (load === "usual") return;
+  const random = cluster.simulation.random.fork();
+  const slot = random.integer(0, cluster.size - 1);
+  const count = load === "longNames" ? random.integer(70, 150) : random.integer(350, 500);
+  await cluster.simulation.sleep(random.between(0, random.pick([20, 2_000])));
+  await Promise.all(Array.from({ length: count }, (_, index) => {
+    const operation = drawCreate(`${name}-${index}`, load, random);
+    if (load === "idempotencyKeys") operation.idempotencyKey = `key-of-${operation.name}`;
+    return cluster.send(slot, operation, credentialsOf(keys[0]));
+  }));
+}
+
+function drawCreate(name: string, load: Load, random: Random): CreateOperation {
+  const status = random.chance(0.3) ? undefined : random.pick(PET_STATUSES);
+  const categoryId = random.integer(-5, 5);
+  const isLong = load === "longNames" && random.chance(0.8);
+  return {
+    kind: "create",
+    name: isLong ? lengthened(name, random) : name,
+    categoryId,
+    ...(status === undefined ? {} : { status }),
+  };
+}
+
+/** The name, filled up to the maximum length with a character of 3 or 4 bytes. */
+function lengthened(name: string, random: Random): string {
+  return name + random.pick(["\u732b", "\u{1f408}"]).repeat(NAME_LIMIT - name.length);
 }
 
 class Client {
@@ -85,10 +119,7 @@ class Client {
   }
 
   #drawCreate(name: string): CreateOperation {
-    const random = this.#random;
-    const status = random.chance(0.3) ? undefined : random.pick(PET_STATUSES);
-    const categoryId = random.integer(-5, 5);
-    return { kind: "create", name, categoryId, ...(status === undefined ? {} : { status }) };
+    return drawCreate(name, this.#workload.load, this.#random);
   }
 
   #drawList(): ListOperation {

@@ -81,6 +81,10 @@ export interface KeyCommand {
 }
 
 export interface Export {
+  /** Position of the first line. */
+  from: number;
+  /** Position of the last line, if the export was to end before the head. */
+  to?: number;
   lines: string[];
   startStep: number;
   endStep: number;

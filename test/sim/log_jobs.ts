@@ -1,25 +1,47 @@
 /** The operators' jobs on the whole log: export, follow, audit and replay. */
 
+import type { Store } from "../../src/store/store.ts";
 import type { Cluster, CommandOptions, RetryingCommandOptions } from "./cluster.ts";
-import type { Code } from "./load_code.ts";
+import type { Node } from "./node.ts";
+import type { Random } from "./random.ts";
 import type { SimulatedStore } from "./simulated_store.ts";
 import type { Workload } from "./workload.ts";
 
-export async function exportLog(
+/** Exports the log. Resolves to its lines. */
+export function exportLog(workload: Workload, options?: CommandOptions): Promise<string[]> {
+  return runExport(workload, () => ({ from: 1 }), options);
+}
+
+/** Exports a part of the log, which may begin and end within a record. */
+export async function exportPart(
+  workload: Workload,
+  random: Random,
+  options: CommandOptions,
+): Promise<void> {
+  await runExport(workload, (position) => {
+    const from = random.integer(1, position);
+    return { from, to: random.integer(from, position) };
+  }, options);
+}
+
+async function runExport(
   { cluster, code }: Workload,
+  rangeOf: (position: number) => { from: number; to?: number },
   options?: CommandOptions,
 ): Promise<string[]> {
   const startStep = cluster.simulation.step;
   const lines: string[] = [];
-  const { outcome, reason } = await cluster.command("export", async ({ store, heads }) => {
+  const { outcome, value, reason } = await cluster.command("export", async ({ store, heads }) => {
     const { position } = (await heads.fresh()).head;
-    for await (const batch of code.readWholeLog(store, { from: 1, to: position })) {
-      lines.push(...batch.map(textOf));
+    const range = rangeOf(position);
+    for await (const batch of code.readWholeLog(store, { to: position, ...range })) {
+      addLines(lines, batch, range.from, cluster);
     }
+    return range;
   }, options);
   expectNoDamage(cluster, reason);
   const endStep = cluster.simulation.step;
-  if (outcome === "done") cluster.history.exports.push({ lines, startStep, endStep });
+  if (outcome === "done") cluster.history.exports.push({ ...value!, lines, startStep, endStep });
   return lines;
 }
 
@@ -36,7 +58,7 @@ export async function followLog({ cluster, code }: Workload, isOver: () => boole
   const following = cluster.command("follow", async ({ store, heads, runtime }) => {
     const deps = { store, heads, runtime, reachable: () => {} };
     for await (const batch of code.followLog(deps, { from: 1, signal: stop.signal })) {
-      lines.push(...batch.map(textOf));
+      addLines(lines, batch, 1, cluster);
     }
   });
   while (!isOver()) await simulation.sleep(100);
@@ -45,7 +67,7 @@ export async function followLog({ cluster, code }: Workload, isOver: () => boole
   stop.abort();
   const { outcome, reason } = await following;
   if (outcome !== "done") cluster.violations.add(`followLog() failed: ${reason}`);
-  cluster.history.exports.push({ lines, startStep, endStep: simulation.step });
+  cluster.history.exports.push({ from: 1, lines, startStep, endStep: simulation.step });
 }
 
 /** Runs an audit. If it completes, it must find no fault, even with concurrent writes. */
@@ -72,17 +94,29 @@ export async function auditStore(
   }
 }
 
+/** The fault of a replay. */
+export interface ReplayFault extends RetryingCommandOptions {
+  /** Time after which the node dies once the replay fills the new generation, in milliseconds. */
+  diesInFillAfterMs?: number;
+}
+
 /**
  * Runs a replay. It must find no differences in the old projections, or fail because another replay is
  * running.
  */
 export async function replayLog(
   { cluster, code }: Workload,
-  options: RetryingCommandOptions = {},
+  { diesInFillAfterMs, ...options }: ReplayFault = {},
   isRequired = false,
 ): Promise<void> {
-  const { violations } = cluster;
-  const replay = (deps: Parameters<Code["replay"]>[0]) => code.replay(deps);
+  const { violations, simulation } = cluster;
+  const replay = (deps: { store: Store; runtime: Node }) =>
+    code.replay(deps, {
+      progress(phase) {
+        if (phase !== "fill" || diesInFillAfterMs === undefined) return;
+        simulation.after(diesInFillAfterMs, () => deps.runtime.die());
+      },
+    });
   const { outcome, value, reason } = await cluster.retryingCommand("replay", replay, options);
   if (outcome === "done") {
     const { total, counts, first } = value!.differences;
@@ -103,6 +137,16 @@ function expectNoDamage({ violations }: Cluster, reason: unknown): void {
   }
 }
 
-function textOf({ value }: { value: Uint8Array }): string {
-  return new TextDecoder().decode(value);
+/** Adds the lines of a batch to those from position `from` on. */
+function addLines(
+  lines: string[],
+  batch: readonly { position: number; line: Uint8Array }[],
+  from: number,
+  { violations }: Cluster,
+): void {
+  for (const { position, line } of batch) {
+    const expected = from + lines.length;
+    if (position !== expected) violations.add(`Line ${position} was read instead of ${expected}`);
+    lines.push(new TextDecoder().decode(line));
+  }
 }

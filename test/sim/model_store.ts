@@ -11,8 +11,9 @@ import {
   type StoreEntry,
 } from "../../src/store/store.ts";
 
-/** Largest value, in bytes: https://docs.deno.com/deploy/kv/#limits */
-const VALUE_BYTES_LIMIT = 65_536;
+/** Limits in bytes: https://docs.deno.com/deploy/kv/#limits */
+const KEY_BYTES_LIMIT = 2_048;
+export const VALUE_BYTES_LIMIT = 65_536;
 
 interface Row {
   /** The key as text that sorts as Deno KV sorts keys. */
@@ -238,32 +239,50 @@ function sortableDouble(value: number): string {
   return text;
 }
 
-function rejectOversize({ mutations }: Commit): void {
+function rejectOversize({ checks, mutations }: Commit): void {
   if (mutations.length > COMMIT_MUTATIONS_LIMIT) {
     throw new TypeError(`Too many mutations (max ${COMMIT_MUTATIONS_LIMIT})`);
   }
   let keyBytes = 0;
-  let valueBytes = 0;
+  let bytes = 0;
+  for (const { key } of checks) bytes += keyBytesOf(key);
   for (const mutation of mutations) {
-    keyBytes += nameOf(mutation.key).length;
+    const keyLength = keyBytesOf(mutation.key);
+    bytes += keyLength;
     if (mutation.type === "delete") continue;
-    const bytes = bytesOf(mutation.value);
-    if (bytes > VALUE_BYTES_LIMIT) {
-      throw new TypeError(`Value too large (max ${VALUE_BYTES_LIMIT} bytes)`);
-    }
-    valueBytes += bytes;
+    // Deno KV counts the key of a value twice.
+    keyBytes += keyLength;
+    bytes += keyLength + valueBytesOf(mutation.value);
+  }
+  if (bytes > COMMIT_BYTES_LIMIT) {
+    throw new TypeError(`Total mutation size too large (max ${COMMIT_BYTES_LIMIT} bytes)`);
   }
   if (keyBytes > COMMIT_KEY_BYTES_LIMIT) {
     throw new TypeError(`Total key size too large (max ${COMMIT_KEY_BYTES_LIMIT} bytes)`);
   }
-  if (keyBytes + valueBytes > COMMIT_BYTES_LIMIT) {
-    throw new TypeError(`Total mutation size too large (max ${COMMIT_BYTES_LIMIT} bytes)`);
-  }
 }
 
-/** Size as serialised by V8. A string outside Latin-1 takes two bytes per character. */
-function bytesOf(value: string | Uint8Array): number {
-  if (typeof value !== "string") return value.length;
+function keyBytesOf(key: Deno.KvKey): number {
+  const bytes = nameOf(key).length;
+  if (bytes <= KEY_BYTES_LIMIT) return bytes;
+  throw new TypeError(`Key too large for write (max ${KEY_BYTES_LIMIT} bytes)`);
+}
+
+function valueBytesOf(value: string | Uint8Array): number {
+  const bytes = typeof value === "string" ? serializedBytesOf(value) : value.length;
+  if (bytes <= VALUE_BYTES_LIMIT) return bytes;
+  throw new TypeError(`Value too large (max ${VALUE_BYTES_LIMIT} bytes)`);
+}
+
+/** Size of a string as serialised by V8: three bytes, its length and its characters. */
+function serializedBytesOf(text: string): number {
   // deno-lint-ignore no-control-regex -- Latin-1 begins with control characters
-  return /^[\x00-\xff]*$/.test(value) ? value.length + 4 : 2 * value.length + 4;
+  if (/^[\x00-\xff]*$/.test(text)) return 3 + varintBytesOf(text.length) + text.length;
+  // A string outside Latin-1 takes two bytes per character, and begins at an even offset.
+  const before = 3 + varintBytesOf(2 * text.length);
+  return before + before % 2 + 2 * text.length;
+}
+
+function varintBytesOf(value: number): number {
+  return value < 2 ** 7 ? 1 : value < 2 ** 14 ? 2 : 3;
 }

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
-import type { Mutation, Store, StoreEntry } from "../../src/store/store.ts";
+import type { Commit, Mutation, Store, StoreEntry } from "../../src/store/store.ts";
 import { testStoreContract } from "../support/store_contract.ts";
 import { ModelStore } from "./model_store.ts";
 import { Random } from "./random.ts";
@@ -36,6 +36,82 @@ Deno.test("ModelStore removes an expired record after the store's lag", async ()
   assertEquals(await store.get(["brief"]), null);
   assertEquals(await store.list({ prefix: [] }, { limit: 1 }), []);
 });
+
+Deno.test("ModelStore has the limits of KvStore to the byte", async () => {
+  const stores = [new ModelStore(), new KvStore(await Deno.openKv(":memory:"))];
+  for (const [name, commitOf] of Object.entries(COMMITS_BY_SIZE)) {
+    const largest: number[] = [];
+    for (const store of stores) largest.push(await largestSize(store, commitOf));
+    const [ofModel, ofKv] = largest;
+    assertEquals(ofModel, ofKv, name);
+  }
+  for (const store of stores) store.close();
+});
+
+/** Commits that a store refuses above some size. */
+const COMMITS_BY_SIZE: Record<string, (size: number) => Commit> = {
+  "a value of bytes": (size) => commitOf(set(["key"], new Uint8Array(size))),
+  "a Latin-1 text": (size) => commitOf(set(["key"], "é".repeat(size))),
+  "a text outside Latin-1": (size) => commitOf(set(["key"], "€".repeat(size))),
+  "a key": (size) => commitOf(set(["k".repeat(size)], "")),
+  "the key of a deletion": (size) => commitOf({ type: "delete", key: ["k".repeat(size)] }),
+  "many mutations": (size) => commitOf(...numbered(size, ["number"], "")),
+  "many keys": (size) => commitOf(...numbered(40, ["k".repeat(1_900)], ""), ...numbered(size)),
+  "many keys, some of them deleted": (size) =>
+    commitOf(...numbered(size), ...numbered(45, ["k".repeat(1_900)])),
+  "many bytes": (size) => commitOf(...LARGE_VALUES, set(["last"], new Uint8Array(size))),
+  "many bytes, some in long keys": (size) =>
+    commitOf(...LARGE_VALUES, ...numbered(size, ["k".repeat(1_000)], "")),
+  "many bytes, some in deleted keys": (size) =>
+    commitOf(...LARGE_VALUES, ...numbered(size, ["k".repeat(1_000)])),
+  "many bytes, some in checked keys": (size) => ({
+    ...commitOf(...LARGE_VALUES, set(["last"], new Uint8Array(size))),
+    checks: [{ key: ["k".repeat(2_000)], versionstamp: null }],
+  }),
+  "many bytes, some in short texts": (size) =>
+    commitOf(...LARGE_VALUES, ...numbered(size, ["text"], "a".repeat(127))),
+  "many bytes, some in longer texts": (size) =>
+    commitOf(...LARGE_VALUES, ...numbered(size, ["text"], "a".repeat(128))),
+  "many bytes, some in short texts outside Latin-1": (size) =>
+    commitOf(...LARGE_VALUES, ...numbered(size, ["text"], "€".repeat(63))),
+  "many bytes, some in longer texts outside Latin-1": (size) =>
+    commitOf(...LARGE_VALUES, ...numbered(size, ["text"], "€".repeat(64))),
+};
+
+const LARGE_VALUES = numbered(12, ["large"], new Uint8Array(65_000));
+
+async function largestSize(store: Store, commitOf: (size: number) => Commit): Promise<number> {
+  const isAccepted = (size: number) => store.commit(commitOf(size)).then(() => true, () => false);
+  let refused = 1;
+  while (await isAccepted(refused)) refused *= 2;
+  let accepted = refused >>> 1;
+  while (refused - accepted > 1) {
+    const middle = (accepted + refused) >>> 1;
+    if (await isAccepted(middle)) accepted = middle;
+    else refused = middle;
+  }
+  return accepted;
+}
+
+function commitOf(...mutations: Mutation[]): Commit {
+  return { checks: [], mutations };
+}
+
+function set(key: Deno.KvKey, value: string | Uint8Array): Mutation {
+  return { type: "set", key, value };
+}
+
+/** Mutations of numbered keys below a prefix; without a value, deletions. */
+function numbered(
+  count: number,
+  prefix: Deno.KvKey = ["number"],
+  value?: string | Uint8Array,
+): Mutation[] {
+  return Array.from({ length: count }, (_, index) => {
+    const key = [...prefix, index];
+    return value === undefined ? { type: "delete", key } : set(key, value);
+  });
+}
 
 type StoreCall = (store: Store) => Promise<unknown>;
 

@@ -17,6 +17,10 @@ const APPENDER = "src/append/appender.ts";
 const BATCH = "src/append/batch.ts";
 const BATCH_PLANNER = "src/append/batch_planner.ts";
 const PLANNED_APPEND = "src/append/planned_append.ts";
+const APPEND_SIZE = "src/log/append_size.ts";
+const LOG_RECORDS = "src/log/log_records.ts";
+const READ_WHOLE_LOG = "src/log/read_whole_log.ts";
+const PACK_LINES = "src/encoding/pack_lines.ts";
 const HEAD_READER = "src/log/head_reader.ts";
 const KEY_READER = "src/projections/key_reader.ts";
 const PET_READER = "src/projections/pet_reader.ts";
@@ -25,13 +29,14 @@ const CIRCUIT_BREAKER = "src/store/circuit_breaker.ts";
 const RESILIENT_STORE = "src/store/resilient_store.ts";
 const CREATE_PET = "src/commands/create_pet.ts";
 const REPLAY = "src/maintenance/replay.ts";
+const RESTORE = "src/maintenance/restore.ts";
 const REPLAY_LEASE = "src/maintenance/replay_lease.ts";
 
 export const MUTANTS: Mutant[] = [
   {
     name: "a commit does not check the head",
     file: BATCH,
-    edits: [["[{ key: HEAD_KEY, versionstamp: this.base.versionstamp }]", "[]"]],
+    edits: [["checks: [{ key: HEAD_KEY, versionstamp: base.versionstamp }]", "checks: []"]],
   },
   {
     name: "an unclear commit counts as lost without a read-back",
@@ -42,9 +47,9 @@ export const MUTANTS: Mutant[] = [
     ]],
   },
   {
-    name: "an unclear commit counts as landed if the head moved, without comparing the line",
+    name: "an unclear commit counts as landed if the head moved, without comparing the record",
     file: APPENDER,
-    edits: [["bytesEqual(entry?.value, lines[0])", "true"]],
+    edits: [["bytesEqual(entry?.value, firstLogRecord.value)", "true"]],
   },
   {
     name: "a commit that landed is appended again",
@@ -224,6 +229,29 @@ export const MUTANTS: Mutant[] = [
     edits: [["(cursor ?? Infinity) - 1)", "cursor ?? Infinity)"]],
   },
   {
+    name: "a pet is found only under its own id, not in the record of a later one",
+    file: PET_READER,
+    edits: [[
+      "this.#store.list({ start: keyOf(newest), end: keyOf(LAST_ID) }, { limit: 1 }),",
+      "this.#store.list({ start: keyOf(newest), end: keyOf(newest + 1) }, { limit: 1 }),",
+    ]],
+  },
+  {
+    name: "a page of a status misses pets in the record that holds the cursor",
+    file: PET_READER,
+    edits: [["const [newest] = before <= lastPetId\n", "const [newest] = false\n"]],
+  },
+  {
+    name: "a page of a status shows pets after the cursor from the record that holds it",
+    file: PET_READER,
+    edits: [["if (id < before) pets.push", "pets.push"]],
+  },
+  {
+    name: "a page of a status takes only one pet from the newest record",
+    file: PET_READER,
+    edits: [["[] : indexTextsOf(newest, before, limit)", "[] : indexTextsOf(newest, before, 1)"]],
+  },
+  {
     name: "an Idempotency-Key never expires",
     isRare: true,
     file: PET_READER,
@@ -273,7 +301,66 @@ export const MUTANTS: Mutant[] = [
   {
     name: "pets without a status are put into the status index",
     file: PROJECT,
-    edits: [["if (status !== undefined) records.push(", "records.push("]],
+    edits: [[
+      "if (status !== undefined) textsOf(petsByStatus, status)",
+      'textsOf(petsByStatus, status ?? "available")',
+    ]],
+  },
+  {
+    name: "the records of a status hold only the first pet of a commit",
+    file: PROJECT,
+    edits: [[
+      "if (status !== undefined) textsOf",
+      "if (status && !petsByStatus.has(status)) textsOf",
+    ]],
+  },
+  {
+    name: "a record of pets is stored under its first id",
+    file: PROJECT,
+    edits: [["keyOf(this.#ids[end - 1])", "keyOf(this.#ids[end - count])"]],
+  },
+  {
+    name: "a log record is stored under its first position",
+    file: LOG_RECORDS,
+    edits: [["key: logKey(last)", "key: logKey(last - count + 1)"]],
+  },
+  {
+    name: "a line at the limit of a value is lost",
+    file: PACK_LINES,
+    edits: [["first = index;\n      bytes = 0;", "first = index + 1;\n      bytes = -length;"]],
+  },
+  {
+    name: "a line at the limit of a value is stored twice",
+    file: PACK_LINES,
+    edits: [[
+      "first = index;\n      bytes = 0;",
+      "first = index - 1;\n      bytes = lines[first].length + 1;",
+    ]],
+  },
+  {
+    name: "lines are split into records before the limit of a value",
+    file: PACK_LINES,
+    edits: [["bytes + length > limitBytes", "bytes + length > limitBytes / 4"]],
+  },
+  {
+    name: "a value may exceed its limit by some bytes",
+    file: PACK_LINES,
+    edits: [["bytes + length > limitBytes", "bytes + length > limitBytes + 40"]],
+  },
+  {
+    name: "a batch takes commands beyond the limits of a commit",
+    file: BATCH,
+    edits: [["!this.#size.exceedsLimits && !this.changesKeys", "!this.changesKeys"]],
+  },
+  {
+    name: "a batch does not count the second generation of its records",
+    file: BATCH,
+    edits: [["generations: this.#generations.length,", "generations: 1,"]],
+  },
+  {
+    name: "the size of an append does not count the records of Idempotency-Keys",
+    file: APPEND_SIZE,
+    edits: [["if (!hasOwnRecord(event)) return;", "return;"]],
   },
   {
     name: "an Idempotency-Key is not recorded",
@@ -313,11 +400,8 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: "events are projected into only one generation during a replay",
-    file: PLANNED_APPEND,
-    edits: [[
-      "for (const generation of generations) {",
-      "for (const generation of generations.slice(0, 1)) {",
-    ]],
+    file: BATCH,
+    edits: [["this.#generations.flatMap(", "this.#generations.slice(0, 1).flatMap("]],
   },
   {
     name: "a generation is served before it is filled",
@@ -334,6 +418,34 @@ export const MUTANTS: Mutant[] = [
       "building: { generation, until: head.position }",
       "building: { generation, until: 0 }",
     ]],
+  },
+  {
+    name: "a replay counts events before the commit of their records",
+    file: REPLAY,
+    edits: [[
+      "await this.#lease.commit({ checks: [], mutations }, group.at(-1)!.event.position);",
+      "await this.#lease.commit({ checks: [], mutations: [] }, group.at(-1)!.event.position);\n" +
+      "    await this.#lease.commit({ checks: [], mutations });",
+    ]],
+  },
+  {
+    name: "a replay counts events after the commit of their records",
+    file: REPLAY,
+    edits: [[
+      "await this.#lease.commit({ checks: [], mutations }, group.at(-1)!.event.position);",
+      "await this.#lease.commit({ checks: [], mutations });\n" +
+      "    await this.#lease.commit({ checks: [], mutations: [] }, group.at(-1)!.event.position);",
+    ]],
+  },
+  {
+    name: "a replay begins where the replay of the generation before ended",
+    file: REPLAY,
+    edits: [["    this.#lease.filledTo = 0;\n", ""]],
+  },
+  {
+    name: "a resumed replay begins with the last event of the run before",
+    file: REPLAY,
+    edits: [["event.position > start)", "event.position >= start)"]],
   },
   {
     name: "a replay overwrites a head that has moved",
@@ -359,18 +471,54 @@ export const MUTANTS: Mutant[] = [
     edits: [["checks: [{ key: REPLAY_KEY, versionstamp: guard }, ...checks]", "checks"]],
   },
   {
-    name: "a restore counts lines before they are committed",
-    file: "src/maintenance/restore.ts",
-    edits: [["    await before;\n    const mark", "    const mark"]],
+    name: "a restore counts lines before the commit of their records",
+    file: RESTORE,
+    edits: [[
+      "    const { generation } = this.#head;\n",
+      "    const { generation } = this.#head;\n    await this.#replaceMark(encodeRestoreMark(mark));\n",
+    ]],
+  },
+  {
+    name: "a restore counts lines after the commit of their records",
+    file: RESTORE,
+    edits: [
+      [
+        "await this.#replaceMark(encodeRestoreMark(mark), [\n",
+        "await this.#replaceMark(encodeRestoreMark(this.#mark), [\n",
+      ],
+      [
+        "    ]);\n    this.#mark = mark;",
+        "    ]);\n    await this.#replaceMark(encodeRestoreMark(mark));\n    this.#mark = mark;",
+      ],
+    ],
+  },
+  {
+    name: "a resumed restore begins with the last line of the run before",
+    file: RESTORE,
+    edits: [["event.position > restored)", "event.position >= restored)"]],
   },
   {
     name: "a resumed restore skips a line",
-    isRare: true,
-    file: "src/maintenance/restore.ts",
+    file: RESTORE,
     edits: [[
       "mark.lastHash === lastHash) return mark.restored;",
       "mark.lastHash === lastHash) return mark.restored + 1;",
     ]],
+  },
+  {
+    name: "a log read from within a record begins with the record",
+    file: READ_WHOLE_LOG,
+    edits: [["if (line.position >= next && line.position <= to)", "if (line.position <= to)"]],
+  },
+  {
+    name: "a log read up to a line within a record ends with the record",
+    file: READ_WHOLE_LOG,
+    edits: [["if (line.position >= next && line.position <= to)", "if (line.position >= next)"]],
+  },
+  {
+    name: "a comparison skips the rest of a record that holds later pets, too",
+    file: "src/maintenance/packed_comparison.ts",
+    edits: [["      record.offset = end;\n", "      this.#current = undefined;\n"]],
   },
   {
     name: "followLog() yields the last line again",

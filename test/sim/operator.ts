@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Service } from "../../src/service.ts";
-import type { CommandOptions, RetryingCommandOptions } from "./cluster.ts";
+import type { CommandOptions } from "./cluster.ts";
 import type { CreateOperation, KeyCommand, ListOperation } from "./history.ts";
-import { auditStore, exportLog, replayLog } from "./log_jobs.ts";
+import { auditStore, exportLog, exportPart, type ReplayFault, replayLog } from "./log_jobs.ts";
 import type { Random } from "./random.ts";
 import { credentialsOf, type KeyInUse, PET_STATUSES, type Workload } from "./workload.ts";
 
@@ -25,11 +25,13 @@ export async function runOperator(workload: Workload, count: number): Promise<vo
       revoke: 3,
       rotate: 2,
       schedule: 0.5,
-      export: 1,
+      export: 0.5,
+      exportPart: 1,
       audit: 1,
       replay: isReplayer ? 5 : 0,
     });
     if (action === "export") await exportLog(workload, options);
+    else if (action === "exportPart") await exportPart(workload, random, options);
     else if (action === "audit") await auditStore(workload);
     else if (action === "replay") {
       const fault = drawReplayFault(random);
@@ -56,13 +58,15 @@ export async function runOperator(workload: Workload, count: number): Promise<vo
 }
 
 /** Draws the fault of a replay. It is often killed, or paused for so long that others consider it dead. */
-function drawReplayFault(random: Random): RetryingCommandOptions {
+function drawReplayFault(random: Random): ReplayFault {
   const afterMs = random.between(0, random.pick([5, 50, 14_000]));
-  switch (random.weighted({ none: 3, kill: 4, pause: 3 })) {
+  switch (random.weighted({ none: 3, kill: 3, killInFill: 1, pause: 3 })) {
     case "none":
       return {};
     case "kill":
       return { diesAfterMs: afterMs };
+    case "killInFill":
+      return { diesInFillAfterMs: random.between(0, 20) };
     case "pause":
       return { pause: { afterMs, ms: random.between(5_000, 60_000) } };
   }

@@ -1,9 +1,12 @@
 import { createHash } from "node:crypto";
-import type { Commit } from "../../src/store/store.ts";
-import type { Node } from "./node.ts";
+import type { Commit, SetMutation } from "../../src/store/store.ts";
 import type { ModelStore } from "./model_store.ts";
-import type { Violations } from "./violations.ts";
+import type { Node } from "./node.ts";
+import { projectionFaults } from "./projection_faults.ts";
+import { RecordRules } from "./record_rules.ts";
 import type { Simulation } from "./simulation.ts";
+import { linesFaults, linesOf } from "./stored_lines.ts";
+import type { Violations } from "./violations.ts";
 
 /** A line of the log as it was committed to the store. */
 export interface CommittedLine {
@@ -11,6 +14,8 @@ export interface CommittedLine {
   text: string;
   // deno-lint-ignore no-explicit-any -- parsed with plain JSON.parse, not by the code under test
   event: any;
+  /** The JSON text of the pet that the event adds, cut out of the line; absent for other events. */
+  petText?: string;
   step: number;
   at: number;
   /** The node that committed the line. */
@@ -19,9 +24,14 @@ export interface CommittedLine {
 
 export interface CommittedPet extends CommittedLine {
   id: number;
-  /** The pet's JSON text, cut out of the line. */
-  body: string;
+  petText: string;
   status: string | undefined;
+}
+
+/** The head as the oracle reads it. */
+interface StoredHead extends Record<string, unknown> {
+  generation: number;
+  building?: { generation: number };
 }
 
 /** The first hash of the chain: 64 zeros. */
@@ -31,8 +41,8 @@ const DATA_MARK = ',"data":';
 
 /**
  * Records what the store really holds, and checks every commit: no line is changed or removed, the hash chain
- * is intact, the head matches the log, and a generation is served only if it is complete. It shares no code
- * with the service.
+ * is intact, the head matches the log, the commit of an event holds exactly its projection records, and a
+ * generation is served only if it is complete. It shares no code with the service.
  */
 export class Oracle {
   readonly lines: CommittedLine[] = [];
@@ -41,13 +51,15 @@ export class Oracle {
   readonly keyChangeSteps: number[] = [];
   #simulation: Simulation;
   #violations: Violations;
+  #recordRules: RecordRules;
   #lastHash = GENESIS;
   #keyPosition = 0;
-  #generation = 1;
+  #head: StoredHead = { generation: 1 };
 
   constructor(simulation: Simulation, violations: Violations) {
     this.#simulation = simulation;
     this.#violations = violations;
+    this.#recordRules = new RecordRules(violations);
   }
 
   /** Number of lines or pets that had been committed by the end of a step. Expects them in order. */
@@ -64,62 +76,67 @@ export class Oracle {
 
   /** Receives every commit that the store has applied. */
   observe({ mutations }: Commit, node: Node, model: ModelStore): void {
+    this.#recordRules.observe(mutations);
     const before = this.lines.length;
-    let head: Record<string, unknown> | undefined;
+    let head: StoredHead | undefined;
+    const records = new Map<number, SetMutation[]>();
     for (const mutation of mutations) {
-      const [space, position] = mutation.key;
+      const [space, second] = mutation.key;
       if (space === "log") {
-        if (mutation.type !== "set" || !(mutation.value instanceof Uint8Array)) {
-          this.#violations.add(`The line at ${String(position)} was deleted or is not bytes`);
-        } else this.#addLine(Number(position), mutation.value, node);
-      } else if (space === "head" && mutation.key.length === 1) {
+        if (mutation.type === "set") this.#addRecord(mutation, node);
+      } else if (space === "head") {
         if (mutation.type === "delete") this.#violations.add("The head was deleted");
         else head = JSON.parse(mutation.value as string);
+      } else if (space === "projection") {
+        const generation = second as number;
+        if (mutation.type === "delete") this.#expectNotInUse(generation);
+        else records.set(generation, [...records.get(generation) ?? [], mutation]);
       }
     }
+    const added = this.lines.slice(before);
     if (head !== undefined) this.#checkHead(head, model);
-    else if (this.lines.length > before) {
-      this.#violations.add("Lines were committed without a head");
-    }
+    else if (added.length > 0) this.#violations.add("Lines were committed without a head");
+    this.#checkRecords(records, added);
   }
 
   /** Checks that the projections of a generation hold exactly the records that the log implies. */
   checkGeneration(generation: number, model: ModelStore): void {
-    const found = new Map<string, unknown>();
-    for (const { key, value } of scanAll(model, ["projection", generation])) {
-      found.set(JSON.stringify(key.slice(2)), value);
+    const records = scanAll(model, ["projection", generation]);
+    for (const fault of projectionFaults(records, this.lines, { mayHaveExpired: true })) {
+      this.#violations.add(`Generation ${generation}: ${fault}`);
     }
-    for (const { key, members, text, mayBeMissing } of this.lines.flatMap(expectedRecords)) {
-      const name = JSON.stringify(key);
-      const value = found.get(name);
-      found.delete(name);
-      if (value === undefined) {
-        if (!mayBeMissing) {
-          this.#violations.add(`Generation ${generation} lacks the record ${name}`);
-        }
-      } else if (text === undefined ? !hasMembers(value, members) : !isTextOf(value, text)) {
-        this.#violations.add(`Generation ${generation} holds ${value} under ${name}`);
-      }
-    }
-    for (const name of found.keys()) {
-      this.#violations.add(`Generation ${generation} holds ${name} without an event`);
-    }
+  }
+
+  /** Checks that a store holds exactly the lines of the log, each once. */
+  checkLog(model: ModelStore): void {
+    const records = scanAll(model, ["log"])
+      .map(({ key, value }) => ({ number: key[1] as number, value }));
+    const expected = new Map(this.lines.map(({ position, text }) => [position, text]));
+    for (const fault of linesFaults(records, expected)) this.#violations.add(`Log: ${fault}`);
   }
 
   get servedGeneration(): number {
-    return this.#generation;
+    return this.#head.generation;
   }
 
-  #addLine(position: number, bytes: Uint8Array, node: Node): void {
-    const text = new TextDecoder().decode(bytes);
-    if (position !== this.lines.length + 1) {
-      this.#violations.add(`A line was committed at ${position} after ${this.lines.length} lines`);
+  #addRecord({ key, value }: SetMutation, node: Node): void {
+    const last = key[1] as number;
+    const texts = linesOf(value);
+    if (texts === undefined || last !== this.lines.length + texts.length) {
+      this.#violations.add(
+        `${texts?.length} lines were committed at ${last} after ${this.lines.length} lines`,
+      );
       return;
     }
+    for (const text of texts) this.#addLine(text, node);
+  }
+
+  #addLine(text: string, node: Node): void {
+    const position = this.lines.length + 1;
     const event = JSON.parse(text);
     const sound = Number(event.sequence) === position && event.previoushash === this.#lastHash;
     if (!sound) this.#violations.add(`The hash chain breaks at ${position}`);
-    this.#lastHash = createHash("sha256").update(bytes).digest("hex");
+    this.#lastHash = createHash("sha256").update(text).digest("hex");
     const { step, now: at } = this.#simulation;
     const line: CommittedLine = { position, text, event, step, at, node };
     this.lines.push(line);
@@ -134,8 +151,9 @@ export class Oracle {
         if (id !== this.pets.length + 1) {
           this.#violations.add(`Pet ${id} was committed after ${this.pets.length} pets`);
         }
-        const body = text.slice(text.indexOf(DATA_MARK) + DATA_MARK.length, -1);
-        this.pets.push({ ...line, id, status, body });
+        const petText = text.slice(text.indexOf(DATA_MARK) + DATA_MARK.length, -1);
+        line.petText = petText;
+        this.pets.push({ ...line, id, status, petText });
         break;
       }
       default:
@@ -143,7 +161,7 @@ export class Oracle {
     }
   }
 
-  #checkHead(head: Record<string, unknown>, model: ModelStore): void {
+  #checkHead(head: StoredHead, model: ModelStore): void {
     const expected: Record<string, unknown> = {
       position: this.lines.length,
       lastPetId: this.pets.length,
@@ -155,14 +173,44 @@ export class Oracle {
         this.#violations.add(`The head has ${name} ${head[name]} instead of ${value}`);
       }
     }
-    const generation = head.generation as number;
-    if (generation === this.#generation) return;
-    if (generation < this.#generation) {
-      this.#violations.add(`Generation ${generation} is served after ${this.#generation}`);
+    const before = this.#head.generation;
+    const { generation } = head;
+    this.#head = head;
+    if (generation === before) return;
+    if (generation < before) {
+      this.#violations.add(`Generation ${generation} is served after ${before}`);
     }
-    this.#generation = generation;
     this.keyChangeSteps.push(this.#simulation.step);
     this.checkGeneration(generation, model);
+  }
+
+  /**
+   * Checks the projection records of a commit, by generation. If the commit adds lines, it must hold exactly
+   * their records in every written generation.
+   */
+  #checkRecords(records: Map<number, SetMutation[]>, added: readonly CommittedLine[]): void {
+    for (const generation of records.keys()) {
+      if (this.#writtenGenerations.includes(generation)) continue;
+      this.#violations.add(`A commit wrote to generation ${generation}, which is not in use`);
+    }
+    if (added.length === 0) return;
+    for (const generation of this.#writtenGenerations) {
+      const written = records.get(generation) ?? [];
+      for (const fault of projectionFaults(written, added, { mayHaveExpired: false })) {
+        this.#violations.add(`A commit to generation ${generation}: ${fault}`);
+      }
+    }
+  }
+
+  #expectNotInUse(generation: number): void {
+    if (!this.#writtenGenerations.includes(generation)) return;
+    this.#violations.add(`A record was removed from generation ${generation}, which is in use`);
+  }
+
+  /** The generations that every commit of an event must write. */
+  get #writtenGenerations(): number[] {
+    const { generation, building } = this.#head;
+    return building === undefined ? [generation] : [generation, building.generation];
   }
 }
 
@@ -177,59 +225,9 @@ export function scanAll(model: ModelStore, prefix: Deno.KvKey) {
   return entries;
 }
 
-interface ExpectedRecord {
-  key: (string | number)[];
-  /** The exact value as UTF-8 text, if it is known. */
-  text?: string;
-  /** Members that the value must have if it is JSON; others are allowed. */
-  members: Record<string, unknown>;
-  mayBeMissing: boolean;
-}
-
 const DAY_MS = 24 * 60 * 60 * 1_000;
-
-/** The projection records of an event as the design specifies them: a second implementation of project(). */
-function expectedRecords({ event, position, text: line }: CommittedLine): ExpectedRecord[] {
-  const { data, type, time, actor } = event;
-  const permanent = { members: {}, mayBeMissing: false };
-  switch (type) {
-    case "PetCreated": {
-      const text = line.slice(line.indexOf(DATA_MARK) + DATA_MARK.length, -1);
-      const records: ExpectedRecord[] = [{ ...permanent, key: ["pet", data.id], text }];
-      if (data.status !== undefined) {
-        records.push({ ...permanent, key: ["pet_by_status", data.status, data.id], text });
-      }
-      if (event.idempotencykey !== undefined) {
-        const key = ["pet_by_idempotency_key", actor, event.idempotencykey, position];
-        // The record expires, at a time that depends on the writer's clock, which may have been wrong.
-        records.push({ key, members: { petId: data.id }, mayBeMissing: true });
-      }
-      return records;
-    }
-    case "ApiKeyIssued": {
-      const { keyId, label, expiresAt, tokenHash } = data;
-      const members = { keyId, label, issuedAt: time, expiresAt };
-      return [{ ...permanent, key: ["key_by_token", tokenHash, position], members }];
-    }
-    case "ApiKeyRevoked": {
-      const members = { keyId: data.keyId, revokedAt: data.effectiveAt };
-      return [{ ...permanent, key: ["key_by_token", data.tokenHash, position], members }];
-    }
-    default:
-      throw new Error(`The oracle does not know events of type ${type}`);
-  }
-}
 
 /** When the Idempotency-Key of a pet's event expires, in milliseconds since the Unix epoch. */
 export function idempotencyKeyExpiresAt(line: CommittedLine): number {
   return Date.parse(line.event.time) + DAY_MS;
-}
-
-function isTextOf(value: unknown, text: string): boolean {
-  return value instanceof Uint8Array && new TextDecoder().decode(value) === text;
-}
-
-function hasMembers(value: unknown, members: Record<string, unknown>): boolean {
-  const record = JSON.parse(value as string);
-  return Object.entries(members).every(([name, expected]) => record[name] === expected);
 }

@@ -22,11 +22,13 @@
  * - The store is shared by all nodes.
  * - The workload is the requests of clients and the commands of operators.
  * - A fault profile says which faults occur and how often.
- * - The oracle sees every commit, so it knows the true log. It checks the hash chain, the head and the
- *   projections.
+ * - The oracle sees every commit, so it knows the true log. It checks the hash chain, the head, the projections,
+ *   and how lines are grouped into records.
  * - At the end, the checker compares the history with the oracle. Examples: the log holds every acknowledged pet
  *   exactly once; the store held every returned page at some moment of its request; the service never accepted
  *   a revoked key.
+ *
+ * In some seeds, the workload fills commits up to the limits of the store.
  *
  * A seed runs one or two rounds of faults. Then the faults stop, and every instance must serve every request.
  * A shutdown runs the code of production, `shutDown()`.
@@ -39,7 +41,7 @@
  */
 
 import { Checker } from "./checker.ts";
-import { runClient } from "./client.ts";
+import { runClient, runFlood } from "./client.ts";
 import { Cluster } from "./cluster.ts";
 import {
   drawClusterFaultProfile,
@@ -123,7 +125,14 @@ export async function simulate(
 async function runPhases(cluster: Cluster, code: Code): Promise<void> {
   const { simulation } = cluster;
   const { random } = simulation;
-  const workload: Workload = { cluster, code, keys: [], newestPetId: 0, idempotentCreates: [] };
+  const workload: Workload = {
+    cluster,
+    code,
+    load: random.weighted({ usual: 93, longNames: 5, idempotencyKeys: 2 }),
+    keys: [],
+    newestPetId: 0,
+    idempotentCreates: [],
+  };
   await issueKey(workload, { isKept: true });
   const rounds = random.chance(0.2) ? 2 : 1;
   for (let round = 1; round <= rounds; round++) {
@@ -149,6 +158,7 @@ async function runRound(workload: Workload, round: number): Promise<void> {
     { length: random.integer(1, 6) },
     (_, client) => runClient(workload, `r${round}c${client}`, random.integer(3, 15)),
   );
+  users.push(runFlood(workload, `r${round}flood`));
   users.push(runOperator(workload, random.integer(0, 12)));
   if (random.chance(0.3)) users.push(runOperator(workload, random.integer(0, 6)));
   const following = random.chance(0.2) ? followLog(workload, () => isOver) : undefined;
@@ -188,11 +198,18 @@ async function expectRecovery(workload: Workload): Promise<void> {
     const operation: Operation = { kind: "create", name: `together-${number}`, categoryId: number };
     return cluster.send(number % cluster.size, operation, credentials);
   }));
+  // A large log fills a generation in several commits. Kill replays between them.
+  for (let run = 0; workload.load !== "usual" && run < 3; run++) {
+    await replayLog(workload, { diesInFillAfterMs: simulation.random.between(0, 10) });
+  }
   // If a replay was killed, this one continues it. It must leave no unfinished generation.
-  await replayLog(workload, {}, true);
+  const replaying = replayLog(workload, {}, true);
+  await runFlood(workload, "last-flood");
+  await replaying;
   await auditStore(workload, { isRequired: true });
   const lines = await exportLog(workload);
-  if (simulation.random.chance(0.15)) await restoreIntoAnotherStore(workload, lines);
+  const isRestored = simulation.random.chance(workload.load === "usual" ? 0.15 : 0.5);
+  if (isRestored) await restoreIntoAnotherStore(workload, lines);
 }
 
 /** Longer than the store keeps an idempotency record, in milliseconds. */
@@ -270,6 +287,7 @@ async function loseHead({ cluster, keys, newestPetId }: Workload): Promise<void>
 /** Checks that the store holds exactly what the log implies: the log, the head and the served generation. */
 function checkStore({ store: { model }, oracle, violations }: Cluster): void {
   const generation = oracle.servedGeneration;
+  oracle.checkLog(model);
   oracle.checkGeneration(generation, model);
   const { building, removing } = JSON.parse(model.read(["head"])!.value as string);
   if (building !== undefined || removing !== undefined) {

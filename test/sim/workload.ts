@@ -6,6 +6,7 @@ import type { Code } from "./load_code.ts";
 export interface Workload {
   cluster: Cluster;
   code: Code;
+  load: Load;
   /** The keys that were issued. Clients may keep using a key after its revocation. */
   keys: KeyInUse[];
   /** The newest pet id that a client has received. */
@@ -13,6 +14,14 @@ export interface Workload {
   /** Create requests with an Idempotency-Key, which may be repeated at any time. */
   idempotentCreates: { operation: CreateOperation; credentials: Credentials }[];
 }
+
+/**
+ * What fills commits up to the limits of the store:
+ * - `usual`: nothing.
+ * - `longNames`: pets with names of the maximum length, many at once.
+ * - `idempotencyKeys`: creates with an Idempotency-Key, many at once.
+ */
+export type Load = "usual" | "longNames" | "idempotencyKeys";
 
 export interface KeyInUse {
   keyId: string;
