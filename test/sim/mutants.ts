@@ -360,7 +360,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: "the size of an append does not count the records of Idempotency-Keys",
     file: APPEND_SIZE,
-    edits: [["if (!hasOwnRecord(event)) return;", "return;"]],
+    edits: [["if (ownBytes === 0) return;", "return;"]],
   },
   {
     name: "an Idempotency-Key is not recorded",
