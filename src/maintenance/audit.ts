@@ -240,8 +240,10 @@ class LogAudit {
     // If the first line is at the position that the key says, lines before it are missing or stored twice.
     const first = last - lines.length + 1;
     const fitsKey = sequences[0] === first || first === due;
-    const positionOf = (index: number) =>
-      fitsKey ? first + index : sequences[index] || this.#position + 1;
+    const positionOf = (index: number) => {
+      if (fitsKey) return first + index;
+      return sequences[index] <= last ? sequences[index] : this.#position + 1;
+    };
     this.#explainKey(positionOf(0));
     const verified: RecordedLine[] = [];
     const repeated: number[] = [];
@@ -258,9 +260,10 @@ class LogAudit {
       if (one !== undefined) verified.push(one);
     }
     if (repeated.length > 0) {
-      const message = `${linesText(repeated[0], repeated.at(-1)!)} stored twice or out of order, ` +
+      const from = Math.min(...repeated);
+      const message = `${linesText(from, Math.max(...repeated))} stored twice or out of order, ` +
         `in the record at position ${last}`;
-      this.#findings.add("line", message, repeated[0]);
+      this.#findings.add("line", message, from);
     }
     if (this.#findings.countOf("line") > faultsBefore) return verified;
     if (this.#position !== last) this.#wrongKey = { due, last };

@@ -270,6 +270,19 @@ const DAMAGES: {
     messages: ["The record of lines 8 to 10 is stored at position 11"],
   },
   {
+    name: "a line is missing within a record, and a later one names a position far beyond it",
+    records: (lines) => ({
+      14: lines(8, 8) + lines(10, 12) +
+        lines(13, 14).replace(/"sequence":"0/, '"sequence":"9'),
+    }),
+    firstBadPosition: 9,
+    messages: [
+      "Line 10: position 9 is missing",
+      "Line 13: its sequence says position 9000000000000013, but 13 was expected",
+      "Line 13 was altered: line 14 has another SHA-256 of it",
+    ],
+  },
+  {
     name: "a record is a text",
     records: (lines) => ({ 14: `text ${lines(8, 14)}` }),
     firstBadPosition: 8,
