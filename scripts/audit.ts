@@ -4,12 +4,8 @@
  *     deno task audit [--json] [--checkpoint FILE] [--file EXPORT]
  */
 
-import {
-  audit,
-  auditLines,
-  type AuditOptions,
-  type AuditReport,
-} from "../src/maintenance/audit.ts";
+import { audit, auditLines, type AuditOptions } from "../src/maintenance/audit.ts";
+import type { AuditReport } from "../src/maintenance/findings.ts";
 import { readStoreConfig } from "../src/config.ts";
 import { acceptUnlessRestoring } from "../src/log/accept_store.ts";
 import { splitLines } from "../src/log/log_verifier.ts";

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { Sha256Hex } from "../../events/api_key.ts";
-import type { Checkpoint } from "../../src/maintenance/audit.ts";
+import type { Checkpoint } from "../../src/maintenance/log_audit.ts";
 
 const CheckpointFile: z.ZodType<Checkpoint> = z.strictObject({
   position: z.int().min(0),

@@ -5,12 +5,8 @@ import {
   assertNotEquals,
   assertRejects,
 } from "@std/assert";
-import {
-  audit,
-  AuditImpossibleError,
-  auditLines,
-  FAULTS_KEPT_PER_KIND,
-} from "../../src/maintenance/audit.ts";
+import { audit, AuditImpossibleError, auditLines } from "../../src/maintenance/audit.ts";
+import { FAULTS_KEPT_PER_KIND } from "../../src/maintenance/findings.ts";
 import { OPERATOR } from "../../events/event.ts";
 import { compareServed } from "../../src/maintenance/compare.ts";
 import { splitLines } from "../../src/log/log_verifier.ts";

@@ -5,7 +5,8 @@ import {
   assertNotEquals,
   assertRejects,
 } from "@std/assert";
-import { audit, type Fault as AuditFault } from "../../src/maintenance/audit.ts";
+import { audit } from "../../src/maintenance/audit.ts";
+import type { Fault as AuditFault } from "../../src/maintenance/findings.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { readHead } from "../../src/log/head.ts";
 import { UnsoundError } from "../../src/maintenance/compare.ts";
