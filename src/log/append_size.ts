@@ -42,12 +42,15 @@ export class AppendSize {
   }
 }
 
-/** Most bytes of the event's own record in a generation, besides packed texts of pets; 0 without one. */
+/**
+ * Most bytes of the event's own record in a generation, besides packed texts of pets; 0 without one. Deno KV
+ * counts a key twice (measured).
+ */
 function ownRecordBytes({ event, line }: RecordedLine): number {
   // Outside of Latin-1, a character of a record takes two bytes, and at least two in the line.
-  if (event.type !== "PetCreated") return OWN_RECORD_KEY_BYTES + 2 * line.length;
+  if (event.type !== "PetCreated") return 2 * OWN_RECORD_KEY_BYTES + 2 * line.length;
   if (event.idempotencyKey === undefined) return 0;
-  return OWN_RECORD_KEY_BYTES + IDEMPOTENCY_VALUE_BYTES;
+  return 2 * OWN_RECORD_KEY_BYTES + IDEMPOTENCY_VALUE_BYTES;
 }
 
 /** Groups lines, in order, so that each group fits into one commit. */

@@ -16,12 +16,14 @@ export class CommitSize {
   #bytes = 0;
   #keyBytes = 0;
 
-  /** Counts two bytes per character, as for a string outside Latin-1, so the sum may exceed KV's own. */
+  /**
+   * Counts a key twice, as KV does (measured), and two bytes per character, as for a string outside Latin-1.
+   */
   add(mutation: Mutation): void {
     const keyLength = keyBytes(mutation.key);
     this.#mutations++;
     this.#keyBytes += keyLength;
-    this.#bytes += keyLength;
+    this.#bytes += 2 * keyLength;
     if (mutation.type !== "set") return;
     const { value } = mutation;
     this.#bytes += typeof value === "string" ? 2 * value.length : value.length;

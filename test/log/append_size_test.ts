@@ -52,6 +52,12 @@ const key = (label: string, index: number): Event => {
 const KINDS: Record<string, (index: number) => Event> = {
   "short pets": (index) => pet("a", index),
   "short pets with an Idempotency-Key": (index) => pet("a", index, true),
+  ...Object.fromEntries(
+    [100, 240, 300, 400, 500, 800, 1_000].map((length) => [
+      `names of ${length} characters, all with a status and an Idempotency-Key`,
+      (index: number) => pet("a".repeat(length), 4 * index, true),
+    ]),
+  ),
   "names of 4-byte characters": (index) => pet("😀".repeat(500), index),
   "names of 3-byte characters": (index) => pet("猫".repeat(1_000), index),
   "names of control characters": (index) => pet("\u0001".repeat(1_000), index, true),
