@@ -46,23 +46,25 @@ async function serveUntilStopped(flags: string[]): Promise<number> {
   for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) {
     Deno.addSignalListener(signal, () => stop("stopped"));
   }
+  let isStopped = false;
+  stopped.then(() => isStopped = true);
   const sources = new SourceWatcher(SOURCES);
   const typeCheck = new TypeCheck(SOURCES);
   try {
-    while (true) {
+    while (!isStopped) {
       const server = new Deno.Command(Deno.execPath(), { args: ["run", ...flags, SERVER] }).spawn();
       typeCheck.start();
-      let event = await Promise.race([stopped, sources.nextChange(), server.status]);
+      const event = await Promise.race([stopped, sources.nextChange(), server.status]);
       if (typeof event === "object") {
         if (event.success) return EXIT.done;
         if (event.code === EXIT.couldNotRun) return EXIT.couldNotRun;
         console.error("The service has ended; it starts again after the next change");
-        event = await Promise.race([stopped, sources.nextChange()]);
+        await Promise.race([stopped, sources.nextChange()]);
       }
       await end(server);
-      if (event === "stopped") return EXIT.done;
-      console.error("The source has changed; the service starts again");
+      if (!isStopped) console.error("The source has changed; the service starts again");
     }
+    return EXIT.done;
   } finally {
     typeCheck.stop();
   }
