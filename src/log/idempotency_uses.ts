@@ -2,8 +2,8 @@ import { IDEMPOTENCY_LIFETIME_MS } from "./idempotency_lifetime.ts";
 import { doubled, NAME_WORDS, NAMES_LIMIT, NameTable } from "./name_table.ts";
 
 /**
- * Minimum number of recent uses kept; up to twice as many are kept, at 36 bytes each. A use is found if
- * fewer uses than this lie between it and the next use of its key.
+ * Minimum number of recent uses kept; up to twice as many are kept, at 36 bytes each. A repeated key
+ * is found if fewer than this many other uses lie between.
  */
 export const USES_REMEMBERED = NAMES_LIMIT;
 

@@ -141,7 +141,10 @@ export class Comparison {
     else if (entry.value !== record.value) this.#differ("altered", key, position);
   }
 
-  /** Reports the missing idempotency records that no clock explains. Call once, after the last event. */
+  /**
+   * Reports the missing idempotency records that a wrong clock does not explain. Call once, after the last
+   * event.
+   */
   finish(): void {
     for (const [{ key, position }, count] of this.#missing.differences()) {
       this.#differ("missing", key, position, count);

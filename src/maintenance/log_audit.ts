@@ -201,7 +201,8 @@ export class LogAudit {
     this.#break = undefined;
     const first = second - 1;
     if (isNextLinked === true) {
-      const message = `Line ${first} was altered: line ${second} has another SHA-256 of it`;
+      const message =
+        `Line ${first} was altered: the previoushash of line ${second} does not match it`;
       this.#findings.add("line", message, first);
     } else if (isNextLinked === false) {
       const message =

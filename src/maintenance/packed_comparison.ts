@@ -135,8 +135,8 @@ class ExpectedTexts {
   }
 
   /**
-   * The number of bytes from `offset` on that are the next expected ones, if they end with a line; 0 if they
-   * differ before the value or the expected texts end.
+   * Number of bytes from `offset` that equal the next expected bytes, up to the end of either; 0 if any byte
+   * differs.
    */
   matchingLength(value: Uint8Array, offset: number): number {
     let length = 0;

@@ -118,7 +118,10 @@ export class ReplayLease {
     return true;
   }
 
-  /** Renews the lease if that is due. Call it more often than every few seconds. */
+  /**
+   * Renews the lease if the last renewal is more than {@linkcode BEAT_MS} old. Call it more
+   * often than every {@linkcode LEASE_LIMIT_MS}.
+   */
   async keep(): Promise<void> {
     if (this.#runtime.monotonicNow() - this.#beatAt >= BEAT_MS) {
       await this.commit({ checks: [], mutations: [] });

@@ -21,7 +21,7 @@ import { commitUntilKnown } from "../store/commit_until_known.ts";
 import { RETRY_LIMIT_MS } from "../store/retrying_store.ts";
 import type { Commit, Mutation, Store } from "../store/store.ts";
 
-/** Reads the export from its first byte, at each call. */
+/** Each call reads the export from its first byte. */
 export type Export = () => AsyncIterable<Uint8Array>;
 
 /** Called from time to time with the number of events verified or written. */

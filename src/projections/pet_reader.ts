@@ -26,7 +26,7 @@ const NEWEST_LIMIT = 101;
 /** Maximum number of added pets to check when the newest pets of a status are brought up to date. */
 const CATCH_UP_LIMIT = 500;
 
-/** Ends a range of keys that has no other end. */
+/** Upper bound of an open range of ids. */
 const LAST_ID = Number.MAX_SAFE_INTEGER;
 
 const decoder = new TextDecoder();

@@ -1,5 +1,5 @@
 /**
- * Finds out what became of a commit. "A check failed", a lock, a time-out and a broken connection do not
+ * Commits, and determines whether the commit landed. "A check failed", a lock, a time-out and a broken connection do not
  * show whether the commit landed. The guard does: a record that every writer checks, so that at most one
  * commit can follow it.
  */
@@ -8,7 +8,7 @@ import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";
 import { NotAttemptedError } from "./store_errors.ts";
 
 /**
- * What became of a commit:
+ * The outcome of a commit:
  * - `landed`: all its mutations are stored.
  * - `lost`: another commit replaced the guard first, so this one can no longer land.
  * - `refused`: the guard is unchanged, and another check failed. Nothing was stored.

@@ -1,6 +1,6 @@
 /**
- * The port through which the parts of an instance report what they do. A part calls it wherever it knows a
- * fact, so a method must not throw, and must not delay its caller.
+ * The port through which an instance reports what it does. Methods must not throw or wait, because every
+ * request calls them.
  *
  * A `Context` identifies the request, if any, for which code runs.
  */
