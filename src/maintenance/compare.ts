@@ -1,6 +1,6 @@
 /**
  * Compares the records of a generation with the records that project() derives from the log. Finds missing,
- * extra and altered records, in bounded memory.
+ * extra and altered records. Its memory grows by some eight bytes for each event.
  */
 
 import type { RecordedLine } from "../../events/event.ts";

@@ -10,7 +10,7 @@ import { NotAttemptedError } from "./store_errors.ts";
 /**
  * The outcome of a commit:
  * - `landed`: all its mutations are stored.
- * - `lost`: another commit replaced the guard first, so this one can no longer land.
+ * - `lost`: the guard has changed, and `hasLanded` does not recognise this commit. It can no longer land.
  * - `refused`: the guard is unchanged, and another check failed. Nothing was stored.
  * - `not_attempted`: the store was not called. Nothing was stored.
  * - `unclear`: the time was over before the outcome was known.
@@ -30,7 +30,10 @@ export interface GuardedCommit<Guard extends { versionstamp: string | null } | n
   readGuard(): Promise<Guard>;
   /** Whether this commit landed, according to a guard that has changed. */
   hasLanded(guard: Guard): boolean | Promise<boolean>;
-  /** Whether the commit checks other records, too, so that a failed check may be theirs. */
+  /**
+   * Whether the commit checks other records, too, so that a failed check may be theirs. Versionstamps never
+   * return to an earlier value, so a commit whose check failed cannot land later.
+   */
   checksOthers?: boolean;
   /** Whether to stop. `wasAttempted` is false if no attempt has reached the store so far. */
   isOver(wasAttempted: boolean): boolean;

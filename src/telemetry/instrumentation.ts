@@ -28,7 +28,7 @@ export interface Instrumentation<Context = unknown> {
   onCommitted(events: number): void;
   /** A commit of another instance moved the head first. */
   onConflict(): void;
-  /** A commit failed in a way that does not show whether it landed. */
+  /** An attempt to commit failed in a way that does not show whether it landed. */
   onUnclearOutcome(): void;
 
   /** A phase of a replay, an audit or a restore has done so many units. */
