@@ -164,18 +164,18 @@ class StoreAudit {
     const wrong = (what: string, at?: number) => {
       this.#findings.add("head", `The head is wrong: ${what}`, at);
     };
-    const due = log.head;
+    const expected = log.head;
     // If lines are missing or cannot be read, that fault explains the differences.
     const isLogComplete = log.isComplete && log.position === position;
-    if (isLogComplete && head.lastHash !== due.lastHash) {
+    if (isLogComplete && head.lastHash !== expected.lastHash) {
       wrong(
         `its lastHash is not the SHA-256 of line ${position}, so either the head or the line was altered`,
         position,
       );
     }
     for (const field of ["lastPetId", "keyPosition"] as const) {
-      if (isLogComplete && head[field] !== due[field]) {
-        wrong(`its ${field} is ${head[field]}, but the log says ${due[field]}`);
+      if (isLogComplete && head[field] !== expected[field]) {
+        wrong(`its ${field} is ${head[field]}, but the log says ${expected[field]}`);
       }
     }
     if (generation < 1) wrong(`generation ${generation} is not possible`);

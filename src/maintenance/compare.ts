@@ -168,9 +168,9 @@ export class Comparison {
         this.#differ("extra", key);
         continue;
       }
-      const place = recordKey.at(-1) as number;
-      if (place > (isPacked(recordKey) ? this.#lastPetId : this.#position)) newer.push(key);
-      else if (!this.#ownKeys.take(place, key)) this.#differ("extra", key);
+      const positionOrId = recordKey.at(-1) as number;
+      if (positionOrId > (isPacked(recordKey) ? this.#lastPetId : this.#position)) newer.push(key);
+      else if (!this.#ownKeys.take(positionOrId, key)) this.#differ("extra", key);
     }
     if (newer.length === 0) return;
     const { head } = await readHead(this.#deps.store);
@@ -262,17 +262,17 @@ export interface ServedComparison {
  * not sound.
  */
 export async function compareServed(
-  parts: { store: Store; runtime: Runtime },
+  deps: { store: Store; runtime: Runtime },
   progress: (done: number, total: number) => void,
 ): Promise<ServedComparison> {
   for (;;) {
-    const { generation, position: until } = (await readHead(parts.store)).head;
+    const { generation, position: until } = (await readHead(deps.store)).head;
     const [differences] = await compareWithLog(
-      parts,
+      deps,
       { generations: [generation], until },
       (done) => progress(done, until),
     );
-    const isServed = (await readHead(parts.store)).head.generation === generation;
+    const isServed = (await readHead(deps.store)).head.generation === generation;
     if (differences.total === 0 || isServed) return { generation, events: until, differences };
   }
 }

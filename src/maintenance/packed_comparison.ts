@@ -82,36 +82,38 @@ export class PackedComparison {
     const { key, value, offset } = record;
     const texts = value instanceof Uint8Array ? unpackLines(value.subarray(offset)) : undefined;
     const ids = texts?.map(petIdOf) ?? [];
-    const due = expected.takeThrough(Math.min(record.lastId, lastId));
+    const wanted = expected.takeThrough(Math.min(record.lastId, lastId));
     this.#current = undefined;
     if (texts === undefined || !isAscending(ids) || ids.at(-1) !== record.lastId) {
-      this.#differs({ kind: due.length > 0 ? "altered" : "extra", key, id: due[0]?.id });
+      this.#differs({ kind: wanted.length > 0 ? "altered" : "extra", key, id: wanted[0]?.id });
       this.#damagedThrough = record.lastId;
       return;
     }
     let index = 0;
     let end = offset;
-    for (const [place, text] of texts.entries()) {
-      const id = ids[place];
+    for (const [textIndex, text] of texts.entries()) {
+      const id = ids[textIndex];
       if (id > lastId) {
         // The rest of the record is expected by a later call.
         this.#current = { ...record, offset: end };
         break;
       }
       end += text.length + 1;
-      for (; due[index]?.id < id; index++) this.#differs({ kind: "missing", id: due[index].id });
-      if (due[index]?.id !== id) this.#differs({ kind: "extra", id });
-      else if (!bytesEqual(text, due[index++].text)) this.#differs({ kind: "altered", id });
+      for (; wanted[index]?.id < id; index++) {
+        this.#differs({ kind: "missing", id: wanted[index].id });
+      }
+      if (wanted[index]?.id !== id) this.#differs({ kind: "extra", id });
+      else if (!bytesEqual(text, wanted[index++].text)) this.#differs({ kind: "altered", id });
     }
-    for (; index < due.length; index++) this.#differs({ kind: "missing", id: due[index].id });
+    for (; index < wanted.length; index++) this.#differs({ kind: "missing", id: wanted[index].id });
   }
 
   async *#read(store: Store, range: KeyRange): AsyncGenerator<PackedRecord> {
-    const parts = (range.start ?? range.end)!.length;
+    const keyLength = (range.start ?? range.end)!.length;
     for await (const entries of scan(store, range)) {
       for (const { key, value } of entries) {
         const lastId = key.at(-1);
-        if (key.length === parts && Number.isSafeInteger(lastId)) {
+        if (key.length === keyLength && Number.isSafeInteger(lastId)) {
           yield { key, lastId: lastId as number, value, offset: 0 };
         } else {
           this.#differs({ kind: "extra", key });

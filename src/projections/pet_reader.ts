@@ -160,17 +160,17 @@ export class PetReader {
     const page = query.status === undefined
       ? await this.#readNewest(query, head)
       : await this.#readNewestOf(query.status, query, head);
-    this.#forgetPage(name);
+    this.#dropPage(name);
     const { generation, lastPetId } = head;
     this.#pages.set(name, { page, generation, lastPetId });
     this.#pagesLength += page.text.length;
     while (this.#pages.size > PAGES_CACHE_LIMIT || this.#pagesLength > PAGES_TEXT_LIMIT) {
-      this.#forgetPage(this.#pages.keys().next().value!);
+      this.#dropPage(this.#pages.keys().next().value!);
     }
     return page;
   }
 
-  #forgetPage(name: string): void {
+  #dropPage(name: string): void {
     this.#pagesLength -= this.#pages.get(name)?.page.text.length ?? 0;
     this.#pages.delete(name);
   }

@@ -20,7 +20,10 @@ const PROBE_PAUSE_MS = 10_000;
 /** Interval of the warnings while the circuit breaker is open. */
 const OPEN_REPORT_MS = 60_000;
 
-/** Closed: calls are made. Half-open: calls wait for the answer to a probe. Open: calls fail at once. */
+/**
+ * Closed: calls are made. Half-open: calls wait for the answer to a probe. Open: calls fail at once. Unlike in
+ * the usual pattern, half-open precedes open, and a probe that succeeds closes an open circuit breaker.
+ */
 export type CircuitState = "closed" | "half-open" | "open";
 
 export interface CircuitBreakerDeps {
