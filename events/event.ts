@@ -112,7 +112,7 @@ export class MalformedEventError extends Error {
   }
 }
 
-export function encodeSequence(position: number): string {
+function encodeSequence(position: number): string {
   return String(position).padStart(SEQUENCE_DIGITS, "0");
 }
 

@@ -227,6 +227,7 @@ export class Appender {
         this.#instrumentation.onConflict();
         this.#requeue(batch);
         break;
+      // "refused" does not occur, because the head is the only check.
       case "refused":
       case "not_attempted":
         this.#requeue(batch);

@@ -1,4 +1,5 @@
 import type { RecordedLine } from "../../events/event.ts";
+import { LINE_FEED } from "../encoding/pack_lines.ts";
 import type { Head } from "../log/head.ts";
 import { linesOf } from "../log/log_records.ts";
 import { LogVerifier } from "../log/log_verifier.ts";
@@ -231,7 +232,6 @@ export class LogAudit {
   }
 }
 
-const LINE_FEED = 10;
 const SEQUENCE = /"sequence":"(\d{16})"/;
 
 /** Splits a stored value at its line feeds, whether or not it is sound. */

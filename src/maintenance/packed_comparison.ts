@@ -1,6 +1,6 @@
 import { petIdOf } from "../../events/pet.ts";
 import { bytesEqual } from "../encoding/bytes_equal.ts";
-import { unpackLines } from "../encoding/pack_lines.ts";
+import { LINE_FEED, unpackLines } from "../encoding/pack_lines.ts";
 import { type KeyRange, scan } from "../store/scan.ts";
 import type { Store } from "../store/store.ts";
 
@@ -145,7 +145,9 @@ class ExpectedTexts {
     let start = this.#offset;
     for (const packed of this.#packed) {
       const compared = Math.min(packed.length - start, value.length - offset - length);
-      if (!equal(value, offset + length, packed, start, compared)) return 0;
+      const from = offset + length;
+      const expected = packed.subarray(start, start + compared);
+      if (!bytesEqual(value.subarray(from, from + compared), expected)) return 0;
       length += compared;
       if (offset + length === value.length) break;
       start = 0;
@@ -183,25 +185,10 @@ class ExpectedTexts {
   }
 }
 
-const LINE_FEED = 10;
-
 function lastLineOf(value: Uint8Array): Uint8Array {
   return value.subarray(value.lastIndexOf(LINE_FEED, value.length - 2) + 1, value.length - 1);
 }
 
 function isAscending(ids: readonly number[]): boolean {
   return ids.every((id, index) => index === 0 ? id > 0 : id > ids[index - 1]);
-}
-
-function equal(
-  one: Uint8Array,
-  oneStart: number,
-  other: Uint8Array,
-  otherStart: number,
-  length: number,
-): boolean {
-  for (let index = 0; index < length; index++) {
-    if (one[oneStart + index] !== other[otherStart + index]) return false;
-  }
-  return true;
 }

@@ -251,6 +251,7 @@ class RestoreWriter {
         this.#versionstamp = outcome.versionstamp;
         return;
       case "lost":
+      // "refused" does not occur, because the mark is the only check.
       case "refused":
         throw new StoreNotFreeError("Another restore or a service has begun to write to the store");
       case "not_attempted":
