@@ -18,7 +18,7 @@ export const Sha256Hex = z.string()
 export const Ulid = z.string().regex(new RegExp(`^${ULID}$`), "must be a ULID");
 
 /** Longest `label` of a key, in UTF-16 code units. */
-export const LABEL_MAX_LENGTH = 100;
+const LABEL_MAX_LENGTH = 100;
 
 export const KeyLabel = z.string()
   .min(1, "must not be empty")

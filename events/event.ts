@@ -83,9 +83,9 @@ export function dataOf(line: Uint8Array): Uint8Array {
  * the line, or if its type or version is not known.
  */
 export function decodeEvent(line: string): RecordedEvent {
-  const parts = LINE.exec(line);
-  if (parts === null) throw malformed(line);
-  const [, id, type, time, sequence, subject, dataschema, actor, idempotencyKey, ...rest] = parts;
+  const match = LINE.exec(line);
+  if (match === null) throw malformed(line);
+  const [, id, type, time, sequence, subject, dataschema, actor, idempotencyKey, ...rest] = match;
   const [previousHash, dataText] = rest;
   if (!Object.hasOwn(TYPES, type)) throw new MalformedEventError(`Event type ${type} is not known`);
   if (dataschema !== TYPES[type as EventType].dataschema) {
@@ -112,7 +112,7 @@ export class MalformedEventError extends Error {
   }
 }
 
-export function encodeSequence(position: number): string {
+function encodeSequence(position: number): string {
   return String(position).padStart(SEQUENCE_DIGITS, "0");
 }
 

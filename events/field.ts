@@ -8,7 +8,7 @@ import { INT64_MAX, INT64_MIN, isInt64 } from "./int64.ts";
 
 export interface Field<Schema extends z.ZodType = z.ZodType> {
   schema: Schema;
-  /** Matches the JSON text of at least every valid value. It has no capturing group. */
+  /** Matches the JSON text of every valid value, and possibly others. It has no capturing group. */
   pattern: string;
   encode: (value: NonNullable<z.infer<Schema>>) => string;
   /**

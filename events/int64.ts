@@ -43,9 +43,9 @@ function exactInteger(_key: string, value: unknown, context: { source: string })
  * integer 1, because RFC 8259 section 6 does not distinguish between them.
  */
 export function int64Of(source: string): bigint | undefined {
-  const parts = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source);
-  if (parts === null) return undefined;
-  const [, sign, whole, fraction = "", exponent = "0"] = parts;
+  const match = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source);
+  if (match === null) return undefined;
+  const [, sign, whole, fraction = "", exponent = "0"] = match;
   const significant = (whole + fraction).replace(/^0+/, "");
   const digits = significant.replace(/0+$/, "");
   if (digits === "") return 0n;

@@ -72,13 +72,13 @@ const PET_TEXT = new RegExp(
  * {@linkcode Pet} can then explain what is wrong.
  */
 export function decodePet(text: string): Pet | undefined {
-  const parts = PET_TEXT.exec(text);
-  if (parts === null) return undefined;
-  const id = Number(parts[1]);
+  const match = PET_TEXT.exec(text);
+  if (match === null) return undefined;
+  const id = Number(match[1]);
   if (!Number.isSafeInteger(id)) return undefined;
   const pet: Record<string, unknown> = { id };
   for (const [index, { name, decode }] of MEMBERS.entries()) {
-    const part = parts[index + 2];
+    const part = match[index + 2];
     if (part === undefined) continue;
     const value = decode(part);
     if (value === undefined) return undefined;

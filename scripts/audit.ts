@@ -64,7 +64,7 @@ async function auditWhat(file: string | undefined, options: AuditOptions): Promi
     const readExpiringRecords = expiringRecordsOf(readStoreConfig().kvPath);
     return await withRetryingStore(
       { accept: acceptUnlessRestoring },
-      (parts) => audit({ ...parts, readExpiringRecords }, options),
+      (deps) => audit({ ...deps, readExpiringRecords }, options),
     );
   }
   const stream = file === "-" ? Deno.stdin.readable : (await Deno.open(file)).readable;

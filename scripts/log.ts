@@ -6,6 +6,7 @@
 
 import { setColorEnabled } from "@std/fmt/colors";
 import { EVENT_TYPES } from "../events/event.ts";
+import { joinLines } from "../src/encoding/pack_lines.ts";
 import { followLog } from "../src/log/follow_log.ts";
 import type { StoredLine } from "../src/log/log_records.ts";
 import { LogDamagedError, readWholeLog } from "../src/log/read_whole_log.ts";
@@ -30,8 +31,6 @@ Prints the event log in order, one event a line, byte for byte as stored.
 KV_PATH names the store (default: .data/pets.sqlite3).
 Exit codes: 0 done, 2 the command could not run.
 `;
-
-const LINE_FEED = 10;
 
 /** Maximum time that an unread write may delay the exit after a signal. */
 const LAST_WRITE_LIMIT_MS = 1_000;
@@ -59,7 +58,7 @@ await runTool({
     if (from !== undefined && last !== undefined) {
       throw new UsageError("--from and --last cannot be used together");
     }
-    const format = pretty ? prettyLines : joinLines;
+    const format = pretty ? prettyLines : storedLines;
     setColorEnabled(Deno.stdout.isTerminal() && !Deno.noColor);
     await withService({ create: false }, async (service) => {
       const { position } = (await service.heads.fresh()).head;
@@ -119,14 +118,6 @@ function prettyLines(lines: StoredLine[]): Uint8Array {
   return new TextEncoder().encode(lines.map((line) => `${prettyEvent(line)}\n`).join(""));
 }
 
-function joinLines(lines: StoredLine[]): Uint8Array {
-  const all = lines.map(({ line }) => line);
-  const bytes = new Uint8Array(all.reduce((length, line) => length + line.length + 1, 0));
-  let offset = 0;
-  for (const line of all) {
-    bytes.set(line, offset);
-    offset += line.length;
-    bytes[offset++] = LINE_FEED;
-  }
-  return bytes;
+function storedLines(lines: StoredLine[]): Uint8Array {
+  return joinLines(lines.map(({ line }) => line));
 }

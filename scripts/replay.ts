@@ -51,7 +51,7 @@ await runTool({
     try {
       return await withRetryingStore(
         {},
-        (parts) => dryRun ? compare(parts) : rebuild(parts, graceMs),
+        (deps) => dryRun ? compare(deps) : rebuild(deps, graceMs),
       );
     } catch (error) {
       progress.end();
@@ -63,11 +63,11 @@ await runTool({
 });
 
 async function rebuild(
-  parts: { store: Store; runtime: Runtime },
+  deps: { store: Store; runtime: Runtime },
   graceMs: number,
 ): Promise<number> {
   const start = performance.now();
-  const { generation, events, resumedFrom, differences } = await replay(parts, {
+  const { generation, events, resumedFrom, differences } = await replay(deps, {
     graceMs,
     progress: (phase, done, total) => {
       if (phase === "wait") progress.update(PHASES.wait, inSeconds(done), inSeconds(total!));
@@ -90,9 +90,9 @@ async function rebuild(
   return EXIT.done;
 }
 
-async function compare(parts: { store: Store; runtime: Runtime }): Promise<number> {
+async function compare(deps: { store: Store; runtime: Runtime }): Promise<number> {
   const { generation, events, differences } = await compareServed(
-    parts,
+    deps,
     (done, total) => progress.update(PHASES.compare, done, total),
   );
   progress.end();

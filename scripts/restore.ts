@@ -68,7 +68,7 @@ async function restoreFrom(source: Export): Promise<number> {
   await withRetryingStore(
     // The restore itself checks the content.
     { create: true, accept: () => Promise.resolve() },
-    (parts) => restore(parts, source, head, (done) => progress.update(WRITING, done, position)),
+    (deps) => restore(deps, source, head, (done) => progress.update(WRITING, done, position)),
   );
   progress.end();
   const seconds = (performance.now() - start) / 1_000;

@@ -166,7 +166,7 @@ function urlWithoutHost({ hostname, port }: Deno.NetAddr): string {
 const BODY_HIDDEN: ReadonlySet<string> = new Set(["GET", "CONNECT"]);
 
 /** The error that ends a response and its connection. */
-const ENDED = new Error("The connection is ended, since its request has a body without a limit");
+const ENDED = new Error("The connection was closed because the request body has no limit");
 
 /**
  * Creates a response without a body that ends its connection. Only an error of the response's stream stops

@@ -17,7 +17,7 @@ export interface StoppableServer {
 
 /**
  * Stops accepting connections, rejects incomplete bodies, finishes accepted requests, drains the appender and
- * closes the store. Resolves after {@linkcode SHUTDOWN_MS} at the latest. The process may then exit.
+ * closes the store. Resolves after `SHUTDOWN_MS.exit` at the latest. The process may then exit.
  */
 export async function shutDown(
   { appender, cancelBodies, runtime, store }: Service,

@@ -10,7 +10,7 @@ const CheckpointFile: z.ZodType<Checkpoint> = z.strictObject({
 });
 
 /** The file exists but does not contain a checkpoint. */
-export class CheckpointFileError extends Error {
+class CheckpointFileError extends Error {
   override name = "CheckpointFileError";
 }
 

@@ -11,8 +11,8 @@ const LONGEST_MS = 100 * 365 * UNIT_MS.d;
 
 /** Parses a duration like `90d`, `24h`, `30m` or `10s`, and returns milliseconds. */
 export function parseDuration(flag: string, text: string): number {
-  const parts = /^([1-9]\d{0,9})([smhd])$/.exec(text);
-  const ms = parts === null ? NaN : Number(parts[1]) * UNIT_MS[parts[2]];
+  const match = /^([1-9]\d{0,9})([smhd])$/.exec(text);
+  const ms = match === null ? NaN : Number(match[1]) * UNIT_MS[match[2]];
   if (ms <= LONGEST_MS) return ms;
   throw new UsageError(
     `${flag} takes a time like 90d, 24h, 30m or 10s, up to 36500d, not ${JSON.stringify(text)}`,

@@ -57,9 +57,12 @@ export async function withService<T>(
   use: (service: Service) => Promise<T>,
 ): Promise<T> {
   const store = await openStore(readStoreConfig().kvPath, { create, accept: acceptLog });
-  const report = () => {};
-  const parts = { store, runtime: systemRuntime, report, appendLimitMs: APPEND_LIMIT_MS };
-  const service = createService(parts);
+  const service = createService({
+    store,
+    runtime: systemRuntime,
+    report: () => {},
+    appendLimitMs: APPEND_LIMIT_MS,
+  });
   try {
     return await use(service);
   } finally {
@@ -71,7 +74,7 @@ export async function withService<T>(
 /** Opens the configured store, with retries of reads, for a tool that can wait. Closes it after `use`. */
 export async function withRetryingStore<T>(
   options: Partial<OpenOptions>,
-  use: (parts: { store: Store; runtime: Runtime }) => Promise<T>,
+  use: (deps: { store: Store; runtime: Runtime }) => Promise<T>,
 ): Promise<T> {
   const opened = await openStore(readStoreConfig().kvPath, {
     create: false,

@@ -185,7 +185,7 @@ export class Appender {
       readGuard: () => heads.read(),
       async hasLanded({ head }) {
         if (head.position <= base.head.position) return false;
-        // Only one commit can have followed the base. If it is this one, its lines are stored byte for byte.
+        // Only one commit can have followed the base directly. If it is this one, its lines are stored.
         const entry = await store.get(firstLogRecord.key);
         return bytesEqual(entry?.value, firstLogRecord.value);
       },
@@ -227,6 +227,7 @@ export class Appender {
         this.#instrumentation.onConflict();
         this.#requeue(batch);
         break;
+      // "refused" does not occur, because the head is the only check.
       case "refused":
       case "not_attempted":
         this.#requeue(batch);

@@ -89,7 +89,7 @@ export interface SealedBatch {
   events: number;
   /** The records of the projections, without their generation. */
   records: ProjectionRecord[];
-  /** The record that only this batch can have written after the base. */
+  /** The first log record of the batch. If the store holds exactly this value, the batch landed. */
   firstLogRecord: LogMutation;
   commit: Commit;
 }

@@ -8,7 +8,10 @@ export interface Command {
    * calls it before decide(), and again if another instance has moved the head since.
    */
   prepare(head: Head): Promise<void> | void;
-  /** Whether prepare() finishes synchronously on this head, from memory. Without this method: false. */
+  /**
+   * Whether prepare() finishes synchronously on this head, from memory. If this method is absent, the appender
+   * assumes that it does not.
+   */
   isPreparedAtOnce?(head: Head): boolean;
   /**
    * Returns the events to append after this head. It may run several times, so the ids and times of

@@ -16,8 +16,8 @@ export interface PlannedAppend {
 export function planAppend(command: Command, head: Head): PlannedAppend {
   const lines: RecordedLine[] = [];
   let next = head;
-  for (const fact of command.decide(head)) {
-    const event = { ...fact, position: next.position + 1, previousHash: next.lastHash };
+  for (const decided of command.decide(head)) {
+    const event = { ...decided, position: next.position + 1, previousHash: next.lastHash };
     const line = encodeUtf8Pooled(encodeEvent(event));
     next = headAfter(next, event, line);
     lines.push({ event, line });

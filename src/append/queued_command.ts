@@ -16,7 +16,7 @@ export class QueuedCommand {
   preparedEpoch = -1;
   /** What the command adds to the next commit, planned while another commit is in flight. */
   plan?: PlannedAppend;
-  /** Whether it was repeated because it produced no events on a possibly stale head. */
+  /** Whether it was repeated because it produced no events, or was refused, on a possibly stale head. */
   wasRepeated = false;
   /** Whether a batch with this command may have landed. */
   mayHaveLanded = false;

@@ -26,9 +26,9 @@ export async function issueKey(
   show?: ShowKey,
 ): Promise<IssuedKey> {
   const { id, token, issue } = newKey(runtime);
-  const fact = issue(terms);
+  const event = issue(terms);
   await show?.({ id, token });
-  await appender.append({ prepare: () => {}, decide: () => [fact] });
+  await appender.append({ prepare: () => {}, decide: () => [event] });
   return { id, token };
 }
 

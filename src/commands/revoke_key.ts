@@ -14,7 +14,7 @@ export async function revokeKey(
   keyId: string,
 ): Promise<ApiKey | undefined> {
   let found: ApiKey | undefined;
-  const origin = {
+  const metadata = {
     id: runtime.newId(),
     time: new Date(runtime.now()).toISOString(),
     actor: OPERATOR,
@@ -27,8 +27,8 @@ export async function revokeKey(
       if (found === undefined) return [];
       if (found.isRevoked) return [];
       const { id: keyId, tokenHash } = found;
-      const data = { keyId, tokenHash, effectiveAt: origin.time };
-      return [{ ...origin, type: "ApiKeyRevoked", data }];
+      const data = { keyId, tokenHash, effectiveAt: metadata.time };
+      return [{ ...metadata, type: "ApiKeyRevoked", data }];
     },
   });
   return found;

@@ -1,4 +1,4 @@
-const LINE_FEED = 10;
+export const LINE_FEED = 10;
 
 /** Several lines as one value: each line is followed by a line feed. */
 export interface PackedLines {
@@ -18,7 +18,7 @@ export function packLines(lines: readonly Uint8Array[], limitBytes: number): Pac
   for (let index = 0; index <= lines.length; index++) {
     const length = index < lines.length ? lines[index].length + 1 : Infinity;
     if (bytes > 0 && bytes + length > limitBytes) {
-      packed.push({ count: index - first, value: join(lines, first, index, bytes) });
+      packed.push({ count: index - first, value: joinLines(lines.slice(first, index)) });
       first = index;
       bytes = 0;
     }
@@ -27,12 +27,13 @@ export function packLines(lines: readonly Uint8Array[], limitBytes: number): Pac
   return packed;
 }
 
-function join(lines: readonly Uint8Array[], first: number, end: number, bytes: number): Uint8Array {
-  const value = new Uint8Array(bytes);
+/** Joins lines into one array. Each line is followed by a line feed. */
+export function joinLines(lines: readonly Uint8Array[]): Uint8Array {
+  const value = new Uint8Array(lines.reduce((bytes, { length }) => bytes + length + 1, 0));
   let offset = 0;
-  for (let index = first; index < end; index++) {
-    value.set(lines[index], offset);
-    offset += lines[index].length;
+  for (const line of lines) {
+    value.set(line, offset);
+    offset += line.length;
     value[offset++] = LINE_FEED;
   }
   return value;

@@ -7,12 +7,12 @@ import { HttpError } from "./errors.ts";
 export function bearerToken(authorization: string | null): string {
   // The scheme is case-insensitive (RFC 9110 section 11.1), but almost all clients write it like this.
   if (authorization?.startsWith("Bearer ")) return authorization.slice(7).trim();
-  const parts = /^bearer +(.*)$/i.exec(authorization ?? "");
-  if (parts === null) {
+  const match = /^bearer +(.*)$/i.exec(authorization ?? "");
+  if (match === null) {
     throw new HttpError(
       "missing_credentials",
       "An API key is required: Authorization: Bearer <API_KEY>",
     );
   }
-  return parts[1].trim();
+  return match[1].trim();
 }

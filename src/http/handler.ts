@@ -42,7 +42,7 @@ interface Progress {
 
 const JSON_HEADERS = { "content-type": "application/json" };
 
-/** Facts about the connection of a request, supplied by the server. */
+/** The connection of a request, as the server knows it. */
 export interface Connection {
   clientAddress: () => string;
   /** The start of the URL of a request without a `Host`. */

@@ -21,14 +21,14 @@ export const IDEMPOTENCY_KEY_PATTERN =
  */
 export function parseIdempotencyKey(field: string | null): string | undefined {
   if (field === null) return undefined;
-  const parts = IDEMPOTENCY_KEY_PATTERN.exec(field);
-  if (parts === null) {
+  const match = IDEMPOTENCY_KEY_PATTERN.exec(field);
+  if (match === null) {
     throw new HttpError(
       "invalid_idempotency_key",
       `Header Idempotency-Key must be 1 to ${IDEMPOTENCY_KEY_MAX_LENGTH} characters of visible ASCII, ` +
         "or such characters and spaces in double quotes",
     );
   }
-  const [, quoted, bare] = parts;
+  const [, quoted, bare] = match;
   return bare ?? quoted.replace(/\\(.)/g, "$1");
 }

@@ -4,7 +4,7 @@ import type { Logger } from "../runtime/logger.ts";
 import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
 
 /** Minimum time between two reports, in milliseconds. */
-export const REPORT_INTERVAL_MS = 10_000;
+const REPORT_INTERVAL_MS = 10_000;
 
 /** Maximum number of clients counted separately between two reports. Others count only in the total. */
 const CLIENTS_LIMIT = 1_000;

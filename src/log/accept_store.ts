@@ -1,4 +1,4 @@
-/** Decide whether a store that was just opened may be used. They reject with `StoreRefusedError` if not. */
+/** Checks of a store that was just opened. Each rejects with `StoreRefusedError` if the store must not be used. */
 
 import { HEAD_KEY, LOG_PREFIX } from "../keyspace.ts";
 import { StoreRefusedError } from "../store/store_errors.ts";

@@ -50,7 +50,7 @@ export const EMPTY_HEAD: Head = {
 };
 
 /**
- * Reads the head. Rejects with `ForeignStoreError` if this service did not write the record, and with
+ * Reads the head. Rejects with `ForeignStoreError` if this version did not write the record, and with
  * `store_unavailable` if a restore is not finished.
  */
 export async function readHead(store: Store): Promise<HeadEntry> {
@@ -121,7 +121,7 @@ export function writtenGenerations(head: Head): number[] {
     : [head.generation, head.building.generation];
 }
 
-/** The store was opened, but another program wrote its data. */
+/** The store was opened, but another program or another version of this one wrote its data. */
 export class ForeignStoreError extends Error {
   override name = "ForeignStoreError";
 }

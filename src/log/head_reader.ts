@@ -7,8 +7,8 @@ import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumen
 import { type Head, type HeadEntry, headEntryOf } from "./head.ts";
 
 /**
- * How long the records of a head's generation are safe to read after the head was read. It covers the
- * longest request. It is shorter than the time a replay waits before it removes a served generation.
+ * Time for which a head may be used after it was read. It is longer than any request, and shorter than
+ * `GRACE_MS`, after which a replay removes the old records.
  */
 export const HEAD_LIMIT_MS = 9_000;
 

@@ -2,10 +2,10 @@ import { IDEMPOTENCY_LIFETIME_MS } from "./idempotency_lifetime.ts";
 import { doubled, NAME_WORDS, NAMES_LIMIT, NameTable } from "./name_table.ts";
 
 /**
- * Minimum number of recent uses kept; up to twice as many are kept, at 36 bytes each. A use is found if
- * fewer uses than this lie between it and the next use of its key.
+ * Minimum number of recent uses kept; up to twice as many are kept, at 36 bytes each. A repeated key
+ * is found if fewer than this many other uses lie between.
  */
-export const USES_REMEMBERED = NAMES_LIMIT;
+export const USES_KEPT = NAMES_LIMIT;
 
 /** How far the times of adjacent events may be off because the clocks of their writers differ. */
 export const CLOCK_TOLERANCE_MS = 60_000;
@@ -32,7 +32,7 @@ export class IdempotencyUses {
   /** Adds a use, and returns the previous use of the same key by the same actor. */
   add(actor: number, keyHash: string, use: Use): Use | undefined {
     const current = this.#current;
-    if (current.count >= USES_REMEMBERED || use.timeMs >= current.firstTimeMs + GENERATION_MS) {
+    if (current.count >= USES_KEPT || use.timeMs >= current.firstTimeMs + GENERATION_MS) {
       this.#earlier = current;
       this.#current = new Generation();
     }

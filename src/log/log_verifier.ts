@@ -8,6 +8,7 @@ import {
   type RecordedEvent,
 } from "../../events/event.ts";
 import { IDEMPOTENCY_LIFETIME_MS } from "./idempotency_lifetime.ts";
+import { LINE_FEED } from "../encoding/pack_lines.ts";
 import { parseTimestamp } from "../encoding/parse_timestamp.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
 import { VALUE_BYTES_LIMIT } from "../store/store.ts";
@@ -41,7 +42,6 @@ interface IssuedKey {
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-const LINE_FEED = 10;
 const NOTHING = new Uint8Array(0);
 
 /**

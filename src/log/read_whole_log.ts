@@ -11,8 +11,8 @@ export class LogDamagedError extends Error {
 }
 
 /**
- * Reads the lines from one position to another, in batches and in order. Both are inclusive and must not
- * be beyond the head. Throws `LogDamagedError` if a line is missing or repeated, or if a record does not hold
+ * Reads the lines from one position to another, in batches and in order. `from` and `to` are inclusive, and
+ * `to` must not exceed the position of the head. Throws `LogDamagedError` if a line is missing or repeated, or if a record does not hold
  * lines, so that nobody mistakes an incomplete log for a complete one. Only an audit checks the content.
  */
 export async function* readWholeLog(

@@ -1,7 +1,7 @@
 import { NAME_WORDS, NameTable } from "./name_table.ts";
 
 /** Minimum number of recent ids kept; up to twice as many are kept. */
-export const IDS_REMEMBERED = 10_000;
+export const IDS_KEPT = 10_000;
 
 /** The most recently used ULIDs (https://github.com/ulid/spec), kept as numbers and not as strings. */
 export class RecentIds {
@@ -11,7 +11,7 @@ export class RecentIds {
 
   /** Adds an id, and returns whether it was already used. */
   isUsed(id: string): boolean {
-    if (this.#current.count >= IDS_REMEMBERED) {
+    if (this.#current.count >= IDS_KEPT) {
       this.#earlier = this.#current;
       this.#current = new NameTable();
     }

@@ -164,21 +164,21 @@ class StoreAudit {
     const wrong = (what: string, at?: number) => {
       this.#findings.add("head", `The head is wrong: ${what}`, at);
     };
-    const due = log.head;
+    const expected = log.head;
     // If lines are missing or cannot be read, that fault explains the differences.
     const isLogComplete = log.isComplete && log.position === position;
-    if (isLogComplete && head.lastHash !== due.lastHash) {
+    if (isLogComplete && head.lastHash !== expected.lastHash) {
       wrong(
-        `its lastHash is not the SHA-256 of line ${position}, so one of both was altered`,
+        `its lastHash is not the SHA-256 of line ${position}, so either the head or the line was altered`,
         position,
       );
     }
     for (const field of ["lastPetId", "keyPosition"] as const) {
-      if (isLogComplete && head[field] !== due[field]) {
-        wrong(`its ${field} is ${head[field]} where the log says ${due[field]}`);
+      if (isLogComplete && head[field] !== expected[field]) {
+        wrong(`its ${field} is ${head[field]}, but the log says ${expected[field]}`);
       }
     }
-    if (generation < 1) wrong(`generation ${generation} cannot be`);
+    if (generation < 1) wrong(`generation ${generation} is not possible`);
     if (building !== undefined) {
       if (building.generation !== generation + 1 || building.until > position) {
         wrong(
@@ -187,7 +187,7 @@ class StoreAudit {
         );
       } else {
         this.#findings.notes.push(
-          `A replay builds generation ${building.generation}; if none runs, run one to finish it`,
+          `A replay builds generation ${building.generation}; if no replay is running, run one to finish this`,
         );
       }
     }
@@ -196,7 +196,7 @@ class StoreAudit {
         wrong(`generation ${removing} cannot be removed while ${generation} is served`);
       } else {
         this.#findings.notes.push(
-          `Generation ${removing} is being removed; if no replay runs, run one to finish it`,
+          `Generation ${removing} is being removed; if no replay is running, run one to finish this`,
         );
       }
     }

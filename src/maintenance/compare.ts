@@ -1,6 +1,6 @@
 /**
  * Compares the records of a generation with the records that project() derives from the log. Finds missing,
- * extra and altered records, in bounded memory.
+ * extra and altered records. Its memory grows by some eight bytes for each event.
  */
 
 import type { RecordedLine } from "../../events/event.ts";
@@ -141,7 +141,10 @@ export class Comparison {
     else if (entry.value !== record.value) this.#differ("altered", key, position);
   }
 
-  /** Reports the missing idempotency records that no clock explains. Call once, after the last event. */
+  /**
+   * Reports the missing idempotency records that a wrong clock does not explain. Call once, after the last
+   * event.
+   */
   finish(): void {
     for (const [{ key, position }, count] of this.#missing.differences()) {
       this.#differ("missing", key, position, count);
@@ -165,9 +168,9 @@ export class Comparison {
         this.#differ("extra", key);
         continue;
       }
-      const place = recordKey.at(-1) as number;
-      if (place > (isPacked(recordKey) ? this.#lastPetId : this.#position)) newer.push(key);
-      else if (!this.#ownKeys.take(place, key)) this.#differ("extra", key);
+      const positionOrId = recordKey.at(-1) as number;
+      if (positionOrId > (isPacked(recordKey) ? this.#lastPetId : this.#position)) newer.push(key);
+      else if (!this.#ownKeys.take(positionOrId, key)) this.#differ("extra", key);
     }
     if (newer.length === 0) return;
     const { head } = await readHead(this.#deps.store);
@@ -259,17 +262,17 @@ export interface ServedComparison {
  * not sound.
  */
 export async function compareServed(
-  parts: { store: Store; runtime: Runtime },
+  deps: { store: Store; runtime: Runtime },
   progress: (done: number, total: number) => void,
 ): Promise<ServedComparison> {
   for (;;) {
-    const { generation, position: until } = (await readHead(parts.store)).head;
+    const { generation, position: until } = (await readHead(deps.store)).head;
     const [differences] = await compareWithLog(
-      parts,
+      deps,
       { generations: [generation], until },
       (done) => progress(done, until),
     );
-    const isServed = (await readHead(parts.store)).head.generation === generation;
+    const isServed = (await readHead(deps.store)).head.generation === generation;
     if (differences.total === 0 || isServed) return { generation, events: until, differences };
   }
 }

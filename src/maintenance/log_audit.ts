@@ -1,4 +1,5 @@
 import type { RecordedLine } from "../../events/event.ts";
+import { LINE_FEED } from "../encoding/pack_lines.ts";
 import type { Head } from "../log/head.ts";
 import { linesOf } from "../log/log_records.ts";
 import { LogVerifier } from "../log/log_verifier.ts";
@@ -21,8 +22,8 @@ export class LogAudit {
   #lines = 0;
   /** Position of a line whose `previoushash` is not the hash of the line before it. */
   #break: number | undefined;
-  /** A record whose lines, from `due` on, do not end at `last`, the position of its key. */
-  #wrongKey: { due: number; last: number } | undefined;
+  /** A record whose lines, from `expectedPosition` on, do not end at `last`, the position of its key. */
+  #wrongKey: { expectedPosition: number; last: number } | undefined;
 
   constructor(findings: Findings, checkpoint: Checkpoint | undefined) {
     this.#findings = findings;
@@ -66,21 +67,21 @@ export class LogAudit {
    * what can be read, so that one damage is one fault, and the other lines are still compared.
    */
   #verifyDamaged(last: number, value: unknown): RecordedLine[] {
-    const due = this.#position + 1;
+    const expectedPosition = this.#position + 1;
     const faultsBefore = this.#findings.countOf("line");
     const lines = splitValue(value);
     const sequences = lines.map(sequenceOf);
     if (lines.length === 0 || sequences[0] > last) {
-      this.#explainKey(due);
+      this.#explainKey(expectedPosition);
       const fault = lines.length === 0 ? "no lines of the log" : `line ${sequences[0]}`;
       const message = `The record at position ${last} holds ${fault}`;
-      this.#findings.add("line", message, Math.min(due, last));
-      if (lines.length === 0 && last >= due) this.#skipTo(last);
+      this.#findings.add("line", message, Math.min(expectedPosition, last));
+      if (lines.length === 0 && last >= expectedPosition) this.#skipTo(last);
       return [];
     }
     // If the first line is at the position that the key says, lines before it are missing or stored twice.
     const first = last - lines.length + 1;
-    const fitsKey = sequences[0] === first || first === due;
+    const fitsKey = sequences[0] === first || first === expectedPosition;
     const positionOf = (index: number) => {
       if (fitsKey) return first + index;
       return sequences[index] <= last ? sequences[index] : this.#position + 1;
@@ -107,10 +108,10 @@ export class LogAudit {
       this.#findings.add("line", message, from);
     }
     if (this.#findings.countOf("line") > faultsBefore) return verified;
-    if (this.#position !== last) this.#wrongKey = { due, last };
+    if (this.#position !== last) this.#wrongKey = { expectedPosition, last };
     else {
       const message = `The record at position ${last} is not lines that each end with a line feed`;
-      this.#findings.add("line", message, due);
+      this.#findings.add("line", message, expectedPosition);
     }
     return verified;
   }
@@ -184,8 +185,10 @@ export class LogAudit {
     const wrong = this.#wrongKey;
     this.#wrongKey = undefined;
     if (wrong === undefined || nextPosition > this.#position + 1) return;
-    const { due, last } = wrong;
-    const which = due === this.#position ? `line ${due}` : `lines ${due} to ${this.#position}`;
+    const { expectedPosition, last } = wrong;
+    const which = expectedPosition === this.#position
+      ? `line ${expectedPosition}`
+      : `lines ${expectedPosition} to ${this.#position}`;
     const message = `The record of ${which} is stored at position ${last}`;
     this.#findings.add("line", message, Math.min(last, this.#position));
   }
@@ -201,7 +204,8 @@ export class LogAudit {
     this.#break = undefined;
     const first = second - 1;
     if (isNextLinked === true) {
-      const message = `Line ${first} was altered: line ${second} has another SHA-256 of it`;
+      const message =
+        `Line ${first} was altered: the previoushash of line ${second} does not match it`;
       this.#findings.add("line", message, first);
     } else if (isNextLinked === false) {
       const message =
@@ -228,7 +232,6 @@ export class LogAudit {
   }
 }
 
-const LINE_FEED = 10;
 const SEQUENCE = /"sequence":"(\d{16})"/;
 
 /** Splits a stored value at its line feeds, whether or not it is sound. */

@@ -1,6 +1,6 @@
 import { petIdOf } from "../../events/pet.ts";
 import { bytesEqual } from "../encoding/bytes_equal.ts";
-import { unpackLines } from "../encoding/pack_lines.ts";
+import { LINE_FEED, unpackLines } from "../encoding/pack_lines.ts";
 import { type KeyRange, scan } from "../store/scan.ts";
 import type { Store } from "../store/store.ts";
 
@@ -82,36 +82,38 @@ export class PackedComparison {
     const { key, value, offset } = record;
     const texts = value instanceof Uint8Array ? unpackLines(value.subarray(offset)) : undefined;
     const ids = texts?.map(petIdOf) ?? [];
-    const due = expected.takeThrough(Math.min(record.lastId, lastId));
+    const wanted = expected.takeThrough(Math.min(record.lastId, lastId));
     this.#current = undefined;
     if (texts === undefined || !isAscending(ids) || ids.at(-1) !== record.lastId) {
-      this.#differs({ kind: due.length > 0 ? "altered" : "extra", key, id: due[0]?.id });
+      this.#differs({ kind: wanted.length > 0 ? "altered" : "extra", key, id: wanted[0]?.id });
       this.#damagedThrough = record.lastId;
       return;
     }
     let index = 0;
     let end = offset;
-    for (const [place, text] of texts.entries()) {
-      const id = ids[place];
+    for (const [textIndex, text] of texts.entries()) {
+      const id = ids[textIndex];
       if (id > lastId) {
         // The rest of the record is expected by a later call.
         this.#current = { ...record, offset: end };
         break;
       }
       end += text.length + 1;
-      for (; due[index]?.id < id; index++) this.#differs({ kind: "missing", id: due[index].id });
-      if (due[index]?.id !== id) this.#differs({ kind: "extra", id });
-      else if (!bytesEqual(text, due[index++].text)) this.#differs({ kind: "altered", id });
+      for (; wanted[index]?.id < id; index++) {
+        this.#differs({ kind: "missing", id: wanted[index].id });
+      }
+      if (wanted[index]?.id !== id) this.#differs({ kind: "extra", id });
+      else if (!bytesEqual(text, wanted[index++].text)) this.#differs({ kind: "altered", id });
     }
-    for (; index < due.length; index++) this.#differs({ kind: "missing", id: due[index].id });
+    for (; index < wanted.length; index++) this.#differs({ kind: "missing", id: wanted[index].id });
   }
 
   async *#read(store: Store, range: KeyRange): AsyncGenerator<PackedRecord> {
-    const parts = (range.start ?? range.end)!.length;
+    const keyLength = (range.start ?? range.end)!.length;
     for await (const entries of scan(store, range)) {
       for (const { key, value } of entries) {
         const lastId = key.at(-1);
-        if (key.length === parts && Number.isSafeInteger(lastId)) {
+        if (key.length === keyLength && Number.isSafeInteger(lastId)) {
           yield { key, lastId: lastId as number, value, offset: 0 };
         } else {
           this.#differs({ kind: "extra", key });
@@ -135,15 +137,17 @@ class ExpectedTexts {
   }
 
   /**
-   * The number of bytes from `offset` on that are the next expected ones, if they end with a line; 0 if they
-   * differ before the value or the expected texts end.
+   * Number of bytes from `offset` that equal the next expected bytes, up to the end of either; 0 if any byte
+   * differs.
    */
   matchingLength(value: Uint8Array, offset: number): number {
     let length = 0;
     let start = this.#offset;
     for (const packed of this.#packed) {
       const compared = Math.min(packed.length - start, value.length - offset - length);
-      if (!equal(value, offset + length, packed, start, compared)) return 0;
+      const from = offset + length;
+      const expected = packed.subarray(start, start + compared);
+      if (!bytesEqual(value.subarray(from, from + compared), expected)) return 0;
       length += compared;
       if (offset + length === value.length) break;
       start = 0;
@@ -181,25 +185,10 @@ class ExpectedTexts {
   }
 }
 
-const LINE_FEED = 10;
-
 function lastLineOf(value: Uint8Array): Uint8Array {
   return value.subarray(value.lastIndexOf(LINE_FEED, value.length - 2) + 1, value.length - 1);
 }
 
 function isAscending(ids: readonly number[]): boolean {
   return ids.every((id, index) => index === 0 ? id > 0 : id > ids[index - 1]);
-}
-
-function equal(
-  one: Uint8Array,
-  oneStart: number,
-  other: Uint8Array,
-  otherStart: number,
-  length: number,
-): boolean {
-  for (let index = 0; index < length; index++) {
-    if (one[oneStart + index] !== other[otherStart + index]) return false;
-  }
-  return true;
 }

@@ -20,7 +20,7 @@ import { compareWithLog, Differences, readSoundLog, UnsoundError } from "./compa
 import { project } from "../projections/project.ts";
 import { ReplayLease } from "./replay_lease.ts";
 
-/** Longer than any request uses a head that it has read: longer than HEAD_LIMIT_MS. */
+/** Time for which the old records are kept after the flip. It must exceed `HEAD_LIMIT_MS`. */
 export const GRACE_MS = 10_000;
 
 export type ReplayPhase = "fill" | "compare" | "wait" | "remove";
@@ -164,9 +164,8 @@ class Replay {
     if (ofNew.total > 0) {
       const [{ key }] = Object.values(ofNew.first);
       throw new UnsoundError(
-        `The generation built is not what the log says in ${ofNew.total} records, as in ${
-          keyText(key)
-        }`,
+        `The rebuilt projections differ from the log in ${ofNew.total} records, for example ` +
+          `${keyText(key)}; the old ones stay in use`,
       );
     }
     return ofOld;
@@ -221,7 +220,7 @@ class Replay {
       // At most 1 ms, because the instance that writes now will write again immediately.
       await sleep(this.#runtime, this.#runtime.random());
     } while (this.#runtime.monotonicNow() < deadline);
-    throw new Error("Others moved the head at each attempt to change it; run the replay again");
+    throw new Error("The head changed during every attempt to update it; run the replay again");
   }
 
   #head(): Promise<HeadEntry> {

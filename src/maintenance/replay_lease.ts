@@ -97,7 +97,8 @@ export class ReplayLease {
   /**
    * Commits and renews the lease, which then says that the generation is filled up to `filledTo`. Resolves to
    * `true` if the commit landed, and to `false` if one of the given checks failed. Throws
-   * `ReplayUnderWayError` if the lease is lost: then the commit has not landed and never will.
+   * `ReplayUnderWayError` if another replay holds the lease: then the commit can no longer land. It may have
+   * landed earlier, if its answer was lost and this replay lost the lease after that.
    */
   async commit({ checks, mutations }: Commit, filledTo = this.filledTo): Promise<boolean> {
     const beat = this.#beat + 1;
@@ -118,7 +119,10 @@ export class ReplayLease {
     return true;
   }
 
-  /** Renews the lease if that is due. Call it more often than every few seconds. */
+  /**
+   * Renews the lease if the last renewal is more than {@linkcode BEAT_MS} old. Call it more
+   * often than every {@linkcode LEASE_LIMIT_MS}.
+   */
   async keep(): Promise<void> {
     if (this.#runtime.monotonicNow() - this.#beatAt >= BEAT_MS) {
       await this.commit({ checks: [], mutations: [] });

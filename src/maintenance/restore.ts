@@ -21,7 +21,7 @@ import { commitUntilKnown } from "../store/commit_until_known.ts";
 import { RETRY_LIMIT_MS } from "../store/retrying_store.ts";
 import type { Commit, Mutation, Store } from "../store/store.ts";
 
-/** Reads the export from its first byte, at each call. */
+/** Each call reads the export from its first byte. */
 export type Export = () => AsyncIterable<Uint8Array>;
 
 /** Called from time to time with the number of events verified or written. */
@@ -251,6 +251,7 @@ class RestoreWriter {
         this.#versionstamp = outcome.versionstamp;
         return;
       case "lost":
+      // "refused" does not occur, because the mark is the only check.
       case "refused":
         throw new StoreNotFreeError("Another restore or a service has begun to write to the store");
       case "not_attempted":

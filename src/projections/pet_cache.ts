@@ -15,28 +15,28 @@ export class PetCache {
   #bytes = 0;
 
   get(id: number): string | undefined {
-    const place = id % BLOCK_SIZE;
-    const block = this.#blocks.get(id - place);
+    const index = id % BLOCK_SIZE;
+    const block = this.#blocks.get(id - index);
     if (block === undefined) return undefined;
-    const bytes = block.ends === undefined ? block.pieces[place] : block.bytes.subarray(
-      place === 0 ? 0 : block.ends[place - 1],
-      block.ends[place],
+    const bytes = block.ends === undefined ? block.pieces[index] : block.bytes.subarray(
+      index === 0 ? 0 : block.ends[index - 1],
+      block.ends[index],
     );
     return bytes === undefined ? undefined : decoder.decode(bytes);
   }
 
   /** Caches the bytes, possibly without copying them, so the caller must not change them. */
   put(id: number, bytes: Uint8Array): void {
-    const place = id % BLOCK_SIZE;
-    let block = this.#blocks.get(id - place);
+    const index = id % BLOCK_SIZE;
+    let block = this.#blocks.get(id - index);
     if (block === undefined) {
       block = { pieces: new Array(BLOCK_SIZE).fill(undefined), missing: BLOCK_SIZE };
-      this.#blocks.set(id - place, block);
+      this.#blocks.set(id - index, block);
     }
-    if (block.ends !== undefined || block.pieces[place] !== undefined) return;
-    block.pieces[place] = bytes;
+    if (block.ends !== undefined || block.pieces[index] !== undefined) return;
+    block.pieces[index] = bytes;
     this.#bytes += bytes.length;
-    if (--block.missing === 0) this.#blocks.set(id - place, pack(block.pieces as Uint8Array[]));
+    if (--block.missing === 0) this.#blocks.set(id - index, pack(block.pieces as Uint8Array[]));
     while (this.#bytes > SIZE_LIMIT_BYTES) this.#dropOldestBlock();
   }
 
@@ -52,7 +52,7 @@ export class PetCache {
   }
 }
 
-/** A block with texts still missing; `pieces` are indexed by place in the block. */
+/** A block with texts still missing; `pieces` are in the order of ids. */
 interface OpenBlock {
   pieces: (Uint8Array | undefined)[];
   missing: number;
@@ -71,8 +71,8 @@ function pack(pieces: Uint8Array[]): PackedBlock {
   let end = 0;
   const ends = Uint32Array.from(pieces, ({ length }) => end += length);
   const bytes = new Uint8Array(end);
-  for (const [place, piece] of pieces.entries()) {
-    bytes.set(piece, place === 0 ? 0 : ends[place - 1]);
+  for (const [index, piece] of pieces.entries()) {
+    bytes.set(piece, index === 0 ? 0 : ends[index - 1]);
   }
   return { bytes, ends };
 }

@@ -26,7 +26,7 @@ const NEWEST_LIMIT = 101;
 /** Maximum number of added pets to check when the newest pets of a status are brought up to date. */
 const CATCH_UP_LIMIT = 500;
 
-/** Ends a range of keys that has no other end. */
+/** Upper bound of an open range of ids. */
 const LAST_ID = Number.MAX_SAFE_INTEGER;
 
 const decoder = new TextDecoder();
@@ -160,17 +160,17 @@ export class PetReader {
     const page = query.status === undefined
       ? await this.#readNewest(query, head)
       : await this.#readNewestOf(query.status, query, head);
-    this.#forgetPage(name);
+    this.#dropPage(name);
     const { generation, lastPetId } = head;
     this.#pages.set(name, { page, generation, lastPetId });
     this.#pagesLength += page.text.length;
     while (this.#pages.size > PAGES_CACHE_LIMIT || this.#pagesLength > PAGES_TEXT_LIMIT) {
-      this.#forgetPage(this.#pages.keys().next().value!);
+      this.#dropPage(this.#pages.keys().next().value!);
     }
     return page;
   }
 
-  #forgetPage(name: string): void {
+  #dropPage(name: string): void {
     this.#pagesLength -= this.#pages.get(name)?.page.text.length ?? 0;
     this.#pages.delete(name);
   }

@@ -15,8 +15,8 @@ import { VALUE_BYTES_LIMIT } from "../store/store.ts";
 
 /**
  * The only projection function: returns the records that consecutive events add to the projections. The live
- * writer, the replay and the audit all use it, so they cannot diverge. The events of several calls make the
- * same content as those of one call; only its grouping into records differs.
+ * writer, the replay and the audit all use it, so they cannot diverge. Splitting the
+ * events over several calls changes only which pets share a record.
  */
 export function project(lines: readonly RecordedLine[]): ProjectionRecord[] {
   const pets = new PetTexts();

@@ -31,4 +31,4 @@ export function backoffMs(runtime: Runtime, attempt: number): number {
 
 const BACKOFF_FIRST_MS = 4;
 /** Maximum delay between two attempts, in milliseconds. */
-export const BACKOFF_LIMIT_MS = 250;
+const BACKOFF_LIMIT_MS = 250;

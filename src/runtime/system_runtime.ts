@@ -25,9 +25,9 @@ const shared = new Map<number, Set<{ run: () => void }>>();
 
 function afterRoundedUp(ms: number, run: () => void): () => void {
   const step = Math.ceil((performance.now() + ms) / SHARED_STEP_MS);
-  let due = shared.get(step);
-  if (due === undefined) {
-    const all = due = new Set();
+  let timers = shared.get(step);
+  if (timers === undefined) {
+    const all = timers = new Set();
     shared.set(step, all);
     setTimeout(() => {
       shared.delete(step);
@@ -35,8 +35,8 @@ function afterRoundedUp(ms: number, run: () => void): () => void {
     }, step * SHARED_STEP_MS - performance.now());
   }
   const entry = { run };
-  due.add(entry);
-  return () => void due.delete(entry);
+  timers.add(entry);
+  return () => void timers.delete(entry);
 }
 
 function afterExactly(ms: number, run: () => void): () => void {

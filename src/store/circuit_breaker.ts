@@ -9,9 +9,9 @@ const HALF_OPEN_LIMIT_MS = 500;
 const PROBE_LIMIT_MS = 2_000;
 
 /**
- * Number of hanging probes after which the pauses between probes grow. The first pause is
- * {@linkcode PROBE_PAUSE_MS}, and each one doubles. Probes continue because the store may be back while
- * the hanging ones never get an answer.
+ * If this many probes hang, the next one waits for {@linkcode PROBE_PAUSE_MS}. Each further hanging probe
+ * doubles the wait. Probes continue because the store may be back while the hanging ones never get an
+ * answer.
  */
 const HANGING_PROBES_LIMIT = 16;
 
@@ -20,7 +20,10 @@ const PROBE_PAUSE_MS = 10_000;
 /** Interval of the warnings while the circuit breaker is open. */
 const OPEN_REPORT_MS = 60_000;
 
-/** Closed: calls are made. Half-open: calls wait for the answer to a probe. Open: calls fail at once. */
+/**
+ * Closed: calls are made. Half-open: calls wait for the answer to a probe. Open: calls fail at once. Unlike in
+ * the usual pattern, half-open precedes open, and a probe that succeeds closes an open circuit breaker.
+ */
 export type CircuitState = "closed" | "half-open" | "open";
 
 export interface CircuitBreakerDeps {
@@ -32,8 +35,9 @@ export interface CircuitBreakerDeps {
 }
 
 /**
- * Decides whether calls to the store are made. After a failed call, it probes the store until that answers.
- * It is half-open first and open only if the outage lasts, so that a short outage fails no further call.
+ * Decides whether calls to the store are made. After a failed call, probes the store until a probe succeeds.
+ * Meanwhile, calls wait for {@linkcode HALF_OPEN_LIMIT_MS}, then fail at once. So a short outage fails no
+ * further call.
  */
 export class CircuitBreaker {
   #deps: CircuitBreakerDeps;
@@ -50,7 +54,7 @@ export class CircuitBreaker {
     return this.#state;
   }
 
-  /** Call it after a call failed in a way that others may fail, too. */
+  /** Reports a failure that other calls are likely to share. */
   trip(): void {
     if (this.#state !== "closed" || this.#isStopped) return;
     this.#enter("half-open");

@@ -1,5 +1,5 @@
 /**
- * Finds out what became of a commit. "A check failed", a lock, a time-out and a broken connection do not
+ * Commits, and determines whether the commit landed. "A check failed", a lock, a time-out and a broken connection do not
  * show whether the commit landed. The guard does: a record that every writer checks, so that at most one
  * commit can follow it.
  */
@@ -8,9 +8,9 @@ import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";
 import { NotAttemptedError } from "./store_errors.ts";
 
 /**
- * What became of a commit:
+ * The outcome of a commit:
  * - `landed`: all its mutations are stored.
- * - `lost`: another commit replaced the guard first, so this one can no longer land.
+ * - `lost`: the guard has changed, and `hasLanded` does not recognise this commit. It can no longer land.
  * - `refused`: the guard is unchanged, and another check failed. Nothing was stored.
  * - `not_attempted`: the store was not called. Nothing was stored.
  * - `unclear`: the time was over before the outcome was known.
@@ -30,7 +30,10 @@ export interface GuardedCommit<Guard extends { versionstamp: string | null } | n
   readGuard(): Promise<Guard>;
   /** Whether this commit landed, according to a guard that has changed. */
   hasLanded(guard: Guard): boolean | Promise<boolean>;
-  /** Whether the commit checks other records, too, so that a failed check may be theirs. */
+  /**
+   * Whether the commit checks other records, too, so that a failed check may be theirs. Versionstamps never
+   * return to an earlier value, so a commit whose check failed cannot land later.
+   */
   checksOthers?: boolean;
   /** Whether to stop. `wasAttempted` is false if no attempt has reached the store so far. */
   isOver(wasAttempted: boolean): boolean;

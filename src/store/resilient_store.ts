@@ -98,7 +98,7 @@ export class ResilientStore implements Store {
     }
   }
 
-  /** Retries a read that met a lock, and a few times one that failed over a network. */
+  /** Retries a read: until its time limit if the store is locked, a few times if the network failed. */
   #retryRead<T>(read: () => Promise<T>): Promise<T> {
     return retry(read, {
       runtime: this.#runtime,

@@ -1,12 +1,15 @@
 import type { Store, StoreEntry } from "./store.ts";
 
-/** Maximum entries per read. KV allows twice as many, but more of those would survive a garbage collection. */
+/**
+ * Maximum entries per read. KV allows twice as many, but larger pages outlast V8's
+ * collections of the young generation, which costs more.
+ */
 export const SCAN_LIMIT = 500;
 
 /** Entries of the first read of a scan, because their size is not known yet. */
 const FIRST_LIMIT = 16;
 
-/** Bytes that a read aims at, estimated by the entries of the read before. */
+/** Target size of a read. Its number of entries is estimated from the previous read. */
 const TARGET_BYTES = 1024 * 1024;
 
 /** Keys from `start` to `end` (exclusive), or all keys under `prefix`, bounded on one side at most. */

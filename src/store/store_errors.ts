@@ -1,6 +1,6 @@
 /**
- * The errors of a store, which its engine tells apart. After any other error of a call, its outcome is unclear;
- * after any other error of a connection, the store is away.
+ * The errors of a store that have a known effect. After any other error of a call, the outcome is unknown.
+ * After any other error of a connection, retry the connection.
  */
 
 import { ServiceError } from "../service_error.ts";

@@ -45,6 +45,6 @@ export class TimeLimitError extends Error {
   override name = "TimeLimitError";
 
   constructor(limitMs: number) {
-    super(`It does not answer within ${limitMs} ms`);
+    super(`No answer within ${limitMs} ms`);
   }
 }

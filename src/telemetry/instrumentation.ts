@@ -1,6 +1,6 @@
 /**
- * The port through which the parts of an instance report what they do. A part calls it wherever it knows a
- * fact, so a method must not throw, and must not delay its caller.
+ * The port through which an instance reports what it does. Methods must not throw or wait, because every
+ * request calls them.
  *
  * A `Context` identifies the request, if any, for which code runs.
  */
@@ -28,7 +28,7 @@ export interface Instrumentation<Context = unknown> {
   onCommitted(events: number): void;
   /** A commit of another instance moved the head first. */
   onConflict(): void;
-  /** A commit failed in a way that does not show whether it landed. */
+  /** An attempt to commit failed in a way that does not show whether it landed. */
   onUnclearOutcome(): void;
 
   /** A phase of a replay, an audit or a restore has done so many units. */

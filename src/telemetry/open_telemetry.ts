@@ -49,7 +49,8 @@ const conflicts = meter.createCounter("animal_store.commit.conflicts", {
   unit: "{commit}",
 });
 const unclear = meter.createCounter("animal_store.commit.unclear", {
-  description: "Commits without a clear outcome, so that the log was read to find it",
+  description:
+    "Attempts to commit without a clear outcome, after which the log was read to find it",
   unit: "{commit}",
 });
 const credentialsRefused = meter.createCounter("animal_store.credentials.refused", {
@@ -124,7 +125,7 @@ export const OPEN_TELEMETRY: Instrumentation<Context> = {
   },
 };
 
-/** Returns the route of a request's URL; `undefined` if it has none. */
+/** Runs an operation of the store in its own span. */
 function inStoreSpan<T>(operation: string, more: Attributes, run: () => Promise<T>): Promise<T> {
   const attributes = { "db.system.name": "deno.kv", "db.operation.name": operation, ...more };
   return inSpan(`store ${operation}`, { kind: SpanKind.CLIENT, attributes }, run);

@@ -12,7 +12,7 @@ interface Pet {
 }
 
 export interface PetClient {
-  add(pet: Omit<Pet, "id">, idempotencyKey?: string): Promise<Pet>;
+  add(idempotencyKey: string, pet: Omit<Pet, "id">): Promise<Pet>;
   list(status?: Pet["status"]): AsyncGenerator<Pet>;
 }
 

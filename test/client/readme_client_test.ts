@@ -34,9 +34,9 @@ Deno.test({
   fn: () =>
     withClient(async (client, service) => {
       const rex = { name: "Rex", categoryId: 7, status: "available" as const };
-      assertEquals(await client.add(rex, "one"), { id: 1, ...rex });
-      assertEquals(await client.add(rex, "one"), { id: 1, ...rex });
-      assertEquals(await client.add(rex), { id: 2, ...rex });
+      assertEquals(await client.add("one", rex), { id: 1, ...rex });
+      assertEquals(await client.add("one", rex), { id: 1, ...rex });
+      assertEquals(await client.add("two", rex), { id: 2, ...rex });
       assertEquals((await readHead(service.store)).head.lastPetId, 2);
     }),
 });
@@ -48,7 +48,7 @@ Deno.test({
     withClient(async (client) => {
       for (let n = 1; n <= 230; n++) {
         const status = n % 2 === 0 ? "sold" as const : "pending" as const;
-        await client.add({ name: `Pet ${n}`, categoryId: n, status });
+        await client.add(String(n), { name: `Pet ${n}`, categoryId: n, status });
       }
       const idsOf = async (status?: "sold" | "available") =>
         (await Array.fromAsync(client.list(status))).map(({ id }) => id);
@@ -65,7 +65,7 @@ Deno.test({
   fn: () =>
     withClient(async (client) => {
       await assertRejects(
-        () => client.add({ name: "", categoryId: 7 }),
+        () => client.add("one", { name: "", categoryId: 7 }),
         Error,
         'invalid_body: Field "name" must be 1 to 1000 characters long',
       );

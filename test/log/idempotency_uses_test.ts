@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { IDEMPOTENCY_LIFETIME_MS } from "../../src/log/idempotency_lifetime.ts";
-import { IdempotencyUses, USES_REMEMBERED } from "../../src/log/idempotency_uses.ts";
+import { IdempotencyUses, USES_KEPT } from "../../src/log/idempotency_uses.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 
 /** A hash that differs from its neighbours like SHA-256, but is quicker to compute. Half of it is never read. */
@@ -39,15 +39,15 @@ Deno.test("IdempotencyUses finds as many recent uses as its limit, and drops old
   const add = (number: number, position: number) =>
     uses.add(1, hashOf(number), { position, timeMs: 0 })?.position;
   let found = 0;
-  for (let number = 1; number <= 3 * USES_REMEMBERED; number++) {
+  for (let number = 1; number <= 3 * USES_KEPT; number++) {
     if (add(number, number) !== undefined) found++;
   }
   assertEquals(found, 0, "all are different");
-  const oldest = 2 * USES_REMEMBERED + 1;
-  for (let number = oldest; number <= 3 * USES_REMEMBERED; number += 1_001) {
+  const oldest = 2 * USES_KEPT + 1;
+  for (let number = oldest; number <= 3 * USES_KEPT; number += 1_001) {
     assertEquals(add(number, 0), number);
   }
-  assertEquals(add(USES_REMEMBERED - 1, 0), undefined);
+  assertEquals(add(USES_KEPT - 1, 0), undefined);
 });
 
 Deno.test("IdempotencyUses finds a use of a day ago at any time of day", () => {

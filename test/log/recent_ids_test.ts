@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { monotonicUlid } from "@std/ulid";
-import { IDS_REMEMBERED, RecentIds } from "../../src/log/recent_ids.ts";
+import { IDS_KEPT, RecentIds } from "../../src/log/recent_ids.ts";
 
 Deno.test("RecentIds distinguishes ids that differ in any digit", () => {
   const ids = new RecentIds();
@@ -21,8 +21,8 @@ Deno.test("RecentIds distinguishes ids that differ in any digit", () => {
 
 Deno.test("RecentIds finds as many recent ids as its limit, and drops older ones", () => {
   const recent = new RecentIds();
-  const ids = Array.from({ length: 3 * IDS_REMEMBERED }, () => monotonicUlid());
+  const ids = Array.from({ length: 3 * IDS_KEPT }, () => monotonicUlid());
   assertEquals(ids.filter((id) => recent.isUsed(id)), []);
-  assertEquals(ids.slice(-IDS_REMEMBERED).filter((id) => !recent.isUsed(id)), []);
+  assertEquals(ids.slice(-IDS_KEPT).filter((id) => !recent.isUsed(id)), []);
   assertEquals(recent.isUsed(ids[0]), false);
 });

@@ -275,7 +275,7 @@ const DAMAGES: {
     messages: [
       "Line 10: position 9 is missing",
       "Line 13: its sequence says position 9000000000000013, but 13 was expected",
-      "Line 13 was altered: line 14 has another SHA-256 of it",
+      "Line 13 was altered: the previoushash of line 14 does not match it",
     ],
   },
   {
