@@ -24,7 +24,7 @@ import { StoreClient } from "./store_client.ts";
 const EXPIRY_LAG_MS = 60_000;
 
 /** Maximum initial offset of a node's clock from the true time, in milliseconds. */
-const CLOCK_OFFSET_MS = 2_000;
+export const CLOCK_OFFSET_MS = 2_000;
 
 /** One instance of the service and its node. */
 interface Instance {

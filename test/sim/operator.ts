@@ -1,10 +1,13 @@
 import { createHash } from "node:crypto";
 import type { Service } from "../../src/service.ts";
-import type { CommandOptions } from "./cluster.ts";
+import { CLOCK_OFFSET_MS, type CommandOptions } from "./cluster.ts";
 import type { CreateOperation, KeyCommand, ListOperation } from "./history.ts";
 import { auditStore, exportLog, exportPart, type ReplayFault, replayLog } from "./log_jobs.ts";
 import type { Random } from "./random.ts";
 import { credentialsOf, type KeyInUse, PET_STATUSES, type Workload } from "./workload.ts";
+
+/** Longer than the lifetime of any key that expires, in milliseconds. */
+const CLOCK_JUMP_MS = 60_000;
 
 /** Runs an operator that gives `count` commands in sequence. */
 export async function runOperator(workload: Workload, count: number): Promise<void> {
@@ -42,7 +45,12 @@ export async function runOperator(workload: Workload, count: number): Promise<vo
       await replaying;
     } else if (action === "issue" || candidates.length === 0) {
       const lifetimeMs = random.chance(0.3) ? random.between(100, 20_000) : undefined;
-      await issueKey(workload, { ...options, lifetimeMs });
+      const key = await issueKey(workload, { ...options, lifetimeMs });
+      if (key === undefined || lifetimeMs === undefined || !workload.clocksJump) continue;
+      if (random.chance(0.5)) {
+        const slot = random.integer(0, cluster.size - 1);
+        await useAfterClockJump(workload, key, slot, lifetimeMs);
+      }
     } else {
       const key = random.pick(candidates);
       const revocation = action === "revoke"
@@ -74,10 +82,10 @@ function drawReplayFault(random: Random): ReplayFault {
 
 /**
  * Creates pets with a key during its revocation, sometimes in the same queue. The pets are all different, or
- * all the same under one Idempotency-Key.
+ * all the same under one Idempotency-Key. The clock may be ahead when the creates arrive and then be set back.
  */
 function createDuringRevocation(
-  { cluster }: Workload,
+  { cluster, clocksJump }: Workload,
   key: KeyInUse,
   slot: number | undefined,
   random: Random,
@@ -86,6 +94,11 @@ function createDuringRevocation(
   const isSame = random.chance(0.5);
   const target = slot ?? random.integer(0, cluster.size - 1);
   const spanMs = random.pick([5, 50, 500]);
+  if (clocksJump && random.chance(0.3)) {
+    const node = cluster.nodeOf(target);
+    node?.jumpClock(CLOCK_JUMP_MS);
+    cluster.simulation.after(random.between(0, spanMs), () => node?.jumpClock(-CLOCK_JUMP_MS));
+  }
   for (let index = 0; index < 8; index++) {
     const operation: CreateOperation = isSame
       ? { kind: "create", name, categoryId: 1, idempotencyKey: name }
@@ -94,6 +107,21 @@ function createDuringRevocation(
       cluster.send(target, operation, credentialsOf(key));
     });
   }
+}
+
+/** Uses a key before and after its expiry on an instance whose clock is set back in between. */
+async function useAfterClockJump(
+  { cluster }: Workload,
+  key: KeyInUse,
+  slot: number,
+  lifetimeMs: number,
+): Promise<void> {
+  await cluster.send(slot, { kind: "list" }, credentialsOf(key));
+  await cluster.simulation.sleep(1);
+  cluster.nodeOf(slot)?.jumpClock(-CLOCK_JUMP_MS);
+  // The clock of the issuer may have been ahead.
+  await cluster.simulation.sleep(lifetimeMs + 2 * CLOCK_OFFSET_MS);
+  await cluster.send(slot, { kind: "list" }, credentialsOf(key));
 }
 
 /**
@@ -137,14 +165,14 @@ async function repeatCreateOnAllInstances(
   );
 }
 
-/** Issues a key and gives it to the clients if the command succeeds. */
+/** Issues a key and gives it to the clients. Resolves to `undefined` if the command failed. */
 export async function issueKey(
   workload: Workload,
   { lifetimeMs, isKept = false, ...options }: CommandOptions & {
     lifetimeMs?: number;
     isKept?: boolean;
   } = {},
-): Promise<void> {
+): Promise<KeyInUse | undefined> {
   const { cluster, code, keys } = workload;
   const issued = await runKeyCommand(
     workload,
@@ -157,8 +185,13 @@ export async function issueKey(
     ({ id }) => id,
     options,
   );
-  if (issued !== undefined) keys.push({ keyId: issued.id, token: issued.token, isKept });
-  else if (isKept) cluster.violations.add("The first key was not issued");
+  if (issued === undefined) {
+    if (isKept) cluster.violations.add("The first key was not issued");
+    return undefined;
+  }
+  const key: KeyInUse = { keyId: issued.id, token: issued.token, isKept };
+  keys.push(key);
+  return key;
 }
 
 async function revokeKey(

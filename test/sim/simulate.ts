@@ -129,6 +129,7 @@ async function runPhases(cluster: Cluster, code: Code): Promise<void> {
     cluster,
     code,
     load: random.weighted({ usual: 93, longNames: 5, idempotencyKeys: 2 }),
+    clocksJump: false,
     keys: [],
     newestPetId: 0,
     idempotentCreates: [],
@@ -166,10 +167,12 @@ async function runRound(workload: Workload, round: number): Promise<void> {
   if (random.chance(0.8)) {
     const ownRandom = random.fork();
     profile.cluster = drawClusterFaultProfile(ownRandom);
+    workload.clocksJump = profile.cluster.weights.clockJump > 0;
     injecting = injectFaults(cluster, profile.cluster, ownRandom, () => isOver);
   }
   await Promise.all(users);
   isOver = true;
+  workload.clocksJump = false;
   store.faultProfile = NO_FAULTS;
   await injecting;
   store.endOutage();

@@ -7,6 +7,8 @@ export interface Workload {
   cluster: Cluster;
   code: Code;
   load: Load;
+  /** Whether the faults of the round include jumps of clocks. */
+  clocksJump: boolean;
   /** The keys that were issued. Clients may keep using a key after its revocation. */
   keys: KeyInUse[];
   /** The newest pet id that a client has received. */
