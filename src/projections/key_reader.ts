@@ -57,6 +57,11 @@ export class KeyReader {
 
   async #read(token: string, head: Head, now: number): Promise<ApiKey> {
     const key = isToken(token) ? await this.#keyOf(sha256Hex(token), head) : undefined;
+    // A faster read may have cached the key. Its end applies, because the clock may have been set back since.
+    const cachedMeanwhile = this.#byToken.get(token);
+    if (cachedMeanwhile !== undefined && isAsOf(head, cachedMeanwhile)) {
+      return this.#alive(cachedMeanwhile, now);
+    }
     if (key === undefined) {
       this.#byToken.delete(token);
       throw new ServiceError("invalid_credentials", "The API key is not known");

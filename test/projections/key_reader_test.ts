@@ -7,7 +7,7 @@ import type { ApiKey } from "../../src/projections/api_key.ts";
 import { KeyReader, listKeys } from "../../src/projections/key_reader.ts";
 import { keyByTokenKey, projectionKey } from "../../src/keyspace.ts";
 import { LIST_LIMIT } from "../../src/store/store.ts";
-import { type FaultyStore, faultyStore } from "../support/faulty_store.ts";
+import { type FaultyStore, faultyStore, hold } from "../support/faulty_store.ts";
 import { openTestService } from "../support/test_service.ts";
 
 async function open() {
@@ -74,6 +74,30 @@ Deno.test("authorize() ends a cached key in time, although the clock was set bac
   assertEquals(keys.cached(token, head)?.label, "short");
   await runtime.advance(1);
   assertEquals(keys.cached(token, head), undefined);
+  assertThrows(
+    () => keys.authorize(token, head, runtime.now()),
+    ServiceError,
+    "The API key is expired",
+  );
+});
+
+Deno.test("authorize() ends a cached key in time, although a slower read ended after the clock was set back", async () => {
+  await using opened = await open();
+  const { service, store, headNow } = opened;
+  const { runtime } = service;
+  const { token } = await issueKey(service, { label: "short", expiresAt: runtime.now() + 60_000 });
+  const keys = new KeyReader(store, runtime);
+  const head = await headNow();
+  const slow = hold("after");
+  store.onList = slow.fault;
+  const reading = keys.authorize(token, head, runtime.now());
+  await slow.reached;
+  store.onList = (apply) => apply();
+  await keys.authorize(token, head, runtime.now());
+  runtime.jumpClock(-24 * 60 * 60_000);
+  slow.release();
+  await reading;
+  await runtime.advance(60_000);
   assertThrows(
     () => keys.authorize(token, head, runtime.now()),
     ServiceError,

@@ -33,4 +33,8 @@ export const REGRESSION_SEEDS: readonly { seed: number; found: string }[] = [
     seed: 10725,
     found: "A node that paused read from a generation that a replay had removed meanwhile",
   },
+  {
+    seed: 1796,
+    found: "A slow read of a key extended its validity on an instance whose clock was set back",
+  },
 ];
