@@ -78,6 +78,18 @@ export function dataOf(line: Uint8Array): Uint8Array {
   return line.subarray(line.indexOf(OPENING_BRACE, 1), line.length - 1);
 }
 
+/** Length of `","data":`, which separates the previous hash from the data. */
+const BEFORE_DATA = 9;
+
+/** Whether a line that {@linkcode encodeEvent} has written has that `previoushash`. Its event is not decoded. */
+export function hasPreviousHash(line: Uint8Array, hash: string): boolean {
+  const start = line.indexOf(OPENING_BRACE, 1) - BEFORE_DATA - hash.length;
+  for (let index = 0; index < hash.length; index++) {
+    if (line[start + index] !== hash.charCodeAt(index)) return false;
+  }
+  return true;
+}
+
 /**
  * Decodes the event of a line. Throws `MalformedEventError` if {@linkcode encodeEvent} could not have written
  * the line, or if its type or version is not known.

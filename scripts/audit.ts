@@ -1,17 +1,21 @@
 /**
  * Audits a store or an exported log: proves that it is sound, or reports its faults.
  *
- *     deno task audit [--json] [--checkpoint FILE] [--file EXPORT]
+ *     deno task audit [--json] [--checkpoint FILE] [--published DIR] [--file EXPORT]
  */
 
 import { audit, auditLines, type AuditOptions } from "../src/maintenance/audit.ts";
 import type { AuditReport } from "../src/maintenance/findings.ts";
+import type { Checkpoint } from "../src/maintenance/log_audit.ts";
 import { readStoreConfig } from "../src/config.ts";
+import { PublishedComparison } from "../src/publish/published_comparison.ts";
+import { PublishedLog } from "../src/publish/published_log.ts";
 import { acceptUnlessRestoring } from "../src/log/accept_store.ts";
 import { splitLines } from "../src/log/log_verifier.ts";
 import { expiringRecordsOf } from "../src/store/deno_kv/expiring_records.ts";
 import { readCheckpoint, writeCheckpoint } from "./cli/checkpoint_file.ts";
 import { count, ProgressLine } from "./cli/progress_line.ts";
+import { readPublished } from "./cli/published_folder.ts";
 import { EXIT, print, runTool, UsageError, withRetryingStore } from "./cli/run_tool.ts";
 
 const HELP = `
@@ -20,11 +24,12 @@ line, the head, and every record of the projections. If the store is a file, the
 only idempotency records are set to expire. It writes nothing to the store. It works while the service
 runs, and covers the events up to the newest one at its start.
 
-  deno task audit [--json] [--checkpoint FILE] [--file EXPORT]
+  deno task audit [--json] [--checkpoint FILE] [--published DIR] [--file EXPORT]
 
   --json              prints the report as one JSON object
   --checkpoint FILE   also checks that the log extends the checkpoint in that file, if the file exists,
                       and writes a new checkpoint if the log is sound. Keep the file away from the store.
+  --published DIR     also checks that the log extends what deno task publish wrote into that folder
   --file EXPORT       audits an export of deno task log (- for standard input) instead of the store
 
 KV_PATH names the store (default: .data/pets.sqlite3).
@@ -39,19 +44,22 @@ await runTool({
   options: {
     json: { type: "boolean" },
     checkpoint: { type: "string" },
+    published: { type: "string" },
     file: { type: "string" },
   },
-  async run({ json = false, checkpoint: path, file }, positionals) {
+  async run({ json = false, checkpoint: path, published: folder, file }, positionals) {
     if (positionals.length > 0) {
       throw new UsageError(`Unexpected argument ${JSON.stringify(positionals[0])}`);
     }
     const checkpoint = path === undefined ? undefined : await readCheckpoint(path);
+    const published = folder === undefined ? undefined : new PublishedLog(readPublished(folder));
     const options: AuditOptions = {
       ...(checkpoint === undefined ? {} : { checkpoint }),
+      ...(published && { comparePublished: () => new PublishedComparison(published) }),
       progress: (done, total) => progress.update(CHECKING, done, total),
     };
     const report = await auditWhat(file, options).finally(() => progress.end());
-    await print(json ? JSON.stringify(report) : textOf(report, checkpoint !== undefined));
+    await print(json ? JSON.stringify(report) : textOf(report, checkpoint, published));
     if (path !== undefined && report.sound) {
       await writeCheckpoint(path, { position: report.position, hash: report.hash });
     }
@@ -71,12 +79,15 @@ async function auditWhat(file: string | undefined, options: AuditOptions): Promi
   return await auditLines(splitLines(stream), options);
 }
 
-function textOf(report: AuditReport, hadCheckpoint: boolean): string {
+function textOf(report: AuditReport, checkpoint?: Checkpoint, published?: PublishedLog): string {
   const { sound, position, pets, hash, counts, faults, notes, firstBadPosition } = report;
   const lines: string[] = [];
   if (sound) {
     lines.push(`Sound: ${count(position)} events, ${count(pets)} pets.`);
-    if (hadCheckpoint) lines.push("The log extends the checkpoint.");
+    if (checkpoint !== undefined) lines.push("The log extends the checkpoint.");
+    if (published !== undefined) {
+      lines.push(`The log extends the published log of ${count(published.size)} events.`);
+    }
     lines.push(`The last line's SHA-256 is ${hash}.`);
   } else {
     const total = Object.values(counts).reduce((sum, number) => sum + number, 0);

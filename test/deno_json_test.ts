@@ -84,6 +84,6 @@ Deno.test({
       assertEquals(command.match(/--allow|-A\b/), null, task);
       checked++;
     }
-    assertEquals(checked, 7);
+    assertEquals(checked, 9);
   },
 });

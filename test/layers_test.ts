@@ -14,7 +14,7 @@ const LAYERS: RegExp[][] = [
   [/^src\/(store\/|keyspace|service_error)/],
   [/^src\/log\//],
   [/^src\/append\//, /^src\/projections\//],
-  [/^src\/maintenance\//, /^src\/commands\//],
+  [/^src\/maintenance\//, /^src\/commands\//, /^src\/publish\//],
   [/^src\/http\//],
   [/^src\/telemetry\/open_telemetry/],
   [/^src\/[a-z_]+\.ts$/],

@@ -35,6 +35,17 @@ Deno.test({
     assertEquals([label, subject], ["test", "pets/1"]);
     assertMatch(key, /^[0-9A-Z]{26}$/);
 
+    assertMatch(
+      await run("deno task publish /srv/pets-log"),
+      /^Sound: 3 events, 2 pets\.\nThe log extends the published log of 3 events\.$/m,
+    );
+    const proof = await Deno.readTextFile(`${temp.folder}/pet-1.tlog-proof`);
+    assertMatch(proof, /^c2sp\.org\/tlog-proof@v1\nindex 1\n[^]+\nlog\.shop\.example\n3\n/);
+    await Deno.copyFile(`${temp.folder}-log/checkpoint`, `${temp.folder}/old-checkpoint`);
+    assertMatch(await run("--consistency old-checkpoint"), /extends the checkpoint of 3/);
+    await Deno.remove(`${temp.folder}-log`, { recursive: true });
+    await Deno.remove(`${temp.folder}.key`);
+
     const exported = await Deno.readTextFile(`${temp.folder}/pets.jsonl`);
     const { previoushash } = JSON.parse(exported.split("\n")[1]);
     assertEquals(await run("sha256sum"), `${previoushash}  -\n`);
@@ -80,6 +91,10 @@ async function runBlock(
     .replaceAll("localhost:8000", service.address)
     .replaceAll("deno task", `${Deno.execPath()} task --quiet`)
     .replaceAll(/\b(pets\.jsonl|copy\.sqlite3|checkpoint\.json)\b/g, `${temp.folder}/$1`)
+    .replaceAll(/\b(pet-1\.(?:line|tlog-proof)|old-checkpoint)\b/g, `${temp.folder}/$1`)
+    // The store's folder must contain neither of the two.
+    .replaceAll("/etc/pets-log.key", `${temp.folder}.key`)
+    .replaceAll("/srv/pets-log", `${temp.folder}-log`)
     .replaceAll("curl ", "curl --silent --show-error ");
   const { success, stdout, stderr } = await new Deno.Command("bash", {
     args: ["-euc", commands],

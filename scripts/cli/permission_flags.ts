@@ -41,6 +41,8 @@ export async function permissionFlags(module: string, args: string[]): Promise<s
   }
   if (module === "scripts/audit.ts") await grantAudit(grants, args);
   if (module === "scripts/restore.ts") await grantRestore(grants, args);
+  if (module === "scripts/publish.ts") await grantPublish(grants, args);
+  if (module === "scripts/prove.ts") await grantProve(grants, args);
   const { read, write, net } = grants;
   return [
     // Otherwise Deno warns on every start that permission sets are experimental.
@@ -70,9 +72,12 @@ function grantStore({ write, net }: Grants, kvPath: string | undefined): void {
     write.push(folderOf(kvPath));
     return;
   }
-  const { protocol, hostname, port } = new URL(kvPath);
-  const defaultPort = protocol === "https:" ? "443" : "80";
-  net.push(hostname === DENO_DEPLOY_HOST ? "*" : `${hostname}:${port || defaultPort}`);
+  const url = new URL(kvPath);
+  net.push(url.hostname === DENO_DEPLOY_HOST ? "*" : hostOf(url));
+}
+
+function hostOf({ protocol, hostname, port }: URL): string {
+  return `${hostname}:${port || (protocol === "https:" ? "443" : "80")}`;
 }
 
 function grantPort({ net }: Grants, { hostname, port }: ServiceConfig): void {
@@ -83,8 +88,9 @@ function grantPort({ net }: Grants, { hostname, port }: ServiceConfig): void {
 }
 
 async function grantAudit({ read, write }: Grants, args: string[]): Promise<void> {
-  const { checkpoint, file } = (await parse(args)).values;
+  const { checkpoint, published, file } = (await parse(args)).values;
   if (file && file !== "-") read.push(file);
+  if (published) read.push(published);
   // The new checkpoint is written to a file next to the old one and then renamed.
   if (checkpoint) write.push(folderOf(checkpoint));
 }
@@ -98,20 +104,43 @@ async function grantRestore({ read, write }: Grants, args: string[]): Promise<vo
   if (isCopied(file)) write.push(Deno.env.get("TMPDIR") || "/tmp");
 }
 
+async function grantPublish({ read, write, net }: Grants, args: string[]): Promise<void> {
+  const { values, positionals: [folder], witnesses } = await parse(args);
+  if (folder) write.push(folder);
+  const newKey = values["new-key"];
+  if (newKey) write.push(newKey);
+  for (const file of [values.key, values["from-file"]]) if (file && file !== "-") read.push(file);
+  for (const witness of witnesses) {
+    const url = URL.parse(witness);
+    if (url !== null && /^https?:$/.test(url.protocol)) net.push(hostOf(url));
+  }
+}
+
+async function grantProve({ read, write }: Grants, args: string[]): Promise<void> {
+  const { published, consistency, line, "from-file": file } = (await parse(args)).values;
+  for (const path of [published, consistency]) if (path) read.push(path);
+  if (file && file !== "-") read.push(file);
+  if (line) write.push(line);
+}
+
 /** Parses arguments as the tools do, but ignores errors: the tools report them. */
 async function parse(args: string[]) {
   // Imported only here, because Node's modules would add some 10 ms to every start.
   const { parseArgs } = await import("node:util");
-  const options = { checkpoint: { type: "string" }, file: { type: "string" } } as const;
+  const names = ["checkpoint", "file", "published", "key", "new-key", "origin", "from-file"];
+  names.push("witness", "witness-vkey", "consistency", "line");
   const { values, positionals } = parseArgs({
     args,
-    options,
+    options: Object.fromEntries(names.map((name) => [name, { type: "string", multiple: true }])),
     allowPositionals: true,
     strict: false,
   });
-  const text = (value: unknown) => typeof value === "string" ? value : undefined;
+  /** All values of each flag; a flag without one counts as empty. */
+  const texts = (name: string) =>
+    [values[name] ?? []].flat().filter((value) => typeof value === "string");
   return {
-    values: { checkpoint: text(values.checkpoint), file: text(values.file) },
+    values: Object.fromEntries(names.map((name) => [name, texts(name).at(-1)])),
+    witnesses: texts("witness"),
     positionals,
   };
 }

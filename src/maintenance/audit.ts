@@ -19,7 +19,7 @@ import {
   type DifferenceKind,
 } from "./compare.ts";
 import { type AuditReport, type FaultKind, Findings } from "./findings.ts";
-import { type Checkpoint, LogAudit } from "./log_audit.ts";
+import { LogAudit, type LogAuditOptions } from "./log_audit.ts";
 import { decodeLease } from "./replay_lease.ts";
 import { keyText } from "../store/key_text.ts";
 import { HEAD_KEY, isRecordKey, logKey, REPLAY_KEY } from "../keyspace.ts";
@@ -36,9 +36,7 @@ export interface AuditDeps extends Pick<ComparisonDeps, "store" | "runtime"> {
   readExpiringRecords?: ReadExpiringRecords;
 }
 
-export interface AuditOptions {
-  /** A checkpoint from an earlier audit, which this log must extend. */
-  checkpoint?: Checkpoint;
+export interface AuditOptions extends LogAuditOptions {
   /** Called with the number of lines checked; `total` is unknown for a file. */
   progress?: (done: number, total?: number) => void;
 }
@@ -72,10 +70,11 @@ export async function audit(
 /** Audits only the lines of an export. An export without lines is not sound: its copy failed. */
 export async function auditLines(
   lines: AsyncIterable<Uint8Array[]>,
-  { checkpoint, progress = () => {} }: AuditOptions = {},
+  options: AuditOptions = {},
 ): Promise<AuditReport> {
+  const { progress = () => {} } = options;
   const findings = new Findings();
-  const log = new LogAudit(findings, checkpoint);
+  const log = new LogAudit(findings, options);
   for await (const batch of lines) {
     for (const line of batch) log.verify(line);
     progress(log.position);
@@ -130,7 +129,7 @@ class StoreAudit {
   }
 
   async #readLog(to: number, comparisons: Comparison[], lastHash?: string): Promise<LogAudit> {
-    const log = new LogAudit(this.#findings, this.#options.checkpoint);
+    const log = new LogAudit(this.#findings, this.#options);
     for await (const entries of scan(this.#store, logRange(to))) {
       const lines: RecordedLine[] = [];
       for (const { key, value } of entries) {

@@ -13,7 +13,8 @@ export type FaultKind =
   | "record_altered"
   | "record_expires"
   | "foreign_record"
-  | "checkpoint";
+  | "checkpoint"
+  | "published";
 
 export interface Fault {
   kind: FaultKind;

@@ -13,10 +13,26 @@ export interface Checkpoint {
   hash: string;
 }
 
+/** Compares the lines with a copy outside of the store. Each method returns a fault, worded for an operator. */
+export interface LineComparison {
+  /** Compares the next line, which is at that position. */
+  verify(line: Uint8Array, position: number): string | undefined;
+  /** Compares the log as a whole. */
+  end(): string | undefined;
+}
+
+export interface LogAuditOptions {
+  /** A checkpoint from an earlier audit, which this log must extend. */
+  checkpoint?: Checkpoint;
+  /** Begins a comparison with what was published of the log. */
+  comparePublished?: () => LineComparison;
+}
+
 /** The part of an audit that checks the log, from a store or from an export. */
 export class LogAudit {
   #findings: Findings;
   #checkpoint: Checkpoint | undefined;
+  #published: LineComparison | undefined;
   #verifier = new LogVerifier();
   #position = 0;
   #lines = 0;
@@ -25,9 +41,10 @@ export class LogAudit {
   /** A record whose lines, from `expectedPosition` on, do not end at `last`, the position of its key. */
   #wrongKey: { expectedPosition: number; last: number } | undefined;
 
-  constructor(findings: Findings, checkpoint: Checkpoint | undefined) {
+  constructor(findings: Findings, { checkpoint, comparePublished }: LogAuditOptions) {
     this.#findings = findings;
     this.#checkpoint = checkpoint;
+    this.#published = comparePublished?.();
     this.#compareWithCheckpoint();
   }
 
@@ -144,6 +161,9 @@ export class LogAudit {
       if (isLost) this.#skipTo(through);
     }
     this.#compareWithCheckpoint();
+    if (line instanceof Uint8Array) {
+      this.#addPublished(this.#published?.verify(line, this.#position), this.#position);
+    }
     return event?.position === this.#position ? { event, line: line as Uint8Array } : undefined;
   }
 
@@ -162,6 +182,7 @@ export class LogAudit {
     this.#explainKey(until + 1);
     const isHashKnown = lastHash !== undefined && this.#position === until;
     this.#explainBreak(isHashKnown ? lastHash === this.head.lastHash : undefined);
+    this.#addPublished(this.#published?.end());
     const { position } = this.#checkpoint ?? { position: 0 };
     if (position <= this.#position) return;
     this.#findings.add(
@@ -216,6 +237,10 @@ export class LogAudit {
       this.#findings.add("line", message, first);
     }
     return isNextLinked === false;
+  }
+
+  #addPublished(fault: string | undefined, position?: number): void {
+    if (fault !== undefined) this.#findings.add("published", fault, position);
   }
 
   #compareWithCheckpoint(): void {

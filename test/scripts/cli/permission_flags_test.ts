@@ -9,7 +9,7 @@ import { withProjectCopy } from "../../support/with_project_copy.ts";
 
 const ignore = !permitted("env", "net", "read", "run", "write");
 
-const TOOLS = ["keys", "log", "replay", "audit", "restore"];
+const TOOLS = ["keys", "log", "replay", "audit", "restore", "publish", "prove"];
 const STORE = ["read the store", "write the store"];
 const ENV = {
   HOST: "127.0.0.1",
@@ -52,6 +52,22 @@ Deno.test({
       assertEquals(await allowed(["audit", "--checkpoint=checkpoints/c.json"], ":memory:"), [
         "write the checkpoint",
       ]);
+      const key = ["--key", "exports/log.jsonl"];
+      for (
+        const [args, names] of [
+          [["audit", "--published", "exports"], ["read the export"]],
+          [["publish", "--new-key", "checkpoints/probe.txt"], ["write the checkpoint"]],
+          [["publish", ...key, "checkpoints"], ["read the export", "write the checkpoint"]],
+          [
+            ["publish", "checkpoints", "--witness", "http://127.0.0.1:9/w", "--entries"],
+            ["write the checkpoint", "connect elsewhere"],
+          ],
+          [["publish", "--from-file", "exports/log.jsonl"], ["read the export"]],
+          [["prove", "pets/7", "--published", "exports"], ["read the export"]],
+          [["prove", "--consistency", "exports/log.jsonl"], ["read the export"]],
+          [["prove", "1", "--line", "checkpoints/probe.txt"], ["write the checkpoint"]],
+        ] as const
+      ) assertEquals([args, await allowed([...args], ":memory:")], [args, names]);
     }),
 });
 
@@ -107,6 +123,11 @@ Deno.test({
         const checkpoint = `${parent}/a b, c/checkpoint.json`;
         assertMatch(await run(["audit", "--checkpoint", checkpoint]), /^Sound: 2 events, 1 pets/);
         await Deno.remove(checkpoint);
+        const [signingKey, published] = [`${parent}/keys-${number}/k`, `${parent}/log-${number}`];
+        await Deno.mkdir(`${parent}/keys-${number}`);
+        await run(["publish", "--new-key", signingKey]);
+        await run(["publish", published, "--key", signingKey, "--origin", "log.example"]);
+        await run(["prove", "pets/1", "--published", published, "--line", `${published}.line`]);
         const exported = `${parent}/a b, c/log.jsonl`;
         await Deno.writeTextFile(exported, log);
         for (const source of [exported, "-"]) {

@@ -1,0 +1,34 @@
+/** The log that a command reads: that of the store, or an export. */
+
+import { readHead } from "../../src/log/head.ts";
+import { splitLines } from "../../src/log/log_verifier.ts";
+import { readWholeLog } from "../../src/log/read_whole_log.ts";
+import { withRetryingStore } from "./run_tool.ts";
+
+/** Reads the lines from a position to the last one, in order. */
+export type ReadLines = (from: number) => AsyncIterable<Uint8Array[]>;
+
+/** Calls `use` with the log of the configured store or, with `file`, of an export (- for standard input). */
+export async function withLog<T>(
+  file: string | undefined,
+  use: (readLines: ReadLines) => Promise<T>,
+): Promise<T> {
+  if (file !== undefined) return await use((from) => linesOfExport(file, from));
+  return await withRetryingStore({}, async ({ store }) => {
+    const { position } = (await readHead(store)).head;
+    return await use(async function* (from) {
+      for await (const batch of readWholeLog(store, { from, to: position })) {
+        yield batch.map(({ line }) => line);
+      }
+    });
+  });
+}
+
+async function* linesOfExport(file: string, from: number): AsyncGenerator<Uint8Array[]> {
+  const stream = file === "-" ? Deno.stdin.readable : (await Deno.open(file)).readable;
+  let skip = from - 1;
+  for await (const lines of splitLines(stream)) {
+    if (skip < lines.length) yield lines.slice(skip);
+    skip = Math.max(0, skip - lines.length);
+  }
+}

@@ -1,0 +1,213 @@
+/**
+ * Tests of the published log with third-party tools from their registries, which are installed first: Tessera's
+ * `fsck` and the libraries of Go's checksum database, and `proofbundle` from PyPI. If a tool cannot be installed,
+ * its tests are ignored with one line.
+ *
+ *     deno task test:proofs
+ */
+
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { permitted } from "../support/permitted.ts";
+import { runTask } from "../support/run_task.ts";
+import { linesToBytes, rewritten, sampleLog } from "../support/sample_log.ts";
+
+const FSCK = "github.com/transparency-dev/tessera/cmd/fsck@v1.0.4";
+
+const HERE = new URL(".", import.meta.url).pathname;
+const CACHE = new URL("../../.cache/proofs", import.meta.url).pathname;
+const BIN = `${CACHE}/bin`;
+
+/** Number of events of the published log, and of the older checkpoint. */
+const EVENTS = 100_000;
+const OLD_EVENTS = 70_001;
+
+/** A tool that is built first needs the most. */
+const TIME_LIMIT_MS = 10 * 60_000;
+
+const ORIGIN = "log.shop.example/pets";
+
+const isPermitted = permitted("env", "net", "read", "run", "write");
+const withoutGo = isPermitted ? await installGoTools() : "they need all permissions";
+const withoutPython = isPermitted ? await installPythonTools() : "they need all permissions";
+if (withoutGo !== undefined) console.log(`Left out the tests with Go: ${withoutGo}`);
+if (withoutPython !== undefined) {
+  console.log(`Left out the test with proofbundle: ${withoutPython}`);
+}
+
+const published = withoutGo === undefined || withoutPython === undefined
+  ? await publishSample()
+  : undefined;
+addEventListener(
+  "unload",
+  () => published && Deno.removeSync(published.folder, { recursive: true }),
+);
+
+Deno.test({
+  name: "Tessera's fsck accepts a published log and refuses it with one altered line",
+  ignore: withoutGo !== undefined,
+  async fn() {
+    const { dir } = published!;
+    // Its exit code is always 0, and with fewer workers than damaged tiles it would hang.
+    const fsck = async (address: string) =>
+      (await run(`${BIN}/fsck`, [
+        `--storage_url=${address}/`,
+        `--public_key=${dir}/log.vkey`,
+        "--ui=false",
+        "-N=8",
+      ])).output;
+    const accepted = `Successfully fsck'd log with size ${EVENTS} `;
+    await using server = serveFolder(dir);
+    const addresses = [`file://${dir}`, `http://127.0.0.1:${server.addr.port}`];
+    for (const address of addresses) assertStringIncludes(await fsck(address), accepted);
+    const bundle = `${dir}/tile/entries/200`;
+    const content = await Deno.readFile(bundle);
+    try {
+      await Deno.writeFile(bundle, content.with(1_000, content[1_000] ^ 1));
+      for (const address of addresses) {
+        const output = await fsck(address);
+        assertStringIncludes(output, "fsck failed: failed: tile/0/200: log has");
+        assert(!output.includes("Successfully"));
+      }
+    } finally {
+      await Deno.writeFile(bundle, content);
+    }
+  },
+});
+
+Deno.test({
+  name:
+    "Go's tlog and note verify the checkpoint, an inclusion and that the log extends the older one",
+  ignore: withoutGo !== undefined,
+  async fn() {
+    const { dir, forkedDir, old, proof, line } = published!;
+    const verify = (command: string, ...args: string[]) =>
+      run(`${BIN}/verify_log`, [command, `${dir}/log.vkey`, ...args]);
+    for (
+      const [command, ...args] of [
+        ["checkpoint", `${dir}/checkpoint`],
+        ["inclusion", proof, line],
+        ["consistency", old, dir],
+      ]
+    ) {
+      assertEquals(await verify(command, ...args), { code: 0, output: "" }, command);
+    }
+    // The same key has signed another history elsewhere, which its owner must never do.
+    const checkpoint = await verify("checkpoint", `${forkedDir}/checkpoint`);
+    assertEquals(checkpoint.code, 0, checkpoint.output);
+    const forked = await verify("consistency", old, forkedDir);
+    assertEquals(forked.code, 1);
+    assertStringIncludes(forked.output, "invalid transparency proof");
+    const altered = await verify("inclusion", proof, await alteredCopy(line));
+    assertEquals(altered.code, 1);
+  },
+});
+
+Deno.test({
+  name: "proofbundle accepts a proof and refuses it for an altered line",
+  ignore: withoutPython !== undefined,
+  async fn() {
+    const { dir, proof, line } = published!;
+    const vkey = (await Deno.readTextFile(`${dir}/log.vkey`)).trim();
+    const verify = (payload: string) =>
+      run(`${BIN}/proofbundle`, [
+        "verify-proof",
+        proof,
+        `--payload-file=${payload}`,
+        `--log-vkey=${vkey}`,
+        `--expected-origin=${ORIGIN}`,
+      ]);
+    const accepted = await verify(line);
+    assertEquals(accepted.code, 0, accepted.output);
+    assertEquals((await verify(await alteredCopy(line))).code, 1);
+  },
+});
+
+/** Publishes a log in two steps with a proof of one pet, and a forked log with the same key. */
+async function publishSample() {
+  const folder = await Deno.makeTempDir();
+  const kvPath = `${folder}/store/pets.sqlite3`;
+  const task = async (...args: string[]) => {
+    const { code, stdout, stderr } = await runTask(args, { kvPath });
+    assertEquals(code, 0, `${args.join(" ")}: ${stderr}`);
+    return stdout;
+  };
+  const [dir, forkedDir] = [`${folder}/published`, `${folder}/forked`];
+  const [key, exported] = [`${folder}/log.key`, `${folder}/pets.jsonl`];
+  await task("publish", "--new-key", key);
+  const publish = async (dir: string, lines: string[]) => {
+    await Deno.writeFile(exported, linesToBytes(lines));
+    const source = ["--from-file", exported, "--entries"];
+    await task("publish", dir, "--key", key, "--origin", ORIGIN, ...source);
+  };
+  const lines = sampleLog(EVENTS);
+  const fork = OLD_EVENTS - 2_000;
+  await publish(
+    forkedDir,
+    rewritten(lines, fork, lines[fork].replace('"time":"2026', '"time":"2025')),
+  );
+  await publish(dir, lines.slice(0, OLD_EVENTS));
+  const old = `${folder}/old-checkpoint`;
+  await Deno.copyFile(`${dir}/checkpoint`, old);
+  await publish(dir, lines);
+  const line = `${folder}/pet-7.line`;
+  const from = ["--from-file", exported];
+  const proof = `${folder}/pet-7.tlog-proof`;
+  const text = await task("prove", "pets/7", "--published", dir, "--line", line, ...from);
+  await Deno.writeTextFile(proof, text);
+  return { folder, dir, forkedDir, old, proof, line };
+}
+
+async function alteredCopy(path: string): Promise<string> {
+  const copy = `${path}.altered`;
+  await Deno.writeTextFile(copy, (await Deno.readTextFile(path)).replace("Zoë", "Zoé"));
+  return copy;
+}
+
+/** A static host of a folder. */
+function serveFolder(folder: string) {
+  const options = { hostname: "127.0.0.1", port: 0, onListen: () => {} };
+  return Deno.serve(options, async ({ url }) => {
+    try {
+      return new Response(await Deno.readFile(folder + new URL(url).pathname));
+    } catch {
+      return new Response(null, { status: 404 });
+    }
+  });
+}
+
+/** Builds the tools once. Resolves to the obstacle if that is impossible. */
+async function installGoTools(): Promise<string | undefined> {
+  const cwd = `${HERE}/verify_log`;
+  const env = { GOBIN: BIN, GOFLAGS: "-buildvcs=false" };
+  try {
+    for (const what of [FSCK, "."]) {
+      const { code } = await run("go", ["install", what], { cwd, env });
+      if (code !== 0) return `go cannot install ${what === "." ? "verify_log" : what}`;
+    }
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return "go is not installed";
+    throw error;
+  }
+}
+
+/** Installs the tools once. Resolves to the obstacle if that is impossible. */
+async function installPythonTools(): Promise<string | undefined> {
+  try {
+    const made = await run("python3", ["-m", "venv", CACHE]);
+    if (made.code !== 0) return "python3 makes no virtual environment here";
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return "python3 is not installed";
+    throw error;
+  }
+  const requirements = `${HERE}/requirements.txt`;
+  const { code } = await run(`${BIN}/pip`, ["install", "--quiet", "-r", requirements]);
+  return code === 0 ? undefined : "pip cannot install the tools";
+}
+
+async function run(program: string, args: string[], options: Deno.CommandOptions = {}) {
+  const signal = AbortSignal.timeout(TIME_LIMIT_MS);
+  const command = new Deno.Command(program, { ...options, args, signal });
+  const { code, stdout, stderr } = await command.output();
+  const decoder = new TextDecoder();
+  return { code, output: decoder.decode(stdout) + decoder.decode(stderr) };
+}
