@@ -19,7 +19,7 @@ export interface ServiceConfig extends StoreConfig {
   corsOrigins: string[];
   /** Requests per second for each key; `undefined` means no limit. */
   rateLimit: number | undefined;
-  /** Where clients find the service, for its OpenAPI description. */
+  /** The addresses of the service for clients, for its OpenAPI description. */
   addresses: { production?: string; staging?: string };
   /** Whether Deno's OpenTelemetry is on. */
   telemetry: boolean;

@@ -42,7 +42,7 @@ export interface ServiceOptions {
   isDurable?: boolean;
   /** Requests per second for each key; by default without a limit. */
   rateLimit?: number;
-  /** Where clients find the service; by default at the address of their request. */
+  /** The addresses of the service for clients; by default the address of their request. */
   addresses?: BaseAddresses;
   /** Receives the reports of all parts; by default, they are dropped. */
   instrumentation?: Instrumentation;

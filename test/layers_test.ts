@@ -63,7 +63,7 @@ Deno.test({
   },
 });
 
-/** What the program takes from its machine, and the only files and folders that may take it. */
+/** The facilities of the machine, and the only files and folders that may use each. */
 const FROM_THE_MACHINE: [what: RegExp, where: string[]][] = [
   [/\bDeno\.env\b/, ["src/config.ts", "scripts"]],
   [/\bDate\.now\(|\bMath\.random\(|\bcrypto\.getRandom|\bsetTimeout\(/, ["src/runtime", "scripts"]],

@@ -14,7 +14,7 @@ export class QueuedCommand {
   readonly outcome: Promise<readonly RecordedEvent[]>;
   /** The epoch that the command was prepared for; see `BatchPlanner`. */
   preparedEpoch = -1;
-  /** What the command adds to the next commit, planned while another commit is in flight. */
+  /** The command's part of the next commit, planned while another commit is in flight. */
   plan?: PlannedAppend;
   /** Whether it was repeated because it produced no events, or was refused, on a possibly stale head. */
   wasRepeated = false;

@@ -9,7 +9,7 @@ interface ErrorEntry {
   status: number;
   /** When the code occurs. */
   when: string;
-  /** What the client can do. */
+  /** The remedy for the client. */
   remedy: string;
 }
 

@@ -7,7 +7,7 @@ import type { PublicOperation } from "./routes.ts";
 import { StaticAsset } from "./static_asset.ts";
 
 export interface PublicDeps extends ReadinessDeps {
-  /** Where clients find the service. */
+  /** The addresses of the service for clients. */
   addresses: BaseAddresses;
 }
 

@@ -79,7 +79,7 @@ export function encodeHead(head: Head): string {
   return JSON.stringify(head);
 }
 
-/** What is stored under {@linkcode HEAD_KEY}. The `mark` of a damaged restore mark is `undefined`. */
+/** The record under {@linkcode HEAD_KEY}, by its kind. The `mark` of a damaged restore mark is `undefined`. */
 export type HeadRecord =
   | { kind: "head"; head: Head }
   | { kind: "restore_mark"; mark: RestoreMark | undefined }
@@ -106,7 +106,7 @@ export function decodeHeadRecord(value: unknown): HeadRecord {
   }
 }
 
-/** What an operator must know about a store of another format, worded to follow a colon. */
+/** The advice for an operator with a store of another format, worded to follow a colon. */
 function messageFor(format: number): string {
   return format > STORE_FORMAT
     ? `it has format ${format}, of a newer version; use that version`

@@ -72,7 +72,7 @@ export class TileBuilder {
   root(): Uint8Array {
     let root: Uint8Array | undefined;
     for (const { hashes } of this.partialTiles()) {
-      // What the lower levels have more than full tiles is the last subtree of this level.
+      // The hashes beyond the full tiles of the lower levels are the last subtree of this level.
       root = rootOf(root === undefined ? hashes : concatenate(hashes, root));
     }
     return root ?? EMPTY_ROOT;

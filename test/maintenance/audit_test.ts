@@ -307,7 +307,7 @@ Deno.test("audit() reports a damaged record of the log as one fault at the right
     }
     const report = await audit(sample);
     const faults = report.faults.filter(({ kind }) => kind !== "record_extra");
-    // What JSON.parse() says is not ours.
+    // The words of JSON.parse() are not ours.
     const found = faults.map(({ message }) => message.replace(/JSON: .*/, "JSON"));
     assertEquals(found, messages, name);
     assertEquals(report.firstBadPosition, firstBadPosition, name);

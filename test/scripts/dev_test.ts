@@ -240,7 +240,7 @@ class Inbox<Item> {
   }
 }
 
-/** What the curl line of a banner would print. */
+/** Returns the output of the curl line of a banner. */
 async function answerTo([header, url]: string[]): Promise<string> {
   const [name, value] = header.split(": ");
   const response = await fetch(url, { headers: { [name]: value } });

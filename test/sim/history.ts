@@ -1,4 +1,4 @@
-/** What the clients and operators did, and what they saw: the input of the checker. */
+/** The actions of clients and operators, and their observations: the input of the checker. */
 
 import type { Node } from "./node.ts";
 

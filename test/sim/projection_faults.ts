@@ -1,7 +1,7 @@
 import type { CommittedLine } from "./oracle.ts";
 import { linesFaults, type LinesRecord } from "./stored_lines.ts";
 
-/** What lines must make in a generation, as the design specifies it: a second implementation of project(). */
+/** The content that lines make in a generation, by the design: a second implementation of project(). */
 interface ExpectedRecords {
   /** The texts of pets by id, under each prefix. */
   pets: Map<string, Map<number, string>>;

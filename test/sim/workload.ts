@@ -2,7 +2,7 @@ import type { Cluster } from "./cluster.ts";
 import type { CreateOperation, Credentials } from "./history.ts";
 import type { Code } from "./load_code.ts";
 
-/** What all clients and operators of a simulation share. */
+/** The state that all clients and operators of a simulation share. */
 export interface Workload {
   cluster: Cluster;
   code: Code;
@@ -18,7 +18,7 @@ export interface Workload {
 }
 
 /**
- * What fills commits up to the limits of the store:
+ * Requests that fill commits up to the limits of the store:
  * - `usual`: nothing.
  * - `longNames`: pets with names of the maximum length, many at once.
  * - `idempotencyKeys`: creates with an Idempotency-Key, many at once.

@@ -14,7 +14,7 @@ import { DEPRECATION_HEADERS, READ_HEADERS } from "../pets.ts";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../request_body.ts";
 import { type ApiOperation, type ApiRoute, BASE_PATH, PETS_PATH, ROUTES } from "../routes.ts";
 
-/** Where clients find the service; the paths end in /v1. */
+/** The addresses of the service for clients; their paths end in /v1. */
 export interface BaseAddresses {
   production?: string;
   staging?: string;
