@@ -1,0 +1,260 @@
+import { freePort } from "./free_port.ts";
+
+/**
+ * The variable with the folder of PostgreSQL's programs. Without it, the tests that need a server are ignored.
+ */
+export const POSTGRES_VARIABLE = "TEST_POSTGRES";
+
+/** The folder of the programs, or `undefined` if the variable is not set or not readable. */
+export function postgresPrograms(): string | undefined {
+  const { state } = Deno.permissions.querySync({ name: "env", variable: POSTGRES_VARIABLE });
+  return state === "granted" ? Deno.env.get(POSTGRES_VARIABLE) : undefined;
+}
+
+/** The superuser, who owns every database that {@linkcode PostgresServer.createDatabase} makes. */
+const USER = "operator";
+
+/** Maximum time until a server answers, or until a standby follows. */
+const START_LIMIT_MS = 30_000;
+
+/**
+ * Settings of every server. A killed process loses nothing that it has written, so only a measurement needs
+ * `fsync`.
+ */
+const SETTINGS = {
+  fsync: "off",
+  listen_addresses: "127.0.0.1",
+  unix_socket_directories: "",
+  max_connections: "60",
+  shared_buffers: "64MB",
+  log_min_messages: "panic",
+  wal_keep_size: "64MB",
+  wal_receiver_status_interval: "1s",
+};
+
+export type ServerSettings = Record<string, string>;
+
+/** A real PostgreSQL server on loopback, in a temporary folder. */
+export class PostgresServer implements AsyncDisposable {
+  readonly port = freePort();
+  readonly password: string;
+  #folder: string;
+  #settings: ServerSettings;
+  #process: Deno.ChildProcess | undefined;
+  #databases = 0;
+
+  private constructor(folder: string, password: string, settings: ServerSettings) {
+    this.#folder = folder;
+    this.password = password;
+    this.#settings = settings;
+  }
+
+  /** Starts a server without databases. */
+  static async start(settings: ServerSettings = {}): Promise<PostgresServer> {
+    const folder = await makeFolder();
+    const server = new PostgresServer(folder, crypto.randomUUID(), settings);
+    const passwordFile = `${folder}/password`;
+    await Deno.writeTextFile(passwordFile, server.password);
+    await runProgram("initdb", [
+      ["--pgdata", server.#data],
+      ["--auth", "scram-sha-256", "--username", USER, "--pwfile", passwordFile],
+      ["--no-sync", "--encoding", "UTF8", "--locale", "C.UTF-8"],
+    ].flat());
+    await server.allowReplication();
+    await server.start();
+    return server;
+  }
+
+  /** Starts a standby. It is a synchronous one if the primary's `synchronous_standby_names` names it. */
+  static async standbyOf(primary: PostgresServer): Promise<PostgresServer> {
+    const { password } = primary;
+    const standby = new PostgresServer(await makeFolder(), password, primary.#settings);
+    await standby.follow(primary);
+    return standby;
+  }
+
+  /** The address of a database. */
+  url(database: string, { user = USER, password = this.password, query = "" } = {}): string {
+    return `postgres://${user}:${password}@127.0.0.1:${this.port}/${database}${query}`;
+  }
+
+  /** Creates an empty database, and resolves to its address. */
+  async createDatabase(): Promise<string> {
+    const name = `pets_${++this.#databases}`;
+    await this.sql(`create database ${name}`);
+    return this.url(name);
+  }
+
+  /** Runs statements as the superuser, and resolves to the values of their rows. */
+  async sql(statements: string, database = "postgres"): Promise<string> {
+    const args = ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", statements];
+    return await runProgram("psql", [...args, this.url(database)]);
+  }
+
+  /** Starts it, also again on the same data and port. Resolves when it answers. */
+  async start(): Promise<void> {
+    await runProgram("rm", ["-f", `${this.#data}/postmaster.pid`], "/bin");
+    const settings = { ...SETTINGS, port: String(this.port), ...this.#settings };
+    this.#process = command("postgres", [
+      ["-D", this.#data],
+      ...Object.entries(settings).map(([name, value]) => ["-c", `${name}=${value}`]),
+    ].flat()).spawn();
+    await until(() => this.sql("select 1"), "The server does not answer");
+  }
+
+  /** Replaces the data with a copy of the primary's, and starts as its standby. */
+  async follow(primary: PostgresServer): Promise<void> {
+    await Deno.remove(this.#data, { recursive: true }).catch(() => {});
+    await runProgram("pg_basebackup", [
+      ["--pgdata", this.#data, "--dbname", primary.url("postgres")],
+      ["--checkpoint", "fast", "--wal-method", "stream", "--write-recovery-conf", "--no-sync"],
+    ].flat());
+    await this.start();
+    const streams = "select 1 from pg_stat_replication where state = 'streaming'";
+    await until(async () => {
+      if (await primary.sql(streams) === "") throw new Error("It does not stream yet");
+    }, "The standby does not follow");
+  }
+
+  /** Makes every commit wait for a standby that follows this server. */
+  async requireStandby(): Promise<void> {
+    await this.#setStandbyNames("*");
+    const synchronous = "select 1 from pg_stat_replication where sync_state = 'sync'";
+    await until(async () => {
+      if (await this.sql(synchronous) === "") throw new Error("It is not synchronous yet");
+    }, "The standby is not synchronous");
+  }
+
+  /** Makes a standby the primary. It has no standby of its own yet, so its commits wait for none. */
+  async promote(): Promise<void> {
+    await this.#setStandbyNames("");
+    await this.sql("select pg_promote()");
+  }
+
+  /** Writes the file, because a standby executes no `alter system` that its primary would send. */
+  async #setStandbyNames(names: string): Promise<void> {
+    await this.sql(`alter system set synchronous_standby_names = '${names}'`);
+    await this.sql("select pg_reload_conf()");
+  }
+
+  /** Ends all its processes at once, like a failing machine. */
+  async kill(): Promise<void> {
+    if (this.#process === undefined) return;
+    this.#signalAll("SIGKILL");
+    await this.#process.status;
+    this.#process = undefined;
+  }
+
+  /** Stops all its processes: they keep their connections, but do not respond. */
+  pause(): void {
+    this.#signalAll("SIGSTOP");
+  }
+
+  resume(): void {
+    this.#signalAll("SIGCONT");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+    await Deno.remove(this.#folder, { recursive: true });
+  }
+
+  get #data(): string {
+    return `${this.#folder}/data`;
+  }
+
+  /** Lets a standby connect. */
+  async allowReplication(): Promise<void> {
+    const rule = "host replication all 127.0.0.1/32 scram-sha-256\n";
+    await Deno.writeTextFile(`${this.#data}/pg_hba.conf`, rule, { append: true });
+  }
+
+  /** The parent first, so that it starts no others meanwhile. Each child is in a session of its own. */
+  #signalAll(signal: Deno.Signal): void {
+    const { pid } = this.#process!;
+    Deno.kill(pid, signal);
+    for (const child of childrenOf(pid)) {
+      try {
+        Deno.kill(child, signal);
+      } catch (error) {
+        if (!(error instanceof Deno.errors.NotFound)) throw error;
+      }
+    }
+  }
+}
+
+function childrenOf(parent: number): number[] {
+  const children: number[] = [];
+  for (const { name } of Deno.readDirSync("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      // "pid (name) state parent …"; the name may contain spaces.
+      const stat = Deno.readTextFileSync(`/proc/${name}/stat`);
+      if (Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]) === parent) {
+        children.push(Number(name));
+      }
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  return children;
+}
+
+/** Makes a folder that the user of the servers can write. */
+async function makeFolder(): Promise<string> {
+  const folder = await Deno.makeTempDir({ prefix: "animal-store-postgres-" });
+  if (Deno.uid() === 0) await run(["chown", "postgres:postgres", folder]);
+  return folder;
+}
+
+/** PostgreSQL refuses to run as root, so root runs its programs as the user of the Debian package. */
+function command(program: string, args: string[], folder = postgresPrograms()): Deno.Command {
+  const own = [`${folder}/${program}`, ...args];
+  const user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"];
+  const [first, ...rest] = Deno.uid() === 0 ? [...user, ...own] : own;
+  return new Deno.Command(first, {
+    args: rest,
+    cwd: "/",
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
+  });
+}
+
+/** Runs a program of PostgreSQL that must succeed, and resolves to its standard output. */
+async function runProgram(
+  program: string,
+  args: string[],
+  folder = postgresPrograms(),
+): Promise<string> {
+  const own = [`${folder}/${program}`, ...args];
+  const user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"];
+  return await run(Deno.uid() === 0 ? [...user, ...own] : own);
+}
+
+async function run([program, ...args]: string[]): Promise<string> {
+  const { success, stdout, stderr } = await new Deno.Command(program, {
+    args,
+    cwd: "/",
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).output();
+  const decoder = new TextDecoder();
+  if (!success) throw new Error(`${program} failed: ${decoder.decode(stderr)}`);
+  return decoder.decode(stdout).trim();
+}
+
+/** Repeats an attempt until it succeeds. */
+async function until(attempt: () => Promise<unknown>, message: string): Promise<void> {
+  const deadline = Date.now() + START_LIMIT_MS;
+  for (;;) {
+    try {
+      await attempt();
+      return;
+    } catch (cause) {
+      if (Date.now() > deadline) throw new Error(message, { cause });
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
