@@ -91,7 +91,9 @@ export class PostgresStore implements Store {
   }
 
   async list(range: KeyRange, { limit, reverse = false }: ListOptions): Promise<StoreEntry[]> {
-    if (limit > this.limits.listEntries) throw new RangeError("The limit of a list is too high");
+    if (limit > this.limits.listEntries) {
+      throw new StoreRefusedError("The limit of a list is too large");
+    }
     const { start, end } = encodeRange(range);
     const statement = reverse ? LIST_REVERSE : LIST;
     const rows = await this.#primary.reads.read(statement, [start, end, limit]);
@@ -149,6 +151,7 @@ function parametersOf(mutations: Mutation[]): (Uint8Array | string)[] {
   if (mutations.length > POSTGRES_LIMITS.commitMutations) {
     throw new StoreRefusedError("The commit has too many mutations");
   }
+  let size = 0;
   const last = new Map<string, { key: Uint8Array; mutation: Mutation }>();
   for (const mutation of mutations) {
     const key = encodeKey(mutation.key);
@@ -166,13 +169,15 @@ function parametersOf(mutations: Mutation[]): (Uint8Array | string)[] {
     }
     const { value, expireIn } = mutation;
     const isText = typeof value === "string";
+    if (value.length > VALUE_BYTES_LIMIT) throw new StoreRefusedError("A value is too large");
     const bytes = isText ? encoder.encode(value) : value;
-    if (bytes.length > VALUE_BYTES_LIMIT) throw new StoreRefusedError("A value is too large");
+    size += bytes.length;
     keys.push(key);
     values.push(bytes);
     areTexts.push(isText ? "t" : "f");
     lifetimes.push(expireIn === undefined ? "null" : String(expireIn));
   }
+  if (size > POSTGRES_LIMITS.commitBytes) throw new StoreRefusedError("The commit is too large");
   return [
     encodeArray(deleted),
     encodeArray(keys),
