@@ -44,7 +44,7 @@ await runTool({
       throw new UsageError("An export is required: the name of a file, or - for standard input");
     }
     if (rest.length > 0) throw new UsageError(`Unexpected argument ${JSON.stringify(rest[0])}`);
-    if (!isDurable(readStoreConfig().kvPath)) {
+    if (!isDurable(readStoreConfig().store)) {
       throw new UsageError(
         "KV_PATH must not be :memory:, because the restored store would end with this command",
       );

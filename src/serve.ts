@@ -24,14 +24,14 @@ export async function serve(
   const report = stderrLogger;
   reportCrashes(report);
   const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
-  const store = await openStoreOrWait(config.kvPath, acceptLog, onRefused);
+  const store = await openStoreOrWait(config.store, acceptLog, onRefused);
   const service = createService({
     store,
     runtime,
     report,
     corsOrigins: config.corsOrigins,
     rateLimit: config.rateLimit,
-    isDurable: isDurable(config.kvPath),
+    isDurable: isDurable(config.store),
     addresses: config.addresses,
     // Loaded only if telemetry is on.
     instrumentation: config.telemetry
@@ -50,7 +50,7 @@ export async function serve(
   // The first read checks that the store is reachable and belongs to the service, and starts the wait for it.
   service.heads.fresh().catch((error) => {
     if (!(error instanceof ForeignStoreError)) return;
-    onRefused(new OpenStoreError(config.kvPath, error.message));
+    onRefused(new OpenStoreError(config.store, error.message));
   });
   const stopped = exitOnSignal(async (signal) => {
     report("info", "shutting_down", { signal });

@@ -56,7 +56,7 @@ export async function withService<T>(
   { create }: { create: boolean },
   use: (service: Service) => Promise<T>,
 ): Promise<T> {
-  const store = await openStore(readStoreConfig().kvPath, { create, accept: acceptLog });
+  const store = await openStore(readStoreConfig().store, { create, accept: acceptLog });
   const service = createService({
     store,
     runtime: systemRuntime,
@@ -76,7 +76,7 @@ export async function withRetryingStore<T>(
   options: Partial<OpenOptions>,
   use: (deps: { store: Store; runtime: Runtime }) => Promise<T>,
 ): Promise<T> {
-  const opened = await openStore(readStoreConfig().kvPath, {
+  const opened = await openStore(readStoreConfig().store, {
     create: false,
     accept: acceptLog,
     ...options,
