@@ -8,12 +8,11 @@
 import { EXIT, runTool } from "../../scripts/cli/run_tool.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { createService } from "../../src/service.ts";
-import { acceptLog } from "../../src/log/accept_store.ts";
-import { openStore } from "../../src/store/open_store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { DENOKV_VARIABLE, DenokvServer } from "../support/denokv_server.ts";
 import { installDenokv } from "../support/install_denokv.ts";
+import { openRealStore } from "../support/real_store.ts";
 import { OPERATOR } from "../../events/event.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
 import { countCommits } from "../support/count_commits.ts";
@@ -156,7 +155,7 @@ async function appendAll(store: Store, waiting: number, ms: number) {
 }
 
 async function withStore<T>(path: string, use: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore(path, { create: true, accept: acceptLog });
+  const store = await openRealStore(path);
   try {
     return await use(store);
   } finally {
