@@ -11,7 +11,7 @@ import {
   restore,
   verifyExport,
 } from "../src/maintenance/restore.ts";
-import { isDurable } from "../src/store/open_store.ts";
+import { isDurable } from "../src/store/store_location.ts";
 import { count, ProgressLine } from "./cli/progress_line.ts";
 import { EXIT, runTool, UsageError, withRetryingStore } from "./cli/run_tool.ts";
 

@@ -7,7 +7,9 @@ import { Server } from "./server.ts";
 import { createService, type Service } from "./service.ts";
 import { shutDown } from "./shut_down.ts";
 import { stderrLogger } from "./runtime/stderr_logger.ts";
-import { isDurable, OpenStoreError, openStoreOrWait } from "./store/open_store.ts";
+import { OpenStoreError, openStoreOrWait } from "./store/open_store.ts";
+import { isDurable } from "./store/store_location.ts";
+import type { Instrumentation } from "./telemetry/instrumentation.ts";
 import { systemRuntime } from "./runtime/system_runtime.ts";
 
 /**
@@ -24,7 +26,9 @@ export async function serve(
   const report = stderrLogger;
   reportCrashes(report);
   const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
-  const store = await openStoreOrWait(config.store, acceptLog, onRefused);
+  const onSchemaCreated = (database: string) => report("info", "schema_created", { database });
+  const options = { accept: acceptLog, runtime, onSchemaCreated };
+  const store = await openStoreOrWait(config.store, options, onRefused);
   const service = createService({
     store,
     runtime,
@@ -34,9 +38,7 @@ export async function serve(
     isDurable: isDurable(config.store),
     addresses: config.addresses,
     // Loaded only if telemetry is on.
-    instrumentation: config.telemetry
-      ? (await import("./telemetry/open_telemetry.ts")).OPEN_TELEMETRY
-      : undefined,
+    instrumentation: config.telemetry ? await loadTelemetry(config) : undefined,
   });
   let server: Server;
   try {
@@ -61,6 +63,13 @@ export async function serve(
   report("info", "listening", { hostname: server.addr.hostname, port: server.addr.port });
   await Promise.race([refused, onListening(service, server.addr)]);
   await Promise.race([refused, stopped]);
+}
+
+async function loadTelemetry({ store }: ServiceConfig): Promise<Instrumentation> {
+  const { OPEN_TELEMETRY, OPEN_TELEMETRY_ON_POSTGRES } = await import(
+    "./telemetry/open_telemetry.ts"
+  );
+  return typeof store === "object" ? OPEN_TELEMETRY_ON_POSTGRES : OPEN_TELEMETRY;
 }
 
 /**

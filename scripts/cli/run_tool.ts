@@ -51,12 +51,21 @@ export async function runTool<Options extends NonNullable<ParseArgsConfig["optio
 /** Maximum time that a command waits for its event to be stored: longer than a client would wait. */
 const APPEND_LIMIT_MS = 10_000;
 
+const OPENING = {
+  runtime: systemRuntime,
+  onSchemaCreated: (database: string) => console.error(`Created the tables in the ${database}`),
+};
+
 /** Opens the configured store during `use`. Creates a missing file only if `create` is set. */
 export async function withService<T>(
   { create }: { create: boolean },
   use: (service: Service) => Promise<T>,
 ): Promise<T> {
-  const store = await openStore(readStoreConfig().store, { create, accept: acceptLog });
+  const store = await openStore(readStoreConfig().store, {
+    create,
+    accept: acceptLog,
+    ...OPENING,
+  });
   const service = createService({
     store,
     runtime: systemRuntime,
@@ -79,6 +88,7 @@ export async function withRetryingStore<T>(
   const opened = await openStore(readStoreConfig().store, {
     create: false,
     accept: acceptLog,
+    ...OPENING,
     ...options,
   });
   const store = new RetryingStore(new ResilientStore(opened, systemRuntime), systemRuntime);

@@ -205,7 +205,7 @@ function entryOf(key: Key, [version, isText, value]: Row): StoreEntry {
 }
 
 /** Decodes bytes from the text form `\x0a…`. */
-function bytesOf(text: string | null): Uint8Array {
+export function bytesOf(text: string | null): Uint8Array {
   return Uint8Array.fromHex(text!.slice(2));
 }
 
