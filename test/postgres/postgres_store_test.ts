@@ -1,10 +1,10 @@
 import { PostgresStore } from "../../src/store/postgres/postgres_store.ts";
 import { parseDatabaseUrl } from "../../src/store/postgres/database_url.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
-import { postgresPrograms, PostgresServer } from "../support/postgres_server.ts";
+import { POSTGRES, PostgresServer } from "../support/postgres_server.ts";
 import { testStoreContract } from "../support/store_contract.ts";
 
-const ignore = postgresPrograms() === undefined;
+const { ignore } = POSTGRES;
 
 let server: PostgresServer;
 if (!ignore) {
@@ -18,7 +18,7 @@ for (const strictReads of [false, true]) {
     ignore,
     async open() {
       const settings = {
-        ...parseDatabaseUrl(await server.createDatabase()),
+        ...parseDatabaseUrl(server.url(await server.createDatabase())),
         passfile: undefined,
         strictReads,
       };

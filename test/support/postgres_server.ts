@@ -1,4 +1,5 @@
 import { freePort } from "./free_port.ts";
+import type { StoreServer, StoreServers } from "./store_server.ts";
 
 /**
  * The variable with the folder of PostgreSQL's programs. Without it, the tests that need a server are ignored.
@@ -55,12 +56,16 @@ export class PostgresServer implements AsyncDisposable {
     const server = new PostgresServer(folder, crypto.randomUUID(), settings);
     const passwordFile = `${folder}/password`;
     await Deno.writeTextFile(passwordFile, server.password);
-    await runProgram("initdb", [
-      ["--pgdata", server.#data],
-      ["--auth", "scram-sha-256", "--username", USER, "--pwfile", passwordFile],
-      ["--no-sync", "--encoding", "UTF8", "--locale", "C.UTF-8"],
-    ].flat());
-    await server.allowReplication();
+    await runProgram(
+      "initdb",
+      [
+        ["--pgdata", server.#data],
+        ["--auth", "scram-sha-256", "--username", USER, "--pwfile", passwordFile],
+        ["--no-sync", "--encoding", "UTF8", "--locale", "C.UTF-8"],
+      ].flat(),
+    );
+    const rule = "host replication all 127.0.0.1/32 scram-sha-256\n";
+    await Deno.writeTextFile(`${server.#data}/pg_hba.conf`, rule, { append: true });
     await server.start();
     return server;
   }
@@ -73,16 +78,20 @@ export class PostgresServer implements AsyncDisposable {
     return standby;
   }
 
-  /** The address of a database. */
-  url(database: string, { user = USER, password = this.password, query = "" } = {}): string {
-    return `postgres://${user}:${password}@127.0.0.1:${this.port}/${database}${query}`;
+  /** The URL of a database, on this server unless other ports are given. */
+  url(
+    database: string,
+    { user = USER, password = this.password, ports = [this.port], query = "" } = {},
+  ): string {
+    const hosts = ports.map((port) => `127.0.0.1:${port}`);
+    return `postgres://${user}:${password}@${hosts}/${database}${query}`;
   }
 
-  /** Creates an empty database, and resolves to its address. */
+  /** Creates an empty database, and resolves to its name. */
   async createDatabase(): Promise<string> {
     const name = `pets_${++this.#databases}`;
     await this.sql(`create database ${name}`);
-    return this.url(name);
+    return name;
   }
 
   /** Runs statements as the superuser, and resolves to the values of their rows. */
@@ -93,22 +102,27 @@ export class PostgresServer implements AsyncDisposable {
 
   /** Starts it, also again on the same data and port. Resolves when it answers. */
   async start(): Promise<void> {
-    await runProgram("rm", ["-f", `${this.#data}/postmaster.pid`], "/bin");
     const settings = { ...SETTINGS, port: String(this.port), ...this.#settings };
-    this.#process = command("postgres", [
-      ["-D", this.#data],
-      ...Object.entries(settings).map(([name, value]) => ["-c", `${name}=${value}`]),
-    ].flat()).spawn();
+    this.#process = command(
+      "postgres",
+      [
+        ["-D", this.#data],
+        ...Object.entries(settings).map(([name, value]) => ["-c", `${name}=${value}`]),
+      ].flat(),
+    ).spawn();
     await until(() => this.sql("select 1"), "The server does not answer");
   }
 
   /** Replaces the data with a copy of the primary's, and starts as its standby. */
   async follow(primary: PostgresServer): Promise<void> {
     await Deno.remove(this.#data, { recursive: true }).catch(() => {});
-    await runProgram("pg_basebackup", [
-      ["--pgdata", this.#data, "--dbname", primary.url("postgres")],
-      ["--checkpoint", "fast", "--wal-method", "stream", "--write-recovery-conf", "--no-sync"],
-    ].flat());
+    await runProgram(
+      "pg_basebackup",
+      [
+        ["--pgdata", this.#data, "--dbname", primary.url("postgres")],
+        ["--checkpoint", "fast", "--wal-method", "stream", "--write-recovery-conf", "--no-sync"],
+      ].flat(),
+    );
     await this.start();
     const streams = "select 1 from pg_stat_replication where state = 'streaming'";
     await until(async () => {
@@ -131,7 +145,6 @@ export class PostgresServer implements AsyncDisposable {
     await this.sql("select pg_promote()");
   }
 
-  /** Writes the file, because a standby executes no `alter system` that its primary would send. */
   async #setStandbyNames(names: string): Promise<void> {
     await this.sql(`alter system set synchronous_standby_names = '${names}'`);
     await this.sql("select pg_reload_conf()");
@@ -163,12 +176,6 @@ export class PostgresServer implements AsyncDisposable {
     return `${this.#folder}/data`;
   }
 
-  /** Lets a standby connect. */
-  async allowReplication(): Promise<void> {
-    const rule = "host replication all 127.0.0.1/32 scram-sha-256\n";
-    await Deno.writeTextFile(`${this.#data}/pg_hba.conf`, rule, { append: true });
-  }
-
   /** The parent first, so that it starts no others meanwhile. Each child is in a session of its own. */
   #signalAll(signal: Deno.Signal): void {
     const { pid } = this.#process!;
@@ -182,6 +189,60 @@ export class PostgresServer implements AsyncDisposable {
     }
   }
 }
+
+/** A server with one database, as a store. */
+class DatabaseServer implements StoreServer {
+  readonly env = {};
+  #server: PostgresServer;
+  #database: string;
+
+  constructor(server: PostgresServer, database: string) {
+    this.#server = server;
+    this.#database = database;
+  }
+
+  get port(): number {
+    return this.#server.port;
+  }
+
+  get address(): string {
+    return this.addressAt(this.port);
+  }
+
+  addressAt(port: number): string {
+    return this.#server.url(this.#database, { ports: [port] });
+  }
+
+  start(): Promise<void> {
+    return this.#server.start();
+  }
+
+  kill(): Promise<void> {
+    return this.#server.kill();
+  }
+
+  pause(): void {
+    this.#server.pause();
+  }
+
+  resume(): void {
+    this.#server.resume();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#server[Symbol.asyncDispose]();
+  }
+}
+
+/** The servers for tests that run on several kinds of them. */
+export const POSTGRES: StoreServers = {
+  name: "PostgreSQL",
+  ignore: postgresPrograms() === undefined,
+  async start() {
+    const server = await PostgresServer.start();
+    return new DatabaseServer(server, await server.createDatabase());
+  },
+};
 
 function childrenOf(parent: number): number[] {
   const children: number[] = [];
@@ -207,29 +268,19 @@ async function makeFolder(): Promise<string> {
   return folder;
 }
 
-/** PostgreSQL refuses to run as root, so root runs its programs as the user of the Debian package. */
-function command(program: string, args: string[], folder = postgresPrograms()): Deno.Command {
-  const own = [`${folder}/${program}`, ...args];
-  const user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"];
-  const [first, ...rest] = Deno.uid() === 0 ? [...user, ...own] : own;
-  return new Deno.Command(first, {
-    args: rest,
-    cwd: "/",
-    stdin: "null",
-    stdout: "null",
-    stderr: "null",
-  });
+/**
+ * The command line of a program. PostgreSQL refuses to run as root, so root runs it as the user of the Debian
+ * package.
+ */
+function commandLine(program: string, args: string[]): string[] {
+  const own = [`${postgresPrograms()}/${program}`, ...args];
+  const user = ["--reuid=postgres", "--regid=postgres", "--clear-groups"];
+  return Deno.uid() === 0 ? ["setpriv", ...user, ...own] : own;
 }
 
 /** Runs a program of PostgreSQL that must succeed, and resolves to its standard output. */
-async function runProgram(
-  program: string,
-  args: string[],
-  folder = postgresPrograms(),
-): Promise<string> {
-  const own = [`${folder}/${program}`, ...args];
-  const user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"];
-  return await run(Deno.uid() === 0 ? [...user, ...own] : own);
+function runProgram(program: string, args: string[]): Promise<string> {
+  return run(commandLine(program, args));
 }
 
 async function run([program, ...args]: string[]): Promise<string> {

@@ -11,8 +11,9 @@ export function storeVariables(name: string): Record<string, string> {
   return isDatabase(name) ? { DATABASE_URL: name } : { KV_PATH: name };
 }
 
-/** Opens a store as a tool does. */
-export function openRealStore(name: string): Promise<Store> {
+/** Opens a store as a tool does. Deno's client reads the token of a server from the environment. */
+export function openRealStore(name: string, env: Record<string, string> = {}): Promise<Store> {
+  for (const [variable, text] of Object.entries(env)) Deno.env.set(variable, text);
   const location = isDatabase(name)
     ? { ...parseDatabaseUrl(name), passfile: undefined, strictReads: false }
     : name;

@@ -6,7 +6,8 @@ import type { DatabaseAddress, DatabaseHost } from "./database_url.ts";
 /**
  * host:port:database:user:password. A backslash quotes the next character; the password may contain colons.
  */
-const LINE_PATTERN = /^((?:\\.|[^:\\])*):((?:\\.|[^:\\])*):((?:\\.|[^:\\])*):((?:\\.|[^:\\])*):(.*)$/;
+const LINE_PATTERN =
+  /^((?:\\.|[^:\\])*):((?:\\.|[^:\\])*):((?:\\.|[^:\\])*):((?:\\.|[^:\\])*):(.*)$/;
 
 /** Permissions of the group and of others. */
 const SHARED_BITS = 0o077;

@@ -18,7 +18,16 @@ import type { Row } from "./connection.ts";
 import type { PostgresSettings } from "./database_url.ts";
 import { closeBoth, connectToPrimary, type PrimaryConnections } from "./primary.ts";
 import { prepareSchema } from "./schema.ts";
-import { COMMIT, GET, LIST, LIST_REVERSE, PROVE_AND_GET, RESERVE, SWEEP, SWEEP_RECORDS } from "./statements.ts";
+import {
+  COMMIT,
+  GET,
+  LIST,
+  LIST_REVERSE,
+  PROVE_AND_GET,
+  RESERVE,
+  SWEEP,
+  SWEEP_RECORDS,
+} from "./statements.ts";
 
 /**
  * PostgreSQL itself allows much more. With these, a commit is small enough to be quick, and large enough for

@@ -71,7 +71,9 @@ export async function prepareSchema(connection: Connection, create: boolean): Pr
   const [table] = await connection.read(LIST_TABLES);
   if (table === undefined) {
     if (!create) {
-      throw new StoreRefusedError("there is no log in it yet; the service creates one at its start");
+      throw new StoreRefusedError(
+        "there is no log in it yet; the service creates one at its start",
+      );
     }
     await createSchema(connection);
   } else await expectOurs(connection, table.join("."));
