@@ -13,7 +13,7 @@ import { decodeHeadRecord } from "../../src/log/head.ts";
 import type { RestoreMark } from "../../src/log/restore_mark.ts";
 import { HEAD_KEY, logKey } from "../../src/keyspace.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
-import type { Mutation, Store } from "../../src/store/store.ts";
+import type { Key, Mutation, Store } from "../../src/store/store.ts";
 import { contentOfGeneration } from "../support/content_of.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { IMPOSSIBLE_HISTORIES, POSSIBLE_HISTORIES } from "../support/histories.ts";
@@ -48,9 +48,9 @@ async function openStore(): Promise<Store & Disposable> {
 }
 
 /** Every record of a store. */
-async function recordsOf(store: Store): Promise<[Deno.KvKey, unknown][]> {
-  const records: [Deno.KvKey, unknown][] = [];
-  let start: Deno.KvKey = [];
+async function recordsOf(store: Store): Promise<[Key, unknown][]> {
+  const records: [Key, unknown][] = [];
+  let start: Key = [];
   for (;;) {
     const batch = await store.list({ start, end: ["z"] }, { limit: 1_000 });
     if (batch.length === 0) return records;

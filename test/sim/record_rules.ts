@@ -1,5 +1,5 @@
-import type { Mutation, SetMutation } from "../../src/store/store.ts";
-import { VALUE_BYTES_LIMIT } from "./model_store.ts";
+import type { Key, Mutation, SetMutation } from "../../src/store/store.ts";
+import { VALUE_BYTES_LIMIT } from "../../src/store/store.ts";
 import type { Violations } from "./violations.ts";
 
 /**
@@ -38,7 +38,7 @@ export class RecordRules {
   }
 }
 
-function holdsLines([space, , kind]: Deno.KvKey): boolean {
+function holdsLines([space, , kind]: Key): boolean {
   return space === "log" || space === "projection" && (kind === "pet" || kind === "pet_by_status");
 }
 

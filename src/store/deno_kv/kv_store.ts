@@ -1,23 +1,41 @@
-import type { Commit, ListOptions, Store, StoreEntry } from "../store.ts";
-import { NotAttemptedError } from "../store_errors.ts";
+import type {
+  Commit,
+  Key,
+  KeyRange,
+  ListOptions,
+  Store,
+  StoreEntry,
+  StoreLimits,
+} from "../store.ts";
+import { NotAppliedError, StoreRefusedError, UnclearOutcomeError } from "../store_errors.ts";
+
+/** Limits of Deno KV, documented (https://docs.deno.com/deploy/kv/transactions/#limits) and measured. */
+export const KV_LIMITS: StoreLimits = {
+  listEntries: 1_000,
+  commitMutations: 1_000,
+  commitBytes: 819_200,
+  commitKeyBytes: 81_920,
+};
 
 /** A store on a real Deno KV: in memory, in a SQLite file, or over the network by KV Connect. */
 export class KvStore implements Store {
+  readonly limits = KV_LIMITS;
   #kv: Deno.Kv;
 
   constructor(kv: Deno.Kv) {
     this.#kv = kv;
   }
 
-  async get(key: Deno.KvKey): Promise<StoreEntry | null> {
+  async get(key: Key): Promise<StoreEntry | null> {
     const entry = await this.#kv.get(key).catch(throwTyped);
-    return entry.versionstamp === null ? null : entry;
+    return entry.versionstamp === null ? null : entry as StoreEntry;
   }
 
-  list(range: Deno.KvListSelector, { limit, reverse = false }: ListOptions): Promise<StoreEntry[]> {
+  async list(range: KeyRange, { limit, reverse = false }: ListOptions): Promise<StoreEntry[]> {
+    const selector = range as Deno.KvListSelector;
     // KV reads each batch from one snapshot, so one batch must hold the whole result.
-    return Array.fromAsync(this.#kv.list(range, { limit, reverse, batchSize: limit }))
-      .catch(throwTyped);
+    const entries = this.#kv.list(selector, { limit, reverse, batchSize: limit });
+    return await Array.fromAsync(entries).catch(throwTyped) as StoreEntry[];
   }
 
   async commit({ checks, mutations }: Commit): Promise<string | null> {
@@ -35,8 +53,16 @@ export class KvStore implements Store {
   }
 }
 
-/** Deno KV's errors have no type of their own. SQLite's message shows that the call had no effect. */
+/** The messages of the errors with which Deno KV refuses a call before it starts. */
+const REFUSALS =
+  /^(Key|Value|Total mutation size|Total key size) too large |^Too many (mutations|checks|entries) |^(key cannot be empty$|Invalid check$|Start key |End key |expireIn must be )/;
+
+/** Deno KV's errors have no type of their own, so their messages decide. */
 function throwTyped(error: unknown): never {
-  const isLocked = error instanceof Error && error.message.includes("database is locked");
-  throw isLocked ? new NotAttemptedError("Another process keeps the store's file locked") : error;
+  const { message } = error as Error;
+  if (message.includes("database is locked")) {
+    throw new NotAppliedError("Another process keeps the store's file locked");
+  }
+  if (REFUSALS.test(message)) throw new StoreRefusedError(message);
+  throw new UnclearOutcomeError(message);
 }

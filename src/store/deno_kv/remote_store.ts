@@ -1,6 +1,14 @@
-import { KvStore } from "./kv_store.ts";
-import type { Commit, ListOptions, Store, StoreConnection, StoreEntry } from "../store.ts";
-import { StoreRefusedError } from "../store_errors.ts";
+import { KV_LIMITS, KvStore } from "./kv_store.ts";
+import type {
+  Commit,
+  Key,
+  KeyRange,
+  ListOptions,
+  Store,
+  StoreConnection,
+  StoreEntry,
+} from "../store.ts";
+import { StoreAwayError, StoreRefusedError } from "../store_errors.ts";
 
 /** Whether the store at a path is reached over a network. Without a path, the platform attaches it. */
 export function isRemote(path: string | undefined): boolean {
@@ -13,6 +21,7 @@ export function isRemote(path: string | undefined): boolean {
  * hour to give up a connection that the network has dropped silently.
  */
 export class RemoteStore implements Store {
+  readonly limits = KV_LIMITS;
   readonly connection: StoreConnection = { reopen: (signal) => this.#reopen(signal) };
   #address: string | undefined;
   #accept: (store: Store) => Promise<void>;
@@ -33,11 +42,11 @@ export class RemoteStore implements Store {
     this.#onRefused = onRefused;
   }
 
-  get(key: Deno.KvKey): Promise<StoreEntry | null> {
+  get(key: Key): Promise<StoreEntry | null> {
     return this.#kv?.get(key) ?? notReached();
   }
 
-  list(range: Deno.KvListSelector, options: ListOptions): Promise<StoreEntry[]> {
+  list(range: KeyRange, options: ListOptions): Promise<StoreEntry[]> {
     return this.#kv?.list(range, options) ?? notReached();
   }
 
@@ -90,20 +99,22 @@ async function expectAnswer(address: string, signal: AbortSignal): Promise<void>
     response = await fetch(address, { method: "POST", headers, signal });
   } catch (error) {
     const { cause, message } = error as Error;
-    throw new Error(`it does not answer: ${cause instanceof Error ? cause.message : message}`);
+    throw new StoreAwayError(
+      `it does not answer: ${cause instanceof Error ? cause.message : message}`,
+    );
   }
   await response.body?.cancel();
-  if (response.status >= 500) throw new Error(`it answers with status ${response.status}`);
+  if (response.status >= 500) throw new StoreAwayError(`it answers with status ${response.status}`);
 }
 
-/** Rejects with {@linkcode StoreRefusedError}, or with the client's error if the store is away. */
+/** Rejects with {@linkcode StoreRefusedError}, or with {@linkcode StoreAwayError}. */
 async function openKv(address: string | undefined): Promise<Deno.Kv> {
   try {
     return await Deno.openKv(address);
   } catch (error) {
     // The client's errors have no type of their own.
     const { message } = error as Error;
-    if (/failed to connect|status 5\d\d/.test(message)) throw error;
+    if (/failed to connect|status 5\d\d/.test(message)) throw new StoreAwayError(message);
     const isUnauthorized = /status 40[13]/.test(message);
     throw new StoreRefusedError(
       isUnauthorized ? "it refuses the access token (DENO_KV_ACCESS_TOKEN)" : message,
@@ -112,5 +123,5 @@ async function openKv(address: string | undefined): Promise<Deno.Kv> {
 }
 
 function notReached(): Promise<never> {
-  return Promise.reject(new Error("The store was not reached yet"));
+  return Promise.reject(new StoreAwayError("The store was not reached yet"));
 }
