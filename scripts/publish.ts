@@ -17,7 +17,7 @@ import {
 } from "../src/publish/publish_log.ts";
 import { decodeVerifierKey, encodeVerifierKey, isKeyName } from "../src/publish/signed_note.ts";
 import { cosignedBy } from "../src/publish/witness.ts";
-import { isFile } from "../src/store/deno_kv/store_file.ts";
+import { isFile } from "../src/store/store_location.ts";
 import { withLog } from "./cli/log_source.ts";
 import { count, ProgressLine } from "./cli/progress_line.ts";
 import { readPublished, WritableFolder } from "./cli/published_folder.ts";

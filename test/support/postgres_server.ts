@@ -103,13 +103,18 @@ export class PostgresServer implements AsyncDisposable {
   /** Starts it, also again on the same data and port. Resolves when it answers. */
   async start(): Promise<void> {
     const settings = { ...SETTINGS, port: String(this.port), ...this.#settings };
-    this.#process = command(
-      "postgres",
-      [
-        ["-D", this.#data],
-        ...Object.entries(settings).map(([name, value]) => ["-c", `${name}=${value}`]),
-      ].flat(),
-    ).spawn();
+    const [program, ...args] = commandLine("postgres", [
+      "-D",
+      this.#data,
+      ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
+    ]);
+    this.#process = new Deno.Command(program, {
+      args,
+      cwd: "/",
+      stdin: "null",
+      stdout: "null",
+      stderr: "null",
+    }).spawn();
     await until(() => this.sql("select 1"), "The server does not answer");
   }
 

@@ -2,12 +2,6 @@
 
 import { DatabaseSync } from "node:sqlite";
 import { StoreRefusedError } from "../store_errors.ts";
-import { isRemote } from "./remote_store.ts";
-
-/** Whether the store at a path is a file. */
-export function isFile(path: string | undefined): path is string {
-  return path !== ":memory:" && !isRemote(path);
-}
 
 /**
  * Makes sure that a file can be opened as a store. A missing file is refused unless `create` is set; then

@@ -1,5 +1,5 @@
 import type { Runtime } from "../../runtime/runtime.ts";
-import type { ExpiringRecord } from "../deno_kv/expiring_records.ts";
+import { type ExpiringRecord, IDEMPOTENCY_RECORDS } from "../expiring_records.ts";
 import { decodeKey, ENCODED_NUMBER_BYTES } from "../key_encoding.ts";
 import type { PostgresSettings } from "./database_url.ts";
 import { bytesOf } from "./postgres_store.ts";
@@ -15,8 +15,8 @@ const BATCH = 500;
 const LAST_TIME = 8_640_000_000_000_000;
 
 /**
- * Parameters: the time and the key of the last record read, the bytes of the space of the records that must
- * expire, and those of their kind. Columns: the time, the time in milliseconds, the key. SQL counts bytes from 1.
+ * Reads in the order of an index, after the last record read. Columns: the time, the time in milliseconds, the key.
+ * SQL counts bytes from 1.
  */
 const SELECT = {
   text: `
@@ -28,14 +28,13 @@ const SELECT = {
     order by expires_at, key limit ${BATCH}`,
 };
 
-/** Reads the records that expire, but not those whose keys have that space and that kind, after a number. */
+/** Reads the records of a database that expire, except idempotency records. */
 export async function* readExpiringRecords(
   settings: PostgresSettings,
   runtime: Runtime,
-  space: Uint8Array,
-  kind: Uint8Array,
 ): AsyncGenerator<ExpiringRecord> {
   const signal = AbortSignal.timeout(CONNECT_LIMIT_MS);
+  const { space, kind } = IDEMPOTENCY_RECORDS;
   const primary = await connectToPrimary(settings, runtime, signal);
   try {
     let last: [time: string, key: Uint8Array] | undefined = ["-infinity", new Uint8Array()];
