@@ -1,7 +1,7 @@
 import { reasonOf } from "../runtime/logger.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { KV_LIMITS, KvStore } from "./deno_kv/kv_store.ts";
-import { connectToKv } from "./deno_kv/connect_to_kv.ts";
+import { KvConnector } from "./deno_kv/kv_connector.ts";
 import { prepareFile } from "./deno_kv/store_file.ts";
 import { databaseName } from "./postgres/database_url.ts";
 import { ReconnectingStore } from "./reconnecting_store.ts";
@@ -87,7 +87,8 @@ async function remoteStore(
   onRefused?: (error: StoreRefusedError) => void,
 ): Promise<ReconnectingStore> {
   if (typeof location !== "object") {
-    const connect = (signal: AbortSignal) => connectToKv(location, signal);
+    const connector = new KvConnector(location);
+    const connect = (signal: AbortSignal) => connector.connect(signal);
     return new ReconnectingStore({ limits: KV_LIMITS, connect, accept, onRefused });
   }
   // Loaded only if it is used, with its client.

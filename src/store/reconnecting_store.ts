@@ -58,8 +58,8 @@ export class ReconnectingStore implements Store {
   }
 
   /**
-   * Opens a new connection. Calls that hang on the old one may still take effect. Rejects with
-   * {@linkcode StoreRefusedError} if the store answers but cannot be used.
+   * Opens a new connection and closes the old one, whose calls then reject, and may still take effect.
+   * Rejects with {@linkcode StoreRefusedError} if the store answers but cannot be used.
    */
   async #reopen(signal: AbortSignal): Promise<void> {
     try {
@@ -76,8 +76,10 @@ export class ReconnectingStore implements Store {
   async #connect(signal: AbortSignal): Promise<Store> {
     const store = await this.#deps.connect(signal);
     try {
-      if (this.#store === undefined) await this.#deps.accept(store);
       signal.throwIfAborted();
+      if (this.#store === undefined) {
+        await Promise.race([this.#deps.accept(store), rejectAtAbort(signal)]);
+      }
       if (this.#isClosed) throw new StoreAwayError("The store is closed");
       return store;
     } catch (error) {
@@ -85,6 +87,12 @@ export class ReconnectingStore implements Store {
       throw error;
     }
   }
+}
+
+function rejectAtAbort(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
 }
 
 function notReached(): Promise<never> {
