@@ -1,3 +1,6 @@
+import { systemRuntime } from "../../src/runtime/system_runtime.ts";
+import { parseDatabaseUrl, type PostgresSettings } from "../../src/store/postgres/database_url.ts";
+import { PostgresStore } from "../../src/store/postgres/postgres_store.ts";
 import { freePort } from "./free_port.ts";
 import type { StoreServer, StoreServers } from "./store_server.ts";
 
@@ -135,6 +138,17 @@ export class PostgresServer implements AsyncDisposable {
     }, "The standby does not follow");
   }
 
+  /** Refuses connections over TCP, except those of a type of pg_hba.conf. */
+  async allowOnly(type: "hostssl"): Promise<void> {
+    await Deno.writeTextFile(`${this.#data}/pg_hba.conf`, `${type} all all all scram-sha-256\n`);
+    await this.sql("select pg_reload_conf()");
+  }
+
+  /** Makes the user of the servers the owner of a file or folder. */
+  static async own(path: string): Promise<void> {
+    if (Deno.uid() === 0) await run(["chown", "postgres:postgres", path]);
+  }
+
   /** Makes every commit wait for a standby that follows this server. */
   async requireStandby(): Promise<void> {
     await this.#setStandbyNames("*");
@@ -249,6 +263,31 @@ export const POSTGRES: StoreServers = {
   },
 };
 
+/** Starts a server before the tests of a file, and ends it after them. */
+export function serverOfFile(): () => PostgresServer {
+  let server: PostgresServer;
+  if (!POSTGRES.ignore) {
+    Deno.test.beforeAll(async () => void (server = await PostgresServer.start()));
+    Deno.test.afterAll(() => server[Symbol.asyncDispose]());
+  }
+  return () => server;
+}
+
+/** Opens the store in an empty database of a server. */
+export async function openPostgresStore(
+  server: PostgresServer,
+  settings: Partial<PostgresSettings> = {},
+  runtime = systemRuntime,
+): Promise<PostgresStore> {
+  const address = parseDatabaseUrl(server.url(await server.createDatabase()));
+  return await PostgresStore.open(
+    { ...address, passfile: undefined, strictReads: false, ...settings },
+    runtime,
+    { create: true, onCreated: () => {} },
+    AbortSignal.timeout(START_LIMIT_MS),
+  );
+}
+
 function childrenOf(parent: number): number[] {
   const children: number[] = [];
   for (const { name } of Deno.readDirSync("/proc")) {
@@ -269,7 +308,7 @@ function childrenOf(parent: number): number[] {
 /** Makes a folder that the user of the servers can write. */
 async function makeFolder(): Promise<string> {
   const folder = await Deno.makeTempDir({ prefix: "animal-store-postgres-" });
-  if (Deno.uid() === 0) await run(["chown", "postgres:postgres", folder]);
+  await PostgresServer.own(folder);
   return folder;
 }
 

@@ -214,9 +214,11 @@ function connectError(error: unknown, { database, user }: PostgresSettings): Sto
   if (error instanceof StoreError) return error;
   if (!isServerError(error)) {
     const reason = error instanceof Error ? error.message : String(error);
-    const isCertificate = /certificate|altnames|self.signed/i.test(reason);
-    const Type = isCertificate ? StoreRefusedError : StoreAwayError;
-    return new Type(isCertificate ? `its certificate is refused: ${reason}` : reason);
+    if (/certificate|altnames/i.test(reason)) {
+      return new StoreRefusedError(`its certificate is refused: ${reason}`);
+    }
+    const Type = isWithoutTls(error) ? StoreRefusedError : StoreAwayError;
+    return new Type(reason);
   }
   const { code, message } = error;
   switch (code) {
