@@ -33,7 +33,7 @@ runs, and covers the events up to the newest one at its start.
   --published DIR     also checks that the log extends what deno task publish wrote into that folder
   --file EXPORT       audits an export of deno task log (- for standard input) instead of the store
 
-KV_PATH names the store (default: .data/pets.sqlite3).
+KV_PATH or DATABASE_URL names the store (default: .data/pets.sqlite3).
 Exit codes: 0 sound, 1 not sound, 2 the audit could not run.
 `;
 

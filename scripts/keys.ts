@@ -34,7 +34,8 @@ from its next request on.
   --overlap TIME      how long the old key stays valid after its successor is issued (default: 24h)
   --json              prints one JSON array; times are in UTC, and absent if they do not apply
 
-A key is the only text on standard output. KV_PATH names the store (default: .data/pets.sqlite3).
+A key is the only text on standard output.
+KV_PATH or DATABASE_URL names the store (default: .data/pets.sqlite3).
 Exit codes: 0 done, 1 no key has that id or the key cannot be rotated, 2 the command could not run.
 `;
 

@@ -28,7 +28,7 @@ Prints the event log in order, one event a line, byte for byte as stored.
   --pretty      prints time, position, type, subject and actor in columns, with colours on a terminal
                 unless NO_COLOR is set
 
-KV_PATH names the store (default: .data/pets.sqlite3).
+KV_PATH or DATABASE_URL names the store (default: .data/pets.sqlite3).
 Exit codes: 0 done, 2 the command could not run.
 `;
 

@@ -28,7 +28,7 @@ checks that the published log extends an older checkpoint of it.
   --consistency OLD_CHECKPOINT  a file with a checkpoint that was published earlier
   --from-file EXPORT          finds the event in an export of deno task log instead of the store
 
-KV_PATH names the store (default: .data/pets.sqlite3).
+KV_PATH or DATABASE_URL names the store (default: .data/pets.sqlite3).
 Exit codes: 0 proven, 1 not proven, 2 the command could not run.
 `;
 

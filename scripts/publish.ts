@@ -42,7 +42,7 @@ only grows. The command works while the service runs, and reads only what is new
   --witness-vkey VKEY  keeps only valid cosignatures by this key. Can be given several times.
   --from-file EXPORT   publishes an export of deno task log (- for standard input) instead of the store
 
-KV_PATH names the store (default: .data/pets.sqlite3).
+KV_PATH or DATABASE_URL names the store (default: .data/pets.sqlite3).
 Exit codes: 0 done; 1 refused, for example because the log does not continue what was published; 2 the
 command could not run. DIR then has what it had before.
 `;

@@ -24,7 +24,7 @@ commands refuse that store.
   deno task restore FILE
   deno task log | KV_PATH=… deno task restore -
 
-KV_PATH names the store (default: .data/pets.sqlite3).
+KV_PATH or DATABASE_URL names the store (default: .data/pets.sqlite3).
 Exit codes: 0 done; 1 the export is not one complete, sound log; 2 the command could not run, for example
 because the store is not empty.
 `;

@@ -14,6 +14,9 @@ Environment variables:
   HOST                   the address to listen on (default: 0.0.0.0)
   KV_PATH                the store: a file, :memory: or an http(s) address (default: .data/pets.sqlite3)
   DENO_KV_ACCESS_TOKEN   the access token, if KV_PATH is an address
+  DATABASE_URL           a PostgreSQL database as the store: postgres://user@host:5432/database?sslmode=verify-full
+  PGPASSWORD, PGPASSFILE its password, or a file with it in the format of ~/.pgpass
+  READS                  strict also proves for each read that the database was not replaced (default: primary)
   CORS_ORIGINS           origins whose scripts may call the API from a browser, separated by commas
   PUBLIC_URL             the address for clients, shown in the API description; its path ends in /v1
   STAGING_URL            the address of the staging service, shown in the API description

@@ -14,7 +14,7 @@ import { ServiceProcess } from "../support/service_process.ts";
 const CONNECTIONS = 64;
 
 /** Maximum time from the promotion to the next addition. */
-const RETURN_LIMIT_MS = 1_000;
+export const RETURN_LIMIT_MS = 1_000;
 
 /** Time under load before each kill, and after each return. */
 const LOAD_MS = 1_500;
@@ -89,7 +89,7 @@ export async function runFailover(rounds: number): Promise<FailoverOutcome> {
 }
 
 /** Adds pets until one is acknowledged. The load takes them for unclear ones, as other clients made them. */
-async function untilAdded(
+export async function untilAdded(
   service: ServiceProcess,
   token: string,
   { unclear }: LoadClient,

@@ -171,19 +171,17 @@ export class PostgresServer implements AsyncDisposable {
 
   /** Ends all its processes at once, like a failing machine. */
   async kill(): Promise<void> {
-    if (this.#process === undefined) return;
-    this.#signalAll("SIGKILL");
-    await this.#process.status;
+    if (this.#process !== undefined) await killTree(this.#process);
     this.#process = undefined;
   }
 
   /** Stops all its processes: they keep their connections, but do not respond. */
   pause(): void {
-    this.#signalAll("SIGSTOP");
+    signalTree(this.#process!.pid, "SIGSTOP");
   }
 
   resume(): void {
-    this.#signalAll("SIGCONT");
+    signalTree(this.#process!.pid, "SIGCONT");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -193,19 +191,6 @@ export class PostgresServer implements AsyncDisposable {
 
   get #data(): string {
     return `${this.#folder}/data`;
-  }
-
-  /** The parent first, so that it starts no others meanwhile. Each child is in a session of its own. */
-  #signalAll(signal: Deno.Signal): void {
-    const { pid } = this.#process!;
-    Deno.kill(pid, signal);
-    for (const child of childrenOf(pid)) {
-      try {
-        Deno.kill(child, signal);
-      } catch (error) {
-        if (!(error instanceof Deno.errors.NotFound)) throw error;
-      }
-    }
   }
 }
 
@@ -288,6 +273,24 @@ export async function openPostgresStore(
   );
 }
 
+/** Kills a process and all that it started. */
+export async function killTree(process: Deno.ChildProcess): Promise<void> {
+  signalTree(process.pid, "SIGKILL");
+  await process.status;
+}
+
+/** The parent first, so that it starts no others meanwhile. */
+function signalTree(pid: number, signal: Deno.Signal): void {
+  const children = childrenOf(pid);
+  try {
+    Deno.kill(pid, signal);
+  } catch (error) {
+    // It has ended meanwhile.
+    if (!(error instanceof Deno.errors.NotFound) && !(error instanceof TypeError)) throw error;
+  }
+  for (const child of new Set([...children, ...childrenOf(pid)])) signalTree(child, signal);
+}
+
 function childrenOf(parent: number): number[] {
   const children: number[] = [];
   for (const { name } of Deno.readDirSync("/proc")) {
@@ -313,11 +316,11 @@ async function makeFolder(): Promise<string> {
 }
 
 /**
- * The command line of a program. PostgreSQL refuses to run as root, so root runs it as the user of the Debian
+ * The command line of a program of PostgreSQL, or at a path. PostgreSQL refuses to run as root, so root runs it as the user of the Debian
  * package.
  */
-function commandLine(program: string, args: string[]): string[] {
-  const own = [`${postgresPrograms()}/${program}`, ...args];
+export function commandLine(program: string, args: string[]): string[] {
+  const own = [program.startsWith("/") ? program : `${postgresPrograms()}/${program}`, ...args];
   const user = ["--reuid=postgres", "--regid=postgres", "--clear-groups"];
   return Deno.uid() === 0 ? ["setpriv", ...user, ...own] : own;
 }
@@ -341,7 +344,7 @@ async function run([program, ...args]: string[]): Promise<string> {
 }
 
 /** Repeats an attempt until it succeeds. */
-async function until(attempt: () => Promise<unknown>, message: string): Promise<void> {
+export async function until(attempt: () => Promise<unknown>, message: string): Promise<void> {
   const deadline = Date.now() + START_LIMIT_MS;
   for (;;) {
     try {
