@@ -12,7 +12,7 @@ import { audit } from "../../src/maintenance/audit.ts";
 import { findPostgres } from "../support/find_postgres.ts";
 import { freePort } from "../support/free_port.ts";
 import { LoadClient } from "../support/load_client.ts";
-import { commandLine, killTree, POSTGRES_VARIABLE, until } from "../support/postgres_server.ts";
+import { commandLine, killTree, POSTGRES_VARIABLE, signalTree, until } from "../support/postgres_server.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { RETURN_LIMIT_MS, untilAdded, withOperator } from "./failover.ts";
 
@@ -29,15 +29,15 @@ for (const program of ["patroni", "etcd"]) if (!isInstalled(program)) leaveOut(p
 const folder = await Deno.makeTempDir({ prefix: "animal-store-patroni-" });
 await new Deno.Command("chown", { args: ["postgres:postgres", folder] }).output();
 const etcdPort = freePort();
-const running: Deno.ChildProcess[] = [];
+const etcd = startEtcd();
+const members = [member("one"), member("two")];
 try {
-  startEtcd();
-  const members = [member("one"), member("two")];
   for (const one of members) await one.start();
   await until(async () => assertEquals((await rolesOf(members)).sort(), ["f", "t"]), "No leader");
   await testFailover(members);
 } finally {
-  for (const process of running) await killTree(process);
+  for (const one of members) await one.kill().catch(() => {});
+  await killTree(etcd);
   await Deno.remove(folder, { recursive: true });
 }
 
@@ -99,10 +99,10 @@ async function testFailover(members: Member[]): Promise<void> {
   console.log(load.summary, { returnsMs });
 }
 
-function startEtcd(): void {
+function startEtcd(): Deno.ChildProcess {
   const peer = `http://127.0.0.1:${freePort()}`;
   const client = `http://127.0.0.1:${etcdPort}`;
-  spawn("/usr/bin/etcd", [
+  return spawn("/usr/bin/etcd", [
     ["--data-dir", `${folder}/etcd`],
     ["--listen-client-urls", client, "--advertise-client-urls", client],
     ["--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer],
@@ -146,7 +146,12 @@ function member(name: string) {
       await Deno.writeTextFile(file, config);
       process = spawn("/usr/bin/patroni", [file]);
     },
-    kill: () => killTree(process),
+    /** Kills Patroni, and PostgreSQL, which is not its child. */
+    async kill() {
+      await killTree(process);
+      const pid = (await Deno.readTextFile(`${folder}/${name}/postmaster.pid`)).split("\n")[0];
+      signalTree(Number(pid), "SIGKILL");
+    },
     async sql(statement: string): Promise<string> {
       const url = `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`;
       const { success, stdout, stderr } = await new Deno.Command(`${programs}/psql`, {
@@ -177,9 +182,7 @@ async function leadersOf(members: Member[]): Promise<Member[]> {
 function spawn(program: string, args: string[]): Deno.ChildProcess {
   const [command, ...rest] = commandLine(program, args);
   const options = { stdin: "null", stdout: "null", stderr: "null" } as const;
-  const process = new Deno.Command(command, { args: rest, cwd: "/", ...options }).spawn();
-  running.push(process);
-  return process;
+  return new Deno.Command(command, { args: rest, cwd: "/", ...options }).spawn();
 }
 
 function isInstalled(program: string): boolean {

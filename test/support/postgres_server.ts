@@ -279,8 +279,8 @@ export async function killTree(process: Deno.ChildProcess): Promise<void> {
   await process.status;
 }
 
-/** The parent first, so that it starts no others meanwhile. */
-function signalTree(pid: number, signal: Deno.Signal): void {
+/** Sends a signal to a process and all that it started; to the parent first, so that it starts no others meanwhile. */
+export function signalTree(pid: number, signal: Deno.Signal): void {
   const children = childrenOf(pid);
   try {
     Deno.kill(pid, signal);
