@@ -101,11 +101,20 @@ Deno.test({
   name: "readServiceConfig() reads DATABASE_URL, its password, and READS",
   ignore: !permitted("env"),
   fn() {
-    const bare = { KV_PATH: undefined, PGPASSWORD: undefined, PGPASSFILE: undefined, READS: undefined };
+    const bare = {
+      KV_PATH: undefined,
+      PGPASSWORD: undefined,
+      PGPASSFILE: undefined,
+      READS: undefined,
+    };
     const store = (variables: Record<string, string | undefined>) =>
       readWith({ ...bare, ...variables }).store as PostgresSettings;
     const plain = store({ DATABASE_URL: "postgres://me@db.example/pets" });
-    assertEquals([plain.password, plain.passfile, plain.strictReads], [undefined, undefined, false]);
+    assertEquals([plain.password, plain.passfile, plain.strictReads], [
+      undefined,
+      undefined,
+      false,
+    ]);
     const strict = store({
       DATABASE_URL: "postgres://me@db.example/pets",
       PGPASSWORD: "one",
@@ -125,7 +134,10 @@ Deno.test({
     const url = "postgres://me:hunter2@db.example/pets";
     const faulty: [Record<string, string | undefined>, string][] = [
       [{ KV_PATH: "pets.sqlite3", DATABASE_URL: url }, "KV_PATH and DATABASE_URL must not both"],
-      [{ DATABASE_URL: "mysql://me:hunter2@db.example/pets" }, "DATABASE_URL must be like postgres"],
+      [
+        { DATABASE_URL: "mysql://me:hunter2@db.example/pets" },
+        "DATABASE_URL must be like postgres",
+      ],
       [{ DATABASE_URL: `${url}?sslmode=allow` }, "DATABASE_URL must have an sslmode of"],
       [{ DATABASE_URL: url, READS: "fast" }, "READS must be primary or strict"],
     ];

@@ -87,7 +87,9 @@ await runTool({
     const stores: NamedStore[] = [];
     for (const name of only) {
       const open = STORES[name];
-      if (open === undefined) throw new UsageError(`--only takes ${Object.keys(STORES).join(", ")}`);
+      if (open === undefined) {
+        throw new UsageError(`--only takes ${Object.keys(STORES).join(", ")}`);
+      }
       const path = await open(stack);
       if (path === undefined) console.error(`Left out ${name}: it is not installed`);
       else stores.push({ name, path });

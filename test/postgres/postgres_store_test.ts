@@ -79,7 +79,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "commit() is unclear if its wait for the standby is cancelled, although the server reports success",
+  name:
+    "commit() is unclear if its wait for the standby is cancelled, although the server reports success",
   ignore,
   async fn() {
     await using primary = await PostgresServer.start();

@@ -6,7 +6,8 @@ const ROOT = new URL("../../", import.meta.url);
 const server = serverOfFile();
 
 Deno.test({
-  name: "README: its commands create the tables as the owner, and issue a key as the service's role",
+  name:
+    "README: its commands create the tables as the owner, and issue a key as the service's role",
   ignore: POSTGRES.ignore,
   async fn() {
     const readme = await Deno.readTextFile(new URL("README.md", ROOT));

@@ -12,7 +12,13 @@ import { audit } from "../../src/maintenance/audit.ts";
 import { findPostgres } from "../support/find_postgres.ts";
 import { freePort } from "../support/free_port.ts";
 import { LoadClient } from "../support/load_client.ts";
-import { commandLine, killTree, POSTGRES_VARIABLE, signalTree, until } from "../support/postgres_server.ts";
+import {
+  commandLine,
+  killTree,
+  POSTGRES_VARIABLE,
+  signalTree,
+  until,
+} from "../support/postgres_server.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { RETURN_LIMIT_MS, untilAdded, withOperator } from "./failover.ts";
 
@@ -102,12 +108,15 @@ async function testFailover(members: Member[]): Promise<void> {
 function startEtcd(): Deno.ChildProcess {
   const peer = `http://127.0.0.1:${freePort()}`;
   const client = `http://127.0.0.1:${etcdPort}`;
-  return spawn("/usr/bin/etcd", [
-    ["--data-dir", `${folder}/etcd`],
-    ["--listen-client-urls", client, "--advertise-client-urls", client],
-    ["--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer],
-    ["--initial-cluster", `default=${peer}`],
-  ].flat());
+  return spawn(
+    "/usr/bin/etcd",
+    [
+      ["--data-dir", `${folder}/etcd`],
+      ["--listen-client-urls", client, "--advertise-client-urls", client],
+      ["--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer],
+      ["--initial-cluster", `default=${peer}`],
+    ].flat(),
+  );
 }
 
 type Member = ReturnType<typeof member>;

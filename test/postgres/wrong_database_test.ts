@@ -20,7 +20,10 @@ async function expectRefused(
   for (const [task, exitCode] of [[["keys", "list"], 2], [["start"], 1]] as const) {
     const { code, stdout, stderr } = await runTask([...task], options);
     assertEquals([task, code, stdout], [task, exitCode, ""], stderr);
-    assertMatch(stderr, /^error: Cannot open the database \S+ on 127\.0\.0\.1:\d+ \(DATABASE_URL\): [^\n]+\n$/);
+    assertMatch(
+      stderr,
+      /^error: Cannot open the database \S+ on 127\.0\.0\.1:\d+ \(DATABASE_URL\): [^\n]+\n$/,
+    );
     assertMatch(stderr, typeof reason === "string" ? new RegExp(RegExp.escape(reason)) : reason);
     assert(!stderr.includes(server().password), "the password is printed");
   }
@@ -34,12 +37,16 @@ Deno.test({
     const address = server().url("pets", { ports: [freePort()] });
     const { code, stderr } = await runTask(["log"], { kvPath: address });
     assertEquals(code, 2);
-    assertMatch(stderr, /^error: Cannot open the database pets on [^\n]*: it does not answer: [^\n]+\n$/);
+    assertMatch(
+      stderr,
+      /^error: Cannot open the database pets on [^\n]*: it does not answer: [^\n]+\n$/,
+    );
   },
 });
 
 Deno.test({
-  name: "a database with tables of another program, and with a schema animal_store that is not ours",
+  name:
+    "a database with tables of another program, and with a schema animal_store that is not ours",
   ignore,
   async fn() {
     const database = await server().createDatabase();
@@ -67,20 +74,27 @@ Deno.test({
     assertMatch(stderr, /: there is no log in it yet/);
     const issued = await runTask(["keys", "issue", "--label", "first"], { kvPath: address });
     assertEquals(issued.code, 0, issued.stderr);
-    assertEquals(issued.stderr.split("\n")[0], `Created the tables in the database ${database} on 127.0.0.1:${server().port}`);
+    assertEquals(
+      issued.stderr.split("\n")[0],
+      `Created the tables in the database ${database} on 127.0.0.1:${server().port}`,
+    );
     await server().sql("update animal_store.schema_version set version = 9", database);
     await expectRefused(address, "has version 9, of a newer version");
   },
 });
 
 Deno.test({
-  name: "a role with few rights: it cannot create the schema, and needs nothing but the grants of deno task schema",
+  name:
+    "a role with few rights: it cannot create the schema, and needs nothing but the grants of deno task schema",
   ignore,
   async fn() {
     const database = await server().createDatabase();
     await server().sql("create role service login password 'secret'");
     const address = server().url(database, { user: "service", password: "secret" });
-    await expectRefused(address, "the role may not create the schema animal_store; see deno task schema");
+    await expectRefused(
+      address,
+      "the role may not create the schema animal_store; see deno task schema",
+    );
     const { code, stdout, stderr } = await runTask(["schema", "--role", "service"], {
       kvPath: ":memory:",
     });

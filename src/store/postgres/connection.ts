@@ -52,15 +52,17 @@ export class Connection {
     const { database, user } = settings;
     const password = settings.password ??
       (settings.passfile && await readPassfile(settings.passfile, host, settings)) ?? "";
-    const options = { host: host.hostname, port: host.port, database, user, password };
+    const { hostname, port } = host;
+    // pg would look for another password if this one were an empty text.
+    const endpoint = { host: hostname, port, database, user, password: () => password };
     try {
-      return await connect({ ...options, ssl: await tlsOf(settings) }, signal);
+      return await connect({ ...endpoint, ssl: await tlsOf(settings) }, signal);
     } catch (error) {
       const isClearText = settings.sslMode === "prefer" && isWithoutTls(error);
       if (!isClearText) throw connectError(error, settings);
     }
     try {
-      return await connect({ ...options, ssl: false }, signal);
+      return await connect({ ...endpoint, ssl: false }, signal);
     } catch (error) {
       throw connectError(error, settings);
     }
@@ -167,6 +169,7 @@ async function connect(endpoint: Endpoint, signal: AbortSignal): Promise<Connect
     application_name: "animal-store",
     stream: socket,
     keepAlive: true,
+    connectionTimeoutMillis: 0,
     pipeline: true,
   });
   const connection = Connection.adopt(client, socket);

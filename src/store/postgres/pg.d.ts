@@ -7,7 +7,7 @@ declare module "pg/lib/client.js" {
     host: string;
     port: number;
     user: string;
-    password: string;
+    password: () => string;
     database: string;
     application_name: string;
     /** `false` for clear text. Otherwise options of `tls.connect()`. */
@@ -19,6 +19,8 @@ declare module "pg/lib/client.js" {
     /** An unconnected socket. */
     stream: Socket;
     keepAlive: boolean;
+    /** 0 for no limit. */
+    connectionTimeoutMillis: number;
     /** Whether a query is sent while others are in flight. */
     pipeline: true;
   }
