@@ -17,7 +17,7 @@ async function expectRefused(
   env: Record<string, string> = {},
 ): Promise<void> {
   const options = { kvPath: address, env: { PORT: "0", ...env } };
-  for (const [task, exitCode] of [[["keys", "list"], 2], [["start"], 1]] as const) {
+  for (const [task, exitCode] of [[["keys", "issue", "--label", "refused"], 2], [["start"], 1]] as const) {
     const { code, stdout, stderr } = await runTask([...task], options);
     assertEquals([task, code, stdout], [task, exitCode, ""], stderr);
     assertMatch(
@@ -126,7 +126,10 @@ Deno.test({
     const list = (env: Record<string, string>) =>
       runTask(["keys", "issue", "--label", "first"], { kvPath: address, env });
     try {
-      await expectRefused(address, "it refuses the password of the role operator");
+      await expectRefused(address, "it asks for a password");
+      await expectRefused(address, "it refuses the password of the role operator", {
+        PGPASSWORD: "wrong",
+      });
       assertEquals((await list({ PGPASSWORD: password })).code, 0);
       await Deno.writeTextFile(file, `127.0.0.1:${port}:${database}:operator:${password}\n`);
       await Deno.chmod(file, 0o644);
@@ -137,7 +140,7 @@ Deno.test({
       const { code, stderr } = await list({ PGPASSFILE: file });
       assertEquals(code, 0, stderr);
       await Deno.writeTextFile(file, "");
-      await expectRefused(address, "it refuses the password", { PGPASSFILE: file });
+      await expectRefused(address, "it asks for a password", { PGPASSFILE: file });
       await expectRefused(address, "the password file (PGPASSFILE) cannot be read", {
         PGPASSFILE: `${folder}/nowhere`,
       });

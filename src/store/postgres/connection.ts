@@ -51,10 +51,14 @@ export class Connection {
   ): Promise<Connection> {
     const { database, user } = settings;
     const password = settings.password ??
-      (settings.passfile && await readPassfile(settings.passfile, host, settings)) ?? "";
+      (settings.passfile && await readPassfile(settings.passfile, host, settings));
     const { hostname, port } = host;
-    // pg would look for another password if this one were an empty text.
-    const endpoint = { host: hostname, port, database, user, password: () => password };
+    // Called if the server asks for a password.
+    const getPassword = () => {
+      if (password) return password;
+      throw new StoreRefusedError("it asks for a password; set PGPASSWORD or PGPASSFILE");
+    };
+    const endpoint = { host: hostname, port, database, user, password: getPassword };
     try {
       return await connect({ ...endpoint, ssl: await tlsOf(settings) }, signal);
     } catch (error) {
