@@ -17,7 +17,12 @@ async function expectRefused(
   env: Record<string, string> = {},
 ): Promise<void> {
   const options = { kvPath: address, env: { PORT: "0", ...env } };
-  for (const [task, exitCode] of [[["keys", "issue", "--label", "refused"], 2], [["start"], 1]] as const) {
+  for (
+    const [task, exitCode] of [[["keys", "issue", "--label", "refused"], 2], [
+      ["start"],
+      1,
+    ]] as const
+  ) {
     const { code, stdout, stderr } = await runTask([...task], options);
     assertEquals([task, code, stdout], [task, exitCode, ""], stderr);
     assertMatch(
