@@ -1,4 +1,4 @@
-import { assertGreater } from "@std/assert";
+import { assertEquals, assertGreater } from "@std/assert";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
 import { createService, type Service } from "../../src/service.ts";
@@ -156,6 +156,7 @@ async function openFixture(
     },
     async verify() {
       await untilAnswered(() => operator.heads.fresh());
+      for (const service of services) await untilAnswered(() => expectReady(service));
       await load.expectLogged(operator);
       for (const service of services) await load.expectServed(service);
     },
@@ -171,6 +172,12 @@ async function openFixture(
 async function openOperator({ address, env }: StoreServer): Promise<Service> {
   const store = await openRealStore(address, env);
   return createService({ store, runtime: systemRuntime, report: () => {}, appendLimitMs: 10_000 });
+}
+
+async function expectReady(service: ServiceProcess): Promise<void> {
+  const response = await service.send("/readyz", "");
+  await response.body?.cancel();
+  assertEquals(response.status, 200);
 }
 
 /** A store that was away responds within two seconds of its return. */
