@@ -42,7 +42,7 @@ try {
   await until(async () => assertEquals((await rolesOf(members)).sort(), ["f", "t"]), "No leader");
   await testFailover(members);
 } finally {
-  for (const one of members) await one.kill().catch(() => {});
+  for (const one of members) await one.kill();
   await killTree(etcd);
   await Deno.remove(folder, { recursive: true });
 }
@@ -139,6 +139,9 @@ function member(name: string) {
       ...address("listen", port),
       bin_dir: programs,
       data_dir: `${folder}/${name}`,
+      pgpass: `${folder}/${name}.pgpass`,
+      // A leader that returns has records that nobody else has.
+      remove_data_directory_on_diverged_timelines: true,
       authentication: { superuser: account("postgres"), replication: account("replicator") },
       parameters: { unix_socket_directories: folder },
       pg_hba: [
@@ -158,8 +161,9 @@ function member(name: string) {
     /** Kills Patroni, and PostgreSQL, which is not its child. */
     async kill() {
       await killTree(process);
-      const pid = (await Deno.readTextFile(`${folder}/${name}/postmaster.pid`)).split("\n")[0];
-      signalTree(Number(pid), "SIGKILL");
+      const file = await Deno.readTextFile(`${folder}/${name}/postmaster.pid`).catch(() => "");
+      const pid = Number(file.split("\n")[0]);
+      if (pid > 0) signalTree(pid, "SIGKILL");
     },
     async sql(statement: string): Promise<string> {
       const url = `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`;
@@ -191,7 +195,7 @@ async function leadersOf(members: Member[]): Promise<Member[]> {
 function spawn(program: string, args: string[]): Deno.ChildProcess {
   const [command, ...rest] = commandLine(program, args);
   const options = { stdin: "null", stdout: "null", stderr: "null" } as const;
-  return new Deno.Command(command, { args: rest, cwd: "/", ...options }).spawn();
+  return new Deno.Command(command, { args: rest, cwd: "/", env: { HOME: folder }, ...options }).spawn();
 }
 
 function isInstalled(program: string): boolean {
