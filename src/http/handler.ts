@@ -59,9 +59,12 @@ export type RequestHandler = (request: Request, connection?: Connection) => Prom
 export function createHandler(deps: HandlerDeps): RequestHandler {
   const operations = publicOperations(deps);
   const cors = new Cors(deps.corsOrigins);
+  // A counter is much cheaper than a new ULID for each request.
+  const instanceId = deps.runtime.newId();
+  let requests = 0;
   return async (request, connection) => {
     deps.instrumentation.onRequest(request);
-    const requestId = deps.runtime.newId();
+    const requestId = `${instanceId}-${++requests}`;
     const progress: Progress = {};
     let response: HttpResponse;
     try {

@@ -6,7 +6,7 @@ import { createPet, type CreatePetDeps, type CreatePetRequest } from "../command
 import type { Head } from "../log/head.ts";
 import type { PageQuery, PetReader } from "../projections/pet_reader.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
-import { entityTagOfHash } from "./conditional_read.ts";
+import { entityTagOfHash, entityTagOfPet } from "./conditional_read.ts";
 import { ERRORS, HttpError } from "./errors.ts";
 import {
   IDEMPOTENCY_KEY_HEADER,
@@ -86,12 +86,12 @@ export async function handleGetPet(
   search: string,
 ): Promise<HttpResponse> {
   refuseQuery(search);
-  const pet = isPlainInteger(petId) ? await pets.get(Number(petId), head) : undefined;
-  if (pet === undefined) {
+  const text = isPlainInteger(petId) ? await pets.get(Number(petId), head) : undefined;
+  if (text === undefined) {
     throw new HttpError("pet_not_found", ERRORS.pet_not_found.when, DEPRECATION_HEADERS);
   }
-  const headers = { ...READ_HEADERS, ...DEPRECATION_HEADERS, etag: entityTagOfHash(pet.hash) };
-  return { status: STATUS_CODE.OK, body: pet.text, headers };
+  const headers = { ...READ_HEADERS, ...DEPRECATION_HEADERS, etag: entityTagOfPet(text) };
+  return { status: STATUS_CODE.OK, body: text, headers };
 }
 
 /**
