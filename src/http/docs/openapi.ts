@@ -4,6 +4,7 @@
  */
 
 import { z } from "zod";
+import { INT64_MAX, INT64_MIN } from "../../../events/int64.ts";
 import { NewPet, Pet, PetStatus } from "../../../events/pet.ts";
 import { NEVER_STORED } from "../http_response.ts";
 import { ENTITY_TAG_PATTERN, entityTag } from "../conditional_read.ts";
@@ -14,10 +15,12 @@ import { DEPRECATION_HEADERS, READ_HEADERS } from "../pets.ts";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../request_body.ts";
 import { type ApiOperation, type ApiRoute, BASE_PATH, PETS_PATH, ROUTES } from "../routes.ts";
 
-/** The addresses of the service for clients; their paths end in /v1. */
+/** The addresses of the service for clients; the paths of the first two end in /v1. */
 export interface BaseAddresses {
   production?: string;
   staging?: string;
+  /** Where clients can ask: a mail address or an http(s) address. */
+  contact?: string;
 }
 
 /** The description as JSON text. */
@@ -29,6 +32,7 @@ export function describeInterface(addresses: BaseAddresses): string {
       version: "1.0.0",
       summary: "A catalogue of the animals offered in a store",
       description: guide(),
+      contact: contactOf(addresses),
       license: { name: "All rights reserved", identifier: "LicenseRef-All-Rights-Reserved" },
     },
     servers: serversOf(addresses),
@@ -36,7 +40,7 @@ export function describeInterface(addresses: BaseAddresses): string {
     security: [{ bearerAuth: [] }],
     paths: describePaths(),
     components: {
-      schemas: schemasOf({ PetStatus, NewPet, Pet, Error: ErrorBody }),
+      schemas: schemasOf({ PetStatus, PetInput, Pet, Error: ErrorBody }),
       headers: HEADERS,
       securitySchemes: {
         bearerAuth: {
@@ -65,18 +69,31 @@ function describePaths() {
   ]));
 }
 
+/**
+ * NewPet under another name for generated code: Go generators name the constructor of Pet `NewPet`. A page shows
+ * the title.
+ */
+const PetInput = NewPet.meta({
+  title: "NewPet",
+  description: "The body of a request to add an animal",
+});
+
 const ErrorBody = z.strictObject({
   code: z.enum(Object.keys(ERRORS) as ErrorCode[])
     .meta({ description: "The kind of error, for programs: see the list of error codes" }),
   message: z.string()
     .meta({ description: "A description of the error for people, whose wording may change" }),
   status: z.int().min(400).max(599)
-    .meta({ description: "The HTTP status of the response" }),
+    .meta({ description: "The HTTP status of the response", format: "int32" }),
 });
 
 const EXAMPLE_NEW_PET = { name: "Rex", categoryId: 7, status: "available" };
 const EXAMPLE_PET = { id: 1, ...EXAMPLE_NEW_PET };
 const EXAMPLE_TAG = entityTag(JSON.stringify(EXAMPLE_PET));
+
+/** The absolute address of the list, on whatever host. */
+const PETS_URL_PATTERN = `https?://[^<>]+${PETS_PATH}`;
+const EXAMPLE_PETS_URL = `http://localhost:8000${PETS_PATH}`;
 
 /** The day of an HTTP date, without its weekday. */
 const REMOVAL_DATE = DEPRECATION_HEADERS.sunset.slice(5, 16);
@@ -86,7 +103,12 @@ const HEADERS = {
   RequestId: {
     description: "Identifies this response in the operator's logs",
     required: true,
-    schema: { type: "string", pattern: "^[0-7][0-9A-HJKMNP-TV-Z]{25}$" },
+    schema: {
+      type: "string",
+      pattern: "^[0-7][0-9A-HJKMNP-TV-Z]{25}$",
+      minLength: 26,
+      maxLength: 26,
+    },
     example: "01KA7Z9MZ4QH4C4P5R4Z2Y0V7B",
   },
   Challenge: {
@@ -97,21 +119,28 @@ const HEADERS = {
   RetryAfter: {
     description: "Seconds to wait before the next attempt (RFC 9110 section 10.2.3)",
     required: true,
-    schema: { type: "integer", minimum: 1 },
+    schema: { type: "integer", format: "int32", minimum: 1, maximum: 60 },
     example: RETRY_AFTER_SECONDS,
+  },
+  AllowedOrigin: {
+    description:
+      "The origin of the calling script, if the operator allows scripts of that origin to read responses " +
+      "(https://fetch.spec.whatwg.org/#http-cors-protocol)",
+    schema: { type: "string", format: "uri", pattern: "^https?://[^/]+$", maxLength: 300 },
+    example: "https://shop.example",
   },
   RateLimit: {
     description:
       "If the operator has set a limit: how many requests (`r`) the API key can send within the " +
       "next seconds (`t`). See draft-ietf-httpapi-ratelimit-headers-11.",
-    schema: { type: "string", pattern: '^"default";r=[0-9]+;t=[12]$' },
+    schema: { type: "string", pattern: '^"default";r=[0-9]{1,7};t=[12]$', maxLength: 23 },
     example: '"default";r=199;t=2',
   },
   RateLimitPolicy: {
     description:
       "If the operator has set a limit: how many requests (`q`) an API key can send within a " +
       "number of seconds (`w`)",
-    schema: { type: "string", pattern: '^"default";q=[1-9][0-9]*;w=2$' },
+    schema: { type: "string", pattern: '^"default";q=[1-9][0-9]{0,6};w=2$', maxLength: 23 },
     example: '"default";q=200;w=2',
   },
   AcceptEncoding: {
@@ -120,13 +149,18 @@ const HEADERS = {
   },
   NextPage: {
     description: "The address of the next page (RFC 8288); absent on the last page",
-    schema: { type: "string", pattern: `^<${PETS_PATH}\\?[^>]+>; rel="next"$` },
-    example: `<${PETS_PATH}?limit=20&cursor=81>; rel="next"`,
+    schema: { type: "string", pattern: `^<${PETS_URL_PATTERN}\\?[^<>]+>; rel="next"$` },
+    example: `<${EXAMPLE_PETS_URL}?limit=20&cursor=81>; rel="next"`,
   },
   EntityTag: {
     description: "Changes exactly when the content changes; for use in `If-None-Match`",
     required: true,
-    schema: { type: "string", pattern: ENTITY_TAG_PATTERN.source },
+    schema: {
+      type: "string",
+      pattern: ENTITY_TAG_PATTERN.source,
+      minLength: EXAMPLE_TAG.length,
+      maxLength: EXAMPLE_TAG.length,
+    },
     example: EXAMPLE_TAG,
   },
   PrivateCaching: {
@@ -140,10 +174,14 @@ const HEADERS = {
     schema: { type: "string", const: NEVER_STORED["cache-control"] },
   },
   Location: {
-    description: "The path of the animal that was added",
+    description: "The address of the animal that was added",
     required: true,
-    schema: { type: "string", pattern: `^${PETS_PATH}/[1-9][0-9]*$` },
-    example: `${PETS_PATH}/${EXAMPLE_PET.id}`,
+    schema: {
+      type: "string",
+      format: "uri",
+      pattern: `^${PETS_URL_PATTERN}/[1-9][0-9]*$`,
+    },
+    example: `${EXAMPLE_PETS_URL}/${EXAMPLE_PET.id}`,
   },
   IdempotencyReplayed: {
     description: "Present if the response repeats that of an earlier request with the same key",
@@ -162,12 +200,17 @@ const HEADERS = {
   Successor: {
     description: "The replacement of the operation (RFC 5829)",
     required: true,
-    schema: { type: "string", const: DEPRECATION_HEADERS.link },
+    schema: {
+      type: "string",
+      pattern: `^<${PETS_URL_PATTERN}\\?status=available>; rel="successor-version"$`,
+    },
+    example: `<${EXAMPLE_PETS_URL}?status=available>; rel="successor-version"`,
   },
 };
 
 const COMMON_HEADERS: Headers = {
   "X-Request-Id": "RequestId",
+  "Access-Control-Allow-Origin": "AllowedOrigin",
   "RateLimit": "RateLimit",
   "RateLimit-Policy": "RateLimitPolicy",
 };
@@ -220,6 +263,7 @@ function listPets() {
         description: "The maximum number of animals on a page",
         schema: {
           type: "integer",
+          format: "int32",
           minimum: LIMIT_MIN,
           maximum: LIMIT_MAX,
           default: LIMIT_DEFAULT,
@@ -235,7 +279,7 @@ function listPets() {
         name: "cursor",
         in: "query",
         description: "The start of the page, taken from the `Link` header of the previous page",
-        schema: { type: "string", pattern: "^[1-9][0-9]{0,18}$" },
+        schema: { type: "string", pattern: "^[1-9][0-9]{0,18}$", minLength: 1, maxLength: 19 },
       },
       IF_NONE_MATCH,
     ],
@@ -263,12 +307,19 @@ function createPet() {
         in: "header",
         description: "Makes a retry safe: a new UUID for each animal, reused for every retry",
         // No example: a page that fills it in would send the same key with every animal.
-        schema: { type: "string", pattern: IDEMPOTENCY_KEY_PATTERN.source },
+        schema: {
+          type: "string",
+          pattern: IDEMPOTENCY_KEY_PATTERN.source,
+          minLength: 1,
+          // In quotes, each character may need a backslash before it.
+          maxLength: 2 * IDEMPOTENCY_KEY_MAX_LENGTH + 2,
+        },
       },
     ],
     requestBody: {
+      description: "The animal, without its identifier",
       required: true,
-      content: { "application/json": { schema: schemaRef("NewPet"), example: EXAMPLE_NEW_PET } },
+      content: { "application/json": { schema: schemaRef("PetInput"), example: EXAMPLE_NEW_PET } },
     },
     responses: {
       201: success(
@@ -311,7 +362,12 @@ function getPet() {
         in: "path",
         required: true,
         description: "The identifier of the animal",
-        schema: { type: "integer", format: "int64" },
+        schema: {
+          type: "integer",
+          format: "int64",
+          minimum: String(INT64_MIN),
+          maximum: String(INT64_MAX),
+        },
         example: EXAMPLE_PET.id,
       },
       IF_NONE_MATCH,
@@ -386,7 +442,15 @@ function serversOf({ production, staging }: BaseAddresses) {
     ...(production === undefined ? [] : [{ url: production, description: "Production" }]),
     ...(staging === undefined ? [] : [{ url: staging, description: "Staging" }]),
   ];
-  return servers.length > 0 ? servers : [{ url: BASE_PATH, description: "This service" }];
+  if (servers.length === 0) servers.push({ url: BASE_PATH, description: "This service (local)" });
+  // The interface is for clients outside of the operator's organization too.
+  return servers.map((server) => ({ ...server, "x-internal": false }));
+}
+
+function contactOf({ contact }: BaseAddresses) {
+  const name = "The operator of this service, who issues the API keys";
+  if (contact === undefined) return { name };
+  return contact.includes("@") ? { name, email: contact } : { name, url: contact };
 }
 
 /** The JSON Schemas of the named zod schemas, which refer to each other by these names. */
