@@ -7,7 +7,7 @@ export const LIMIT_MIN = 1;
 export const LIMIT_MAX = 100;
 export const LIMIT_DEFAULT = 20;
 
-const PARAMETERS = ["limit", "status", "cursor"];
+export const PAGE_PARAMETERS = ["limit", "status", "cursor"];
 
 /** Parses the query of `GET /pets`, given without its question mark. Throws `invalid_parameter`. */
 export function parsePageQuery(search: string): PageQuery {
@@ -42,7 +42,7 @@ export function parsePageQuery(search: string): PageQuery {
         }
         break;
       default:
-        throw REFUSALS.unknownParameter(name, PARAMETERS);
+        throw REFUSALS.unknownParameter(name, PAGE_PARAMETERS);
     }
   }
   return query;

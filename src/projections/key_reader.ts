@@ -11,7 +11,8 @@ import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumen
 /** Maximum number of cached keys. */
 const CACHE_LIMIT = 10_000;
 
-const MALFORMED_TOKEN =
+/** The message for a text that cannot be a key. */
+export const MALFORMED_TOKEN =
   "The API key is mistyped or cut off: a key is pets_ and 72 digits and letters from a to f";
 
 interface CachedKey {

@@ -6,11 +6,12 @@
 import { z } from "zod";
 import { INT64_MAX, INT64_MIN } from "../../../events/int64.ts";
 import { NewPet, Pet, PetStatus } from "../../../events/pet.ts";
+import { MALFORMED_TOKEN } from "../../projections/key_reader.ts";
 import { NEVER_STORED } from "../http_response.ts";
 import { ENTITY_TAG_PATTERN, entityTag } from "../conditional_read.ts";
-import { CHALLENGES, type ErrorCode, ERRORS, RETRY_AFTER_SECONDS } from "../errors.ts";
+import { CHALLENGES, type ErrorCode, ERRORS, REFUSALS, RETRY_AFTER_SECONDS } from "../errors.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH, IDEMPOTENCY_KEY_PATTERN } from "../idempotency_key.ts";
-import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN } from "../page_query.ts";
+import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, PAGE_PARAMETERS } from "../page_query.ts";
 import { DEPRECATION_HEADERS, READ_HEADERS } from "../pets.ts";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../request_body.ts";
 import { type ApiOperation, type ApiRoute, BASE_PATH, PETS_PATH, ROUTES } from "../routes.ts";
@@ -243,6 +244,36 @@ const EVERY_OPERATION = [
   "store_unavailable",
 ] as const;
 
+/** A message of each code that an operation can return, as the service sends it. */
+const EXAMPLE_MESSAGES: Partial<Record<ErrorCode, string>> = {
+  malformed_request: REFUSALS.malformedHost().message,
+  missing_credentials: REFUSALS.missingKey().message,
+  invalid_credentials: MALFORMED_TOKEN,
+  rate_limited: REFUSALS.rateLimited(1).message,
+  invalid_parameter: REFUSALS.unknownParameter("owner", []).message,
+  invalid_idempotency_key: REFUSALS.invalidIdempotencyKey(IDEMPOTENCY_KEY_MAX_LENGTH).message,
+  malformed_body: REFUSALS.notJson({
+    line: 1,
+    column: 15,
+    expected: "a field name in double quotes",
+    found: '"}"',
+  }).message,
+  invalid_body: 'Field "name" is missing; Field "categoryId" is missing',
+  pet_not_found: REFUSALS.petNotFound({}).message,
+  request_timeout: REFUSALS.bodyTimeout(BODY_LIMIT_MS).message,
+  body_too_large: REFUSALS.bodyTooLarge(BODY_LIMIT_BYTES).message,
+  unsupported_media_type: REFUSALS.otherContentType().message,
+  idempotency_key_reused:
+    "The Idempotency-Key was sent with another animal before; nothing was added",
+  internal_error: ERRORS.internal_error.when,
+  projection_damaged: "API key 01KA7Z9MZ4QH4C4P5R4Z2Y0V7B has no record of its issue",
+  outcome_unknown:
+    "The store gave no clear answer within 3500 ms, so it may or may not have been stored",
+  overloaded: "Too many additions are waiting",
+  shutting_down: "The service is shutting down",
+  store_unavailable: "The store failed to read",
+};
+
 const IF_NONE_MATCH = {
   name: "If-None-Match",
   in: "header",
@@ -291,7 +322,11 @@ function listPets() {
         [EXAMPLE_PET],
       ),
       304: notModified({ Link: "NextPage" }),
-      ...errors([...EVERY_OPERATION, "invalid_parameter"]),
+      ...errors([...EVERY_OPERATION, "invalid_parameter"], {
+        messages: {
+          invalid_parameter: REFUSALS.unknownParameter("owner", PAGE_PARAMETERS).message,
+        },
+      }),
     },
   };
 }
@@ -376,7 +411,7 @@ function getPet() {
       200: success("The animal", { ...WARNINGS, ...CACHING }, schemaRef("Pet"), EXAMPLE_PET),
       304: notModified(WARNINGS),
       ...errors([...EVERY_OPERATION, "invalid_parameter", "pet_not_found"], {
-        404: WARNINGS,
+        headers: { 404: WARNINGS },
       }),
     },
   };
@@ -400,8 +435,15 @@ function notModified(headers: Headers) {
   };
 }
 
+interface ErrorOptions {
+  /** Headers by status, besides those of every operation. */
+  headers?: Record<number, Headers>;
+  /** Examples other than those in {@linkcode EXAMPLE_MESSAGES}. */
+  messages?: Partial<Record<ErrorCode, string>>;
+}
+
 /** The error responses of an operation by status, built from the codes that it can return. */
-function errors(codes: ErrorCode[], headers: Record<number, Headers> = {}) {
+function errors(codes: ErrorCode[], { headers = {}, messages = {} }: ErrorOptions = {}) {
   const byStatus = Map.groupBy(codes, (code) => ERRORS[code].status);
   return Object.fromEntries(
     Array.from(byStatus, ([status, codes]) => [status, {
@@ -414,16 +456,18 @@ function errors(codes: ErrorCode[], headers: Record<number, Headers> = {}) {
       content: {
         "application/json": {
           schema: schemaRef("Error"),
-          examples: Object.fromEntries(codes.map((code) => [code, errorExample(code)])),
+          examples: Object.fromEntries(
+            codes.map((code) => [code, errorExample(code, messages[code])]),
+          ),
         },
       },
     }]),
   );
 }
 
-function errorExample(code: ErrorCode) {
+function errorExample(code: ErrorCode, message = EXAMPLE_MESSAGES[code]) {
   const { status, when } = ERRORS[code];
-  return { summary: code, value: { code, message: when, status } };
+  return { summary: when, value: { code, message, status } };
 }
 
 function headerRefs(headers: Headers) {
