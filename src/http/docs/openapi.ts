@@ -42,6 +42,7 @@ export function describeInterface(addresses: BaseAddresses): string {
     paths: describePaths(),
     components: {
       schemas: schemasOf({ PetStatus, PetInput, Pet, Error: ErrorBody }),
+      parameters: { IfNoneMatch: IF_NONE_MATCH },
       headers: HEADERS,
       securitySchemes: {
         bearerAuth: {
@@ -312,7 +313,7 @@ function listPets() {
         description: "The start of the page, taken from the `Link` header of the previous page",
         schema: { type: "string", pattern: "^[1-9][0-9]{0,18}$", minLength: 1, maxLength: 19 },
       },
-      IF_NONE_MATCH,
+      { $ref: "#/components/parameters/IfNoneMatch" },
     ],
     responses: {
       200: success(
@@ -405,7 +406,7 @@ function getPet() {
         },
         example: EXAMPLE_PET.id,
       },
-      IF_NONE_MATCH,
+      { $ref: "#/components/parameters/IfNoneMatch" },
     ],
     responses: {
       200: success("The animal", { ...WARNINGS, ...CACHING }, schemaRef("Pet"), EXAMPLE_PET),
