@@ -546,8 +546,8 @@ stored exactly and needs a client that reads it exactly.
 ## Pages
 
 A list is an array of at most \`limit\` animals (${LIMIT_MIN} to ${LIMIT_MAX}, by default
-${LIMIT_DEFAULT}), newest first. Its \`Link\` header names the next page, and is absent on the last
-page. Paging neither skips nor repeats an animal, even if animals are added meanwhile.
+${LIMIT_DEFAULT}), newest first. Its \`Link\` header is the address of the next page, and is
+absent on the last page. Paging neither skips nor repeats an animal, even if animals are added meanwhile.
 
 ## Safe retries
 
