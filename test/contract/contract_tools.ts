@@ -39,7 +39,7 @@ const JARS = {
 /** Installs a set of tools. Resolves to the obstacle if that is impossible. */
 export async function install(tools: () => Promise<string | undefined>, what: string) {
   const obstacle = permitted("run", "read", "write", "net", "env")
-    ? await tools().catch((error) => String(error))
+    ? await tools().catch((error) => error.message)
     : "they need all permissions";
   if (obstacle !== undefined) console.log(`Left out the tests with ${what}: ${obstacle}`);
   return obstacle;
