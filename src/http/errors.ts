@@ -153,8 +153,8 @@ const USE_BEARER = "Authorization: Bearer <API_KEY>";
 const CLOSE = { connection: "close" };
 
 /**
- * Every error of the HTTP layer, with its message. A message says what to do. It repeats nothing of a request
- * but names of fields and parameters, because a request may hold a secret.
+ * Every error of the HTTP layer, with its message. A message says what to do. Because a request may hold a
+ * secret, a message repeats at most names of fields and parameters, an integer id and two characters.
  */
 export const HTTP_ERRORS = {
   missingHost: () => new HttpError("malformed_request", "The Host header is missing"),
