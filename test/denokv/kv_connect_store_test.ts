@@ -185,7 +185,7 @@ function metadata(): Response {
   });
 }
 
-async function serve(handler: (request: Request) => Response | Promise<Response>) {
+function serve(handler: (request: Request) => Response | Promise<Response>) {
   const hanging = new AbortController();
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, signal: hanging.signal, onListen() {} },
