@@ -20,7 +20,7 @@
  */
 
 import { PET_STATUSES, type PetStatus } from "../events/pet.ts";
-import type { Mutation } from "./store/store.ts";
+import type { Key, Mutation } from "./store/store.ts";
 
 export const HEAD_KEY = ["head"] as const;
 
@@ -67,7 +67,7 @@ export function petByIdempotencyKeyKey(
 }
 
 /** Whether a key has the form of a record key. The record itself may not exist. */
-export function isRecordKey(key: Deno.KvKey): key is RecordKey {
+export function isRecordKey(key: Key): key is RecordKey {
   const [kind, ...rest] = key;
   const number = rest.pop();
   if (typeof number !== "number" || !Number.isSafeInteger(number) || number < 1) return false;
@@ -86,7 +86,7 @@ export function isRecordKey(key: Deno.KvKey): key is RecordKey {
 }
 
 /** Returns the length of a key in bytes, as KV counts it or slightly more. */
-export function keyBytes(key: Deno.KvKey): number {
+export function keyBytes(key: Key): number {
   let bytes = 0;
   for (const part of key) bytes += typeof part === "string" ? part.length + 2 : 9;
   return bytes;

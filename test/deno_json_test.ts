@@ -63,6 +63,20 @@ Deno.test({
   },
 });
 
+Deno.test({
+  name:
+    "No lock file has the native SQLite modules of @deno/kv, 3 MB that a KV Connect client never uses",
+  ignore: !permitted("read"),
+  fn: async () => {
+    for (const file of ["deno.lock", "test/deno.lock"]) {
+      const { npm } = JSON.parse(await Deno.readTextFile(new URL(file, ROOT)));
+      const hint = `remove @deno/kv-* and "optionalDependencies" of @deno/kv from ${file}`;
+      assert("@deno/kv@0.14.0" in npm, file);
+      assertEquals(Object.keys(npm).filter((name) => name.startsWith("@deno/kv-")), [], hint);
+    }
+  },
+});
+
 async function filesIn(folder: URL): Promise<URL[]> {
   const paths: URL[] = [];
   for await (const { name, isDirectory } of Deno.readDir(folder)) {

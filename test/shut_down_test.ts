@@ -30,6 +30,7 @@ async function open() {
   const steps: string[] = [];
   const fault = { hangs: false };
   const test = await openTestService((store): Store => ({
+    limits: store.limits,
     get: (key) => store.get(key),
     list: (range, options) => store.list(range, options),
     commit: (commit) => fault.hangs ? neverResolves : store.commit(commit),

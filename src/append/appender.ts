@@ -13,7 +13,7 @@ import type { HeadReader } from "../log/head_reader.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
 import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";
 import { ServiceError } from "../service_error.ts";
-import { NotAttemptedError } from "../store/store_errors.ts";
+import { mayHaveLanded, StoreRefusedError } from "../store/store_errors.ts";
 import { type CommitOutcome, commitUntilKnown } from "../store/commit_until_known.ts";
 import type { Store } from "../store/store.ts";
 import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
@@ -61,12 +61,13 @@ export class Appender {
   #baseReadAt = -Infinity;
 
   constructor(deps: AppenderDeps) {
-    const { project, runtime, instrumentation = NO_INSTRUMENTATION } = deps;
+    const { store, project, runtime, instrumentation = NO_INSTRUMENTATION } = deps;
     this.#deps = deps;
     this.#instrumentation = instrumentation;
     this.#limitMs = deps.appendLimitMs ?? APPEND_LIMIT_MS;
     this.#planner = new BatchPlanner({
       queue: this.#queue,
+      limits: store.limits,
       project,
       runtime,
       instrumentation,
@@ -123,11 +124,11 @@ export class Appender {
         const batch = await this.#planner.plan(await this.#base());
         if (batch === undefined) continue;
         const startedAt = runtime.monotonicNow();
-        const { state } = await this.#commitUntilKnown(batch);
+        const outcome = await this.#commitUntilKnown(batch);
         const tookMs = runtime.monotonicNow() - startedAt;
-        this.#settle(batch, state);
-        hasLanded = state === "landed";
-        if (hasLanded || state === "lost") {
+        this.#settle(batch, outcome);
+        hasLanded = outcome.state === "landed";
+        if (hasLanded || outcome.state === "lost") {
           failures = 0;
           const pauseMs = hasLanded
             ? this.#backoff.onCommitted(tookMs)
@@ -189,11 +190,12 @@ export class Appender {
         const entry = await store.get(firstLogRecord.key);
         return bytesEqual(entry?.value, firstLogRecord.value);
       },
-      isOver: (wasAttempted) => !wasAttempted || members.every(({ queued }) => queued.isSettled),
+      isOver: (isUnclear) => !isUnclear || members.every(({ queued }) => queued.isSettled),
       onFailure(step, error) {
-        if (error instanceof NotAttemptedError) return;
+        const isRefused = error instanceof StoreRefusedError;
+        if (!isRefused && !mayHaveLanded(error)) return;
         report("warn", `${step}_failed`, { reason: reasonOf(error) });
-        if (step === "commit") instrumentation.onUnclearOutcome();
+        if (step === "commit" && !isRefused) instrumentation.onUnclearOutcome();
       },
     });
   }
@@ -218,8 +220,8 @@ export class Appender {
     }
   }
 
-  #settle(batch: SealedBatch, state: CommitOutcome["state"]): void {
-    switch (state) {
+  #settle(batch: SealedBatch, outcome: CommitOutcome): void {
+    switch (outcome.state) {
       case "landed":
         this.#acknowledge(batch);
         break;
@@ -227,16 +229,19 @@ export class Appender {
         this.#instrumentation.onConflict();
         this.#requeue(batch);
         break;
-      // "refused" does not occur, because the head is the only check.
-      case "refused":
-      case "not_attempted":
+      // "check_failed" does not occur, because the head is the only check.
+      case "check_failed":
+      case "not_applied":
         this.#requeue(batch);
+        break;
+      case "refused":
+        for (const { queued } of batch.members) queued.reject(outcome.cause);
         break;
       case "unclear":
         // Its commands were rejected at their deadlines.
         break;
       default:
-        assertNever(state);
+        assertNever(outcome);
     }
   }
 

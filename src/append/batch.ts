@@ -3,7 +3,7 @@ import { HEAD_KEY, type ProjectionRecord, recordMutation } from "../keyspace.ts"
 import { AppendSize } from "../log/append_size.ts";
 import { encodeHead, type Head, type HeadEntry, writtenGenerations } from "../log/head.ts";
 import { type LogMutation, logMutations } from "../log/log_records.ts";
-import type { Commit, Mutation } from "../store/store.ts";
+import type { Commit, Mutation, StoreLimits } from "../store/store.ts";
 import type { PlannedAppend } from "./planned_append.ts";
 import type { QueuedCommand } from "./queued_command.ts";
 
@@ -19,11 +19,13 @@ export class Batch {
   #size: AppendSize;
   #next: Head;
 
-  constructor(base: HeadEntry) {
+  /** The commit stays within the limits. */
+  constructor(base: HeadEntry, limits: StoreLimits) {
     this.base = base;
     this.#next = base.head;
     this.#generations = writtenGenerations(base.head);
-    this.#size = new AppendSize({ generations: this.#generations.length, withLog: true });
+    const generations = this.#generations.length;
+    this.#size = new AppendSize({ generations, withLog: true, limits });
   }
 
   /** The head after this batch. */

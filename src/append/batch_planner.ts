@@ -1,4 +1,5 @@
 import type { Runtime } from "../runtime/runtime.ts";
+import type { StoreLimits } from "../store/store.ts";
 import type { Head, HeadEntry } from "../log/head.ts";
 import { HEAD_LIMIT_MS } from "../log/head_reader.ts";
 import type { Instrumentation } from "../telemetry/instrumentation.ts";
@@ -15,6 +16,7 @@ export interface Base extends HeadEntry {
 
 export interface BatchPlannerDeps {
   queue: CommandQueue;
+  limits: StoreLimits;
   project: Project;
   runtime: Runtime;
   instrumentation: Instrumentation;
@@ -44,14 +46,14 @@ export class BatchPlanner {
 
   /** Plans a batch of waiting commands on the base; `undefined` if none of them has events. */
   async plan(base: Base): Promise<SealedBatch | undefined> {
-    const { queue, project, runtime } = this.#deps;
+    const { queue, limits, project, runtime } = this.#deps;
     if (base.versionstamp !== this.#epochHead) {
       this.#epoch++;
       this.#epochHead = base.versionstamp;
     }
     const candidates = queue.takeAll();
     await this.#prepare(candidates, base);
-    const batch = new Batch(base);
+    const batch = new Batch(base, limits);
     for (const [index, queued] of candidates.entries()) {
       if (queued.isSettled) continue;
       const plan = this.#tryPlan(queued, batch.next, base);

@@ -1,9 +1,10 @@
 import { dataOf, type RecordedLine } from "../../events/event.ts";
-import { COMMIT_BYTES_LIMIT, COMMIT_KEY_BYTES_LIMIT } from "../store/store.ts";
+import type { StoreLimits } from "../store/store.ts";
 
-/** Space in a commit for the head, the keys of some 210 packed records at most, and KV's overhead. */
+/** Space in a commit for the head, some 210 packed records at most, and the store's overhead. */
 const RESERVE_BYTES = 49_152;
 const RESERVE_KEY_BYTES = 16_384;
+const RESERVE_MUTATIONS = 220;
 
 /** Most bytes of the key of an idempotency record or of a record of an API key. */
 const OWN_RECORD_KEY_BYTES = 160;
@@ -11,15 +12,24 @@ const OWN_RECORD_KEY_BYTES = 160;
 /** Most bytes of the value of an idempotency record. */
 const IDEMPOTENCY_VALUE_BYTES = 96;
 
-/** Adds up what events take of a commit at most, and compares it with the limits of Deno KV. */
+export interface AppendSizeOptions {
+  /** The commit writes the records of this many generations. */
+  generations: number;
+  /** Whether the commit writes the lines themselves. */
+  withLog: boolean;
+  limits: StoreLimits;
+}
+
+/** Adds up what events take of a commit at most, and compares it with the limits of a store. */
 export class AppendSize {
+  #limits: StoreLimits;
   #generations: number;
   #withLog: boolean;
   #ownRecords = 0;
   #bytes = 0;
 
-  /** The commit writes the records of this many generations, and the lines themselves if `withLog`. */
-  constructor({ generations, withLog }: { generations: number; withLog: boolean }) {
+  constructor({ generations, withLog, limits }: AppendSizeOptions) {
+    this.#limits = limits;
     this.#generations = generations;
     this.#withLog = withLog;
   }
@@ -36,9 +46,10 @@ export class AppendSize {
   }
 
   get exceedsLimits(): boolean {
-    // The keys reach their limit at half as many records as a commit may have.
-    return this.#bytes > COMMIT_BYTES_LIMIT - RESERVE_BYTES ||
-      this.#ownRecords * OWN_RECORD_KEY_BYTES > COMMIT_KEY_BYTES_LIMIT - RESERVE_KEY_BYTES;
+    const { commitMutations, commitBytes, commitKeyBytes } = this.#limits;
+    return this.#ownRecords > commitMutations - RESERVE_MUTATIONS ||
+      this.#bytes > commitBytes - RESERVE_BYTES ||
+      this.#ownRecords * OWN_RECORD_KEY_BYTES > commitKeyBytes - RESERVE_KEY_BYTES;
   }
 }
 
@@ -56,7 +67,7 @@ function ownRecordBytes({ event, line }: RecordedLine): number {
 /** Groups lines, in order, so that each group fits into one commit. */
 export async function* groupForCommits(
   batches: AsyncIterable<readonly RecordedLine[]>,
-  options: { generations: number; withLog: boolean },
+  options: AppendSizeOptions,
 ): AsyncGenerator<RecordedLine[]> {
   let group: RecordedLine[] = [];
   let size = new AppendSize(options);

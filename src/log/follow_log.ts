@@ -1,6 +1,7 @@
 import { ServiceError } from "../service_error.ts";
 import { backoffMs, type Runtime } from "../runtime/runtime.ts";
 import type { Store } from "../store/store.ts";
+import { StoreRefusedError } from "../store/store_errors.ts";
 import { HeadLostError, type HeadReader } from "./head_reader.ts";
 import type { StoredLine } from "./log_records.ts";
 import { readWholeLog } from "./read_whole_log.ts";
@@ -27,7 +28,7 @@ export interface FollowRange {
  * Reads the stored lines from a position, in batches and in order, then the new ones that any instance
  * commits. Ends when the signal aborts. It polls the head, because KV's `watch` does not work across
  * processes. It waits while the store is away. Throws `HeadLostError` if another store has replaced the
- * previous one, and `LogDamagedError`.
+ * previous one, `LogDamagedError`, and `StoreRefusedError`.
  */
 export async function* followLog(
   { store, heads, runtime, reachable }: FollowDeps,
@@ -47,7 +48,7 @@ export async function* followLog(
       failures = 0;
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== "store_unavailable") throw error;
-      if (error instanceof HeadLostError) throw error;
+      if (error instanceof HeadLostError || error instanceof StoreRefusedError) throw error;
       if (failures++ === 0) reachable(false, error.message);
     }
     const pause = failures === 0 ? FOLLOW_INTERVAL_MS : backoffMs(runtime, failures);

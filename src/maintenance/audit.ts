@@ -25,7 +25,7 @@ import { keyText } from "../store/key_text.ts";
 import { HEAD_KEY, isRecordKey, logKey, REPLAY_KEY } from "../keyspace.ts";
 import type { ReadExpiringRecords } from "../store/deno_kv/expiring_records.ts";
 import { type BoundedRange, scan, scanOutside } from "../store/scan.ts";
-import type { Store, StoreEntry } from "../store/store.ts";
+import type { Key, Store, StoreEntry } from "../store/store.ts";
 
 /** How often an audit is tried while replays change the generations during it. */
 const ATTEMPTS = 3;
@@ -251,7 +251,7 @@ class StoreAudit {
     }
   }
 
-  #addForeign(key: Deno.KvKey): void {
+  #addForeign(key: Key): void {
     this.#findings.add(
       "foreign_record",
       `Record ${keyText(key)} is not one that this service writes at this head`,
@@ -302,7 +302,7 @@ function wordsForPet(petId: number, { kind, key, position }: Difference): string
 }
 
 /** Describes the effect of a record's expiry, and how to remove the expiry. */
-function remedyFor(key: Deno.KvKey): string {
+function remedyFor(key: Key): string {
   if (isLogKey(key)) {
     return `its lines, up to line ${
       key[1]
@@ -349,12 +349,12 @@ function logRange(to: number): BoundedRange {
   return { start: logKey(1), end: logKey(to + 1) };
 }
 
-function isLogKey(key: Deno.KvKey): key is ["log", number] {
+function isLogKey(key: Key): key is ["log", number] {
   return key.length === 2 && key[0] === "log" && Number.isSafeInteger(key[1]) &&
     key[1] as number >= 1;
 }
 
-function isOf(generation: number, key: Deno.KvKey): boolean {
+function isOf(generation: number, key: Key): boolean {
   return key[0] === "projection" && key[1] === generation;
 }
 

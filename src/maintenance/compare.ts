@@ -20,7 +20,7 @@ import { LogDamagedError, readWholeLog } from "../log/read_whole_log.ts";
 import { project } from "../projections/project.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { type BoundedRange, scanOutside } from "../store/scan.ts";
-import type { Store, StoreEntry } from "../store/store.ts";
+import type { Key, Store, StoreEntry } from "../store/store.ts";
 import { KeysByPosition } from "./keys_by_position.ts";
 import { MissingIdempotencyRecords } from "./missing_idempotency_records.ts";
 import { PackedComparison, type PackedDifference } from "./packed_comparison.ts";
@@ -31,7 +31,7 @@ export type DifferenceKind = "missing" | "extra" | "altered";
 export interface Difference {
   kind: DifferenceKind;
   /** If a pet differs, the key that a record of this pet alone would have. */
-  key: Deno.KvKey;
+  key: Key;
   petId?: number;
   /** Position of the event that produces the record; absent if no event does. */
   position?: number;
@@ -161,7 +161,7 @@ export class Comparison {
    * is not a difference if the current head includes that event.
    */
   async judge(entries: StoreEntry[]): Promise<void> {
-    const newer: Deno.KvKey[] = [];
+    const newer: Key[] = [];
     for (const { key } of entries) {
       const recordKey = key.slice(2);
       if (!isRecordKey(recordKey)) {
@@ -190,7 +190,7 @@ export class Comparison {
     this.#deps.differs(position === undefined ? pet : { ...pet, position }, 1);
   }
 
-  #missOwn({ expiresAt }: ProjectionRecord, key: Deno.KvKey, position: number): void {
+  #missOwn({ expiresAt }: ProjectionRecord, key: Key, position: number): void {
     const { runtime, mayMissUntil = 0 } = this.#deps;
     if (position <= mayMissUntil) return;
     if (expiresAt === undefined) return this.#differ("missing", key, position);
@@ -207,7 +207,7 @@ export class Comparison {
     };
   }
 
-  #differ(kind: DifferenceKind, key: Deno.KvKey, position?: number, count = 1): void {
+  #differ(kind: DifferenceKind, key: Key, position?: number, count = 1): void {
     this.#deps.differs({ kind, key, ...(position === undefined ? {} : { position }) }, count);
   }
 }

@@ -1,5 +1,6 @@
 import { sha256Hex } from "../encoding/sha256.ts";
 import { keyText } from "../store/key_text.ts";
+import type { Key } from "../store/store.ts";
 
 /** How many positions share an array. */
 const CHUNK = 4_096;
@@ -11,7 +12,7 @@ const CHUNK = 4_096;
 export class KeysByPosition {
   #chunks = new Map<number, Float64Array>();
 
-  add(position: number, key: Deno.KvKey): void {
+  add(position: number, key: Key): void {
     const number = Math.floor(position / CHUNK);
     let chunk = this.#chunks.get(number);
     if (chunk === undefined) this.#chunks.set(number, chunk = new Float64Array(CHUNK));
@@ -19,7 +20,7 @@ export class KeysByPosition {
   }
 
   /** Removes a key. Returns whether it was in the set. */
-  take(position: number, key: Deno.KvKey): boolean {
+  take(position: number, key: Key): boolean {
     const chunk = this.#chunks.get(Math.floor(position / CHUNK));
     if (chunk?.[position % CHUNK] !== hashOf(key)) return false;
     chunk[position % CHUNK] = 0;
@@ -28,6 +29,6 @@ export class KeysByPosition {
 }
 
 /** A number from 1 to 2^48. */
-function hashOf(key: Deno.KvKey): number {
+function hashOf(key: Key): number {
   return parseInt(sha256Hex(keyText(key)).slice(0, 12), 16) + 1;
 }

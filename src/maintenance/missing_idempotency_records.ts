@@ -1,4 +1,5 @@
 import { CLOCK_TOLERANCE_MS } from "../log/idempotency_uses.ts";
+import type { Key } from "../store/store.ts";
 
 /** How many missing records are kept for each minute; all are counted. */
 const KEPT_PER_MINUTE = 20;
@@ -7,7 +8,7 @@ const MINUTE_MS = 60_000;
 
 /** A record that the store should still have, and the position of its event. */
 export interface MissingRecord {
-  key: Deno.KvKey;
+  key: Key;
   position: number;
 }
 

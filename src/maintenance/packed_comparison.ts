@@ -1,8 +1,8 @@
 import { petIdOf } from "../../events/pet.ts";
 import { bytesEqual } from "../encoding/bytes_equal.ts";
 import { LINE_FEED, unpackLines } from "../encoding/pack_lines.ts";
-import { type KeyRange, scan } from "../store/scan.ts";
-import type { Store } from "../store/store.ts";
+import { scan } from "../store/scan.ts";
+import type { Key, KeyRange, Store } from "../store/store.ts";
 
 /** A difference between the stored texts of pets and the expected ones. */
 export type PackedDifference =
@@ -13,11 +13,11 @@ export type PackedDifference =
   /** A text is stored that is not expected, or a second time. */
   | { kind: "extra"; id: number }
   /** The record under `key` is not one that the service writes. `id` is the first pet that it should hold. */
-  | { kind: "altered" | "extra"; key: Deno.KvKey; id?: number };
+  | { kind: "altered" | "extra"; key: Key; id?: number };
 
 /** A record of packed texts. All bytes before `offset` were compared. */
 interface PackedRecord {
-  key: Deno.KvKey;
+  key: Key;
   /** The last part of the key. */
   lastId: number;
   value: unknown;

@@ -120,7 +120,8 @@ class Replay {
     let filling = Promise.resolve();
     try {
       const lines = this.#linesToFill(until);
-      for await (const group of groupForCommits(lines, { generations: 1, withLog: false })) {
+      const options = { generations: 1, withLog: false, limits: this.#store.limits };
+      for await (const group of groupForCommits(lines, options)) {
         // Read the next group while this one is written.
         await filling;
         filling = this.#write(generation, group);
@@ -200,7 +201,7 @@ class Replay {
     let removed = 0;
     for await (const batch of scan(this.#store, { prefix: projectionKey(generation, []) })) {
       const mutations = batch.map(({ key }): Mutation => ({ type: "delete", key }));
-      for (const part of splitIntoCommits(mutations)) {
+      for (const part of splitIntoCommits(mutations, this.#store.limits)) {
         await this.#lease.commit({ checks: [], mutations: part });
       }
       removed += batch.length;

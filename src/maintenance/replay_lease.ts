@@ -168,11 +168,12 @@ export class ReplayLease {
       case "landed":
         this.#versionstamp = outcome.versionstamp;
         return true;
-      case "refused":
+      case "check_failed":
         return false;
       case "lost":
         throw new ReplayUnderWayError("Another replay has taken over from this one");
-      case "not_attempted":
+      case "not_applied":
+      case "refused":
       case "unclear":
         throw new Error("The store takes no commit; run the replay again", {
           cause: outcome.cause,

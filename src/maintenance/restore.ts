@@ -59,7 +59,8 @@ export async function restore(
   const writer = await RestoreWriter.begin(store, runtime, head);
   try {
     const lines = writer.newLines(linesUpTo(head, source));
-    for await (const group of groupForCommits(lines, { generations: 1, withLog: true })) {
+    const options = { generations: 1, withLog: true, limits: store.limits };
+    for await (const group of groupForCommits(lines, options)) {
       await writer.write(group);
       progress(writer.restored);
     }
@@ -251,10 +252,11 @@ class RestoreWriter {
         this.#versionstamp = outcome.versionstamp;
         return;
       case "lost":
-      // "refused" does not occur, because the mark is the only check.
-      case "refused":
+      // "check_failed" does not occur, because the mark is the only check.
+      case "check_failed":
         throw new StoreNotFreeError("Another restore or a service has begun to write to the store");
-      case "not_attempted":
+      case "not_applied":
+      case "refused":
       case "unclear": {
         const { cause } = outcome;
         const reason = cause === undefined ? "it refused the commit" : reasonOf(cause);

@@ -1,23 +1,24 @@
 import { keyBytes } from "../keyspace.ts";
-import {
-  COMMIT_BYTES_LIMIT,
-  COMMIT_KEY_BYTES_LIMIT,
-  COMMIT_MUTATIONS_LIMIT,
-  type Mutation,
-} from "./store.ts";
+import type { Mutation, StoreLimits } from "./store.ts";
 
-/** Space in a commit for the records that every commit has, and for the overhead of KV. */
+/** Space in a commit for the records that every commit has, and for the overhead of the store. */
 const RESERVE_BYTES = 16_384;
 const RESERVE_MUTATIONS = 2;
 
-/** Adds up the size of a commit and compares it with the limits of Deno KV. */
+/** Adds up the size of a commit and compares it with the limits of a store. */
 export class CommitSize {
+  #limits: StoreLimits;
   #mutations = 0;
   #bytes = 0;
   #keyBytes = 0;
 
+  constructor(limits: StoreLimits) {
+    this.#limits = limits;
+  }
+
   /**
-   * Counts a key twice, as KV does (measured), and two bytes per character, as for a string outside Latin-1.
+   * Counts a key twice, as Deno KV does (measured), and two bytes per character, as for a string outside
+   * Latin-1.
    */
   add(mutation: Mutation): void {
     const keyLength = keyBytes(mutation.key);
@@ -30,22 +31,26 @@ export class CommitSize {
   }
 
   get exceedsLimits(): boolean {
-    return this.#mutations > COMMIT_MUTATIONS_LIMIT - RESERVE_MUTATIONS ||
-      this.#bytes > COMMIT_BYTES_LIMIT - RESERVE_BYTES ||
-      this.#keyBytes > COMMIT_KEY_BYTES_LIMIT - RESERVE_BYTES;
+    const { commitMutations, commitBytes, commitKeyBytes } = this.#limits;
+    return this.#mutations > commitMutations - RESERVE_MUTATIONS ||
+      this.#bytes > commitBytes - RESERVE_BYTES ||
+      this.#keyBytes > commitKeyBytes - RESERVE_BYTES;
   }
 }
 
 /** Splits mutations, in order, into parts that each fit into one commit. */
-export function* splitIntoCommits(mutations: Iterable<Mutation>): Generator<Mutation[]> {
+export function* splitIntoCommits(
+  mutations: Iterable<Mutation>,
+  limits: StoreLimits,
+): Generator<Mutation[]> {
   let part: Mutation[] = [];
-  let size = new CommitSize();
+  let size = new CommitSize(limits);
   for (const mutation of mutations) {
     size.add(mutation);
     if (part.length > 0 && size.exceedsLimits) {
       yield part;
       part = [];
-      size = new CommitSize();
+      size = new CommitSize(limits);
       size.add(mutation);
     }
     part.push(mutation);

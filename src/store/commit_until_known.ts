@@ -5,21 +5,22 @@
  */
 
 import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";
-import { NotAttemptedError } from "./store_errors.ts";
+import { mayHaveLanded, StoreRefusedError } from "./store_errors.ts";
 
 /**
  * The outcome of a commit:
  * - `landed`: all its mutations are stored.
  * - `lost`: the guard has changed, and `hasLanded` does not recognise this commit. It can no longer land.
- * - `refused`: the guard is unchanged, and another check failed. Nothing was stored.
- * - `not_attempted`: the store was not called. Nothing was stored.
+ * - `check_failed`: the guard is unchanged, and another check failed. Nothing was stored.
+ * - `not_applied`: no attempt had an effect, and the time was over. Nothing was stored.
+ * - `refused`: the store refuses the commit, whatever the number of attempts. Nothing was stored.
  * - `unclear`: the time was over before the outcome was known.
  */
 export type CommitOutcome =
   | { state: "landed"; versionstamp: string | null }
   | { state: "lost" }
-  | { state: "refused" }
-  | { state: "not_attempted" | "unclear"; cause: unknown };
+  | { state: "check_failed" }
+  | { state: "not_applied" | "refused" | "unclear"; cause: unknown };
 
 /** A commit that checks a guard record, and how to recognise later whether it landed. */
 export interface GuardedCommit<Guard extends { versionstamp: string | null } | null> {
@@ -35,8 +36,8 @@ export interface GuardedCommit<Guard extends { versionstamp: string | null } | n
    * return to an earlier value, so a commit whose check failed cannot land later.
    */
   checksOthers?: boolean;
-  /** Whether to stop. `wasAttempted` is false if no attempt has reached the store so far. */
-  isOver(wasAttempted: boolean): boolean;
+  /** Whether to stop. `isUnclear` is false if no attempt so far can have landed. */
+  isOver(isUnclear: boolean): boolean;
   onFailure?(step: "commit" | "read_back", error: unknown): void;
 }
 
@@ -45,20 +46,21 @@ export async function commitUntilKnown<Guard extends { versionstamp: string | nu
   runtime: Runtime,
   guarded: GuardedCommit<Guard>,
 ): Promise<CommitOutcome> {
-  let wasAttempted = false;
+  let isUnclear = false;
   let cause: unknown;
   for (let attempt = 0;; attempt++) {
-    let isRefused = false;
+    let hasFailedCheck = false;
     try {
       const versionstamp = await guarded.commit();
       if (versionstamp !== null) return { state: "landed", versionstamp };
-      wasAttempted = isRefused = true;
+      isUnclear = hasFailedCheck = true;
     } catch (error) {
       cause = error;
-      wasAttempted ||= !(error instanceof NotAttemptedError);
+      isUnclear ||= mayHaveLanded(error);
       guarded.onFailure?.("commit", error);
+      if (!isUnclear && error instanceof StoreRefusedError) return { state: "refused", cause };
     }
-    if (wasAttempted) {
+    if (isUnclear) {
       try {
         const guard = await guarded.readGuard();
         const versionstamp = guard?.versionstamp ?? null;
@@ -67,14 +69,14 @@ export async function commitUntilKnown<Guard extends { versionstamp: string | nu
             ? { state: "landed", versionstamp }
             : { state: "lost" };
         }
-        if (isRefused && guarded.checksOthers) return { state: "refused" };
+        if (hasFailedCheck && guarded.checksOthers) return { state: "check_failed" };
       } catch (error) {
         cause = error;
         guarded.onFailure?.("read_back", error);
       }
     }
-    if (guarded.isOver(wasAttempted)) {
-      return { state: wasAttempted ? "unclear" : "not_attempted", cause };
+    if (guarded.isOver(isUnclear)) {
+      return { state: isUnclear ? "unclear" : "not_applied", cause };
     }
     await sleep(runtime, backoffMs(runtime, attempt));
   }

@@ -1,5 +1,13 @@
 import type { Instrumentation } from "../telemetry/instrumentation.ts";
-import type { Commit, ListOptions, Store, StoreEntry } from "./store.ts";
+import type {
+  Commit,
+  Key,
+  KeyRange,
+  ListOptions,
+  Store,
+  StoreEntry,
+  StoreLimits,
+} from "./store.ts";
 
 /** Reports every call of a store to an instrumentation. */
 export class InstrumentedStore implements Store {
@@ -11,12 +19,16 @@ export class InstrumentedStore implements Store {
     this.#instrumentation = instrumentation;
   }
 
-  get(key: Deno.KvKey): Promise<StoreEntry | null> {
+  get limits(): StoreLimits {
+    return this.#store.limits;
+  }
+
+  get(key: Key): Promise<StoreEntry | null> {
     return this.#instrumentation.traceStoreRead("get", key, () => this.#store.get(key));
   }
 
-  list(range: Deno.KvListSelector, options: ListOptions): Promise<StoreEntry[]> {
-    const key = "prefix" in range ? range.prefix : range.start;
+  list(range: KeyRange, options: ListOptions): Promise<StoreEntry[]> {
+    const key = range.prefix ?? range.start;
     const list = () => this.#store.list(range, options);
     return this.#instrumentation.traceStoreRead("list", key, list);
   }

@@ -1,11 +1,14 @@
 import { encodeHex } from "@std/encoding/hex";
 
-/** Formats a store key as readable text. Different keys have different texts. */
-export function keyText(key: Deno.KvKey): string {
+/**
+ * Formats a store key as readable text. Different keys have different texts. Bigints and booleans occur only in
+ * the keys of other programs.
+ */
+export function keyText(key: readonly unknown[]): string {
   return `[${key.map(partText).join(",")}]`;
 }
 
-function partText(part: Deno.KvKeyPart): string {
+function partText(part: unknown): string {
   switch (typeof part) {
     case "string":
       return JSON.stringify(part);

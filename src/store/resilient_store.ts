@@ -5,8 +5,22 @@ import { ServiceError } from "../service_error.ts";
 import { Bulkhead } from "./bulkhead.ts";
 import { CircuitBreaker, type CircuitState } from "./circuit_breaker.ts";
 import { retry } from "./retry.ts";
-import type { Commit, ListOptions, Store, StoreEntry } from "./store.ts";
-import { NotAttemptedError } from "./store_errors.ts";
+import type {
+  Commit,
+  Key,
+  KeyRange,
+  ListOptions,
+  Store,
+  StoreEntry,
+  StoreLimits,
+} from "./store.ts";
+import {
+  NotAppliedError,
+  StoreAwayError,
+  StoreError,
+  StoreRefusedError,
+  UnclearOutcomeError,
+} from "./store_errors.ts";
 import { TimeLimiter, TimeLimitError } from "./time_limiter.ts";
 
 /** Time limit of one store call, including its wait and the retries of a read. */
@@ -20,11 +34,9 @@ const NETWORK_RETRIES = 4;
 
 /**
  * Makes the calls of a store with a time limit, a limit of calls in flight, retries of reads and a circuit
- * breaker, because a remote store may never answer. A failed call rejects with the code `store_unavailable`,
- * and with {@linkcode NotAttemptedError} if it had no effect.
+ * breaker, because a remote store may never answer.
  *
- * A hanging call cannot be cancelled, and a remote client repeats it while the store is away. So one call
- * that hangs trips the circuit breaker.
+ * One call that hangs trips the circuit breaker, because the next ones would hang, too.
  */
 export class ResilientStore implements Store {
   #store: Store;
@@ -46,11 +58,15 @@ export class ResilientStore implements Store {
     });
   }
 
-  get(key: Deno.KvKey): Promise<StoreEntry | null> {
+  get limits(): StoreLimits {
+    return this.#store.limits;
+  }
+
+  get(key: Key): Promise<StoreEntry | null> {
     return this.#call("read", () => this.#retryRead(() => this.#store.get(key)));
   }
 
-  list(range: Deno.KvListSelector, options: ListOptions): Promise<StoreEntry[]> {
+  list(range: KeyRange, options: ListOptions): Promise<StoreEntry[]> {
     return this.#call("read", () => this.#retryRead(() => this.#store.list(range, options)));
   }
 
@@ -82,20 +98,20 @@ export class ResilientStore implements Store {
       return await this.#timeLimiter.run(() => this.#bulkhead.run(callOnce));
     } catch (error) {
       isOver = true;
-      const isLate = error instanceof TimeLimitError;
-      const isRemote = this.#store.connection !== undefined;
-      if (isMade && (isLate || isRemote)) this.#circuitBreaker.trip();
-      if (error instanceof ServiceError) throw error;
-      if (!isLate) {
-        throw new ServiceError("store_unavailable", `The store failed to ${name}`, {
-          cause: error,
-        });
+      if (isMade && this.#isShared(error)) this.#circuitBreaker.trip();
+      if (error instanceof TimeLimitError) {
+        const message = `The store did not answer a ${name} within ${STORE_CALL_LIMIT_MS} ms`;
+        throw isMade ? new UnclearOutcomeError(message) : new StoreAwayError(message);
       }
-      const message = `The store did not answer a ${name} within ${STORE_CALL_LIMIT_MS} ms`;
-      throw isMade
-        ? new ServiceError("store_unavailable", message)
-        : new NotAttemptedError(message);
+      throw isMade ? errorForCaller(name, error) : error;
     }
+  }
+
+  /** Whether other calls are likely to fail like this one. */
+  #isShared(error: unknown): boolean {
+    if (error instanceof TimeLimitError || error instanceof StoreAwayError) return true;
+    const isUnclear = error instanceof UnclearOutcomeError || !(error instanceof StoreError);
+    return isUnclear && this.#store.connection !== undefined;
   }
 
   /** Retries a read: until its time limit if the store is locked, a few times if the network failed. */
@@ -105,8 +121,9 @@ export class ResilientStore implements Store {
       // This ends before the time limit of the call, so a lasting lock does not count as a hanging call.
       limitMs: STORE_CALL_LIMIT_MS,
       isRetryable: (error, attempt) =>
-        error instanceof NotAttemptedError ||
-        this.#store.connection !== undefined && attempt < NETWORK_RETRIES,
+        error instanceof NotAppliedError ||
+        !(error instanceof StoreRefusedError) && this.#store.connection !== undefined &&
+          attempt < NETWORK_RETRIES,
     });
   }
 
@@ -127,8 +144,22 @@ export class ResilientStore implements Store {
   }
 }
 
-function circuitOpenError(): ServiceError {
-  return new NotAttemptedError("The store does not answer");
+/** Keeps the class of an error, but moves the store's own message into the cause: clients see the message. */
+function errorForCaller(name: "read" | "commit", cause: unknown): unknown {
+  if (cause instanceof StoreRefusedError) {
+    return new StoreRefusedError(`The store refused a ${name}`, { cause });
+  }
+  if (cause instanceof StoreAwayError) {
+    return new StoreAwayError("The store cannot be reached", { cause });
+  }
+  if (cause instanceof NotAppliedError) return cause;
+  // At shutdown, the time limiter rejects calls with an error of its own.
+  if (cause instanceof ServiceError && !(cause instanceof StoreError)) return cause;
+  return new UnclearOutcomeError(`The store failed to ${name}`, { cause });
+}
+
+function circuitOpenError(): StoreAwayError {
+  return new StoreAwayError("The store does not answer");
 }
 
 function shuttingDownError(): ServiceError {

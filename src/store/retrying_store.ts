@@ -1,6 +1,15 @@
 import type { Runtime } from "../runtime/runtime.ts";
 import { retry } from "./retry.ts";
-import type { Commit, ListOptions, Store, StoreEntry } from "./store.ts";
+import type {
+  Commit,
+  Key,
+  KeyRange,
+  ListOptions,
+  Store,
+  StoreEntry,
+  StoreLimits,
+} from "./store.ts";
+import { StoreRefusedError } from "./store_errors.ts";
 
 /** How long a tool retries a read on a busy store. */
 export const RETRY_LIMIT_MS = 60_000;
@@ -18,11 +27,15 @@ export class RetryingStore implements Store {
     this.#runtime = runtime;
   }
 
-  get(key: Deno.KvKey): Promise<StoreEntry | null> {
+  get limits(): StoreLimits {
+    return this.#store.limits;
+  }
+
+  get(key: Key): Promise<StoreEntry | null> {
     return this.#retry(() => this.#store.get(key));
   }
 
-  list(range: Deno.KvListSelector, options: ListOptions): Promise<StoreEntry[]> {
+  list(range: KeyRange, options: ListOptions): Promise<StoreEntry[]> {
     return this.#retry(() => this.#store.list(range, options));
   }
 
@@ -35,6 +48,10 @@ export class RetryingStore implements Store {
   }
 
   #retry<T>(read: () => Promise<T>): Promise<T> {
-    return retry(read, { runtime: this.#runtime, limitMs: RETRY_LIMIT_MS });
+    return retry(read, {
+      runtime: this.#runtime,
+      limitMs: RETRY_LIMIT_MS,
+      isRetryable: (error) => !(error instanceof StoreRefusedError),
+    });
   }
 }

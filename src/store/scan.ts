@@ -1,7 +1,7 @@
-import type { Store, StoreEntry } from "./store.ts";
+import type { Key, KeyRange, Store, StoreEntry } from "./store.ts";
 
 /**
- * Maximum entries per read. KV allows twice as many, but larger pages outlast V8's
+ * Maximum entries per read. Deno KV allows twice as many, but larger pages outlast V8's
  * collections of the young generation, which costs more.
  */
 export const SCAN_LIMIT = 500;
@@ -12,15 +12,9 @@ const FIRST_LIMIT = 16;
 /** Target size of a read. Its number of entries is estimated from the previous read. */
 const TARGET_BYTES = 1024 * 1024;
 
-/** Keys from `start` to `end` (exclusive), or all keys under `prefix`, bounded on one side at most. */
-export type KeyRange =
-  | { start: Deno.KvKey; end: Deno.KvKey }
-  | { prefix: Deno.KvKey; start?: Deno.KvKey; end?: undefined }
-  | { prefix: Deno.KvKey; start?: undefined; end: Deno.KvKey };
-
 export interface BoundedRange {
-  start: Deno.KvKey;
-  end: Deno.KvKey;
+  start: Key;
+  end: Key;
 }
 
 /**
@@ -28,17 +22,14 @@ export interface BoundedRange {
  * processes one. Each batch is a snapshot; the whole scan is not.
  */
 export async function* scan(store: Store, range: KeyRange): AsyncGenerator<StoreEntry[]> {
-  let limit = FIRST_LIMIT;
-  let reading: Promise<StoreEntry[]> | undefined = list(
-    store,
-    range as Deno.KvListSelector,
-    limit,
-  );
+  const most = Math.min(SCAN_LIMIT, store.limits.listEntries);
+  let limit = Math.min(FIRST_LIMIT, most);
+  let reading: Promise<StoreEntry[]> | undefined = list(store, range, limit);
   while (reading !== undefined) {
     const batch: StoreEntry[] = await reading;
     if (batch.length < limit) reading = undefined;
     else {
-      limit = limitAfter(batch);
+      limit = Math.min(limitAfter(batch), most);
       reading = list(store, after(batch.at(-1)!.key, range), limit);
     }
     if (batch.length > 0) yield batch;
@@ -49,16 +40,16 @@ function limitAfter(batch: StoreEntry[]): number {
   let bytes = 0;
   for (const { value } of batch) bytes += (value as { length?: number }).length ?? 0;
   const wanted = Math.round(TARGET_BYTES * batch.length / Math.max(1, bytes));
-  return Math.max(FIRST_LIMIT, Math.min(SCAN_LIMIT, wanted));
+  return Math.max(FIRST_LIMIT, wanted);
 }
 
 /** Reads all entries under a prefix except those in the `leftOut` ranges, which must be in key order. */
 export async function* scanOutside(
   store: Store,
-  prefix: Deno.KvKey,
+  prefix: Key,
   leftOut: BoundedRange[],
 ): AsyncGenerator<StoreEntry[]> {
-  let start: Deno.KvKey | undefined;
+  let start: Key | undefined;
   for (const { start: end, end: next } of leftOut) {
     yield* scan(store, start === undefined ? { prefix, end } : { start, end });
     start = next;
@@ -68,7 +59,7 @@ export async function* scanOutside(
 
 function list(
   store: Store,
-  range: Deno.KvListSelector,
+  range: KeyRange,
   limit: number,
 ): Promise<StoreEntry[]> {
   const reading = store.list(range, { limit });
@@ -78,7 +69,7 @@ function list(
 }
 
 /** Returns the part of a range after a key. The next possible key has one more part, the smallest one. */
-function after(key: Deno.KvKey, range: KeyRange): Deno.KvListSelector {
+function after(key: Key, range: KeyRange): KeyRange {
   const start = [...key, new Uint8Array()];
   // KV allows only one bound with a prefix. A range with an end therefore needs its start instead.
   return range.end === undefined ? { prefix: range.prefix, start } : { start, end: range.end };

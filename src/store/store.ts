@@ -1,19 +1,16 @@
 /**
- * The port to the key-value store, with the semantics of Deno KV: strongly consistent, ordered by
- * key, atomic commits with optimistic checks (https://docs.deno.com/deploy/kv/). A call that met a lock
- * rejects with `NotAttemptedError`.
+ * The port to the key-value store: strongly consistent, ordered by key, atomic commits with optimistic
+ * checks. A failed call rejects with one of the errors in `store_errors.ts`.
  */
 export interface Store {
-  get(key: Deno.KvKey): Promise<StoreEntry | null>;
-  /**
-   * Reads at most `limit` entries of one snapshot, in key order or reversed. The maximum of `limit` is
-   * {@linkcode LIST_LIMIT}.
-   */
-  list(range: Deno.KvListSelector, options: ListOptions): Promise<StoreEntry[]>;
+  readonly limits: StoreLimits;
+  get(key: Key): Promise<StoreEntry | null>;
+  /** Reads at most `limit` entries of one snapshot, in key order or reversed. */
+  list(range: KeyRange, options: ListOptions): Promise<StoreEntry[]>;
   /**
    * Commits all mutations or none. Resolves to the new versionstamp, or to `null` if a check failed.
-   * After `null` or a rejection, this commit may still have landed: a client that resends a commit gets
-   * a conflict with its own first attempt. Only a `NotAttemptedError` rules that out.
+   * After `null`, this commit may still have landed: a client that resends a commit gets a conflict with
+   * its own first attempt. After a rejection, `mayHaveLanded()` tells.
    */
   commit(commit: Commit): Promise<string | null>;
   /** Releases the store. Calls in flight reject, or never settle. Call it once. */
@@ -21,6 +18,23 @@ export interface Store {
   /** The connection of a store that is reached over a network. A local store has none. */
   readonly connection?: StoreConnection;
 }
+
+/** What a store accepts in one call. */
+export interface StoreLimits {
+  /** Maximum `limit` of a list. */
+  listEntries: number;
+  commitMutations: number;
+  /** Size of all keys and values of a commit, counted as in `CommitSize`. */
+  commitBytes: number;
+  /** Size of all keys that a commit writes. */
+  commitKeyBytes: number;
+}
+
+/**
+ * Size of a value of bytes that every store accepts. It is one constant, because it limits the lines of the
+ * log: an export must fit into any store.
+ */
+export const VALUE_BYTES_LIMIT = 65_536;
 
 export interface StoreConnection {
   /**
@@ -30,38 +44,50 @@ export interface StoreConnection {
   reopen(signal: AbortSignal): Promise<void>;
 }
 
+/**
+ * Keys sort part by part: bytes, then texts by their UTF-8 bytes, then numbers. A key sorts directly before
+ * the longer keys that begin with it. In a Deno KV, keys of other programs may also contain bigints and
+ * booleans; the store passes such keys through.
+ */
+export type Key = readonly KeyPart[];
+
+export type KeyPart = string | number | Uint8Array;
+
+/**
+ * Keys from `start` to `end` (exclusive), or all longer keys that begin with `prefix`, bounded on one side at
+ * most.
+ */
+export type KeyRange =
+  | { start: Key; end: Key; prefix?: undefined }
+  | { prefix: Key; start?: Key; end?: undefined }
+  | { prefix: Key; start?: undefined; end: Key };
+
 export interface StoreEntry {
-  key: Deno.KvKey;
+  key: Key;
+  /** A text or bytes, unless another program has written it. */
   value: unknown;
   /** Changes with every commit that writes the key; sorts as text in commit order. */
   versionstamp: string;
 }
 
 export interface ListOptions {
+  /** At most {@linkcode StoreLimits.listEntries}. */
   limit: number;
   reverse?: boolean;
 }
 
 export interface Commit {
   /** The versionstamps that the keys must still have; `null` if the key must not exist. */
-  checks: { key: Deno.KvKey; versionstamp: string | null }[];
+  checks: { key: Key; versionstamp: string | null }[];
   mutations: Mutation[];
 }
 
-export type Mutation = SetMutation | { type: "delete"; key: Deno.KvKey };
+export type Mutation = SetMutation | { type: "delete"; key: Key };
 
 export interface SetMutation {
   type: "set";
-  key: Deno.KvKey;
+  key: Key;
   value: string | Uint8Array;
   /** Milliseconds after which the store removes the record. */
   expireIn?: number;
 }
-
-/** Limits of Deno KV, documented (https://docs.deno.com/deploy/kv/transactions/#limits) and measured. */
-export const LIST_LIMIT = 1_000;
-export const COMMIT_MUTATIONS_LIMIT = 1_000;
-export const COMMIT_BYTES_LIMIT = 819_200;
-export const COMMIT_KEY_BYTES_LIMIT = 81_920;
-/** Size of a value of bytes. */
-export const VALUE_BYTES_LIMIT = 65_536;

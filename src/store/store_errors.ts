@@ -1,18 +1,31 @@
-/**
- * The errors of a store that have a known effect. After any other error of a call, the outcome is unknown.
- * After any other error of a connection, retry the connection.
- */
+/** The errors of a store. Their class says what a failed call did, and whether another attempt can help. */
 
 import { ServiceError } from "../service_error.ts";
 
-/** The call was not made, or met a lock. It had no effect. */
-export class NotAttemptedError extends ServiceError {
-  constructor(message: string) {
-    super("store_unavailable", message);
+/** A call of a store failed. Every such error is one of the four below. */
+export abstract class StoreError extends ServiceError {
+  constructor(message: string, options?: ErrorOptions) {
+    super("store_unavailable", message, options);
+    this.name = new.target.name;
   }
 }
 
-/** The store answers but cannot be used, and waiting does not help. */
-export class StoreRefusedError extends Error {
-  override name = "StoreRefusedError";
+/** The call had no effect and may be repeated at once, for example after a lock or a serialization failure. */
+export class NotAppliedError extends StoreError {}
+
+/** The call may have had its effect: a commit may have landed, or may still land. */
+export class UnclearOutcomeError extends StoreError {}
+
+/** The store cannot be reached. Nothing was sent. */
+export class StoreAwayError extends StoreError {}
+
+/**
+ * The store refuses the call, and another attempt does not help: no rights, data of another program, a commit
+ * that is too large. Nothing was stored.
+ */
+export class StoreRefusedError extends StoreError {}
+
+/** Whether a commit that rejected with this error may have landed. */
+export function mayHaveLanded(error: unknown): boolean {
+  return !(error instanceof StoreError) || error instanceof UnclearOutcomeError;
 }

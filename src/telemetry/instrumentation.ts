@@ -14,7 +14,11 @@ export interface Instrumentation<Context = unknown> {
 
   /** Runs an operation, and returns its outcome. */
   trace<T>(operation: "append" | "head fresh", run: () => Promise<T>): Promise<T>;
-  traceStoreRead<T>(operation: "get" | "list", key: Deno.KvKey, run: () => Promise<T>): Promise<T>;
+  traceStoreRead<T>(
+    operation: "get" | "list",
+    key: readonly unknown[],
+    run: () => Promise<T>,
+  ): Promise<T>;
   traceStoreCommit<T>(mutations: number, run: () => Promise<T>): Promise<T>;
   /** Runs a commit of `events` events. One commit can carry the commands of several callers. */
   traceCommit<T>(callers: Context[], events: number, run: () => Promise<T>): Promise<T>;

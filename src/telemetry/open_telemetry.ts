@@ -132,7 +132,7 @@ function inStoreSpan<T>(operation: string, more: Attributes, run: () => Promise<
 }
 
 /** Returns only the kind of the records, because the rest of a key may contain the hash of a token. */
-function kindOf(key: Deno.KvKey): Attributes {
+function kindOf(key: readonly unknown[]): Attributes {
   const kind = key[0] === "projection" ? key[2] : key[0];
   return kind === undefined ? {} : { "db.collection.name": String(kind) };
 }

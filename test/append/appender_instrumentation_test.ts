@@ -87,6 +87,7 @@ Deno.test("Appender reports a commit without a clear outcome, and that it landed
   const instrumentation = new RecordingInstrumentation();
   const store = new KvStore(kv);
   const doubtful: Store = {
+    limits: store.limits,
     get: (key) => store.get(key),
     list: (range, options) => store.list(range, options),
     close: () => {},

@@ -12,12 +12,7 @@ import { linesOf, type StoredLine } from "../../src/log/log_records.ts";
 import { readWholeLog } from "../../src/log/read_whole_log.ts";
 import { createService, type Service } from "../../src/service.ts";
 import { HEAD_KEY } from "../../src/keyspace.ts";
-import {
-  type Commit,
-  COMMIT_MUTATIONS_LIMIT,
-  type Mutation,
-  type Store,
-} from "../../src/store/store.ts";
+import { type Commit, type Mutation, type Store } from "../../src/store/store.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
 import { describedAnswer } from "../support/assert_described.ts";
 import {
@@ -279,6 +274,33 @@ Deno.test("append() rejects with store_unavailable at its limit if the store sta
   await assertSound(service, 0);
 });
 
+Deno.test("append() rejects with store_unavailable at once if the store refuses the commit", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  store.nextCommits = [COMMIT_FAULTS.isRefused];
+  const before = store.commits.length;
+  const response = await service.runtime.settle(service.add(REX));
+  assertEquals(response.status, 503);
+  assertEquals((await response.json()).code, "store_unavailable");
+  assertEquals(store.commits.length, before + 1);
+  assertEquals((await service.runtime.settle(service.add(REX))).status, 201);
+  await assertSound(service, 1);
+});
+
+Deno.test("append() finds a commit that landed although a later attempt was refused", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  const { landsAndFails, isRefused } = COMMIT_FAULTS;
+  store.nextCommits = [landsAndFails, isRefused];
+  // The first read-back fails, so the commit is sent a second time.
+  const before = store.commits.length;
+  store.onGet = (apply) =>
+    store.commits.length === before + 1 ? Promise.reject(new Error("reset")) : apply();
+  assertEquals((await service.runtime.settle(service.add(REX))).status, 201);
+  assertEquals(store.commits.length, before + 2);
+  await assertSound(service, 1);
+});
+
 Deno.test("append() rejects a command that was in no commit with store_unavailable", async () => {
   await using opened = await open();
   const { service, store } = opened;
@@ -386,7 +408,7 @@ Deno.test("append() keeps each commit within the mutation and key limits of KV",
   const ids = await idsOf(await service.runtime.settle(Promise.all(added)));
   assertEquals(ids, firstIds(1_000));
   const sizes = store.commits.map(({ mutations }) => mutations.length);
-  for (const size of sizes) assertLessOrEqual(size, COMMIT_MUTATIONS_LIMIT);
+  for (const size of sizes) assertLessOrEqual(size, store.limits.commitMutations);
   assertGreater(Math.max(...sizes), 400, "the limit of the keys is used");
   await assertSound(service, 1_000);
 });

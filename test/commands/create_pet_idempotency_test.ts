@@ -11,7 +11,6 @@ import { replay, type ReplayPhase } from "../../src/maintenance/replay.ts";
 import { createService } from "../../src/service.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { projectionKey } from "../../src/keyspace.ts";
-import { LIST_LIMIT } from "../../src/store/store.ts";
 import { assertError, assertRefused } from "../support/test_each_way.ts";
 import { COMMIT_FAULTS, type FaultyStore, faultyStore, hold } from "../support/faulty_store.ts";
 import { readLogLines } from "../support/sound_log.ts";
@@ -351,7 +350,7 @@ function settledWithin(ms: number, promise: Promise<unknown>): Promise<boolean> 
 /** The records of Idempotency-Keys in a generation. */
 async function recordsOf({ store }: TestService, generation: number) {
   const prefix = projectionKey(generation, ["pet_by_idempotency_key"]);
-  return await store.list({ prefix }, { limit: LIST_LIMIT });
+  return await store.list({ prefix }, { limit: store.limits.listEntries });
 }
 
 Deno.test("createPet never reports a stored pet as not stored", async () => {

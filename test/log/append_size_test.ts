@@ -17,12 +17,9 @@ import { groupForCommits } from "../../src/log/append_size.ts";
 import { EMPTY_HEAD, encodeHead, type Head } from "../../src/log/head.ts";
 import { logMutations } from "../../src/log/log_records.ts";
 import { project } from "../../src/projections/project.ts";
-import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
-import {
-  COMMIT_BYTES_LIMIT,
-  COMMIT_MUTATIONS_LIMIT,
-  type Mutation,
-} from "../../src/store/store.ts";
+import { KV_LIMITS, KvStore } from "../../src/store/deno_kv/kv_store.ts";
+import type { Mutation } from "../../src/store/store.ts";
+import { StoreRefusedError } from "../../src/store/store_errors.ts";
 import { sampleId } from "../support/sample_log.ts";
 
 const TIME = "2026-01-01T00:00:00.000Z";
@@ -111,10 +108,10 @@ Deno.test("Deno KV rejects a commit beyond its limits, so the other tests are me
   };
   const bytes = (length: number) => Array.from({ length: 13 }, (_, index) => set(index, length));
   await commitToKv(bytes(62_000));
-  await assertRejects(() => commitToKv(bytes(64_000)), TypeError);
+  await assertRejects(() => commitToKv(bytes(64_000)), StoreRefusedError);
   const many = (count: number) => Array.from({ length: count }, (_, index) => set(index, 1));
-  await commitToKv(many(COMMIT_MUTATIONS_LIMIT));
-  await assertRejects(() => commitToKv(many(COMMIT_MUTATIONS_LIMIT + 1)), TypeError);
+  await commitToKv(many(KV_LIMITS.commitMutations));
+  await assertRejects(() => commitToKv(many(KV_LIMITS.commitMutations + 1)), StoreRefusedError);
 });
 
 Deno.test("groupForCommits() makes groups that fit into one commit of Deno KV, and that are not needlessly small", async () => {
@@ -126,6 +123,7 @@ Deno.test("groupForCommits() makes groups that fit into one commit of Deno KV, a
           groupForCommits(ReadableStream.from([lines.slice(0, 7), lines.slice(7)]), {
             generations,
             withLog,
+            limits: KV_LIMITS,
           }),
         );
         const name = `${kind}, ${generations} generations, ${withLog ? "with" : "without"} log`;
@@ -135,7 +133,7 @@ Deno.test("groupForCommits() makes groups that fit into one commit of Deno KV, a
         for (const mutations of commits) await commitToKv([...mutations, HEAD_MUTATION]);
         if (commits.length === 1) continue;
         // Records of their own have long keys, and their size is only estimated.
-        const isFull = bytesOf(commits[0]) > 0.5 * COMMIT_BYTES_LIMIT || commits[0].length > 200;
+        const isFull = bytesOf(commits[0]) > 0.5 * KV_LIMITS.commitBytes || commits[0].length > 200;
         assert(isFull, `${name}: ${commits[0].length} records, ${bytesOf(commits[0])} bytes`);
       }
     }
@@ -160,7 +158,7 @@ Deno.test("Batch.seal() makes a commit that Deno KV accepts, however many comman
   for (const [kind, eventOf] of Object.entries(KINDS)) {
     for (const building of [undefined, { generation: 2, until: 5 }]) {
       const head: Head = { ...EMPTY_HEAD, ...(building === undefined ? {} : { building }) };
-      const batch = new Batch({ head, versionstamp: null });
+      const batch = new Batch({ head, versionstamp: null }, KV_LIMITS);
       for (let index = 0; index < 3_000; index++) {
         const { actor, idempotencyKey, ...body } = eventOf(index);
         const decided = { ...body, id: sampleId(index), time: TIME, actor, idempotencyKey };
@@ -179,7 +177,7 @@ Deno.test("Batch.seal() makes a commit that Deno KV accepts, however many comman
 });
 
 Deno.test("Batch.seal() writes a handful of records for pets without an Idempotency-Key", () => {
-  const batch = new Batch({ head: EMPTY_HEAD, versionstamp: null });
+  const batch = new Batch({ head: EMPTY_HEAD, versionstamp: null }, KV_LIMITS);
   for (let index = 0; index < 20; index++) {
     const { actor, ...body } = KINDS["short pets"](index);
     const decided = { ...body, id: sampleId(index), time: TIME, actor };

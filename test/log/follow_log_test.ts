@@ -5,6 +5,7 @@ import { FOLLOW_INTERVAL_MS, followLog } from "../../src/log/follow_log.ts";
 import { readLog } from "../../src/log/read_log.ts";
 import { LogDamagedError } from "../../src/log/read_whole_log.ts";
 import { HEAD_KEY, logKey } from "../../src/keyspace.ts";
+import { StoreRefusedError } from "../../src/store/store_errors.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
 import { type FaultyStore, faultyStore } from "../support/faulty_store.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
@@ -114,6 +115,21 @@ Deno.test("followLog() continues after the store was away, without a gap or a re
   assertEquals(reachable, [false, true]);
   stop.abort();
   await done;
+});
+
+Deno.test("followLog() rejects if the store refuses a read", async () => {
+  let isRefused = false;
+  await using service = await openTestService((store) =>
+    faultyStore(store, {
+      onGet: (apply) => isRefused ? Promise.reject(new StoreRefusedError("no rights")) : apply(),
+    })
+  );
+  const { done } = follow(service, { from: 1 });
+  const outcome = assertRejects(() => done, StoreRefusedError);
+  await service.runtime.advance(0);
+  isRefused = true;
+  await service.runtime.advance(FOLLOW_INTERVAL_MS);
+  await outcome;
 });
 
 Deno.test("followLog() rejects if a line is missing or the log became shorter", async () => {

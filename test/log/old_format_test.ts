@@ -5,6 +5,7 @@ import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { HEAD_KEY } from "../../src/keyspace.ts";
 import { permitted } from "../support/permitted.ts";
 import { runTask } from "../support/run_task.ts";
+import type { Key } from "../../src/store/store.ts";
 import { TempStore } from "../support/temp_store.ts";
 
 const ignore = !permitted("env", "net", "read", "run", "write");
@@ -101,7 +102,7 @@ async function withOldStore(
   head?: string,
 ): Promise<void> {
   await using store = await TempStore.make();
-  const records: { key: Deno.KvKey; text?: string; bytes?: string }[] = JSON.parse(
+  const records: { key: Key; text?: string; bytes?: string }[] = JSON.parse(
     await Deno.readTextFile(STORE),
   );
   const kv = await Deno.openKv(store.kvPath);

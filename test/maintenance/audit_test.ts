@@ -33,7 +33,7 @@ import {
   REPLAY_KEY,
 } from "../../src/keyspace.ts";
 import { scan } from "../../src/store/scan.ts";
-import type { Mutation, Store } from "../../src/store/store.ts";
+import type { Key, Mutation, Store } from "../../src/store/store.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { IMPOSSIBLE_HISTORIES, POSSIBLE_HISTORIES } from "../support/histories.ts";
 import { linesOf, linesToBytes, rewritten, sampleLog } from "../support/sample_log.ts";
@@ -437,7 +437,7 @@ Deno.test({
         runtime: systemRuntime,
         readExpiringRecords: expiringRecordsOf(kvPath),
       };
-      const expire = async (key: Deno.KvKey, expireIn: number) => {
+      const expire = async (key: Key, expireIn: number) => {
         const value = (await store.get(key))!.value as string | Uint8Array;
         await commit(store, [{ type: "set", key, value, expireIn }]);
       };
@@ -627,7 +627,7 @@ Deno.test("audit() finds faults in the generation that a replay builds", async (
 });
 
 /** Keys that the service never writes, in every part of the store. */
-const FOREIGN_KEYS: Deno.KvKey[] = [
+const FOREIGN_KEYS = [
   [new Uint8Array([1])],
   ["a"],
   ["head", 1],
@@ -665,7 +665,7 @@ const FOREIGN_KEYS: Deno.KvKey[] = [
   [1],
   [1n],
   [true],
-];
+] as Key[];
 
 async function commit(store: Store, mutations: Mutation[]): Promise<void> {
   assertNotEquals(await store.commit({ checks: [], mutations }), null);

@@ -23,7 +23,7 @@ Deno.test("KeysByPosition.take() finds nothing at a position without a key", () 
 Deno.test("KeysByPosition distinguishes keys by the types of their parts", () => {
   const keys = new KeysByPosition();
   keys.add(1, ["key", 1]);
-  for (const key of [["key", "1"], ["key", 1n], ["key", 1, ""], ["key1"]]) {
+  for (const key of [["key", "1"], ["key", 1, ""], ["key1"]]) {
     assertEquals(keys.take(1, key), false);
   }
   assertEquals(keys.take(1, ["key", 1]), true);

@@ -6,7 +6,7 @@ import { ServiceError } from "../../src/service_error.ts";
 import type { ApiKey } from "../../src/projections/api_key.ts";
 import { KeyReader, listKeys } from "../../src/projections/key_reader.ts";
 import { keyByTokenKey, projectionKey } from "../../src/keyspace.ts";
-import { LIST_LIMIT } from "../../src/store/store.ts";
+import { KV_LIMITS } from "../../src/store/deno_kv/kv_store.ts";
 import { type FaultyStore, faultyStore, hold } from "../support/faulty_store.ts";
 import { openTestService } from "../support/test_service.ts";
 
@@ -131,11 +131,14 @@ Deno.test("authorize() reads all events of a key, also if they need several read
   const head = await headNow();
   const [{ id: keyId, tokenHash }] = await listKeys(store, head);
   const at = (ms: number) => new Date(runtime.now() + ms).toISOString();
-  const revocations = Array.from({ length: LIST_LIMIT + 100 }, (_, index) => ({
+  const revocations = Array.from({ length: KV_LIMITS.listEntries + 100 }, (_, index) => ({
     type: "set" as const,
     key: projectionKey(head.generation, keyByTokenKey(tokenHash, head.position + 1 + index)),
     // The last one takes effect now, and all others in the future.
-    value: JSON.stringify({ keyId, revokedAt: at(index < LIST_LIMIT + 99 ? 60_000 + index : 0) }),
+    value: JSON.stringify({
+      keyId,
+      revokedAt: at(index < KV_LIMITS.listEntries + 99 ? 60_000 + index : 0),
+    }),
   }));
   for (let first = 0; first < revocations.length; first += 500) {
     await store.commit({ checks: [], mutations: revocations.slice(first, first + 500) });

@@ -1,24 +1,25 @@
 import type { ExpiringRecord } from "../../src/store/deno_kv/expiring_records.ts";
-import {
-  type Commit,
-  COMMIT_BYTES_LIMIT,
-  COMMIT_KEY_BYTES_LIMIT,
-  COMMIT_MUTATIONS_LIMIT,
-  LIST_LIMIT,
-  type ListOptions,
-  type Mutation,
-  type Store,
-  type StoreEntry,
+import { KV_LIMITS } from "../../src/store/deno_kv/kv_store.ts";
+import type {
+  Commit,
+  Key,
+  KeyPart,
+  KeyRange,
+  ListOptions,
+  Mutation,
+  Store,
+  StoreEntry,
 } from "../../src/store/store.ts";
+import { VALUE_BYTES_LIMIT } from "../../src/store/store.ts";
+import { StoreRefusedError } from "../../src/store/store_errors.ts";
 
 /** Limits in bytes: https://docs.deno.com/deploy/kv/#limits */
 const KEY_BYTES_LIMIT = 2_048;
-const VALUE_BYTES_LIMIT = 65_536;
 
 interface Row {
   /** The key as text that sorts as Deno KV sorts keys. */
   name: string;
-  key: Deno.KvKey;
+  key: Key;
   value: string | Uint8Array;
   versionstamp: string;
   /** When the store removes the row, by its clock. */
@@ -39,6 +40,7 @@ export interface ModelStoreDeps {
  * limits. It supports only the types of key parts that the service uses.
  */
 export class ModelStore implements Store {
+  readonly limits = KV_LIMITS;
   #deps: ModelStoreDeps;
   #rows: Row[] = [];
   #version = 0;
@@ -52,12 +54,12 @@ export class ModelStore implements Store {
   }
 
   // deno-lint-ignore require-await -- a thrown error must become a rejection
-  async get(key: Deno.KvKey): Promise<StoreEntry | null> {
+  async get(key: Key): Promise<StoreEntry | null> {
     return this.read(key);
   }
 
   // deno-lint-ignore require-await -- a thrown error must become a rejection
-  async list(range: Deno.KvListSelector, options: ListOptions): Promise<StoreEntry[]> {
+  async list(range: KeyRange, options: ListOptions): Promise<StoreEntry[]> {
     return this.scan(range, options);
   }
 
@@ -71,16 +73,18 @@ export class ModelStore implements Store {
   }
 
   /** Synchronous get(). */
-  read(key: Deno.KvKey): StoreEntry | null {
+  read(key: Key): StoreEntry | null {
     this.#expire();
     const row = this.#rowOf(nameOf(key));
     return row === undefined ? null : entryOf(row);
   }
 
   /** Synchronous list(). */
-  scan(selector: Deno.KvListSelector, { limit, reverse = false }: ListOptions): StoreEntry[] {
+  scan(selector: KeyRange, { limit, reverse = false }: ListOptions): StoreEntry[] {
     this.#expire();
-    if (limit > LIST_LIMIT) throw new TypeError(`Too many entries (max ${LIST_LIMIT})`);
+    if (limit > KV_LIMITS.listEntries) {
+      throw new StoreRefusedError(`Too many entries (max ${KV_LIMITS.listEntries})`);
+    }
     const { start, end } = rangeOf(selector);
     const [from, to] = [this.#indexOf(start), this.#indexOf(end)];
     const rows = reverse
@@ -177,28 +181,28 @@ function copyOf(value: string | Uint8Array): string | Uint8Array {
 }
 
 /** Deno KV replaces lone surrogates in keys with U+FFFD. */
-function wellFormed(part: Deno.KvKeyPart): Deno.KvKeyPart {
+function wellFormed(part: KeyPart): KeyPart {
   return typeof part === "string" ? part.toWellFormed() : part;
 }
 
 /** The range as names: start inclusive, end exclusive. */
-function rangeOf(selector: Deno.KvListSelector): { start: string; end: string } {
-  if (!("prefix" in selector)) {
-    const [start, end] = [nameOf(selector.start), nameOf(selector.end)];
-    if (start > end) throw new TypeError("Start key is greater than end key");
-    return { start, end };
+function rangeOf(selector: KeyRange): { start: string; end: string } {
+  const { prefix, start, end } = selector;
+  if (prefix === undefined) {
+    const range = { start: nameOf(start), end: nameOf(end) };
+    if (range.start > range.end) throw new StoreRefusedError("Start key is greater than end key");
+    return range;
   }
-  const prefix = nameOf(selector.prefix);
-  const isWithin = (key: Deno.KvKey) => nameOf(key).startsWith(prefix) && nameOf(key) !== prefix;
-  if ("start" in selector) {
-    if (!isWithin(selector.start)) throw new TypeError("Start key is not in the prefix");
-    return { start: nameOf(selector.start), end: `${prefix}\xff` };
-  }
-  if ("end" in selector) {
-    if (!isWithin(selector.end)) throw new TypeError("End key is not in the prefix");
-    return { start: `${prefix}\x00`, end: nameOf(selector.end) };
-  }
-  return { start: `${prefix}\x00`, end: `${prefix}\xff` };
+  const name = nameOf(prefix);
+  const within = (bound: Key) => {
+    const boundName = nameOf(bound);
+    if (boundName.startsWith(name) && boundName !== name) return boundName;
+    throw new StoreRefusedError("A bound is not in the prefix");
+  };
+  return {
+    start: start === undefined ? `${name}\x00` : within(start),
+    end: end === undefined ? `${name}\xff` : within(end),
+  };
 }
 
 const encoder = new TextEncoder();
@@ -207,13 +211,13 @@ const encoder = new TextEncoder();
  * The key in Deno KV's encoding, one character per byte, so that names sort as Deno KV sorts keys
  * (https://docs.deno.com/deploy/kv/key_space/#key-part-ordering).
  */
-function nameOf(key: Deno.KvKey): string {
+function nameOf(key: Key): string {
   let name = "";
   for (const part of key) name += partName(part);
   return name;
 }
 
-function partName(part: Deno.KvKeyPart): string {
+function partName(part: KeyPart): string {
   if (typeof part === "string") return `\x02${escaped(encoder.encode(part))}\x00`;
   if (typeof part === "number") return `\x21${sortableDouble(part)}`;
   if (part instanceof Uint8Array) return `\x01${escaped(part)}\x00`;
@@ -240,8 +244,8 @@ function sortableDouble(value: number): string {
 }
 
 function rejectOversize({ checks, mutations }: Commit): void {
-  if (mutations.length > COMMIT_MUTATIONS_LIMIT) {
-    throw new TypeError(`Too many mutations (max ${COMMIT_MUTATIONS_LIMIT})`);
+  if (mutations.length > KV_LIMITS.commitMutations) {
+    throw new StoreRefusedError(`Too many mutations (max ${KV_LIMITS.commitMutations})`);
   }
   let keyBytes = 0;
   let bytes = 0;
@@ -254,24 +258,26 @@ function rejectOversize({ checks, mutations }: Commit): void {
     keyBytes += keyLength;
     bytes += keyLength + valueBytesOf(mutation.value);
   }
-  if (bytes > COMMIT_BYTES_LIMIT) {
-    throw new TypeError(`Total mutation size too large (max ${COMMIT_BYTES_LIMIT} bytes)`);
+  if (bytes > KV_LIMITS.commitBytes) {
+    throw new StoreRefusedError(
+      `Total mutation size too large (max ${KV_LIMITS.commitBytes} bytes)`,
+    );
   }
-  if (keyBytes > COMMIT_KEY_BYTES_LIMIT) {
-    throw new TypeError(`Total key size too large (max ${COMMIT_KEY_BYTES_LIMIT} bytes)`);
+  if (keyBytes > KV_LIMITS.commitKeyBytes) {
+    throw new StoreRefusedError(`Total key size too large (max ${KV_LIMITS.commitKeyBytes} bytes)`);
   }
 }
 
-function keyBytesOf(key: Deno.KvKey): number {
+function keyBytesOf(key: Key): number {
   const bytes = nameOf(key).length;
   if (bytes <= KEY_BYTES_LIMIT) return bytes;
-  throw new TypeError(`Key too large for write (max ${KEY_BYTES_LIMIT} bytes)`);
+  throw new StoreRefusedError(`Key too large for write (max ${KEY_BYTES_LIMIT} bytes)`);
 }
 
 function valueBytesOf(value: string | Uint8Array): number {
   const bytes = typeof value === "string" ? serializedBytesOf(value) : value.length;
   if (bytes <= VALUE_BYTES_LIMIT) return bytes;
-  throw new TypeError(`Value too large (max ${VALUE_BYTES_LIMIT} bytes)`);
+  throw new StoreRefusedError(`Value too large (max ${VALUE_BYTES_LIMIT} bytes)`);
 }
 
 /** Size of a string as serialised by V8: three bytes, its length and its characters. */

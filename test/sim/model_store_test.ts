@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
-import type { Commit, Mutation, Store, StoreEntry } from "../../src/store/store.ts";
+import type { Commit, Key, KeyRange, Mutation, Store, StoreEntry } from "../../src/store/store.ts";
 import { testStoreContract } from "../support/store_contract.ts";
 import { ModelStore } from "./model_store.ts";
 import { Random } from "./random.ts";
@@ -97,14 +97,14 @@ function commitOf(...mutations: Mutation[]): Commit {
   return { checks: [], mutations };
 }
 
-function set(key: Deno.KvKey, value: string | Uint8Array): Mutation {
+function set(key: Key, value: string | Uint8Array): Mutation {
   return { type: "set", key, value };
 }
 
 /** Mutations of numbered keys below a prefix; without a value, deletions. */
 function numbered(
   count: number,
-  prefix: Deno.KvKey = ["number"],
+  prefix: Key = ["number"],
   value?: string | Uint8Array,
 ): Mutation[] {
   return Array.from({ length: count }, (_, index) => {
@@ -184,7 +184,7 @@ function drawKey(random: Random, minLength = 1): (string | number | Uint8Array)[
   );
 }
 
-function drawRange(random: Random): Deno.KvListSelector {
+function drawRange(random: Random): KeyRange {
   const prefix = drawKey(random, 0);
   const within = () => [...prefix, ...drawKey(random)];
   switch (random.pick(["prefix", "from", "to", "between"])) {

@@ -355,7 +355,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: "a batch does not count the second generation of its records",
     file: BATCH,
-    edits: [["generations: this.#generations.length,", "generations: 1,"]],
+    edits: [["const generations = this.#generations.length;", "const generations = 1;"]],
   },
   {
     name: "the size of an append does not count the records of Idempotency-Keys",
@@ -379,9 +379,17 @@ export const MUTANTS: Mutant[] = [
     edits: [["STORE_CALL_LIMIT_MS = 2_000", "STORE_CALL_LIMIT_MS = 2_000_000"]],
   },
   {
-    name: "a commit that timed out counts as not attempted",
+    name: "a commit that timed out counts as not applied",
     file: RESILIENT_STORE,
-    edits: [["throw isMade\n", "throw false\n"]],
+    edits: [["throw isMade ? new UnclearOutcomeError", "throw false ? new UnclearOutcomeError"]],
+  },
+  {
+    name: "an unclear commit counts as not applied",
+    file: "src/store/store_errors.ts",
+    edits: [[
+      "return !(error instanceof StoreError) || error instanceof UnclearOutcomeError;",
+      "return !(error instanceof StoreError);",
+    ]],
   },
   {
     name: "a store that was unavailable stays unavailable",

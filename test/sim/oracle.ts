@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Commit, SetMutation } from "../../src/store/store.ts";
+import type { Commit, Key, SetMutation } from "../../src/store/store.ts";
 import type { ModelStore } from "./model_store.ts";
 import type { Node } from "./node.ts";
 import { projectionFaults } from "./projection_faults.ts";
@@ -215,11 +215,12 @@ export class Oracle {
 }
 
 /** All entries below a prefix. */
-export function scanAll(model: ModelStore, prefix: Deno.KvKey) {
-  const entries = model.scan({ prefix }, { limit: 1_000 });
-  for (let batch = entries; batch.length === 1_000;) {
+export function scanAll(model: ModelStore, prefix: Key) {
+  const limit = model.limits.listEntries;
+  const entries = model.scan({ prefix }, { limit });
+  for (let batch = entries; batch.length === limit;) {
     const start = [...batch.at(-1)!.key, new Uint8Array()];
-    batch = model.scan({ prefix, start }, { limit: 1_000 });
+    batch = model.scan({ prefix, start }, { limit });
     entries.push(...batch);
   }
   return entries;

@@ -1,3 +1,4 @@
+import type { Key } from "../../src/store/store.ts";
 import type { CommittedLine } from "./oracle.ts";
 import { linesFaults, type LinesRecord } from "./stored_lines.ts";
 
@@ -20,7 +21,7 @@ interface ExpectedRecord {
  * `["projection", generation]`. If the records are not those of one commit, some may have expired.
  */
 export function* projectionFaults(
-  records: Iterable<{ key: Deno.KvKey; value: unknown }>,
+  records: Iterable<{ key: Key; value: unknown }>,
   lines: readonly CommittedLine[],
   { mayHaveExpired }: { mayHaveExpired: boolean },
 ): Generator<string> {

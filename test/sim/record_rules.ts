@@ -1,5 +1,5 @@
 import { LINE_FEED } from "../../src/encoding/pack_lines.ts";
-import type { Mutation, SetMutation } from "../../src/store/store.ts";
+import type { Key, Mutation, SetMutation } from "../../src/store/store.ts";
 import type { Violations } from "./violations.ts";
 
 /** Maximum size of a value of several lines, in bytes. */
@@ -44,7 +44,7 @@ export class RecordRules {
   }
 }
 
-function holdsLines([space, , kind]: Deno.KvKey): boolean {
+function holdsLines([space, , kind]: Key): boolean {
   return space === "log" || space === "projection" && (kind === "pet" || kind === "pet_by_status");
 }
 

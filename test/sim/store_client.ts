@@ -1,4 +1,12 @@
-import type { Commit, ListOptions, Store, StoreEntry } from "../../src/store/store.ts";
+import type {
+  Commit,
+  Key,
+  KeyRange,
+  ListOptions,
+  Store,
+  StoreEntry,
+  StoreLimits,
+} from "../../src/store/store.ts";
 import { type CommitFault, LATE_MS, type ReadFault } from "./fault_profile.ts";
 import type { Code } from "./load_code.ts";
 import type { Node } from "./node.ts";
@@ -8,28 +16,34 @@ import type { SimulatedStore } from "./simulated_store.ts";
 /** Maximum delay of a `slow` response, in milliseconds. It exceeds the time that the service waits. */
 const SLOW_MS = 4_000;
 
+type StoreErrors = Pick<Code, "NotAppliedError" | "StoreAwayError" | "UnclearOutcomeError">;
+
 /** A node's client of the simulated store. It injects the faults that a call can meet on the network. */
 export class StoreClient implements Store {
   readonly #store: SimulatedStore;
   readonly #node: Node;
-  readonly #code: Pick<Code, "NotAttemptedError">;
+  readonly #code: StoreErrors;
   readonly #random: Random;
   #isClosed = false;
   /** The functions that reject the calls in flight. */
   #inFlight = new Set<(reason: Error) => void>();
 
-  constructor(store: SimulatedStore, node: Node, code: Pick<Code, "NotAttemptedError">) {
+  constructor(store: SimulatedStore, node: Node, code: StoreErrors) {
     this.#store = store;
     this.#node = node;
     this.#code = code;
     this.#random = store.simulation.random.fork();
   }
 
-  get(key: Deno.KvKey): Promise<StoreEntry | null> {
+  get limits(): StoreLimits {
+    return this.#store.model.limits;
+  }
+
+  get(key: Key): Promise<StoreEntry | null> {
     return this.#read(`get ${key.join("/")}`, () => this.#store.model.read(key));
   }
 
-  list(range: Deno.KvListSelector, options: ListOptions): Promise<StoreEntry[]> {
+  list(range: KeyRange, options: ListOptions): Promise<StoreEntry[]> {
     const name = Object.values(range).map((key) => key.join("/")).join(" to ");
     return this.#read(`list ${name}`, () => this.#store.model.scan(range, options));
   }
@@ -73,14 +87,14 @@ export class StoreClient implements Store {
           const outcome = outcomeOf(perform);
           simulation.trace(`  = ${outcome.text}`);
           then(() => outcome.error === undefined ? resolve(outcome.value!) : reject(outcome.error));
-        }, () => respond(() => reject(new Error("connection refused"))));
+        }, () => respond(() => reject(new this.#code.StoreAwayError("connection refused"))));
       };
-      const fail = () => reject(new Error("connection reset"));
+      const fail = () => reject(new this.#code.UnclearOutcomeError("connection reset"));
       switch (fault) {
         case "none":
           return performAfter(this.#latencyMs(), (settle) => respond(settle));
         case "locked":
-          return respond(() => reject(new this.#code.NotAttemptedError("The store is locked")));
+          return respond(() => reject(new this.#code.NotAppliedError("The store is locked")));
         case "failed":
           return respond(fail);
         case "silent":

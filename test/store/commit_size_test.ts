@@ -1,6 +1,6 @@
 import { assertEquals, assertLessOrEqual } from "@std/assert";
 import { splitIntoCommits } from "../../src/store/commit_size.ts";
-import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
+import { KV_LIMITS, KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { Mutation } from "../../src/store/store.ts";
 
 const CASES: [string, Mutation[]][] = [
@@ -19,7 +19,7 @@ Deno.test("splitIntoCommits() keeps the order, and KV accepts every part togethe
   const store = new KvStore(await Deno.openKv(":memory:"));
   const head: Mutation = { type: "set", key: ["head"], value: "x".repeat(400) };
   for (const [name, mutations] of CASES) {
-    const parts = [...splitIntoCommits(mutations)];
+    const parts = [...splitIntoCommits(mutations, KV_LIMITS)];
     assertEquals(parts.flat(), mutations, name);
     for (const part of parts) {
       await store.commit({ checks: [], mutations: [...part, head] });
@@ -31,7 +31,7 @@ Deno.test("splitIntoCommits() keeps the order, and KV accepts every part togethe
 });
 
 Deno.test("splitIntoCommits() yields nothing without mutations", () => {
-  assertEquals([...splitIntoCommits([])], []);
+  assertEquals([...splitIntoCommits([], KV_LIMITS)], []);
 });
 
 function numbered(count: number, value: () => string | Uint8Array): Mutation[] {

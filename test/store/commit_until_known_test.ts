@@ -1,5 +1,10 @@
 import { assertEquals } from "@std/assert";
-import { NotAttemptedError } from "../../src/store/store_errors.ts";
+import {
+  NotAppliedError,
+  StoreAwayError,
+  StoreRefusedError,
+  UnclearOutcomeError,
+} from "../../src/store/store_errors.ts";
 import {
   type CommitOutcome,
   commitUntilKnown,
@@ -38,7 +43,7 @@ async function outcomeOf(
 }
 
 const LOST_ANSWER = new Error("connection reset");
-const LOCKED = new NotAttemptedError("The store is locked");
+const LOCKED = new NotAppliedError("The store is locked");
 
 Deno.test("commitUntilKnown() returns the versionstamp of a confirmed commit without a read", async () => {
   const { outcome, reads } = await outcomeOf(["2"], []);
@@ -72,32 +77,55 @@ for (const answer of [null, LOST_ANSWER]) {
   });
 }
 
-Deno.test("commitUntilKnown() reports a refusal if another check failed", async () => {
+Deno.test("commitUntilKnown() reports that another check failed", async () => {
   const unchanged = [{ versionstamp: "1" }];
-  const refused = await outcomeOf([null], unchanged, { checksOthers: true });
-  assertEquals(refused.outcome, { state: "refused" });
+  const failed = await outcomeOf([null], unchanged, { checksOthers: true });
+  assertEquals(failed.outcome, { state: "check_failed" });
   const unclear = await outcomeOf([LOST_ANSWER, null], unchanged, { checksOthers: true });
-  assertEquals([unclear.outcome.state, unclear.commits], ["refused", 2]);
+  assertEquals([unclear.outcome.state, unclear.commits], ["check_failed", 2]);
 });
 
-Deno.test("commitUntilKnown() reads no guard before the first attempt has reached the store", async () => {
+Deno.test("commitUntilKnown() reads no guard while no attempt can have landed", async () => {
   const { outcome, reads } = await outcomeOf([LOCKED, LOCKED, "2"], []);
   assertEquals(outcome, { state: "landed", versionstamp: "2" });
   assertEquals(reads, 0);
 });
 
-Deno.test("commitUntilKnown() ends as not attempted if no attempt has reached the store", async () => {
+Deno.test("commitUntilKnown() ends as not applied if no attempt had an effect", async () => {
   const { outcome, commits } = await outcomeOf([LOCKED], [], {
-    isOver: (wasAttempted) => !wasAttempted,
+    isOver: (isUnclear) => !isUnclear,
   });
-  assertEquals(outcome, { state: "not_attempted", cause: LOCKED });
+  assertEquals(outcome, { state: "not_applied", cause: LOCKED });
   assertEquals(commits, 1);
 });
 
-Deno.test("commitUntilKnown() ends as unclear if one attempt may have reached the store", async () => {
+Deno.test("commitUntilKnown() ends as unclear if one attempt may have landed", async () => {
   const { outcome, failures } = await outcomeOf([LOST_ANSWER, LOCKED], [LOST_ANSWER]);
   assertEquals(outcome.state, "unclear");
   assertEquals(failures.slice(0, 4), ["commit", "read_back", "commit", "read_back"]);
+});
+
+Deno.test("commitUntilKnown() ends at once if the store refuses the commit", async () => {
+  const refusal = new StoreRefusedError("too large");
+  const { outcome, commits, reads } = await outcomeOf([refusal], []);
+  assertEquals(outcome, { state: "refused", cause: refusal });
+  assertEquals([commits, reads], [1, 0]);
+});
+
+Deno.test("commitUntilKnown() does not take a refusal for the outcome of an earlier attempt", async () => {
+  const refusal = new StoreRefusedError("no rights");
+  const unchanged = { versionstamp: "1" };
+  for (const first of [LOST_ANSWER, new UnclearOutcomeError("reset"), null]) {
+    const landed = await outcomeOf([first, refusal], [unchanged, { versionstamp: "mine" }]);
+    assertEquals(landed.outcome, { state: "landed", versionstamp: "mine" });
+    assertEquals((await outcomeOf([first, refusal], [unchanged])).outcome.state, "unclear");
+  }
+});
+
+Deno.test("commitUntilKnown() reads no guard while the store is away", async () => {
+  const { outcome, reads } = await outcomeOf([new StoreAwayError("refused"), "2"], []);
+  assertEquals(outcome, { state: "landed", versionstamp: "2" });
+  assertEquals(reads, 0);
 });
 
 Deno.test("commitUntilKnown() continues after a failed read of the guard", async () => {

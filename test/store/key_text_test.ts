@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { keyText } from "../../src/store/key_text.ts";
 
 Deno.test("keyText() is readable, and differs for different keys", () => {
-  const texts = new Map<Deno.KvKey, string>([
+  const texts = new Map<readonly unknown[], string>([
     [["projection", 1, "pet", 7], '["projection",1,"pet",7]'],
     [["projection", 1n, "pet", 7], '["projection",1n,"pet",7]'],
     [["projection", "1", "pet", 7], '["projection","1","pet",7]'],

@@ -1,13 +1,18 @@
-import { assert, assertEquals, assertLess, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertLess, assertMatch, assertRejects } from "@std/assert";
 import { ServiceError } from "../../src/service_error.ts";
 import {
   OUTSTANDING_LIMIT,
   ResilientStore,
   STORE_CALL_LIMIT_MS,
 } from "../../src/store/resilient_store.ts";
-import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
-import type { Store } from "../../src/store/store.ts";
-import { NotAttemptedError } from "../../src/store/store_errors.ts";
+import { KV_LIMITS, KvStore } from "../../src/store/deno_kv/kv_store.ts";
+import type { Key, Store } from "../../src/store/store.ts";
+import {
+  NotAppliedError,
+  StoreAwayError,
+  StoreRefusedError,
+  UnclearOutcomeError,
+} from "../../src/store/store_errors.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { permitted } from "../support/permitted.ts";
 import { testStoreContract } from "../support/store_contract.ts";
@@ -89,11 +94,11 @@ for (const name of ["get()", "list()"]) {
   });
 }
 
-Deno.test("ResilientStore: commit() is not retried if the store is locked, and rejects with NotAttemptedError", async () => {
+Deno.test("ResilientStore: commit() is not retried if the store is locked, and rejects with NotAppliedError", async () => {
   let calls = 0;
   const inner = storeThat(() => (calls++, Promise.reject(lockError())));
   const store = new ResilientStore(inner, new FakeRuntime());
-  await assertRejects(() => CALLS["commit()"](store), NotAttemptedError);
+  await assertRejects(() => CALLS["commit()"](store), NotAppliedError);
   assertEquals(calls, 1);
 });
 
@@ -101,11 +106,11 @@ Deno.test("ResilientStore: commit() is not retried if the store is locked, and r
 function storeThat(answer: () => Promise<never[]>): Store {
   // deno-lint-ignore no-explicit-any -- one answer stands for those of three methods
   const call = answer as () => Promise<any>;
-  return { get: call, list: call, commit: call, close: () => {} };
+  return { limits: KV_LIMITS, get: call, list: call, commit: call, close: () => {} };
 }
 
 function lockError(): Error {
-  return new NotAttemptedError("The store is locked");
+  return new NotAppliedError("The store is locked");
 }
 
 Deno.test("ResilientStore: a call after a hanging one waits for a probe and is made when the probe is answered", async () => {
@@ -128,20 +133,23 @@ Deno.test("ResilientStore: while the circuit breaker is open, calls fail at once
   await test.runtime.advance(500);
   const made = test.inner.calls.length;
   for (const call of Object.values(CALLS)) {
-    const failure = await assertRejects(() => call(test.store), NotAttemptedError);
+    const failure = await assertRejects(() => call(test.store), StoreAwayError);
     assertEquals(failure.code, "store_unavailable");
   }
   assertEquals(test.inner.calls.length, made);
 });
 
-Deno.test("ResilientStore: few calls hang, however long the store is away", async () => {
+Deno.test("ResilientStore: while the store is away, only its own probes hang", async () => {
   await using test = openFlakyStore();
   await test.hangOnce();
   for (let second = 0; second < 100; second++) {
     test.store.get(["pet"]).catch(() => {});
     await test.runtime.advance(1_000);
   }
-  assertLess(test.inner.calls.length, 20);
+  // A probe is given up after two seconds.
+  assertLess(test.inner.calls.length, 55);
+  assertEquals(new Set(test.inner.calls), new Set(["get pet", "get head"]));
+  assertEquals(test.inner.calls.filter((call) => call === "get pet").length, 1);
 });
 
 Deno.test("ResilientStore: calls succeed within a second of the store's return", async () => {
@@ -194,12 +202,12 @@ Deno.test("ResilientStore: at most OUTSTANDING_LIMIT calls are in flight, and fu
   assertEquals((await Promise.all(reads)).length, OUTSTANDING_LIMIT + 1);
 });
 
-Deno.test("ResilientStore: a call that waits too long rejects with NotAttemptedError and is never made", async () => {
+Deno.test("ResilientStore: a call that waits too long rejects with StoreAwayError and is never made", async () => {
   await using test = openFlakyStore();
   const commits = Array.from({ length: OUTSTANDING_LIMIT + 1 }, () => test.commit());
   const failures = Promise.all(commits.map((commit) => commit.catch((thrown) => thrown)));
   await test.runtime.advance(STORE_CALL_LIMIT_MS);
-  const notMade = (await failures).map((failure) => failure instanceof NotAttemptedError);
+  const notMade = (await failures).map((failure) => failure instanceof StoreAwayError);
   assertEquals(notMade.indexOf(true), OUTSTANDING_LIMIT);
   while (test.inner.answer());
   await test.runtime.advance(1_000);
@@ -241,13 +249,63 @@ for (const name of ["get()", "list()"]) {
   });
 }
 
+for (const [name, call] of Object.entries(CALLS)) {
+  Deno.test(`ResilientStore: ${name} keeps the kind of an error, but not its message`, async () => {
+    for (
+      const [Kind, message] of [
+        [StoreRefusedError, /^The store refused a (read|commit)$/],
+        [StoreAwayError, /^The store cannot be reached$/],
+        [UnclearOutcomeError, /^The store failed to (read|commit)$/],
+      ] as const
+    ) {
+      const cause = new Kind("10.0.0.7: secret of the operator");
+      const store = new ResilientStore(storeThat(() => Promise.reject(cause)), new FakeRuntime());
+      const failure = await assertRejects(() => call(store), Kind);
+      assertMatch(failure.message, message);
+      assertEquals(failure.cause, cause);
+      store.close();
+    }
+  });
+
+  Deno.test(`ResilientStore: ${name} is made once if the store refuses it, and later calls are made`, async () => {
+    let calls = 0;
+    const refusal = new StoreRefusedError("too large");
+    const inner = storeThat(() => (calls++, Promise.reject(refusal)));
+    const connection = { reopen: () => Promise.reject(new Error("is not called")) };
+    const store = new ResilientStore({ ...inner, connection }, new FakeRuntime());
+    for (let call = 0; call < 3; call++) {
+      await assertRejects(() => CALLS[name](store), StoreRefusedError);
+    }
+    assertEquals(calls, 3);
+    store.close();
+  });
+}
+
+Deno.test("ResilientStore: calls wait for the connection after one found the store away", async () => {
+  const runtime = new FakeRuntime();
+  let isThere = false;
+  const inner = storeThat(() =>
+    isThere ? Promise.resolve([]) : Promise.reject(new StoreAwayError("connection refused"))
+  );
+  const connection = {
+    reopen: () => (isThere = true, Promise.resolve()),
+  };
+  const store = new ResilientStore({ ...inner, connection }, runtime);
+  await assertRejects(() => CALLS["commit()"](store), StoreAwayError);
+  const next = CALLS["commit()"](store);
+  await runtime.advance(300);
+  assertEquals(await next, []);
+  store.close();
+});
+
 /** A store whose calls hang until {@linkcode answer}, or not at all if `hangs` is false. */
 class HangingStore implements Store {
+  readonly limits = KV_LIMITS;
   hangs = true;
   readonly calls: string[] = [];
   #answers: (() => void)[] = [];
 
-  get = (key: Deno.KvKey) => this.#call(`get ${String(key[0])}`, null);
+  get = (key: Key) => this.#call(`get ${String(key[0])}`, null);
   list = () => this.#call("list", []);
   commit = () => this.#call("commit", null);
   close = () => {};

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { scan, SCAN_LIMIT, scanOutside } from "../../src/store/scan.ts";
-import type { StoreEntry } from "../../src/store/store.ts";
+import type { Key, StoreEntry } from "../../src/store/store.ts";
 import { ModelStore } from "../sim/model_store.ts";
 import { faultyStore } from "../support/faulty_store.ts";
 
@@ -18,11 +18,11 @@ async function openStore(): Promise<ModelStore> {
   return store;
 }
 
-async function keysOf(batches: AsyncIterable<StoreEntry[]>): Promise<Deno.KvKey[]> {
+async function keysOf(batches: AsyncIterable<StoreEntry[]>): Promise<Key[]> {
   return (await Array.fromAsync(batches)).flat().map(({ key }) => key);
 }
 
-function numbers(from: number, to: number): Deno.KvKey[] {
+function numbers(from: number, to: number): Key[] {
   return Array.from({ length: to - from + 1 }, (_, index) => ["b", from + index]);
 }
 

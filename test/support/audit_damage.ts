@@ -11,14 +11,14 @@ import { unpackLines } from "../../src/encoding/pack_lines.ts";
 import { audit } from "../../src/maintenance/audit.ts";
 import { keyText } from "../../src/store/key_text.ts";
 import { scan } from "../../src/store/scan.ts";
-import type { Mutation, StoreEntry } from "../../src/store/store.ts";
+import type { Key, Mutation, StoreEntry } from "../../src/store/store.ts";
 import { ModelStore } from "../sim/model_store.ts";
 import { openSampleStore } from "./sample_store.ts";
 
 type Value = string | Uint8Array;
 
 /** The value stored under a key, or `undefined` for none. */
-type Change = [key: Deno.KvKey, value: Value | undefined];
+type Change = [key: Key, value: Value | undefined];
 
 type Damage = [name: string, ...changes: Change[]];
 
@@ -31,7 +31,7 @@ interface PackedRecord {
 
 /** The records with the same key but for its last part. */
 interface PackedList {
-  prefix: Deno.KvKey;
+  prefix: Key;
   records: PackedRecord[];
 }
 

@@ -3,14 +3,14 @@ import { petIdOf } from "../../events/pet.ts";
 import { unpackLines } from "../../src/encoding/pack_lines.ts";
 import { projectionKey } from "../../src/keyspace.ts";
 import { scan } from "../../src/store/scan.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { Key, Store } from "../../src/store/store.ts";
 
 /**
  * The content of projection records in key order, however their texts are grouped: the packed texts of each
  * projection together, and each other record by its key. Asserts that no two records overlap.
  */
 export function contentOf(
-  records: readonly { key: Deno.KvKey; value: unknown }[],
+  records: readonly { key: Key; value: unknown }[],
 ): Record<string, string> {
   const content: Record<string, string> = {};
   const lastIds: Record<string, number> = {};

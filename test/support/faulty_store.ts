@@ -1,5 +1,12 @@
-import { NotAttemptedError } from "../../src/store/store_errors.ts";
-import type { Commit, ListOptions, Store, StoreEntry } from "../../src/store/store.ts";
+import { NotAppliedError, StoreRefusedError } from "../../src/store/store_errors.ts";
+import type {
+  Commit,
+  Key,
+  KeyRange,
+  ListOptions,
+  Store,
+  StoreEntry,
+} from "../../src/store/store.ts";
 
 /** Replaces a call of a store. `apply` makes the real call, and the caller gets the result of the fault. */
 export type Fault<T, Args extends unknown[]> = (
@@ -11,8 +18,8 @@ export type Fault<T, Args extends unknown[]> = (
 export type CommitFault = Fault<string | null, [commit: Commit, number: number]>;
 
 export interface Faults {
-  onGet: Fault<StoreEntry | null, [key: Deno.KvKey]>;
-  onList: Fault<StoreEntry[], [range: Deno.KvListSelector, options: ListOptions]>;
+  onGet: Fault<StoreEntry | null, [key: Key]>;
+  onList: Fault<StoreEntry[], [range: KeyRange, options: ListOptions]>;
   onCommit: CommitFault;
 }
 
@@ -20,8 +27,8 @@ export interface Faults {
 export interface FaultyStore extends Store, Faults {
   /** Faults of the next commits, in order. A commit beyond them goes through `onCommit`. */
   nextCommits: CommitFault[];
-  readonly gets: Deno.KvKey[];
-  readonly lists: Deno.KvListSelector[];
+  readonly gets: Key[];
+  readonly lists: KeyRange[];
   readonly commits: Commit[];
 }
 
@@ -31,18 +38,18 @@ export function faultyStore(inner: Store, faults: Partial<Faults> = {}): FaultyS
   let committed = 0;
   const own = {
     nextCommits: [] as CommitFault[],
-    gets: [] as Deno.KvKey[],
-    lists: [] as Deno.KvListSelector[],
+    gets: [] as Key[],
+    lists: [] as KeyRange[],
     commits: [] as Commit[],
     onGet: ((apply) => apply()) as Faults["onGet"],
     onList: ((apply) => apply()) as Faults["onList"],
     onCommit: ((apply) => apply()) as Faults["onCommit"],
     ...faults,
-    get(key: Deno.KvKey) {
+    get(key: Key) {
       own.gets.push(key);
       return own.onGet(() => inner.get(key), key);
     },
-    list(range: Deno.KvListSelector, options: ListOptions) {
+    list(range: KeyRange, options: ListOptions) {
       own.lists.push(range);
       return own.onList(() => inner.list(range, options), range, options);
     },
@@ -83,7 +90,8 @@ export const COMMIT_FAULTS = {
     return await new Promise(() => {});
   },
   fails: () => Promise.reject(new TypeError("error sending request")),
-  isLocked: () => Promise.reject(new NotAttemptedError("The store is locked")),
+  isRefused: () => Promise.reject(new StoreRefusedError("The commit is too large")),
+  isLocked: () => Promise.reject(new NotAppliedError("The store is locked")),
   hangs: () => new Promise(() => {}),
 } as const satisfies Record<string, CommitFault>;
 

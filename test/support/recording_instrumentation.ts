@@ -27,7 +27,7 @@ export class RecordingInstrumentation implements Instrumentation<number> {
     return run();
   }
 
-  traceStoreRead<T>(operation: string, key: Deno.KvKey, run: () => Promise<T>): Promise<T> {
+  traceStoreRead<T>(operation: string, key: readonly unknown[], run: () => Promise<T>): Promise<T> {
     const kind = key[0] === "projection" ? key[2] : key[0];
     this.reports.push(`store ${operation} ${String(kind)}`);
     return run();

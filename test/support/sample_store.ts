@@ -59,7 +59,7 @@ export async function writeLog(
     first += lines.length;
   }
   mutations.push({ type: "set", key: HEAD_KEY, value: encodeHead(verifier.head) });
-  for (const part of splitIntoCommits(mutations)) {
+  for (const part of splitIntoCommits(mutations, store.limits)) {
     await store.commit({ checks: [], mutations: part });
   }
   return verifier.head;

@@ -1,5 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { COMMIT_MUTATIONS_LIMIT, LIST_LIMIT, type Store } from "../../src/store/store.ts";
+import { scan } from "../../src/store/scan.ts";
+import { type Key, type Store, VALUE_BYTES_LIMIT } from "../../src/store/store.ts";
+import { StoreRefusedError } from "../../src/store/store_errors.ts";
 
 /** An implementation of {@linkcode Store} and how to open it. */
 export interface StoreUnderTest {
@@ -60,7 +62,15 @@ const CONTRACT: Record<string, Criterion> = {
   },
 
   "get() returns texts and bytes exactly": async (store) => {
-    const values = ["", '\0\u0001\n"\\', "Zoë 🐈 \u{10ffff}", new Uint8Array(), bytesOf(0, 255)];
+    const values = [
+      "",
+      '\0\u0001\n"\\',
+      "Zoë 🐈 \u{10ffff}",
+      "猫".repeat(30_000),
+      new Uint8Array(),
+      Uint8Array.from({ length: 256 }, (_, byte) => byte),
+      new Uint8Array(VALUE_BYTES_LIMIT).fill(255),
+    ];
     for (const value of values) {
       await put(store, ["value"], value);
       assertEquals((await store.get(["value"]))?.value, value);
@@ -160,48 +170,85 @@ const CONTRACT: Record<string, Criterion> = {
     assertEquals((await store.get(["key"]))?.value, "value");
   },
 
+  "commit() deletes a key that it checks": async (store) => {
+    const versionstamp = await put(store, ["key"], "value");
+    const checks = [{ key: ["key"], versionstamp }];
+    assert(await store.commit({ checks, mutations: [remove(["key"])] }) !== null);
+    assertEquals(await store.get(["key"]), null);
+    assertEquals(await store.commit({ checks, mutations: [remove(["key"])] }), null);
+  },
+
   "commit() accepts as many mutations as its limit": async (store) => {
-    const mutations = numbered(COMMIT_MUTATIONS_LIMIT);
-    assert(await store.commit({ checks: [], mutations }) !== null);
-    const entries = await store.list({ prefix: ["number"] }, { limit: LIST_LIMIT });
-    assertEquals(entries.length, COMMIT_MUTATIONS_LIMIT);
+    const { commitMutations } = store.limits;
+    assert(await store.commit({ checks: [], mutations: numbered(commitMutations) }) !== null);
+    assertEquals(await count(store), commitMutations);
   },
 
-  "commit() rejects more mutations than its limit, and writes nothing": async (store) => {
-    const mutations = numbered(COMMIT_MUTATIONS_LIMIT + 1);
-    await assertRejects(() => store.commit({ checks: [], mutations }), Error);
-    assertEquals(await store.list({ prefix: [] }, { limit: 1 }), []);
+  "commit() accepts as many bytes as its limits": async (store) => {
+    const { commitBytes, commitKeyBytes } = store.limits;
+    const large = (length: number) => set(["large", length], new Uint8Array(length));
+    const values = Array.from(
+      { length: Math.floor(commitBytes / 60_100) },
+      (_, index) => large(60_000 - index),
+    );
+    assert(await store.commit({ checks: [], mutations: values }) !== null);
+    assertEquals(await count(store), values.length);
+    const keys = Array.from(
+      { length: Math.floor(commitKeyBytes / 1_025) },
+      (_, index) => set(["k".repeat(1_000), index], ""),
+    );
+    assert(await store.commit({ checks: [], mutations: keys }) !== null);
+    assertEquals(await count(store), values.length + keys.length);
   },
 
-  "commit() rejects a value beyond 64 KiB, and writes nothing": async (store) => {
-    const mutations = [set(["small"], ""), set(["large"], new Uint8Array(65_537))];
-    await assertRejects(() => store.commit({ checks: [], mutations }), Error);
-    assertEquals(await store.list({ prefix: [] }, { limit: 1 }), []);
+  "commit() refuses more mutations than its limit, and writes nothing": async (store) => {
+    await expectRefused(store, numbered(store.limits.commitMutations + 1));
+  },
+
+  "commit() refuses more bytes than its limit, and writes nothing": async (store) => {
+    const length = Math.ceil(store.limits.commitBytes / 60_000) + 1;
+    const value = new Uint8Array(60_000);
+    await expectRefused(
+      store,
+      Array.from({ length }, (_, index) => set(["number", index], value)),
+    );
+  },
+
+  "commit() refuses a value beyond its limit, and writes nothing": async (store) => {
+    const value = new Uint8Array(VALUE_BYTES_LIMIT + 1);
+    await expectRefused(store, [set(["small"], ""), set(["large"], value)]);
+  },
+
+  "list() refuses a limit beyond its own": async (store) => {
+    await put(store, ["key"], "");
+    const { listEntries: limit } = store.limits;
+    assertEquals((await store.list({ prefix: [] }, { limit })).length, 1);
+    await assertRejects(
+      () => store.list({ prefix: [] }, { limit: limit + 1 }),
+      StoreRefusedError,
+    );
   },
 
   "list() returns bytes, texts and numbers in key order": async (store) => {
     const parts = [
-      bytesOf(),
-      bytesOf(2),
-      bytesOf(10),
-      "",
-      "Z",
-      "a",
-      "ab",
-      "é",
-      "🐈",
-      -1,
-      0,
-      9,
-      10,
-      100,
+      ...[[], [0], [0, 0], [0, 255], [1], [2], [10], [255]].map((bytes) => bytesOf(...bytes)),
+      ...["", "\0", "Z", "a", "a\0", "a\0b", "ab", "é", "\uffff", "🐈"],
+      ...[-Infinity, -1e300, -2, -1.5, -1, -5e-324, 0, 5e-324, 0.5, 1, 9, 10, 100, 2 ** 32],
+      ...[Number.MAX_SAFE_INTEGER - 1, Number.MAX_SAFE_INTEGER, 1e300, Infinity],
     ];
-    parts.push(Number.MAX_SAFE_INTEGER);
     for (const part of [...parts].reverse()) await put(store, ["p", part], "");
     const entries = await store.list({ prefix: ["p"] }, { limit: 100 });
     assertEquals(entries.map(({ key }) => key[1]), parts);
     const backwards = await store.list({ prefix: ["p"] }, { limit: 100, reverse: true });
-    assertEquals(backwards.map(({ key }) => key[1]), parts.reverse());
+    assertEquals(backwards.map(({ key }) => key[1]), [...parts].reverse());
+    // Each part is also a bound.
+    for (const [index, part] of parts.entries()) {
+      const [from] = await store.list({ prefix: ["p"], start: ["p", part] }, { limit: 1 });
+      assertEquals(from.key[1], part);
+      const range = { prefix: ["p"], end: ["p", part] };
+      const [before] = await store.list(range, { limit: 1, reverse: true });
+      assertEquals(before?.key[1], parts[index - 1]);
+    }
   },
 
   "list() of a prefix excludes the prefix itself and its neighbours": async (store) => {
@@ -209,7 +256,10 @@ const CONTRACT: Record<string, Criterion> = {
       await put(store, key, "");
     }
     const entries = await store.list({ prefix: ["a"] }, { limit: 100 });
-    assertEquals(entries.map(({ key }) => key), [["a", "b"], ["a", 1], ["a", 1, 2]]);
+    const within = [["a", "b"], ["a", 1], ["a", 1, 2]];
+    assertEquals(entries.map(({ key }) => key), within);
+    const backwards = await store.list({ prefix: ["a"] }, { limit: 100, reverse: true });
+    assertEquals(backwards.map(({ key }) => key), within.reverse());
     assertEquals((await store.list({ prefix: [] }, { limit: 100 })).length, 6);
   },
 
@@ -220,8 +270,22 @@ const CONTRACT: Record<string, Criterion> = {
     assertEquals(numbersOf(await store.list(range, { limit: 100, reverse: true })), [5, 4, 3]);
     const rest = { prefix: ["number"], start: ["number", 7] };
     assertEquals(numbersOf(await store.list(rest, { limit: 100 })), [7, 8, 9]);
+    assertEquals(numbersOf(await store.list(rest, { limit: 2, reverse: true })), [9, 8]);
+    const first = { prefix: ["number"], end: ["number", 3] };
+    assertEquals(numbersOf(await store.list(first, { limit: 100 })), [1, 2]);
+    assertEquals(numbersOf(await store.list(first, { limit: 1, reverse: true })), [2]);
     const nothing = { start: ["number", 10], end: ["number", 20] };
     assertEquals(await store.list(nothing, { limit: 100 }), []);
+  },
+
+  "list() continues after a key with the next longer key": async (store) => {
+    const keys = [["a", 1], ["a", 1, bytesOf(0)], ["a", 1, 1], ["a", 2]];
+    for (const key of keys) await put(store, key, "");
+    const start = ["a", 1, bytesOf()];
+    for (const range of [{ prefix: ["a"], start }, { start, end: ["b"] }]) {
+      const entries = await store.list(range, { limit: 100 });
+      assertEquals(entries.map(({ key }) => key), keys.slice(1));
+    }
   },
 
   "list() stops at its limit, from either end": async (store) => {
@@ -262,18 +326,30 @@ const CONTRACT: Record<string, Criterion> = {
   },
 };
 
-async function put(store: Store, key: Deno.KvKey, value: string | Uint8Array): Promise<string> {
+async function put(store: Store, key: Key, value: string | Uint8Array): Promise<string> {
   const versionstamp = await store.commit({ checks: [], mutations: [set(key, value)] });
   assert(versionstamp !== null, "a commit without checks finds no conflict");
   return versionstamp;
 }
 
-function set(key: Deno.KvKey, value: string | Uint8Array) {
+function set(key: Key, value: string | Uint8Array) {
   return { type: "set" as const, key, value };
 }
 
-function remove(key: Deno.KvKey) {
+function remove(key: Key) {
   return { type: "delete" as const, key };
+}
+
+async function expectRefused(store: Store, mutations: ReturnType<typeof set>[]): Promise<void> {
+  await assertRejects(() => store.commit({ checks: [], mutations }), StoreRefusedError);
+  assertEquals(await count(store), 0);
+}
+
+/** Number of all records. */
+async function count(store: Store): Promise<number> {
+  let entries = 0;
+  for await (const batch of scan(store, { prefix: [] })) entries += batch.length;
+  return entries;
 }
 
 /** Mutations that set ["number", 1] to ["number", count]. */
@@ -281,7 +357,7 @@ function numbered(count: number) {
   return Array.from({ length: count }, (_, index) => set(["number", index + 1], `${index + 1}`));
 }
 
-function numbersOf(entries: { key: Deno.KvKey }[]): unknown[] {
+function numbersOf(entries: { key: Key }[]): unknown[] {
   return entries.map(({ key }) => key[1]);
 }
 

@@ -4,13 +4,14 @@
  */
 
 import { DatabaseSync } from "node:sqlite";
-import { decodeKey, ENCODED_NUMBER_BYTES, encodeTextPart } from "./key_encoding.ts";
+import { decodeKey, ENCODED_NUMBER_BYTES, encodeKey } from "../key_encoding.ts";
 import { petByIdempotencyKeyKey, projectionKey } from "../../keyspace.ts";
+import type { Key } from "../store.ts";
 import { isFile } from "./store_file.ts";
 
 /** A record that the store removes at `expiresAt`, in milliseconds since the Unix epoch. */
 export interface ExpiringRecord {
-  key: Deno.KvKey;
+  key: Key;
   expiresAt: number;
 }
 
@@ -36,8 +37,8 @@ const [SPACE, , KIND] = projectionKey(1, petByIdempotencyKeyKey("", "")) as [
   number,
   string,
 ];
-const ENCODED_SPACE = encodeTextPart(SPACE);
-const ENCODED_KIND = encodeTextPart(KIND);
+const ENCODED_SPACE = encodeKey([SPACE]);
+const ENCODED_KIND = encodeKey([KIND]);
 
 /** Reads in the order of an index, after the last record read. SQL counts bytes from 1. */
 const SELECT = `select k, expiration_ms from kv

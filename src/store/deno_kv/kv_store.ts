@@ -1,33 +1,64 @@
-import type { Commit, ListOptions, Store, StoreEntry } from "../store.ts";
-import { NotAttemptedError } from "../store_errors.ts";
+import type {
+  Commit,
+  Key,
+  KeyRange,
+  ListOptions,
+  Store,
+  StoreEntry,
+  StoreLimits,
+} from "../store.ts";
+import {
+  NotAppliedError,
+  StoreError,
+  StoreRefusedError,
+  UnclearOutcomeError,
+} from "../store_errors.ts";
 
-/** A store on a real Deno KV: in memory, in a SQLite file, or over the network by KV Connect. */
+/** Limits of Deno KV, documented (https://docs.deno.com/deploy/kv/transactions/#limits) and measured. */
+export const KV_LIMITS: StoreLimits = {
+  /** Deno KV allows 1,000, but its client from npm reads more than 500 in two snapshots. */
+  listEntries: 500,
+  commitMutations: 1_000,
+  commitBytes: 819_200,
+  commitKeyBytes: 81_920,
+};
+
+/** A store on a Deno KV: in memory, in a SQLite file, or over the network by KV Connect. */
 export class KvStore implements Store {
+  readonly limits = KV_LIMITS;
   #kv: Deno.Kv;
 
   constructor(kv: Deno.Kv) {
     this.#kv = kv;
   }
 
-  async get(key: Deno.KvKey): Promise<StoreEntry | null> {
-    const entry = await this.#kv.get(key).catch(throwTyped);
-    return entry.versionstamp === null ? null : entry;
+  get(key: Key): Promise<StoreEntry | null> {
+    return withTypedErrors(async () => {
+      const entry = await this.#kv.get(key);
+      return entry.versionstamp === null ? null : storeEntry(entry);
+    });
   }
 
-  list(range: Deno.KvListSelector, { limit, reverse = false }: ListOptions): Promise<StoreEntry[]> {
-    // KV reads each batch from one snapshot, so one batch must hold the whole result.
-    return Array.fromAsync(this.#kv.list(range, { limit, reverse, batchSize: limit }))
-      .catch(throwTyped);
+  list(range: KeyRange, { limit, reverse = false }: ListOptions): Promise<StoreEntry[]> {
+    return withTypedErrors(async () => {
+      const { listEntries } = this.limits;
+      if (limit > listEntries) throw new StoreRefusedError(`Too many entries (max ${listEntries})`);
+      // KV reads each batch from one snapshot, so one batch must hold the whole result.
+      const options = { limit, reverse, batchSize: limit };
+      return (await Array.fromAsync(this.#kv.list(selectorOf(range), options))).map(storeEntry);
+    });
   }
 
-  async commit({ checks, mutations }: Commit): Promise<string | null> {
-    const atomic = this.#kv.atomic().check(...checks as Deno.AtomicCheck[]);
-    for (const mutation of mutations) {
-      if (mutation.type === "delete") atomic.delete(mutation.key);
-      else atomic.set(mutation.key, mutation.value, { expireIn: mutation.expireIn });
-    }
-    const result = await atomic.commit().catch(throwTyped);
-    return result.ok ? result.versionstamp : null;
+  commit({ checks, mutations }: Commit): Promise<string | null> {
+    return withTypedErrors(async () => {
+      const atomic = this.#kv.atomic().check(...checks as Deno.AtomicCheck[]);
+      for (const mutation of mutations) {
+        if (mutation.type === "delete") atomic.delete(mutation.key);
+        else atomic.set(mutation.key, mutation.value, { expireIn: mutation.expireIn });
+      }
+      const result = await atomic.commit();
+      return result.ok ? result.versionstamp : null;
+    });
   }
 
   close(): void {
@@ -35,8 +66,37 @@ export class KvStore implements Store {
   }
 }
 
-/** Deno KV's errors have no type of their own. SQLite's message shows that the call had no effect. */
-function throwTyped(error: unknown): never {
-  const isLocked = error instanceof Error && error.message.includes("database is locked");
-  throw isLocked ? new NotAttemptedError("Another process keeps the store's file locked") : error;
+/**
+ * Begins a prefix at its first possible key. Otherwise the client from npm lists the prefix itself, too, in
+ * reverse order.
+ */
+function selectorOf({ prefix, start, end }: KeyRange): Deno.KvListSelector {
+  if (prefix === undefined) return { start, end };
+  const first = start ?? [...prefix, new Uint8Array()];
+  return end === undefined ? { prefix, start: first } : { start: first, end };
+}
+
+function storeEntry({ key, value, versionstamp }: Deno.KvEntry<unknown>): StoreEntry {
+  // The client from npm returns a part of the whole answer, which would stay in memory with the value.
+  const isPart = value instanceof Uint8Array && value.length < value.buffer.byteLength;
+  return { key: key as Key, value: isPart ? value.slice() : value, versionstamp };
+}
+
+/** The messages of the errors with which Deno KV and its client from npm refuse a call before they send it. */
+const REFUSALS =
+  /^(Key|Value|Total mutation size|Total key size) too large |^Too many (mutations|checks|entries) |^([Kk]ey cannot be empty$|Invalid check$|Start key |End key |expireIn must be |Bad 'expireIn')/;
+
+/** Makes a call. Deno KV's errors have no type of their own, so their messages decide. */
+async function withTypedErrors<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof StoreError) throw error;
+    const { message } = error as Error;
+    if (message.includes("database is locked")) {
+      throw new NotAppliedError("Another process keeps the store's file locked");
+    }
+    if (REFUSALS.test(message)) throw new StoreRefusedError(message);
+    throw new UnclearOutcomeError(message);
+  }
 }

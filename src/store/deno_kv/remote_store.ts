@@ -1,6 +1,14 @@
-import { KvStore } from "./kv_store.ts";
-import type { Commit, ListOptions, Store, StoreConnection, StoreEntry } from "../store.ts";
-import { StoreRefusedError } from "../store_errors.ts";
+import { KV_LIMITS, KvStore } from "./kv_store.ts";
+import type {
+  Commit,
+  Key,
+  KeyRange,
+  ListOptions,
+  Store,
+  StoreConnection,
+  StoreEntry,
+} from "../store.ts";
+import { StoreAwayError, StoreRefusedError } from "../store_errors.ts";
 
 /** Whether the store at a path is reached over a network. Without a path, the platform attaches it. */
 export function isRemote(path: string | undefined): boolean {
@@ -8,16 +16,25 @@ export function isRemote(path: string | undefined): boolean {
 }
 
 /**
+ * An attempt to open the attached database cannot be given up, and the client repeats it for a quarter of an
+ * hour. At most this many attempts are under way.
+ */
+const ATTEMPTS_LIMIT = 16;
+
+/**
  * A store over KV Connect, or the database that the platform attaches. Every call fails until the
- * connection is first opened. It can be reopened at any time, because the client takes a quarter of an
- * hour to give up a connection that the network has dropped silently.
+ * connection is first opened. It can be reopened at any time, because the network may drop a connection
+ * silently.
  */
 export class RemoteStore implements Store {
+  readonly limits = KV_LIMITS;
   readonly connection: StoreConnection = { reopen: (signal) => this.#reopen(signal) };
   #address: string | undefined;
   #accept: (store: Store) => Promise<void>;
   #onRefused: (error: StoreRefusedError) => void;
   #kv: KvStore | undefined;
+  /** Number of attempts to open the attached database that are under way. */
+  #attempts = 0;
 
   /**
    * `accept` checks the store on the first connection. `onRefused` is called if the first connection
@@ -33,11 +50,11 @@ export class RemoteStore implements Store {
     this.#onRefused = onRefused;
   }
 
-  get(key: Deno.KvKey): Promise<StoreEntry | null> {
+  get(key: Key): Promise<StoreEntry | null> {
     return this.#kv?.get(key) ?? notReached();
   }
 
-  list(range: Deno.KvListSelector, options: ListOptions): Promise<StoreEntry[]> {
+  list(range: KeyRange, options: ListOptions): Promise<StoreEntry[]> {
     return this.#kv?.list(range, options) ?? notReached();
   }
 
@@ -51,7 +68,7 @@ export class RemoteStore implements Store {
   }
 
   /**
-   * Opens a new connection. Calls that hang on the old one keep hanging, and may still take effect.
+   * Opens a new connection and closes the old one, whose calls then reject, and may still take effect.
    * Rejects with {@linkcode StoreRefusedError} if the store answers but cannot be used.
    */
   async #reopen(signal: AbortSignal): Promise<void> {
@@ -67,50 +84,46 @@ export class RemoteStore implements Store {
   }
 
   async #connect(signal: AbortSignal): Promise<KvStore> {
-    // A request of the KV client cannot be cancelled. So first send one that can, and wait for its answer.
-    if (this.#address !== undefined) await expectAnswer(this.#address, signal);
-    const kv = new KvStore(await openKv(this.#address));
+    const kv = await this.#open(signal);
     try {
-      if (this.#kv === undefined) await this.#accept(kv);
       signal.throwIfAborted();
+      if (this.#kv === undefined) await Promise.race([this.#accept(kv), rejectAtAbort(signal)]);
       return kv;
     } catch (error) {
       kv.close();
       throw error;
     }
   }
+
+  async #open(signal: AbortSignal): Promise<KvStore> {
+    if (this.#address === undefined) return await this.#openAttached();
+    // Loaded only if it is used.
+    const { KvConnectStore } = await import("./kv_connect_store.ts");
+    return await KvConnectStore.open(this.#address, signal);
+  }
+
+  async #openAttached(): Promise<KvStore> {
+    if (this.#attempts >= ATTEMPTS_LIMIT) throw new StoreAwayError("it does not answer");
+    this.#attempts++;
+    try {
+      return new KvStore(await Deno.openKv());
+    } catch (error) {
+      // The client's errors have no type of their own.
+      const { message } = error as Error;
+      if (/failed to connect|status 5\d\d/.test(message)) throw new StoreAwayError(message);
+      throw new StoreRefusedError(message);
+    } finally {
+      this.#attempts--;
+    }
+  }
 }
 
-/** Sends a request without a token. A refusal counts as an answer, too; a status of 500 or above does not. */
-async function expectAnswer(address: string, signal: AbortSignal): Promise<void> {
-  let response: Response;
-  try {
-    // The network may have silently dropped a kept-alive connection.
-    const headers = { connection: "close" };
-    response = await fetch(address, { method: "POST", headers, signal });
-  } catch (error) {
-    const { cause, message } = error as Error;
-    throw new Error(`it does not answer: ${cause instanceof Error ? cause.message : message}`);
-  }
-  await response.body?.cancel();
-  if (response.status >= 500) throw new Error(`it answers with status ${response.status}`);
-}
-
-/** Rejects with {@linkcode StoreRefusedError}, or with the client's error if the store is away. */
-async function openKv(address: string | undefined): Promise<Deno.Kv> {
-  try {
-    return await Deno.openKv(address);
-  } catch (error) {
-    // The client's errors have no type of their own.
-    const { message } = error as Error;
-    if (/failed to connect|status 5\d\d/.test(message)) throw error;
-    const isUnauthorized = /status 40[13]/.test(message);
-    throw new StoreRefusedError(
-      isUnauthorized ? "it refuses the access token (DENO_KV_ACCESS_TOKEN)" : message,
-    );
-  }
+function rejectAtAbort(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
 }
 
 function notReached(): Promise<never> {
-  return Promise.reject(new Error("The store was not reached yet"));
+  return Promise.reject(new StoreAwayError("The store was not reached yet"));
 }

@@ -5,7 +5,7 @@ import { HOLD_BACK_MS } from "../../../src/http/rate_limiter.ts";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../../src/http/request_body.ts";
 import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "../../../src/append/appender.ts";
 import { keyByTokenKey, projectionKey } from "../../../src/keyspace.ts";
-import { COMMIT_MUTATIONS_LIMIT } from "../../../src/store/store.ts";
+import { KV_LIMITS } from "../../../src/store/deno_kv/kv_store.ts";
 import { DESCRIPTION } from "../../support/assert_described.ts";
 import { COMMIT_FAULTS, type FaultyStore, faultyStore } from "../../support/faulty_store.ts";
 import { openTestService, type TestService } from "../../support/test_service.ts";
@@ -91,7 +91,7 @@ const SCENARIOS: Record<"200" | "201" | "304", Scenario> & Partial<Record<ErrorC
   overloaded: ({ store, call }) => {
     store.onCommit = COMMIT_FAULTS.hangs;
     // During the commit, only an addition that finds the queue full gets a response.
-    const length = COMMIT_MUTATIONS_LIMIT + QUEUE_LIMIT + 1;
+    const length = KV_LIMITS.commitMutations + QUEUE_LIMIT + 1;
     return Promise.race(Array.from({ length }, () => call()));
   },
   shutting_down: async ({ service, call }) => {

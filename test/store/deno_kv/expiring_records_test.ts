@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { expiringRecordsOf } from "../../../src/store/deno_kv/expiring_records.ts";
 import { keyText } from "../../../src/store/key_text.ts";
 import { logKey, petByIdempotencyKeyKey, projectionKey } from "../../../src/keyspace.ts";
-import type { Mutation } from "../../../src/store/store.ts";
+import type { Key, Mutation } from "../../../src/store/store.ts";
 import { permitted } from "../../support/permitted.ts";
 import { changeFile, withSampleFile } from "../../support/sample_file.ts";
 
@@ -12,7 +12,7 @@ const ignore = !permitted("read", "write", "net", "run");
 /** More records than one read returns. */
 const MANY = 1_200;
 
-function expiring(key: Deno.KvKey): Mutation {
+function expiring(key: Key): Mutation {
   return { type: "set", key, value: "", expireIn: 3_600_000 };
 }
 

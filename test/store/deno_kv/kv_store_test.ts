@@ -1,7 +1,8 @@
 import { assertEquals, assertLess } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";
-import { NotAttemptedError } from "../../../src/store/store_errors.ts";
+import type { Key } from "../../../src/store/store.ts";
+import { NotAppliedError } from "../../../src/store/store_errors.ts";
 import { permitted } from "../../support/permitted.ts";
 import { testStoreContract } from "../../support/store_contract.ts";
 
@@ -22,18 +23,18 @@ testStoreContract({
 
 Deno.test({
   // Takes the five seconds for which Deno KV waits for a lock.
-  name: "KvStore rejects a commit with NotAttemptedError while another process locks the file",
+  name: "KvStore rejects a commit with NotAppliedError while another process locks the file",
   ignore: !permitted("read", "write"),
   async fn() {
     const folder = await Deno.makeTempDir();
     const path = `${folder}/pets.sqlite3`;
     const store = new KvStore(await Deno.openKv(path));
-    const commit = (key: Deno.KvKey) =>
+    const commit = (key: Key) =>
       store.commit({ checks: [], mutations: [{ type: "set", key, value: "value" }] });
     const database = new DatabaseSync(path);
     // Deno KV's own removal of expired records may wait for the lock first, for as long as it is held. Then
     // the commit is never rejected: the lock is released, and the next attempt decides.
-    const isRejected = async (key: Deno.KvKey): Promise<boolean> => {
+    const isRejected = async (key: Key): Promise<boolean> => {
       database.exec("begin immediate");
       let isReleased = false;
       const release = () => {
@@ -44,7 +45,7 @@ Deno.test({
       const outcome = await commit(key).catch((error) => error);
       clearTimeout(timer);
       release();
-      return outcome instanceof NotAttemptedError;
+      return outcome instanceof NotAppliedError;
     };
     try {
       let attempt = 1;

@@ -1,7 +1,9 @@
 /**
- * Deno KV's encoding of keys as bytes that sort in key order: a tuple encoding like FoundationDB's
- * (https://github.com/denoland/denokv, proto/codec.rs).
+ * The encoding of keys as bytes that sort in key order: a tuple encoding like FoundationDB's, byte for byte the
+ * one of Deno KV (https://github.com/denoland/denokv, proto/codec.rs).
  */
+
+import type { Key, KeyPart } from "./store.ts";
 
 const BYTES = 0x01;
 const TEXT = 0x02;
@@ -23,17 +25,36 @@ export const ENCODED_NUMBER_BYTES = 9;
 const decoder = new TextDecoder("utf-8", { fatal: true });
 const encoder = new TextEncoder();
 
-/** Encodes a text part of a key. The text must not contain zero bytes. */
-export function encodeTextPart(text: string): Uint8Array {
-  return Uint8Array.of(TEXT, ...encoder.encode(text), END);
+/** Encodes a key. The bytes of a key begin with those of each of its prefixes. */
+export function encodeKey(key: Key): Uint8Array {
+  const bytes: number[] = [];
+  for (const part of key) appendPart(bytes, part);
+  return Uint8Array.from(bytes);
 }
 
-/** Decodes a key. Throws `TypeError` if the bytes are not a key. */
-export function decodeKey(bytes: Uint8Array): Deno.KvKey {
+function appendPart(bytes: number[], part: KeyPart): void {
+  if (typeof part === "number") {
+    bytes.push(DOUBLE, ...encodeDouble(part));
+    return;
+  }
+  const isText = typeof part === "string";
+  bytes.push(isText ? TEXT : BYTES);
+  for (const byte of isText ? encoder.encode(part) : part) {
+    bytes.push(byte);
+    if (byte === END) bytes.push(ESCAPE);
+  }
+  bytes.push(END);
+}
+
+/**
+ * Decodes a key. Throws `TypeError` if the bytes are not a key. It also decodes bigints and booleans, which occur
+ * in keys of other programs.
+ */
+export function decodeKey(bytes: Uint8Array): Key {
   const reader = new KeyReader(bytes);
-  const key: Deno.KvKeyPart[] = [];
+  const key: unknown[] = [];
   while (!reader.isAtEnd) key.push(reader.readPart());
-  return key;
+  return key as KeyPart[];
 }
 
 class KeyReader {
@@ -48,7 +69,7 @@ class KeyReader {
     return this.#offset === this.#bytes.length;
   }
 
-  readPart(): Deno.KvKeyPart {
+  readPart(): KeyPart | bigint | boolean {
     const tag = this.#take(1)[0];
     switch (tag) {
       case BYTES:
@@ -56,7 +77,7 @@ class KeyReader {
       case TEXT:
         return decoder.decode(this.#takeEscaped());
       case DOUBLE:
-        return doubleOf(this.#take(ENCODED_NUMBER_BYTES - 1));
+        return decodeDouble(this.#take(ENCODED_NUMBER_BYTES - 1));
       case FALSE:
         return false;
       case TRUE:
@@ -97,11 +118,24 @@ function bigintOf(bytes: Uint8Array): bigint {
   return bytes.reduce((value, byte) => value << 8n | BigInt(byte), 0n);
 }
 
-/** The encoding sets the sign bit of a positive number, and inverts all bits of a negative one. */
-function doubleOf(bytes: Uint8Array): number {
-  const isNegative = (bytes[0] & 0x80) === 0;
-  const plain = isNegative ? inverted(bytes) : Uint8Array.of(bytes[0] ^ 0x80, ...bytes.subarray(1));
+/** Sets the sign bit of a positive number, and inverts all bits of a negative one. */
+function encodeDouble(value: number): Uint8Array {
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setFloat64(0, value);
+  return isSignSet(bytes) ? inverted(bytes) : withSignInverted(bytes);
+}
+
+function decodeDouble(bytes: Uint8Array): number {
+  const plain = isSignSet(bytes) ? withSignInverted(bytes) : inverted(bytes);
   return new DataView(plain.buffer).getFloat64(0);
+}
+
+function isSignSet(bytes: Uint8Array): boolean {
+  return (bytes[0] & 0x80) !== 0;
+}
+
+function withSignInverted(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return Uint8Array.of(bytes[0] ^ 0x80, ...bytes.subarray(1));
 }
 
 function inverted(bytes: Uint8Array): Uint8Array<ArrayBuffer> {

@@ -1,0 +1,98 @@
+/**
+ * A store over KV Connect (https://github.com/denoland/denokv, proto/kv-connect.md). Its client is a package from
+ * npm. Unlike `Deno.openKv()`, it sends a commit of more than a kilobyte without waiting for an
+ * acknowledgement (40 ms), and its calls can be given up.
+ */
+
+import { openKv } from "@deno/kv";
+import { reasonOf } from "../../runtime/logger.ts";
+import {
+  StoreAwayError,
+  StoreError,
+  StoreRefusedError,
+  UnclearOutcomeError,
+} from "../store_errors.ts";
+import { KvStore } from "./kv_store.ts";
+
+/** The messages of the client's errors about an answer that arrived, but that it cannot use. */
+const OTHER_SERVER = /^(Unexpected response content-type|Bad DatabaseMetadata|Unsupported|No end)/;
+
+export class KvConnectStore extends KvStore {
+  #calls: AbortController;
+
+  /** The signal of `calls` ends all calls of the client. */
+  private constructor(kv: Deno.Kv, calls: AbortController) {
+    super(kv);
+    this.#calls = calls;
+  }
+
+  /**
+   * Connects to a server, with the token in `DENO_KV_ACCESS_TOKEN`. Gives up when the signal aborts. Rejects with
+   * {@linkcode StoreAwayError} or {@linkcode StoreRefusedError}.
+   */
+  static async open(address: string, signal: AbortSignal): Promise<KvConnectStore> {
+    const calls = new AbortController();
+    const giveUp = () => calls.abort();
+    signal.addEventListener("abort", giveUp);
+    try {
+      const kv = await openKv(address, {
+        // Otherwise the package returns Deno.openKv().
+        implementation: "remote",
+        fetcher: fetcherOf(calls.signal),
+        maxRetries: 0,
+      });
+      return new KvConnectStore(kv as unknown as Deno.Kv, calls);
+    } catch (error) {
+      if (error instanceof StoreError) throw error;
+      // The client's message may contain a whole page.
+      if (OTHER_SERVER.test(reasonOf(error))) {
+        throw new StoreRefusedError("it is not a KV Connect server");
+      }
+      throw new StoreAwayError(`its answer broke off: ${reasonOf(error)}`);
+    } finally {
+      signal.removeEventListener("abort", giveUp);
+    }
+  }
+
+  /** Calls in flight reject. */
+  override close(): void {
+    super.close();
+    this.#calls.abort();
+  }
+}
+
+type Fetcher = typeof fetch;
+
+/**
+ * Makes the requests of the client, so that each failure gets its type. A call that fails is unclear, even if no
+ * connection could be made: `fetch()` sends a request a second time if a connection that it used before breaks,
+ * and reports only the second attempt.
+ */
+function fetcherOf(signal: AbortSignal): Fetcher {
+  // With connections of its own, because the network may have dropped older ones silently.
+  const client = Deno.createHttpClient({});
+  signal.addEventListener("abort", () => client.close());
+  return async (url, init) => {
+    const isCall = /\/(atomic_write|snapshot_read)$/.test(new URL(String(url)).pathname);
+    const Failed = isCall ? UnclearOutcomeError : StoreAwayError;
+    let response: Response;
+    try {
+      response = await fetch(url, { ...init, client, signal });
+    } catch (error) {
+      throw new Failed(`it does not answer: ${reasonOf((error as Error).cause ?? error)}`);
+    }
+    const { status } = response;
+    if (status === 200) return response;
+    // Shown on one line.
+    const text = (await response.text().catch(() => "")).split("\n")[0].slice(0, 200);
+    const reason = `it answers with status ${status}${text === "" ? "" : `: ${text}`}`;
+    if (status === 401 || status === 403) {
+      // The token of a call is another one: it comes from the answer to the first request, and expires.
+      throw isCall
+        ? new UnclearOutcomeError(reason)
+        : new StoreRefusedError("it refuses the access token (DENO_KV_ACCESS_TOKEN)");
+    }
+    const isRefused = status < 500 && status !== 408 && status !== 429;
+    throw isRefused ? new StoreRefusedError(reason) : new Failed(reason);
+  };
+}
