@@ -18,8 +18,10 @@ Environment variables:
   PGPASSWORD, PGPASSFILE its password, or a file with it in the format of ~/.pgpass
   READS                  strict also proves for each read that the database was not replaced (default: primary)
   CORS_ORIGINS           origins whose scripts may call the API from a browser, separated by commas
-  PUBLIC_URL             the address for clients, shown in the API description; its path ends in /v1
+  PUBLIC_URL             the address for clients, used in links and in the API description; its path
+                         ends in /v1 (default: the address that the client called)
   STAGING_URL            the address of the staging service, shown in the API description
+  CONTACT                a mail or http(s) address for questions, shown in the API description
   RATE_LIMIT             requests a second that each API key may send
   OTEL_DENO              true turns on OpenTelemetry
 

@@ -8,15 +8,6 @@ const HALF_OPEN_LIMIT_MS = 500;
 /** Time limit of one probe. */
 const PROBE_LIMIT_MS = 2_000;
 
-/**
- * If this many probes hang, the next one waits for {@linkcode PROBE_PAUSE_MS}. Each further hanging probe
- * doubles the wait. Probes continue because the store may be back while the hanging ones never get an
- * answer.
- */
-const HANGING_PROBES_LIMIT = 16;
-
-const PROBE_PAUSE_MS = 10_000;
-
 /** Interval of the warnings while the circuit breaker is open. */
 const OPEN_REPORT_MS = 60_000;
 
@@ -81,11 +72,10 @@ export class CircuitBreaker {
   async #probeUntilAnswered(): Promise<void> {
     const { runtime, report } = this.#deps;
     const since = runtime.monotonicNow();
-    const probes = new HangingProbes(runtime);
     let reportAt: number | undefined;
     for (let attempt = 0; !this.#isStopped; attempt++) {
       try {
-        await this.#probe(probes);
+        await this.#probe();
         if (reportAt !== undefined) {
           report("info", "store_back", { afterMs: runtime.monotonicNow() - since });
         }
@@ -102,39 +92,13 @@ export class CircuitBreaker {
     }
   }
 
-  async #probe(probes: HangingProbes): Promise<void> {
+  async #probe(): Promise<void> {
     const controller = new AbortController();
     try {
-      await this.#timeLimiter.run(() => probes.run(() => this.#deps.probe(controller.signal)));
+      await this.#timeLimiter.run(() => this.#deps.probe(controller.signal));
     } catch (error) {
       controller.abort(error);
       throw error;
-    }
-  }
-}
-
-/** The probes of one outage. Limits how many of them hang. */
-class HangingProbes {
-  #runtime: Runtime;
-  #hanging = 0;
-  #lastAt = -Infinity;
-
-  constructor(runtime: Runtime) {
-    this.#runtime = runtime;
-  }
-
-  async run(probe: () => Promise<unknown>): Promise<void> {
-    const now = this.#runtime.monotonicNow();
-    const excess = this.#hanging - HANGING_PROBES_LIMIT;
-    if (excess >= 0 && now < this.#lastAt + PROBE_PAUSE_MS * 2 ** excess) {
-      throw new Error("Too many reads hang");
-    }
-    this.#lastAt = now;
-    this.#hanging++;
-    try {
-      await probe();
-    } finally {
-      this.#hanging--;
     }
   }
 }

@@ -36,8 +36,7 @@ const NETWORK_RETRIES = 4;
  * Makes the calls of a store with a time limit, a limit of calls in flight, retries of reads and a circuit
  * breaker, because a remote store may never answer.
  *
- * A hanging call cannot be cancelled, and a remote client repeats it while the store is away. So one call
- * that hangs trips the circuit breaker.
+ * One call that hangs trips the circuit breaker, because the next ones would hang, too.
  */
 export class ResilientStore implements Store {
   #store: Store;

@@ -13,6 +13,7 @@ import { decodeHeadRecord } from "../../src/log/head.ts";
 import type { RestoreMark } from "../../src/log/restore_mark.ts";
 import { HEAD_KEY, logKey } from "../../src/keyspace.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
+import { scan } from "../../src/store/scan.ts";
 import type { Key, Mutation, Store } from "../../src/store/store.ts";
 import { contentOfGeneration } from "../support/content_of.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
@@ -49,14 +50,8 @@ async function openStore(): Promise<Store & Disposable> {
 
 /** Every record of a store. */
 async function recordsOf(store: Store): Promise<[Key, unknown][]> {
-  const records: [Key, unknown][] = [];
-  let start: Key = [];
-  for (;;) {
-    const batch = await store.list({ start, end: ["z"] }, { limit: 1_000 });
-    if (batch.length === 0) return records;
-    for (const { key, value } of batch) records.push([key, value]);
-    start = [...batch.at(-1)!.key, 0];
-  }
+  const entries = (await Array.fromAsync(scan(store, { prefix: [] }))).flat();
+  return entries.map(({ key, value }) => [key, value]);
 }
 
 Deno.test("restore() writes exactly the content that the service had written", async () => {

@@ -12,7 +12,10 @@ export type Code =
   & Pick<typeof import("../../src/maintenance/audit.ts"), "audit">
   & Pick<typeof import("../../src/store/resilient_store.ts"), "ResilientStore">
   & Pick<typeof import("../../src/store/retrying_store.ts"), "RetryingStore">
-  & Pick<typeof import("../../src/store/store_errors.ts"), "NotAppliedError">;
+  & Pick<
+    typeof import("../../src/store/store_errors.ts"),
+    "NotAppliedError" | "StoreAwayError" | "UnclearOutcomeError"
+  >;
 
 const MODULES = [
   "src/service.ts",

@@ -216,10 +216,11 @@ export class Oracle {
 
 /** All entries below a prefix. */
 export function scanAll(model: ModelStore, prefix: Key) {
-  const entries = model.scan({ prefix }, { limit: 1_000 });
-  for (let batch = entries; batch.length === 1_000;) {
+  const limit = model.limits.listEntries;
+  const entries = model.scan({ prefix }, { limit });
+  for (let batch = entries; batch.length === limit;) {
     const start = [...batch.at(-1)!.key, new Uint8Array()];
-    batch = model.scan({ prefix, start }, { limit: 1_000 });
+    batch = model.scan({ prefix, start }, { limit });
     entries.push(...batch);
   }
   return entries;

@@ -16,17 +16,19 @@ import type { SimulatedStore } from "./simulated_store.ts";
 /** Maximum delay of a `slow` response, in milliseconds. It exceeds the time that the service waits. */
 const SLOW_MS = 4_000;
 
+type StoreErrors = Pick<Code, "NotAppliedError" | "StoreAwayError" | "UnclearOutcomeError">;
+
 /** A node's client of the simulated store. It injects the faults that a call can meet on the network. */
 export class StoreClient implements Store {
   readonly #store: SimulatedStore;
   readonly #node: Node;
-  readonly #code: Pick<Code, "NotAppliedError">;
+  readonly #code: StoreErrors;
   readonly #random: Random;
   #isClosed = false;
   /** The functions that reject the calls in flight. */
   #inFlight = new Set<(reason: Error) => void>();
 
-  constructor(store: SimulatedStore, node: Node, code: Pick<Code, "NotAppliedError">) {
+  constructor(store: SimulatedStore, node: Node, code: StoreErrors) {
     this.#store = store;
     this.#node = node;
     this.#code = code;
@@ -85,9 +87,9 @@ export class StoreClient implements Store {
           const outcome = outcomeOf(perform);
           simulation.trace(`  = ${outcome.text}`);
           then(() => outcome.error === undefined ? resolve(outcome.value!) : reject(outcome.error));
-        }, () => respond(() => reject(new Error("connection refused"))));
+        }, () => respond(() => reject(new this.#code.StoreAwayError("connection refused"))));
       };
-      const fail = () => reject(new Error("connection reset"));
+      const fail = () => reject(new this.#code.UnclearOutcomeError("connection reset"));
       switch (fault) {
         case "none":
           return performAfter(this.#latencyMs(), (settle) => respond(settle));

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertLess } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { CircuitBreaker, type CircuitState } from "../../src/store/circuit_breaker.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 
@@ -85,14 +85,6 @@ Deno.test("CircuitBreaker aborts a probe that is late", async () => {
   assertEquals(signals.map(({ aborted }) => aborted), [false]);
   await runtime.advance(300);
   assertEquals(signals.map(({ aborted }) => aborted), [true, false]);
-});
-
-Deno.test("CircuitBreaker makes few probes while all of them hang", async () => {
-  let probes = 0;
-  const { circuitBreaker, runtime } = makeCircuitBreaker(() => (probes++, hang()));
-  circuitBreaker.trip();
-  await runtime.advance(60_000);
-  assertLess(probes, 20);
 });
 
 Deno.test("CircuitBreaker reports an outage when it opens, then once a minute, and its end", async () => {

@@ -9,7 +9,6 @@ import type {
 } from "../store.ts";
 import {
   NotAppliedError,
-  StoreAwayError,
   StoreError,
   StoreRefusedError,
   UnclearOutcomeError,
@@ -98,8 +97,6 @@ async function withTypedErrors<T>(call: () => Promise<T>): Promise<T> {
       throw new NotAppliedError("Another process keeps the store's file locked");
     }
     if (REFUSALS.test(message)) throw new StoreRefusedError(message);
-    // A server of KV Connect takes no writes now.
-    if (message.startsWith("commit failed with status")) throw new StoreAwayError(message);
     throw new UnclearOutcomeError(message);
   }
 }
