@@ -14,6 +14,7 @@ import { revokeKey } from "../src/commands/revoke_key.ts";
 import { rotateKey, UnrotatableKeyError } from "../src/commands/rotate_key.ts";
 import { listKeys } from "../src/projections/key_reader.ts";
 import { reasonOf } from "../src/runtime/logger.ts";
+import { toolVariables } from "../src/variables.ts";
 import { parseDuration } from "./cli/parse_duration.ts";
 import { EXIT, print, runTool, UsageError, withService, write } from "./cli/run_tool.ts";
 
@@ -34,7 +35,10 @@ from its next request on.
   --overlap TIME      how long the old key stays valid after its successor is issued (default: 24h)
   --json              prints one JSON array; times are in UTC, and absent if they do not apply
 
-A key is the only text on standard output. KV_PATH names the store (default: .data/pets.sqlite3).
+A key is the only text on standard output.
+
+${toolVariables()}
+
 Exit codes: 0 done, 1 no key has that id or the key cannot be rotated, 2 the command could not run.
 `;
 
@@ -50,6 +54,7 @@ await runTool({
     overlap: { type: "string" },
     json: { type: "boolean" },
   },
+  interrupt: () => "deno task keys list shows whether a key was changed.",
   run(values: Flags, [action, ...rest]) {
     switch (action) {
       case "issue":

@@ -11,6 +11,7 @@ import { followLog } from "../src/log/follow_log.ts";
 import type { StoredLine } from "../src/log/log_records.ts";
 import { LogDamagedError, readWholeLog } from "../src/log/read_whole_log.ts";
 import type { Service } from "../src/service.ts";
+import { toolVariables } from "../src/variables.ts";
 import { prettyEvent } from "./cli/pretty_event.ts";
 import { EXIT, runTool, UsageError, withService, write } from "./cli/run_tool.ts";
 
@@ -28,7 +29,8 @@ Prints the event log in order, one event a line, byte for byte as stored.
   --pretty      prints time, position, type, subject and actor in columns, with colours on a terminal
                 unless NO_COLOR is set
 
-KV_PATH names the store (default: .data/pets.sqlite3).
+${toolVariables("NO_COLOR")}
+
 Exit codes: 0 done, 2 the command could not run.
 `;
 

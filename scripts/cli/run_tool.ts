@@ -13,8 +13,9 @@ import { type OpenOptions, openStore } from "../../src/store/open_store.ts";
 import { ResilientStore } from "../../src/store/resilient_store.ts";
 import { RetryingStore } from "../../src/store/retrying_store.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
+import { VERSION } from "../../src/version.ts";
 
-/** Exit codes of every command. */
+/** Exit codes of every command. If a signal interrupts a command, the code is 128 and the signal's number. */
 export const EXIT = { done: 0, refused: 1, couldNotRun: 2 } as const;
 
 /** The arguments are wrong; the message says what to write instead. */
@@ -24,6 +25,11 @@ export interface Tool<Options extends NonNullable<ParseArgsConfig["options"]>> {
   /** The text that `--help` prints. */
   help: string;
   options: Options;
+  /**
+   * Called on SIGINT (Ctrl-C) and SIGTERM. Returns what the command leaves and what to run next, in sentences, and
+   * the command then exits. Returns `undefined` if the command itself will end soon.
+   */
+  interrupt?(): string | undefined;
   run(
     values: ReturnType<typeof parseArgs<{ options: Options; allowPositionals: true }>>["values"],
     positionals: string[],
@@ -32,19 +38,37 @@ export interface Tool<Options extends NonNullable<ParseArgsConfig["options"]>> {
 
 /** Runs a command, then exits the process with its exit code. */
 export async function runTool<Options extends NonNullable<ParseArgsConfig["options"]>>(
-  { help, options, run }: Tool<Options>,
+  { help, options, interrupt, run }: Tool<Options>,
 ): Promise<never> {
   if (Deno.args.includes("--help") || Deno.args.includes("-h")) {
     await print(help.trim());
     Deno.exit(EXIT.done);
   }
+  if (Deno.args.includes("--version")) {
+    await print(`animal-store ${VERSION}`);
+    Deno.exit(EXIT.done);
+  }
   try {
     const { values, positionals } = parse(options);
+    if (interrupt !== undefined) exitOnInterrupt(interrupt);
     Deno.exit(await run(values, positionals));
   } catch (error) {
     const hint = error instanceof UsageError ? "; see --help" : "";
     console.error(`error: ${reasonOf(error)}${hint}`);
     Deno.exit(EXIT.couldNotRun);
+  }
+}
+
+const SIGNALS = { SIGINT: 2, SIGTERM: 15 } as const;
+
+function exitOnInterrupt(interrupt: () => string | undefined): void {
+  for (const [signal, number] of Object.entries(SIGNALS)) {
+    Deno.addSignalListener(signal as Deno.Signal, () => {
+      const words = interrupt();
+      if (words === undefined) return;
+      console.error(`Interrupted. ${words}`);
+      Deno.exit(128 + number);
+    });
   }
 }
 
