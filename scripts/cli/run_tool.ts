@@ -27,9 +27,9 @@ export interface Tool<Options extends NonNullable<ParseArgsConfig["options"]>> {
   options: Options;
   /**
    * Called on SIGINT (Ctrl-C) and SIGTERM. Returns what the command leaves and what to run next, in sentences, and
-   * the command then exits. Returns `undefined` if the command itself will end soon.
+   * the command then exits with the code. Returns `undefined` if the command itself will end soon.
    */
-  interrupt?(): string | undefined;
+  interrupt?(code: number): string | undefined;
   run(
     values: ReturnType<typeof parseArgs<{ options: Options; allowPositionals: true }>>["values"],
     positionals: string[],
@@ -61,10 +61,10 @@ export async function runTool<Options extends NonNullable<ParseArgsConfig["optio
 
 const SIGNALS = { SIGINT: 2, SIGTERM: 15 } as const;
 
-function exitOnInterrupt(interrupt: () => string | undefined): void {
+function exitOnInterrupt(interrupt: (code: number) => string | undefined): void {
   for (const [signal, number] of Object.entries(SIGNALS)) {
     Deno.addSignalListener(signal as Deno.Signal, () => {
-      const words = interrupt();
+      const words = interrupt(128 + number);
       if (words === undefined) return;
       console.error(`Interrupted. ${words}`);
       Deno.exit(128 + number);
