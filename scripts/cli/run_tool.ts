@@ -10,6 +10,7 @@ import { createService, type Service } from "../../src/service.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import type { Store } from "../../src/store/store.ts";
 import { type OpenOptions, openStore } from "../../src/store/open_store.ts";
+import { isMissingFile } from "../../src/store/deno_kv/store_file.ts";
 import { ResilientStore } from "../../src/store/resilient_store.ts";
 import { RetryingStore } from "../../src/store/retrying_store.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
@@ -80,7 +81,11 @@ export async function withService<T>(
   { create }: { create: boolean },
   use: (service: Service) => Promise<T>,
 ): Promise<T> {
-  const store = await openStore(readStoreConfig().kvPath, { create, accept: acceptLog });
+  const { kvPath } = readStoreConfig();
+  const isNew = create && await isMissingFile(kvPath).catch(() => false);
+  const store = await openStore(kvPath, { create, accept: acceptLog });
+  // Otherwise nobody would notice that KV_PATH is mistyped.
+  if (isNew) console.error(`Made a new store: ${kvPath} (KV_PATH)`);
   const service = createService({
     store,
     runtime: systemRuntime,
