@@ -16,8 +16,11 @@ export const VARIABLES = {
   },
   DENO_KV_ACCESS_TOKEN: { meaning: "token of the KV Connect server, if KV_PATH is an address" },
   CORS_ORIGINS: { meaning: "origins whose scripts may call the API, separated by commas" },
-  PUBLIC_URL: { meaning: "address for clients, shown in the API description; ends in /v1" },
+  PUBLIC_URL: {
+    meaning: "address for clients, used in links and in the API description; ends in /v1",
+  },
   STAGING_URL: { meaning: "address of the staging service, shown in the API description" },
+  CONTACT: { meaning: "mail or http(s) address for questions, shown in the API description" },
   RATE_LIMIT: { meaning: "requests a second for each API key, 1 to 1,000,000" },
   OTEL_DENO: { meaning: "true sends OpenTelemetry data" },
   NO_COLOR: { meaning: "any value turns colours off" },
@@ -45,6 +48,7 @@ const SERVICE: VariableName[] = [
   "CORS_ORIGINS",
   "PUBLIC_URL",
   "STAGING_URL",
+  "CONTACT",
   "RATE_LIMIT",
   "OTEL_DENO",
 ];

@@ -95,7 +95,7 @@ async function verifyDuplicate(
     await keys.authorize(token, head, runtime.now());
     return await pets.get(pet.id, head);
   });
-  if (earlier?.text === encodePet(pet)) return;
+  if (earlier === encodePet(pet)) return;
   throw new ServiceError(
     "idempotency_key_reused",
     "The Idempotency-Key was sent with another animal before; nothing was added",

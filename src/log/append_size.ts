@@ -1,9 +1,9 @@
 import { dataOf, type RecordedLine } from "../../events/event.ts";
 import { COMMIT_BYTES_LIMIT, COMMIT_KEY_BYTES_LIMIT } from "../store/store.ts";
 
-/** Space in a commit for the head and the packed records, of which there are few, and for KV's overhead. */
-const RESERVE_BYTES = 16_384;
-const RESERVE_KEY_BYTES = 4_096;
+/** Space in a commit for the head, the keys of some 210 packed records at most, and KV's overhead. */
+const RESERVE_BYTES = 49_152;
+const RESERVE_KEY_BYTES = 16_384;
 
 /** Most bytes of the key of an idempotency record or of a record of an API key. */
 const OWN_RECORD_KEY_BYTES = 160;

@@ -13,7 +13,7 @@ import {
 
 /** Limits in bytes: https://docs.deno.com/deploy/kv/#limits */
 const KEY_BYTES_LIMIT = 2_048;
-export const VALUE_BYTES_LIMIT = 65_536;
+const VALUE_BYTES_LIMIT = 65_536;
 
 interface Row {
   /** The key as text that sorts as Deno KV sorts keys. */
