@@ -98,7 +98,7 @@ function dispatch(
   const { method } = request;
   const match = findRoute(path);
   const respond = match?.isPublic
-    ? operations.find(match.operations.GET, path, request)
+    ? operations.find(match.operations.GET, path, request.headers)
     : undefined;
   // A page that does not exist is an unknown path, for which a key is needed too.
   const route = match?.isPublic && respond === undefined ? undefined : match;

@@ -18,7 +18,11 @@ export type PublicResponder = (requestHeaders: Headers) => HttpResponse | Promis
 
 export interface PublicOperations {
   /** The responder of an operation. Returns `undefined` if the request has no such page or file. */
-  find(operation: PublicOperation, path: string, request: Request): PublicResponder | undefined;
+  find(
+    operation: PublicOperation,
+    path: string,
+    requestHeaders: Headers,
+  ): PublicResponder | undefined;
 }
 
 /** The operations outside of /v1, which need no key. */
@@ -40,12 +44,12 @@ export function publicOperations(deps: PublicDeps): PublicOperations {
     getIcon: async () => redirectFrom("/favicon.ico", await docs.iconAddress()),
   };
   return {
-    find(operation, path, request) {
+    find(operation, path, requestHeaders) {
       switch (operation) {
         case "getDocsFile":
           return docs.find(path);
         case "redirectBrowserToDocs":
-          return isNavigation(request) ? () => redirectFrom(path, "docs") : undefined;
+          return isBrowser(requestHeaders) ? () => redirectFrom(path, "docs") : undefined;
         case "redirectToDocs":
           return () => redirectFrom(path, "docs");
         default:
@@ -55,9 +59,9 @@ export function publicOperations(deps: PublicDeps): PublicOperations {
   };
 }
 
-/** Whether a browser opens the path as a page. Clients of the interface do not accept HTML. */
-function isNavigation({ method, headers }: Request): boolean {
-  return method === "GET" && (headers.get("accept") ?? "").includes("text/html");
+/** Whether a browser opens the address as a page. Clients of the interface do not ask for HTML. */
+function isBrowser(requestHeaders: Headers): boolean {
+  return /\btext\/html\b/i.test(requestHeaders.get("accept") ?? "");
 }
 
 /** Redirects to an address under the root of the service. It is relative, in case a proxy adds a path prefix. */

@@ -7,8 +7,7 @@ import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../idempotency_key.ts";
 import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN } from "../page_query.ts";
 import { DEPRECATION_HEADERS } from "../pets.ts";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../request_body.ts";
-import { BASE_PATH } from "../routes.ts";
-import { type BaseAddresses, REMOVAL_DATE } from "./openapi.ts";
+import { REMOVAL_DATE } from "./openapi.ts";
 
 export interface Guide {
   /** The last segment of the guide's path. */
@@ -18,11 +17,6 @@ export interface Guide {
   summary: string;
   /** Returns the text as HTML. `base` is the base address for the samples. */
   content: (base: string) => string;
-}
-
-/** The base address that the samples use: that of production, by default that of a local service. */
-export function sampleBase({ production }: BaseAddresses): string {
-  return production ?? `http://localhost:8000${BASE_PATH}`;
 }
 
 export const GUIDES: readonly Guide[] = [
@@ -108,7 +102,7 @@ ${
         "curl",
         `curl --retry 5 "${base}/pets" \\
   -H "Authorization: Bearer $KEY" \\
-  -H "Idempotency-Key: $(uuidgen)" \\
+  -H "Idempotency-Key: $(openssl rand -hex 16)" \\
   -H "Content-Type: application/json" \\
   -d '{"name":"Rex","categoryId":7,"status":"available"}'`,
       )

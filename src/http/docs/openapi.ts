@@ -11,6 +11,7 @@ import { CHALLENGES, type ErrorCode, ERRORS, RETRY_AFTER_SECONDS } from "../erro
 import { IDEMPOTENCY_KEY_PATTERN } from "../idempotency_key.ts";
 import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN } from "../page_query.ts";
 import { DEPRECATION_HEADERS, READ_HEADERS } from "../pets.ts";
+import { codeSamples, type SampleRequest } from "./code_samples.ts";
 import { type ApiOperation, type ApiRoute, BASE_PATH, PETS_PATH, ROUTES } from "../routes.ts";
 
 /** The addresses of the service for clients; their paths end in /v1. */
@@ -41,7 +42,7 @@ export function describeInterface(addresses: BaseAddresses): string {
     servers: serversOf(addresses),
     tags: [{ name: "Pets", description: "The animals offered in the store" }],
     security: [{ bearerAuth: [] }],
-    paths: describePaths(),
+    paths: describePaths(addresses),
     components: {
       schemas: schemasOf({ PetStatus, NewPet, Pet, Error: ErrorBody }),
       headers: HEADERS,
@@ -58,7 +59,8 @@ export function describeInterface(addresses: BaseAddresses): string {
 }
 
 /** The path items of all routes of the interface. */
-function describePaths() {
+function describePaths(addresses: BaseAddresses) {
+  const samples = sampleRequests(sampleBase(addresses));
   const operations: Record<ApiOperation, () => object> = { listPets, createPet, getPet };
   const routes = ROUTES.filter((route): route is ApiRoute => !route.isPublic);
   return Object.fromEntries(routes.map((route) => [
@@ -66,7 +68,11 @@ function describePaths() {
     Object.fromEntries(
       Object.entries(route.operations).map(([method, operationId]) => [
         method.toLowerCase(),
-        { operationId, ...operations[operationId]() },
+        {
+          operationId,
+          ...operations[operationId](),
+          "x-codeSamples": codeSamples(samples[operationId]),
+        },
       ]),
     ),
   ]));
@@ -84,6 +90,19 @@ const ErrorBody = z.strictObject({
 const EXAMPLE_NEW_PET = { name: "Rex", categoryId: 7, status: "available" };
 const EXAMPLE_PET = { id: 1, ...EXAMPLE_NEW_PET };
 const EXAMPLE_TAG = entityTag(JSON.stringify(EXAMPLE_PET));
+
+function sampleRequests(base: string): Record<ApiOperation, SampleRequest> {
+  return {
+    listPets: { method: "GET", url: `${base}/pets?status=available&limit=${LIMIT_DEFAULT}` },
+    createPet: { method: "POST", url: `${base}/pets`, body: EXAMPLE_NEW_PET },
+    getPet: { method: "GET", url: `${base}/pets/${EXAMPLE_PET.id}` },
+  };
+}
+
+/** The base address that samples use: that of production, by default that of a local service. */
+export function sampleBase({ production }: BaseAddresses): string {
+  return production ?? `http://localhost:8000${BASE_PATH}`;
+}
 
 /** The day of an HTTP date, without its weekday. */
 export const REMOVAL_DATE = DEPRECATION_HEADERS.sunset.slice(5, 16);

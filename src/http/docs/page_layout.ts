@@ -47,7 +47,7 @@ export function pageLayout({ title, root, guide, operations, head, content }: Pa
     <script src="${root}docs/color_mode.js"></script>${head ?? ""}
   </head>
   <body>
-    <div id="reference">
+    <div id="page">
       <header>
         <a href="${root}docs">Animal Store API</a>
         <button popovertarget="side-bar">Menu</button>

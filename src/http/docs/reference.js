@@ -22,20 +22,22 @@ addEventListener("input", ({ target }) => {
 
 addEventListener("DOMContentLoaded", async () => {
   const response = await fetch("openapi.json");
-  const description = await response.json();
+  const description = JSON.parse(await response.text(), withoutNoise);
   const here = new URL("../v1", document.baseURI).href;
   const elsewhere = description.servers.filter(({ url }) => new URL(url, here).href !== here);
   // This service comes first, so that nobody sends a key to another environment by mistake.
   description.servers = [{ url: here, description: "This service" }, ...elsewhere];
 
-  // The guides are pages of their own. They follow the operations in the side bar and in the search.
+  for (const item of Object.values(description.paths)) {
+    for (const { "x-codeSamples": samples } of Object.values(item)) {
+      for (const sample of samples) sample.source = sample.source.replace(SAMPLE_BASE, here);
+    }
+  }
+
+  // The guides follow the operations in the side bar and in the search, but they are pages of their own.
   const guides = Array.from(
     document.querySelectorAll("#guides a"),
-    ({ href, textContent, title }) => ({
-      name: textContent,
-      description: `${title}. [Read the guide](${href})`,
-      href,
-    }),
+    ({ href, textContent, title }) => ({ name: textContent, description: title, href }),
   );
   const namesOf = (tags) => tags.map(({ name }) => name);
   description["x-tagGroups"] = [
@@ -43,8 +45,12 @@ addEventListener("DOMContentLoaded", async () => {
     { name: "Guides", tags: namesOf(guides) },
   ];
   description.tags.push(...guides.map(({ name, description }) => ({ name, description })));
+  openInsteadOfTags(guides);
 
-  globalThis.Scalar.createApiReference("#reference", {
+  // Scalar would take the content of an existing element for its own.
+  const reference = document.createElement("div");
+  document.querySelector("#page").replaceWith(reference);
+  globalThis.Scalar.createApiReference(reference, {
     content: description,
     // Nothing comes from other hosts, and nothing is sent to them.
     withDefaultFonts: false,
@@ -55,37 +61,39 @@ addEventListener("DOMContentLoaded", async () => {
     showDeveloperTools: "never",
     documentDownloadType: "direct",
     persistAuth: true,
-    defaultOpenFirstTag: true,
-    hiddenClients: {
-      ...Object.fromEntries(OTHER_LANGUAGES.map((language) => [language, true])),
-      js: ["axios", "jquery", "ofetch", "xhr"],
-      python: ["aiohttp", "httpx_async", "httpx_sync", "python3"],
-      shell: ["httpie", "wget"],
-    },
-    onSidebarClick: (address) => {
-      const guide = guides.find(({ name }) => address.endsWith(`#tag/${name.toLowerCase()}`));
-      if (guide !== undefined) location.assign(guide.href);
-    },
+    defaultOpenAllTags: true,
+    // The description has samples of its own.
+    hiddenClients: true,
+    customCss: guides.map(({ name }) => `${sectionOf(name)} { display: none; }`).join("\n"),
   });
 });
 
-/** Languages without samples, so that the four of the samples are easy to find. */
-const OTHER_LANGUAGES = [
-  "c",
-  "clojure",
-  "csharp",
-  "dart",
-  "fsharp",
-  "http",
-  "java",
-  "kotlin",
-  "node",
-  "objc",
-  "ocaml",
-  "php",
-  "powershell",
-  "r",
-  "ruby",
-  "rust",
-  "swift",
-];
+/** Opens the page of a guide when Scalar is about to show the section of its tag. */
+function openInsteadOfTags(guides) {
+  const { pushState } = history;
+  history.pushState = function (state, unused, url) {
+    const guide = guides.find(({ name }) => `${url}`.endsWith(`#${anchorOf(name)}`));
+    if (guide === undefined) return pushState.call(this, state, unused, url);
+    location.assign(guide.href);
+  };
+}
+
+/** The selector of the section of a tag. */
+function sectionOf(name) {
+  return `.tag-section-container:has(> [id$="/${anchorOf(name)}"])`;
+}
+
+function anchorOf(name) {
+  return `tag/${name.toLowerCase()}`;
+}
+
+/** The base address in the samples. */
+const SAMPLE_BASE = /https?:\/\/[^"]+(?=\/pets)/;
+
+/**
+ * Omits bounds that JavaScript would round, which are those of int64, and patterns, which only programs read.
+ */
+function withoutNoise(name, value) {
+  const isBound = name === "minimum" || name === "maximum";
+  return name === "pattern" || (isBound && !Number.isSafeInteger(value)) ? undefined : value;
+}
