@@ -51,7 +51,6 @@ export const ROUTES: readonly Route[] = [
   publicRoute("/openapi.json", { GET: "describeInterface" }),
   publicRoute("/", { GET: "redirectToDocs" }),
   publicRoute(BASE_PATH, { GET: "redirectBrowserToDocs" }),
-  publicRoute(`${BASE_PATH}/`, { GET: "redirectBrowserToDocs" }),
   publicRoute("/favicon.ico", { GET: "getIcon" }),
   publicRoute("/docs", { GET: "getDocsPage" }),
   publicRoute("/docs/", { GET: "redirectToDocs" }),

@@ -1,10 +1,10 @@
 /** Runs samples of the reference as a reader would. */
 
-import { assertEquals } from "@std/assert";
+import { assert } from "@std/assert";
 import { permitted } from "./permitted.ts";
 
 /** The languages of the samples, each with the command that runs a file, and one that succeeds if it can. */
-const LANGUAGES = {
+const COMMANDS = {
   curl: { file: "sample.sh", run: ["bash"], check: ["curl", "--version"] },
   JavaScript: {
     file: "sample.mjs",
@@ -15,12 +15,12 @@ const LANGUAGES = {
   Go: { file: "sample.go", run: ["go", "run"], check: ["go", "version"] },
 };
 
-export type Language = keyof typeof LANGUAGES;
+export type Language = keyof typeof COMMANDS;
 
-export const LANGUAGE_NAMES = Object.keys(LANGUAGES) as Language[];
+export const LANGUAGES = Object.keys(COMMANDS) as Language[];
 
 export function canRun(language: Language): boolean {
-  const [program, ...args] = LANGUAGES[language].check;
+  const [program, ...args] = COMMANDS[language].check;
   try {
     return permitted("run", "read", "write") &&
       new Deno.Command(program, { args }).outputSync().success;
@@ -31,7 +31,7 @@ export function canRun(language: Language): boolean {
 
 /** Runs the code with the API key in `KEY`, asserts that it succeeds, and returns what it prints. */
 export async function runSample(language: Language, code: string, key: string): Promise<string> {
-  const { file, run: [program, ...args] } = LANGUAGES[language];
+  const { file, run: [program, ...args] } = COMMANDS[language];
   const folder = await Deno.makeTempDir();
   try {
     await Deno.writeTextFile(`${folder}/${file}`, code);
@@ -42,7 +42,7 @@ export async function runSample(language: Language, code: string, key: string): 
     });
     const { success, stdout, stderr } = await command.output();
     const decoder = new TextDecoder();
-    assertEquals([success, decoder.decode(stderr)].slice(0, 1), [true], decoder.decode(stderr));
+    assert(success, decoder.decode(stderr));
     return decoder.decode(stdout);
   } finally {
     await Deno.remove(folder, { recursive: true });
