@@ -20,7 +20,7 @@ export interface ServiceConfig extends StoreConfig {
   /** Requests per second for each key; `undefined` means no limit. */
   rateLimit: number | undefined;
   /** The addresses of the service for clients, for its OpenAPI description. */
-  addresses: { production?: string; staging?: string };
+  addresses: { production?: string; staging?: string; contact?: string };
   /** Whether Deno's OpenTelemetry is on. */
   telemetry: boolean;
 }
@@ -43,7 +43,11 @@ export function readServiceConfig(): ServiceConfig {
   return {
     corsOrigins: readCorsOrigins(),
     rateLimit: readRateLimit(),
-    addresses: { production: readAddress("PUBLIC_URL"), staging: readAddress("STAGING_URL") },
+    addresses: {
+      production: readAddress("PUBLIC_URL"),
+      staging: readAddress("STAGING_URL"),
+      contact: readContact(),
+    },
     telemetry: isTelemetryOn(),
     port: isPlatform ? undefined : readPort(),
     hostname: isPlatform ? undefined : readHost(),
@@ -135,12 +139,23 @@ function readRateLimit(): number | undefined {
 function readAddress(name: string): string | undefined {
   const text = read(name);
   if (text === undefined) return undefined;
-  const { protocol, pathname, search, hash, username, password } = URL.parse(text) ?? {};
+  const { protocol, pathname, search, hash, username, password, href } = URL.parse(text) ?? {};
   const isHttp = protocol === "https:" || protocol === "http:";
   const isBare = [search, hash, username, password].every((part) => part === "");
-  if (isHttp && isBare && pathname?.endsWith("/v1")) return text;
+  // In links, the address must be free of characters that only a parser of URLs accepts.
+  if (isHttp && isBare && pathname?.endsWith("/v1")) return href;
   throw new ConfigError(
     `${name} must be an http(s) address whose path ends in /v1, not ${JSON.stringify(text)}`,
+  );
+}
+
+function readContact(): string | undefined {
+  const text = read("CONTACT");
+  if (text === undefined || /^[^\s@:/]+@[^\s@:/]+$/.test(text)) return text;
+  const address = /^https?:/.test(text) ? URL.parse(text) : null;
+  if (address !== null) return address.href;
+  throw new ConfigError(
+    `CONTACT must be a mail address or an http(s) address, not ${JSON.stringify(text)}`,
   );
 }
 

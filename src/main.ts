@@ -15,8 +15,10 @@ Environment variables:
   KV_PATH                the store: a file, :memory: or an http(s) address (default: .data/pets.sqlite3)
   DENO_KV_ACCESS_TOKEN   the access token, if KV_PATH is an address
   CORS_ORIGINS           origins whose scripts may call the API from a browser, separated by commas
-  PUBLIC_URL             the address for clients, shown in the API description; its path ends in /v1
+  PUBLIC_URL             the address for clients, used in links and in the API description; its path
+                         ends in /v1 (default: the address that the client called)
   STAGING_URL            the address of the staging service, shown in the API description
+  CONTACT                a mail or http(s) address for questions, shown in the API description
   RATE_LIMIT             requests a second that each API key may send
   OTEL_DENO              true turns on OpenTelemetry
 
