@@ -130,7 +130,7 @@ testInBrowser(
       await page.waitForURL(`${origin}/${address}`);
     }
     await page.goto(`${origin}/docs`);
-    await page.getByRole("link", { name: "Paging", exact: true }).first().click();
+    await page.getByRole("button", { name: "Paging", exact: true }).first().click();
     await page.waitForURL(`${origin}/docs/paging`);
     await page.getByRole("link", { name: /Add an animal/ }).click();
     await page.waitForURL(`${origin}/docs#${OPERATIONS.createPet}`);
@@ -211,7 +211,9 @@ async function responseThrough(
   await section(page, operation).getByRole("button", { name: /Test Request/ }).click();
   const dialog = page.getByRole("dialog", { name: /./ });
   if (body !== undefined) {
-    await dialog.locator("[contenteditable]").filter({ hasText: "Rex" }).fill(body);
+    await dialog.locator("[contenteditable]").filter({ hasText: "categoryId" }).fill(body);
+    // Scalar takes over what was typed after a short pause.
+    await page.evaluate("new Promise((resolve) => setTimeout(resolve, 500))");
   }
   await dialog.getByRole("button", { name: /^Send \w+ request/ }).click();
   const response = await dialog.locator("[class*=response-section] .cm-content").first()
