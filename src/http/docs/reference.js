@@ -23,7 +23,7 @@ addEventListener("input", ({ target }) => {
 addEventListener("DOMContentLoaded", async () => {
   const response = await fetch("openapi.json");
   const description = JSON.parse(await response.text(), withoutNoise);
-  const here = new URL("../v1", document.baseURI).href;
+  const here = new URL("v1", document.baseURI).href;
   const elsewhere = description.servers.filter(({ url }) => new URL(url, here).href !== here);
   // This service comes first, so that nobody sends a key to another environment by mistake.
   description.servers = [{ url: here, description: "This service" }, ...elsewhere];

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertGreater, assertLess, assertStringIncludes } from "@std/assert";
+import type { RequestHandler } from "../../../src/http/handler.ts";
 import { chromiumPath, launchChromium, type Locator, type Page } from "../../support/chromium.ts";
 import { canRun, LANGUAGES, runSample } from "../../support/run_sample.ts";
 import { serveOnSocket } from "../../support/test_each_way.ts";
@@ -19,7 +20,7 @@ function testInBrowser(
   name: string,
   check: (parts: {
     service: TestService;
-    /** The address of the service. */
+    /** The address of the service, behind a proxy that adds a path prefix. */
     origin: string;
     /** Opens a page in a session of its own. */
     open: (options?: { colorScheme?: "dark" | "light"; width?: number }) => Promise<Page>;
@@ -31,9 +32,9 @@ function testInBrowser(
     ignore: chromium === undefined,
     async fn() {
       await using service = await openTestService();
-      await using server = serveOnSocket(service);
+      await using server = serveOnSocket({ handler: behindPrefix(service.handler) });
       await using browser = await launchChromium(chromium);
-      const origin = `http://127.0.0.1:${server.port}`;
+      const origin = `http://127.0.0.1:${server.port}${PREFIX}`;
       const complaints: string[] = [];
       await check({
         service,
@@ -47,6 +48,18 @@ function testInBrowser(
       assertEquals(complaints, []);
     },
   });
+}
+
+const PREFIX = "/shop";
+
+/** A handler that knows only the addresses under the prefix, and gives them to `handler` without it. */
+function behindPrefix(handler: RequestHandler): RequestHandler {
+  return async (request, connection) => {
+    const url = new URL(request.url);
+    if (!url.pathname.startsWith(`${PREFIX}/`)) return new Response(null, { status: 404 });
+    url.pathname = url.pathname.slice(PREFIX.length);
+    return await handler(new Request(url, request), connection);
+  };
 }
 
 /** Collects errors, policy violations and requests to other origins from now on. */
