@@ -24,8 +24,8 @@ const FILES: [name: string, type: string, load: () => Promise<{ default: string 
 
 /**
  * The bundle of Scalar, from its package for Fastify, because Scalar's own package depends on hundreds of others.
- * The package does not export the bundle, so it is found next to the entry point. The bundles of later versions
- * are larger than 1 MB, compressed by gzip, and from 1.62.4 on they are not files of their own.
+ * The package does not export the bundle, so it is found next to the entry point. With gzip, the pages of later
+ * versions exceed 1 MiB. From 1.62.4 on, the bundle is not a file.
  */
 function scalarBundle(): string {
   const entryPoint = import.meta.resolve("@scalar/fastify-api-reference");

@@ -58,7 +58,8 @@ function behindPrefix(handler: RequestHandler): RequestHandler {
     const url = new URL(request.url);
     if (!url.pathname.startsWith(`${PREFIX}/`)) return new Response(null, { status: 404 });
     url.pathname = url.pathname.slice(PREFIX.length);
-    return await handler(new Request(url, request), connection);
+    const { method, headers, body } = request;
+    return await handler(new Request(url, { method, headers, body }), connection);
   };
 }
 
