@@ -109,7 +109,7 @@ export function docsPages(addresses: BaseAddresses, runtime: Runtime): DocsPages
 const INTRODUCTION = `<h1>Animal Store</h1>
 <p>A catalogue of the animals offered in a store.</p>
 <p>Every operation needs an API key: <code>Authorization: Bearer &lt;API_KEY&gt;</code>. All bodies are
-JSON in UTF-8.</p>
+JSON in UTF&#8209;8.</p>
 <noscript><p>The operations need JavaScript. Without it, read the guides and
 <a href="openapi.json">the OpenAPI description</a>.</p></noscript>`;
 

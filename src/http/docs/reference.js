@@ -23,6 +23,8 @@ addEventListener("input", ({ target }) => {
 addEventListener("DOMContentLoaded", async () => {
   const response = await fetch("openapi.json");
   const description = JSON.parse(await response.text(), withoutNoise);
+  // Scalar shows it as an icon without a text.
+  delete description.info.license;
   const here = new URL("v1", document.baseURI).href;
   const elsewhere = description.servers.filter(({ url }) => new URL(url, here).href !== here);
   // This service comes first, so that nobody sends a key to another environment by mistake.
@@ -30,7 +32,10 @@ addEventListener("DOMContentLoaded", async () => {
 
   for (const item of Object.values(description.paths)) {
     for (const { "x-codeSamples": samples } of Object.values(item)) {
-      for (const sample of samples) sample.source = sample.source.replace(SAMPLE_BASE, here);
+      for (const sample of samples) {
+        // After the line number, a tab would be hardly visible.
+        sample.source = sample.source.replace(SAMPLE_BASE, here).replaceAll("\t", "    ");
+      }
     }
   }
 
