@@ -21,6 +21,7 @@ addEventListener("input", ({ target }) => {
 }, { capture: true });
 
 addEventListener("DOMContentLoaded", async () => {
+  const { createApiReference } = globalThis.Scalar;
   const response = await fetch("openapi.json");
   const description = JSON.parse(await response.text(), withoutNoise);
   // Scalar shows it as an icon without a text.
@@ -55,7 +56,7 @@ addEventListener("DOMContentLoaded", async () => {
   // Scalar would take the content of an existing element for its own.
   const reference = document.createElement("div");
   document.querySelector("#page").replaceWith(reference);
-  globalThis.Scalar.createApiReference(reference, {
+  createApiReference(reference, {
     content: description,
     // Nothing comes from other hosts, and nothing is sent to them.
     withDefaultFonts: false,
