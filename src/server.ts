@@ -4,7 +4,7 @@
  */
 
 import { type Runtime, sleep } from "./runtime/runtime.ts";
-import { errorResponse, REFUSALS } from "./http/errors.ts";
+import { errorResponse, HTTP_ERRORS } from "./http/errors.ts";
 import { type RequestHandler, responseOf } from "./http/handler.ts";
 import { abandonedBodies, isBodyBounded } from "./http/request_body.ts";
 import { type Logger, reasonOf } from "./runtime/logger.ts";
@@ -75,7 +75,7 @@ export class Server {
           report("error", "answer_failed", { reason: reasonOf(error) });
         }
         return responseOf(
-          errorResponse(isHost ? REFUSALS.malformedHost() : error),
+          errorResponse(isHost ? HTTP_ERRORS.malformedHost() : error),
           runtime.newId(),
         );
       },

@@ -1,4 +1,4 @@
-import { REFUSALS } from "./errors.ts";
+import { HTTP_ERRORS } from "./errors.ts";
 
 /** Headers that other services read a key from. */
 const OTHER_HEADERS = ["X-API-Key", "Api-Key"];
@@ -12,15 +12,15 @@ export function bearerToken(headers: Headers): string {
   // The scheme is case-insensitive (RFC 9110 section 11.1), but almost all clients write it like this.
   if (authorization?.startsWith("Bearer ")) return authorization.slice(7).trim();
   const match = /^bearer +(.*)$/i.exec(authorization ?? "");
-  if (match === null) throw refusalOf(authorization ?? "", headers);
+  if (match === null) throw credentialsError(authorization ?? "", headers);
   return match[1].trim();
 }
 
-function refusalOf(authorization: string, headers: Headers) {
+function credentialsError(authorization: string, headers: Headers) {
   if (authorization === "") {
     const other = OTHER_HEADERS.find((name) => headers.has(name));
-    return other === undefined ? REFUSALS.missingKey() : REFUSALS.keyInOtherHeader(other);
+    return other === undefined ? HTTP_ERRORS.missingKey() : HTTP_ERRORS.keyInOtherHeader(other);
   }
-  if (/^bearer$/i.test(authorization)) return REFUSALS.schemeWithoutKey();
-  return authorization.includes(" ") ? REFUSALS.otherScheme() : REFUSALS.keyWithoutScheme();
+  if (/^bearer$/i.test(authorization)) return HTTP_ERRORS.schemeWithoutKey();
+  return authorization.includes(" ") ? HTTP_ERRORS.otherScheme() : HTTP_ERRORS.keyWithoutScheme();
 }

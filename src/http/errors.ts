@@ -1,4 +1,4 @@
-/** The tables of all error codes and of all refusals (section 7 of the interface). */
+/** The tables of all error codes and of all messages (section 7 of the interface). */
 
 import { STATUS_CODE } from "@std/http/status";
 import type { ServiceErrorCode } from "../service_error.ts";
@@ -153,10 +153,10 @@ const USE_BEARER = "Authorization: Bearer <API_KEY>";
 const CLOSE = { connection: "close" };
 
 /**
- * Every refusal of the HTTP layer, with its message. A message says what to do. It repeats nothing of a request
- * but names of fields and parameters, because a request may hold a secret.
+ * Every error of the HTTP layer, with its message. A message says what to do. Because a request may hold a
+ * secret, a message repeats at most names of fields and parameters, an integer id and two characters.
  */
-export const REFUSALS = {
+export const HTTP_ERRORS = {
   missingHost: () => new HttpError("malformed_request", "The Host header is missing"),
   malformedHost: () =>
     new HttpError(

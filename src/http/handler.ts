@@ -13,7 +13,7 @@ import { byteStream } from "./byte_stream.ts";
 import { applyIfNoneMatch } from "./conditional_read.ts";
 import { Cors } from "./cors.ts";
 import { bearerToken } from "./credentials.ts";
-import { errorResponse, HttpError, REFUSALS } from "./errors.ts";
+import { errorResponse, HTTP_ERRORS, HttpError } from "./errors.ts";
 import { handleCreatePet, handleGetPet, handleListPets, readCreatePetRequest } from "./pets.ts";
 import { type PublicDeps, type PublicOperations, publicOperations } from "./public_operations.ts";
 import type { CountedRequest, RateLimiter } from "./rate_limiter.ts";
@@ -112,7 +112,7 @@ function dispatch(
   if ((preflight ?? respond) && !isBodyBounded(request.headers)) throw tooLarge();
   if (preflight !== undefined) return preflight;
   if (route !== undefined && respond !== undefined) {
-    if (operationOf(route, method) === undefined) throw REFUSALS.methodNotAllowed(route.allow);
+    if (operationOf(route, method) === undefined) throw HTTP_ERRORS.methodNotAllowed(route.allow);
     return respond(request.headers);
   }
   const token = bearerToken(request.headers);
@@ -122,14 +122,14 @@ function dispatch(
   return heads.use(async (head) => {
     const key = await keys.authorize(token, head, runtime.now());
     expectWithinLimit(key, deps, progress);
-    if (route === undefined) throw REFUSALS.unknownPath(rightPaths(path, baseUrl));
+    if (route === undefined) throw HTTP_ERRORS.unknownPath(rightPaths(path, baseUrl));
     switch (operation) {
       case "listPets":
         return await handleListPets(pets, head, search, baseUrl);
       case "getPet":
         return await handleGetPet(pets, head, lastSegment(path), search, baseUrl);
       case undefined:
-        throw REFUSALS.methodNotAllowed(route.allow);
+        throw HTTP_ERRORS.methodNotAllowed(route.allow);
       default:
         return assertNever(operation);
     }
@@ -176,7 +176,7 @@ function expectWithinLimit(key: ApiKey, { rateLimiter }: HandlerDeps, progress: 
   if (rateLimiter === undefined) return;
   progress.counted = rateLimiter.count(key.id);
   if (progress.counted.isAdmitted) return;
-  throw REFUSALS.rateLimited(rateLimiter.perSecond);
+  throw HTTP_ERRORS.rateLimited(rateLimiter.perSecond);
 }
 
 export function responseOf(

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { parseExactJson } from "../../events/int64.ts";
 import { NewPet } from "../../events/pet.ts";
-import { HttpError, quoted, REFUSALS } from "./errors.ts";
+import { HTTP_ERRORS, HttpError, quoted } from "./errors.ts";
 import { findJsonFault } from "./json_fault.ts";
 
 /** Maximum number of faults that an error names. */
@@ -19,7 +19,7 @@ export function parseNewPet(text: string): NewPet {
   const more = faults.length > FAULTS_NAMED ? `; and ${faults.length - FAULTS_NAMED} more` : "";
   const isUnknown = parsed.error?.issues.some(({ code }) => code === "unrecognized_keys");
   const known = isUnknown ? `; the fields are ${Object.keys(NewPet.shape).join(", ")}` : "";
-  throw REFUSALS.invalidBody(faults.slice(0, FAULTS_NAMED).join("; ") + more + known);
+  throw HTTP_ERRORS.invalidBody(faults.slice(0, FAULTS_NAMED).join("; ") + more + known);
 }
 
 function parseObject(text: string): object {
@@ -27,19 +27,19 @@ function parseObject(text: string): object {
   try {
     body = parseExactJson(text);
   } catch (error) {
-    throw error instanceof RangeError ? REFUSALS.tooDeep() : refusalOfSyntax(text);
+    throw error instanceof RangeError ? HTTP_ERRORS.tooDeep() : syntaxError(text);
   }
-  if (Array.isArray(body)) throw REFUSALS.notObject("an array");
-  if (body === null) throw REFUSALS.notObject("null");
+  if (Array.isArray(body)) throw HTTP_ERRORS.notObject("an array");
+  if (body === null) throw HTTP_ERRORS.notObject("null");
   if (typeof body !== "object") {
-    throw REFUSALS.notObject(typeof body === "bigint" ? "a number" : `a ${typeof body}`);
+    throw HTTP_ERRORS.notObject(typeof body === "bigint" ? "a number" : `a ${typeof body}`);
   }
   return body;
 }
 
-function refusalOfSyntax(text: string): HttpError {
-  if (/^[ \t\n\r]*$/.test(text)) return REFUSALS.emptyBody();
-  return REFUSALS.notJson(findJsonFault(text)!);
+function syntaxError(text: string): HttpError {
+  if (/^[ \t\n\r]*$/.test(text)) return HTTP_ERRORS.emptyBody();
+  return HTTP_ERRORS.notJson(findJsonFault(text)!);
 }
 
 function describe(issue: z.core.$ZodIssue, body: object): string[] {

@@ -1,6 +1,6 @@
 import { PetStatus } from "../../events/pet.ts";
 import type { PageQuery } from "../projections/pet_reader.ts";
-import { REFUSALS } from "./errors.ts";
+import { HTTP_ERRORS } from "./errors.ts";
 
 /** Section 8 of the interface. */
 export const LIMIT_MIN = 1;
@@ -14,13 +14,13 @@ export function parsePageQuery(search: string): PageQuery {
   const query: PageQuery = { limit: LIMIT_DEFAULT };
   const seen = new Set<string>();
   for (const [name, value] of new URLSearchParams(search)) {
-    if (seen.has(name)) throw REFUSALS.repeatedParameter(name);
+    if (seen.has(name)) throw HTTP_ERRORS.repeatedParameter(name);
     seen.add(name);
     switch (name) {
       case "limit":
         query.limit = Number(value);
         if (!isDecimal(value) || query.limit < LIMIT_MIN || query.limit > LIMIT_MAX) {
-          throw REFUSALS.invalidParameter(
+          throw HTTP_ERRORS.invalidParameter(
             name,
             `must be an integer from ${LIMIT_MIN} to ${LIMIT_MAX}`,
           );
@@ -28,21 +28,23 @@ export function parsePageQuery(search: string): PageQuery {
         break;
       case "status": {
         const status = PetStatus.safeParse(value);
-        if (!status.success) throw REFUSALS.invalidParameter(name, status.error.issues[0].message);
+        if (!status.success) {
+          throw HTTP_ERRORS.invalidParameter(name, status.error.issues[0].message);
+        }
         query.status = status.data;
         break;
       }
       case "cursor":
         query.cursor = Number(value);
         if (!isDecimal(value) || query.cursor < 1) {
-          throw REFUSALS.invalidParameter(
+          throw HTTP_ERRORS.invalidParameter(
             name,
             "must be taken from the Link header of another page",
           );
         }
         break;
       default:
-        throw REFUSALS.unknownParameter(name, PAGE_PARAMETERS);
+        throw HTTP_ERRORS.unknownParameter(name, PAGE_PARAMETERS);
     }
   }
   return query;
@@ -51,7 +53,9 @@ export function parsePageQuery(search: string): PageQuery {
 /** Throws `invalid_parameter` if there is any parameter. Operations without parameters use this. */
 export function refuseQuery(search: string): void {
   if (search === "") return;
-  for (const name of new URLSearchParams(search).keys()) throw REFUSALS.unknownParameter(name, []);
+  for (const name of new URLSearchParams(search).keys()) {
+    throw HTTP_ERRORS.unknownParameter(name, []);
+  }
 }
 
 function isDecimal(text: string): boolean {

@@ -7,7 +7,7 @@ import type { Head } from "../log/head.ts";
 import type { PageQuery, PetReader } from "../projections/pet_reader.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
 import { entityTagOfHash } from "./conditional_read.ts";
-import { REFUSALS } from "./errors.ts";
+import { HTTP_ERRORS } from "./errors.ts";
 import {
   IDEMPOTENCY_KEY_HEADER,
   IDEMPOTENCY_REPLAYED_HEADER,
@@ -88,11 +88,11 @@ export async function handleGetPet(
 ): Promise<HttpResponse> {
   refuseQuery(search);
   const link = `<${baseUrl}/pets?status=available>; rel="successor-version"`;
-  const deprecation = { ...DEPRECATION_HEADERS, link };
-  if (!isPlainInteger(petId)) throw REFUSALS.petIdNotInteger(deprecation);
+  if (!isPlainInteger(petId)) throw HTTP_ERRORS.petIdNotInteger({ ...DEPRECATION_HEADERS, link });
   const pet = await pets.get(Number(petId), head);
-  if (pet === undefined) throw REFUSALS.petNotFound(deprecation);
-  const headers = { ...READ_HEADERS, ...deprecation, etag: entityTagOfHash(pet.hash) };
+  if (pet === undefined) throw HTTP_ERRORS.petNotFound({ ...DEPRECATION_HEADERS, link });
+  const etag = entityTagOfHash(pet.hash);
+  const headers = { ...READ_HEADERS, ...DEPRECATION_HEADERS, link, etag };
   return { status: STATUS_CODE.OK, body: pet.text, headers };
 }
 

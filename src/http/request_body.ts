@@ -1,6 +1,6 @@
 import type { Runtime } from "../runtime/runtime.ts";
 import type { BodyCancellation } from "./body_cancellation.ts";
-import { HttpError, REFUSALS } from "./errors.ts";
+import { HTTP_ERRORS, HttpError } from "./errors.ts";
 
 /** Maximum length of a body, in bytes. */
 export const BODY_LIMIT_BYTES = 64 * 1024;
@@ -34,14 +34,14 @@ export async function readJsonBody(request: Request, limits: BodyLimits): Promis
   const contentType = headers.get("content-type");
   if (contentType === null) {
     const isEmpty = declared === "0" || request.body === null;
-    throw isEmpty ? REFUSALS.emptyBody() : REFUSALS.missingContentType();
+    throw isEmpty ? HTTP_ERRORS.emptyBody() : HTTP_ERRORS.missingContentType();
   }
-  if (!isJson(contentType)) throw REFUSALS.otherContentType();
+  if (!isJson(contentType)) throw HTTP_ERRORS.otherContentType();
   const encoding = headers.get("content-encoding");
   if (encoding !== null && encoding.toLowerCase() !== "identity") {
-    throw REFUSALS.encodedBody();
+    throw HTTP_ERRORS.encodedBody();
   }
-  if (declared !== null && !DIGITS.test(declared)) throw REFUSALS.malformedContentLength();
+  if (declared !== null && !DIGITS.test(declared)) throw HTTP_ERRORS.malformedContentLength();
   if (Number(declared) > BODY_LIMIT_BYTES) throw tooLarge();
   // The server enforces a declared length, so the chunks need no check.
   const isDeclared = declared !== null && headers.get("transfer-encoding") === null;
@@ -51,7 +51,7 @@ export async function readJsonBody(request: Request, limits: BodyLimits): Promis
   try {
     return decoder.decode(bytes);
   } catch {
-    throw REFUSALS.notUtf8(1 + firstInvalidByte(bytes));
+    throw HTTP_ERRORS.notUtf8(1 + firstInvalidByte(bytes));
   }
 }
 
@@ -78,7 +78,7 @@ export function isBodyBounded(headers: Headers): boolean {
 }
 
 export function tooLarge(): HttpError {
-  return REFUSALS.bodyTooLarge(BODY_LIMIT_BYTES);
+  return HTTP_ERRORS.bodyTooLarge(BODY_LIMIT_BYTES);
 }
 
 async function readChunks(request: Request, limits: BodyLimits): Promise<Uint8Array> {
@@ -118,10 +118,10 @@ async function readAll(
 
 function withinTime<T>(reading: Promise<T>, { runtime, bodyCancellation }: BodyLimits): Promise<T> {
   return new Promise((resolve, reject) => {
-    const stopWaiting = bodyCancellation.wait(() => reject(REFUSALS.shuttingDown()));
+    const stopWaiting = bodyCancellation.wait(() => reject(HTTP_ERRORS.shuttingDown()));
     const cancel = runtime.setTimer(
       BODY_LIMIT_MS,
-      () => reject(REFUSALS.bodyTimeout(BODY_LIMIT_MS)),
+      () => reject(HTTP_ERRORS.bodyTimeout(BODY_LIMIT_MS)),
     );
     const end = () => {
       cancel();
@@ -133,7 +133,7 @@ function withinTime<T>(reading: Promise<T>, { runtime, bodyCancellation }: BodyL
     }, (error) => {
       end();
       // If the body cannot be read to its end, the client broke it off, whatever error the server reports.
-      reject(error instanceof HttpError ? error : REFUSALS.brokenOffBody());
+      reject(error instanceof HttpError ? error : HTTP_ERRORS.brokenOffBody());
     });
   });
 }

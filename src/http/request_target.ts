@@ -1,4 +1,4 @@
-import { REFUSALS } from "./errors.ts";
+import { HTTP_ERRORS } from "./errors.ts";
 
 /** The path and the query of a request, as in its request line. */
 export interface RequestTarget {
@@ -19,12 +19,12 @@ export function expectHost({ headers, url }: Request, urlWithoutHost?: string): 
   let host = headers.get("host");
   if (host === null) {
     if (urlWithoutHost !== undefined && url.startsWith(urlWithoutHost)) {
-      throw REFUSALS.missingHost();
+      throw HTTP_ERRORS.missingHost();
     }
     // An HTTP/2 request may have no Host; it names its authority in another field.
     host = authorityOf(url);
   }
-  if (!HOST_PATTERN.test(host)) throw REFUSALS.malformedHost();
+  if (!HOST_PATTERN.test(host)) throw HTTP_ERRORS.malformedHost();
   return host;
 }
 

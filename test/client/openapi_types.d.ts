@@ -98,7 +98,10 @@ export interface components {
         };
     };
     responses: never;
-    parameters: never;
+    parameters: {
+        /** @description The `ETag` of a cached response. If it is still current, the status is 304 */
+        IfNoneMatch: string;
+    };
     requestBodies: never;
     headers: {
         /**
@@ -177,7 +180,7 @@ export interface operations {
             };
             header?: {
                 /** @description The `ETag` of a cached response. If it is still current, the status is 304 */
-                "If-None-Match"?: string;
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
             cookie?: never;
@@ -526,7 +529,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of a cached response. If it is still current, the status is 304 */
-                "If-None-Match"?: string;
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**

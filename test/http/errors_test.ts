@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { newToken } from "../../src/projections/api_key.ts";
-import type { ErrorCode, REFUSALS } from "../../src/http/errors.ts";
+import type { ErrorCode, HTTP_ERRORS } from "../../src/http/errors.ts";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../src/http/request_body.ts";
 import { HOLD_BACK_MS } from "../../src/http/rate_limiter.ts";
 import { faultyStore } from "../support/faulty_store.ts";
@@ -41,9 +41,9 @@ const MISTYPED =
   "The API key is mistyped or cut off: a key is pets_ and 72 digits and letters from a to f";
 const FIELDS = "the fields are name, categoryId, status";
 
-/** The messages that clients get, by refusal; the last three are of the domain. */
+/** The messages that clients get. Three are of the domain: of keys, and of the fields of an animal. */
 const CASES: Record<
-  keyof typeof REFUSALS | "malformedToken" | "unknownToken" | "invalidFields",
+  keyof typeof HTTP_ERRORS | "malformedToken" | "unknownToken" | "invalidFields",
   Case[]
 > = {
   missingHost: [{
@@ -334,9 +334,9 @@ const CASES: Record<
   }],
 };
 
-for (const [refusal, cases] of Object.entries(CASES)) {
+for (const [name, cases] of Object.entries(CASES)) {
   for (const [index, { open = openTestService, send, code, message }] of cases.entries()) {
-    Deno.test(`the message of ${refusal} says what is wrong and what to do (${index + 1})`, async () => {
+    Deno.test(`the message of ${name} says what is wrong and what to do (${index + 1})`, async () => {
       await using service = await open();
       const response = await send(service);
       const text = await response.clone().text();

@@ -1,5 +1,5 @@
 import { assertEquals, assertNotEquals, assertStringIncludes } from "@std/assert";
-import type { TestService } from "../support/test_service.ts";
+import { openTestService, type TestService } from "../support/test_service.ts";
 import { assertRefused, testEachWay } from "../support/test_each_way.ts";
 
 const REX = { name: "Rex", categoryId: 1 };
@@ -12,6 +12,40 @@ testEachWay("createPet returns the address of the pet in Location", async ({ add
     assertEquals(new URL(location).pathname, `/v1/pets/${id}`);
     assertEquals(await (await send(pathOf(location))).text(), await response.text());
   }
+});
+
+Deno.test("links begin with PUBLIC_URL, or else with the address that the client called; ETags depend on neither", async () => {
+  const production = "https://shop.example/store/v1";
+  await using own = await openTestService();
+  await using published = await openTestService(undefined, { addresses: { production } });
+  const tags = new Set<string | null>();
+  const cases: [TestService, host: string, base: string][] = [
+    [own, "localhost", "http://localhost/v1"],
+    [own, "a.example:8000", "http://a.example:8000/v1"],
+    [own, "[::1]:8000", "http://[::1]:8000/v1"],
+    [published, "localhost", production],
+    [published, "a.example:8000", production],
+  ];
+  for (const service of [own, published]) await addMany(service, 4);
+  for (const [{ send, add }, host, base] of cases) {
+    const headers = { host };
+    const path = "/v1/pets?limit=2&cursor=4";
+    const list = await send(path, { headers });
+    assertEquals(list.headers.get("link"), `<${base}/pets?limit=2&cursor=2>; rel="next"`);
+    tags.add(list.headers.get("etag"));
+    const init = { headers: { host, "if-none-match": list.headers.get("etag")! } };
+    const unchanged = await send(path, init);
+    assertEquals(unchanged.status, 304);
+    assertEquals(unchanged.headers.get("link"), list.headers.get("link"));
+    for (const id of ["1", "9"]) {
+      const pet = await send(`/v1/pets/${id}`, { headers });
+      const successor = `<${base}/pets?status=available>; rel="successor-version"`;
+      assertEquals(pet.headers.get("link"), successor);
+    }
+    const added = await add({ ...REX, status: "sold" }, { host });
+    assertEquals(added.headers.get("location"), `${base}/pets/${(await added.json()).id}`);
+  }
+  assertEquals(tags.size, 1);
 });
 
 testEachWay("createPet refuses query parameters", async (service) => {

@@ -9,7 +9,7 @@ import { NewPet, Pet, PetStatus } from "../../../events/pet.ts";
 import { MALFORMED_TOKEN } from "../../projections/key_reader.ts";
 import { NEVER_STORED } from "../http_response.ts";
 import { ENTITY_TAG_PATTERN, entityTag } from "../conditional_read.ts";
-import { CHALLENGES, type ErrorCode, ERRORS, REFUSALS, RETRY_AFTER_SECONDS } from "../errors.ts";
+import { CHALLENGES, type ErrorCode, ERRORS, HTTP_ERRORS, RETRY_AFTER_SECONDS } from "../errors.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH, IDEMPOTENCY_KEY_PATTERN } from "../idempotency_key.ts";
 import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, PAGE_PARAMETERS } from "../page_query.ts";
 import { DEPRECATION_HEADERS, READ_HEADERS } from "../pets.ts";
@@ -51,6 +51,7 @@ export function describeInterface(addresses: BaseAddresses): string {
     paths: describePaths(addresses),
     components: {
       schemas: schemasOf({ PetStatus, PetInput, Pet, Error: ErrorBody }),
+      parameters: { IfNoneMatch: IF_NONE_MATCH },
       headers: HEADERS,
       securitySchemes: {
         bearerAuth: {
@@ -273,23 +274,23 @@ const EVERY_OPERATION = [
 
 /** A message of each code that an operation can return, as the service sends it. */
 const EXAMPLE_MESSAGES: Partial<Record<ErrorCode, string>> = {
-  malformed_request: REFUSALS.malformedHost().message,
-  missing_credentials: REFUSALS.missingKey().message,
+  malformed_request: HTTP_ERRORS.malformedHost().message,
+  missing_credentials: HTTP_ERRORS.missingKey().message,
   invalid_credentials: MALFORMED_TOKEN,
-  rate_limited: REFUSALS.rateLimited(1).message,
-  invalid_parameter: REFUSALS.unknownParameter("owner", []).message,
-  invalid_idempotency_key: REFUSALS.invalidIdempotencyKey(IDEMPOTENCY_KEY_MAX_LENGTH).message,
-  malformed_body: REFUSALS.notJson({
+  rate_limited: HTTP_ERRORS.rateLimited(1).message,
+  invalid_parameter: HTTP_ERRORS.unknownParameter("owner", []).message,
+  invalid_idempotency_key: HTTP_ERRORS.invalidIdempotencyKey(IDEMPOTENCY_KEY_MAX_LENGTH).message,
+  malformed_body: HTTP_ERRORS.notJson({
     line: 1,
     column: 15,
     expected: "a field name in double quotes",
     found: '"}"',
   }).message,
   invalid_body: 'Field "name" is missing; Field "categoryId" is missing',
-  pet_not_found: REFUSALS.petNotFound({}).message,
-  request_timeout: REFUSALS.bodyTimeout(BODY_LIMIT_MS).message,
-  body_too_large: REFUSALS.bodyTooLarge(BODY_LIMIT_BYTES).message,
-  unsupported_media_type: REFUSALS.otherContentType().message,
+  pet_not_found: HTTP_ERRORS.petNotFound({}).message,
+  request_timeout: HTTP_ERRORS.bodyTimeout(BODY_LIMIT_MS).message,
+  body_too_large: HTTP_ERRORS.bodyTooLarge(BODY_LIMIT_BYTES).message,
+  unsupported_media_type: HTTP_ERRORS.otherContentType().message,
   idempotency_key_reused:
     "The Idempotency-Key was sent with another animal before; nothing was added",
   internal_error: ERRORS.internal_error.when,
@@ -339,7 +340,7 @@ function listPets() {
         description: "The start of the page, taken from the `Link` header of the previous page",
         schema: { type: "string", pattern: "^[1-9][0-9]{0,18}$", minLength: 1, maxLength: 19 },
       },
-      IF_NONE_MATCH,
+      { $ref: "#/components/parameters/IfNoneMatch" },
     ],
     responses: {
       200: success(
@@ -351,7 +352,7 @@ function listPets() {
       304: notModified({ Link: "NextPage" }),
       ...errors([...EVERY_OPERATION, "invalid_parameter"], {
         messages: {
-          invalid_parameter: REFUSALS.unknownParameter("owner", PAGE_PARAMETERS).message,
+          invalid_parameter: HTTP_ERRORS.unknownParameter("owner", PAGE_PARAMETERS).message,
         },
       }),
     },
@@ -432,7 +433,7 @@ function getPet() {
         },
         example: EXAMPLE_PET.id,
       },
-      IF_NONE_MATCH,
+      { $ref: "#/components/parameters/IfNoneMatch" },
     ],
     responses: {
       200: success("The animal", { ...WARNINGS, ...CACHING }, schemaRef("Pet"), EXAMPLE_PET),

@@ -40,6 +40,16 @@ Deno.test("describeInterface() names the configured servers, by default its own 
   assertEquals(serversOf({ production, staging }), [production, staging]);
 });
 
+Deno.test("describeInterface() gives the contact, a mail address or another one", () => {
+  const contactOf = (addresses: Parameters<typeof describeInterface>[0]) =>
+    JSON.parse(describeInterface(addresses)).info.contact;
+  const name = "The operator of this service, who issues the API keys";
+  assertEquals(contactOf({}), { name });
+  assertEquals(contactOf({ contact: "api@shop.example" }), { name, email: "api@shop.example" });
+  const url = "https://shop.example/help";
+  assertEquals(contactOf({ contact: url }), { name, url });
+});
+
 Deno.test("describeInterface() gives the bounds of int64 with all their digits", () => {
   const bounds = '"minimum":-9223372036854775808,"maximum":9223372036854775807';
   assertStringIncludes(describeInterface({}), bounds);
