@@ -1,12 +1,14 @@
 import type { ServiceConfig } from "./config.ts";
 import { acceptLog } from "./log/accept_store.ts";
 import { ForeignStoreError } from "./log/head.ts";
+import { reportStart } from "./report_start.ts";
 import { reasonOf } from "./runtime/logger.ts";
 import { reportCrashes } from "./runtime/report_crashes.ts";
 import { Server } from "./server.ts";
 import { createService, type Service } from "./service.ts";
 import { shutDown } from "./shut_down.ts";
 import { stderrLogger } from "./runtime/stderr_logger.ts";
+import { isMissingFile } from "./store/deno_kv/store_file.ts";
 import { OpenStoreError, openStoreOrWait } from "./store/open_store.ts";
 import { isDurable } from "./store/store_location.ts";
 import type { Instrumentation } from "./telemetry/instrumentation.ts";
@@ -26,7 +28,9 @@ export async function serve(
   const report = stderrLogger;
   reportCrashes(report);
   const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
-  const onSchemaCreated = (database: string) => report("info", "schema_created", { database });
+  // A path under which nothing can exist is an error of the opening, not of this look at it.
+  let isNew = await isMissingFile(config.store).catch(() => false);
+  const onSchemaCreated = () => isNew = true;
   const options = { accept: acceptLog, runtime, onSchemaCreated };
   const store = await openStoreOrWait(config.store, options, onRefused);
   const service = createService({
@@ -59,9 +63,9 @@ export async function serve(
     await shutDown(service, server);
     report("info", "stopped");
   });
-  // Logged only after the signal listeners exist, because a reader of this line may send a signal.
-  report("info", "listening", { hostname: server.addr.hostname, port: server.addr.port });
   await Promise.race([refused, onListening(service, server.addr)]);
+  // Logged only after the signal listeners exist, because a reader of the first line may send a signal.
+  void reportStart(service, { address: server.addr, location: config.store, isNew: () => isNew });
   await Promise.race([refused, stopped]);
 }
 

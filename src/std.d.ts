@@ -43,6 +43,10 @@ declare module "@std/fmt/colors" {
   export function yellow(text: string): string;
 }
 
+declare module "@std/html/entities" {
+  export function escape(text: string): string;
+}
+
 declare module "@std/http/etag" {
   /** Whether an `If-None-Match` field does not name the tag. */
   export function ifNoneMatch(value: string, etag: string): boolean;
@@ -57,6 +61,7 @@ declare module "@std/http/status" {
     readonly NotModified: 304;
     readonly BadRequest: 400;
     readonly Unauthorized: 401;
+    readonly Forbidden: 403;
     readonly NotFound: 404;
     readonly MethodNotAllowed: 405;
     readonly RequestTimeout: 408;

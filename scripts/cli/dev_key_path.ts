@@ -1,4 +1,4 @@
-import { DEFAULT_KV_PATH } from "../../src/config.ts";
+import { DEFAULT_KV_PATH } from "../../src/store/default_path.ts";
 import { databaseName } from "../../src/store/postgres/database_url.ts";
 import { isDurable, isFile, type StoreLocation } from "../../src/store/store_location.ts";
 

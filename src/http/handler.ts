@@ -3,7 +3,7 @@
 import { isServerErrorStatus, STATUS_CODE } from "@std/http/status";
 import { assertNever } from "../../events/assert_never.ts";
 import type { ApiKey } from "../projections/api_key.ts";
-import type { CreatePetDeps, CreatePetRequest } from "../commands/create_pet.ts";
+import { type CreatePetDeps, type CreatePetRequest, expectMayAdd } from "../commands/create_pet.ts";
 import { ServiceError } from "../service_error.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
 import type { Instrumentation } from "../telemetry/instrumentation.ts";
@@ -105,8 +105,10 @@ function dispatch(
   const { path, search } = requestTarget(request.url);
   const { method } = request;
   const match = findRoute(path);
-  const respond = match?.isPublic ? operations.find(match.operations.GET, path) : undefined;
-  // A file that does not exist is an unknown path, for which a key is needed too.
+  const respond = match?.isPublic
+    ? operations.find(match.operations.GET, path, request.headers)
+    : undefined;
+  // A page that does not exist is an unknown path, for which a key is needed too.
   const route = match?.isPublic && respond === undefined ? undefined : match;
   const preflight = route && cors.preflightResponse(request, route.allow);
   // These responses need no key, and the server would read an unbounded body to its end.
@@ -140,7 +142,7 @@ function dispatch(
 /**
  * Creates a pet without a read of the head, because the commit itself checks the key. A cached key is enough
  * if the head was seen recently. Before any other error is returned, the key is checked against a fresh head.
- * The body is not read if the key is not live.
+ * The body is not read if the key is not live or must not add pets.
  */
 async function createPet(
   request: Request,
@@ -157,6 +159,7 @@ async function createPet(
   let createRequest: CreatePetRequest;
   try {
     expectWithinLimit(key, deps, progress);
+    expectMayAdd(key);
     createRequest = await readCreatePetRequest(request, search, token, deps);
   } catch (error) {
     await authorize(token, deps);

@@ -51,6 +51,10 @@ export class DenokvServer implements StoreServer {
     return { DENO_KV_ACCESS_TOKEN: this.token };
   }
 
+  get secret(): string {
+    return this.token;
+  }
+
   addressAt(port: number): string {
     return `http://127.0.0.1:${port}`;
   }

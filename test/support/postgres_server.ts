@@ -213,6 +213,10 @@ class DatabaseServer implements StoreServer {
     return this.addressAt(this.port);
   }
 
+  get secret(): string {
+    return this.#server.password;
+  }
+
   addressAt(port: number): string {
     return this.#server.url(this.#database, { ports: [port] });
   }

@@ -7,6 +7,8 @@ export interface StoreServer extends AsyncDisposable {
   addressAt(port: number): string;
   /** Variables that programs need besides. */
   readonly env: Record<string, string>;
+  /** Its token or password. */
+  readonly secret: string;
   /** Starts it again, on the same data and port. Resolves when it responds. */
   start(): Promise<void>;
   /** Ends it at once, like a failing machine. */
