@@ -10,10 +10,13 @@ Deno.test({
   ignore: POSTGRES.ignore,
   async fn() {
     let received = "";
-    const collector = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (sent) => {
-      received += await sent.text();
-      return Response.json({});
-    });
+    const collector = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen() {} },
+      async (sent) => {
+        received += await sent.text();
+        return Response.json({});
+      },
+    );
     const kvPath = server().url(await server().createDatabase());
     const issued = await runTask(["keys", "issue", "--label", "first"], { kvPath });
     await using service = await ServiceProcess.start(kvPath, {
