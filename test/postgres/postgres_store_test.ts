@@ -81,6 +81,24 @@ Deno.test({
 });
 
 Deno.test({
+  name: "open() waits while a host is away, although another one refuses the database",
+  ignore,
+  async fn() {
+    // As a standby does that lags behind.
+    const ports = [freePort(), server().port];
+    const address = parseDatabaseUrl(server().url("later", { ports }));
+    const opening = PostgresStore.open(
+      { ...address, passfile: undefined, strictReads: false },
+      systemRuntime,
+      { create: true, onCreated: () => {} },
+      AbortSignal.timeout(10_000),
+    );
+    const { message } = await assertRejects(() => opening, StoreAwayError);
+    assert(message.includes("there is no database later"), message);
+  },
+});
+
+Deno.test({
   name:
     "commit() is unclear if its wait for the standby is cancelled, although the server reports success",
   ignore,
