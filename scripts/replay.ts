@@ -10,6 +10,7 @@ import { LEASE_LIMIT_MS, ReplayUnderWayError } from "../src/maintenance/replay_l
 import type { Runtime } from "../src/runtime/runtime.ts";
 import { keyText } from "../src/store/key_text.ts";
 import type { Store } from "../src/store/store.ts";
+import { toolVariables } from "../src/variables.ts";
 import { count, ProgressLine, type ProgressPhase } from "./cli/progress_line.ts";
 import { EXIT, runTool, UsageError, withRetryingStore } from "./cli/run_tool.ts";
 
@@ -23,7 +24,8 @@ write meanwhile. If a replay is killed, the next one resumes it.
   --grace SECONDS   how long to keep the old projections after the service changes to the new ones, for
                     requests that still read the old ones (default: ${GRACE_MS / 1_000})
 
-KV_PATH names the store (default: .data/pets.sqlite3).
+${toolVariables("OTEL_DENO")}
+
 Exit codes: 0 done; 1 another replay is running, the log is not sound, or a dry run found differences;
 2 the command could not run.
 `;
@@ -37,9 +39,22 @@ const PHASES: Record<ReplayPhase, ProgressPhase> = {
 
 const progress = new ProgressLine();
 
+/** What an interrupted command leaves, and what to run next. */
+const LEFT = {
+  dryRun: "Nothing was written.",
+  rebuild: "The service reads complete projections. Run deno task replay again: it resumes.",
+  removal: "The rebuilt projections are served. The next replay removes the old ones.",
+};
+
+let left = LEFT.dryRun;
+
 await runTool({
   help: HELP,
   options: { "dry-run": { type: "boolean" }, grace: { type: "string" } },
+  interrupt() {
+    progress.end();
+    return left;
+  },
   async run({ "dry-run": dryRun = false, grace }, positionals) {
     if (positionals.length > 0) {
       throw new UsageError(`Unexpected argument ${JSON.stringify(positionals[0])}`);
@@ -67,9 +82,14 @@ async function rebuild(
   graceMs: number,
 ): Promise<number> {
   const start = performance.now();
+  let isCompared = false;
+  left = LEFT.rebuild;
   const { generation, events, resumedFrom, differences } = await replay(deps, {
     graceMs,
     progress: (phase, done, total) => {
+      // Before it compares, the replay may wait until it can remove what an earlier one has left.
+      if (phase === "compare") isCompared = true;
+      else if (isCompared && phase === "wait") left = LEFT.removal;
       if (phase === "wait") progress.update(PHASES.wait, inSeconds(done), inSeconds(total!));
       else progress.update(PHASES[phase], done, total);
     },

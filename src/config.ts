@@ -1,6 +1,8 @@
 /** The settings of the service. Only this module reads the environment. */
 
 import { RATE_LIMIT_MAX } from "./http/rate_limiter.ts";
+import { DEFAULT_KV_PATH } from "./store/default_path.ts";
+import { type VariableName, VARIABLES } from "./variables.ts";
 
 /** The settings of the store, which the tools read too. */
 export interface StoreConfig {
@@ -20,7 +22,7 @@ export interface ServiceConfig extends StoreConfig {
   /** Requests per second for each key; `undefined` means no limit. */
   rateLimit: number | undefined;
   /** The addresses of the service for clients, for its OpenAPI description. */
-  addresses: { production?: string; staging?: string };
+  addresses: { production?: string; staging?: string; contact?: string };
   /** Whether Deno's OpenTelemetry is on. */
   telemetry: boolean;
 }
@@ -29,8 +31,6 @@ export interface ServiceConfig extends StoreConfig {
 export class ConfigError extends Error {
   override name = "ConfigError";
 }
-
-export const DEFAULT_KV_PATH = ".data/pets.sqlite3";
 
 /** Reads the settings of the store. Throws `ConfigError`. */
 export function readStoreConfig(): StoreConfig {
@@ -43,7 +43,11 @@ export function readServiceConfig(): ServiceConfig {
   return {
     corsOrigins: readCorsOrigins(),
     rateLimit: readRateLimit(),
-    addresses: { production: readAddress("PUBLIC_URL"), staging: readAddress("STAGING_URL") },
+    addresses: {
+      production: readAddress("PUBLIC_URL"),
+      staging: readAddress("STAGING_URL"),
+      contact: readContact(),
+    },
     telemetry: isTelemetryOn(),
     port: isPlatform ? undefined : readPort(),
     hostname: isPlatform ? undefined : readHost(),
@@ -57,14 +61,14 @@ export function isTelemetryOn(): boolean {
 }
 
 function readPort(): number {
-  const text = read("PORT") ?? "8000";
+  const text = read("PORT") ?? VARIABLES.PORT.default;
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
   throw new ConfigError(`PORT must be a number from 0 to 65535, not ${JSON.stringify(text)}`);
 }
 
 function readHost(): string {
-  const text = read("HOST") ?? "0.0.0.0";
+  const text = read("HOST") ?? VARIABLES.HOST.default;
   if (/^[\w.:%-]+$/.test(text)) return text;
   throw new ConfigError(`HOST must be a host name or an IP address, not ${JSON.stringify(text)}`);
 }
@@ -132,15 +136,26 @@ function readRateLimit(): number | undefined {
   );
 }
 
-function readAddress(name: string): string | undefined {
+function readAddress(name: VariableName): string | undefined {
   const text = read(name);
   if (text === undefined) return undefined;
-  const { protocol, pathname, search, hash, username, password } = URL.parse(text) ?? {};
+  const { protocol, pathname, search, hash, username, password, href } = URL.parse(text) ?? {};
   const isHttp = protocol === "https:" || protocol === "http:";
   const isBare = [search, hash, username, password].every((part) => part === "");
-  if (isHttp && isBare && pathname?.endsWith("/v1")) return text;
+  // In links, the address must be free of characters that only a parser of URLs accepts.
+  if (isHttp && isBare && pathname?.endsWith("/v1")) return href;
   throw new ConfigError(
     `${name} must be an http(s) address whose path ends in /v1, not ${JSON.stringify(text)}`,
+  );
+}
+
+function readContact(): string | undefined {
+  const text = read("CONTACT");
+  if (text === undefined || /^[^\s@:/]+@[^\s@:/]+$/.test(text)) return text;
+  const address = /^https?:/.test(text) ? URL.parse(text) : null;
+  if (address !== null) return address.href;
+  throw new ConfigError(
+    `CONTACT must be a mail address or an http(s) address, not ${JSON.stringify(text)}`,
   );
 }
 
@@ -149,6 +164,6 @@ function isOnDenoDeploy(): boolean {
 }
 
 /** Reads a variable. An empty variable counts as unset. */
-function read(name: string): string | undefined {
+function read(name: VariableName): string | undefined {
   return Deno.env.get(name) || undefined;
 }

@@ -57,12 +57,13 @@ declare module "@std/http/status" {
     readonly NotModified: 304;
     readonly BadRequest: 400;
     readonly Unauthorized: 401;
+    readonly Forbidden: 403;
     readonly NotFound: 404;
     readonly MethodNotAllowed: 405;
     readonly RequestTimeout: 408;
+    readonly Conflict: 409;
     readonly ContentTooLarge: 413;
     readonly UnsupportedMediaType: 415;
-    readonly UnprocessableEntity: 422;
     readonly TooManyRequests: 429;
     readonly InternalServerError: 500;
     readonly ServiceUnavailable: 503;

@@ -49,11 +49,29 @@ Deno.test({
     const production = "https://animals.example/store/v1";
     const staging = "http://staging.animals.example:8080/v1";
     const { addresses } = readWith({ PUBLIC_URL: production, STAGING_URL: staging });
-    assertEquals(addresses, { production, staging });
-    assertEquals(readWith({ PUBLIC_URL: "", STAGING_URL: "" }).addresses, {
+    assertEquals(addresses, { production, staging, contact: undefined });
+    assertEquals(readWith({ PUBLIC_URL: "", STAGING_URL: "", CONTACT: "" }).addresses, {
       production: undefined,
       staging: undefined,
+      contact: undefined,
     });
+    const written = readWith({ PUBLIC_URL: "HTTPS://Animals.example:443/<é>/v1" }).addresses;
+    assertEquals(written.production, "https://animals.example/%3C%C3%A9%3E/v1");
+  },
+});
+
+Deno.test({
+  name: "readServiceConfig() reads a mail address or an http(s) address from CONTACT",
+  ignore: !permitted("env"),
+  fn() {
+    for (const contact of ["api@shop.example", "https://shop.example/help"]) {
+      assertEquals(readWith({ CONTACT: contact }).addresses.contact, contact);
+    }
+    for (
+      const text of ["shop", "mailto:api@shop.example", "ftp://shop.example", "a b@shop.example"]
+    ) {
+      assertThrows(() => readWith({ CONTACT: text }), ConfigError, "CONTACT must be");
+    }
   },
 });
 

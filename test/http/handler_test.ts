@@ -85,7 +85,7 @@ testEachWay("every response has its own request id", async ({ add, send, sendBar
   ];
   for (const { body } of responses) await body?.cancel();
   const ids = responses.map(({ headers }) => headers.get("x-request-id") ?? "");
-  for (const id of ids) assertMatch(id, /^[0-9A-Z]{26}$/);
+  for (const id of ids) assertMatch(id, /^[0-9A-Z]{26}-\d+$/);
   assertEquals(new Set(ids).size, ids.length);
 });
 
@@ -227,4 +227,30 @@ Deno.test("a key that another instance revoked is refused after a second without
   const response = await service.sendBare("/v1/pets", { method: "POST", headers, body });
   await assertError(response, { status: 401, code: "invalid_credentials" });
   assertEquals(pulls, 0);
+});
+
+Deno.test("a read-only key may read, but its POST gets 403 without a look at the body, also if cached", async () => {
+  await using service = await openTestService();
+  const { id, token } = await issueKey(service, { label: "reader", isReadOnly: true });
+  const authorization = `Bearer ${token}`;
+  const post = (body: BodyInit) => service.add(body, { authorization });
+  for (let attempt = 0; attempt < 2; attempt++) {
+    let pulls = 0;
+    const body = new ReadableStream({ pull: () => void pulls++ }, { highWaterMark: 0 });
+    const headers = { authorization, "content-type": "application/json" };
+    const response = await assertRefused(
+      service,
+      () => service.sendBare("/v1/pets", { method: "POST", headers, body }),
+      { status: 403, code: "read_only_key" },
+    );
+    assertEquals(response.headers.get("www-authenticate"), 'Bearer error="insufficient_scope"');
+    assertEquals(pulls, 0);
+    const listed = await service.send("/v1/pets", { headers: { authorization } });
+    assertEquals([listed.status, await listed.json()], [200, []]);
+  }
+  await assertRefused(service, () => post("{"), { status: 403, code: "read_only_key" });
+  const other = createService({ store: service.store, runtime: service.runtime, report: () => {} });
+  await revokeKey(other, id);
+  // The key is cached as live here.
+  await assertError(await post("{}"), { status: 401, code: "invalid_credentials" });
 });

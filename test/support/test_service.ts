@@ -29,7 +29,10 @@ export interface Client {
 /** `wrap` may decorate the store of the service. */
 export async function openTestService(
   wrap: (store: Store) => Store = (store) => store,
-  options: Pick<ServiceOptions, "corsOrigins" | "instrumentation" | "isDurable" | "rateLimit"> = {},
+  options: Pick<
+    ServiceOptions,
+    "addresses" | "corsOrigins" | "instrumentation" | "isDurable" | "rateLimit"
+  > = {},
 ): Promise<TestService> {
   const runtime = new FakeRuntime();
   const reports: TestService["reports"] = [];

@@ -4,20 +4,24 @@
  */
 
 import { z } from "zod";
+import { INT64_MAX, INT64_MIN } from "../../../events/int64.ts";
 import { NewPet, Pet, PetStatus } from "../../../events/pet.ts";
+import { MALFORMED_TOKEN } from "../../projections/key_reader.ts";
 import { NEVER_STORED } from "../http_response.ts";
 import { ENTITY_TAG_PATTERN, entityTag } from "../conditional_read.ts";
-import { CHALLENGES, type ErrorCode, ERRORS, RETRY_AFTER_SECONDS } from "../errors.ts";
+import { CHALLENGES, type ErrorCode, ERRORS, HTTP_ERRORS, RETRY_AFTER_SECONDS } from "../errors.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH, IDEMPOTENCY_KEY_PATTERN } from "../idempotency_key.ts";
-import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN } from "../page_query.ts";
+import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, PAGE_PARAMETERS } from "../page_query.ts";
 import { DEPRECATION_HEADERS, READ_HEADERS } from "../pets.ts";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../request_body.ts";
 import { type ApiOperation, type ApiRoute, BASE_PATH, PETS_PATH, ROUTES } from "../routes.ts";
 
-/** The addresses of the service for clients; their paths end in /v1. */
+/** The addresses of the service for clients; the paths of the first two end in /v1. */
 export interface BaseAddresses {
   production?: string;
   staging?: string;
+  /** Where clients can ask: a mail address or an http(s) address. */
+  contact?: string;
 }
 
 /** The description as JSON text. */
@@ -29,6 +33,7 @@ export function describeInterface(addresses: BaseAddresses): string {
       version: "1.0.0",
       summary: "A catalogue of the animals offered in a store",
       description: guide(),
+      contact: contactOf(addresses),
       license: { name: "All rights reserved", identifier: "LicenseRef-All-Rights-Reserved" },
     },
     servers: serversOf(addresses),
@@ -36,7 +41,8 @@ export function describeInterface(addresses: BaseAddresses): string {
     security: [{ bearerAuth: [] }],
     paths: describePaths(),
     components: {
-      schemas: schemasOf({ PetStatus, NewPet, Pet, Error: ErrorBody }),
+      schemas: schemasOf({ PetStatus, PetInput, Pet, Error: ErrorBody }),
+      parameters: { IfNoneMatch: IF_NONE_MATCH },
       headers: HEADERS,
       securitySchemes: {
         bearerAuth: {
@@ -65,18 +71,31 @@ function describePaths() {
   ]));
 }
 
+/**
+ * NewPet under another name for generated code: Go generators name the constructor of Pet `NewPet`. A page shows
+ * the title.
+ */
+const PetInput = NewPet.meta({
+  title: "NewPet",
+  description: "The body of a request to add an animal",
+});
+
 const ErrorBody = z.strictObject({
   code: z.enum(Object.keys(ERRORS) as ErrorCode[])
     .meta({ description: "The kind of error, for programs: see the list of error codes" }),
   message: z.string()
     .meta({ description: "A description of the error for people, whose wording may change" }),
   status: z.int().min(400).max(599)
-    .meta({ description: "The HTTP status of the response" }),
+    .meta({ description: "The HTTP status of the response", format: "int32" }),
 });
 
 const EXAMPLE_NEW_PET = { name: "Rex", categoryId: 7, status: "available" };
 const EXAMPLE_PET = { id: 1, ...EXAMPLE_NEW_PET };
 const EXAMPLE_TAG = entityTag(JSON.stringify(EXAMPLE_PET));
+
+/** The absolute address of the list, on whatever host. */
+const PETS_URL_PATTERN = `https?://[^<>]+${PETS_PATH}`;
+const EXAMPLE_PETS_URL = `http://localhost:8000${PETS_PATH}`;
 
 /** The day of an HTTP date, without its weekday. */
 const REMOVAL_DATE = DEPRECATION_HEADERS.sunset.slice(5, 16);
@@ -86,7 +105,12 @@ const HEADERS = {
   RequestId: {
     description: "Identifies this response in the operator's logs",
     required: true,
-    schema: { type: "string", pattern: "^[0-7][0-9A-HJKMNP-TV-Z]{25}$" },
+    schema: {
+      type: "string",
+      pattern: "^[0-7][0-9A-HJKMNP-TV-Z]{25}$",
+      minLength: 26,
+      maxLength: 26,
+    },
     example: "01KA7Z9MZ4QH4C4P5R4Z2Y0V7B",
   },
   Challenge: {
@@ -97,21 +121,28 @@ const HEADERS = {
   RetryAfter: {
     description: "Seconds to wait before the next attempt (RFC 9110 section 10.2.3)",
     required: true,
-    schema: { type: "integer", minimum: 1 },
+    schema: { type: "integer", format: "int32", minimum: 1, maximum: 60 },
     example: RETRY_AFTER_SECONDS,
+  },
+  AllowedOrigin: {
+    description:
+      "The origin of the calling script, if the operator allows scripts of that origin to read responses " +
+      "(https://fetch.spec.whatwg.org/#http-cors-protocol)",
+    schema: { type: "string", format: "uri", pattern: "^https?://[^/]+$", maxLength: 300 },
+    example: "https://shop.example",
   },
   RateLimit: {
     description:
       "If the operator has set a limit: how many requests (`r`) the API key can send within the " +
       "next seconds (`t`). See draft-ietf-httpapi-ratelimit-headers-11.",
-    schema: { type: "string", pattern: '^"default";r=[0-9]+;t=[12]$' },
+    schema: { type: "string", pattern: '^"default";r=[0-9]{1,7};t=[12]$', maxLength: 23 },
     example: '"default";r=199;t=2',
   },
   RateLimitPolicy: {
     description:
       "If the operator has set a limit: how many requests (`q`) an API key can send within a " +
       "number of seconds (`w`)",
-    schema: { type: "string", pattern: '^"default";q=[1-9][0-9]*;w=2$' },
+    schema: { type: "string", pattern: '^"default";q=[1-9][0-9]{0,6};w=2$', maxLength: 23 },
     example: '"default";q=200;w=2',
   },
   AcceptEncoding: {
@@ -120,13 +151,18 @@ const HEADERS = {
   },
   NextPage: {
     description: "The address of the next page (RFC 8288); absent on the last page",
-    schema: { type: "string", pattern: `^<${PETS_PATH}\\?[^>]+>; rel="next"$` },
-    example: `<${PETS_PATH}?limit=20&cursor=81>; rel="next"`,
+    schema: { type: "string", pattern: `^<${PETS_URL_PATTERN}\\?[^<>]+>; rel="next"$` },
+    example: `<${EXAMPLE_PETS_URL}?limit=20&cursor=81>; rel="next"`,
   },
   EntityTag: {
     description: "Changes exactly when the content changes; for use in `If-None-Match`",
     required: true,
-    schema: { type: "string", pattern: ENTITY_TAG_PATTERN.source },
+    schema: {
+      type: "string",
+      pattern: ENTITY_TAG_PATTERN.source,
+      minLength: EXAMPLE_TAG.length,
+      maxLength: EXAMPLE_TAG.length,
+    },
     example: EXAMPLE_TAG,
   },
   PrivateCaching: {
@@ -140,10 +176,14 @@ const HEADERS = {
     schema: { type: "string", const: NEVER_STORED["cache-control"] },
   },
   Location: {
-    description: "The path of the animal that was added",
+    description: "The address of the animal that was added",
     required: true,
-    schema: { type: "string", pattern: `^${PETS_PATH}/[1-9][0-9]*$` },
-    example: `${PETS_PATH}/${EXAMPLE_PET.id}`,
+    schema: {
+      type: "string",
+      format: "uri",
+      pattern: `^${PETS_URL_PATTERN}/[1-9][0-9]*$`,
+    },
+    example: `${EXAMPLE_PETS_URL}/${EXAMPLE_PET.id}`,
   },
   IdempotencyReplayed: {
     description: "Present if the response repeats that of an earlier request with the same key",
@@ -162,12 +202,17 @@ const HEADERS = {
   Successor: {
     description: "The replacement of the operation (RFC 5829)",
     required: true,
-    schema: { type: "string", const: DEPRECATION_HEADERS.link },
+    schema: {
+      type: "string",
+      pattern: `^<${PETS_URL_PATTERN}\\?status=available>; rel="successor-version"$`,
+    },
+    example: `<${EXAMPLE_PETS_URL}?status=available>; rel="successor-version"`,
   },
 };
 
 const COMMON_HEADERS: Headers = {
   "X-Request-Id": "RequestId",
+  "Access-Control-Allow-Origin": "AllowedOrigin",
   "RateLimit": "RateLimit",
   "RateLimit-Policy": "RateLimitPolicy",
 };
@@ -183,6 +228,7 @@ const WARNINGS: Headers = {
 /** The headers of an error response, by status. */
 const ERROR_HEADERS: Record<number, Headers> = {
   401: { "WWW-Authenticate": "Challenge" },
+  403: { "WWW-Authenticate": "Challenge" },
   415: { "Accept-Encoding": "AcceptEncoding" },
   429: { "Retry-After": "RetryAfter" },
   503: { "Retry-After": "RetryAfter" },
@@ -199,6 +245,36 @@ const EVERY_OPERATION = [
   "shutting_down",
   "store_unavailable",
 ] as const;
+
+/** A message of each code that an operation can return, as the service sends it. */
+const EXAMPLE_MESSAGES: Partial<Record<ErrorCode, string>> = {
+  malformed_request: HTTP_ERRORS.malformedHost().message,
+  missing_credentials: HTTP_ERRORS.missingKey().message,
+  invalid_credentials: MALFORMED_TOKEN,
+  rate_limited: HTTP_ERRORS.rateLimited(1).message,
+  invalid_parameter: HTTP_ERRORS.unknownParameter("owner", []).message,
+  invalid_idempotency_key: HTTP_ERRORS.invalidIdempotencyKey(IDEMPOTENCY_KEY_MAX_LENGTH).message,
+  malformed_body: HTTP_ERRORS.notJson({
+    line: 1,
+    column: 15,
+    expected: "a field name in double quotes",
+    found: '"}"',
+  }).message,
+  invalid_body: 'Field "name" is missing; Field "categoryId" is missing',
+  pet_not_found: HTTP_ERRORS.petNotFound({}).message,
+  request_timeout: HTTP_ERRORS.bodyTimeout(BODY_LIMIT_MS).message,
+  body_too_large: HTTP_ERRORS.bodyTooLarge(BODY_LIMIT_BYTES).message,
+  unsupported_media_type: HTTP_ERRORS.otherContentType().message,
+  idempotency_key_reused:
+    "The Idempotency-Key was sent with another animal before; nothing was added",
+  internal_error: ERRORS.internal_error.when,
+  projection_damaged: "API key 01KA7Z9MZ4QH4C4P5R4Z2Y0V7B has no record of its issue",
+  outcome_unknown:
+    "The store gave no clear answer within 3500 ms, so it may or may not have been stored",
+  overloaded: "Too many additions are waiting",
+  shutting_down: "The service is shutting down",
+  store_unavailable: "The store failed to read",
+};
 
 const IF_NONE_MATCH = {
   name: "If-None-Match",
@@ -220,6 +296,7 @@ function listPets() {
         description: "The maximum number of animals on a page",
         schema: {
           type: "integer",
+          format: "int32",
           minimum: LIMIT_MIN,
           maximum: LIMIT_MAX,
           default: LIMIT_DEFAULT,
@@ -235,9 +312,9 @@ function listPets() {
         name: "cursor",
         in: "query",
         description: "The start of the page, taken from the `Link` header of the previous page",
-        schema: { type: "string", pattern: "^[1-9][0-9]{0,18}$" },
+        schema: { type: "string", pattern: "^[1-9][0-9]{0,18}$", minLength: 1, maxLength: 19 },
       },
-      IF_NONE_MATCH,
+      { $ref: "#/components/parameters/IfNoneMatch" },
     ],
     responses: {
       200: success(
@@ -247,7 +324,11 @@ function listPets() {
         [EXAMPLE_PET],
       ),
       304: notModified({ Link: "NextPage" }),
-      ...errors([...EVERY_OPERATION, "invalid_parameter"]),
+      ...errors([...EVERY_OPERATION, "invalid_parameter"], {
+        messages: {
+          invalid_parameter: HTTP_ERRORS.unknownParameter("owner", PAGE_PARAMETERS).message,
+        },
+      }),
     },
   };
 }
@@ -263,12 +344,19 @@ function createPet() {
         in: "header",
         description: "Makes a retry safe: a new UUID for each animal, reused for every retry",
         // No example: a page that fills it in would send the same key with every animal.
-        schema: { type: "string", pattern: IDEMPOTENCY_KEY_PATTERN.source },
+        schema: {
+          type: "string",
+          pattern: IDEMPOTENCY_KEY_PATTERN.source,
+          minLength: 1,
+          // In quotes, each character may need a backslash before it.
+          maxLength: 2 * IDEMPOTENCY_KEY_MAX_LENGTH + 2,
+        },
       },
     ],
     requestBody: {
+      description: "The animal, without its identifier",
       required: true,
-      content: { "application/json": { schema: schemaRef("NewPet"), example: EXAMPLE_NEW_PET } },
+      content: { "application/json": { schema: schemaRef("PetInput"), example: EXAMPLE_NEW_PET } },
     },
     responses: {
       201: success(
@@ -283,6 +371,7 @@ function createPet() {
       ),
       ...errors([
         ...EVERY_OPERATION,
+        "read_only_key",
         "invalid_parameter",
         "invalid_idempotency_key",
         "malformed_body",
@@ -311,16 +400,21 @@ function getPet() {
         in: "path",
         required: true,
         description: "The identifier of the animal",
-        schema: { type: "integer", format: "int64" },
+        schema: {
+          type: "integer",
+          format: "int64",
+          minimum: String(INT64_MIN),
+          maximum: String(INT64_MAX),
+        },
         example: EXAMPLE_PET.id,
       },
-      IF_NONE_MATCH,
+      { $ref: "#/components/parameters/IfNoneMatch" },
     ],
     responses: {
       200: success("The animal", { ...WARNINGS, ...CACHING }, schemaRef("Pet"), EXAMPLE_PET),
       304: notModified(WARNINGS),
       ...errors([...EVERY_OPERATION, "invalid_parameter", "pet_not_found"], {
-        404: WARNINGS,
+        headers: { 404: WARNINGS },
       }),
     },
   };
@@ -344,8 +438,15 @@ function notModified(headers: Headers) {
   };
 }
 
+interface ErrorOptions {
+  /** Headers by status, besides those of every operation. */
+  headers?: Record<number, Headers>;
+  /** Examples other than those in {@linkcode EXAMPLE_MESSAGES}. */
+  messages?: Partial<Record<ErrorCode, string>>;
+}
+
 /** The error responses of an operation by status, built from the codes that it can return. */
-function errors(codes: ErrorCode[], headers: Record<number, Headers> = {}) {
+function errors(codes: ErrorCode[], { headers = {}, messages = {} }: ErrorOptions = {}) {
   const byStatus = Map.groupBy(codes, (code) => ERRORS[code].status);
   return Object.fromEntries(
     Array.from(byStatus, ([status, codes]) => [status, {
@@ -358,16 +459,18 @@ function errors(codes: ErrorCode[], headers: Record<number, Headers> = {}) {
       content: {
         "application/json": {
           schema: schemaRef("Error"),
-          examples: Object.fromEntries(codes.map((code) => [code, errorExample(code)])),
+          examples: Object.fromEntries(
+            codes.map((code) => [code, errorExample(code, messages[code])]),
+          ),
         },
       },
     }]),
   );
 }
 
-function errorExample(code: ErrorCode) {
+function errorExample(code: ErrorCode, message = EXAMPLE_MESSAGES[code]) {
   const { status, when } = ERRORS[code];
-  return { summary: code, value: { code, message: when, status } };
+  return { summary: when, value: { code, message, status } };
 }
 
 function headerRefs(headers: Headers) {
@@ -386,7 +489,15 @@ function serversOf({ production, staging }: BaseAddresses) {
     ...(production === undefined ? [] : [{ url: production, description: "Production" }]),
     ...(staging === undefined ? [] : [{ url: staging, description: "Staging" }]),
   ];
-  return servers.length > 0 ? servers : [{ url: BASE_PATH, description: "This service" }];
+  if (servers.length === 0) servers.push({ url: BASE_PATH, description: "This service (local)" });
+  // The interface is for clients outside of the operator's organization too.
+  return servers.map((server) => ({ ...server, "x-internal": false }));
+}
+
+function contactOf({ contact }: BaseAddresses) {
+  const name = "The operator of this service, who issues the API keys";
+  if (contact === undefined) return { name };
+  return contact.includes("@") ? { name, email: contact } : { name, url: contact };
 }
 
 /** The JSON Schemas of the named zod schemas, which refer to each other by these names. */
@@ -437,8 +548,8 @@ stored exactly and needs a client that reads it exactly.
 ## Pages
 
 A list is an array of at most \`limit\` animals (${LIMIT_MIN} to ${LIMIT_MAX}, by default
-${LIMIT_DEFAULT}), newest first. Its \`Link\` header names the next page, and is absent on the last
-page. Paging neither skips nor repeats an animal, even if animals are added meanwhile.
+${LIMIT_DEFAULT}), newest first. Its \`Link\` header is the address of the next page, and is
+absent on the last page. Paging neither skips nor repeats an animal, even if animals are added meanwhile.
 
 ## Safe retries
 
