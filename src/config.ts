@@ -2,14 +2,13 @@
 
 import { RATE_LIMIT_MAX } from "./http/rate_limiter.ts";
 import { DEFAULT_KV_PATH } from "./store/default_path.ts";
+import { type DatabaseAddress, parseDatabaseUrl } from "./store/postgres/database_url.ts";
+import type { StoreLocation } from "./store/store_location.ts";
 import { type VariableName, VARIABLES } from "./variables.ts";
 
 /** The settings of the store, which the tools read too. */
 export interface StoreConfig {
-  /**
-   * A file, `:memory:` or an http(s) address; `undefined` selects the database that the platform attaches.
-   */
-  kvPath: string | undefined;
+  store: StoreLocation;
 }
 
 /** The settings of the service. */
@@ -34,7 +33,7 @@ export class ConfigError extends Error {
 
 /** Reads the settings of the store. Throws `ConfigError`. */
 export function readStoreConfig(): StoreConfig {
-  return { kvPath: isOnDenoDeploy() ? readKvPathOnDenoDeploy() : readKvPath() };
+  return { store: readStore() };
 }
 
 /** Reads all settings. Throws `ConfigError`. */
@@ -58,6 +57,36 @@ export function readServiceConfig(): ServiceConfig {
 /** Whether Deno's OpenTelemetry is on, according to the variable that Deno itself reads. */
 export function isTelemetryOn(): boolean {
   return ["true", "1"].includes(read("OTEL_DENO") ?? "");
+}
+
+function readStore(): StoreLocation {
+  const url = read("DATABASE_URL");
+  if (url === undefined) return isOnDenoDeploy() ? readKvPathOnDenoDeploy() : readKvPath();
+  if (read("KV_PATH") !== undefined) {
+    throw new ConfigError("KV_PATH and DATABASE_URL must not both be set: each names a store");
+  }
+  const address = parseUrl(url);
+  return {
+    ...address,
+    password: address.password ?? read("PGPASSWORD"),
+    passfile: read("PGPASSFILE"),
+    strictReads: readStrictReads(),
+  };
+}
+
+function parseUrl(url: string): DatabaseAddress {
+  try {
+    return parseDatabaseUrl(url);
+  } catch (error) {
+    // The message does not repeat the address, because it may contain a password.
+    throw new ConfigError(`DATABASE_URL ${(error as TypeError).message}`);
+  }
+}
+
+function readStrictReads(): boolean {
+  const text = read("READS") ?? "primary";
+  if (text === "strict" || text === "primary") return text === "strict";
+  throw new ConfigError(`READS must be primary or strict, not ${JSON.stringify(text)}`);
 }
 
 function readPort(): number {

@@ -43,6 +43,10 @@ declare module "@std/fmt/colors" {
   export function yellow(text: string): string;
 }
 
+declare module "@std/html/entities" {
+  export function escape(text: string): string;
+}
+
 declare module "@std/http/etag" {
   /** Whether an `If-None-Match` field does not name the tag. */
   export function ifNoneMatch(value: string, etag: string): boolean;

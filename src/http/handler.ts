@@ -105,8 +105,10 @@ function dispatch(
   const { path, search } = requestTarget(request.url);
   const { method } = request;
   const match = findRoute(path);
-  const respond = match?.isPublic ? operations.find(match.operations.GET, path) : undefined;
-  // A file that does not exist is an unknown path, for which a key is needed too.
+  const respond = match?.isPublic
+    ? operations.find(match.operations.GET, path, request.headers)
+    : undefined;
+  // A page that does not exist is an unknown path, for which a key is needed too.
   const route = match?.isPublic && respond === undefined ? undefined : match;
   const preflight = route && cors.preflightResponse(request, route.allow);
   // These responses need no key, and the server would read an unbounded body to its end.

@@ -19,8 +19,10 @@ export type PublicOperation =
   | "checkReadiness"
   | "describeInterface"
   | "redirectToDocs"
+  | "redirectBrowserToDocs"
   | "getDocsPage"
-  | "getDocsFile";
+  | "getDocsFile"
+  | "getIcon";
 
 /** Operations by method. HEAD uses the operation of GET. */
 type Operations<Name> = { GET: Name; POST?: Name };
@@ -50,7 +52,10 @@ export const ROUTES: readonly Route[] = [
   publicRoute("/readyz", { GET: "checkReadiness" }),
   publicRoute("/openapi.json", { GET: "describeInterface" }),
   publicRoute("/", { GET: "redirectToDocs" }),
+  publicRoute(BASE_PATH, { GET: "redirectBrowserToDocs" }),
+  publicRoute("/favicon.ico", { GET: "getIcon" }),
   publicRoute("/docs", { GET: "getDocsPage" }),
+  publicRoute("/docs/", { GET: "redirectToDocs" }),
   publicRoute("/docs/{file}", { GET: "getDocsFile" }),
 ];
 

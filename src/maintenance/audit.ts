@@ -23,7 +23,7 @@ import { LogAudit, type LogAuditOptions } from "./log_audit.ts";
 import { decodeLease } from "./replay_lease.ts";
 import { keyText } from "../store/key_text.ts";
 import { HEAD_KEY, isRecordKey, logKey, REPLAY_KEY } from "../keyspace.ts";
-import type { ReadExpiringRecords } from "../store/deno_kv/expiring_records.ts";
+import type { ReadExpiringRecords } from "../store/expiring_records.ts";
 import { type BoundedRange, scan, scanOutside } from "../store/scan.ts";
 import type { Key, Store, StoreEntry } from "../store/store.ts";
 
@@ -109,7 +109,7 @@ class StoreAudit {
       this.#checkHead(head, log);
       await this.#readRest(head, comparisons);
     }
-    this.#checkExpiry();
+    await this.#checkExpiry();
     return this.#findings.report({ ...log.head, position: log.position });
   }
 
@@ -236,7 +236,7 @@ class StoreAudit {
     }
   }
 
-  #checkExpiry(): void {
+  async #checkExpiry(): Promise<void> {
     const { readExpiringRecords } = this.#deps;
     if (readExpiringRecords === undefined) {
       this.#findings.notes.push(
@@ -244,7 +244,7 @@ class StoreAudit {
       );
       return;
     }
-    for (const { key, expiresAt } of readExpiringRecords()) {
+    for await (const { key, expiresAt } of readExpiringRecords()) {
       const time = new Date(expiresAt).toISOString();
       const message = `Record ${keyText(key)} is set to expire at ${time}: ${remedyFor(key)}`;
       this.#findings.add("record_expires", message, isLogKey(key) ? key[1] : undefined);

@@ -19,7 +19,11 @@ Deno.test({
   async fn() {
     await using server = await DenokvServer.start();
     Deno.env.set("DENO_KV_ACCESS_TOKEN", server.token);
-    const store = await openStore(server.address, { create: true, accept: acceptLog });
+    const store = await openStore(server.address, {
+      create: true,
+      accept: acceptLog,
+      runtime: systemRuntime,
+    });
     const { appender } = createService({ store, runtime: systemRuntime, report: () => {} });
     await Promise.all(Array.from({ length: QUEUE_LIMIT }, (_, index) => {
       return appender.append(addPetCommand(systemRuntime, OPERATOR, examplePet(index)));

@@ -14,6 +14,7 @@ import { IDEMPOTENCY_KEY_MAX_LENGTH, IDEMPOTENCY_KEY_PATTERN } from "../idempote
 import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, PAGE_PARAMETERS } from "../page_query.ts";
 import { DEPRECATION_HEADERS, READ_HEADERS } from "../pets.ts";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../request_body.ts";
+import { codeSamples, type SampleRequest } from "./code_samples.ts";
 import { type ApiOperation, type ApiRoute, BASE_PATH, PETS_PATH, ROUTES } from "../routes.ts";
 
 /** The addresses of the service for clients; the paths of the first two end in /v1. */
@@ -24,6 +25,14 @@ export interface BaseAddresses {
   contact?: string;
 }
 
+/** The text before the operations. The guides explain the rest. */
+const OVERVIEW = `
+Every operation needs an API key: \`Authorization: Bearer <API_KEY>\`. All bodies are JSON in UTF-8.
+
+Guides: [errors](docs/errors), [paging](docs/paging), [retries](docs/retries), [polling](docs/polling),
+[limits](docs/limits) and [deprecation](docs/deprecation).
+`.trim();
+
 /** The description as JSON text. */
 export function describeInterface(addresses: BaseAddresses): string {
   const description = {
@@ -32,14 +41,14 @@ export function describeInterface(addresses: BaseAddresses): string {
       title: "Animal Store",
       version: "1.0.0",
       summary: "A catalogue of the animals offered in a store",
-      description: guide(),
+      description: OVERVIEW,
       contact: contactOf(addresses),
       license: { name: "All rights reserved", identifier: "LicenseRef-All-Rights-Reserved" },
     },
     servers: serversOf(addresses),
     tags: [{ name: "Pets", description: "The animals offered in the store" }],
     security: [{ bearerAuth: [] }],
-    paths: describePaths(),
+    paths: describePaths(addresses),
     components: {
       schemas: schemasOf({ PetStatus, PetInput, Pet, Error: ErrorBody }),
       parameters: { IfNoneMatch: IF_NONE_MATCH },
@@ -57,7 +66,8 @@ export function describeInterface(addresses: BaseAddresses): string {
 }
 
 /** The path items of all routes of the interface. */
-function describePaths() {
+function describePaths(addresses: BaseAddresses) {
+  const samples = sampleRequests(sampleBase(addresses));
   const operations: Record<ApiOperation, () => object> = { listPets, createPet, getPet };
   const routes = ROUTES.filter((route): route is ApiRoute => !route.isPublic);
   return Object.fromEntries(routes.map((route) => [
@@ -65,7 +75,11 @@ function describePaths() {
     Object.fromEntries(
       Object.entries(route.operations).map(([method, operationId]) => [
         method.toLowerCase(),
-        { operationId, ...operations[operationId]() },
+        {
+          operationId,
+          ...operations[operationId](),
+          "x-codeSamples": codeSamples(samples[operationId]),
+        },
       ]),
     ),
   ]));
@@ -97,8 +111,21 @@ const EXAMPLE_TAG = entityTag(JSON.stringify(EXAMPLE_PET));
 const PETS_URL_PATTERN = `https?://[^<>]+${PETS_PATH}`;
 const EXAMPLE_PETS_URL = `http://localhost:8000${PETS_PATH}`;
 
+function sampleRequests(base: string): Record<ApiOperation, SampleRequest> {
+  return {
+    listPets: { method: "GET", url: `${base}/pets?status=available&limit=${LIMIT_DEFAULT}` },
+    createPet: { method: "POST", url: `${base}/pets`, body: EXAMPLE_NEW_PET },
+    getPet: { method: "GET", url: `${base}/pets/${EXAMPLE_PET.id}` },
+  };
+}
+
+/** The base address that samples use: that of production, by default that of a local service. */
+export function sampleBase({ production }: BaseAddresses): string {
+  return production ?? `http://localhost:8000${BASE_PATH}`;
+}
+
 /** The day of an HTTP date, without its weekday. */
-const REMOVAL_DATE = DEPRECATION_HEADERS.sunset.slice(5, 16);
+export const REMOVAL_DATE = DEPRECATION_HEADERS.sunset.slice(5, 16);
 
 /** Response headers that this interface defines. */
 const HEADERS = {
@@ -532,65 +559,3 @@ function exactBounds(name: string, value: unknown): unknown {
 
 // TypeScript does not declare rawJSON yet (https://github.com/tc39/proposal-json-parse-with-source).
 const { rawJSON: rawJson } = JSON as unknown as { rawJSON(text: string): unknown };
-
-function guide(): string {
-  const codes = Object.entries(ERRORS).map(([code, { status, when, remedy }]) =>
-    `| \`${code}\` | ${status} | ${when} | ${remedy} |`
-  );
-  return `
-Every operation needs an API key: \`Authorization: Bearer <API_KEY>\`. All bodies are JSON in UTF-8.
-
-## Integers
-
-Identifiers are 64-bit integers. \`id\` is safe in every JSON client; a \`categoryId\` beyond 2^53 is
-stored exactly and needs a client that reads it exactly.
-
-## Pages
-
-A list is an array of at most \`limit\` animals (${LIMIT_MIN} to ${LIMIT_MAX}, by default
-${LIMIT_DEFAULT}), newest first. Its \`Link\` header is the address of the next page, and is
-absent on the last page. Paging neither skips nor repeats an animal, even if animals are added meanwhile.
-
-## Safe retries
-
-A request that failed with 503, or that got no response, may have added the animal. To retry safely,
-send an \`Idempotency-Key\` (1 to ${IDEMPOTENCY_KEY_MAX_LENGTH} characters, such as a UUID): a new value for
-each animal, reused for every retry. Within 24 hours, the animal is added only once. A retry gets the
-first response again, with \`Idempotency-Replayed: true\`. The value is valid only for the API key that
-it was first sent with.
-
-## Polling
-
-Lists and animals have an \`ETag\`. Send it back as \`If-None-Match\`: if the content is unchanged, the
-response is 304 without a body.
-
-## Limits
-
-| What | Limit |
-| --- | --- |
-| Body | ${BODY_LIMIT_BYTES / 1024} KiB |
-| Time for a body to arrive | ${BODY_LIMIT_MS / 1_000} seconds |
-| Animals on a page | ${LIMIT_MAX} |
-
-The operator can also limit the requests of each API key. Every response to a valid key then has the
-headers \`RateLimit-Policy\` (\`q\` requests within \`w\` seconds) and \`RateLimit\` (\`r\` requests are left
-for the next \`t\` seconds). A request beyond the limit has no effect. After about a second, it gets 429
-\`rate_limited\` with \`Retry-After\`.
-
-A field or a query parameter that is not described here is rejected, not ignored.
-
-## Deprecation
-
-A deprecated operation has \`Deprecation\` and \`Sunset\` headers, and a \`Link\` to its replacement.
-\`getPet\` is deprecated and will be removed on ${REMOVAL_DATE}: use \`listPets\` with a \`status\` instead.
-
-## Errors
-
-Every error response has a body of the schema Error: \`code\` is for programs, \`message\` is for people,
-and \`status\` is the HTTP status. The operator can find a response by its \`X-Request-Id\`.
-
-| \`code\` | Status | When | What to do |
-| --- | --- | --- | --- |
-${codes.join("\n")}
-`.trim();
-}
