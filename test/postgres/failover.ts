@@ -4,6 +4,7 @@ import { assert, assertEquals, assertLess } from "@std/assert";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { readHead } from "../../src/log/head.ts";
 import { audit } from "../../src/maintenance/audit.ts";
+import type { Checkpoint } from "../../src/maintenance/log_audit.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { createService } from "../../src/service.ts";
 import { LoadClient } from "../support/load_client.ts";
@@ -43,24 +44,13 @@ export async function runFailover(rounds: number): Promise<FailoverOutcome> {
   await using first = await ServiceProcess.start(address);
   await using second = await ServiceProcess.start(address);
   const services = [first, second];
-  const load = new LoadClient({
-    services: () => services,
-    token,
-    connections: CONNECTIONS,
-    faults: "store",
-    reads: true,
-  });
-  let isOver = false;
-  const running = load.run(() => isOver);
+  const { load, stop } = startLoad(services, token);
   const returnsMs: number[] = [];
   try {
     let [primary, standby] = [one, other];
     for (let round = 0; round < rounds; round++) {
       await sleep(LOAD_MS);
-      const checkpoint = await withOperator(address, async ({ store }) => {
-        const { position, lastHash: hash } = (await readHead(store)).head;
-        return { position, hash };
-      });
+      const checkpoint = await readCheckpoint(address);
       await primary.kill();
       await standby.promote();
       const promotedAt = performance.now();
@@ -78,14 +68,38 @@ export async function runFailover(rounds: number): Promise<FailoverOutcome> {
     }
     await sleep(LOAD_MS);
   } finally {
-    isOver = true;
-    await running;
+    await stop();
   }
   await withOperator(address, (operator) => load.expectLogged(operator));
   for (const service of services) await load.expectServed(service);
   for (const ms of returnsMs) assertLess(ms, RETURN_LIMIT_MS);
   assertEquals(returnsMs.length, 2 * rounds);
   return { returnsMs, outcomes: load.outcomes, summary: load.summary };
+}
+
+/** Starts clients that add and read pets on the services, until they are stopped. */
+export function startLoad(services: ServiceProcess[], token: string) {
+  const load = new LoadClient({
+    services: () => services,
+    token,
+    connections: CONNECTIONS,
+    faults: "store",
+    reads: true,
+  });
+  let isOver = false;
+  const running = load.run(() => isOver);
+  const stop = async () => {
+    isOver = true;
+    await running;
+  };
+  return { load, stop };
+}
+
+export function readCheckpoint(address: string): Promise<Checkpoint> {
+  return withOperator(address, async ({ store }) => {
+    const { position, lastHash: hash } = (await readHead(store)).head;
+    return { position, hash };
+  });
 }
 
 /** Adds pets until one is acknowledged. The load takes them for unclear ones, as other clients made them. */

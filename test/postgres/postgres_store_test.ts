@@ -14,7 +14,9 @@ import {
   POSTGRES,
   PostgresServer,
   serverOfFile,
+  until,
 } from "../support/postgres_server.ts";
+import { freePort } from "../support/free_port.ts";
 import { testStoreContract } from "../support/store_contract.ts";
 
 const { ignore } = POSTGRES;
@@ -54,6 +56,7 @@ Deno.test({
     await using standby = await PostgresServer.standbyOf(primary);
     await primary.requireStandby();
     const database = await primary.createDatabase();
+    await until(() => standby.sql("select 1", database), "The standby lags");
     const open = (ports: number[]) => {
       const address = parseDatabaseUrl(primary.url(database, { ports }));
       return PostgresStore.open(

@@ -7,11 +7,9 @@
 
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { issueKey } from "../../src/commands/issue_key.ts";
-import { readHead } from "../../src/log/head.ts";
 import { audit } from "../../src/maintenance/audit.ts";
 import { findPostgres } from "../support/find_postgres.ts";
 import { freePort } from "../support/free_port.ts";
-import { LoadClient } from "../support/load_client.ts";
 import {
   commandLine,
   killTree,
@@ -20,7 +18,13 @@ import {
   until,
 } from "../support/postgres_server.ts";
 import { ServiceProcess } from "../support/service_process.ts";
-import { RETURN_LIMIT_MS, untilAdded, withOperator } from "./failover.ts";
+import {
+  readCheckpoint,
+  RETURN_LIMIT_MS,
+  startLoad,
+  untilAdded,
+  withOperator,
+} from "./failover.ts";
 
 /** Patroni's minimum for the time after which a leader that is silent is replaced. */
 const TTL_SECONDS = 20;
@@ -62,20 +66,9 @@ async function testFailover(members: Member[]): Promise<void> {
   await using first = await ServiceProcess.start(address);
   await using second = await ServiceProcess.start(address);
   const services = [first, second];
-  const load = new LoadClient({
-    services: () => services,
-    token,
-    connections: 64,
-    faults: "store",
-    reads: true,
-  });
-  let isOver = false;
-  const loading = load.run(() => isOver);
+  const { load, stop } = startLoad(services, token);
   await sleep(3_000);
-  const checkpoint = await withOperator(address, async ({ store }) => {
-    const { position, lastHash: hash } = (await readHead(store)).head;
-    return { position, hash };
-  });
+  const checkpoint = await readCheckpoint(address);
   await leader.kill();
   await until(
     async () => assertEquals(await follower.sql("select pg_is_in_recovery()"), "f"),
@@ -93,8 +86,7 @@ async function testFailover(members: Member[]): Promise<void> {
     "The killed leader does not return as a follower",
   );
   await sleep(3_000);
-  isOver = true;
-  await loading;
+  await stop();
   await withOperator(address, async (operator) => {
     await load.expectLogged(operator);
     const { sound, faults } = await audit(operator, { checkpoint });

@@ -148,9 +148,8 @@ class HostError extends Error {
   }
 }
 
-/** A refusal is likely to be that of the primary, too. */
+/** A standby that lags behind may refuse a role or a database that the primary knows. */
 function errorOfAll(errors: HostError[]): StoreError {
-  const refused = errors.filter(({ isRefused }) => isRefused);
-  if (refused.length > 0) return new StoreRefusedError(refused[0].message);
+  if (errors.every(({ isRefused }) => isRefused)) return new StoreRefusedError(errors[0].message);
   return new StoreAwayError(`it does not answer: ${errors.map(reasonOf).join("; ")}`);
 }
