@@ -70,7 +70,11 @@ export async function createPet(
 
 /** Throws `read_only_key` if the key must not add pets. */
 export function expectMayAdd(key: ApiKey): void {
-  if (key.isReadOnly) throw new ServiceError("read_only_key", "The API key may only read");
+  if (!key.isReadOnly) return;
+  throw new ServiceError(
+    "read_only_key",
+    "The API key may only read: use a key that may add animals",
+  );
 }
 
 function appendPet(deps: CreatePetDeps, request: CreatePetRequest): Promise<CreatePetOutcome> {

@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { issueKey } from "../../src/commands/issue_key.ts";
 import { newToken } from "../../src/projections/api_key.ts";
 import type { ErrorCode, HTTP_ERRORS } from "../../src/http/errors.ts";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../src/http/request_body.ts";
@@ -24,6 +25,7 @@ const STATUSES: Partial<Record<ErrorCode, number>> = {
   invalid_idempotency_key: 400,
   missing_credentials: 401,
   invalid_credentials: 401,
+  read_only_key: 403,
   pet_not_found: 404,
   not_found: 404,
   method_not_allowed: 405,
@@ -41,9 +43,9 @@ const MISTYPED =
   "The API key is mistyped or cut off: a key is pets_ and 72 digits and letters from a to f";
 const FIELDS = "the fields are name, categoryId, status";
 
-/** The messages that clients get. Three are of the domain: of keys, and of the fields of an animal. */
+/** The messages that clients get. Four are of the domain: of keys, and of the fields of an animal. */
 const CASES: Record<
-  keyof typeof HTTP_ERRORS | "malformedToken" | "unknownToken" | "invalidFields",
+  keyof typeof HTTP_ERRORS | "malformedToken" | "unknownToken" | "readOnlyKey" | "invalidFields",
   Case[]
 > = {
   missingHost: [{
@@ -116,6 +118,14 @@ const CASES: Record<
     },
     code: "invalid_credentials",
     message: "The API key is not known",
+  }],
+  readOnlyKey: [{
+    send: async (service) => {
+      const { token } = await issueKey(service, { label: "reader", isReadOnly: true });
+      return await service.add(REX, { authorization: `Bearer ${token}` });
+    },
+    code: "read_only_key",
+    message: "The API key may only read: use a key that may add animals",
   }],
   rateLimited: [{
     open: () => openTestService(undefined, { rateLimit: 1 }),

@@ -283,7 +283,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: "a read-only key may add pets",
     file: CREATE_PET,
-    edits: [["if (key.isReadOnly) throw", "if (false) throw"]],
+    edits: [["if (!key.isReadOnly) return;", "return;"]],
   },
   {
     name: "the successor of a read-only key may add pets",

@@ -1,9 +1,12 @@
-import { assertEquals, assertGreater, assertMatch } from "@std/assert";
+import { assertEquals, assertGreater, assertLess, assertMatch } from "@std/assert";
 import { openRealStore } from "./real_store.ts";
 import { runReplayLoad } from "./replay_load.ts";
 import { runTask, spawnTask } from "./run_task.ts";
 import { readLines, ServiceProcess } from "./service_process.ts";
 import type { StoreServer, StoreServers } from "./store_server.ts";
+
+/** Maximum time until an event is accepted, or in a backup, after the store is back. */
+const RETURN_LIMIT_MS = 10_000;
 
 /** Declares the tests of all tools on a store that is reached over a network. */
 export function testTools({ name, ignore, start }: StoreServers): void {
@@ -31,6 +34,10 @@ export function testTools({ name, ignore, start }: StoreServers): void {
       await run("audit");
 
       const exported = await run("log");
+      const file = await Deno.makeTempFile();
+      assertMatch(await run("backup", file), /^\{"position":9,"hash":"\w{64}"\}\n$/);
+      assertEquals(await Deno.readTextFile(file), exported);
+      await Deno.remove(file);
       assertEquals(exported.trim().split("\n").length, 9);
       await using copy = await start();
       const stdin = new TextEncoder().encode(exported);
@@ -94,6 +101,43 @@ export function testTools({ name, ignore, start }: StoreServers): void {
       for (const count of [created, listed, read]) assertGreater(count, 0);
     },
   });
+
+  test({
+    name: "backup --follow waits while the store is away, and continues when it is back",
+    async fn() {
+      await using server = await start();
+      const token = (await runWith(server, ["keys", "issue", "--label", "test"])).trim();
+      await using service = await ServiceProcess.start(server.address, server.env);
+      const folder = await Deno.makeTempDir();
+      const file = `${folder}/pets.jsonl`;
+      const follower = spawnTask(["backup", file, "--follow"], optionsOf(server));
+      const errors: string[] = [];
+      const reading = [
+        readLines(follower.stderr, (line) => errors.push(line)),
+        follower.stdout.cancel(),
+      ];
+      try {
+        for (let round = 1; round <= 2; round++) {
+          await addUntilAccepted(service, token);
+          await becomes(file, await runWith(server, ["log"]));
+          await server.kill();
+          await new Promise((resolve) => setTimeout(resolve, round * 3_000));
+          await server.start();
+        }
+        await addUntilAccepted(service, token);
+        await becomes(file, await runWith(server, ["log"]));
+      } finally {
+        follower.kill("SIGTERM");
+        await Promise.all([follower.status, follower.stdin.close(), ...reading]);
+        await Deno.remove(folder, { recursive: true });
+      }
+      // Deno's KV client writes its own failures, too.
+      const words = errors.filter((line) => !line.startsWith("KV Connect")).join("\n");
+      assertMatch(words, /waiting until the store answers again\nThe store is available again\./);
+      assertMatch(words, /\nStopped\. .* ends at position \d+\. Run the same command again/);
+      assertEquals((await follower.status).code, 0);
+    },
+  });
 }
 
 function optionsOf({ address, env }: StoreServer) {
@@ -105,4 +149,21 @@ async function runWith(server: StoreServer, args: string[]): Promise<string> {
   const { code, stdout, stderr } = await runTask(args, optionsOf(server));
   assertEquals(code, 0, stderr);
   return stdout;
+}
+
+async function addUntilAccepted(service: ServiceProcess, token: string): Promise<void> {
+  const started = performance.now();
+  while (await service.add({ name: "Rex", categoryId: 1 }, token) !== 201) {
+    assertLess(performance.now() - started, RETURN_LIMIT_MS);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** Resolves when the file is there and has that content. */
+async function becomes(file: string, content: string): Promise<void> {
+  const started = performance.now();
+  while (await Deno.readTextFile(file).catch(() => undefined) !== content) {
+    assertLess(performance.now() - started, RETURN_LIMIT_MS);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
 }

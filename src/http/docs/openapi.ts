@@ -8,7 +8,7 @@ import { INT64_MAX, INT64_MIN } from "../../../events/int64.ts";
 import { NewPet, Pet, PetStatus } from "../../../events/pet.ts";
 import { MALFORMED_TOKEN } from "../../projections/key_reader.ts";
 import { NEVER_STORED } from "../http_response.ts";
-import { ENTITY_TAG_PATTERN, entityTag } from "../conditional_read.ts";
+import { ENTITY_TAG_PATTERN, entityTagOfPet } from "../conditional_read.ts";
 import { CHALLENGES, type ErrorCode, ERRORS, HTTP_ERRORS, RETRY_AFTER_SECONDS } from "../errors.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH, IDEMPOTENCY_KEY_PATTERN } from "../idempotency_key.ts";
 import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, PAGE_PARAMETERS } from "../page_query.ts";
@@ -105,7 +105,7 @@ const ErrorBody = z.strictObject({
 
 const EXAMPLE_NEW_PET = { name: "Rex", categoryId: 7, status: "available" };
 const EXAMPLE_PET = { id: 1, ...EXAMPLE_NEW_PET };
-const EXAMPLE_TAG = entityTag(JSON.stringify(EXAMPLE_PET));
+const EXAMPLE_TAG = entityTagOfPet(JSON.stringify(EXAMPLE_PET));
 
 /** The absolute address of the list, on whatever host. */
 const PETS_URL_PATTERN = `https?://[^<>]+${PETS_PATH}`;
@@ -134,9 +134,9 @@ const HEADERS = {
     required: true,
     schema: {
       type: "string",
-      pattern: "^[0-7][0-9A-HJKMNP-TV-Z]{25}$",
+      pattern: "^[0-7][0-9A-HJKMNP-TV-Z]{25}(-[0-9]+)?$",
       minLength: 26,
-      maxLength: 26,
+      maxLength: 43,
     },
     example: "01KA7Z9MZ4QH4C4P5R4Z2Y0V7B",
   },
@@ -187,8 +187,8 @@ const HEADERS = {
     schema: {
       type: "string",
       pattern: ENTITY_TAG_PATTERN.source,
-      minLength: EXAMPLE_TAG.length,
-      maxLength: EXAMPLE_TAG.length,
+      minLength: 10,
+      maxLength: 34,
     },
     example: EXAMPLE_TAG,
   },
@@ -278,6 +278,7 @@ const EXAMPLE_MESSAGES: Partial<Record<ErrorCode, string>> = {
   malformed_request: HTTP_ERRORS.malformedHost().message,
   missing_credentials: HTTP_ERRORS.missingKey().message,
   invalid_credentials: MALFORMED_TOKEN,
+  read_only_key: "The API key may only read: use a key that may add animals",
   rate_limited: HTTP_ERRORS.rateLimited(1).message,
   invalid_parameter: HTTP_ERRORS.unknownParameter("owner", []).message,
   invalid_idempotency_key: HTTP_ERRORS.invalidIdempotencyKey(IDEMPOTENCY_KEY_MAX_LENGTH).message,

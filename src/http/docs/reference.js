@@ -24,8 +24,9 @@ addEventListener("DOMContentLoaded", async () => {
   const { createApiReference } = globalThis.Scalar;
   const response = await fetch("openapi.json");
   const description = JSON.parse(await response.text(), withoutNoise);
-  // Scalar shows it as an icon without a text.
-  delete description.info.license;
+  // Scalar shows the license as an icon without a text, and a contact without an address as a bare name.
+  const { contact, license: _license, ...info } = description.info;
+  description.info = contact?.email ?? contact?.url ? { ...info, contact } : info;
   const here = new URL("v1", document.baseURI).href;
   const elsewhere = description.servers.filter(({ url }) => new URL(url, here).href !== here);
   // This service comes first, so that nobody sends a key to another environment by mistake.

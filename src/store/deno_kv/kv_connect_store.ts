@@ -63,6 +63,12 @@ export class KvConnectStore extends KvStore {
 
 type Fetcher = typeof fetch;
 
+/** A call with this content can never succeed: bad request, content too large. */
+const REFUSED_CALL = new Set([400, 413]);
+
+/** Request time-out, too many requests. */
+const BUSY = new Set([408, 429]);
+
 /**
  * Makes the requests of the client, so that each failure gets its type. A call that fails is unclear, even if no
  * connection could be made: `fetch()` sends a request a second time if a connection that it used before breaks,
@@ -92,7 +98,7 @@ function fetcherOf(signal: AbortSignal): Fetcher {
         ? new UnclearOutcomeError(reason)
         : new StoreRefusedError("it refuses the access token (DENO_KV_ACCESS_TOKEN)");
     }
-    const isRefused = status < 500 && status !== 408 && status !== 429;
+    const isRefused = isCall ? REFUSED_CALL.has(status) : status < 500 && !BUSY.has(status);
     throw isRefused ? new StoreRefusedError(reason) : new Failed(reason);
   };
 }
