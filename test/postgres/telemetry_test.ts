@@ -13,7 +13,8 @@ Deno.test({
     const collector = Deno.serve(
       { hostname: "127.0.0.1", port: 0, onListen() {} },
       async (sent) => {
-        received += await sent.text();
+        const text = await sent.text();
+        received += text;
         return Response.json({});
       },
     );
