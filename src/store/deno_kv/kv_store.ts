@@ -71,9 +71,9 @@ export class KvStore implements Store {
  * reverse order.
  */
 function selectorOf({ prefix, start, end }: KeyRange): Deno.KvListSelector {
-  if (prefix === undefined) return { start, end };
-  const first = start ?? [...prefix, new Uint8Array()];
-  return end === undefined ? { prefix, start: first } : { start: first, end };
+  return prefix === undefined
+    ? { start, end }
+    : { prefix, start: start ?? [...prefix, new Uint8Array()] };
 }
 
 function storeEntry({ key, value, versionstamp }: Deno.KvEntry<unknown>): StoreEntry {

@@ -198,9 +198,11 @@ function parametersOf(mutations: Mutation[]): (Uint8Array | string)[] {
 
 /** The bounds of a range. A longer key begins with its prefix and the tag of its next part, 1 to 254. */
 function encodeRange({ prefix, start, end }: KeyRange): { start: Uint8Array; end: Uint8Array } {
+  if (prefix === undefined) return { start: encodeKey(start), end: encodeKey(end) };
+  const encoded = encodeKey(prefix);
   return {
-    start: start === undefined ? Uint8Array.of(...encodeKey(prefix), 0x00) : encodeKey(start),
-    end: end === undefined ? Uint8Array.of(...encodeKey(prefix), 0xff) : encodeKey(end),
+    start: start === undefined ? Uint8Array.of(...encoded, 0x00) : encodeKey(start),
+    end: Uint8Array.of(...encoded, 0xff),
   };
 }
 
