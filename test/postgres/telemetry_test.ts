@@ -28,7 +28,9 @@ Deno.test({
     assertEquals(await service.add({ name: "Rex", categoryId: 1 }, issued.stdout.trim()), 201);
     assertEquals(await service.stop(), 0);
     await collector.shutdown();
-    const systems = received.matchAll(/"db\.system\.name","value":\{"stringValue":"([^"]+)"/g);
+    const systems = received.matchAll(
+      /"db\.system\.name",\s*"value":\s*\{\s*"stringValue":\s*"([^"]+)"/g,
+    );
     assertEquals([...new Set([...systems].map(([, system]) => system))], ["postgresql"]);
     assert(!received.includes(server().password), "the password is sent");
   },
