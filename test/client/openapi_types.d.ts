@@ -140,7 +140,7 @@ export interface components {
         NextPage: string;
         /**
          * @description Changes exactly when the content changes; for use in `If-None-Match`
-         * @example "b56c655969147e6e31020b86f5267a00"
+         * @example "304b5a44"
          */
         EntityTag: string;
         /** @description A client may cache the response, but must revalidate it each time */

@@ -26,6 +26,7 @@ class Sample {
 
   constructor(readonly folder: string, readonly lines: string[]) {
     this.kvPath = `${folder}/store/pets.sqlite3`;
+    Deno.mkdirSync(`${folder}/store`);
     this.key = `${folder}/log.key`;
     this.dir = `${folder}/published`;
   }
