@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertGreater, assertLess, assertStringIncludes } from "@std/assert";
 import type { RequestHandler } from "../../../src/http/handler.ts";
 import { chromiumPath, launchChromium, type Locator, type Page } from "../../support/chromium.ts";
-import { canRun, LANGUAGES, runSample } from "../../support/run_sample.ts";
+import { canRun, type Language, LANGUAGES, runSample } from "../../support/run_sample.ts";
 import { serveOnSocket } from "../../support/test_each_way.ts";
 import { openTestService, type TestService } from "../../support/test_service.ts";
 
@@ -236,11 +236,25 @@ async function responseThrough(
   return response ?? "";
 }
 
+/** A text that only the samples in the language contain. */
+const SAMPLE_MARKS: Record<Language, string> = {
+  curl: "curl ",
+  JavaScript: "await fetch(",
+  Python: "import requests",
+  Go: "package main",
+};
+
 /** The sample of an operation in a language, as the page shows it. */
-async function sampleOf(page: Page, operation: OperationName, language: string): Promise<string> {
+async function sampleOf(
+  page: Page,
+  operation: OperationName,
+  language: Language,
+): Promise<string> {
   const names = new RegExp(`^(${LANGUAGES.join("|")})$`);
   await section(page, operation).getByRole("button", { name: names }).click();
   await page.getByRole("option", { name: language, exact: true }).click();
-  const [code] = await section(page, operation).locator("pre code").allTextContents();
-  return code;
+  // The page shows the sample of the language only a moment after the click.
+  const sample = section(page, operation).locator("pre code")
+    .filter({ hasText: SAMPLE_MARKS[language] });
+  return (await sample.first().textContent())!;
 }
