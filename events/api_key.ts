@@ -26,12 +26,16 @@ export const KeyLabel = z.string()
   // A label is printed in a table on a terminal, so it must not contain line breaks or control sequences.
   .regex(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]*$/u, "must not contain control characters");
 
-/** `keyId` identifies the key permanently. `expiresAt` is absent if the key does not expire. */
+/**
+ * `keyId` identifies the key permanently. `expiresAt` is absent if the key does not expire. `readOnly` is there
+ * only if the key must not add pets.
+ */
 export const KeyIssuedData = z.strictObject({
   keyId: Ulid,
   label: KeyLabel,
   tokenHash: Sha256Hex,
   expiresAt: Instant.optional(),
+  readOnly: z.literal(true).optional(),
 });
 export type KeyIssuedData = z.infer<typeof KeyIssuedData>;
 

@@ -49,12 +49,31 @@ export interface RecordedLine {
   line: Uint8Array;
 }
 
-/** The schema of each type, and the schema's name, which contains the version. */
-const TYPES = {
-  PetCreated: { dataschema: "urn:animal-store:pet-created:1", data: Pet },
-  ApiKeyIssued: { dataschema: "urn:animal-store:api-key-issued:1", data: KeyIssuedData },
-  ApiKeyRevoked: { dataschema: "urn:animal-store:api-key-revoked:1", data: KeyRevokedData },
-} as const satisfies Record<EventType, { dataschema: string; data: z.ZodType }>;
+interface TypeEntry {
+  /** The name of the schema, without the version. */
+  schema: string;
+  data: z.ZodType;
+  /** The members that a version after the first has added, by version. An event has the lowest version possible. */
+  added: Record<number, string>;
+}
+
+/** The schema of each type. */
+const TYPES: Record<EventType, TypeEntry> = {
+  PetCreated: { schema: "urn:animal-store:pet-created", data: Pet, added: {} },
+  ApiKeyIssued: {
+    schema: "urn:animal-store:api-key-issued",
+    data: KeyIssuedData,
+    added: { 2: "readOnly" },
+  },
+  ApiKeyRevoked: { schema: "urn:animal-store:api-key-revoked", data: KeyRevokedData, added: {} },
+};
+
+/** The names of the schema versions of each type, from version 1 on. */
+const DATASCHEMAS = Object.fromEntries(
+  Object.entries(TYPES).map(([type, { schema, added }]) => {
+    return [type, [1, ...Object.keys(added)].map((version) => `${schema}:${version}`)];
+  }),
+) as Record<EventType, string[]>;
 
 export const EVENT_TYPES = Object.keys(TYPES) as EventType[];
 
@@ -65,7 +84,7 @@ export function encodeEvent(event: RecordedEvent): string {
     : `,"idempotencykey":"${event.idempotencyKey}"`;
   return `{"specversion":"1.0","id":"${event.id}","source":"${SOURCE}","type":"${event.type}",` +
     `"time":"${event.time}","sequence":"${encodeSequence(event.position)}",` +
-    `"subject":"${subjectOf(event)}","dataschema":"${TYPES[event.type].dataschema}",` +
+    `"subject":"${subjectOf(event)}","dataschema":"${dataschemaOf(event)}",` +
     `"actor":"${event.actor}"${idempotencyKey},"previoushash":"${event.previousHash}",` +
     `"data":${encodeData(event)}}`;
 }
@@ -100,10 +119,11 @@ export function decodeEvent(line: string): RecordedEvent {
   const [, id, type, time, sequence, subject, dataschema, actor, idempotencyKey, ...rest] = match;
   const [previousHash, dataText] = rest;
   if (!Object.hasOwn(TYPES, type)) throw new MalformedEventError(`Event type ${type} is not known`);
-  if (dataschema !== TYPES[type as EventType].dataschema) {
+  if (!DATASCHEMAS[type as EventType].includes(dataschema)) {
     throw new MalformedEventError(`Schema ${dataschema} of event type ${type} is not known`);
   }
   const body = decodeBody(type as EventType, dataText, line);
+  if (dataschemaOf(body) !== dataschema) throw malformed(line);
   if (!Instant.safeParse(time).success || subjectOf(body) !== subject) throw malformed(line);
   return {
     ...body,
@@ -181,13 +201,23 @@ export function subjectOf(body: EventBody): string {
   }
 }
 
+/** The name of the schema of the event's data: that of the lowest version that has all its members. */
+function dataschemaOf({ type, data }: EventBody): string {
+  const names = DATASCHEMAS[type];
+  if (names.length === 1) return names[0];
+  const members = data as Record<string, unknown>;
+  const newest = Object.values(TYPES[type].added)
+    .findLastIndex((member) => members[member] !== undefined);
+  return names[newest + 1];
+}
+
 function encodeData(body: EventBody): string {
   switch (body.type) {
     case "PetCreated":
       return encodePet(body.data);
     case "ApiKeyIssued": {
-      const { keyId, label, tokenHash, expiresAt } = body.data;
-      return JSON.stringify({ keyId, label, tokenHash, expiresAt });
+      const { keyId, label, tokenHash, expiresAt, readOnly } = body.data;
+      return JSON.stringify({ keyId, label, tokenHash, expiresAt, readOnly });
     }
     case "ApiKeyRevoked": {
       const { keyId, tokenHash, effectiveAt } = body.data;

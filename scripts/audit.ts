@@ -13,6 +13,7 @@ import { PublishedLog } from "../src/publish/published_log.ts";
 import { acceptUnlessRestoring } from "../src/log/accept_store.ts";
 import { splitLines } from "../src/log/log_verifier.ts";
 import { expiringRecordsOf } from "../src/store/deno_kv/expiring_records.ts";
+import { toolVariables } from "../src/variables.ts";
 import { readCheckpoint, writeCheckpoint } from "./cli/checkpoint_file.ts";
 import { count, ProgressLine } from "./cli/progress_line.ts";
 import { readPublished } from "./cli/published_folder.ts";
@@ -32,7 +33,8 @@ runs, and covers the events up to the newest one at its start.
   --published DIR     also checks that the log extends what deno task publish wrote into that folder
   --file EXPORT       audits an export of deno task log (- for standard input) instead of the store
 
-KV_PATH names the store (default: .data/pets.sqlite3).
+${toolVariables("OTEL_DENO")}
+
 Exit codes: 0 sound, 1 not sound, 2 the audit could not run.
 `;
 
@@ -46,6 +48,10 @@ await runTool({
     checkpoint: { type: "string" },
     published: { type: "string" },
     file: { type: "string" },
+  },
+  interrupt() {
+    progress.end();
+    return "The audit has no result, and wrote nothing. Run it again.";
   },
   async run({ json = false, checkpoint: path, published: folder, file }, positionals) {
     if (positionals.length > 0) {

@@ -5,6 +5,7 @@
  */
 
 import { readServiceConfig } from "../src/config.ts";
+import { serviceVariables } from "../src/variables.ts";
 import { permissionFlags } from "./cli/permission_flags.ts";
 import { EXIT, runTool, UsageError } from "./cli/run_tool.ts";
 import { sendSignal } from "./cli/send_signal.ts";
@@ -23,9 +24,11 @@ development key if the store has none, and prints the address, the key and a cur
 
   deno task dev
 
-PORT (default 8000), HOST (default 0.0.0.0) and KV_PATH (default .data/pets.sqlite3) are settings of the
-environment, as for deno task start. The key is kept in a file next to the store, KV_PATH.dev_key, and stays
-the same until that file is deleted or the key is revoked. Ctrl-C ends the service.
+The key is kept in a file next to the store, KV_PATH.dev_key, and stays the same until that file is deleted
+or the key is revoked. Ctrl-C ends the service.
+
+${serviceVariables()}
+
 Exit codes: 0 told to end, 2 the command could not run.
 `;
 

@@ -1,19 +1,21 @@
 /**
  * Issues, lists, rotates and revokes API keys.
  *
- *     deno task keys issue --label TEXT [--expires-in 90d]
+ *     deno task keys issue --label TEXT [--expires-in 90d] [--read-only]
  *     deno task keys list [--json]
  *     deno task keys rotate ID [--overlap 24h] [--label TEXT] [--expires-in 90d]
  *     deno task keys revoke ID
  */
 
 import { KeyLabel } from "../events/api_key.ts";
-import { type ApiKey, stateOf } from "../src/projections/api_key.ts";
+import { assertNever } from "../events/assert_never.ts";
+import { type ApiKey, type ApiKeyState, stateOf } from "../src/projections/api_key.ts";
 import { issueKey, type ShowKey } from "../src/commands/issue_key.ts";
 import { revokeKey } from "../src/commands/revoke_key.ts";
 import { rotateKey, UnrotatableKeyError } from "../src/commands/rotate_key.ts";
 import { listKeys } from "../src/projections/key_reader.ts";
 import { reasonOf } from "../src/runtime/logger.ts";
+import { toolVariables } from "../src/variables.ts";
 import { parseDuration } from "./cli/parse_duration.ts";
 import { EXIT, print, runTool, UsageError, withService, write } from "./cli/run_tool.ts";
 
@@ -29,31 +31,48 @@ from its next request on.
 
   --label TEXT        the purpose or the holder of the key, 1 to 100 characters
                       (rotate: by default the label of the old key)
+  --read-only         the service refuses to add a pet with the key (rotate: as the old key)
   --expires-in TIME   how long the key is valid: 90d, 24h, 30m or 10s (default: until it is revoked;
                       rotate: by default as long as the old key was valid in total)
   --overlap TIME      how long the old key stays valid after its successor is issued (default: 24h)
   --json              prints one JSON array; times are in UTC, and absent if they do not apply
 
-A key is the only text on standard output. KV_PATH names the store (default: .data/pets.sqlite3).
+A key that was rotated is retiring during the overlap: it is valid until then.
+
+A key is the only text on standard output.
+
+${toolVariables()}
+
 Exit codes: 0 done, 1 no key has that id or the key cannot be rotated, 2 the command could not run.
 `;
 
 const OVERLAP_DEFAULT = "24h";
 
-type Flags = { label?: string; "expires-in"?: string; overlap?: string; json?: boolean };
+/** Maximum width of the table, in columns of a terminal. */
+const TABLE_WIDTH = 100;
+
+interface Flags {
+  label?: string;
+  "expires-in"?: string;
+  "read-only"?: boolean;
+  overlap?: string;
+  json?: boolean;
+}
 
 await runTool({
   help: HELP,
   options: {
     label: { type: "string" },
     "expires-in": { type: "string" },
+    "read-only": { type: "boolean" },
     overlap: { type: "string" },
     json: { type: "boolean" },
   },
+  interrupt: () => "deno task keys list shows whether a key was changed.",
   run(values: Flags, [action, ...rest]) {
     switch (action) {
       case "issue":
-        expectFlags(action, values, ["label", "expires-in"]);
+        expectFlags(action, values, ["label", "expires-in", "read-only"]);
         expectNone(rest);
         return issue(values);
       case "list":
@@ -86,7 +105,8 @@ async function issue(flags: Flags): Promise<number> {
     const expiry = lifetimeMs === undefined
       ? {}
       : { expiresAt: service.runtime.now() + lifetimeMs };
-    return issueShown((show) => issueKey(service, { label, ...expiry }, show));
+    const terms = { label, isReadOnly: flags["read-only"], ...expiry };
+    return issueShown((show) => issueKey(service, terms, show));
   });
   console.error(`Issued key ${id}. Save it now: it cannot be shown again.`);
   return EXIT.done;
@@ -135,23 +155,67 @@ function members(key: ApiKey, now: number) {
   return {
     id: key.id,
     label: key.label,
-    state: stateOf(key, now),
+    state: shownStateOf(key, now),
+    readOnly: key.isReadOnly ?? false,
     issuedAt: instant(key.issuedAt),
     expiresAt: instant(key.expiresAt),
     revokedAt: instant(key.revokedAt),
   };
 }
 
+/** The state of a key for people: a key whose successor was issued retires, and is valid until then. */
+function shownStateOf(key: ApiKey, now: number): ApiKeyState | "retiring" {
+  const state = stateOf(key, now);
+  return state === "live" && key.revokedAt !== undefined ? "retiring" : state;
+}
+
 async function table(keys: ApiKey[], now: number): Promise<void> {
-  const rows = [["ID", "STATE", "CREATED", "EXPIRES", "REVOKED", "LABEL"]];
+  const rows = [["ID", "STATE", "ACCESS", "ISSUED", "LABEL"]];
   for (const key of keys) {
-    const times = [key.issuedAt, key.expiresAt, key.revokedAt].map(second);
-    rows.push([key.id, stateOf(key, now), ...times, key.label]);
+    const access = key.isReadOnly ? "read" : "write";
+    rows.push([
+      key.id,
+      stateWithTime(key, now),
+      access,
+      minute(key.issuedAt).slice(0, 10),
+      key.label,
+    ]);
   }
-  const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
+  const widths = rows[0].slice(0, -1)
+    .map((_, column) => Math.max(...rows.map((row) => row[column].length)));
+  const left = TABLE_WIDTH - widths.reduce((sum, width) => sum + width + 2, 0);
   for (const row of rows) {
-    await print(row.map((cell, column) => cell.padEnd(widths[column])).join("  ").trimEnd());
+    const cells = widths.map((width, column) => row[column].padEnd(width));
+    await print([...cells, shortened(row.at(-1)!, left)].join("  "));
   }
+}
+
+/** The state with the time at which it ends or has begun, for example `retiring until 2026-11-20 08:00Z`. */
+function stateWithTime(key: ApiKey, now: number): string {
+  const state = shownStateOf(key, now);
+  const end = Math.min(key.expiresAt ?? Infinity, key.revokedAt ?? Infinity);
+  switch (state) {
+    case "live":
+    case "retiring":
+      return end === Infinity ? state : `${state} until ${minute(end)}`;
+    case "revoked":
+      return `revoked ${minute(key.revokedAt!)}`;
+    case "expired":
+      return `expired ${minute(key.expiresAt!)}`;
+    default:
+      return assertNever(state);
+  }
+}
+
+/** The text, cut so that it takes at most that many columns. A character outside of ASCII may take two. */
+function shortened(text: string, columns: number): string {
+  let width = 0;
+  let fitting = "";
+  for (const character of text) {
+    width += character.charCodeAt(0) < 0x80 ? 1 : 2;
+    if (width <= columns - 2) fitting += character;
+  }
+  return width <= columns ? text : `${fitting}…`;
 }
 
 async function rotate(keyId: string, flags: Flags): Promise<number> {
@@ -182,14 +246,13 @@ async function rotate(keyId: string, flags: Flags): Promise<number> {
 }
 
 async function revoke(keyId: string): Promise<number> {
-  const now = Date.now();
   const key = await withService({ create: false }, (service) => revokeKey(service, keyId));
   if (key === undefined) {
     console.error(`error: No key has the id ${keyId}; see keys list`);
     return EXIT.refused;
   }
   console.error(
-    stateOf(key, now) === "revoked"
+    key.isRevoked
       ? `Key ${key.id} (${key.label}) was already revoked.`
       : `Revoked key ${key.id} (${key.label}).`,
   );
@@ -200,8 +263,12 @@ function instant(ms: number | undefined): string | undefined {
   return ms === undefined ? undefined : new Date(ms).toISOString();
 }
 
-function second(ms: number | undefined): string {
-  return ms === undefined ? "-" : new Date(ms).toISOString().replace("T", " ").slice(0, 19) + "Z";
+function second(ms: number): string {
+  return new Date(ms).toISOString().replace("T", " ").slice(0, 19) + "Z";
+}
+
+function minute(ms: number): string {
+  return second(ms).slice(0, 16) + "Z";
 }
 
 function labelOf({ label }: Flags): string | undefined {

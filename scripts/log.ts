@@ -1,7 +1,8 @@
 /**
  * Prints the log, one event a line, byte for byte as stored or in a form for people. Can follow the log.
  *
- *     deno task log [--from N | --last N] [--to N] [--type TYPE] [--follow] [--pretty]
+ *     deno task log [--from N | --last N] [--to N] [--since TIME] [--until TIME] [--type TYPE]
+ *                   [--subject SUBJECT] [--actor ACTOR] [--follow] [--pretty]
  */
 
 import { setColorEnabled } from "@std/fmt/colors";
@@ -9,31 +10,49 @@ import { EVENT_TYPES } from "../events/event.ts";
 import { joinLines } from "../src/encoding/pack_lines.ts";
 import { followLog } from "../src/log/follow_log.ts";
 import type { StoredLine } from "../src/log/log_records.ts";
-import { LogDamagedError, readWholeLog } from "../src/log/read_whole_log.ts";
+import { readWholeLog } from "../src/log/read_whole_log.ts";
+import { listKeys } from "../src/projections/key_reader.ts";
 import type { Service } from "../src/service.ts";
+import { ServiceError } from "../src/service_error.ts";
+import { toolVariables } from "../src/variables.ts";
+import { eventFilter } from "./cli/event_filter.ts";
 import { prettyEvent } from "./cli/pretty_event.ts";
+import { reportReachable } from "./cli/report_reachable.ts";
 import { EXIT, runTool, UsageError, withService, write } from "./cli/run_tool.ts";
 
 const HELP = `
 Prints the event log in order, one event a line, byte for byte as stored.
 
-  deno task log [--from N | --last N] [--to N] [--type TYPE] [--follow] [--pretty]
+  deno task log [--from N | --last N] [--to N] [--since TIME] [--until TIME] [--type TYPE]
+                [--subject SUBJECT] [--actor ACTOR] [--follow] [--pretty]
 
-  --from N      starts at position N (default: 1)
-  --last N      starts with the newest N events; with --follow, 0 prints only new events
-  --to N        ends at position N (default: the newest event)
-  --type TYPE   prints only events of this type: ${EVENT_TYPES.join(", ")}
-  --follow      then prints each new event of any instance, until Ctrl-C. If the reader of a pipe has
-                closed it, the command ends at the next event.
-  --pretty      prints time, position, type, subject and actor in columns, with colours on a terminal
-                unless NO_COLOR is set
+  --from N            starts at position N (default: 1)
+  --last N            starts with the newest N events; with --follow, 0 prints only new events
+  --to N              ends at position N (default: the newest event)
+  --since TIME        prints only events of this time or later: 2026-11-20, 2026-11-20T08:00Z (without an
+                      offset in UTC) or 24h (ago)
+  --until TIME        prints only events before this time
+  --type TYPE         prints only events of this type: ${EVENT_TYPES.join(", ")}
+  --subject SUBJECT   prints only events about pets/7 or keys/ID
+  --actor ACTOR       prints only events that the key with this id caused, or operator
+  --follow            then prints each new event of any instance, until Ctrl-C. If the reader of a pipe
+                      has closed it, the command ends at the next event.
+  --pretty            prints time, position, type, subject, actor, the label of the actor's key, and data,
+                      with colours on a terminal
 
-KV_PATH names the store (default: .data/pets.sqlite3).
+${toolVariables("NO_COLOR")}
+
 Exit codes: 0 done, 2 the command could not run.
 `;
 
 /** Maximum time that an unread write may delay the exit after a signal. */
 const LAST_WRITE_LIMIT_MS = 1_000;
+
+const stop = new AbortController();
+let interruptedWith: number = EXIT.done;
+let isFollowing = false;
+/** The last position that was printed, and the last one to print. */
+let printed = { to: 0, of: 0 };
 
 await runTool({
   help: HELP,
@@ -41,57 +60,83 @@ await runTool({
     from: { type: "string" },
     last: { type: "string" },
     to: { type: "string" },
+    since: { type: "string" },
+    until: { type: "string" },
     type: { type: "string" },
+    subject: { type: "string" },
+    actor: { type: "string" },
     follow: { type: "boolean" },
     pretty: { type: "boolean" },
   },
-  async run({ type, follow = false, pretty = false, ...flags }, positionals) {
+  interrupt(code) {
+    interruptedWith = code;
+    stop.abort();
+    setTimeout(() => Deno.exit(endInterrupted()), LAST_WRITE_LIMIT_MS);
+    return undefined;
+  },
+  async run({ follow = false, pretty = false, from, to, last, ...filters }, positionals) {
     if (positionals.length > 0) {
       throw new UsageError(`Unexpected argument ${JSON.stringify(positionals[0])}`);
     }
-    if (type !== undefined && !(EVENT_TYPES as string[]).includes(type)) {
-      throw new UsageError(`--type takes one of ${EVENT_TYPES.join(", ")}`);
-    }
-    const from = parsePosition("--from", flags.from);
-    const to = parsePosition("--to", flags.to);
-    const last = parseCount("--last", flags.last);
-    if (from !== undefined && last !== undefined) {
+    const range = {
+      from: parsePosition("--from", from),
+      to: parsePosition("--to", to),
+      last: parseCount("--last", last),
+    };
+    if (range.from !== undefined && range.last !== undefined) {
       throw new UsageError("--from and --last cannot be used together");
     }
-    const format = pretty ? prettyLines : storedLines;
+    const isWanted = eventFilter(filters);
     setColorEnabled(Deno.stdout.isTerminal() && !Deno.noColor);
     await withService({ create: false }, async (service) => {
-      const { position } = (await service.heads.fresh()).head;
-      const first = from ?? (last === undefined ? 1 : Math.max(1, position - last + 1));
+      const { head } = await service.heads.fresh();
+      const format = pretty ? prettyLines(await labelsOf(service)) : storedLines;
+      const first = range.from ??
+        (range.last === undefined ? 1 : Math.max(1, head.position - range.last + 1));
+      isFollowing = follow;
+      printed = { to: first - 1, of: Math.min(head.position, range.to ?? Infinity) };
       const lines = follow
-        ? followedLines(service, { from: first, to })
-        : readWholeLog(service.store, { from: first, to: Math.min(position, to ?? Infinity) });
+        ? followedLines(service, { from: first, to: range.to })
+        : readWholeLog(service.store, { from: first, to: printed.of });
       for await (const batch of lines) {
-        const wanted = type === undefined ? batch : batch.filter((line) => typeOf(line) === type);
         // The reader has closed the pipe, as in `deno task log | head`.
-        if (!await write(format(wanted))) break;
+        if (!await write(format(isWanted === undefined ? batch : batch.filter(isWanted)))) return;
+        printed.to = batch.at(-1)!.position;
+        if (stop.signal.aborted) return;
       }
     });
-    return EXIT.done;
+    return stop.signal.aborted ? endInterrupted() : EXIT.done;
   },
 });
 
-/** The lines until SIGINT (Ctrl-C) or SIGTERM; neither is a failure. */
+/** Says what was printed, and returns the exit code. A log that is followed has no other end. */
+function endInterrupted(): number {
+  const { to, of } = printed;
+  const next = `deno task log --from ${to + 1}`;
+  console.error(
+    isFollowing
+      ? `Stopped after position ${to}. ${next} --follow continues.`
+      : `Interrupted after position ${to} of ${of}. ${next} prints the rest.`,
+  );
+  return isFollowing ? EXIT.done : interruptedWith;
+}
+
 function followedLines({ store, heads, runtime }: Service, range: { from: number; to?: number }) {
-  const stop = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    Deno.addSignalListener(signal, () => {
-      stop.abort();
-      runtime.setTimer(LAST_WRITE_LIMIT_MS, () => Deno.exit(EXIT.done));
-    });
+  return followLog(
+    { store, heads, runtime, reachable: reportReachable },
+    { ...range, signal: stop.signal },
+  );
+}
+
+/** The labels of all keys by id. If the projections cannot be read, a replay is needed, and the log has no labels. */
+async function labelsOf({ store, heads }: Service): Promise<Map<string, string>> {
+  try {
+    const keys = await heads.use((head) => listKeys(store, head));
+    return new Map(keys.map(({ id, label }) => [id, label]));
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== "projection_damaged") throw error;
+    return new Map();
   }
-  const reachable = (isThere: boolean, reason?: string) =>
-    console.error(
-      isThere
-        ? "The store is available again."
-        : `${reason}; waiting until the store answers again`,
-    );
-  return followLog({ store, heads, runtime, reachable }, { ...range, signal: stop.signal });
 }
 
 function parsePosition(flag: string, text: string | undefined): number | undefined {
@@ -106,16 +151,9 @@ function parseCount(flag: string, text: string | undefined): number | undefined 
   throw new UsageError(`${flag} takes a whole number, not ${JSON.stringify(text)}`);
 }
 
-function typeOf({ position, line }: StoredLine): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(line)).type;
-  } catch {
-    throw new LogDamagedError(position, "is not JSON");
-  }
-}
-
-function prettyLines(lines: StoredLine[]): Uint8Array {
-  return new TextEncoder().encode(lines.map((line) => `${prettyEvent(line)}\n`).join(""));
+function prettyLines(labels: Map<string, string>) {
+  return (lines: StoredLine[]) =>
+    new TextEncoder().encode(lines.map((line) => `${prettyEvent(line, labels)}\n`).join(""));
 }
 
 function storedLines(lines: StoredLine[]): Uint8Array {

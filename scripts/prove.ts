@@ -10,6 +10,7 @@ import { decodeLine } from "../src/log/log_verifier.ts";
 import { NotProvenError, PublishedLog } from "../src/publish/published_log.ts";
 import { NoteError } from "../src/publish/signed_note.ts";
 import { TileDamagedError } from "../src/publish/tile_tree.ts";
+import { toolVariables } from "../src/variables.ts";
 import { type ReadLines, withLog } from "./cli/log_source.ts";
 import { count } from "./cli/progress_line.ts";
 import { readPublished } from "./cli/published_folder.ts";
@@ -28,7 +29,8 @@ checks that the published log extends an older checkpoint of it.
   --consistency OLD_CHECKPOINT  a file with a checkpoint that was published earlier
   --from-file EXPORT          finds the event in an export of deno task log instead of the store
 
-KV_PATH names the store (default: .data/pets.sqlite3).
+${toolVariables("OTEL_DENO")}
+
 Exit codes: 0 proven, 1 not proven, 2 the command could not run.
 `;
 

@@ -18,6 +18,7 @@ import {
 import { decodeVerifierKey, encodeVerifierKey, isKeyName } from "../src/publish/signed_note.ts";
 import { cosignedBy } from "../src/publish/witness.ts";
 import { isFile } from "../src/store/deno_kv/store_file.ts";
+import { toolVariables } from "../src/variables.ts";
 import { withLog } from "./cli/log_source.ts";
 import { count, ProgressLine } from "./cli/progress_line.ts";
 import { readPublished, WritableFolder } from "./cli/published_folder.ts";
@@ -42,7 +43,8 @@ only grows. The command works while the service runs, and reads only what is new
   --witness-vkey VKEY  keeps only valid cosignatures by this key. Can be given several times.
   --from-file EXPORT   publishes an export of deno task log (- for standard input) instead of the store
 
-KV_PATH names the store (default: .data/pets.sqlite3).
+${toolVariables("OTEL_DENO")}
+
 Exit codes: 0 done; 1 refused, for example because the log does not continue what was published; 2 the
 command could not run. DIR then has what it had before.
 `;
@@ -71,6 +73,10 @@ await runTool({
     witness: { type: "string", multiple: true },
     "witness-vkey": { type: "string", multiple: true },
     "from-file": { type: "string" },
+  },
+  interrupt() {
+    progress.end();
+    return "What was published before is still complete. Run the same command again.";
   },
   async run(flags: Flags, [dir, ...rest]) {
     if (rest.length > 0) throw new UsageError(`Unexpected argument ${JSON.stringify(rest[0])}`);

@@ -10,6 +10,7 @@ import { LEASE_LIMIT_MS, ReplayUnderWayError } from "../src/maintenance/replay_l
 import type { Runtime } from "../src/runtime/runtime.ts";
 import { keyText } from "../src/store/key_text.ts";
 import type { Store } from "../src/store/store.ts";
+import { toolVariables } from "../src/variables.ts";
 import { count, ProgressLine, type ProgressPhase } from "./cli/progress_line.ts";
 import { EXIT, runTool, UsageError, withRetryingStore } from "./cli/run_tool.ts";
 
@@ -23,7 +24,8 @@ write meanwhile. If a replay is killed, the next one resumes it.
   --grace SECONDS   how long to keep the old projections after the service changes to the new ones, for
                     requests that still read the old ones (default: ${GRACE_MS / 1_000})
 
-KV_PATH names the store (default: .data/pets.sqlite3).
+${toolVariables("OTEL_DENO")}
+
 Exit codes: 0 done; 1 another replay is running, the log is not sound, or a dry run found differences;
 2 the command could not run.
 `;
@@ -37,9 +39,16 @@ const PHASES: Record<ReplayPhase, ProgressPhase> = {
 
 const progress = new ProgressLine();
 
+/** The phase of the rebuild that began last. */
+let phase: ReplayPhase | undefined;
+
 await runTool({
   help: HELP,
   options: { "dry-run": { type: "boolean" }, grace: { type: "string" } },
+  interrupt() {
+    progress.end();
+    return whatIsLeft();
+  },
   async run({ "dry-run": dryRun = false, grace }, positionals) {
     if (positionals.length > 0) {
       throw new UsageError(`Unexpected argument ${JSON.stringify(positionals[0])}`);
@@ -69,9 +78,11 @@ async function rebuild(
   const start = performance.now();
   const { generation, events, resumedFrom, differences } = await replay(deps, {
     graceMs,
-    progress: (phase, done, total) => {
-      if (phase === "wait") progress.update(PHASES.wait, inSeconds(done), inSeconds(total!));
-      else progress.update(PHASES[phase], done, total);
+    progress: (current, done, total) => {
+      // Before the first event, the replay removes what an earlier one has left.
+      if (phase !== undefined || current === "fill") phase = current;
+      if (current === "wait") progress.update(PHASES.wait, inSeconds(done), inSeconds(total!));
+      else progress.update(PHASES[current], done, total);
     },
     onWait: () =>
       console.error(
@@ -88,6 +99,13 @@ async function rebuild(
   );
   describe("The old projections", differences);
   return EXIT.done;
+}
+
+function whatIsLeft(): string {
+  if (phase === undefined) return "The served projections are unchanged.";
+  return phase === "fill" || phase === "compare"
+    ? "The served projections are unchanged. Run deno task replay again: it resumes."
+    : "The rebuilt projections are served. The next replay removes the old ones.";
 }
 
 async function compare(deps: { store: Store; runtime: Runtime }): Promise<number> {

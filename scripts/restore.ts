@@ -12,6 +12,7 @@ import {
   verifyExport,
 } from "../src/maintenance/restore.ts";
 import { isDurable } from "../src/store/open_store.ts";
+import { toolVariables } from "../src/variables.ts";
 import { count, ProgressLine } from "./cli/progress_line.ts";
 import { EXIT, runTool, UsageError, withRetryingStore } from "./cli/run_tool.ts";
 
@@ -24,7 +25,8 @@ commands refuse that store.
   deno task restore FILE
   deno task log | KV_PATH=… deno task restore -
 
-KV_PATH names the store (default: .data/pets.sqlite3).
+${toolVariables("OTEL_DENO", "TMPDIR")}
+
 Exit codes: 0 done; 1 the export is not one complete, sound log; 2 the command could not run, for example
 because the store is not empty.
 `;
@@ -36,9 +38,17 @@ const WRITING = { title: "Restoring", unit: "events" };
 
 const progress = new ProgressLine();
 
+let isWriting = false;
+
 await runTool({
   help: HELP,
   options: {},
+  interrupt() {
+    progress.end();
+    return isWriting
+      ? "The store is incomplete and refused. Run deno task restore again with the same export: it resumes."
+      : "Nothing was written. Run deno task restore again.";
+  },
   async run(_values, [path, ...rest]) {
     if (path === undefined) {
       throw new UsageError("An export is required: the name of a file, or - for standard input");
@@ -65,6 +75,7 @@ async function restoreFrom(source: Export): Promise<number> {
   const start = performance.now();
   const head = await verifyExport(source, (done) => progress.update(VERIFYING, done));
   const { position, lastHash } = head;
+  isWriting = true;
   await withRetryingStore(
     // The restore itself checks the content.
     { create: true, accept: () => Promise.resolve() },

@@ -1,6 +1,8 @@
 /** The settings of the service. Only this module reads the environment. */
 
 import { RATE_LIMIT_MAX } from "./http/rate_limiter.ts";
+import { DEFAULT_KV_PATH } from "./store/default_path.ts";
+import { type VariableName, VARIABLES } from "./variables.ts";
 
 /** The settings of the store, which the tools read too. */
 export interface StoreConfig {
@@ -30,8 +32,6 @@ export class ConfigError extends Error {
   override name = "ConfigError";
 }
 
-export const DEFAULT_KV_PATH = ".data/pets.sqlite3";
-
 /** Reads the settings of the store. Throws `ConfigError`. */
 export function readStoreConfig(): StoreConfig {
   return { kvPath: isOnDenoDeploy() ? readKvPathOnDenoDeploy() : readKvPath() };
@@ -57,14 +57,14 @@ export function isTelemetryOn(): boolean {
 }
 
 function readPort(): number {
-  const text = read("PORT") ?? "8000";
+  const text = read("PORT") ?? VARIABLES.PORT.default;
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
   throw new ConfigError(`PORT must be a number from 0 to 65535, not ${JSON.stringify(text)}`);
 }
 
 function readHost(): string {
-  const text = read("HOST") ?? "0.0.0.0";
+  const text = read("HOST") ?? VARIABLES.HOST.default;
   if (/^[\w.:%-]+$/.test(text)) return text;
   throw new ConfigError(`HOST must be a host name or an IP address, not ${JSON.stringify(text)}`);
 }
@@ -132,7 +132,7 @@ function readRateLimit(): number | undefined {
   );
 }
 
-function readAddress(name: string): string | undefined {
+function readAddress(name: VariableName): string | undefined {
   const text = read(name);
   if (text === undefined) return undefined;
   const { protocol, pathname, search, hash, username, password } = URL.parse(text) ?? {};
@@ -149,6 +149,6 @@ function isOnDenoDeploy(): boolean {
 }
 
 /** Reads a variable. An empty variable counts as unset. */
-function read(name: string): string | undefined {
+function read(name: VariableName): string | undefined {
   return Deno.env.get(name) || undefined;
 }

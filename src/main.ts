@@ -3,22 +3,15 @@
 import { readServiceConfig } from "./config.ts";
 import { reasonOf } from "./runtime/logger.ts";
 import { serve } from "./serve.ts";
+import { serviceVariables } from "./variables.ts";
+import { VERSION } from "./version.ts";
 
 const HELP = `
 Runs the service for production.
 
   deno task start
 
-Environment variables:
-  PORT                   the port; 0 takes a free one and logs it (default: 8000)
-  HOST                   the address to listen on (default: 0.0.0.0)
-  KV_PATH                the store: a file, :memory: or an http(s) address (default: .data/pets.sqlite3)
-  DENO_KV_ACCESS_TOKEN   the access token, if KV_PATH is an address
-  CORS_ORIGINS           origins whose scripts may call the API from a browser, separated by commas
-  PUBLIC_URL             the address for clients, shown in the API description; its path ends in /v1
-  STAGING_URL            the address of the staging service, shown in the API description
-  RATE_LIMIT             requests a second that each API key may send
-  OTEL_DENO              true turns on OpenTelemetry
+${serviceVariables()}
 
 On SIGTERM and SIGINT, the service finishes accepted requests and ends.
 Exit codes: 0 ended by a signal, 1 the service could not run, 2 the command has wrong arguments.
@@ -28,6 +21,8 @@ if (import.meta.main) {
   const [argument] = Deno.args;
   if (argument === "--help" || argument === "-h") {
     console.log(HELP.trim());
+  } else if (argument === "--version") {
+    console.log(`animal-store ${VERSION}`);
   } else if (argument === undefined) {
     await run();
   } else {

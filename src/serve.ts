@@ -1,12 +1,14 @@
 import type { ServiceConfig } from "./config.ts";
 import { acceptLog } from "./log/accept_store.ts";
 import { ForeignStoreError } from "./log/head.ts";
+import { reportStart } from "./report_start.ts";
 import { reasonOf } from "./runtime/logger.ts";
 import { reportCrashes } from "./runtime/report_crashes.ts";
 import { Server } from "./server.ts";
 import { createService, type Service } from "./service.ts";
 import { shutDown } from "./shut_down.ts";
 import { stderrLogger } from "./runtime/stderr_logger.ts";
+import { isMissingFile } from "./store/deno_kv/store_file.ts";
 import { isDurable, OpenStoreError, openStoreOrWait } from "./store/open_store.ts";
 import { systemRuntime } from "./runtime/system_runtime.ts";
 
@@ -24,6 +26,8 @@ export async function serve(
   const report = stderrLogger;
   reportCrashes(report);
   const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
+  // A path under which nothing can exist is an error of the opening, not of this look at it.
+  const isNew = await isMissingFile(config.kvPath).catch(() => false);
   const store = await openStoreOrWait(config.kvPath, acceptLog, onRefused);
   const service = createService({
     store,
@@ -57,9 +61,9 @@ export async function serve(
     await shutDown(service, server);
     report("info", "stopped");
   });
-  // Logged only after the signal listeners exist, because a reader of this line may send a signal.
-  report("info", "listening", { hostname: server.addr.hostname, port: server.addr.port });
   await Promise.race([refused, onListening(service, server.addr)]);
+  // Logged only after the signal listeners exist, because a reader of the first line may send a signal.
+  void reportStart(service, { address: server.addr, kvPath: config.kvPath, isNew });
   await Promise.race([refused, stopped]);
 }
 

@@ -18,5 +18,6 @@ export type ServiceErrorCode =
   | "outcome_unknown"
   | "overloaded"
   | "projection_damaged"
+  | "read_only_key"
   | "shutting_down"
   | "store_unavailable";

@@ -57,6 +57,7 @@ declare module "@std/http/status" {
     readonly NotModified: 304;
     readonly BadRequest: 400;
     readonly Unauthorized: 401;
+    readonly Forbidden: 403;
     readonly NotFound: 404;
     readonly MethodNotAllowed: 405;
     readonly RequestTimeout: 408;

@@ -98,6 +98,6 @@ Deno.test({
       assertEquals(command.match(/--allow|-A\b/), null, task);
       checked++;
     }
-    assertEquals(checked, 9);
+    assertEquals(checked, 10);
   },
 });

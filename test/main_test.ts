@@ -1,14 +1,31 @@
 import { DatabaseSync } from "node:sqlite";
-import { assertEquals, assertLess, assertMatch, assertRejects } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertGreater,
+  assertLess,
+  assertMatch,
+  assertRejects,
+} from "@std/assert";
+import { issueKey } from "../src/commands/issue_key.ts";
+import { revokeKey } from "../src/commands/revoke_key.ts";
+import { rotateKey } from "../src/commands/rotate_key.ts";
+import { listKeys } from "../src/projections/key_reader.ts";
+import { VERSION } from "../src/version.ts";
 import { EMPTY_HEAD, encodeHead } from "../src/log/head.ts";
 import { permitted } from "./support/permitted.ts";
 import { runTask, spawnTask } from "./support/run_task.ts";
 import { countCommits } from "./support/count_commits.ts";
 import { LoadClient } from "./support/load_client.ts";
 import { readLines, ServiceProcess } from "./support/service_process.ts";
+import { sampleLog } from "./support/sample_log.ts";
 import { TempStore } from "./support/temp_store.ts";
+import { withProjectCopy } from "./support/with_project_copy.ts";
 
 const ignore = !permitted("env", "net", "read", "run", "write");
+
+/** An export of one event. */
+const FIRST = `${sampleLog(1)[0]}\n`;
 
 Deno.test({
   name: "start: serves with the permissions of its task, and exits 0 on SIGTERM",
@@ -42,6 +59,76 @@ Deno.test({
 });
 
 Deno.test({
+  name: "start: one line says what is served, and warnings if the store is new or has no live key",
+  ignore,
+  async fn() {
+    await using temp = await TempStore.make();
+    const startOn = async (kvPath: string) => {
+      await using service = await ServiceProcess.start(kvPath);
+      assertEquals(await service.stop(), 0);
+      return service.lines.map((line) => JSON.parse(line));
+    };
+    const store = { version: VERSION, store: temp.kvPath, format: 2 };
+    const served = (lines: Record<string, unknown>[]) => {
+      const { time: _, hostname, port, level, event, ...rest } = lines[0];
+      assertEquals([hostname, level, event], ["127.0.0.1", "info", "listening"]);
+      assertGreater(Number(port), 0);
+      return rest;
+    };
+    const warnings = (lines: Record<string, unknown>[]) =>
+      lines.filter(({ level }) => level === "warn").map(({ event }) => event);
+
+    const made = await startOn(temp.kvPath);
+    const empty = { events: 0, pets: 0, liveKeys: 0 };
+    assertEquals(served(made), { ...store, state: "made", ...empty });
+    assertEquals(warnings(made), ["store_made", "no_live_key"]);
+    assertMatch(made[2].remedy, /^deno task keys issue /);
+    assertEquals(warnings(await startOn(temp.kvPath)), ["store_empty", "no_live_key"]);
+    assertEquals(warnings(await startOn(":memory:")), ["store_in_memory", "no_live_key"]);
+
+    const token = await temp.issueKey();
+    await temp.use(async (operator) => {
+      const [{ id }] = await listKeys(operator.store, (await operator.heads.fresh()).head);
+      await rotateKey(operator, id, { overlapMs: 3_600_000 });
+      const { id: revoked } = await issueKey(operator, { label: "revoked" });
+      await revokeKey(operator, revoked);
+    });
+    await using service = await ServiceProcess.start(temp.kvPath);
+    assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
+    await service.stop();
+    const opened = await startOn(temp.kvPath);
+    const contents = { events: 6, pets: 1, liveKeys: 2 };
+    assertEquals(served(opened), { ...store, state: "opened", ...contents });
+    assertEquals(warnings(opened), []);
+  },
+});
+
+Deno.test({
+  name: "start: only the folder of the default store is created",
+  ignore,
+  fn: () =>
+    withProjectCopy(async (project) => {
+      const { code, stderr } = await runTask(["keys", "issue", "--label", "x"], {
+        kvPath: "",
+        project,
+      });
+      assertEquals(code, 0, stderr);
+      assertMatch(stderr, /^Made a new store: \.data\/pets\.sqlite3 \(KV_PATH\)\nIssued key /);
+      const mistyped = { kvPath: "dta/pets.sqlite3", project };
+      for (const args of [["start"], ["keys", "issue", "--label", "x"], ["restore", "-"]]) {
+        const outcome = await runTask(args, {
+          ...mistyped,
+          stdin: new TextEncoder().encode(FIRST),
+        });
+        assertEquals([args, outcome.code], [args, args[0] === "start" ? 1 : 2]);
+        assertMatch(outcome.stderr, /its folder does not exist; create it, or correct the path\n$/);
+      }
+      const names = await Array.fromAsync(Deno.readDir(project), ({ name }) => name);
+      assert(!names.includes("dta"));
+    }),
+});
+
+Deno.test({
   name: "start: 2,000 additions, 64 at a time, get the ids 1 to 2,000 in fewer than 500 commits",
   ignore,
   async fn() {
@@ -70,8 +157,10 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
       name: `start: ${signal} to ${target} ends every process of the task within 5 seconds`,
       ignore: ignore || Deno.build.os === "windows",
       async fn() {
+        await using temp = await TempStore.make();
+        await temp.issueKey();
         const process = spawnTask(["start"], {
-          kvPath: ":memory:",
+          kvPath: temp.kvPath,
           env: { PORT: "0", HOST: "127.0.0.1" },
           detached: true,
         });
@@ -152,6 +241,10 @@ Deno.test({
       [`${folder.path}/notes.txt`, "file is not a database"],
       [`${folder.path}/notes.txt/pets.sqlite3`, "Not a directory .*"],
       [`${folder.path}/notes.txt/folder/pets.sqlite3`, "Not a directory .*"],
+      [
+        `${folder.path}/mistyped/pets.sqlite3`,
+        "its folder does not exist; create it, or correct the path",
+      ],
     ];
     await Promise.all(cases.map(async ([path, reason]) => {
       await assertRefuses(refusalOf(path, reason), path);

@@ -6,7 +6,7 @@ import { TempStore } from "./support/temp_store.ts";
 const ROOT = new URL("../", import.meta.url);
 
 /** The programs that the commands of the README use, besides Deno. */
-const PROGRAMS = ["bash", "curl", "jq", "sha256sum"];
+const PROGRAMS = ["bash", "curl", "jq", "sha256sum", "timeout"];
 
 Deno.test({
   name: "README: its requests get the responses shown, and the commands for operators work",
@@ -28,6 +28,7 @@ Deno.test({
     assertMatch(replayed, /^location: \/v1\/pets\/2\r$/m);
     assertMatch(replayed, /^idempotency-replayed: true\r$/m);
 
+    await Deno.mkdir(`${temp.folder}-backup`);
     const moved = await run("KV_PATH=copy.sqlite3");
     assertEquals(moved.match(/^Sound: 3 events, 2 pets\.$/gm)?.length, 3);
     assertMatch(moved, /^The log extends the checkpoint\.$/m);
@@ -45,6 +46,13 @@ Deno.test({
     assertMatch(await run("--consistency old-checkpoint"), /extends the checkpoint of 3/);
     await Deno.remove(`${temp.folder}-log`, { recursive: true });
     await Deno.remove(`${temp.folder}.key`);
+
+    assertMatch(await run("# continues until Ctrl-C"), /^(\{"position":3,"hash":"\w{64}"\}\n){2}$/);
+    assertMatch(
+      await run("KV_PATH=restored.sqlite3"),
+      /^(Sound: 3 events, 2 pets\.\n.*\n){2}\{"position":3,"hash":"\w{64}"\}\n$/,
+    );
+    await Deno.remove(`${temp.folder}-backup`, { recursive: true });
 
     const exported = await Deno.readTextFile(`${temp.folder}/pets.jsonl`);
     const { previoushash } = JSON.parse(exported.split("\n")[1]);
@@ -90,7 +98,15 @@ async function runBlock(
     .replaceAll("pets_…", token)
     .replaceAll("localhost:8000", service.address)
     .replaceAll("deno task", `${Deno.execPath()} task --quiet`)
-    .replaceAll(/\b(pets\.jsonl|copy\.sqlite3|checkpoint\.json)\b/g, `${temp.folder}/$1`)
+    .replace(
+      /^.* --follow +# continues until Ctrl-C$/m,
+      "timeout --preserve-status --signal=INT 5 $&",
+    )
+    .replaceAll("/mnt/backup", `${temp.folder}-backup`)
+    .replaceAll(
+      /\b(pets\.jsonl|restored\.sqlite3|copy\.sqlite3|checkpoint\.json)\b/g,
+      `${temp.folder}/$1`,
+    )
     .replaceAll(/\b(pet-1\.(?:line|tlog-proof)|old-checkpoint)\b/g, `${temp.folder}/$1`)
     // The store's folder must contain neither of the two.
     .replaceAll("/etc/pets-log.key", `${temp.folder}.key`)

@@ -1,4 +1,4 @@
-import { DEFAULT_KV_PATH } from "../../src/config.ts";
+import { DEFAULT_KV_PATH } from "../../src/store/default_path.ts";
 
 /**
  * The file that keeps the development key of a store: next to a store file, otherwise in the default folder of

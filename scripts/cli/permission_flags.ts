@@ -40,6 +40,7 @@ export async function permissionFlags(module: string, args: string[]): Promise<s
     if (keyPath !== undefined) grants.write.push(folderOf(keyPath));
   }
   if (module === "scripts/audit.ts") await grantAudit(grants, args);
+  if (module === "scripts/backup.ts") await grantBackup(grants, args);
   if (module === "scripts/restore.ts") await grantRestore(grants, args);
   if (module === "scripts/publish.ts") await grantPublish(grants, args);
   if (module === "scripts/prove.ts") await grantProve(grants, args);
@@ -93,6 +94,11 @@ async function grantAudit({ read, write }: Grants, args: string[]): Promise<void
   if (published) read.push(published);
   // The new checkpoint is written to a file next to the old one and then renamed.
   if (checkpoint) write.push(folderOf(checkpoint));
+}
+
+async function grantBackup({ write }: Grants, args: string[]): Promise<void> {
+  const [file] = (await parse(args)).positionals;
+  if (file) write.push(file);
 }
 
 async function grantRestore({ read, write }: Grants, args: string[]): Promise<void> {

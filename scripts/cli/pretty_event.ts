@@ -1,5 +1,6 @@
 import { cyan, dim, green, magenta, red, yellow } from "@std/fmt/colors";
 import {
+  dataOf,
   type EventType,
   MalformedEventError,
   type RecordedEvent,
@@ -19,8 +20,11 @@ const TYPE_WIDTH = 13;
 /** `keys/` and a ULID. */
 const SUBJECT_WIDTH = 31;
 
-/** Formats a stored line for people: time, position, type, subject and actor of its event. */
-export function prettyEvent({ position, line }: StoredLine): string {
+/**
+ * Formats a stored line for people: time, position, type, subject, actor, label of the actor's key, and data.
+ * `labels` are those of the keys by id; the label of a key that a line issues is added.
+ */
+export function prettyEvent({ position, line }: StoredLine, labels: Map<string, string>): string {
   let event: RecordedEvent;
   try {
     event = decodeLine(line);
@@ -29,11 +33,30 @@ export function prettyEvent({ position, line }: StoredLine): string {
     // The content of such a line is not printed, because it could contain terminal control sequences.
     return red(`${"".padEnd(24)} ${String(position).padStart(POSITION_WIDTH)} is not an event`);
   }
+  if (event.type === "ApiKeyIssued") labels.set(event.data.keyId, event.data.label);
+  const label = labels.get(event.actor);
   return [
     dim(event.time),
     String(position).padStart(POSITION_WIDTH),
     COLORS[event.type](event.type.padEnd(TYPE_WIDTH)),
     subjectOf(event).padEnd(SUBJECT_WIDTH),
     magenta(event.actor),
+    ...(label === undefined ? [] : [escaped(JSON.stringify(label))]),
+    escaped(shownData(event, line)),
   ].join(" ");
+}
+
+/** The data of an event as JSON. The hash of a key says nothing to people, and its id is the subject. */
+function shownData(event: RecordedEvent, line: Uint8Array): string {
+  if (event.type === "PetCreated") return new TextDecoder().decode(dataOf(line));
+  const { keyId: _, tokenHash: __, ...data } = event.data;
+  return JSON.stringify(data);
+}
+
+/** Escapes characters that a terminal could take for control sequences, or that reorder text. */
+function escaped(json: string): string {
+  return json.replace(
+    /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }

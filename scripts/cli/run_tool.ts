@@ -10,11 +10,13 @@ import { createService, type Service } from "../../src/service.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import type { Store } from "../../src/store/store.ts";
 import { type OpenOptions, openStore } from "../../src/store/open_store.ts";
+import { isMissingFile } from "../../src/store/deno_kv/store_file.ts";
 import { ResilientStore } from "../../src/store/resilient_store.ts";
 import { RetryingStore } from "../../src/store/retrying_store.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
+import { VERSION } from "../../src/version.ts";
 
-/** Exit codes of every command. */
+/** Exit codes of every command. If a signal interrupts a command, the code is 128 and the signal's number. */
 export const EXIT = { done: 0, refused: 1, couldNotRun: 2 } as const;
 
 /** The arguments are wrong; the message says what to write instead. */
@@ -24,6 +26,11 @@ export interface Tool<Options extends NonNullable<ParseArgsConfig["options"]>> {
   /** The text that `--help` prints. */
   help: string;
   options: Options;
+  /**
+   * Called on SIGINT (Ctrl-C) and SIGTERM. Returns what the command leaves and what to run next, in sentences, and
+   * the command then exits with the code. Returns `undefined` if the command itself will end soon.
+   */
+  interrupt?(code: number): string | undefined;
   run(
     values: ReturnType<typeof parseArgs<{ options: Options; allowPositionals: true }>>["values"],
     positionals: string[],
@@ -32,19 +39,37 @@ export interface Tool<Options extends NonNullable<ParseArgsConfig["options"]>> {
 
 /** Runs a command, then exits the process with its exit code. */
 export async function runTool<Options extends NonNullable<ParseArgsConfig["options"]>>(
-  { help, options, run }: Tool<Options>,
+  { help, options, interrupt, run }: Tool<Options>,
 ): Promise<never> {
   if (Deno.args.includes("--help") || Deno.args.includes("-h")) {
     await print(help.trim());
     Deno.exit(EXIT.done);
   }
+  if (Deno.args.includes("--version")) {
+    await print(`animal-store ${VERSION}`);
+    Deno.exit(EXIT.done);
+  }
   try {
     const { values, positionals } = parse(options);
+    if (interrupt !== undefined) exitOnInterrupt(interrupt);
     Deno.exit(await run(values, positionals));
   } catch (error) {
     const hint = error instanceof UsageError ? "; see --help" : "";
     console.error(`error: ${reasonOf(error)}${hint}`);
     Deno.exit(EXIT.couldNotRun);
+  }
+}
+
+const SIGNALS = { SIGINT: 2, SIGTERM: 15 } as const;
+
+function exitOnInterrupt(interrupt: (code: number) => string | undefined): void {
+  for (const [signal, number] of Object.entries(SIGNALS)) {
+    Deno.addSignalListener(signal as Deno.Signal, () => {
+      const words = interrupt(128 + number);
+      if (words === undefined) return;
+      console.error(`Interrupted. ${words}`);
+      Deno.exit(128 + number);
+    });
   }
 }
 
@@ -56,7 +81,11 @@ export async function withService<T>(
   { create }: { create: boolean },
   use: (service: Service) => Promise<T>,
 ): Promise<T> {
-  const store = await openStore(readStoreConfig().kvPath, { create, accept: acceptLog });
+  const { kvPath } = readStoreConfig();
+  const isNew = create && await isMissingFile(kvPath).catch(() => false);
+  const store = await openStore(kvPath, { create, accept: acceptLog });
+  // Otherwise nobody would notice that KV_PATH is mistyped.
+  if (isNew) console.error(`Made a new store: ${kvPath} (KV_PATH)`);
   const service = createService({
     store,
     runtime: systemRuntime,

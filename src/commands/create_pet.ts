@@ -7,6 +7,7 @@ import type { Command } from "../append/command.ts";
 import { formatTimestamp } from "../encoding/format_timestamp.ts";
 import type { Head } from "../log/head.ts";
 import type { HeadReader } from "../log/head_reader.ts";
+import type { ApiKey } from "../projections/api_key.ts";
 import type { KeyReader } from "../projections/key_reader.ts";
 import type { PetReader } from "../projections/pet_reader.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
@@ -46,7 +47,7 @@ export interface CreatedPet {
  * Adds a pet on behalf of an API key and resolves to the pet. The API key is checked as of exactly the head
  * that the commit replaces, so a revoked key never adds a pet. If the Idempotency-Key already added a pet,
  * nothing is added and that pet is returned. Rejects with the errors of {@linkcode Appender.append},
- * `invalid_credentials` and `idempotency_key_reused`.
+ * `invalid_credentials`, `read_only_key` and `idempotency_key_reused`.
  */
 export async function createPet(
   deps: CreatePetDeps,
@@ -65,6 +66,11 @@ export async function createPet(
   if (isOwn && isNew) return { pet: created, isDuplicate: false };
   await verifyDuplicate(deps, created, token);
   return { pet: created, isDuplicate: true };
+}
+
+/** Throws `read_only_key` if the key must not add pets. */
+export function expectMayAdd(key: ApiKey): void {
+  if (key.isReadOnly) throw new ServiceError("read_only_key", "The API key may only read");
 }
 
 function appendPet(deps: CreatePetDeps, request: CreatePetRequest): Promise<CreatePetOutcome> {
@@ -130,8 +136,8 @@ class CreatePet implements Command {
       head,
       Math.max(runtime.now(), this.#eventTimeMs),
     );
-    if (key instanceof Promise) return key.then(({ id }) => this.#prepareFor(id, head));
-    return this.#prepareFor(key.id, head);
+    if (key instanceof Promise) return key.then((key) => this.#prepareFor(key, head));
+    return this.#prepareFor(key, head);
   }
 
   /**
@@ -139,7 +145,9 @@ class CreatePet implements Command {
    * request at a time. Another instance that adds such a pet moves the head. So the pet is either found here,
    * or the commit on this head fails.
    */
-  #prepareFor(actor: string, head: Head): Promise<void> | void {
+  #prepareFor(key: ApiKey, head: Head): Promise<void> | void {
+    expectMayAdd(key);
+    const actor = key.id;
     this.#metadata.actor = actor;
     const { idempotencyKey } = this.#metadata;
     if (idempotencyKey === undefined) return;

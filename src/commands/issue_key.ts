@@ -14,6 +14,8 @@ export interface IssuedKey {
 export interface KeyTerms {
   label: string;
   expiresAt?: number;
+  /** Whether the key must not add pets. */
+  isReadOnly?: boolean;
 }
 
 /** Shows a key to its owner before it is issued. If it rejects, no key is issued. */
@@ -42,7 +44,7 @@ export function newKey(
   const id = runtime.newId();
   const time = new Date(now).toISOString();
   const tokenHash = sha256Hex(token);
-  const issue = ({ label, expiresAt }: KeyTerms) => ({
+  const issue = ({ label, expiresAt, isReadOnly = false }: KeyTerms) => ({
     id,
     time,
     actor: OPERATOR,
@@ -52,6 +54,7 @@ export function newKey(
       label,
       tokenHash,
       ...(expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
+      ...(isReadOnly ? { readOnly: true as const } : {}),
     },
   });
   return { id, token, issue };

@@ -62,7 +62,11 @@ export async function rotateKey(
       const { tokenHash } = predecessor;
       const effectiveAt = new Date(retiresAt).toISOString();
       return [
-        issue({ label: label ?? predecessor.label, ...expiry }),
+        issue({
+          label: label ?? predecessor.label,
+          isReadOnly: predecessor.isReadOnly,
+          ...expiry,
+        }),
         { ...revocation, type: "ApiKeyRevoked", data: { keyId, tokenHash, effectiveAt } },
       ];
     },

@@ -49,6 +49,11 @@ const TABLE = {
     when: "The API key is mistyped, unknown, expired or revoked",
     remedy: "Use another key, or ask the operator for one",
   },
+  read_only_key: {
+    status: STATUS_CODE.Forbidden,
+    when: "The API key may read animals, but not add any",
+    remedy: "Use another key, or ask the operator for one that may add animals",
+  },
   pet_not_found: {
     status: STATUS_CODE.NotFound,
     when: "An animal with this identifier does not exist",
@@ -149,10 +154,11 @@ export class HttpError extends Error {
 /** Value of `Retry-After` on a 429 or a 503, in seconds. */
 export const RETRY_AFTER_SECONDS = 1;
 
-/** `WWW-Authenticate` of a 401 (RFC 6750 section 3). */
+/** `WWW-Authenticate` of a 401 or a 403 (RFC 6750 section 3). */
 export const CHALLENGES = {
   missing_credentials: "Bearer",
   invalid_credentials: 'Bearer error="invalid_token"',
+  read_only_key: 'Bearer error="insufficient_scope"',
 } as const;
 
 /** The response to a request that failed with `thrown`. Unknown errors become `internal_error`. */
@@ -165,8 +171,8 @@ export function errorResponse(thrown: unknown): HttpResponse {
     ...NEVER_STORED,
     ...(thrown instanceof HttpError ? thrown.headers : {}),
   };
-  if (code === "missing_credentials" || code === "invalid_credentials") {
-    headers["www-authenticate"] = CHALLENGES[code];
+  if (code in CHALLENGES) {
+    headers["www-authenticate"] = CHALLENGES[code as keyof typeof CHALLENGES];
   }
   if (status === STATUS_CODE.TooManyRequests || status === STATUS_CODE.ServiceUnavailable) {
     headers["retry-after"] = String(RETRY_AFTER_SECONDS);

@@ -3,7 +3,7 @@
 import { isServerErrorStatus, STATUS_CODE } from "@std/http/status";
 import { assertNever } from "../../events/assert_never.ts";
 import type { ApiKey } from "../projections/api_key.ts";
-import type { CreatePetDeps, CreatePetRequest } from "../commands/create_pet.ts";
+import { type CreatePetDeps, type CreatePetRequest, expectMayAdd } from "../commands/create_pet.ts";
 import { ServiceError } from "../service_error.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
 import type { Instrumentation } from "../telemetry/instrumentation.ts";
@@ -132,7 +132,7 @@ function dispatch(
 /**
  * Creates a pet without a read of the head, because the commit itself checks the key. A cached key is enough
  * if the head was seen recently. Before any other error is returned, the key is checked against a fresh head.
- * The body is not read if the key is not live.
+ * The body is not read if the key is not live or must not add pets.
  */
 async function createPet(
   request: Request,
@@ -148,6 +148,7 @@ async function createPet(
   let createRequest: CreatePetRequest;
   try {
     expectWithinLimit(key, deps, progress);
+    expectMayAdd(key);
     createRequest = await readCreatePetRequest(request, search, token, deps);
   } catch (error) {
     await authorize(token, deps);

@@ -35,6 +35,7 @@ interface IssuedKey {
   number: number;
   tokenHash: string;
   expiresAt: number;
+  isReadOnly: boolean;
   /** The time from which a rotation refuses the key; the earliest one applies. */
   refusedFrom: number;
   /** Whether the key was revoked at once. Then the position in the log decides, not the time. */
@@ -194,6 +195,7 @@ export class LogVerifier {
       }
       return;
     }
+    if (key.isReadOnly) faults.push(`its actor ${actor} may only read`);
     if (key.isRevoked) faults.push(`its actor ${actor} was revoked before`);
     else if (isReached(key.refusedFrom, time)) {
       faults.push(`its actor ${actor} was revoked with effect from ${textOf(key.refusedFrom)}`);
@@ -223,6 +225,7 @@ export class LogVerifier {
       number: this.#keys.size + 1,
       tokenHash,
       expiresAt: data.expiresAt === undefined ? Infinity : Date.parse(data.expiresAt),
+      isReadOnly: data.readOnly ?? false,
       refusedFrom: Infinity,
       isRevoked: false,
     });

@@ -10,6 +10,8 @@ export interface ApiKey {
   tokenHash: string;
   issuedAt: number;
   expiresAt?: number;
+  /** Whether the key must not add pets. */
+  isReadOnly?: true;
   /** When the key stops being valid; may be in the future if the key was rotated. */
   revokedAt?: number;
   /** Whether the key was revoked immediately. The log alone decides this, independently of any clock. */

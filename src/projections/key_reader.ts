@@ -115,6 +115,7 @@ function keysOf(entries: StoreEntry[]): ApiKey[] {
         tokenHash,
         issuedAt: Date.parse(record.issuedAt),
         ...(record.expiresAt === undefined ? {} : { expiresAt: Date.parse(record.expiresAt) }),
+        ...(record.readOnly ? { isReadOnly: true } : {}),
       });
     } else {
       const key = keys.at(-1);

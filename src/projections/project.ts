@@ -42,8 +42,8 @@ export function project(lines: readonly RecordedLine[]): ProjectionRecord[] {
         break;
       }
       case "ApiKeyIssued": {
-        const { keyId, label, tokenHash, expiresAt } = event.data;
-        const value = JSON.stringify({ keyId, label, issuedAt: event.time, expiresAt });
+        const { keyId, label, tokenHash, expiresAt, readOnly } = event.data;
+        const value = JSON.stringify({ keyId, label, issuedAt: event.time, expiresAt, readOnly });
         records.push({ key: keyByTokenKey(tokenHash, event.position), value });
         break;
       }

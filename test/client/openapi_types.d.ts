@@ -83,7 +83,7 @@ export interface components {
              * @description The kind of error, for programs: see the list of error codes
              * @enum {string}
              */
-            code: "malformed_body" | "invalid_body" | "invalid_idempotency_key" | "invalid_parameter" | "malformed_request" | "missing_credentials" | "invalid_credentials" | "pet_not_found" | "not_found" | "method_not_allowed" | "request_timeout" | "body_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limited" | "internal_error" | "projection_damaged" | "not_ready" | "outcome_unknown" | "overloaded" | "shutting_down" | "store_unavailable";
+            code: "malformed_body" | "invalid_body" | "invalid_idempotency_key" | "invalid_parameter" | "malformed_request" | "missing_credentials" | "invalid_credentials" | "read_only_key" | "pet_not_found" | "not_found" | "method_not_allowed" | "request_timeout" | "body_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limited" | "internal_error" | "projection_damaged" | "not_ready" | "outcome_unknown" | "overloaded" | "shutting_down" | "store_unavailable";
             /** @description A description of the error for people, whose wording may change */
             message: string;
             /** @description The HTTP status of the response */
@@ -100,7 +100,7 @@ export interface components {
          */
         RequestId: string;
         /** @description How to authenticate (RFC 6750 section 3) */
-        Challenge: "Bearer" | "Bearer error=\"invalid_token\"";
+        Challenge: "Bearer" | "Bearer error=\"invalid_token\"" | "Bearer error=\"insufficient_scope\"";
         /**
          * @description Seconds to wait before the next attempt (RFC 9110 section 10.2.3)
          * @example 1
@@ -368,6 +368,20 @@ export interface operations {
              *     `invalid_credentials`: The API key is mistyped, unknown, expired or revoked
              */
             401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Cache-Control": components["headers"]["NeverStored"];
+                    "WWW-Authenticate": components["headers"]["Challenge"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `read_only_key`: The API key may read animals, but not add any */
+            403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     RateLimit: components["headers"]["RateLimit"];

@@ -1,8 +1,13 @@
-/** createPet() while the clock is set during a request. */
+/** createPet() while the clock is set during a request, and with a read-only key. */
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
+import { createPet, type CreatePetOutcome } from "../../src/commands/create_pet.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
+import { SingleFlight } from "../../src/commands/single_flight.ts";
 import { IDEMPOTENCY_LIFETIME_MS } from "../../src/log/idempotency_lifetime.ts";
+import { KeyReader } from "../../src/projections/key_reader.ts";
+import { PetReader } from "../../src/projections/pet_reader.ts";
+import { ServiceError } from "../../src/service_error.ts";
 import { assertRefused } from "../support/test_each_way.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
 
@@ -52,4 +57,26 @@ Deno.test("createPet() adds no second pet for a key less than a day after the fi
   assertEquals(second.headers.get("idempotency-replayed"), "true");
   assertEquals((await second.json()).id, 1);
   assertEquals((await service.heads.fresh()).head.lastPetId, 1);
+});
+
+Deno.test("createPet() adds nothing for a read-only key, with or without an Idempotency-Key", async () => {
+  await using service = await openTestService();
+  const { store, runtime } = service;
+  const deps = {
+    ...service,
+    creations: new SingleFlight<CreatePetOutcome>(runtime),
+    keys: new KeyReader(store, runtime),
+    pets: new PetReader(store),
+  };
+  const { token } = await issueKey(service, { label: "reader", isReadOnly: true });
+  const before = await service.heads.fresh();
+  const pet = { name: "Rex", categoryId: 1n };
+  for (const idempotencyKey of [undefined, "order-4711"]) {
+    const error = await assertRejects(
+      () => createPet(deps, { pet, token, idempotencyKey }),
+      ServiceError,
+    );
+    assertEquals(error.code, "read_only_key");
+  }
+  assertEquals(await service.heads.fresh(), before);
 });

@@ -1,4 +1,4 @@
-import { assertEquals, assertGreater, assertLess, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertGreater, assertLess, assertMatch } from "@std/assert";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { createService } from "../../src/service.ts";
 import { acceptLog } from "../../src/log/accept_store.ts";
@@ -29,7 +29,16 @@ Deno.test({
     assertEquals(await statusOf(service, "/readyz"), 503);
     await server.start();
     await becomes(service, "/readyz", 200);
-    assertMatch(service.lines.join("\n"), /"event":"store_away"[^]*"event":"store_back"/);
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    const lines = service.lines.join("\n");
+    assertMatch(lines, /"event":"store_away"[^]*"event":"store_back"/);
+    assertMatch(lines, /"event":"listening".*"state":"unknown"/);
+    assertMatch(
+      lines,
+      /"event":"store_opened".*"state":"opened".*"events":0,"pets":0,"liveKeys":0/,
+    );
+    assertMatch(lines, /"event":"no_live_key"/);
+    assert(!lines.includes(server.token));
   },
 });
 

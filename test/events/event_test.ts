@@ -28,6 +28,10 @@ const BODIES: EventBody[] = [
     data: { keyId: METADATA.actor, label: "é", tokenHash: HASH, expiresAt: METADATA.time },
   },
   {
+    type: "ApiKeyIssued",
+    data: { keyId: METADATA.actor, label: "x", tokenHash: HASH, readOnly: true },
+  },
+  {
     type: "ApiKeyRevoked",
     data: { keyId: METADATA.actor, tokenHash: HASH, effectiveAt: METADATA.time },
   },
@@ -74,6 +78,25 @@ Deno.test("encodeEvent() writes a sequence that sorts as text in log order", () 
   assertEquals(lines.map((line) => decodeEvent(line).position), positions);
 });
 
+Deno.test("encodeEvent() names the lowest schema version that has all members of the data", () => {
+  const schemas = BODIES.map((body) => {
+    const event = { ...body, ...METADATA, position: 1, previousHash: GENESIS_HASH };
+    return JSON.parse(encodeEvent(event)).dataschema;
+  });
+  assertEquals(schemas, [
+    "urn:animal-store:pet-created:1",
+    "urn:animal-store:pet-created:1",
+    "urn:animal-store:api-key-issued:1",
+    "urn:animal-store:api-key-issued:1",
+    "urn:animal-store:api-key-issued:2",
+    "urn:animal-store:api-key-revoked:1",
+  ]);
+});
+
+const READ_ONLY_LINE = encodeEvent(
+  EVENTS.find(({ data }) => "readOnly" in data)!,
+);
+
 const MALFORMED: Record<string, string> = {
   "an empty line": "",
   "malformed JSON": LINE.slice(0, -1),
@@ -92,6 +115,10 @@ const MALFORMED: Record<string, string> = {
   "an unknown type": LINE.replace("PetCreated", "PetSold"),
   "a type that is a member of Object.prototype": LINE.replace("PetCreated", "toString"),
   "an unknown schema version": LINE.replace("pet-created:1", "pet-created:2"),
+  "a newer schema version": READ_ONLY_LINE.replace("issued:2", "issued:3"),
+  "a schema version that lacks a member": READ_ONLY_LINE.replace("issued:2", "issued:1"),
+  "a schema version whose member is absent": READ_ONLY_LINE.replace(',"readOnly":true', ""),
+  "a member that is absent if it is false": READ_ONLY_LINE.replace("true", "false"),
   "another event's schema": LINE.replace("pet-created:1", "api-key-issued:1"),
   "another event's subject": LINE.replace("pets/1", "pets/2"),
   "an id that is not a ULID": LINE.replace("01HZZZZZZZ0000000000000001", "1"),

@@ -228,3 +228,29 @@ Deno.test("a key that another instance revoked is refused after a second without
   await assertError(response, { status: 401, code: "invalid_credentials" });
   assertEquals(pulls, 0);
 });
+
+Deno.test("a read-only key may read, but its POST gets 403 without a look at the body, also if cached", async () => {
+  await using service = await openTestService();
+  const { id, token } = await issueKey(service, { label: "reader", isReadOnly: true });
+  const authorization = `Bearer ${token}`;
+  const post = (body: BodyInit) => service.add(body, { authorization });
+  for (let attempt = 0; attempt < 2; attempt++) {
+    let pulls = 0;
+    const body = new ReadableStream({ pull: () => void pulls++ }, { highWaterMark: 0 });
+    const headers = { authorization, "content-type": "application/json" };
+    const response = await assertRefused(
+      service,
+      () => service.sendBare("/v1/pets", { method: "POST", headers, body }),
+      { status: 403, code: "read_only_key" },
+    );
+    assertEquals(response.headers.get("www-authenticate"), 'Bearer error="insufficient_scope"');
+    assertEquals(pulls, 0);
+    const listed = await service.send("/v1/pets", { headers: { authorization } });
+    assertEquals([listed.status, await listed.json()], [200, []]);
+  }
+  await assertRefused(service, () => post("{"), { status: 403, code: "read_only_key" });
+  const other = createService({ store: service.store, runtime: service.runtime, report: () => {} });
+  await revokeKey(other, id);
+  // The key is cached as live here.
+  await assertError(await post("{}"), { status: 401, code: "invalid_credentials" });
+});

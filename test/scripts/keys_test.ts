@@ -35,10 +35,22 @@ Deno.test({
       const { stdout } = await keys("list", "--json");
       const [old, successor, ...others] = JSON.parse(stdout);
       assertEquals(others, []);
-      assertEquals([old.id, old.state], [id, "live"]);
-      assertEquals(Object.keys(successor), ["id", "label", "state", "issuedAt", "expiresAt"]);
+      assertEquals([old.id, old.state], [id, "retiring"]);
+      assertEquals(Object.keys(successor), [
+        "id",
+        "label",
+        "state",
+        "readOnly",
+        "issuedAt",
+        "expiresAt",
+      ]);
       assertEquals([successor.label, successor.state], ["the shop", "live"]);
       assertEquals(Date.parse(old.revokedAt) - Date.parse(successor.issuedAt), 2 * 3_600_000);
+
+      assertMatch(
+        (await keys("list")).stdout,
+        new RegExp(`^${id}  retiring until \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\dZ  write `, "m"),
+      );
 
       const again = await keys("rotate", id);
       assertEquals([again.code, again.stdout], [1, ""]);
@@ -112,5 +124,95 @@ Deno.test({
     );
     const { stdout: log } = await runTask(["log"], options);
     assertEquals(assertSoundLog(log.trimEnd().split("\n")).length, 1);
+  },
+});
+
+Deno.test({
+  name:
+    "keys: with a key of keys issue --read-only and with its successor, a POST gets 403 read_only_key",
+  ignore,
+  async fn() {
+    await using temp = await TempStore.make();
+    const writer = await temp.issueKey();
+    await using service = await ServiceProcess.start(temp.kvPath);
+    assertEquals(await service.add({ name: "Rex", categoryId: 1 }, writer), 201);
+    const keys = (...args: string[]) => runTask(["keys", ...args], temp);
+    const reader = (await keys("issue", "--label", "dashboard", "--read-only")).stdout.trim();
+    const listed = JSON.parse((await keys("list", "--json")).stdout);
+    const isReadOnly = ({ readOnly }: { readOnly: boolean }) => readOnly;
+    assertEquals(listed.map(isReadOnly), [false, true]);
+    const successor = (await keys("rotate", listed[1].id)).stdout.trim();
+    for (const token of [reader, successor]) {
+      const list = await service.send("/v1/pets", token);
+      assertEquals([list.status, (await list.json()).length], [200, 1]);
+      const refused = await service.send("/v1/pets", token, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: '{"name":"Max","categoryId":1}',
+      });
+      assertEquals(refused.status, 403);
+      assertEquals(refused.headers.get("www-authenticate"), 'Bearer error="insufficient_scope"');
+      const { code, status } = await refused.json();
+      assertEquals([code, status], ["read_only_key", 403]);
+    }
+    const log = (await runTask(["log"], temp)).stdout.trimEnd().split("\n");
+    const schemas = log.map((line) => JSON.parse(line).dataschema.split(":").slice(2).join(":"));
+    assertEquals(schemas, [
+      "api-key-issued:1",
+      "pet-created:1",
+      "api-key-issued:2",
+      "api-key-issued:2",
+      "api-key-revoked:1",
+    ]);
+    const audit = await runTask(["audit"], temp);
+    assertMatch(audit.stdout, /^Sound: 5 events, 1 pets\./);
+    assertEquals((await runTask(["replay", "--grace", "0"], temp)).code, 0);
+    assertEquals(await service.add({ name: "Max", categoryId: 1 }, reader), 403);
+    assertEquals(await service.add({ name: "Max", categoryId: 1 }, writer), 201);
+  },
+});
+
+Deno.test({
+  name: "keys list takes at most 100 columns, whatever the labels and states",
+  ignore,
+  fn: () =>
+    withKeys(async (keys) => {
+      await keys("issue", "--label", "x".repeat(100), "--expires-in", "90d", "--read-only");
+      await keys("issue", "--label", "\u732b".repeat(100));
+      const [{ id }] = JSON.parse((await keys("list", "--json")).stdout);
+      await keys("rotate", id);
+      const { stdout } = await keys("list");
+      const lines = stdout.trimEnd().split("\n");
+      assertEquals(lines.length, 4);
+      for (const line of lines) {
+        // A character outside of ASCII takes two columns on a terminal, except for the ellipsis.
+        const columns = line.replaceAll("\u732b", "--").length;
+        assert(columns <= 100, `${columns}: ${line}`);
+      }
+      assertMatch(lines[1], / retiring until .* read {4}.* x+…$/);
+      assertMatch(lines[2], / live .* write {3}.* \u732b+…$/u);
+    }),
+});
+
+Deno.test({
+  name: "keys revoke adds one event, also if it is run twice on a key whose overlap is over",
+  ignore,
+  async fn() {
+    await using temp = await TempStore.make();
+    const keys = (...args: string[]) => runTask(["keys", ...args], temp);
+    await keys("issue", "--label", "x");
+    const [{ id }] = JSON.parse((await keys("list", "--json")).stdout);
+    await keys("rotate", id, "--overlap", "1s");
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    assertEquals((await keys("revoke", id)).stderr, `Revoked key ${id} (x).\n`);
+    assertMatch((await keys("revoke", id)).stderr, /was already revoked/);
+    const { stdout } = await keys("list");
+    assertMatch(stdout, new RegExp(`^${id}  revoked `, "m"));
+    const { stdout: log } = await runTask(["log", "--type", "ApiKeyRevoked"], temp);
+    // The first is that of the rotation.
+    assertEquals(log.trimEnd().split("\n").map((line) => JSON.parse(line).subject), [
+      `keys/${id}`,
+      `keys/${id}`,
+    ]);
   },
 });

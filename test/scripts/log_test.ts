@@ -2,6 +2,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { permitted } from "../support/permitted.ts";
 import { runTask, spawnTask } from "../support/run_task.ts";
 import { readLines, ServiceProcess } from "../support/service_process.ts";
+import { linesToBytes, sampleLog } from "../support/sample_log.ts";
 import { TempStore } from "../support/temp_store.ts";
 
 const ignore = !permitted("run", "read", "write", "env", "net");
@@ -85,24 +86,43 @@ Deno.test({
       await using service = await ServiceProcess.start(kvPath);
       assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
       assertEquals((await unread.status).code, 0);
-      for (const child of [interrupted, unread]) {
-        assertEquals(await new Response(child.stderr).text(), "");
-        await child.stdin.close();
-      }
+      assertEquals(
+        await new Response(interrupted.stderr).text(),
+        "Stopped after position 1. deno task log --from 2 --follow continues.\n",
+      );
+      assertEquals(await new Response(unread.stderr).text(), "");
+      for (const child of [interrupted, unread]) await child.stdin.close();
     }),
 });
 
 Deno.test({
-  name: "log --pretty shows time, position, type, subject and actor, without colours in a pipe",
+  name: "log --pretty shows the label of the actor's key and the data, without colours in a pipe",
   ignore,
   fn: () =>
-    withStore(async (kvPath) => {
-      const { code, stdout } = await runTask(["log", "--pretty"], {
-        kvPath,
-        env: { NO_COLOR: "" },
-      });
-      assertEquals(code, 0);
-      assertMatch(stdout, /^\S+T\S+Z +1 ApiKeyIssued {2}keys\/\w{26} operator\n$/);
+    withStore(async (kvPath, token) => {
+      await using service = await ServiceProcess.start(kvPath);
+      // A control sequence, a character that reorders text, and one that ends a line.
+      const name = "Rex \u009b1m \u202e \u2028 \u{1f415}";
+      assertEquals(await service.add({ name, categoryId: 7, status: "sold" }, token), 201);
+      const pretty = async (...args: string[]) => {
+        const env = { NO_COLOR: "" };
+        const { code, stdout } = await runTask(["log", "--pretty", ...args], { kvPath, env });
+        assertEquals(code, 0);
+        return stdout;
+      };
+      const [issued, created, ...rest] = (await pretty()).split("\n");
+      assertEquals(rest, [""]);
+      assertMatch(
+        issued,
+        /^\S+T\S+Z +1 ApiKeyIssued {2}keys\/\w{26} operator \{"label":"test"\}$/,
+      );
+      const id = issued.split("keys/")[1].slice(0, 26);
+      const shown = '{"id":1,"name":"Rex \\u009b1m \\u202e \\u2028 \u{1f415}","categoryId":7,' +
+        '"status":"sold"}';
+      assertMatch(created, /^\S+T\S+Z +2 PetCreated {4}pets\/1 +/);
+      assertEquals(created.slice(created.indexOf(id)), `${id} "test" ${shown}`);
+      // The label is known although its event is not printed.
+      assertEquals(await pretty("--last", "1"), `${created}\n`);
     }),
 });
 
@@ -130,6 +150,10 @@ Deno.test({
         [["--from", "0"], /--from takes a position/],
         [["--from", "1", "--last", "1"], /cannot be used together/],
         [["--type", "PetSold"], /--type takes one of PetCreated/],
+        [["--subject", "pets/0"], /--subject takes pets\/7 or keys\/ID, not "pets\/0"/],
+        [["--actor", "Ann"], /--actor takes the id of a key, or operator, not "Ann"/],
+        [["--since", "2026-02-30"], /--since takes a time like /],
+        [["--until", "soon"], /--until takes a time like /],
         [["--colour"], /colour/],
       ];
       for (const [args, words] of wrong) {
@@ -157,4 +181,44 @@ Deno.test({
         assertEquals(stderr, "error: Position 2 of the log is missing; run deno task audit\n");
       }
     }),
+});
+
+Deno.test({
+  name: "log selects events by subject, actor and time, also while it follows",
+  ignore,
+  async fn() {
+    const folder = await Deno.makeTempDir();
+    const kvPath = `${folder}/pets.sqlite3`;
+    // One event a second: at 3 s and 4 s pets of the key of position 1, which position 12 revokes.
+    const lines = sampleLog(30, { since: Date.parse("2026-11-20T00:00:00Z") });
+    const stdin = linesToBytes(lines);
+    try {
+      assertEquals((await runTask(["restore", "-"], { kvPath, stdin })).code, 0);
+      const positions = async (...args: string[]) => {
+        const { code, stdout, stderr } = await runTask(["log", ...args], { kvPath });
+        assertEquals(code, 0, stderr);
+        return positionsOf(stdout.split("\n").slice(0, -1));
+      };
+      const key = JSON.parse(lines[0]).id;
+      assertEquals(await positions("--subject", "pets/3"), [4]);
+      assertEquals(await positions("--subject", `keys/${key}`), [1, 12]);
+      assertEquals(await positions("--actor", key), [2, 3, 4, 5, 6, 7, 8, 9, 10]);
+      assertEquals(await positions("--actor", "operator", "--from", "2"), [11, 12, 21, 22]);
+      const second = (number: number) => `2026-11-20T00:00:${String(number).padStart(2, "0")}`;
+      assertEquals(await positions("--since", `${second(28)}Z`), [28, 29, 30]);
+      assertEquals(await positions("--until", second(3)), [1, 2]);
+      assertEquals(
+        await positions("--since", "2026-11-20T02:00:03+02:00", "--until", `${second(5)}.000Z`),
+        [3, 4],
+      );
+      assertEquals(await positions("--until", "2026-11-20"), []);
+      assertEquals(await positions("--since", "2026-11-20T00:01"), []);
+      assertEquals(await positions("--since", "36500d", "--type", "ApiKeyRevoked"), [12, 22]);
+      assertEquals(await positions("--follow", "--to", "30", "--actor", "operator"), [
+        ...[1, 11, 12, 21, 22],
+      ]);
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  },
 });

@@ -33,7 +33,7 @@ const CREATE_LIMIT_MS = 9_500 + 100;
 const IDEMPOTENT_CREATE_LIMIT_MS = CREATE_LIMIT_MS + 3_500 + READ_LIMIT_MS;
 
 /** The statuses that the operations of the workload may get. */
-const STATUSES = [200, 201, 304, 400, 401, 404, 422, 503];
+const STATUSES = [200, 201, 304, 400, 401, 403, 404, 422, 503];
 
 /**
  * Checks the history of all requests and commands against what the store really held. It knows the promises of
@@ -122,6 +122,12 @@ export class Checker {
     const { mayBeValid, mayBeInvalid } = this.#keyValidity(exchange);
     if (status === 401 && !mayBeInvalid) this.#report(exchange, "A valid key was refused");
     if (status !== 401 && !mayBeValid) this.#report(exchange, "An invalid key was accepted");
+    const { credentials, operation } = exchange;
+    const mustBeForbidden = operation.kind === "create" && credentials.kind === "key" &&
+      credentials.isReadOnly;
+    if (status !== 401 && (status === 403) !== mustBeForbidden) {
+      this.#report(exchange, "A key that may only read was not told from others");
+    }
   }
 
   #keyValidity(exchange: Exchange): { mayBeValid: boolean; mayBeInvalid: boolean } {
@@ -261,7 +267,7 @@ export class Checker {
     }
   }
 
-  /** No pet's event comes after the immediate revocation of its key or before its issue. */
+  /** No pet's event comes after the immediate revocation of its key or before its issue, or from a reader. */
   #checkActors(): void {
     for (const pet of this.#oracle.pets) {
       const lifetime = this.#keys.get(pet.event.actor);
@@ -274,6 +280,8 @@ export class Checker {
         this.#violations.add(
           `Pet ${pet.id} was added with key ${pet.event.actor}, which was not valid`,
         );
+      } else if (lifetime.issued.event.data.readOnly) {
+        this.#violations.add(`Pet ${pet.id} was added with a key that may only read`);
       }
     }
   }

@@ -6,7 +6,7 @@ import type { Node } from "./node.ts";
 export type Credentials =
   | { kind: "none" }
   | { kind: "unknown"; token: string }
-  | { kind: "key"; keyId: string; token: string };
+  | { kind: "key"; keyId: string; token: string; isReadOnly: boolean };
 
 export interface CreateOperation {
   kind: "create";

@@ -28,6 +28,7 @@ const PROJECT = "src/projections/project.ts";
 const CIRCUIT_BREAKER = "src/store/circuit_breaker.ts";
 const RESILIENT_STORE = "src/store/resilient_store.ts";
 const CREATE_PET = "src/commands/create_pet.ts";
+const ROTATE_KEY = "src/commands/rotate_key.ts";
 const REPLAY = "src/maintenance/replay.ts";
 const RESTORE = "src/maintenance/restore.ts";
 const REPLAY_LEASE = "src/maintenance/replay_lease.ts";
@@ -278,6 +279,16 @@ export const MUTANTS: Mutant[] = [
       "await deps.creations.share(`${token} ${idempotencyKey}`, append)",
       "await append()",
     ]],
+  },
+  {
+    name: "a read-only key may add pets",
+    file: CREATE_PET,
+    edits: [["if (key.isReadOnly) throw", "if (false) throw"]],
+  },
+  {
+    name: "the successor of a read-only key may add pets",
+    file: ROTATE_KEY,
+    edits: [["isReadOnly: predecessor.isReadOnly,", ""]],
   },
   {
     name: "a duplicate response is given to a revoked key",

@@ -6,6 +6,9 @@ import { auditStore, exportLog, exportPart, type ReplayFault, replayLog } from "
 import type { Random } from "./random.ts";
 import { credentialsOf, type KeyInUse, PET_STATUSES, type Workload } from "./workload.ts";
 
+/** Every so many keys, one may only read. */
+const READ_ONLY_EVERY = 4;
+
 /** Longer than the lifetime of any key that expires, in milliseconds. */
 const CLOCK_JUMP_MS = 60_000;
 
@@ -174,12 +177,14 @@ export async function issueKey(
   } = {},
 ): Promise<KeyInUse | undefined> {
   const { cluster, code, keys } = workload;
+  const isReadOnly = !isKept && keys.length % READ_ONLY_EVERY === READ_ONLY_EVERY - 1;
   const issued = await runKeyCommand(
     workload,
     "issue",
     (service) =>
       code.issueKey(service, {
         label: `key ${keys.length}`,
+        isReadOnly,
         ...(lifetimeMs === undefined ? {} : { expiresAt: service.runtime.now() + lifetimeMs }),
       }),
     ({ id }) => id,
@@ -189,7 +194,7 @@ export async function issueKey(
     if (isKept) cluster.violations.add("The first key was not issued");
     return undefined;
   }
-  const key: KeyInUse = { keyId: issued.id, token: issued.token, isKept };
+  const key: KeyInUse = { keyId: issued.id, token: issued.token, isKept, isReadOnly };
   keys.push(key);
   return key;
 }
@@ -216,12 +221,13 @@ async function rotateKey(
   options: CommandOptions,
 ): Promise<void> {
   const { code, keys } = workload;
+  const { isReadOnly } = keys.find((key) => key.keyId === keyId)!;
   const run = (service: Service) => code.rotateKey(service, keyId, { overlapMs });
   const action = overlapMs === 0 ? "revoke" : "rotate";
   const rotation = await runKeyCommand(workload, action, run, () => keyId, options);
   if (rotation === undefined) return;
   const { id, token } = rotation.successor;
-  keys.push({ keyId: id, token, isKept: false });
+  keys.push({ keyId: id, token, isKept: false, isReadOnly });
 }
 
 /** Revokes a key several times with later effect, as the log of another version may contain. */

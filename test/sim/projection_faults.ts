@@ -70,8 +70,8 @@ function expectedRecords(lines: readonly CommittedLine[]): ExpectedRecords {
         break;
       }
       case "ApiKeyIssued": {
-        const { keyId, label, expiresAt, tokenHash } = data;
-        const members = { keyId, label, issuedAt: time, expiresAt };
+        const { keyId, label, expiresAt, readOnly, tokenHash } = data;
+        const members = { keyId, label, issuedAt: time, expiresAt, readOnly };
         const key = ["key_by_token", tokenHash, position];
         others.set(JSON.stringify(key), { members });
         break;

@@ -30,10 +30,12 @@ export interface KeyInUse {
   token: string;
   /** Whether operators never revoke the key, so that a valid key always exists. */
   isKept: boolean;
+  /** Whether the service must not add pets with it. */
+  isReadOnly: boolean;
 }
 
 export const PET_STATUSES = ["available", "pending", "sold"];
 
-export function credentialsOf({ keyId, token }: KeyInUse): Credentials {
-  return { kind: "key", keyId, token };
+export function credentialsOf({ keyId, token, isReadOnly }: KeyInUse): Credentials {
+  return { kind: "key", keyId, token, isReadOnly };
 }

@@ -41,7 +41,7 @@ interface Key {
 }
 
 /** A key that is issued at the beginning. */
-function key(expiresAfterMs?: number): Key {
+function key(expiresAfterMs?: number, isReadOnly = false): Key {
   const issue = metadata(0, OPERATOR);
   const tokenHash = sha256Hex(`token of ${issue.id}`);
   const data = { keyId: issue.id, label: "test", tokenHash };
@@ -49,7 +49,11 @@ function key(expiresAfterMs?: number): Key {
   return {
     id: issue.id,
     tokenHash,
-    issued: { ...issue, type: "ApiKeyIssued", data: { ...data, ...expiry } },
+    issued: {
+      ...issue,
+      type: "ApiKeyIssued",
+      data: { ...data, ...expiry, ...(isReadOnly ? { readOnly: true } : {}) },
+    },
   };
 }
 
@@ -70,6 +74,7 @@ function pet(ms: number, actor: string, id: number, idempotencyKey?: string): Ev
 const FIRST = key();
 const SECOND = key();
 const BRIEF = key(HOUR_MS);
+const READER = key(undefined, true);
 const KEYS = [FIRST.issued, SECOND.issued, BRIEF.issued];
 
 function history(name: string, ...events: Event[]): History {
@@ -120,6 +125,12 @@ export const IMPOSSIBLE_HISTORIES: ImpossibleHistory[] = [
     revoked(1, FIRST, HOUR_MS),
     revoked(2, FIRST),
     pet(3, FIRST.id, 1),
+  ),
+  impossible(
+    "a pet by a key that may only read",
+    `its actor ${READER.id} may only read`,
+    READER.issued,
+    pet(1, READER.id, 1),
   ),
   impossible(
     "a pet by a key that was expired",
@@ -185,6 +196,7 @@ export const POSSIBLE_HISTORIES: History[] = [
     "a pet before the issue of its key by another clock",
     pet(-MINUTE_MS, FIRST.id, 1),
   ),
+  history("a pet after the issue of a read-only key", READER.issued, pet(1, FIRST.id, 1)),
   history("a pet before its key expires", pet(HOUR_MS - 1, BRIEF.id, 1)),
   history(
     "an Idempotency-Key that is used again after a day",

@@ -183,6 +183,7 @@ const WARNINGS: Headers = {
 /** The headers of an error response, by status. */
 const ERROR_HEADERS: Record<number, Headers> = {
   401: { "WWW-Authenticate": "Challenge" },
+  403: { "WWW-Authenticate": "Challenge" },
   415: { "Accept-Encoding": "AcceptEncoding" },
   429: { "Retry-After": "RetryAfter" },
   503: { "Retry-After": "RetryAfter" },
@@ -283,6 +284,7 @@ function createPet() {
       ),
       ...errors([
         ...EVERY_OPERATION,
+        "read_only_key",
         "invalid_parameter",
         "invalid_idempotency_key",
         "malformed_body",

@@ -1,6 +1,7 @@
 /** The file of a store: a SQLite database that Deno KV opens. */
 
 import { DatabaseSync } from "node:sqlite";
+import { DEFAULT_KV_PATH } from "../default_path.ts";
 import { StoreRefusedError } from "../store_errors.ts";
 import { isRemote } from "./remote_store.ts";
 
@@ -10,19 +11,29 @@ export function isFile(path: string | undefined): path is string {
 }
 
 /**
- * Makes sure that a file can be opened as a store. A missing file is refused unless `create` is set; then
- * its folder is created. Rejects with {@linkcode StoreRefusedError}, or the system's error.
+ * Makes sure that a file can be opened as a store. A missing file is refused unless `create` is set. Only the
+ * folder of the default path is created, because a missing folder is usually a mistyped path. Rejects with {@linkcode StoreRefusedError}, or the system's error.
  */
 export async function prepareFile(path: string, create: boolean): Promise<void> {
   const stat = await statOf(path);
   if (stat === undefined) {
     if (!create) throw new StoreRefusedError("there is no such file");
-    return await makeFolder(path);
+    const folder = path.slice(0, path.lastIndexOf("/") + 1);
+    if (path === DEFAULT_KV_PATH) await Deno.mkdir(folder, { recursive: true });
+    else if (folder !== "" && await statOf(folder) === undefined) {
+      throw new StoreRefusedError("its folder does not exist; create it, or correct the path");
+    }
+    return;
   }
   if (stat.isDirectory) throw new StoreRefusedError("it is a folder");
   if (stat.size > 0 && !isKvFile(path)) {
     throw new StoreRefusedError("it is a database of another program");
   }
+}
+
+/** Whether opening the store at a path would create its file. */
+export async function isMissingFile(path: string | undefined): Promise<boolean> {
+  return isFile(path) && await statOf(path) === undefined;
 }
 
 async function statOf(path: string): Promise<Deno.FileInfo | undefined> {
@@ -32,11 +43,6 @@ async function statOf(path: string): Promise<Deno.FileInfo | undefined> {
     if (error instanceof Deno.errors.NotFound) return undefined;
     throw error;
   }
-}
-
-async function makeFolder(path: string): Promise<void> {
-  const folder = path.slice(0, path.lastIndexOf("/") + 1);
-  if (folder !== "") await Deno.mkdir(folder, { recursive: true });
 }
 
 /** Checks the file read-only: opening another program's database as KV would add KV's tables to it. */

@@ -48,6 +48,10 @@ const SCENARIOS: Record<"200" | "201" | "304", Scenario> & Partial<Record<ErrorC
   invalid_body: ({ call }) => call({ body: "{}" }),
   missing_credentials: ({ call }) => call({ headers: { authorization: "" } }),
   invalid_credentials: ({ call }) => call({ headers: { authorization: "Bearer pets_none" } }),
+  read_only_key: async ({ service, call }) => {
+    const { token } = await issueKey(service, { label: "reader", isReadOnly: true });
+    return await call({ headers: { authorization: `Bearer ${token}` } });
+  },
   pet_not_found: ({ call }) => call({ path: "9" }),
   request_timeout: async ({ service, call }) => {
     const pending = call({ body: new ReadableStream() });

@@ -9,7 +9,7 @@ import { withProjectCopy } from "../../support/with_project_copy.ts";
 
 const ignore = !permitted("env", "net", "read", "run", "write");
 
-const TOOLS = ["keys", "log", "replay", "audit", "restore", "publish", "prove"];
+const TOOLS = ["keys", "log", "backup", "replay", "audit", "restore", "publish", "prove"];
 const STORE = ["read the store", "write the store"];
 const ENV = {
   HOST: "127.0.0.1",
@@ -65,6 +65,7 @@ Deno.test({
           [["publish", "--from-file", "exports/log.jsonl"], ["read the export"]],
           [["prove", "pets/7", "--published", "exports"], ["read the export"]],
           [["prove", "--consistency", "exports/log.jsonl"], ["read the export"]],
+          [["backup", "checkpoints/probe.txt", "--follow"], ["write the checkpoint"]],
           [["prove", "1", "--line", "checkpoints/probe.txt"], ["write the checkpoint"]],
         ] as const
       ) assertEquals([args, await allowed([...args], ":memory:")], [args, names]);
@@ -99,6 +100,7 @@ Deno.test({
     withProjectCopy(async (project) => {
       const parent = `${project}/..`;
       await Deno.mkdir(`${parent}/a b, c`);
+      await Deno.mkdir(`${project}/new`);
       const stores = ["", "pets.sqlite3", "new/pets.sqlite3", `${parent}/a b, c/pets.sqlite3`];
       for (const [number, kvPath] of stores.entries()) {
         const run = async (args: string[], store = kvPath, stdin?: Uint8Array) => {
@@ -129,7 +131,9 @@ Deno.test({
         await run(["publish", published, "--key", signingKey, "--origin", "log.example"]);
         await run(["prove", "pets/1", "--published", published, "--line", `${published}.line`]);
         const exported = `${parent}/a b, c/log.jsonl`;
-        await Deno.writeTextFile(exported, log);
+        await Deno.writeTextFile(exported, "");
+        await run(["backup", exported]);
+        assertEquals(await Deno.readTextFile(exported), log);
         for (const source of [exported, "-"]) {
           const copy = `${kvPath.replace(/[^/]*$/, "")}copy-${number}-${source.length}.sqlite3`;
           const stdin = source === "-" ? new TextEncoder().encode(log) : undefined;

@@ -7,7 +7,7 @@ const ignore = !permitted("env", "net", "read", "run", "write");
 /** A path where even root cannot create a file. */
 const NO_STORE = { kvPath: "/dev/null/pets.sqlite3", env: { PORT: "0" } };
 
-for (const command of ["start", "dev", "keys", "log", "replay", "audit", "restore"]) {
+for (const command of ["start", "dev", "keys", "log", "backup", "replay", "audit", "restore"]) {
   Deno.test({
     name: `${command} --help prints its usage on standard output and exits 0`,
     ignore,

@@ -1,0 +1,147 @@
+/**
+ * Keeps a backup of the log in a file up to date.
+ *
+ *     deno task backup FILE [--follow]
+ */
+
+import { resolve } from "node:path";
+import { readStoreConfig } from "../src/config.ts";
+import { followLog } from "../src/log/follow_log.ts";
+import { readHead } from "../src/log/head.ts";
+import { HeadLostError } from "../src/log/head_reader.ts";
+import { LogDamagedError, readWholeLog } from "../src/log/read_whole_log.ts";
+import { Backup, BackupRefusedError } from "../src/maintenance/backup.ts";
+import { reasonOf } from "../src/runtime/logger.ts";
+import type { Service } from "../src/service.ts";
+import { isFile } from "../src/store/deno_kv/store_file.ts";
+import { RetryingStore } from "../src/store/retrying_store.ts";
+import { toolVariables } from "../src/variables.ts";
+import { count, ProgressLine } from "./cli/progress_line.ts";
+import { reportReachable } from "./cli/report_reachable.ts";
+import { EXIT, print, runTool, UsageError, withService } from "./cli/run_tool.ts";
+
+const HELP = `
+Keeps a backup of the log in a file: an export as deno task log prints it, to which each run appends the new
+events. The file must be new, empty, or an export of this log. If an earlier run was killed, the command
+first removes the incomplete line that it left. The command works while the service runs.
+
+  deno task backup FILE [--follow]
+
+  --follow   then appends each new event within a second, until Ctrl-C. Waits while the store is away.
+
+Whenever the file is on disk, the position and the hash of its last event are printed as a line of JSON, in
+the form of a checkpoint of deno task audit. Only one process at a time can write the file.
+
+${toolVariables("OTEL_DENO")}
+
+Exit codes: 0 done; 1 the file does not belong to the log, or the log is damaged; 2 the command could not
+run, for example because the disk is full. Run it again then.
+`;
+
+/** Maximum time that a call of the store may delay the exit after a signal. */
+const LAST_CALL_LIMIT_MS = 1_000;
+
+const BACKING_UP = { title: "Backing up", unit: "events" };
+
+const progress = new ProgressLine();
+const stop = new AbortController();
+let interruptedWith: number = EXIT.done;
+let path = "";
+let isFollowing = false;
+let backup: Backup | undefined;
+
+await runTool({
+  help: HELP,
+  options: { follow: { type: "boolean" } },
+  interrupt(code) {
+    interruptedWith = code;
+    stop.abort();
+    setTimeout(() => Deno.exit(endInterrupted()), LAST_CALL_LIMIT_MS);
+    return undefined;
+  },
+  async run({ follow = false }, [name, ...rest]) {
+    if (!name || name === "-") throw new UsageError("The name of a file is required");
+    if (rest.length > 0) throw new UsageError(`Unexpected argument ${JSON.stringify(rest[0])}`);
+    const { kvPath } = readStoreConfig();
+    if (isFile(kvPath) && resolve(kvPath) === resolve(name)) {
+      throw new UsageError("FILE must not be the store (KV_PATH)");
+    }
+    path = name;
+    isFollowing = follow;
+    try {
+      await withService({ create: false }, appendNew);
+    } catch (error) {
+      progress.end();
+      const refusals = [BackupRefusedError, LogDamagedError, HeadLostError];
+      if (!refusals.some((it) => error instanceof it)) throw error;
+      const subject = error instanceof BackupRefusedError ? `${path} ` : "";
+      console.error(`error: ${subject}${reasonOf(error)}`);
+      return EXIT.refused;
+    }
+    return stop.signal.aborted ? endInterrupted() : EXIT.done;
+  },
+});
+
+async function appendNew({ store, heads, runtime }: Service): Promise<void> {
+  const patientStore = new RetryingStore(store, runtime);
+  const { position } = (await readHead(patientStore)).head;
+  using file = await openFile();
+  backup = await Backup.open(file, patientStore, position);
+  const { removedBytes, position: startedAt } = backup;
+  if (removedBytes > 0) {
+    console.error(`Removed an incomplete line of ${count(removedBytes)} bytes from ${path}.`);
+  }
+  const from = startedAt + 1;
+  if (isFollowing) {
+    await printSynced(backup);
+    const { signal } = stop;
+    const deps = { store, heads, runtime, reachable: reportReachable };
+    for await (const batch of followLog(deps, { from, signal })) {
+      await backup.append(batch);
+      // Sync once for all events that were there at the last look at the log.
+      const isCaughtUp = backup.position >= heads.latest!.head.position;
+      if (isCaughtUp || signal.aborted) await printSynced(backup);
+    }
+    return;
+  }
+  for await (const batch of readWholeLog(patientStore, { from, to: position })) {
+    await backup.append(batch);
+    progress.update(BACKING_UP, backup.position, position);
+    if (stop.signal.aborted) break;
+  }
+  progress.end();
+  await printSynced(backup);
+  if (stop.signal.aborted) return;
+  console.error(
+    position === startedAt
+      ? `Nothing is new: ${path} ends at position ${position}.`
+      : `Appended ${count(position - startedAt)} new events: ${path} ends at position ${position}.`,
+  );
+}
+
+/** Opens the file, which only one process at a time can do. */
+async function openFile(): Promise<Deno.FsFile> {
+  // The log has the labels of the keys and who added what, so others need not read it.
+  const options = { read: true, write: true, create: true, mode: 0o600 };
+  const file = await Deno.open(path, options);
+  if (!(await file.stat()).isFile) throw new Error(`${path} is not a regular file`);
+  if (!await file.tryLock(true)) throw new Error(`Another process writes ${path}`);
+  return file;
+}
+
+async function printSynced(backup: Backup): Promise<void> {
+  await backup.sync();
+  await print(JSON.stringify({ position: backup.position, hash: backup.hash }));
+}
+
+/** Says where the file ends, and returns the exit code. A log that is followed has no other end. */
+function endInterrupted(): number {
+  progress.end();
+  const end = backup === undefined
+    ? "Nothing was written"
+    : `${path} ends at position ${backup.position}`;
+  console.error(
+    `${isFollowing ? "Stopped" : "Interrupted"}. ${end}. Run the same command again to continue.`,
+  );
+  return isFollowing ? EXIT.done : interruptedWith;
+}

@@ -1,0 +1,94 @@
+import { ForeignStoreError } from "./log/head.ts";
+import { stateOf } from "./projections/api_key.ts";
+import { listKeys } from "./projections/key_reader.ts";
+import { reasonOf } from "./runtime/logger.ts";
+import { sleep } from "./runtime/runtime.ts";
+import type { Service } from "./service.ts";
+import { ServiceError } from "./service_error.ts";
+import { isDurable } from "./store/open_store.ts";
+import { VERSION } from "./version.ts";
+
+export interface StartReportOptions {
+  address: Deno.NetAddr;
+  kvPath: string | undefined;
+  /** Whether the service has created the file of the store. */
+  isNew: boolean;
+}
+
+/** What the store contains, as the log of the service shows it. */
+interface Contents {
+  format: number;
+  events: number;
+  pets: number;
+  liveKeys: number;
+}
+
+/** Time after which a store that is away is read again, in milliseconds. */
+const READ_AGAIN_MS = 1_000;
+
+/**
+ * Logs `listening`, with the address, the version and what the service serves, and warns if that may be a mistake.
+ * If the store is away, `store_opened` follows when it is back. Nothing is logged for the store of another
+ * program.
+ */
+export async function reportStart(
+  service: Service,
+  { address: { hostname, port }, kvPath, isNew }: StartReportOptions,
+): Promise<void> {
+  const { report, runtime } = service;
+  const store = {
+    store: kvPath ?? "(the attached database)",
+    state: !isDurable(kvPath) ? "in memory" : isNew ? "made" : "opened",
+  };
+  const start = { hostname, port, version: VERSION };
+  try {
+    const contents = await readContents(service);
+    report("info", "listening", { ...start, ...store, ...contents });
+    return warn(service, store, contents);
+  } catch (error) {
+    if (error instanceof ForeignStoreError) return;
+    report("warn", "listening", { ...start, ...store, state: "unknown", reason: reasonOf(error) });
+    if (!isAway(error)) return;
+  }
+  for (;;) {
+    await sleep(runtime, READ_AGAIN_MS);
+    try {
+      const contents = await readContents(service);
+      report("info", "store_opened", { ...store, ...contents });
+      return warn(service, store, contents);
+    } catch (error) {
+      if (!isAway(error)) return;
+    }
+  }
+}
+
+function isAway(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === "store_unavailable";
+}
+
+function readContents({ heads, store, runtime }: Service): Promise<Contents> {
+  return heads.use(async (head) => {
+    const keys = await listKeys(store, head);
+    const liveKeys = keys.filter((key) => stateOf(key, runtime.now()) === "live").length;
+    return { format: head.format, events: head.position, pets: head.lastPetId, liveKeys };
+  });
+}
+
+function warn(
+  { report }: Service,
+  { store, state }: { store: string; state: string },
+  { events, liveKeys }: Contents,
+): void {
+  if (state === "in memory") {
+    report("warn", "store_in_memory", {
+      remedy: "All data is lost when the process ends; set KV_PATH to a file",
+    });
+  } else if (state === "made" || events === 0) {
+    report("warn", state === "made" ? "store_made" : "store_empty", {
+      store,
+      remedy: "If the store should have data, stop the service and correct KV_PATH",
+    });
+  }
+  if (liveKeys > 0) return;
+  report("warn", "no_live_key", { remedy: "deno task keys issue --label TEXT prints a key" });
+}

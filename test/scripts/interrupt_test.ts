@@ -1,0 +1,155 @@
+/** Ctrl-C in a command ends it with a line that says what is left, and what to run next. */
+
+import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
+import { decodeHeadRecord, type HeadRecord } from "../../src/log/head.ts";
+import { HEAD_KEY } from "../../src/keyspace.ts";
+import { fillStore } from "../support/fill_store.ts";
+import { permitted } from "../support/permitted.ts";
+import { type Outcome, runTask, spawnTask } from "../support/run_task.ts";
+import { linesToBytes, sampleLog } from "../support/sample_log.ts";
+import { TempStore } from "../support/temp_store.ts";
+
+const ignore = !permitted("env", "net", "read", "run", "write") || Deno.build.os === "windows";
+
+/** Enough pets for a rebuild to be interrupted. */
+const PETS = 60_000;
+
+/** Exit code of a command that SIGINT has interrupted. */
+const INTERRUPTED = 130;
+
+/** Maximum time until a command does what it is to be interrupted in, on a busy machine. */
+const WAIT_LIMIT_MS = 60_000;
+
+/** Sends SIGINT to a task and all its processes, as a terminal does. */
+async function interrupt(task: Deno.ChildProcess): Promise<Outcome> {
+  const output = task.output();
+  Deno.kill(-task.pid, "SIGINT");
+  const { code, stdout, stderr } = await output;
+  const decoder = new TextDecoder();
+  return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
+}
+
+/** Interrupts a task that waits for the rest of its standard input. */
+async function interruptInInput(args: string[], kvPath: string): Promise<Outcome> {
+  const task = spawnTask(args, { kvPath, detached: true });
+  const writer = task.stdin.getWriter();
+  // More than a pipe holds, so the task has read some of it.
+  await writer.write(linesToBytes(sampleLog(3_000)));
+  const outcome = await interrupt(task);
+  await writer.close().catch(() => {});
+  return outcome;
+}
+
+/** Resolves when the head of the store is as expected. */
+async function headBecomes(
+  kvPath: string,
+  isExpected: (record: HeadRecord) => boolean,
+): Promise<void> {
+  const start = performance.now();
+  for (;;) {
+    assertLess(performance.now() - start, WAIT_LIMIT_MS);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    if (await Deno.stat(kvPath).catch(() => undefined) === undefined) continue;
+    using kv = await Deno.openKv(kvPath);
+    const { value } = await kv.get(HEAD_KEY as unknown as Deno.KvKey).catch(() => ({
+      value: null,
+    }));
+    if (isExpected(decodeHeadRecord(value))) return;
+  }
+}
+
+Deno.test({
+  name: "Ctrl-C in audit, restore and publish, before they have written anything",
+  ignore,
+  async fn() {
+    await using temp = await TempStore.make();
+    const kvPath = `${temp.folder}/store/pets.sqlite3`;
+    await Deno.mkdir(`${temp.folder}/store`);
+    const key = `${temp.folder}/log.key`;
+    assertEquals((await runTask(["publish", "--new-key", key], { kvPath })).code, 0);
+    const cases: [args: string[], line: RegExp][] = [
+      [["audit", "--file", "-"], /^Interrupted\. The audit has no result, .*Run it again\.$/m],
+      [["restore", "-"], /^Interrupted\. Nothing was written\. Run deno task restore again\.$/m],
+      [
+        [
+          ...["publish", `${temp.folder}/published`, "--key", key],
+          ...["--origin", "log.example", "--from-file", "-"],
+        ],
+        /^Interrupted\. What was published before is still complete\. Run the same command again\.$/m,
+      ],
+    ];
+    for (const [args, line] of cases) {
+      const { code, stdout, stderr } = await interruptInInput(args, kvPath);
+      assertEquals([args, code, stdout], [args, INTERRUPTED, ""], stderr);
+      assertMatch(stderr, line);
+    }
+  },
+});
+
+Deno.test({
+  name: "Ctrl-C in replay, restore, log and backup: the command that the line names continues",
+  ignore,
+  async fn() {
+    await using temp = await TempStore.make();
+    const { kvPath } = temp;
+    await fillStore(kvPath, PETS);
+    const replay = () => spawnTask(["replay"], { kvPath, detached: true });
+
+    const filling = replay();
+    await headBecomes(kvPath, (it) => it.kind === "head" && it.head.building !== undefined);
+    const inFill = await interrupt(filling);
+    assertEquals(inFill.code, INTERRUPTED, inFill.stderr);
+    assertMatch(
+      inFill.stderr,
+      /^Interrupted\. The served projections are unchanged\. Run deno task replay again: it resumes\.$/m,
+    );
+    const waiting = replay();
+    await headBecomes(kvPath, (it) => it.kind === "head" && it.head.removing !== undefined);
+    const inWait = await interrupt(waiting);
+    assertEquals(inWait.code, INTERRUPTED, inWait.stderr);
+    assertMatch(
+      inWait.stderr,
+      /^Interrupted\. The rebuilt projections are served\. The next replay removes the old ones\.$/m,
+    );
+
+    // Nobody reads the output, so the command waits for a reader.
+    const unread = spawnTask(["log"], { kvPath, detached: true });
+    const reader = unread.stdout.getReader();
+    assert(!(await reader.read()).done);
+    reader.releaseLock();
+    const inLog = await interrupt(unread);
+    const [, to] = /^Interrupted after position (\d+) of 60001\. deno task log --from (\d+) prints/m
+      .exec(inLog.stderr) ?? [];
+    assertEquals([inLog.code, to !== undefined], [INTERRUPTED, true], inLog.stderr);
+
+    const file = `${temp.folder}/pets.jsonl`;
+    const backup = spawnTask(["backup", file, "--follow"], { kvPath, detached: true });
+    const stopped = await interrupt(await running(backup, file));
+    assertEquals(stopped.code, 0);
+    assertMatch(stopped.stderr, /^Stopped\. .* ends at position \d+\. Run the same command again/m);
+    assertEquals((await runTask(["backup", file], { kvPath })).code, 0);
+
+    const copy = `${temp.folder}/copy.sqlite3`;
+    const restoring = spawnTask(["restore", file], { kvPath: copy, detached: true });
+    await headBecomes(copy, ({ kind }) => kind === "restore_mark");
+    const inRestore = await interrupt(restoring);
+    assertEquals(inRestore.code, INTERRUPTED, inRestore.stderr);
+    assertMatch(
+      inRestore.stderr,
+      /^Interrupted\. The store is incomplete and refused\. Run deno task restore again with the same/m,
+    );
+    const restored = await runTask(["restore", file], { kvPath: copy });
+    assertEquals(restored.code, 0, restored.stderr);
+    assertMatch((await runTask(["audit"], { kvPath: copy })).stdout, /^Sound: 60,001 events/);
+  },
+});
+
+/** Resolves when the file of a backup is not empty. */
+async function running(task: Deno.ChildProcess, file: string): Promise<Deno.ChildProcess> {
+  const start = performance.now();
+  while (((await Deno.stat(file).catch(() => undefined))?.size ?? 0) === 0) {
+    assertLess(performance.now() - start, WAIT_LIMIT_MS);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  return task;
+}
