@@ -29,6 +29,11 @@ declare module "@std/assert" {
   ): Promise<E>;
 }
 
+declare module "@std/html/entities" {
+  /** Escapes a text for HTML content and for quoted attributes. */
+  export function escape(text: string): string;
+}
+
 declare module "@std/encoding/hex" {
   export function encodeHex(source: Uint8Array | ArrayBuffer | string): string;
 }
