@@ -15,7 +15,7 @@ export const ACTIONS = {
     "Stop the service, and export the log: deno task log > FILE. If deno task audit --file FILE calls " +
     "it sound, restore it into a new store (KV_PATH). Otherwise, restore the newest backup.",
   replay:
-    "Run deno task replay: it writes all records again from the log. If the log has a fault too, " +
+    "Run deno task replay, which writes all records again from the log. If the log has a fault too, " +
     "follow that advice first.",
   copy: "The copy failed. Make the export again, or use an older one.",
 } as const;

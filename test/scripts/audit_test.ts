@@ -48,12 +48,12 @@ Deno.test({
         "Not sound: 2 faults in 40 events. The first bad position is 6.",
         "- Pet 5 is missing from the projection by id of generation 1: the event at position 6 adds it",
       ]);
-      assertMatch(plain.stdout, /^Advice: Run deno task replay: [^\n]+\n$/m);
+      assertMatch(plain.stdout, /^Advice: Run deno task replay, which [^\n]+\n$/m);
       const { code, stdout } = await runTask(["audit", "--json"], { kvPath });
       assertEquals(code, 1);
       const { counts, advice } = JSON.parse(stdout);
       assertEquals(counts, { record_missing: 2 });
-      assertMatch(advice.record_missing, /^Run deno task replay: /);
+      assertMatch(advice.record_missing, /^Run deno task replay, which /);
       await changeFile(kvPath, [{ type: "delete", key: HEAD_KEY }]);
       const headless = await runTask(["audit", "--json"], { kvPath });
       assertEquals([headless.code, JSON.parse(headless.stdout).counts], [1, { head: 1 }]);
