@@ -8,11 +8,12 @@ import { audit, auditLines, type AuditOptions } from "../src/maintenance/audit.t
 import type { AuditReport } from "../src/maintenance/findings.ts";
 import type { Checkpoint } from "../src/maintenance/log_audit.ts";
 import { readStoreConfig } from "../src/config.ts";
+import { systemRuntime } from "../src/runtime/system_runtime.ts";
 import { PublishedComparison } from "../src/publish/published_comparison.ts";
 import { PublishedLog } from "../src/publish/published_log.ts";
 import { acceptUnlessRestoring } from "../src/log/accept_store.ts";
 import { splitLines } from "../src/log/log_verifier.ts";
-import { expiringRecordsOf } from "../src/store/deno_kv/expiring_records.ts";
+import { expiringRecordsOf } from "../src/store/expiring_records_of.ts";
 import { toolVariables } from "../src/variables.ts";
 import { readCheckpoint, writeCheckpoint } from "./cli/checkpoint_file.ts";
 import { count, ProgressLine } from "./cli/progress_line.ts";
@@ -21,7 +22,7 @@ import { EXIT, print, runTool, UsageError, withRetryingStore } from "./cli/run_t
 
 const HELP = `
 Reads the whole store again and checks it against the log: the format, hash, position and data of every
-line, the head, and every record of the projections. If the store is a file, the audit also checks that
+line, the head, and every record of the projections. If the store is a file or a database, the audit also checks that
 only idempotency records are set to expire. It writes nothing to the store. It works while the service
 runs, and covers the events up to the newest one at its start.
 
@@ -78,7 +79,7 @@ await runTool({
 
 async function auditWhat(file: string | undefined, options: AuditOptions): Promise<AuditReport> {
   if (file === undefined) {
-    const readExpiringRecords = expiringRecordsOf(readStoreConfig().kvPath);
+    const readExpiringRecords = expiringRecordsOf(readStoreConfig().store, systemRuntime);
     return await withRetryingStore(
       { accept: acceptUnlessRestoring },
       (deps) => audit({ ...deps, readExpiringRecords }, options),

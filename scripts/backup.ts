@@ -13,8 +13,8 @@ import { LogDamagedError, readWholeLog } from "../src/log/read_whole_log.ts";
 import { Backup, BackupRefusedError } from "../src/maintenance/backup.ts";
 import { reasonOf } from "../src/runtime/logger.ts";
 import type { Service } from "../src/service.ts";
-import { isFile } from "../src/store/deno_kv/store_file.ts";
 import { RetryingStore } from "../src/store/retrying_store.ts";
+import { isFile } from "../src/store/store_location.ts";
 import { toolVariables } from "../src/variables.ts";
 import { count, ProgressLine } from "./cli/progress_line.ts";
 import { reportReachable } from "./cli/report_reachable.ts";
@@ -62,8 +62,8 @@ await runTool({
   async run({ follow = false }, [name, ...rest]) {
     if (!name || name === "-") throw new UsageError("The name of a file is required");
     if (rest.length > 0) throw new UsageError(`Unexpected argument ${JSON.stringify(rest[0])}`);
-    const { kvPath } = readStoreConfig();
-    if (isFile(kvPath) && resolve(kvPath) === resolve(name)) {
+    const { store } = readStoreConfig();
+    if (isFile(store) && resolve(store) === resolve(name)) {
       throw new UsageError("FILE must not be the store (KV_PATH)");
     }
     path = name;

@@ -42,6 +42,7 @@ await runTool({
     consistency: { type: "string" },
     "from-file": { type: "string" },
   },
+  interrupt: () => "No proof was printed. Run the same command again.",
   async run({ published: dir, line, consistency, "from-file": file }, [what, ...rest]) {
     if (rest.length > 0) throw new UsageError(`Unexpected argument ${JSON.stringify(rest[0])}`);
     if (!dir) throw new UsageError("--published is required: the folder of the published log");

@@ -17,7 +17,7 @@ import {
 } from "../src/publish/publish_log.ts";
 import { decodeVerifierKey, encodeVerifierKey, isKeyName } from "../src/publish/signed_note.ts";
 import { cosignedBy } from "../src/publish/witness.ts";
-import { isFile } from "../src/store/deno_kv/store_file.ts";
+import { isFile } from "../src/store/store_location.ts";
 import { toolVariables } from "../src/variables.ts";
 import { withLog } from "./cli/log_source.ts";
 import { count, ProgressLine } from "./cli/progress_line.ts";
@@ -164,15 +164,15 @@ function originFor(dir: string, given: string | undefined): string {
 
 /** Throws if the key is in a folder that is published, or that is backed up or copied with the store. */
 function expectSecret(keyPath: string, dir: string | undefined): void {
-  const { kvPath } = readStoreConfig();
-  const storeFolder = isFile(kvPath) ? resolve(kvPath, "..") : undefined;
+  const { store } = readStoreConfig();
+  const storeFolder = isFile(store) ? resolve(store, "..") : undefined;
   if (dir !== undefined && isInside(keyPath, dir)) {
     throw new UsageError("The key must not be in the folder that is published");
   }
   if (storeFolder !== undefined && isInside(keyPath, storeFolder)) {
     throw new UsageError("The key must not be in the folder of the store (KV_PATH), nor below it");
   }
-  if (dir !== undefined && isFile(kvPath) && isInside(kvPath, dir)) {
+  if (dir !== undefined && isFile(store) && isInside(store, dir)) {
     throw new UsageError("The store (KV_PATH) must not be in the folder that is published");
   }
 }

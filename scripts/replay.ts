@@ -39,15 +39,21 @@ const PHASES: Record<ReplayPhase, ProgressPhase> = {
 
 const progress = new ProgressLine();
 
-/** The phase of the rebuild that began last. */
-let phase: ReplayPhase | undefined;
+/** What an interrupted command leaves, and what to run next. */
+const LEFT = {
+  dryRun: "Nothing was written.",
+  rebuild: "The service reads complete projections. Run deno task replay again: it resumes.",
+  removal: "The rebuilt projections are served. The next replay removes the old ones.",
+};
+
+let left = LEFT.dryRun;
 
 await runTool({
   help: HELP,
   options: { "dry-run": { type: "boolean" }, grace: { type: "string" } },
   interrupt() {
     progress.end();
-    return whatIsLeft();
+    return left;
   },
   async run({ "dry-run": dryRun = false, grace }, positionals) {
     if (positionals.length > 0) {
@@ -76,13 +82,16 @@ async function rebuild(
   graceMs: number,
 ): Promise<number> {
   const start = performance.now();
+  let isCompared = false;
+  left = LEFT.rebuild;
   const { generation, events, resumedFrom, differences } = await replay(deps, {
     graceMs,
-    progress: (current, done, total) => {
-      // Before the first event, the replay removes what an earlier one has left.
-      if (phase !== undefined || current === "fill") phase = current;
-      if (current === "wait") progress.update(PHASES.wait, inSeconds(done), inSeconds(total!));
-      else progress.update(PHASES[current], done, total);
+    progress: (phase, done, total) => {
+      // Before it compares, the replay may wait until it can remove what an earlier one has left.
+      if (phase === "compare") isCompared = true;
+      else if (isCompared && phase === "wait") left = LEFT.removal;
+      if (phase === "wait") progress.update(PHASES.wait, inSeconds(done), inSeconds(total!));
+      else progress.update(PHASES[phase], done, total);
     },
     onWait: () =>
       console.error(
@@ -99,13 +108,6 @@ async function rebuild(
   );
   describe("The old projections", differences);
   return EXIT.done;
-}
-
-function whatIsLeft(): string {
-  if (phase === undefined) return "The served projections are unchanged.";
-  return phase === "fill" || phase === "compare"
-    ? "The served projections are unchanged. Run deno task replay again: it resumes."
-    : "The rebuilt projections are served. The next replay removes the old ones.";
 }
 
 async function compare(deps: { store: Store; runtime: Runtime }): Promise<number> {

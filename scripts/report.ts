@@ -11,7 +11,9 @@ import { LogStatistics } from "../src/maintenance/log_statistics.ts";
 import { readHead } from "../src/log/head.ts";
 import { splitLines } from "../src/log/log_verifier.ts";
 import { readWholeRecords } from "../src/log/read_whole_log.ts";
-import { expiringRecordsOf } from "../src/store/deno_kv/expiring_records.ts";
+import { systemRuntime } from "../src/runtime/system_runtime.ts";
+import { expiringRecordsOf } from "../src/store/expiring_records_of.ts";
+import { locationName } from "../src/store/store_location.ts";
 import { toolVariables } from "../src/variables.ts";
 import { ProgressLine } from "./cli/progress_line.ts";
 import { loadCharts } from "./cli/report_charts.ts";
@@ -57,8 +59,8 @@ await runTool({
     const read = file === undefined ? readStore : readFile;
     const audit = await read(statistics, isAudited, file ?? "").finally(() => progress.end());
     const source = file === undefined
-      ? `The store ${readStoreConfig().kvPath ?? "of Deno Deploy"}`
-      : `The export ${file === "-" ? "from standard input" : file}`;
+      ? locationName(readStoreConfig().store)
+      : `the export ${file === "-" ? "from standard input" : file}`;
     await print(reportPage({ statistics, source, audit, charts, now: Date.now() }).trimEnd());
     return audit === undefined || audit.sound ? EXIT.done : EXIT.refused;
   },
@@ -71,11 +73,13 @@ async function readStore(
   return await withRetryingStore({}, async (deps) => {
     const { position } = (await readHead(deps.store)).head;
     for await (const records of readWholeRecords(deps.store, { from: 1, to: position })) {
-      for (const lines of records) statistics.addRecord(lines.map(({ line }) => line));
+      for (const { lines, versionstamp } of records) {
+        statistics.addRecord(lines.map(({ line }) => line), versionstamp);
+      }
       progress.update(READING, statistics.lines, position);
     }
     if (!isAudited) return undefined;
-    const readExpiringRecords = expiringRecordsOf(readStoreConfig().kvPath);
+    const readExpiringRecords = expiringRecordsOf(readStoreConfig().store, systemRuntime);
     return await audit({ ...deps, readExpiringRecords }, {
       progress: (done, total) => progress.update(CHECKING, done, total),
     });

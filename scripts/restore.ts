@@ -11,7 +11,7 @@ import {
   restore,
   verifyExport,
 } from "../src/maintenance/restore.ts";
-import { isDurable } from "../src/store/open_store.ts";
+import { isDurable } from "../src/store/store_location.ts";
 import { toolVariables } from "../src/variables.ts";
 import { count, ProgressLine } from "./cli/progress_line.ts";
 import { EXIT, runTool, UsageError, withRetryingStore } from "./cli/run_tool.ts";
@@ -54,7 +54,7 @@ await runTool({
       throw new UsageError("An export is required: the name of a file, or - for standard input");
     }
     if (rest.length > 0) throw new UsageError(`Unexpected argument ${JSON.stringify(rest[0])}`);
-    if (!isDurable(readStoreConfig().kvPath)) {
+    if (!isDurable(readStoreConfig().store)) {
       throw new UsageError(
         "KV_PATH must not be :memory:, because the restored store would end with this command",
       );

@@ -2,14 +2,13 @@
 
 import { RATE_LIMIT_MAX } from "./http/rate_limiter.ts";
 import { DEFAULT_KV_PATH } from "./store/default_path.ts";
+import { type DatabaseAddress, parseDatabaseUrl } from "./store/postgres/database_url.ts";
+import type { StoreLocation } from "./store/store_location.ts";
 import { type VariableName, VARIABLES } from "./variables.ts";
 
 /** The settings of the store, which the tools read too. */
 export interface StoreConfig {
-  /**
-   * A file, `:memory:` or an http(s) address; `undefined` selects the database that the platform attaches.
-   */
-  kvPath: string | undefined;
+  store: StoreLocation;
 }
 
 /** The settings of the service. */
@@ -22,7 +21,7 @@ export interface ServiceConfig extends StoreConfig {
   /** Requests per second for each key; `undefined` means no limit. */
   rateLimit: number | undefined;
   /** The addresses of the service for clients, for its OpenAPI description. */
-  addresses: { production?: string; staging?: string };
+  addresses: { production?: string; staging?: string; contact?: string };
   /** Whether Deno's OpenTelemetry is on. */
   telemetry: boolean;
 }
@@ -34,7 +33,7 @@ export class ConfigError extends Error {
 
 /** Reads the settings of the store. Throws `ConfigError`. */
 export function readStoreConfig(): StoreConfig {
-  return { kvPath: isOnDenoDeploy() ? readKvPathOnDenoDeploy() : readKvPath() };
+  return { store: readStore() };
 }
 
 /** Reads all settings. Throws `ConfigError`. */
@@ -43,7 +42,11 @@ export function readServiceConfig(): ServiceConfig {
   return {
     corsOrigins: readCorsOrigins(),
     rateLimit: readRateLimit(),
-    addresses: { production: readAddress("PUBLIC_URL"), staging: readAddress("STAGING_URL") },
+    addresses: {
+      production: readAddress("PUBLIC_URL"),
+      staging: readAddress("STAGING_URL"),
+      contact: readContact(),
+    },
     telemetry: isTelemetryOn(),
     port: isPlatform ? undefined : readPort(),
     hostname: isPlatform ? undefined : readHost(),
@@ -54,6 +57,36 @@ export function readServiceConfig(): ServiceConfig {
 /** Whether Deno's OpenTelemetry is on, according to the variable that Deno itself reads. */
 export function isTelemetryOn(): boolean {
   return ["true", "1"].includes(read("OTEL_DENO") ?? "");
+}
+
+function readStore(): StoreLocation {
+  const url = read("DATABASE_URL");
+  if (url === undefined) return isOnDenoDeploy() ? readKvPathOnDenoDeploy() : readKvPath();
+  if (read("KV_PATH") !== undefined) {
+    throw new ConfigError("KV_PATH and DATABASE_URL must not both be set: each names a store");
+  }
+  const address = parseUrl(url);
+  return {
+    ...address,
+    password: address.password ?? read("PGPASSWORD"),
+    passfile: read("PGPASSFILE"),
+    strictReads: readStrictReads(),
+  };
+}
+
+function parseUrl(url: string): DatabaseAddress {
+  try {
+    return parseDatabaseUrl(url);
+  } catch (error) {
+    // The message does not repeat the address, because it may contain a password.
+    throw new ConfigError(`DATABASE_URL ${(error as TypeError).message}`);
+  }
+}
+
+function readStrictReads(): boolean {
+  const text = read("READS") ?? "primary";
+  if (text === "strict" || text === "primary") return text === "strict";
+  throw new ConfigError(`READS must be primary or strict, not ${JSON.stringify(text)}`);
 }
 
 function readPort(): number {
@@ -135,12 +168,23 @@ function readRateLimit(): number | undefined {
 function readAddress(name: VariableName): string | undefined {
   const text = read(name);
   if (text === undefined) return undefined;
-  const { protocol, pathname, search, hash, username, password } = URL.parse(text) ?? {};
+  const { protocol, pathname, search, hash, username, password, href } = URL.parse(text) ?? {};
   const isHttp = protocol === "https:" || protocol === "http:";
   const isBare = [search, hash, username, password].every((part) => part === "");
-  if (isHttp && isBare && pathname?.endsWith("/v1")) return text;
+  // In links, the address must be free of characters that only a parser of URLs accepts.
+  if (isHttp && isBare && pathname?.endsWith("/v1")) return href;
   throw new ConfigError(
     `${name} must be an http(s) address whose path ends in /v1, not ${JSON.stringify(text)}`,
+  );
+}
+
+function readContact(): string | undefined {
+  const text = read("CONTACT");
+  if (text === undefined || /^[^\s@:/]+@[^\s@:/]+$/.test(text)) return text;
+  const address = /^https?:/.test(text) ? URL.parse(text) : null;
+  if (address !== null) return address.href;
+  throw new ConfigError(
+    `CONTACT must be a mail address or an http(s) address, not ${JSON.stringify(text)}`,
   );
 }
 

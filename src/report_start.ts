@@ -5,14 +5,15 @@ import { reasonOf } from "./runtime/logger.ts";
 import { sleep } from "./runtime/runtime.ts";
 import type { Service } from "./service.ts";
 import { ServiceError } from "./service_error.ts";
-import { isDurable } from "./store/open_store.ts";
+import { databaseName } from "./store/postgres/database_url.ts";
+import { isDurable, type StoreLocation } from "./store/store_location.ts";
 import { VERSION } from "./version.ts";
 
 export interface StartReportOptions {
   address: Deno.NetAddr;
-  kvPath: string | undefined;
-  /** Whether the service has created the file of the store. */
-  isNew: boolean;
+  location: StoreLocation;
+  /** Whether the service has created the file or the tables of the store. */
+  isNew: () => boolean;
 }
 
 /** What the store contains, as the log of the service shows it. */
@@ -33,29 +34,35 @@ const READ_AGAIN_MS = 1_000;
  */
 export async function reportStart(
   service: Service,
-  { address: { hostname, port }, kvPath, isNew }: StartReportOptions,
+  { address: { hostname, port }, location, isNew }: StartReportOptions,
 ): Promise<void> {
   const { report, runtime } = service;
-  const store = {
-    store: kvPath ?? "(the attached database)",
-    state: !isDurable(kvPath) ? "in memory" : isNew ? "made" : "opened",
-  };
+  const name = typeof location === "object" ? databaseName(location) : location;
+  const storeOf = () => ({
+    store: name ?? "(the attached database)",
+    state: !isDurable(location) ? "in memory" : isNew() ? "made" : "opened",
+  });
   const start = { hostname, port, version: VERSION };
   try {
     const contents = await readContents(service);
-    report("info", "listening", { ...start, ...store, ...contents });
-    return warn(service, store, contents);
+    report("info", "listening", { ...start, ...storeOf(), ...contents });
+    return warn(service, storeOf(), contents);
   } catch (error) {
     if (error instanceof ForeignStoreError) return;
-    report("warn", "listening", { ...start, ...store, state: "unknown", reason: reasonOf(error) });
+    report("warn", "listening", {
+      ...start,
+      ...storeOf(),
+      state: "unknown",
+      reason: reasonOf(error),
+    });
     if (!isAway(error)) return;
   }
   for (;;) {
     await sleep(runtime, READ_AGAIN_MS);
     try {
       const contents = await readContents(service);
-      report("info", "store_opened", { ...store, ...contents });
-      return warn(service, store, contents);
+      report("info", "store_opened", { ...storeOf(), ...contents });
+      return warn(service, storeOf(), contents);
     } catch (error) {
       if (!isAway(error)) return;
     }
@@ -86,7 +93,7 @@ function warn(
   } else if (state === "made" || events === 0) {
     report("warn", state === "made" ? "store_made" : "store_empty", {
       store,
-      remedy: "If the store should have data, stop the service and correct KV_PATH",
+      remedy: "If the store should have data, stop the service and correct KV_PATH or DATABASE_URL",
     });
   }
   if (liveKeys > 0) return;

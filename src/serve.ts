@@ -9,7 +9,9 @@ import { createService, type Service } from "./service.ts";
 import { shutDown } from "./shut_down.ts";
 import { stderrLogger } from "./runtime/stderr_logger.ts";
 import { isMissingFile } from "./store/deno_kv/store_file.ts";
-import { isDurable, OpenStoreError, openStoreOrWait } from "./store/open_store.ts";
+import { OpenStoreError, openStoreOrWait } from "./store/open_store.ts";
+import { isDurable } from "./store/store_location.ts";
+import type { Instrumentation } from "./telemetry/instrumentation.ts";
 import { systemRuntime } from "./runtime/system_runtime.ts";
 
 /**
@@ -27,20 +29,20 @@ export async function serve(
   reportCrashes(report);
   const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
   // A path under which nothing can exist is an error of the opening, not of this look at it.
-  const isNew = await isMissingFile(config.kvPath).catch(() => false);
-  const store = await openStoreOrWait(config.kvPath, acceptLog, onRefused);
+  let isNew = await isMissingFile(config.store).catch(() => false);
+  const onSchemaCreated = () => isNew = true;
+  const options = { accept: acceptLog, runtime, onSchemaCreated };
+  const store = await openStoreOrWait(config.store, options, onRefused);
   const service = createService({
     store,
     runtime,
     report,
     corsOrigins: config.corsOrigins,
     rateLimit: config.rateLimit,
-    isDurable: isDurable(config.kvPath),
+    isDurable: isDurable(config.store),
     addresses: config.addresses,
     // Loaded only if telemetry is on.
-    instrumentation: config.telemetry
-      ? (await import("./telemetry/open_telemetry.ts")).OPEN_TELEMETRY
-      : undefined,
+    instrumentation: config.telemetry ? await loadTelemetry(config) : undefined,
   });
   let server: Server;
   try {
@@ -54,7 +56,7 @@ export async function serve(
   // The first read checks that the store is reachable and belongs to the service, and starts the wait for it.
   service.heads.fresh().catch((error) => {
     if (!(error instanceof ForeignStoreError)) return;
-    onRefused(new OpenStoreError(config.kvPath, error.message));
+    onRefused(new OpenStoreError(config.store, error.message));
   });
   const stopped = exitOnSignal(async (signal) => {
     report("info", "shutting_down", { signal });
@@ -63,8 +65,15 @@ export async function serve(
   });
   await Promise.race([refused, onListening(service, server.addr)]);
   // Logged only after the signal listeners exist, because a reader of the first line may send a signal.
-  void reportStart(service, { address: server.addr, kvPath: config.kvPath, isNew });
+  void reportStart(service, { address: server.addr, location: config.store, isNew: () => isNew });
   await Promise.race([refused, stopped]);
+}
+
+async function loadTelemetry({ store }: ServiceConfig): Promise<Instrumentation> {
+  const { OPEN_TELEMETRY, OPEN_TELEMETRY_ON_POSTGRES } = await import(
+    "./telemetry/open_telemetry.ts"
+  );
+  return typeof store === "object" ? OPEN_TELEMETRY_ON_POSTGRES : OPEN_TELEMETRY;
 }
 
 /**

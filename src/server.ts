@@ -4,10 +4,9 @@
  */
 
 import { type Runtime, sleep } from "./runtime/runtime.ts";
-import { errorResponse } from "./http/errors.ts";
+import { errorResponse, HTTP_ERRORS } from "./http/errors.ts";
 import { type RequestHandler, responseOf } from "./http/handler.ts";
 import { abandonedBodies, isBodyBounded } from "./http/request_body.ts";
-import { malformedHost } from "./http/request_target.ts";
 import { type Logger, reasonOf } from "./runtime/logger.ts";
 
 /** Delay before the server listens again after it failed to accept a connection, in milliseconds. */
@@ -75,7 +74,10 @@ export class Server {
         if (error !== ENDED && !isHost) {
           report("error", "answer_failed", { reason: reasonOf(error) });
         }
-        return responseOf(errorResponse(isHost ? malformedHost() : error), runtime.newId());
+        return responseOf(
+          errorResponse(isHost ? HTTP_ERRORS.malformedHost() : error),
+          runtime.newId(),
+        );
       },
     }, (request, info) => this.#answer(request, info));
   }

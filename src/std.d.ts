@@ -66,9 +66,9 @@ declare module "@std/http/status" {
     readonly NotFound: 404;
     readonly MethodNotAllowed: 405;
     readonly RequestTimeout: 408;
+    readonly Conflict: 409;
     readonly ContentTooLarge: 413;
     readonly UnsupportedMediaType: 415;
-    readonly UnprocessableEntity: 422;
     readonly TooManyRequests: 429;
     readonly InternalServerError: 500;
     readonly ServiceUnavailable: 503;

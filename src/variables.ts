@@ -15,9 +15,21 @@ export const VARIABLES = {
     default: DEFAULT_KV_PATH,
   },
   DENO_KV_ACCESS_TOKEN: { meaning: "token of the KV Connect server, if KV_PATH is an address" },
+  DATABASE_URL: {
+    meaning: "a PostgreSQL database as the store: postgres://user@host:5432/database",
+  },
+  PGPASSWORD: { meaning: "password of the database" },
+  PGPASSFILE: { meaning: "file with the password of the database, as ~/.pgpass" },
+  READS: {
+    meaning: "strict proves with each read that the database was not replaced",
+    default: "primary",
+  },
   CORS_ORIGINS: { meaning: "origins whose scripts may call the API, separated by commas" },
-  PUBLIC_URL: { meaning: "address for clients, shown in the API description; ends in /v1" },
+  PUBLIC_URL: {
+    meaning: "address for clients, used in links and in the API description; ends in /v1",
+  },
   STAGING_URL: { meaning: "address of the staging service, shown in the API description" },
+  CONTACT: { meaning: "mail or http(s) address for questions, shown in the API description" },
   RATE_LIMIT: { meaning: "requests a second for each API key, 1 to 1,000,000" },
   OTEL_DENO: { meaning: "true sends OpenTelemetry data" },
   NO_COLOR: { meaning: "any value turns colours off" },
@@ -33,6 +45,10 @@ export type VariableName = keyof typeof VARIABLES;
 const STORE: VariableName[] = [
   "KV_PATH",
   "DENO_KV_ACCESS_TOKEN",
+  "DATABASE_URL",
+  "PGPASSWORD",
+  "PGPASSFILE",
+  "READS",
   "DENO_DEPLOYMENT_ID",
   "DENO_KV_DEFAULT_PATH",
   "DENO_KV_PATH_PREFIX",
@@ -45,6 +61,7 @@ const SERVICE: VariableName[] = [
   "CORS_ORIGINS",
   "PUBLIC_URL",
   "STAGING_URL",
+  "CONTACT",
   "RATE_LIMIT",
   "OTEL_DENO",
 ];

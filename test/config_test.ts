@@ -1,5 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { ConfigError, readServiceConfig, type ServiceConfig } from "../src/config.ts";
+import type { PostgresSettings } from "../src/store/postgres/database_url.ts";
 import { permitted } from "./support/permitted.ts";
 
 Deno.test({
@@ -49,11 +50,29 @@ Deno.test({
     const production = "https://animals.example/store/v1";
     const staging = "http://staging.animals.example:8080/v1";
     const { addresses } = readWith({ PUBLIC_URL: production, STAGING_URL: staging });
-    assertEquals(addresses, { production, staging });
-    assertEquals(readWith({ PUBLIC_URL: "", STAGING_URL: "" }).addresses, {
+    assertEquals(addresses, { production, staging, contact: undefined });
+    assertEquals(readWith({ PUBLIC_URL: "", STAGING_URL: "", CONTACT: "" }).addresses, {
       production: undefined,
       staging: undefined,
+      contact: undefined,
     });
+    const written = readWith({ PUBLIC_URL: "HTTPS://Animals.example:443/<é>/v1" }).addresses;
+    assertEquals(written.production, "https://animals.example/%3C%C3%A9%3E/v1");
+  },
+});
+
+Deno.test({
+  name: "readServiceConfig() reads a mail address or an http(s) address from CONTACT",
+  ignore: !permitted("env"),
+  fn() {
+    for (const contact of ["api@shop.example", "https://shop.example/help"]) {
+      assertEquals(readWith({ CONTACT: contact }).addresses.contact, contact);
+    }
+    for (
+      const text of ["shop", "mailto:api@shop.example", "ftp://shop.example", "a b@shop.example"]
+    ) {
+      assertThrows(() => readWith({ CONTACT: text }), ConfigError, "CONTACT must be");
+    }
   },
 });
 
@@ -91,6 +110,61 @@ Deno.test({
     for (const [path, words] of faulty) {
       const variables = { KV_PATH: path, DENO_KV_ACCESS_TOKEN: "x", DENO_DEPLOYMENT_ID: undefined };
       const { message } = assertThrows(() => readWith(variables), ConfigError, words);
+      assertEquals(message.includes("hunter2"), false);
+    }
+  },
+});
+
+Deno.test({
+  name: "readServiceConfig() reads DATABASE_URL, its password, and READS",
+  ignore: !permitted("env"),
+  fn() {
+    const bare = {
+      KV_PATH: undefined,
+      PGPASSWORD: undefined,
+      PGPASSFILE: undefined,
+      READS: undefined,
+    };
+    const store = (variables: Record<string, string | undefined>) =>
+      readWith({ ...bare, ...variables }).store as PostgresSettings;
+    const plain = store({ DATABASE_URL: "postgres://me@db.example/pets" });
+    assertEquals([plain.password, plain.passfile, plain.strictReads], [
+      undefined,
+      undefined,
+      false,
+    ]);
+    const strict = store({
+      DATABASE_URL: "postgres://me@db.example/pets",
+      PGPASSWORD: "one",
+      PGPASSFILE: "file",
+      READS: "strict",
+    });
+    assertEquals([strict.password, strict.passfile, strict.strictReads], ["one", "file", true]);
+    const own = store({ DATABASE_URL: "postgres://me:two@db.example/pets", PGPASSWORD: "one" });
+    assertEquals(own.password, "two");
+  },
+});
+
+Deno.test({
+  name: "readServiceConfig() refuses a faulty DATABASE_URL or READS, and KV_PATH with DATABASE_URL",
+  ignore: !permitted("env"),
+  fn() {
+    const url = "postgres://me:hunter2@db.example/pets";
+    const faulty: [Record<string, string | undefined>, string][] = [
+      [{ KV_PATH: "pets.sqlite3", DATABASE_URL: url }, "KV_PATH and DATABASE_URL must not both"],
+      [
+        { DATABASE_URL: "mysql://me:hunter2@db.example/pets" },
+        "DATABASE_URL must be like postgres",
+      ],
+      [{ DATABASE_URL: `${url}?sslmode=allow` }, "DATABASE_URL must have an sslmode of"],
+      [{ DATABASE_URL: url, READS: "fast" }, "READS must be primary or strict"],
+    ];
+    for (const [variables, words] of faulty) {
+      const { message } = assertThrows(
+        () => readWith({ KV_PATH: undefined, ...variables }),
+        ConfigError,
+        words,
+      );
       assertEquals(message.includes("hunter2"), false);
     }
   },

@@ -247,7 +247,7 @@ Deno.test({
       ],
     ];
     await Promise.all(cases.map(async ([path, reason]) => {
-      await assertRefuses(refusalOf(path, reason), path);
+      await assertRefuses(credentialsError(path, reason), path);
     }));
     assertEquals(await Deno.readTextFile(`${folder.path}/notes.txt`), "Rex, Max and Zoë\n");
     assertEquals((await Array.fromAsync(Deno.readDir(folder.path))).length, 1);
@@ -262,7 +262,7 @@ Deno.test({
     const path = `${folder.path}/other.sqlite3`;
     makeDatabase(path, ["create table pet (name text)", "insert into pet values ('Rex')"]);
     const before = await Deno.readFile(path);
-    await assertRefuses(refusalOf(path, "it is a database of another program"), path);
+    await assertRefuses(credentialsError(path, "it is a database of another program"), path);
     assertEquals(await Deno.readFile(path), before);
     assertEquals((await Array.fromAsync(Deno.readDir(folder.path))).length, 1);
   },
@@ -279,7 +279,7 @@ Deno.test({
     for (const length of [50, 4_096, bytes.length - 4_096]) {
       const path = `${folder.path}/cut_${length}.sqlite3`;
       await Deno.writeFile(path, bytes.subarray(0, length));
-      await assertRefuses(refusalOf(path, ".*"), path);
+      await assertRefuses(credentialsError(path, ".*"), path);
       assertEquals(await Deno.readFile(path), bytes.subarray(0, length));
     }
   },
@@ -293,15 +293,15 @@ Deno.test({
     const [withoutHead, withOther, damaged] = ["a", "b", "c"]
       .map((it) => `${folder.path}/${it}.sqlite3`);
     await writeKv(damaged, ["log", 1], new Uint8Array(1));
-    await assertRefuses(refusalOf(damaged, "its head record is missing; .*"), damaged);
+    await assertRefuses(credentialsError(damaged, "its head record is missing; .*"), damaged);
     await writeKv(withoutHead, ["users", 1], "Ann");
     await assertRefuses(
-      refusalOf(withoutHead, "it holds the data of another program"),
+      credentialsError(withoutHead, "it holds the data of another program"),
       withoutHead,
     );
     await writeKv(withOther, ["head"], "of a list");
     await assertRefuses(
-      refusalOf(withOther, "The head record is not one of Animal Store"),
+      credentialsError(withOther, "The head record is not one of Animal Store"),
       withOther,
     );
   },
@@ -320,7 +320,7 @@ async function assertRefuses(
   assertEquals([code, stdout, errors.length], [1, "", 1]);
 }
 
-function refusalOf(path: string, reason: string): RegExp {
+function credentialsError(path: string, reason: string): RegExp {
   return new RegExp(`^error: Cannot open the store ${path} \\(KV_PATH\\): ${reason}\n$`);
 }
 

@@ -16,7 +16,7 @@ const LABEL = "development (deno task dev)";
 
 try {
   const config = readServiceConfig();
-  await serve(config, (service, address) => announce(service, address, devKeyPath(config.kvPath)));
+  await serve(config, (service, address) => announce(service, address, devKeyPath(config.store)));
 } catch (error) {
   // A change of the source cannot correct these errors, so the exit code tells `dev` not to wait for one.
   const isFinal = [ConfigError, ListenError, OpenStoreError].some((it) => error instanceof it);

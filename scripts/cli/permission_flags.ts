@@ -5,6 +5,8 @@ import {
   type ServiceConfig,
   type StoreConfig,
 } from "../../src/config.ts";
+import type { StoreLocation } from "../../src/store/store_location.ts";
+import { hostName, type PostgresSettings } from "../../src/store/postgres/database_url.ts";
 import { devKeyPath } from "./dev_key_path.ts";
 
 /** Name of the set in deno.json with the permissions that every program needs, whatever its settings. */
@@ -13,6 +15,15 @@ const PERMISSION_SET = "program";
 /** Deno Deploy returns the hosts of a database at run time, so they cannot be listed here. */
 const DENO_DEPLOY_HOST = "api.deno.com";
 
+/** Variables that pg reads on its own. They are hidden, so that only our settings count. */
+const VARIABLES_OF_PG = [
+  "PGBINARY",
+  "PGCLIENT_ENCODING",
+  "PGOPTIONS",
+  "PGREPLICATION",
+  "PGSSLNEGOTIATION",
+];
+
 interface Grants {
   /** Files and folders to read. */
   read: string[];
@@ -20,6 +31,8 @@ interface Grants {
   write: string[];
   /** `host:port`, `host` for all its ports, or `*` for every host. */
   net: string[];
+  /** Variables that are unset for the program. */
+  hidden: string[];
 }
 
 /**
@@ -27,16 +40,16 @@ interface Grants {
  * files that its arguments name and, if it is a server, its own port.
  */
 export async function permissionFlags(module: string, args: string[]): Promise<string[]> {
-  const grants: Grants = { read: [], write: [], net: [] };
+  const grants: Grants = { read: [], write: [], net: [], hidden: [] };
   const isDevServer = module === "scripts/cli/dev_server.ts";
   const isServer = module === "src/main.ts" || isDevServer;
   const config = readUsable<StoreConfig | ServiceConfig>(
     isServer ? readServiceConfig : readStoreConfig,
   );
   if (config !== undefined) {
-    grantStore(grants, config.kvPath);
+    grantStore(grants, config.store);
     if ("port" in config) grantPort(grants, config);
-    const keyPath = isDevServer ? devKeyPath(config.kvPath) : undefined;
+    const keyPath = isDevServer ? devKeyPath(config.store) : undefined;
     if (keyPath !== undefined) grants.write.push(folderOf(keyPath));
   }
   if (module === "scripts/audit.ts") await grantAudit(grants, args);
@@ -45,7 +58,7 @@ export async function permissionFlags(module: string, args: string[]): Promise<s
   if (module === "scripts/restore.ts") await grantRestore(grants, args);
   if (module === "scripts/publish.ts") await grantPublish(grants, args);
   if (module === "scripts/prove.ts") await grantProve(grants, args);
-  const { read, write, net } = grants;
+  const { read, write, net, hidden } = grants;
   return [
     // Otherwise Deno warns on every start that permission sets are experimental.
     "--quiet",
@@ -54,6 +67,7 @@ export async function permissionFlags(module: string, args: string[]): Promise<s
     ...pathFlag("--allow-read", [...read, ...write]),
     ...pathFlag("--allow-write", write),
     ...(net.includes("*") ? ["--allow-net"] : listFlag("--allow-net", net)),
+    ...listFlag("--ignore-env", hidden),
   ];
 }
 
@@ -67,15 +81,23 @@ function readUsable<Config>(read: () => Config): Config | undefined {
   }
 }
 
-function grantStore({ write, net }: Grants, kvPath: string | undefined): void {
-  if (kvPath === undefined || kvPath === ":memory:") return;
-  if (!/^https?:\/\//i.test(kvPath)) {
+function grantStore(grants: Grants, store: StoreLocation): void {
+  const { write, net } = grants;
+  if (store === undefined || store === ":memory:") return;
+  if (typeof store === "object") return grantDatabase(grants, store);
+  if (!/^https?:\/\//i.test(store)) {
     // SQLite keeps its own files next to the store, and the first start creates the folder.
-    write.push(folderOf(kvPath));
+    write.push(folderOf(store));
     return;
   }
-  const url = new URL(kvPath);
+  const url = new URL(store);
   net.push(url.hostname === DENO_DEPLOY_HOST ? "*" : hostOf(url));
+}
+
+function grantDatabase({ read, net, hidden }: Grants, settings: PostgresSettings): void {
+  net.push(...settings.hosts.map(hostName));
+  for (const file of [settings.sslRootCert, settings.passfile]) if (file) read.push(file);
+  hidden.push(...VARIABLES_OF_PG);
 }
 
 function hostOf({ protocol, hostname, port }: URL): string {

@@ -11,7 +11,7 @@ import { BAR_HEIGHT, type Charts, type Draw, type Series } from "./report_charts
 
 export interface ReportParts {
   statistics: LogStatistics;
-  /** Names the store or the export. */
+  /** Names the store or the export, in the middle of a sentence. */
   source: string;
   /** Absent if no audit was asked for. */
   audit?: AuditReport;
@@ -51,7 +51,7 @@ export function reportPage(parts: ReportParts): string {
 <body>
 <header>
 <h1>${title}</h1>
-<p>${escape(source)}, read ${minute(now)} by version ${VERSION}. All times are in UTC.</p>
+<p>Made ${minute(now)} from ${escape(source)}, by version ${VERSION}. All times are in UTC.</p>
 </header>
 <main>
 ${warnings(statistics)}${verdict(parts)}
@@ -124,7 +124,7 @@ function charts({ statistics, charts, now }: ReportParts): string {
   const wide = daySeries(statistics, COLUMNS[WIDE]);
   const narrow = daySeries(statistics, COLUMNS[NARROW]);
   const states = keyStates(statistics, now);
-  const { byRecordSize } = statistics;
+  const { byCommitSize } = statistics;
   const shownStates = KEY_STATES.filter((state) => state !== "not known" || states[state]);
   return [
     figure(
@@ -154,11 +154,11 @@ function charts({ statistics, charts, now }: ReportParts): string {
       charts.bars,
       keySeries(statistics),
     ),
-    byRecordSize.size === 0 ? "" : bars(
+    byCommitSize.size === 0 ? "" : bars(
       "Commits by number of events",
-      "As the store groups them: one record for each commit, or several if it exceeds 64 KiB",
+      "A commit stores the events that waited together. A restore groups them in its own way",
       charts.bars,
-      recordSizeSeries(byRecordSize),
+      commitSizeSeries(byCommitSize),
     ),
     `</div>`,
   ].join("\n");
@@ -246,13 +246,13 @@ function labelOf({ id, key }: KeyUse): string {
   return key?.label ?? id;
 }
 
-/** Groups record sizes: 1, 2, 3 to 5, 6 to 10, and so on. */
+/** Groups sizes of commits: 1, 2, 3 to 5, 6 to 10, and so on. */
 const SIZE_LIMITS = [1, 2, 5, 10, 20, 50, 100, 200, 500, Infinity];
 
-function recordSizeSeries(byRecordSize: Map<number, number>): Series {
+function commitSizeSeries(byCommitSize: Map<number, number>): Series {
   const values = SIZE_LIMITS.map(() => 0);
-  for (const [size, records] of byRecordSize) {
-    values[SIZE_LIMITS.findIndex((limit) => size <= limit)] += records;
+  for (const [size, commits] of byCommitSize) {
+    values[SIZE_LIMITS.findIndex((limit) => size <= limit)] += commits;
   }
   const labels = SIZE_LIMITS.map((limit, index) => {
     const from = (SIZE_LIMITS[index - 1] ?? 0) + 1;

@@ -76,16 +76,21 @@ function exitOnInterrupt(interrupt: (code: number) => string | undefined): void 
 /** Maximum time that a command waits for its event to be stored: longer than a client would wait. */
 const APPEND_LIMIT_MS = 10_000;
 
+const OPENING = {
+  runtime: systemRuntime,
+  onSchemaCreated: (database: string) => console.error(`Created the tables in the ${database}`),
+};
+
 /** Opens the configured store during `use`. Creates a missing file only if `create` is set. */
 export async function withService<T>(
   { create }: { create: boolean },
   use: (service: Service) => Promise<T>,
 ): Promise<T> {
-  const { kvPath } = readStoreConfig();
-  const isNew = create && await isMissingFile(kvPath).catch(() => false);
-  const store = await openStore(kvPath, { create, accept: acceptLog });
+  const { store: location } = readStoreConfig();
+  const isNew = create && await isMissingFile(location).catch(() => false);
+  const store = await openStore(location, { create, accept: acceptLog, ...OPENING });
   // Otherwise nobody would notice that KV_PATH is mistyped.
-  if (isNew) console.error(`Made a new store: ${kvPath} (KV_PATH)`);
+  if (isNew) console.error(`Made a new store: ${location} (KV_PATH)`);
   const service = createService({
     store,
     runtime: systemRuntime,
@@ -105,9 +110,10 @@ export async function withRetryingStore<T>(
   options: Partial<OpenOptions>,
   use: (deps: { store: Store; runtime: Runtime }) => Promise<T>,
 ): Promise<T> {
-  const opened = await openStore(readStoreConfig().kvPath, {
+  const opened = await openStore(readStoreConfig().store, {
     create: false,
     accept: acceptLog,
+    ...OPENING,
     ...options,
   });
   const store = new RetryingStore(new ResilientStore(opened, systemRuntime), systemRuntime);

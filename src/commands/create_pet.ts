@@ -70,7 +70,11 @@ export async function createPet(
 
 /** Throws `read_only_key` if the key must not add pets. */
 export function expectMayAdd(key: ApiKey): void {
-  if (key.isReadOnly) throw new ServiceError("read_only_key", "The API key may only read");
+  if (!key.isReadOnly) return;
+  throw new ServiceError(
+    "read_only_key",
+    "The API key may only read: use a key that may add animals",
+  );
 }
 
 function appendPet(deps: CreatePetDeps, request: CreatePetRequest): Promise<CreatePetOutcome> {
@@ -95,7 +99,7 @@ async function verifyDuplicate(
     await keys.authorize(token, head, runtime.now());
     return await pets.get(pet.id, head);
   });
-  if (earlier?.text === encodePet(pet)) return;
+  if (earlier === encodePet(pet)) return;
   throw new ServiceError(
     "idempotency_key_reused",
     "The Idempotency-Key was sent with another animal before; nothing was added",

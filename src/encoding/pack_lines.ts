@@ -1,5 +1,12 @@
 export const LINE_FEED = 10;
 
+/**
+ * Maximum size of a value of several lines, in bytes. To find a key, SQLite reads records on its way in full if
+ * they exceed a page. Beside records of 64 KiB, a read of the head takes 140 µs instead of 60, and a commit of
+ * one pet a third longer.
+ */
+export const PACKED_BYTES_LIMIT = 8_192;
+
 /** Several lines as one value: each line is followed by a line feed. */
 export interface PackedLines {
   /** Number of lines. */
@@ -8,16 +15,16 @@ export interface PackedLines {
 }
 
 /**
- * Packs lines, in order, into as few values of at most `limitBytes` as possible. Each line must fit, and must
- * not contain a line feed.
+ * Packs lines, in order, into as few values of at most {@linkcode PACKED_BYTES_LIMIT} as possible. A longer line
+ * has a value of its own. A line must not contain a line feed.
  */
-export function packLines(lines: readonly Uint8Array[], limitBytes: number): PackedLines[] {
+export function packLines(lines: readonly Uint8Array[]): PackedLines[] {
   const packed: PackedLines[] = [];
   let first = 0;
   let bytes = 0;
   for (let index = 0; index <= lines.length; index++) {
     const length = index < lines.length ? lines[index].length + 1 : Infinity;
-    if (bytes > 0 && bytes + length > limitBytes) {
+    if (bytes > 0 && bytes + length > PACKED_BYTES_LIMIT) {
       packed.push({ count: index - first, value: joinLines(lines.slice(first, index)) });
       first = index;
       bytes = 0;

@@ -1,9 +1,10 @@
-/** The table of all error codes and the response for each code (section 7 of the interface). */
+/** The tables of all error codes and of all messages (section 7 of the interface). */
 
 import { STATUS_CODE } from "@std/http/status";
 import type { ServiceErrorCode } from "../service_error.ts";
 import { ServiceError } from "../service_error.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
+import type { JsonFault } from "./json_fault.ts";
 
 interface ErrorEntry {
   status: number;
@@ -85,7 +86,7 @@ const TABLE = {
     remedy: "Send Content-Type: application/json and no Content-Encoding",
   },
   idempotency_key_reused: {
-    status: STATUS_CODE.UnprocessableEntity,
+    status: STATUS_CODE.Conflict,
     when: "The Idempotency-Key was sent with another animal within the last 24 hours",
     remedy: "Send a new key for a new animal, or the animal that the key was first sent with",
   },
@@ -150,6 +151,118 @@ export class HttpError extends Error {
     this.headers = headers;
   }
 }
+
+const USE_BEARER = "Authorization: Bearer <API_KEY>";
+
+/** Ends the connection, because the rest of the body is not read. */
+const CLOSE = { connection: "close" };
+
+/**
+ * Every error of the HTTP layer, with its message. A message says what to do. Because a request may hold a
+ * secret, a message repeats at most names of fields and parameters, an integer id and two characters.
+ */
+export const HTTP_ERRORS = {
+  missingHost: () => new HttpError("malformed_request", "The Host header is missing"),
+  malformedHost: () =>
+    new HttpError(
+      "malformed_request",
+      "The Host header must be one host name with or without a port",
+    ),
+  malformedContentLength: () =>
+    new HttpError("malformed_request", "Content-Length must be one whole number"),
+
+  missingKey: () => new HttpError("missing_credentials", `An API key is required: ${USE_BEARER}`),
+  keyInOtherHeader: (name: string) =>
+    new HttpError(
+      "missing_credentials",
+      `The API key is not read from ${name}: send it as ${USE_BEARER}`,
+    ),
+  keyWithoutScheme: () =>
+    new HttpError(
+      "missing_credentials",
+      `The Authorization header has a key without "Bearer" before it: send ${USE_BEARER}`,
+    ),
+  otherScheme: () =>
+    new HttpError(
+      "missing_credentials",
+      `The scheme of the Authorization header is not Bearer: send ${USE_BEARER}`,
+    ),
+  schemeWithoutKey: () =>
+    new HttpError(
+      "missing_credentials",
+      `The Authorization header has no API key after "Bearer": send ${USE_BEARER}`,
+    ),
+  rateLimited: (perSecond: number) =>
+    new HttpError("rate_limited", `The rate limit of an API key is ${perSecond} per second`),
+
+  unknownPath: (paths: string) =>
+    new HttpError("not_found", `${ERRORS.not_found.when}: use ${paths}`),
+  methodNotAllowed: (allow: string) =>
+    new HttpError("method_not_allowed", `The path supports only ${allow}`, { allow }),
+  petNotFound: (headers: Record<string, string>) =>
+    new HttpError("pet_not_found", ERRORS.pet_not_found.when, headers),
+  petIdNotInteger: (headers: Record<string, string>) =>
+    new HttpError(
+      "pet_not_found",
+      "The identifier of an animal is an integer without leading zeros, such as 42",
+      headers,
+    ),
+
+  unknownParameter: (name: string, known: readonly string[]) =>
+    new HttpError(
+      "invalid_parameter",
+      `Query parameter ${quoted(name)} is not known: ` +
+        (known.length === 0 ? "this operation takes none" : `use ${known.join(", ")}`),
+    ),
+  repeatedParameter: (name: string) =>
+    new HttpError("invalid_parameter", `Query parameter ${quoted(name)} is repeated`),
+  invalidParameter: (name: string, rule: string) =>
+    new HttpError("invalid_parameter", `Query parameter ${quoted(name)} ${rule}`),
+  invalidIdempotencyKey: (maxLength: number) =>
+    new HttpError(
+      "invalid_idempotency_key",
+      `Header Idempotency-Key must be 1 to ${maxLength} characters of visible ASCII, ` +
+        "or such characters and spaces in double quotes",
+    ),
+
+  missingContentType: () =>
+    new HttpError(
+      "unsupported_media_type",
+      "The Content-Type header is missing: send one JSON object as application/json",
+    ),
+  otherContentType: () =>
+    new HttpError(
+      "unsupported_media_type",
+      "The Content-Type must be application/json, in UTF-8",
+    ),
+  encodedBody: () =>
+    new HttpError("unsupported_media_type", "The body must not be encoded", {
+      "accept-encoding": "identity",
+    }),
+  bodyTooLarge: (limitBytes: number) =>
+    new HttpError("body_too_large", `The body is larger than ${limitBytes} bytes`, CLOSE),
+  bodyTimeout: (limitMs: number) =>
+    new HttpError("request_timeout", `The body did not arrive within ${limitMs} ms`, CLOSE),
+  brokenOffBody: () => new HttpError("malformed_body", "The body broke off", CLOSE),
+  shuttingDown: () => new HttpError("shutting_down", "The service is shutting down", CLOSE),
+  emptyBody: () => new HttpError("malformed_body", "The body is empty: send one JSON object"),
+  notUtf8: (byte: number) =>
+    new HttpError("malformed_body", `The body is not valid UTF-8 at byte ${byte}`),
+  notJson: ({ line, column, expected, found }: JsonFault) =>
+    new HttpError(
+      "malformed_body",
+      `The body is not valid JSON at line ${line}, column ${column}: ` +
+        `expected ${expected}, found ${found}`,
+    ),
+  tooDeep: () => new HttpError("malformed_body", "The body is nested too deep"),
+  notObject: (type: string) =>
+    new HttpError("malformed_body", `The body must be one JSON object, not ${type}`),
+  invalidBody: (faults: string) => new HttpError("invalid_body", faults),
+
+  memoryStore: () =>
+    new HttpError("not_ready", "The store is in memory and is lost when the process ends"),
+  storeNotReady: (reason: string) => new HttpError("not_ready", reason),
+};
 
 /** Value of `Retry-After` on a 429 or a 503, in seconds. */
 export const RETRY_AFTER_SECONDS = 1;

@@ -13,14 +13,14 @@ import { byteStream } from "./byte_stream.ts";
 import { applyIfNoneMatch } from "./conditional_read.ts";
 import { Cors } from "./cors.ts";
 import { bearerToken } from "./credentials.ts";
-import { errorResponse, ERRORS, HttpError } from "./errors.ts";
+import { errorResponse, HTTP_ERRORS, HttpError } from "./errors.ts";
 import { handleCreatePet, handleGetPet, handleListPets, readCreatePetRequest } from "./pets.ts";
 import { type PublicDeps, type PublicOperations, publicOperations } from "./public_operations.ts";
 import type { CountedRequest, RateLimiter } from "./rate_limiter.ts";
 import type { RefusedCredentials } from "./refused_credentials.ts";
 import { isBodyBounded, tooLarge } from "./request_body.ts";
-import { expectHost, requestTarget } from "./request_target.ts";
-import { findRoute, lastSegment, operationOf } from "./routes.ts";
+import { expectHost, originOf, requestTarget } from "./request_target.ts";
+import { BASE_PATH, findRoute, lastSegment, operationOf, rightPaths } from "./routes.ts";
 
 export interface HandlerDeps extends CreatePetDeps, PublicDeps {
   /** The origins whose scripts may read responses. */
@@ -59,14 +59,18 @@ export type RequestHandler = (request: Request, connection?: Connection) => Prom
 export function createHandler(deps: HandlerDeps): RequestHandler {
   const operations = publicOperations(deps);
   const cors = new Cors(deps.corsOrigins);
+  // A counter is much cheaper than a new ULID for each request.
+  const instanceId = deps.runtime.newId();
+  let requests = 0;
   return async (request, connection) => {
     deps.instrumentation.onRequest(request);
-    const requestId = deps.runtime.newId();
+    const requestId = `${instanceId}-${++requests}`;
     const progress: Progress = {};
     let response: HttpResponse;
     try {
-      expectHost(request, connection?.urlWithoutHost);
-      response = await dispatch(request, operations, cors, deps, progress);
+      const host = expectHost(request, connection?.urlWithoutHost);
+      const baseUrl = deps.addresses.production ?? originOf(request.url, host) + BASE_PATH;
+      response = await dispatch(request, baseUrl, operations, cors, deps, progress);
       response = applyIfNoneMatch(response, request.headers);
     } catch (thrown) {
       response = errorResponse(thrown);
@@ -86,9 +90,13 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
   };
 }
 
-/** Runs the operation of a request. The request's key is checked before its path and method. */
+/**
+ * Runs the operation of a request. The request's key is checked before its path and method. `baseUrl` is the
+ * address of the interface in links.
+ */
 function dispatch(
   request: Request,
+  baseUrl: string,
   operations: PublicOperations,
   cors: Cors,
   deps: HandlerDeps,
@@ -97,32 +105,34 @@ function dispatch(
   const { path, search } = requestTarget(request.url);
   const { method } = request;
   const match = findRoute(path);
-  const respond = match?.isPublic ? operations.find(match.operations.GET, path) : undefined;
-  // A file that does not exist is an unknown path, for which a key is needed too.
+  const respond = match?.isPublic
+    ? operations.find(match.operations.GET, path, request.headers)
+    : undefined;
+  // A page that does not exist is an unknown path, for which a key is needed too.
   const route = match?.isPublic && respond === undefined ? undefined : match;
   const preflight = route && cors.preflightResponse(request, route.allow);
   // These responses need no key, and the server would read an unbounded body to its end.
   if ((preflight ?? respond) && !isBodyBounded(request.headers)) throw tooLarge();
   if (preflight !== undefined) return preflight;
   if (route !== undefined && respond !== undefined) {
-    if (operationOf(route, method) === undefined) throw methodNotAllowed(route.allow);
+    if (operationOf(route, method) === undefined) throw HTTP_ERRORS.methodNotAllowed(route.allow);
     return respond(request.headers);
   }
-  const token = bearerToken(request.headers.get("authorization"));
+  const token = bearerToken(request.headers);
   const operation = route?.isPublic === false ? operationOf(route, method) : undefined;
-  if (operation === "createPet") return createPet(request, search, token, deps, progress);
+  if (operation === "createPet") return createPet(request, baseUrl, search, token, deps, progress);
   const { heads, runtime, keys, pets } = deps;
   return heads.use(async (head) => {
     const key = await keys.authorize(token, head, runtime.now());
     expectWithinLimit(key, deps, progress);
-    if (route === undefined) throw new HttpError("not_found", ERRORS.not_found.when);
+    if (route === undefined) throw HTTP_ERRORS.unknownPath(rightPaths(path, baseUrl));
     switch (operation) {
       case "listPets":
-        return await handleListPets(pets, head, search);
+        return await handleListPets(pets, head, search, baseUrl);
       case "getPet":
-        return await handleGetPet(pets, head, lastSegment(path), search);
+        return await handleGetPet(pets, head, lastSegment(path), search, baseUrl);
       case undefined:
-        throw methodNotAllowed(route.allow);
+        throw HTTP_ERRORS.methodNotAllowed(route.allow);
       default:
         return assertNever(operation);
     }
@@ -136,6 +146,7 @@ function dispatch(
  */
 async function createPet(
   request: Request,
+  baseUrl: string,
   search: string,
   token: string,
   deps: HandlerDeps,
@@ -154,7 +165,7 @@ async function createPet(
     await authorize(token, deps);
     throw error;
   }
-  return await handleCreatePet(deps, createRequest);
+  return await handleCreatePet(deps, createRequest, baseUrl);
 }
 
 /**
@@ -169,12 +180,7 @@ function expectWithinLimit(key: ApiKey, { rateLimiter }: HandlerDeps, progress: 
   if (rateLimiter === undefined) return;
   progress.counted = rateLimiter.count(key.id);
   if (progress.counted.isAdmitted) return;
-  const { perSecond } = rateLimiter;
-  throw new HttpError("rate_limited", `The rate limit of an API key is ${perSecond} per second`);
-}
-
-function methodNotAllowed(allow: string): HttpError {
-  return new HttpError("method_not_allowed", `The path supports only ${allow}`, { allow });
+  throw HTTP_ERRORS.rateLimited(rateLimiter.perSecond);
 }
 
 export function responseOf(

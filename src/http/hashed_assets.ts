@@ -21,14 +21,19 @@ export class HashedAssets {
     this.#assets = assets;
   }
 
-  /** Inserts the hash into each quoted address `<folder>/<name>` of the HTML. */
+  /** Inserts the hash into each address in the HTML that ends with `<folder>/<name>`. */
   async addHashes(html: string): Promise<string> {
-    for (const [name, asset] of this.#assets) {
-      const address = `${this.#prefix}${name}`;
-      const hash = await hashOf(asset);
-      html = html.replaceAll(`"${address}"`, `"${address.replace(/\.[a-z]+$/, `.${hash}$&`)}"`);
+    for (const name of this.#assets.keys()) {
+      html = html.replaceAll(`${this.#prefix}${name}"`, `${await this.addressOf(name)}"`);
     }
     return html;
+  }
+
+  /** The address of an asset, `<folder>/<name>` with its hash. */
+  async addressOf(name: string): Promise<string> {
+    const asset = this.#assets.get(name);
+    if (asset === undefined) throw new Error(`There is no asset ${name}`);
+    return this.#prefix + name.replace(/\.[a-z]+$/, `.${await hashOf(asset)}$&`);
   }
 
   /**

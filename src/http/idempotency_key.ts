@@ -1,4 +1,4 @@
-import { HttpError } from "./errors.ts";
+import { HTTP_ERRORS } from "./errors.ts";
 
 export const IDEMPOTENCY_KEY_HEADER = "idempotency-key";
 
@@ -22,13 +22,7 @@ export const IDEMPOTENCY_KEY_PATTERN =
 export function parseIdempotencyKey(field: string | null): string | undefined {
   if (field === null) return undefined;
   const match = IDEMPOTENCY_KEY_PATTERN.exec(field);
-  if (match === null) {
-    throw new HttpError(
-      "invalid_idempotency_key",
-      `Header Idempotency-Key must be 1 to ${IDEMPOTENCY_KEY_MAX_LENGTH} characters of visible ASCII, ` +
-        "or such characters and spaces in double quotes",
-    );
-  }
+  if (match === null) throw HTTP_ERRORS.invalidIdempotencyKey(IDEMPOTENCY_KEY_MAX_LENGTH);
   const [, quoted, bare] = match;
   return bare ?? quoted.replace(/\\(.)/g, "$1");
 }

@@ -1,7 +1,8 @@
-import { type z } from "zod";
+import { z } from "zod";
 import { parseExactJson } from "../../events/int64.ts";
 import { NewPet } from "../../events/pet.ts";
-import { HttpError, quoted } from "./errors.ts";
+import { HTTP_ERRORS, HttpError, quoted } from "./errors.ts";
+import { findJsonFault } from "./json_fault.ts";
 
 /** Maximum number of faults that an error names. */
 const FAULTS_NAMED = 5;
@@ -16,7 +17,9 @@ export function parseNewPet(text: string): NewPet {
   ];
   if (parsed.success && faults.length === 0) return parsed.data;
   const more = faults.length > FAULTS_NAMED ? `; and ${faults.length - FAULTS_NAMED} more` : "";
-  throw new HttpError("invalid_body", faults.slice(0, FAULTS_NAMED).join("; ") + more);
+  const isUnknown = parsed.error?.issues.some(({ code }) => code === "unrecognized_keys");
+  const known = isUnknown ? `; the fields are ${Object.keys(NewPet.shape).join(", ")}` : "";
+  throw HTTP_ERRORS.invalidBody(faults.slice(0, FAULTS_NAMED).join("; ") + more + known);
 }
 
 function parseObject(text: string): object {
@@ -24,15 +27,19 @@ function parseObject(text: string): object {
   try {
     body = parseExactJson(text);
   } catch (error) {
-    throw new HttpError(
-      "malformed_body",
-      error instanceof RangeError ? "The body is nested too deep" : "The body is not valid JSON",
-    );
+    throw error instanceof RangeError ? HTTP_ERRORS.tooDeep() : syntaxError(text);
   }
-  if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    throw new HttpError("malformed_body", "The body is not a JSON object");
+  if (Array.isArray(body)) throw HTTP_ERRORS.notObject("an array");
+  if (body === null) throw HTTP_ERRORS.notObject("null");
+  if (typeof body !== "object") {
+    throw HTTP_ERRORS.notObject(typeof body === "bigint" ? "a number" : `a ${typeof body}`);
   }
   return body;
+}
+
+function syntaxError(text: string): HttpError {
+  if (/^[ \t\n\r]*$/.test(text)) return HTTP_ERRORS.emptyBody();
+  return HTTP_ERRORS.notJson(findJsonFault(text)!);
 }
 
 function describe(issue: z.core.$ZodIssue, body: object): string[] {
@@ -40,9 +47,11 @@ function describe(issue: z.core.$ZodIssue, body: object): string[] {
     return issue.keys.map((name) => `Field ${quoted(name)} is not known`);
   }
   const name = String(issue.path[0]);
-  return [
-    Object.hasOwn(body, name) ? `Field "${name}" ${issue.message}` : `Field "${name}" is missing`,
-  ];
+  if (!Object.hasOwn(body, name)) return [`Field "${name}" is missing`];
+  const isNull = (body as Record<string, unknown>)[name] === null;
+  const isOptional = (NewPet.shape as Record<string, z.ZodType>)[name] instanceof z.ZodOptional;
+  const remedy = isNull && isOptional ? ", or be left out" : "";
+  return [`Field "${name}" ${issue.message}${remedy}`];
 }
 
 /**

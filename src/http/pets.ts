@@ -6,8 +6,8 @@ import { createPet, type CreatePetDeps, type CreatePetRequest } from "../command
 import type { Head } from "../log/head.ts";
 import type { PageQuery, PetReader } from "../projections/pet_reader.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
-import { entityTagOfHash } from "./conditional_read.ts";
-import { ERRORS, HttpError } from "./errors.ts";
+import { entityTagOfHash, entityTagOfPet } from "./conditional_read.ts";
+import { HTTP_ERRORS } from "./errors.ts";
 import {
   IDEMPOTENCY_KEY_HEADER,
   IDEMPOTENCY_REPLAYED_HEADER,
@@ -16,7 +16,6 @@ import {
 import { parseNewPet } from "./new_pet.ts";
 import { parsePageQuery, refuseQuery } from "./page_query.ts";
 import { type BodyLimits, readJsonBody } from "./request_body.ts";
-import { PETS_PATH } from "./routes.ts";
 
 /**
  * getPet has been deprecated (RFC 9745) since the first release of the service. Its announced removal date is
@@ -25,7 +24,6 @@ import { PETS_PATH } from "./routes.ts";
 export const DEPRECATION_HEADERS = {
   deprecation: `@${Date.UTC(2026, 10, 1) / 1_000}`,
   sunset: new Date(Date.UTC(2030, 11, 5)).toUTCString(),
-  link: `<${PETS_PATH}?status=available>; rel="successor-version"`,
 };
 
 /**
@@ -37,21 +35,19 @@ export async function handleListPets(
   pets: PetReader,
   head: Head,
   search: string,
+  baseUrl: string,
 ): Promise<HttpResponse> {
   const query = parsePageQuery(search);
   const page = await pets.list(query, head);
   const headers: HttpResponse["headers"] = { ...READ_HEADERS, etag: entityTagOfHash(page.hash) };
-  if (page.next !== undefined) headers.link = nextLink(query, page.next);
+  if (page.next !== undefined) headers.link = nextLink(baseUrl, query, page.next);
   return { status: STATUS_CODE.OK, body: page.text, headers };
 }
 
-/**
- * The Link header of the next page (RFC 8288). The path is absolute without a host, so it works behind a
- * proxy.
- */
-function nextLink({ limit, status }: PageQuery, cursor: number): string {
+/** The Link header of the next page (RFC 8288), absolute because many clients do not resolve it. */
+function nextLink(baseUrl: string, { limit, status }: PageQuery, cursor: number): string {
   const filter = status === undefined ? "" : `&status=${status}`;
-  return `<${PETS_PATH}?limit=${limit}${filter}&cursor=${cursor}>; rel="next"`;
+  return `<${baseUrl}/pets?limit=${limit}${filter}&cursor=${cursor}>; rel="next"`;
 }
 
 /**
@@ -72,9 +68,13 @@ export async function readCreatePetRequest(
 export async function handleCreatePet(
   deps: CreatePetDeps,
   request: CreatePetRequest,
+  baseUrl: string,
 ): Promise<HttpResponse> {
   const { pet, isDuplicate } = await createPet(deps, request);
-  const headers: HttpResponse["headers"] = { ...NEVER_STORED, location: `${PETS_PATH}/${pet.id}` };
+  const headers: HttpResponse["headers"] = {
+    ...NEVER_STORED,
+    location: `${baseUrl}/pets/${pet.id}`,
+  };
   if (isDuplicate) headers[IDEMPOTENCY_REPLAYED_HEADER] = "true";
   return { status: STATUS_CODE.Created, body: encodePet(pet), headers };
 }
@@ -84,20 +84,18 @@ export async function handleGetPet(
   head: Head,
   petId: string,
   search: string,
+  baseUrl: string,
 ): Promise<HttpResponse> {
   refuseQuery(search);
-  const pet = isPlainInteger(petId) ? await pets.get(Number(petId), head) : undefined;
-  if (pet === undefined) {
-    throw new HttpError("pet_not_found", ERRORS.pet_not_found.when, DEPRECATION_HEADERS);
-  }
-  const headers = { ...READ_HEADERS, ...DEPRECATION_HEADERS, etag: entityTagOfHash(pet.hash) };
-  return { status: STATUS_CODE.OK, body: pet.text, headers };
+  const link = `<${baseUrl}/pets?status=available>; rel="successor-version"`;
+  if (!isPlainInteger(petId)) throw HTTP_ERRORS.petIdNotInteger({ ...DEPRECATION_HEADERS, link });
+  const text = await pets.get(Number(petId), head);
+  if (text === undefined) throw HTTP_ERRORS.petNotFound({ ...DEPRECATION_HEADERS, link });
+  const headers = { ...READ_HEADERS, ...DEPRECATION_HEADERS, link, etag: entityTagOfPet(text) };
+  return { status: STATUS_CODE.OK, body: text, headers };
 }
 
-/**
- * Whether the text is a canonical integer. An integer too large for an int64 exceeds every id, so it is
- * harmless.
- */
+/** Whether the text is a canonical integer. One that is too large exceeds every id, so it is harmless. */
 function isPlainInteger(text: string): boolean {
-  return /^(0|-?[1-9]\d{0,18})$/.test(text);
+  return /^(0|-?[1-9]\d*)$/.test(text);
 }

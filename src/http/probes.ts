@@ -4,7 +4,7 @@ import { STATUS_CODE } from "@std/http/status";
 import { ServiceError } from "../service_error.ts";
 import type { HeadReader } from "../log/head_reader.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
-import { HttpError } from "./errors.ts";
+import { HTTP_ERRORS } from "./errors.ts";
 
 export interface ReadinessDeps {
   heads: HeadReader;
@@ -21,16 +21,14 @@ export function checkLiveness(): HttpResponse {
 
 /** Rejects with `not_ready` (503) if the store is in memory, does not respond or does not belong to the service. */
 export async function checkReadiness({ heads, isDurable }: ReadinessDeps): Promise<HttpResponse> {
-  if (!isDurable) {
-    throw new HttpError("not_ready", "The store is in memory and is lost when the process ends");
-  }
+  if (!isDurable) throw HTTP_ERRORS.memoryStore();
   try {
     await heads.fresh();
   } catch (error) {
     const reason = error instanceof ServiceError
       ? error.message
       : "The store does not belong to the service";
-    throw new HttpError("not_ready", reason);
+    throw HTTP_ERRORS.storeNotReady(reason);
   }
   return { status: STATUS_CODE.OK, body: '{"status":"ready"}', headers: NEVER_STORED };
 }

@@ -1,6 +1,6 @@
 import type { Runtime } from "../runtime/runtime.ts";
 import type { BodyCancellation } from "./body_cancellation.ts";
-import { type ErrorCode, HttpError } from "./errors.ts";
+import { HTTP_ERRORS, HttpError } from "./errors.ts";
 
 /** Maximum length of a body, in bytes. */
 export const BODY_LIMIT_BYTES = 64 * 1024;
@@ -21,6 +21,8 @@ const DIGITS = /^[0-9]+$/;
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
+const lenientDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
 /**
  * Resolves to the text of a JSON body. Rejects with `unsupported_media_type`, `malformed_request`,
  * `body_too_large`, `request_timeout`, `shutting_down`, and, if the body is not UTF-8 or breaks off,
@@ -28,19 +30,18 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
  */
 export async function readJsonBody(request: Request, limits: BodyLimits): Promise<string> {
   const { headers } = request;
-  if (!isJson(headers.get("content-type"))) {
-    throw new HttpError("unsupported_media_type", "The body must be declared as application/json");
+  const declared = headers.get("content-length");
+  const contentType = headers.get("content-type");
+  if (contentType === null) {
+    const isEmpty = declared === "0" || request.body === null;
+    throw isEmpty ? HTTP_ERRORS.emptyBody() : HTTP_ERRORS.missingContentType();
   }
+  if (!isJson(contentType)) throw HTTP_ERRORS.otherContentType();
   const encoding = headers.get("content-encoding");
   if (encoding !== null && encoding.toLowerCase() !== "identity") {
-    throw new HttpError("unsupported_media_type", "The body must not be encoded", {
-      "accept-encoding": "identity",
-    });
+    throw HTTP_ERRORS.encodedBody();
   }
-  const declared = headers.get("content-length");
-  if (declared !== null && !DIGITS.test(declared)) {
-    throw new HttpError("malformed_request", "Content-Length must be one whole number");
-  }
+  if (declared !== null && !DIGITS.test(declared)) throw HTTP_ERRORS.malformedContentLength();
   if (Number(declared) > BODY_LIMIT_BYTES) throw tooLarge();
   // The server enforces a declared length, so the chunks need no check.
   const isDeclared = declared !== null && headers.get("transfer-encoding") === null;
@@ -50,8 +51,15 @@ export async function readJsonBody(request: Request, limits: BodyLimits): Promis
   try {
     return decoder.decode(bytes);
   } catch {
-    throw new HttpError("malformed_body", "The body is not valid UTF-8");
+    throw HTTP_ERRORS.notUtf8(1 + firstInvalidByte(bytes));
   }
+}
+
+/** The index of the first byte that is not UTF-8. */
+function firstInvalidByte(bytes: Uint8Array): number {
+  // Every invalid sequence becomes a replacement character, whose bytes differ from it.
+  const replaced = new TextEncoder().encode(lenientDecoder.decode(bytes));
+  return bytes.findIndex((byte, index) => byte !== replaced[index]);
 }
 
 /**
@@ -70,11 +78,7 @@ export function isBodyBounded(headers: Headers): boolean {
 }
 
 export function tooLarge(): HttpError {
-  return new HttpError(
-    "body_too_large",
-    `The body is larger than ${BODY_LIMIT_BYTES} bytes`,
-    { connection: "close" },
-  );
+  return HTTP_ERRORS.bodyTooLarge(BODY_LIMIT_BYTES);
 }
 
 async function readChunks(request: Request, limits: BodyLimits): Promise<Uint8Array> {
@@ -114,14 +118,10 @@ async function readAll(
 
 function withinTime<T>(reading: Promise<T>, { runtime, bodyCancellation }: BodyLimits): Promise<T> {
   return new Promise((resolve, reject) => {
-    const refuse = (code: ErrorCode, message: string) =>
-      reject(new HttpError(code, message, { connection: "close" }));
-    const stopWaiting = bodyCancellation.wait(() =>
-      refuse("shutting_down", "The service is shutting down")
-    );
+    const stopWaiting = bodyCancellation.wait(() => reject(HTTP_ERRORS.shuttingDown()));
     const cancel = runtime.setTimer(
       BODY_LIMIT_MS,
-      () => refuse("request_timeout", `The body did not arrive within ${BODY_LIMIT_MS} ms`),
+      () => reject(HTTP_ERRORS.bodyTimeout(BODY_LIMIT_MS)),
     );
     const end = () => {
       cancel();
@@ -133,15 +133,13 @@ function withinTime<T>(reading: Promise<T>, { runtime, bodyCancellation }: BodyL
     }, (error) => {
       end();
       // If the body cannot be read to its end, the client broke it off, whatever error the server reports.
-      if (error instanceof HttpError) reject(error);
-      else refuse("malformed_body", "The body broke off");
+      reject(error instanceof HttpError ? error : HTTP_ERRORS.brokenOffBody());
     });
   });
 }
 
-function isJson(contentType: string | null): boolean {
+function isJson(contentType: string): boolean {
   if (contentType === "application/json") return true;
-  if (contentType === null) return false;
   const [type, ...parameters] = contentType.toLowerCase().split(";").map((part) => part.trim());
   return type === "application/json" &&
     parameters.every((parameter) => /^$|^charset="?utf-8"?$/.test(parameter));

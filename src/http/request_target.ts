@@ -1,4 +1,4 @@
-import { HttpError } from "./errors.ts";
+import { HTTP_ERRORS } from "./errors.ts";
 
 /** The path and the query of a request, as in its request line. */
 export interface RequestTarget {
@@ -11,26 +11,29 @@ export interface RequestTarget {
 const HOST_PATTERN = /^(?:[A-Za-z0-9._~!$&'()*+;=%-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 
 /**
- * Throws `malformed_request` if `Host` is missing or malformed. Deno copies the field's value into the
- * request's URL unchanged, so a value with a slash or a question mark would change the path. `urlWithoutHost`
- * is the start of the URL of a request without a `Host`.
+ * Returns the host that the client called. Throws `malformed_request` if `Host` is missing or malformed. Deno
+ * copies the field's value into the request's URL unchanged, so a value with a slash or a question mark would
+ * change the path. `urlWithoutHost` is the start of the URL of a request without a `Host`.
  */
-export function expectHost({ headers, url }: Request, urlWithoutHost?: string): void {
-  const host = headers.get("host");
+export function expectHost({ headers, url }: Request, urlWithoutHost?: string): string {
+  let host = headers.get("host");
   if (host === null) {
+    if (urlWithoutHost !== undefined && url.startsWith(urlWithoutHost)) {
+      throw HTTP_ERRORS.missingHost();
+    }
     // An HTTP/2 request may have no Host; it names its authority in another field.
-    if (urlWithoutHost === undefined || !url.startsWith(urlWithoutHost)) return;
-    throw new HttpError("malformed_request", "The Host header is missing");
+    host = authorityOf(url);
   }
-  if (HOST_PATTERN.test(host)) return;
-  throw malformedHost();
+  if (!HOST_PATTERN.test(host)) throw HTTP_ERRORS.malformedHost();
+  return host;
 }
 
-export function malformedHost(): HttpError {
-  return new HttpError(
-    "malformed_request",
-    "The Host header must be one host name with or without a port",
-  );
+/**
+ * The scheme and the host that the client called. The host is not taken from the URL, because Deno does not
+ * check the authority of a target in absolute form.
+ */
+export function originOf(url: string, host: string): string {
+  return url.startsWith("https:") ? `https://${host}` : `http://${host}`;
 }
 
 /**
@@ -46,4 +49,10 @@ export function requestTarget(url: string): RequestTarget {
   const hasPath = pathStart !== -1 && (queryStart === -1 || pathStart < queryStart);
   if (!hasPath) return { path: "/", search };
   return { path: url.slice(pathStart, queryStart === -1 ? undefined : queryStart), search };
+}
+
+function authorityOf(url: string): string {
+  const start = url.indexOf("//") + 2;
+  const length = url.slice(start).search(/[/?]|$/);
+  return url.slice(start, start + length);
 }

@@ -3,6 +3,8 @@
  * it, and telemetry names the spans of requests after it.
  */
 
+import { requestTarget } from "./request_target.ts";
+
 /** The path of the interface (section 9). */
 export const BASE_PATH = "/v1";
 
@@ -17,8 +19,10 @@ export type PublicOperation =
   | "checkReadiness"
   | "describeInterface"
   | "redirectToDocs"
+  | "redirectBrowserToDocs"
   | "getDocsPage"
-  | "getDocsFile";
+  | "getDocsFile"
+  | "getIcon";
 
 /** Operations by method. HEAD uses the operation of GET. */
 type Operations<Name> = { GET: Name; POST?: Name };
@@ -48,7 +52,10 @@ export const ROUTES: readonly Route[] = [
   publicRoute("/readyz", { GET: "checkReadiness" }),
   publicRoute("/openapi.json", { GET: "describeInterface" }),
   publicRoute("/", { GET: "redirectToDocs" }),
+  publicRoute(BASE_PATH, { GET: "redirectBrowserToDocs" }),
+  publicRoute("/favicon.ico", { GET: "getIcon" }),
   publicRoute("/docs", { GET: "getDocsPage" }),
+  publicRoute("/docs/", { GET: "redirectToDocs" }),
   publicRoute("/docs/{file}", { GET: "getDocsFile" }),
 ];
 
@@ -73,6 +80,17 @@ export function findRoute(path: string): Route | undefined {
   return parameter === ""
     ? undefined
     : PARAMETER_ROUTES.get(path.slice(0, path.length - parameter.length));
+}
+
+/**
+ * The paths that a client of an unknown path may mean, for a message. `/pets`, `/pets/` and `/v1//pets/7/` mean
+ * one path. An id is repeated only if it is an integer, because any other text may be a secret.
+ */
+export function rightPaths(path: string, baseUrl: string): string {
+  const pets = requestTarget(`${baseUrl}/pets`).path;
+  const match = /\/pets(?:\/+(\d{1,19}))?\/*$/i.exec(path);
+  if (match === null) return `${pets} or ${pets}/{petId}`;
+  return match[1] === undefined ? pets : `${pets}/${match[1]}`;
 }
 
 /** The last segment of a path, not decoded: the value of the parameter of a route that has one. */

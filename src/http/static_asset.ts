@@ -24,6 +24,12 @@ interface Representation {
   etag: string;
 }
 
+/** Headers of everything that a browser loads. */
+export const ASSET_HEADERS = {
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+};
+
 /** Quality 10 takes eight times as long and saves 7 % of the bytes (Swagger UI). */
 const BROTLI_OPTIONS = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
@@ -63,8 +69,7 @@ export class StaticAsset {
       status: STATUS_CODE.OK,
       headers: {
         "cache-control": cacheControl,
-        "x-content-type-options": "nosniff",
-        "referrer-policy": "no-referrer",
+        ...ASSET_HEADERS,
         ...headers,
         etag,
         vary: "accept-encoding",

@@ -1,10 +1,10 @@
 import { dataOf, type RecordedLine } from "../../events/event.ts";
 import type { StoreLimits } from "../store/store.ts";
 
-/** Space in a commit for the head and the packed records, of which there are few, and for the store's overhead. */
-const RESERVE_BYTES = 16_384;
-const RESERVE_KEY_BYTES = 4_096;
-const RESERVE_MUTATIONS = 100;
+/** Space in a commit for the head, some 210 packed records at most, and the store's overhead. */
+const RESERVE_BYTES = 49_152;
+const RESERVE_KEY_BYTES = 16_384;
+const RESERVE_MUTATIONS = 220;
 
 /** Most bytes of the key of an idempotency record or of a record of an API key. */
 const OWN_RECORD_KEY_BYTES = 160;

@@ -30,7 +30,7 @@ import { LogAudit, type LogAuditOptions } from "./log_audit.ts";
 import { decodeLease } from "./replay_lease.ts";
 import { keyText } from "../store/key_text.ts";
 import { HEAD_KEY, isRecordKey, logKey, REPLAY_KEY } from "../keyspace.ts";
-import type { ReadExpiringRecords } from "../store/deno_kv/expiring_records.ts";
+import type { ReadExpiringRecords } from "../store/expiring_records.ts";
 import { type BoundedRange, scan, scanOutside } from "../store/scan.ts";
 import type { Key, Store, StoreEntry } from "../store/store.ts";
 
@@ -171,7 +171,7 @@ class StoreAudit {
       this.#checkHead(head, log);
       await this.#readRest(head, comparisons);
     }
-    this.#checkExpiry();
+    await this.#checkExpiry();
     return this.#findings.report({ ...log.head, position: log.position });
   }
 
@@ -298,7 +298,7 @@ class StoreAudit {
     }
   }
 
-  #checkExpiry(): void {
+  async #checkExpiry(): Promise<void> {
     const { readExpiringRecords } = this.#deps;
     if (readExpiringRecords === undefined) {
       this.#findings.notes.push(
@@ -306,7 +306,7 @@ class StoreAudit {
       );
       return;
     }
-    for (const { key, expiresAt } of readExpiringRecords()) {
+    for await (const { key, expiresAt } of readExpiringRecords()) {
       const time = new Date(expiresAt).toISOString();
       const message = `Record ${keyText(key)} is set to expire at ${time}: ${effectOn(key)}`;
       const kind = isLogKey(key) || isHeadKey(key) ? "log_expires" : "record_expires";

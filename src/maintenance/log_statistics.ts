@@ -42,8 +42,9 @@ export class LogStatistics {
   /** Number of pets by status; `undefined` for pets without one. */
   readonly byStatus = new Map<PetStatus | undefined, number>();
   readonly keys = new Map<string, KeyUse>();
-  /** Number of stored records by their number of events. Empty for an export, which has none. */
-  readonly byRecordSize = new Map<number, number>();
+  #byCommitSize = new Map<number, number>();
+  /** The commit of the last record. */
+  #commit: { versionstamp: string; size: number } | undefined;
   #lastLine: Uint8Array | undefined;
 
   /** SHA-256 (hex) of the last line. */
@@ -51,9 +52,20 @@ export class LogStatistics {
     return this.#lastLine === undefined ? GENESIS_HASH : sha256Hex(this.#lastLine);
   }
 
-  /** Adds the lines of one stored record. */
-  addRecord(lines: readonly Uint8Array[]): void {
-    increment(this.byRecordSize, lines.length);
+  /** Number of commits by their number of events. Empty for an export, which does not show them. */
+  get byCommitSize(): Map<number, number> {
+    const counts = new Map(this.#byCommitSize);
+    if (this.#commit !== undefined) increment(counts, this.#commit.size);
+    return counts;
+  }
+
+  /** Adds the lines of one stored record. All records of a commit have the same versionstamp. */
+  addRecord(lines: readonly Uint8Array[], versionstamp: string): void {
+    if (this.#commit?.versionstamp !== versionstamp) {
+      if (this.#commit !== undefined) increment(this.#byCommitSize, this.#commit.size);
+      this.#commit = { versionstamp, size: 0 };
+    }
+    this.#commit.size += lines.length;
     this.add(lines);
   }
 

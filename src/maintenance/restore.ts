@@ -141,14 +141,14 @@ class RestoreWriter {
     let restored = 0;
     if (entry === null) {
       const isEmpty = (await store.list({ prefix: [] }, { limit: 1 })).length === 0;
-      if (!isEmpty) throw new StoreNotFreeError("The store is not empty; name another by KV_PATH");
+      if (!isEmpty) throw new StoreNotFreeError("The store is not empty; name another");
     } else {
       const record = decodeHeadRecord(entry.value);
       if (record.kind === "other_format") {
         throw new StoreNotFreeError(`The store is not empty: ${record.message}`);
       }
       if (record.kind !== "restore_mark") {
-        throw new StoreNotFreeError("The store already holds a log; name another by KV_PATH");
+        throw new StoreNotFreeError("The store already holds a log; name another");
       }
       restored = resumedAt(record.mark, head);
     }
@@ -181,7 +181,7 @@ class RestoreWriter {
       const last = batch.find(({ event }) => event.position === restored);
       if (last !== undefined && !bytesEqual(this.#lastLine, last.line)) {
         throw new StoreNotFreeError(
-          "An earlier run restored another export than it had verified; name another store by KV_PATH",
+          "An earlier run restored another export than it had verified; name another store",
         );
       }
       yield batch.filter(({ event }) => event.position > restored);

@@ -11,6 +11,10 @@ import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumen
 /** Maximum number of cached keys. */
 const CACHE_LIMIT = 10_000;
 
+/** The message for a text that cannot be a key. */
+export const MALFORMED_TOKEN =
+  "The API key is mistyped or cut off: a key is pets_ and 72 digits and letters from a to f";
+
 interface CachedKey {
   key: ApiKey;
   /**
@@ -56,7 +60,8 @@ export class KeyReader {
   }
 
   async #read(token: string, head: Head, now: number): Promise<ApiKey> {
-    const key = isToken(token) ? await this.#keyOf(sha256Hex(token), head) : undefined;
+    if (!isToken(token)) throw new ServiceError("invalid_credentials", MALFORMED_TOKEN);
+    const key = await this.#keyOf(sha256Hex(token), head);
     // A faster read may have cached the key. Its end applies, because the clock may have been set back since.
     const cachedMeanwhile = this.#byToken.get(token);
     if (cachedMeanwhile !== undefined && isAsOf(head, cachedMeanwhile)) {

@@ -39,14 +39,6 @@ export interface PageQuery {
   cursor?: number;
 }
 
-/** A pet as returned to clients. */
-export interface PetView {
-  /** JSON of a Pet. */
-  text: string;
-  /** SHA-256 (hex) of the text. */
-  hash: string;
-}
-
 /** A page as returned to clients. */
 export interface Page {
   /** A JSON array of Pet, newest first. */
@@ -101,13 +93,13 @@ export class PetReader {
     }
   }
 
-  /** The pet with an id, or `undefined` if there is no such pet. */
-  get(id: number, head: Head): PetView | undefined | Promise<PetView> {
+  /** The JSON text of the pet with an id, or `undefined` if there is no such pet. */
+  get(id: number, head: Head): string | undefined | Promise<string> {
     if (id < 1 || id > head.lastPetId) return undefined;
     this.#follow(head);
     const text = this.#pets.get(id);
     this.#instrumentation.onCacheRead("pets", text === undefined ? "miss" : "hit");
-    return text === undefined ? this.#readPet(id, head) : viewOf(text);
+    return text ?? this.#readPet(id, head);
   }
 
   /** A page of pets. */
@@ -151,9 +143,9 @@ export class PetReader {
     this.#pagesLength = 0;
   }
 
-  async #readPet(id: number, head: Head): Promise<PetView> {
+  async #readPet(id: number, head: Head): Promise<string> {
     const [text] = await this.#readTexts(id, id, head);
-    return viewOf(text);
+    return text;
   }
 
   async #readPage(name: string, query: PageQuery, head: Head): Promise<Page> {
@@ -311,10 +303,6 @@ function indexTextsOf({ key, value }: StoreEntry, before: number, limit: number)
     if (id < before) pets.push({ id, text: decoder.decode(lines[index]) });
   }
   return pets;
-}
-
-function viewOf(text: string): PetView {
-  return { text, hash: sha256Hex(text) };
 }
 
 function pageOf(pets: string[], next?: number): Page {

@@ -11,7 +11,6 @@ import {
   type RecordKey,
 } from "../keyspace.ts";
 import { IDEMPOTENCY_LIFETIME_MS } from "../log/idempotency_lifetime.ts";
-import { VALUE_BYTES_LIMIT } from "../store/store.ts";
 
 /**
  * The only projection function: returns the records that consecutive events add to the projections. The live
@@ -86,7 +85,7 @@ class PetTexts {
 
   records(keyOf: (lastId: number) => RecordKey): ProjectionRecord[] {
     let end = 0;
-    return packLines(this.#texts, VALUE_BYTES_LIMIT).map(({ count, value }) => {
+    return packLines(this.#texts).map(({ count, value }) => {
       end += count;
       return { key: keyOf(this.#ids[end - 1]), value };
     });

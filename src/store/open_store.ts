@@ -1,7 +1,11 @@
 import { reasonOf } from "../runtime/logger.ts";
-import { KvStore } from "./deno_kv/kv_store.ts";
-import { isRemote, RemoteStore } from "./deno_kv/remote_store.ts";
-import { isFile, prepareFile } from "./deno_kv/store_file.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { KV_LIMITS, KvStore } from "./deno_kv/kv_store.ts";
+import { KvConnector } from "./deno_kv/kv_connector.ts";
+import { prepareFile } from "./deno_kv/store_file.ts";
+import { databaseName } from "./postgres/database_url.ts";
+import { ReconnectingStore } from "./reconnecting_store.ts";
+import { isFile, isRemote, locationName, type StoreLocation } from "./store_location.ts";
 import type { Store } from "./store.ts";
 import { StoreRefusedError } from "./store_errors.ts";
 
@@ -12,9 +16,8 @@ export class OpenStoreError extends Error {
   /** Whether a remote store did not answer, so that it may become available later. */
   readonly isAway: boolean;
 
-  constructor(path: string | undefined, reason: string, isAway = false) {
-    const name = path === undefined ? "(the attached database)" : path;
-    super(`Cannot open the store ${name} (KV_PATH): ${reason}`);
+  constructor(location: StoreLocation, reason: string, isAway = false) {
+    super(`Cannot open ${locationName(location)}: ${reason.replaceAll("\n", " ")}`);
     this.isAway = isAway;
   }
 }
@@ -23,36 +26,34 @@ export class OpenStoreError extends Error {
 const CONNECT_LIMIT_MS = 3_000;
 
 export interface OpenOptions {
-  /** Whether a missing file is created. */
+  /** Whether a missing file is created, and the tables in an empty database. */
   create: boolean;
   accept: AcceptStore;
+  runtime: Runtime;
+  /** Called after the tables were created in a database, which it names. */
+  onSchemaCreated?: (database: string) => void;
 }
 
 /** Decides whether an opened store may be used, by its content. Rejects with `StoreRefusedError` if not. */
 export type AcceptStore = (store: Store) => Promise<void>;
 
-/**
- * Opens the store at a path: a file, `:memory:`, an http(s) address, or `undefined` for the database
- * that the platform attaches. Rejects with `OpenStoreError`. It does not change files of other programs.
- */
-export async function openStore(
-  path: string | undefined,
-  { create, accept }: OpenOptions,
-): Promise<Store> {
-  if (isRemote(path)) {
-    const store = new RemoteStore(path, accept);
-    await connect(store, path);
+/** Opens a store. Rejects with `OpenStoreError`. It does not change files or databases of other programs. */
+export async function openStore(location: StoreLocation, options: OpenOptions): Promise<Store> {
+  if (isRemote(location)) {
+    const store = await remoteStore(location, options);
+    await connect(store, location);
     return store;
   }
+  const { create, accept } = options;
   let store: Store | undefined;
   try {
-    if (isFile(path)) await prepareFile(path, create);
-    store = new KvStore(await Deno.openKv(path));
+    if (isFile(location)) await prepareFile(location, create);
+    store = new KvStore(await Deno.openKv(location as string));
     await accept(store);
     return store;
   } catch (error) {
     store?.close();
-    throw new OpenStoreError(path, reasonOf(error));
+    throw new OpenStoreError(location, reasonOf(error));
   }
 }
 
@@ -61,17 +62,18 @@ export async function openStore(
  * anyway, and it connects when it is back. If it then turns out to be unusable, `onRefused` is called.
  */
 export async function openStoreOrWait(
-  path: string | undefined,
-  accept: AcceptStore,
+  location: StoreLocation,
+  options: Omit<OpenOptions, "create">,
   onRefused: (error: OpenStoreError) => void,
 ): Promise<Store> {
-  if (!isRemote(path)) return await openStore(path, { create: true, accept });
+  const created = { ...options, create: true };
+  if (!isRemote(location)) return await openStore(location, created);
   let isWaiting = false;
-  const store = new RemoteStore(path, accept, ({ message }) => {
-    if (isWaiting) onRefused(new OpenStoreError(path, message));
+  const store = await remoteStore(location, created, ({ message }) => {
+    if (isWaiting) onRefused(new OpenStoreError(location, message));
   });
   try {
-    await connect(store, path);
+    await connect(store, location);
   } catch (error) {
     if (!(error as OpenStoreError).isAway) throw error;
     isWaiting = true;
@@ -79,19 +81,32 @@ export async function openStoreOrWait(
   return store;
 }
 
+async function remoteStore(
+  location: StoreLocation,
+  { create, accept, runtime, onSchemaCreated }: OpenOptions,
+  onRefused?: (error: StoreRefusedError) => void,
+): Promise<ReconnectingStore> {
+  if (typeof location !== "object") {
+    const connector = new KvConnector(location);
+    const connect = (signal: AbortSignal) => connector.connect(signal);
+    return new ReconnectingStore({ limits: KV_LIMITS, connect, accept, onRefused });
+  }
+  // Loaded only if it is used, with its client.
+  const { POSTGRES_LIMITS, PostgresStore } = await import("./postgres/postgres_store.ts");
+  const onCreated = () => onSchemaCreated?.(databaseName(location));
+  const connect = (signal: AbortSignal) =>
+    PostgresStore.open(location, runtime, { create, onCreated }, signal);
+  return new ReconnectingStore({ limits: POSTGRES_LIMITS, connect, accept, onRefused });
+}
+
 /** Connects for the first time, within a limit of time. */
-async function connect({ connection }: RemoteStore, path: string | undefined): Promise<void> {
+async function connect({ connection }: ReconnectingStore, location: StoreLocation): Promise<void> {
   const signal = AbortSignal.timeout(CONNECT_LIMIT_MS);
   const { promise: late, reject } = Promise.withResolvers<never>();
   signal.onabort = () => reject(new Error(`it does not answer within ${CONNECT_LIMIT_MS} ms`));
   try {
     await Promise.race([connection.reopen(signal), late]);
   } catch (error) {
-    throw new OpenStoreError(path, reasonOf(error), !(error instanceof StoreRefusedError));
+    throw new OpenStoreError(location, reasonOf(error), !(error instanceof StoreRefusedError));
   }
-}
-
-/** Whether the data at a path outlives the process. */
-export function isDurable(path: string | undefined): boolean {
-  return path !== ":memory:";
 }

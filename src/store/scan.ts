@@ -49,12 +49,12 @@ export async function* scanOutside(
   prefix: Key,
   leftOut: BoundedRange[],
 ): AsyncGenerator<StoreEntry[]> {
-  let start: Key | undefined;
+  let start: Key = [...prefix, new Uint8Array()];
   for (const { start: end, end: next } of leftOut) {
-    yield* scan(store, start === undefined ? { prefix, end } : { start, end });
+    yield* scan(store, { start, end });
     start = next;
   }
-  yield* scan(store, start === undefined ? { prefix } : { prefix, start });
+  yield* scan(store, { prefix, start });
 }
 
 function list(
@@ -71,6 +71,5 @@ function list(
 /** Returns the part of a range after a key. The next possible key has one more part, the smallest one. */
 function after(key: Key, range: KeyRange): KeyRange {
   const start = [...key, new Uint8Array()];
-  // KV allows only one bound with a prefix. A range with an end therefore needs its start instead.
   return range.end === undefined ? { prefix: range.prefix, start } : { start, end: range.end };
 }

@@ -53,14 +53,10 @@ export type Key = readonly KeyPart[];
 
 export type KeyPart = string | number | Uint8Array;
 
-/**
- * Keys from `start` to `end` (exclusive), or all longer keys that begin with `prefix`, bounded on one side at
- * most.
- */
+/** Keys from `start` to `end` (exclusive), or all longer keys that begin with `prefix`, or those from `start` on. */
 export type KeyRange =
   | { start: Key; end: Key; prefix?: undefined }
-  | { prefix: Key; start?: Key; end?: undefined }
-  | { prefix: Key; start?: undefined; end: Key };
+  | { prefix: Key; start?: Key; end?: undefined };
 
 export interface StoreEntry {
   key: Key;

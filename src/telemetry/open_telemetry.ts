@@ -80,9 +80,7 @@ export const OPEN_TELEMETRY: Instrumentation<Context> = {
   onCacheRead: (cache, result) => cacheReads.add(1, { cache, result }),
 
   trace: (operation, run) => inSpan(operation, {}, run),
-  traceStoreRead: (operation, key, run) => inStoreSpan(operation, kindOf(key), run),
-  traceStoreCommit: (mutations, run) =>
-    inStoreSpan("commit", { "db.operation.batch.size": mutations }, run),
+  ...storeTracing("deno.kv"),
   async traceCommit(callers, events, run) {
     // A span has only one parent, so the other requests that share the commit are linked.
     const [parent = ROOT_CONTEXT, ...others] = callers;
@@ -125,10 +123,25 @@ export const OPEN_TELEMETRY: Instrumentation<Context> = {
   },
 };
 
-/** Runs an operation of the store in its own span. */
-function inStoreSpan<T>(operation: string, more: Attributes, run: () => Promise<T>): Promise<T> {
-  const attributes = { "db.system.name": "deno.kv", "db.operation.name": operation, ...more };
-  return inSpan(`store ${operation}`, { kind: SpanKind.CLIENT, attributes }, run);
+/** The same for a store on PostgreSQL. */
+export const OPEN_TELEMETRY_ON_POSTGRES: Instrumentation<Context> = {
+  ...OPEN_TELEMETRY,
+  ...storeTracing("postgresql"),
+};
+
+/** Runs the operations of a store in spans of their own. */
+function storeTracing(
+  system: string,
+): Pick<Instrumentation, "traceStoreRead" | "traceStoreCommit"> {
+  function inStoreSpan<T>(operation: string, more: Attributes, run: () => Promise<T>): Promise<T> {
+    const attributes = { "db.system.name": system, "db.operation.name": operation, ...more };
+    return inSpan(`store ${operation}`, { kind: SpanKind.CLIENT, attributes }, run);
+  }
+  return {
+    traceStoreRead: (operation, key, run) => inStoreSpan(operation, kindOf(key), run),
+    traceStoreCommit: (mutations, run) =>
+      inStoreSpan("commit", { "db.operation.batch.size": mutations }, run),
+  };
 }
 
 /** Returns only the kind of the records, because the rest of a key may contain the hash of a token. */

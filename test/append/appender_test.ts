@@ -409,7 +409,7 @@ Deno.test("append() keeps each commit within the mutation and key limits of KV",
   assertEquals(ids, firstIds(1_000));
   const sizes = store.commits.map(({ mutations }) => mutations.length);
   for (const size of sizes) assertLessOrEqual(size, store.limits.commitMutations);
-  assertGreater(Math.max(...sizes), 450, "the limit of the keys is used");
+  assertGreater(Math.max(...sizes), 400, "the limit of the keys is used");
   await assertSound(service, 1_000);
 });
 
@@ -430,8 +430,8 @@ Deno.test("append() puts a full queue of ordinary pets into few commits, of more
   const events = positions.slice(1).map((position, index) => position - positions[index]);
   assertEquals(events.reduce((sum, it) => sum + it), QUEUE_LIMIT);
   for (const count of events.slice(0, -1)) assertGreater(count, 960);
-  // Some records of the log, one of each projection or two, and the head.
-  for (const { mutations } of store.commits) assertLessOrEqual(mutations.length, 30);
+  // The packed records of the log and of each projection, and the head.
+  for (const { mutations } of store.commits) assertLessOrEqual(mutations.length, 100);
   await assertSound(service, QUEUE_LIMIT + 1);
 });
 

@@ -11,12 +11,13 @@ import { benchAgainst } from "./against_bench.ts";
 import { benchGrowth } from "./growth_bench.ts";
 import { benchHttp, type HttpRow } from "./http_bench.ts";
 import { benchLoads, benchSoak } from "./load_bench.ts";
+import { benchPolling } from "./polling_bench.ts";
 import { benchRaw } from "./raw_bench.ts";
 import { startService } from "./server_process.ts";
 import { sum } from "./sum.ts";
 import { benchTools } from "./tools_bench.ts";
 
-const PARTS = ["http", "raw", "loads", "tools", "growth"];
+const PARTS = ["http", "raw", "loads", "polling", "tools", "growth"];
 
 const HELP = `
 Compares the service with a bare Deno.serve and raw KV, on loopback, in a temporary folder.
@@ -88,6 +89,11 @@ await runTool({
         if (parts.includes("http")) results.http = http = await benchHttp(service, token, ms);
         failures += sum(http.flatMap(({ service, bare }) => [service.failures, bare.failures]));
         if (parts.includes("loads")) results.loads = await benchLoads(service, token, ms);
+        if (parts.includes("polling")) {
+          const polling = await benchPolling(service, token, 5 * ms);
+          results.polling = polling;
+          failures += polling.failures;
+        }
         if (soak !== "0") results.soak = await benchSoak(service, token, Number(soak));
       } finally {
         await service.stop();

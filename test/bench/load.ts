@@ -84,11 +84,11 @@ export function requestBytes(
   return bytes;
 }
 
-function quantile(sorted: Float64Array, share: number): number {
+export function quantile(sorted: Float64Array, share: number): number {
   return sorted.length === 0 ? NaN : sorted[Math.floor(share * (sorted.length - 1))];
 }
 
-async function writeAll(socket: Deno.Conn, bytes: Uint8Array): Promise<void> {
+export async function writeAll(socket: Deno.Conn, bytes: Uint8Array): Promise<void> {
   for (let offset = 0; offset < bytes.length;) {
     offset += await socket.write(bytes.subarray(offset));
   }

@@ -1,19 +1,20 @@
 /**
- * Measures 1, 2 and 4 instances on one SQLite file and on one denokv, and the number of events per commit, in
+ * Measures 1, 2 and 4 instances on one SQLite file, on one denokv and on one PostgreSQL server, and the number of events per commit, in
  * one run on loopback. Only the ratios are meaningful, because everything shares one machine.
  *
  *     deno task bench:scaling [--quick]
  */
 
-import { EXIT, runTool } from "../../scripts/cli/run_tool.ts";
+import { EXIT, runTool, UsageError } from "../../scripts/cli/run_tool.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { createService } from "../../src/service.ts";
-import { acceptLog } from "../../src/log/accept_store.ts";
-import { openStore } from "../../src/store/open_store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { DENOKV_VARIABLE, DenokvServer } from "../support/denokv_server.ts";
+import { findPostgres } from "../support/find_postgres.ts";
 import { installDenokv } from "../support/install_denokv.ts";
+import { POSTGRES_VARIABLE, PostgresServer } from "../support/postgres_server.ts";
+import { openRealStore } from "../support/real_store.ts";
 import { OPERATOR } from "../../events/event.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
 import { countCommits } from "../support/count_commits.ts";
@@ -24,11 +25,13 @@ import { sum } from "./sum.ts";
 import { printTable } from "./table.ts";
 
 const HELP = `
-Measures 1, 2 and 4 instances on one SQLite file and on one denokv, which it first builds with cargo.
+Measures 1, 2 and 4 instances on one SQLite file, on one denokv, which it first builds with cargo, and on one
+PostgreSQL server. Leaves out what is not installed.
 
-  deno task bench:scaling [--quick]
+  deno task bench:scaling [--quick] [--only NAME]
 
-  --quick   a second instead of five for each number
+  --quick       a second instead of five for each number
+  --only NAME   measures only file, denokv or postgresql; can be repeated
 
 Exit codes: 0 done, 2 could not run.
 `;
@@ -49,25 +52,50 @@ const OPERATIONS: Omit<Operation, "connections">[] = [
 /** Numbers of additions that wait for a commit at any time. */
 const WAITING = [1, 16, 64, 256, 1_024];
 
+/** Opens a store for the time of the measurement, and resolves to its name for programs. */
+const STORES: Record<string, (stack: AsyncDisposableStack) => Promise<string | undefined>> = {
+  async file(stack) {
+    const folder = await Deno.makeTempDir({ prefix: "animal-store-scaling-" });
+    stack.defer(() => Deno.remove(folder, { recursive: true }));
+    return `${folder}/pets.sqlite3`;
+  },
+  async denokv(stack) {
+    Deno.env.set(DENOKV_VARIABLE, await installDenokv());
+    const server = stack.use(await DenokvServer.start());
+    Deno.env.set("DENO_KV_ACCESS_TOKEN", server.token);
+    return server.address;
+  },
+  async postgresql(stack) {
+    const programs = await findPostgres();
+    if (programs === undefined) return undefined;
+    Deno.env.set(POSTGRES_VARIABLE, programs);
+    // Each commit waits for the disk, as on the other stores.
+    const server = stack.use(await PostgresServer.start({ fsync: "on" }));
+    return server.url(await server.createDatabase());
+  },
+};
+
 await runTool({
   help: HELP,
-  options: { quick: { type: "boolean", default: false } },
-  async run({ quick }) {
-    Deno.env.set(DENOKV_VARIABLE, await installDenokv());
+  options: {
+    quick: { type: "boolean", default: false },
+    only: { type: "string", multiple: true },
+  },
+  async run({ quick, only = Object.keys(STORES) }) {
     const ms = quick ? 1_000 : 5_000;
-    const folder = await Deno.makeTempDir({ prefix: "animal-store-scaling-" });
-    try {
-      await using server = await DenokvServer.start();
-      Deno.env.set("DENO_KV_ACCESS_TOKEN", server.token);
-      const stores = [
-        { name: "one file", path: `${folder}/pets.sqlite3` },
-        { name: "denokv", path: server.address },
-      ];
-      await benchInstances(stores, ms);
-      await benchCommits(stores, ms);
-    } finally {
-      await Deno.remove(folder, { recursive: true });
+    await using stack = new AsyncDisposableStack();
+    const stores: NamedStore[] = [];
+    for (const name of only) {
+      const open = STORES[name];
+      if (open === undefined) {
+        throw new UsageError(`--only takes ${Object.keys(STORES).join(", ")}`);
+      }
+      const path = await open(stack);
+      if (path === undefined) console.error(`Left out ${name}: it is not installed`);
+      else stores.push({ name, path });
     }
+    await benchInstances(stores, ms);
+    await benchCommits(stores, ms);
     return EXIT.done;
   },
 });
@@ -156,7 +184,7 @@ async function appendAll(store: Store, waiting: number, ms: number) {
 }
 
 async function withStore<T>(path: string, use: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore(path, { create: true, accept: acceptLog });
+  const store = await openRealStore(path);
   try {
     return await use(store);
   } finally {

@@ -1,5 +1,7 @@
 /** Servers under measurement, each in its own process. */
 
+import { storeVariables } from "../support/real_store.ts";
+
 export interface ServerProcess {
   port: number;
   /** Milliseconds from the start of the process to the first response. */
@@ -25,7 +27,7 @@ export async function startService(kvPath: string, root = ROOT): Promise<ServerP
   const flags = words.filter((word) => word.startsWith("--v8-flags="));
   return await start(
     ["--allow-all", ...flags, "src/main.ts"],
-    { KV_PATH: kvPath, PORT: "0", HOST: "127.0.0.1" },
+    { ...storeVariables(kvPath), PORT: "0", HOST: "127.0.0.1" },
     root,
   );
 }

@@ -2,15 +2,14 @@ import { assertEquals, assertGreater } from "@std/assert";
 import { OPERATOR } from "../../events/event.ts";
 import { QUEUE_LIMIT } from "../../src/append/appender.ts";
 import { createService } from "../../src/service.ts";
-import { acceptLog } from "../../src/log/accept_store.ts";
 import { linesOf } from "../../src/log/log_records.ts";
-import { openStore } from "../../src/store/open_store.ts";
 import { scan } from "../../src/store/scan.ts";
 import type { Store } from "../../src/store/store.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
 import { denokvProgram, DenokvServer } from "../support/denokv_server.ts";
 import { examplePet } from "../support/fill_store.ts";
+import { openRealStore } from "../support/real_store.ts";
 import { assertSoundLog, readLogLines } from "../support/sound_log.ts";
 
 Deno.test({
@@ -18,8 +17,7 @@ Deno.test({
   ignore: denokvProgram() === undefined,
   async fn() {
     await using server = await DenokvServer.start();
-    Deno.env.set("DENO_KV_ACCESS_TOKEN", server.token);
-    const store = await openStore(server.address, { create: true, accept: acceptLog });
+    const store = await openRealStore(server.address, server.env);
     const { appender } = createService({ store, runtime: systemRuntime, report: () => {} });
     await Promise.all(Array.from({ length: QUEUE_LIMIT }, (_, index) => {
       return appender.append(addPetCommand(systemRuntime, OPERATOR, examplePet(index)));

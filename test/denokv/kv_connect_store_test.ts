@@ -1,15 +1,10 @@
-import { assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { KvConnectStore } from "../../src/store/deno_kv/kv_connect_store.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { Store } from "../../src/store/store.ts";
-import {
-  StoreAwayError,
-  StoreRefusedError,
-  UnclearOutcomeError,
-} from "../../src/store/store_errors.ts";
+import { StoreRefusedError, UnclearOutcomeError } from "../../src/store/store_errors.ts";
 import { testStoreContract } from "../support/store_contract.ts";
 import { denokvProgram, DenokvServer } from "../support/denokv_server.ts";
-import { freePort } from "../support/free_port.ts";
 
 const ignore = denokvProgram() === undefined;
 
@@ -79,36 +74,13 @@ Deno.test({
 });
 
 Deno.test({
-  name: "KvConnectStore.open() rejects with StoreRefusedError for a wrong token and another server",
+  name: "KvConnectStore.open() rejects with StoreRefusedError for a wrong token",
   ignore,
   async fn() {
     await using server = await DenokvServer.start();
     Deno.env.set("DENO_KV_ACCESS_TOKEN", "some-other-token");
     const wrongToken = await assertRejects(() => open(server.address), StoreRefusedError);
     assertEquals(wrongToken.message, "it refuses the access token (DENO_KV_ACCESS_TOKEN)");
-    for (
-      const [status, body] of [[200, "<html>\n</html>"], [200, "{}"], [404, "Not found\n"]] as const
-    ) {
-      await using other = await serve(() => new Response(body, { status }));
-      const { message } = await assertRejects(() => open(other.address), StoreRefusedError);
-      assertMatch(message, /^it (is not a KV Connect server|answers with status 404: Not found)$/);
-    }
-  },
-});
-
-Deno.test({
-  name: "KvConnectStore.open() rejects with StoreAwayError if no server answers, and gives up",
-  ignore,
-  async fn() {
-    Deno.env.set("DENO_KV_ACCESS_TOKEN", "some-token");
-    const nobody = `http://127.0.0.1:${freePort()}`;
-    const { message } = await assertRejects(() => open(nobody), StoreAwayError);
-    assertMatch(message, /^it does not answer: .*refused/);
-    await using failing = await serve(() => new Response("Starting", { status: 503 }));
-    await assertRejects(() => open(failing.address), StoreAwayError);
-    await using hanging = await serve(() => new Promise(() => {}));
-    const signal = AbortSignal.timeout(100);
-    await assertRejects(() => KvConnectStore.open(hanging.address, signal), StoreAwayError);
   },
 });
 
@@ -123,11 +95,9 @@ Deno.test({
     await assertRejects(() => put(store, "", ["k".repeat(3_000)]), StoreRefusedError);
     await put(store, "first");
     await server.kill();
-    // The kept connection breaks, and no further one is made.
-    await assertRejects(() => put(store, "second"), Error);
-    await assertRejects(() => put(store, "third"), StoreAwayError);
+    await assertRejects(() => put(store, "second"), UnclearOutcomeError);
     await server.start();
-    await put(store, "fourth");
+    await put(store, "third");
     store.close();
   },
 });
@@ -147,58 +117,6 @@ Deno.test({
     server.resume();
   },
 });
-
-for (
-  const [status, Kind] of [
-    [400, StoreRefusedError],
-    [401, StoreAwayError],
-    [500, UnclearOutcomeError],
-  ] as const
-) {
-  Deno.test({
-    name:
-      `KvConnectStore: a commit that is answered with ${status} rejects with ${Kind.name}, once`,
-    ignore,
-    async fn() {
-      let commits = 0;
-      await using server = await serve(({ url }) => {
-        if (!url.endsWith("/atomic_write")) return metadata();
-        commits++;
-        return new Response("No\nstack", { status });
-      });
-      Deno.env.set("DENO_KV_ACCESS_TOKEN", "some-token");
-      const store = await open(server.address);
-      const { message } = await assertRejects(() => put(store, ""), Kind);
-      assertEquals([message, commits], [`it answers with status ${status}: No`, 1]);
-      store.close();
-    },
-  });
-}
-
-function metadata(): Response {
-  return Response.json({
-    version: 3,
-    databaseId: crypto.randomUUID(),
-    endpoints: [{ url: "/v2", consistency: "strong" }],
-    token: "session",
-    expiresAt: new Date(Date.now() + 3_600_000).toISOString(),
-  });
-}
-
-function serve(handler: (request: Request) => Response | Promise<Response>) {
-  const hanging = new AbortController();
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, signal: hanging.signal, onListen() {} },
-    handler,
-  );
-  return {
-    address: `http://127.0.0.1:${server.addr.port}`,
-    [Symbol.asyncDispose]() {
-      hanging.abort();
-      return server.finished;
-    },
-  };
-}
 
 function open(address: string): Promise<KvConnectStore> {
   return KvConnectStore.open(address, new AbortController().signal);

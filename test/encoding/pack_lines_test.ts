@@ -1,23 +1,37 @@
 import { assertEquals } from "@std/assert";
-import { packLines, unpackLines } from "../../src/encoding/pack_lines.ts";
+import { PACKED_BYTES_LIMIT, packLines, unpackLines } from "../../src/encoding/pack_lines.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-function pack(lines: string[], limitBytes: number): [count: number, text: string][] {
-  return packLines(lines.map((line) => encoder.encode(line)), limitBytes)
+function pack(lines: string[]): [count: number, text: string][] {
+  return packLines(lines.map((line) => encoder.encode(line)))
     .map(({ count, value }) => [count, decoder.decode(value)]);
 }
 
 Deno.test("packLines() joins lines, each with a line feed", () => {
-  assertEquals(pack(["a", "bc", "ü"], 100), [[3, "a\nbc\nü\n"]]);
-  assertEquals(pack([], 100), []);
+  assertEquals(pack(["a", "bc", "ü"]), [[3, "a\nbc\nü\n"]]);
+  assertEquals(pack([]), []);
 });
 
 Deno.test("packLines() splits only where the next line does not fit", () => {
-  assertEquals(pack(["aaa", "bb", "c", "dddd"], 8), [[2, "aaa\nbb\n"], [2, "c\ndddd\n"]]);
-  assertEquals(pack(["aaaa", "bbbb"], 5), [[1, "aaaa\n"], [1, "bbbb\n"]]);
-  assertEquals(pack(["aaa", "bbb"], 8), [[2, "aaa\nbbb\n"]]);
+  const half = PACKED_BYTES_LIMIT / 2 - 1;
+  const cases: [lengths: number[], counts: number[]][] = [
+    [[half, half], [2]],
+    [[half, half + 1], [1, 1]],
+    [[half, half - 2, 1, 1, half], [3, 2]],
+    [[PACKED_BYTES_LIMIT - 1, 1], [1, 1]],
+  ];
+  for (const [lengths, counts] of cases) {
+    const packed = pack(lengths.map((length) => "x".repeat(length)));
+    assertEquals(packed.map(([count]) => count), counts, String(lengths));
+  }
+});
+
+Deno.test("packLines() gives a line beyond the limit a value of its own", () => {
+  const long = "x".repeat(PACKED_BYTES_LIMIT);
+  assertEquals(pack(["a", long, "b"]), [[1, "a\n"], [1, `${long}\n`], [1, "b\n"]]);
+  assertEquals(pack([long, long]), [[1, `${long}\n`], [1, `${long}\n`]]);
 });
 
 Deno.test("unpackLines() returns the lines that packLines() packed", () => {
@@ -28,7 +42,7 @@ Deno.test("unpackLines() returns the lines that packLines() packed", () => {
       Array.from({ length: 300 }, (_, i) => `line ${i}`),
     ]
   ) {
-    const [{ value }] = packLines(lines.map((line) => encoder.encode(line)), 65_536);
+    const [{ value }] = packLines(lines.map((line) => encoder.encode(line)));
     assertEquals(unpackLines(value)!.map((line) => decoder.decode(line)), lines);
   }
 });

@@ -77,7 +77,7 @@ Deno.test("every field of NewPet is returned, listed, logged, audited, replayed 
 });
 
 Deno.test("every field of NewPet is described, in NewPet and in Pet", () => {
-  const { NewPet: newPet, Pet: pet } = DESCRIPTION.components.schemas;
+  const { PetInput: newPet, Pet: pet } = DESCRIPTION.components.schemas;
   const names = FIELDS.map(([name]) => name);
   assertEquals(Object.keys(newPet.properties), names);
   assertEquals(Object.keys(pet.properties).toSorted(), [...names, "id"].toSorted());

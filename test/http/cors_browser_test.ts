@@ -39,8 +39,18 @@ Deno.test({
     assertEquals(await callFrom(stranger.port), "TypeError");
     assertEquals((await shared.heads.fresh()).head.lastPetId, 0, "the preflight was refused");
     assertEquals(await callFrom(shop.port), [
-      { status: 201, location: "/v1/pets/1", replayed: null, body: { id: 1, ...REX } },
-      { status: 201, location: "/v1/pets/1", replayed: "true", body: { id: 1, ...REX } },
+      {
+        status: 201,
+        location: `http://127.0.0.1:${server.port}/v1/pets/1`,
+        replayed: null,
+        body: { id: 1, ...REX },
+      },
+      {
+        status: 201,
+        location: `http://127.0.0.1:${server.port}/v1/pets/1`,
+        replayed: "true",
+        body: { id: 1, ...REX },
+      },
       { status: 200, body: [{ id: 1, ...REX }] },
       { status: 304 },
       {

@@ -85,7 +85,7 @@ testEachWay("every response has its own request id", async ({ add, send, sendBar
   ];
   for (const { body } of responses) await body?.cancel();
   const ids = responses.map(({ headers }) => headers.get("x-request-id") ?? "");
-  for (const id of ids) assertMatch(id, /^[0-9A-Z]{26}$/);
+  for (const id of ids) assertMatch(id, /^[0-9A-Z]{26}-\d+$/);
   assertEquals(new Set(ids).size, ids.length);
 });
 

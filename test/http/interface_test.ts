@@ -36,7 +36,7 @@ testEachWay(
       assertEquals(response.status, 201);
       assertEquals((await response.json()).status, status);
     }
-    for (const status of ["Available", "SOLD", "sold ", "", "lost", null, 1, ["sold"], {}]) {
+    for (const status of ["Available", "SOLD", "sold ", "", "lost", 1, ["sold"], {}]) {
       const message = /^Field "status" must be one of available, pending, sold$/;
       await assertRefused(service, () => service.add({ ...REX, status }), {
         ...INVALID_BODY,
@@ -118,7 +118,7 @@ testEachWay(
     for (const id of ids) assert(Number.isSafeInteger(id));
     await assertRefused(service, () => service.add({ id: 7, ...REX }), {
       ...INVALID_BODY,
-      message: /^Field "id" is not known$/,
+      message: /^Field "id" is not known; the fields are name, categoryId, status$/,
     });
   },
 );
@@ -330,7 +330,8 @@ testEachWay(
       assertMatch(response.headers.get("deprecation") ?? "", /^@\d+$/);
       assertEquals(response.headers.get("sunset"), "Thu, 05 Dec 2030 00:00:00 GMT");
       const link = response.headers.get("link") ?? "";
-      const target = /^<(\/v1\/pets\?status=[a-z]+)>; rel="successor-version"$/.exec(link)?.[1];
+      const target = /^<http:\/\/[^/]+(\/v1\/pets\?status=[a-z]+)>; rel="successor-version"$/
+        .exec(link)?.[1];
       const replacement = await send(target!);
       assertEquals(replacement.status, 200);
       await replacement.body?.cancel();

@@ -16,7 +16,9 @@ testEachWay("an unknown query parameter is refused by name", async (service) => 
   for (const [query, name] of unknown) {
     await assertRefused(service, () => service.send(`/v1/pets?${query}`), {
       ...INVALID_PARAMETER,
-      message: new RegExp(`^Query parameter "${name}" is not known$`),
+      message: new RegExp(
+        `^Query parameter "${name}" is not known: use limit, status, cursor$`,
+      ),
     });
   }
 });
@@ -39,7 +41,10 @@ testEachWay("a repeated query parameter is refused by name", async (service) => 
 testEachWay("the Error for an unknown parameter shortens a long name", async (service) => {
   const response = await service.send(`/v1/pets?${"x".repeat(5_000)}=1`);
   const { message } = await response.json();
-  assertEquals(message, `Query parameter "${"x".repeat(50)}…" is not known`);
+  assertEquals(
+    message,
+    `Query parameter "${"x".repeat(50)}…" is not known: use limit, status, cursor`,
+  );
 });
 
 testEachWay("a cursor that is not a pet id is refused", async (service) => {

@@ -1,17 +1,51 @@
 import { assertEquals, assertNotEquals, assertStringIncludes } from "@std/assert";
-import type { TestService } from "../support/test_service.ts";
+import { openTestService, type TestService } from "../support/test_service.ts";
 import { assertRefused, testEachWay } from "../support/test_each_way.ts";
 
 const REX = { name: "Rex", categoryId: 1 };
 const STATUSES = ["available", "pending", "sold", undefined];
 
-testEachWay("createPet returns the path of the pet in Location", async ({ add, send }) => {
+testEachWay("createPet returns the address of the pet in Location", async ({ add, send }) => {
   for (const id of [1, 2]) {
     const response = await add(REX);
     const location = response.headers.get("location")!;
-    assertEquals(location, `/v1/pets/${id}`);
-    assertEquals(await (await send(location)).text(), await response.text());
+    assertEquals(new URL(location).pathname, `/v1/pets/${id}`);
+    assertEquals(await (await send(pathOf(location))).text(), await response.text());
   }
+});
+
+Deno.test("links begin with PUBLIC_URL, or else with the address that the client called; ETags depend on neither", async () => {
+  const production = "https://shop.example/store/v1";
+  await using own = await openTestService();
+  await using published = await openTestService(undefined, { addresses: { production } });
+  const tags = new Set<string | null>();
+  const cases: [TestService, host: string, base: string][] = [
+    [own, "localhost", "http://localhost/v1"],
+    [own, "a.example:8000", "http://a.example:8000/v1"],
+    [own, "[::1]:8000", "http://[::1]:8000/v1"],
+    [published, "localhost", production],
+    [published, "a.example:8000", production],
+  ];
+  for (const service of [own, published]) await addMany(service, 4);
+  for (const [{ send, add }, host, base] of cases) {
+    const headers = { host };
+    const path = "/v1/pets?limit=2&cursor=4";
+    const list = await send(path, { headers });
+    assertEquals(list.headers.get("link"), `<${base}/pets?limit=2&cursor=2>; rel="next"`);
+    tags.add(list.headers.get("etag"));
+    const init = { headers: { host, "if-none-match": list.headers.get("etag")! } };
+    const unchanged = await send(path, init);
+    assertEquals(unchanged.status, 304);
+    assertEquals(unchanged.headers.get("link"), list.headers.get("link"));
+    for (const id of ["1", "9"]) {
+      const pet = await send(`/v1/pets/${id}`, { headers });
+      const successor = `<${base}/pets?status=available>; rel="successor-version"`;
+      assertEquals(pet.headers.get("link"), successor);
+    }
+    const added = await add({ ...REX, status: "sold" }, { host });
+    assertEquals(added.headers.get("location"), `${base}/pets/${(await added.json()).id}`);
+  }
+  assertEquals(tags.size, 1);
 });
 
 testEachWay("createPet refuses query parameters", async (service) => {
@@ -20,7 +54,7 @@ testEachWay("createPet refuses query parameters", async (service) => {
   await assertRefused(service, () => service.send("/v1/pets?limit=1", init), {
     status: 400,
     code: "invalid_parameter",
-    message: /^Query parameter "limit" is not known$/,
+    message: /^Query parameter "limit" is not known: this operation takes none$/,
   });
 });
 
@@ -29,7 +63,7 @@ testEachWay("getPet refuses query parameters", async (service) => {
   await assertRefused(service, () => service.send("/v1/pets/1?status=sold"), {
     status: 400,
     code: "invalid_parameter",
-    message: /^Query parameter "status" is not known$/,
+    message: /^Query parameter "status" is not known: this operation takes none$/,
   });
 });
 
@@ -133,7 +167,7 @@ async function addMany({ add }: TestService, count: number): Promise<void> {
 
 interface SeenPage {
   ids: number[];
-  /** The target of the Link header. */
+  /** The target of the Link header, without its origin. */
   next?: string;
 }
 
@@ -143,7 +177,13 @@ async function page({ send }: TestService, path: string): Promise<SeenPage> {
   const pets: { id: number }[] = await response.json();
   const link = response.headers.get("link");
   const next = link === null ? undefined : /^<([^>]+)>; rel="next"$/.exec(link)![1];
-  return { ids: pets.map(({ id }) => id), next };
+  return { ids: pets.map(({ id }) => id), next: next && pathOf(next) };
+}
+
+/** The path and the query of an absolute address. */
+function pathOf(address: string): string {
+  const { pathname, search } = new URL(address);
+  return pathname + search;
 }
 
 /** The ids on a page and all later pages. */

@@ -24,8 +24,8 @@ Deno.test({
     const send = (path: string, headers: Record<string, string>, method = "GET") =>
       exchange(server.port, { method, path, headers });
     const page = await send("/docs", {});
-    const paths = ["/docs", "/openapi.json", ...filesOf(decode(page.body))];
-    assertEquals(paths.length, 6);
+    const paths = ["/docs/errors", "/openapi.json", ...filesOf(decode(page.body))];
+    assertEquals(paths.length, 7);
 
     for (const path of paths) {
       const plain = await send(path, {});
@@ -132,9 +132,9 @@ function assetOf(load: () => Promise<Uint8Array>): StaticAsset {
   return new StaticAsset({ type: "text/plain", cacheControl: "no-cache", load });
 }
 
-/** The paths of the scripts and styles of the page. */
+/** The paths of the files of the page. */
 function filesOf(page: string): string[] {
-  return [...page.matchAll(/(?:src|href)="(docs\/[^"]+)"/g)].map(([, address]) => `/${address}`);
+  return [...page.matchAll(/(?:src|href)="(docs\/[^"]+\.[a-z]+)"/g)].map(([, path]) => `/${path}`);
 }
 
 type HeaderFields = Record<string, string | undefined>;

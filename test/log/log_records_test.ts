@@ -1,18 +1,20 @@
 import { assertEquals } from "@std/assert";
 import { linesOf, logMutations } from "../../src/log/log_records.ts";
-import { VALUE_BYTES_LIMIT } from "../../src/store/store.ts";
+import { LINE_LIMIT_BYTES } from "../../src/log/log_verifier.ts";
+import { PACKED_BYTES_LIMIT } from "../../src/encoding/pack_lines.ts";
 
 const lineOf = (length: number) => new Uint8Array(length).fill(120);
 
-Deno.test("logMutations() writes one record under its last position, and splits only at the limit of a value", () => {
-  const half = VALUE_BYTES_LIMIT / 2 - 1;
+Deno.test("logMutations() writes one record under its last position, and splits only at the limit of packed lines", () => {
+  const half = PACKED_BYTES_LIMIT / 2 - 1;
   const cases: [lengths: number[], lasts: number[]][] = [
     [[1], [7]],
     [[1, 2, 3], [9]],
     [[half, half], [8]],
     [[half, half, 1], [8, 9]],
     [[half, half + 1], [7, 8]],
-    [[VALUE_BYTES_LIMIT - 1, 1], [7, 8]],
+    [[PACKED_BYTES_LIMIT - 1, 1], [7, 8]],
+    [[1, LINE_LIMIT_BYTES, 1], [7, 8, 9]],
     [[], []],
   ];
   for (const [lengths, lasts] of cases) {

@@ -20,7 +20,7 @@ import { encodeHead, type Head } from "../../src/log/head.ts";
 import { replay } from "../../src/maintenance/replay.ts";
 import { createService } from "../../src/service.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
-import { expiringRecordsOf } from "../../src/store/deno_kv/expiring_records.ts";
+import { expiringRecordsOf } from "../../src/store/expiring_records_of.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
 import { permitted } from "../support/permitted.ts";
@@ -482,7 +482,7 @@ Deno.test({
       const deps = {
         store,
         runtime: systemRuntime,
-        readExpiringRecords: expiringRecordsOf(kvPath),
+        readExpiringRecords: expiringRecordsOf(kvPath, systemRuntime),
       };
       assertEquals(await audit(deps).then(({ faults, notes }) => [faults, notes]), [[], []]);
       const entries = (await Array.fromAsync(scan(store, { prefix: [] }))).flat();
@@ -513,7 +513,7 @@ Deno.test({
       const deps = {
         store,
         runtime: systemRuntime,
-        readExpiringRecords: expiringRecordsOf(kvPath),
+        readExpiringRecords: expiringRecordsOf(kvPath, systemRuntime),
       };
       const expire = async (key: Key, expireIn: number) => {
         const value = (await store.get(key))!.value as string | Uint8Array;

@@ -43,16 +43,18 @@ Deno.test("LogStatistics counts events by type, day, status and key", () => {
     "2026-04-01T00:00:22.999Z",
     "2026-04-01T00:00:29.999Z",
   ]);
-  assertEquals(statistics.byRecordSize.size, 0);
+  assertEquals(statistics.byCommitSize.size, 0);
 });
 
-Deno.test("LogStatistics counts stored records by their size", () => {
+Deno.test("LogStatistics counts commits by their number of events, although a commit has several records", () => {
   const lines = encoded(sampleLog(10));
   const statistics = new LogStatistics();
-  for (const [from, to] of [[0, 1], [1, 5], [5, 9], [9, 10]]) {
-    statistics.addRecord(lines.slice(from, to));
+  for (
+    const [from, to, versionstamp] of [[0, 1, 7], [1, 3, 8], [3, 5, 8], [5, 9, 9], [9, 10, 11]]
+  ) {
+    statistics.addRecord(lines.slice(from, to), String(versionstamp));
   }
-  assertEquals([...statistics.byRecordSize], [[1, 2], [4, 2]]);
+  assertEquals([...statistics.byCommitSize], [[1, 2], [4, 2]]);
 });
 
 Deno.test("LogStatistics counts lines that it cannot read, and keys whose issue it has not seen", () => {

@@ -181,7 +181,7 @@ Deno.test("authorize() rejects a mistyped token without reading the store", asyn
         await keys.authorize(token, head, service.runtime.now());
       },
       ServiceError,
-      "The API key is not known",
+      "The API key is mistyped or cut off",
     );
   }
   assertEquals(store.lists.length, lists);

@@ -57,7 +57,7 @@ Deno.test("cache() caches every pet of packed records", async () => {
   }));
   store.lists.length = 0;
   for (let id = 1; id <= sample.head.lastPetId; id++) {
-    assertEquals(JSON.parse((await reader.get(id, sample.head))!.text).id, id);
+    assertEquals(JSON.parse((await reader.get(id, sample.head))!).id, id);
   }
   const { text } = await reader.list({ limit: 100 }, sample.head);
   assertEquals(JSON.parse(text).length, sample.head.lastPetId);
@@ -135,7 +135,7 @@ Deno.test("get() returns each pet however pets are grouped, and reads the store 
       store.lists.length = 0;
       const cold = await new PetReader(store).get(id, sample.head);
       assertEquals(store.lists.length, 1);
-      assertEquals(JSON.parse(cold!.text).id, id);
+      assertEquals(JSON.parse(cold!).id, id);
       assertEquals(await warm.get(id, sample.head), cold);
     }
     const another = new PetReader(store);

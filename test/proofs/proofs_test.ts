@@ -126,6 +126,7 @@ Deno.test({
 async function publishSample() {
   const folder = await Deno.makeTempDir();
   const kvPath = `${folder}/store/pets.sqlite3`;
+  await Deno.mkdir(`${folder}/store`);
   const task = async (...args: string[]) => {
     const { code, stdout, stderr } = await runTask(args, { kvPath });
     assertEquals(code, 0, `${args.join(" ")}: ${stderr}`);

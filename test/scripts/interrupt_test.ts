@@ -101,10 +101,12 @@ Deno.test({
     assertEquals(inFill.code, INTERRUPTED, inFill.stderr);
     assertMatch(
       inFill.stderr,
-      /^Interrupted\. The served projections are unchanged\. Run deno task replay again: it resumes\.$/m,
+      /^Interrupted\. The service reads complete projections\. Run deno task replay again: it resumes\.$/m,
     );
     const waiting = replay();
     await headBecomes(kvPath, (it) => it.kind === "head" && it.head.removing !== undefined);
+    // The wait of ten seconds begins right after this commit of the head.
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
     const inWait = await interrupt(waiting);
     assertEquals(inWait.code, INTERRUPTED, inWait.stderr);
     assertMatch(

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { dirname } from "node:path";
 import { decodeVerifierKey } from "../../src/publish/signed_note.ts";
 import { permitted } from "../support/permitted.ts";
 import { runTask } from "../support/run_task.ts";
@@ -40,6 +41,7 @@ class Sample {
 
   /** Restores the first lines of the log into a new store at that path. */
   async restore(kvPath = this.kvPath, lines = this.lines): Promise<void> {
+    await Deno.mkdir(dirname(kvPath), { recursive: true });
     const { code, stderr } = await runTask(["restore", "-"], {
       kvPath,
       stdin: linesToBytes(lines),

@@ -81,7 +81,7 @@ Deno.test({
       await Deno.writeFile(file, linesToBytes(lines));
       const whole = await runTask(["report", "--audit", "--file", file], { kvPath });
       assertEquals(whole.code, 0, whole.stderr);
-      assertMatch(whole.stdout, /<p>The export \S+\/a &amp; b\.jsonl, read /);
+      assertMatch(whole.stdout, / from the export \S+\/a &amp; b\.jsonl, by version /);
       assertMatch(whole.stdout, /Audit: sound<\/strong> up to position 40/);
       assertEquals(whole.stdout.includes("Commits by number of events"), false);
       const stdin = linesToBytes(lines.slice(10).with(4, "{}"));

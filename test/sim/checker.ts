@@ -33,7 +33,7 @@ const CREATE_LIMIT_MS = 9_500 + 100;
 const IDEMPOTENT_CREATE_LIMIT_MS = CREATE_LIMIT_MS + 3_500 + READ_LIMIT_MS;
 
 /** The statuses that the operations of the workload may get. */
-const STATUSES = [200, 201, 304, 400, 401, 403, 404, 422, 503];
+const STATUSES = [200, 201, 304, 400, 401, 403, 404, 409, 503];
 
 /**
  * Checks the history of all requests and commands against what the store really held. It knows the promises of
@@ -252,7 +252,7 @@ export class Checker {
     if (credentials.kind === "key" && pet.event.actor !== credentials.keyId) {
       this.#report(exchange, `The actor of the pet is ${pet.event.actor}`);
     }
-    if (headers.get("location") !== `/v1/pets/${pet.id}`) {
+    if (headers.get("location") !== `http://localhost/v1/pets/${pet.id}`) {
       this.#report(exchange, `The Location is ${headers.get("location")}`);
     }
     if (operation.idempotencyKey === undefined) {

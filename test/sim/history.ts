@@ -100,5 +100,5 @@ export interface History {
 export function nextCursor(link: string | null): number | undefined {
   const target = /<([^>]*)>; rel="next"/.exec(link ?? "")?.[1];
   if (target === undefined) return undefined;
-  return Number(new URL(target, "http://localhost").searchParams.get("cursor"));
+  return Number(new URL(target).searchParams.get("cursor"));
 }

@@ -1,4 +1,4 @@
-import type { ExpiringRecord } from "../../src/store/deno_kv/expiring_records.ts";
+import type { ExpiringRecord } from "../../src/store/expiring_records.ts";
 import { KV_LIMITS } from "../../src/store/deno_kv/kv_store.ts";
 import type {
   Commit,
@@ -194,15 +194,11 @@ function rangeOf(selector: KeyRange): { start: string; end: string } {
     return range;
   }
   const name = nameOf(prefix);
-  const within = (bound: Key) => {
-    const boundName = nameOf(bound);
-    if (boundName.startsWith(name) && boundName !== name) return boundName;
-    throw new StoreRefusedError("A bound is not in the prefix");
-  };
-  return {
-    start: start === undefined ? `${name}\x00` : within(start),
-    end: end === undefined ? `${name}\xff` : within(end),
-  };
+  const startName = start === undefined ? `${name}\x00` : nameOf(start);
+  if (!startName.startsWith(name) || startName === name) {
+    throw new StoreRefusedError("The start is not in the prefix");
+  }
+  return { start: startName, end: `${name}\xff` };
 }
 
 const encoder = new TextEncoder();

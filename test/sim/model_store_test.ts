@@ -187,13 +187,11 @@ function drawKey(random: Random, minLength = 1): (string | number | Uint8Array)[
 function drawRange(random: Random): KeyRange {
   const prefix = drawKey(random, 0);
   const within = () => [...prefix, ...drawKey(random)];
-  switch (random.pick(["prefix", "from", "to", "between"])) {
+  switch (random.pick(["prefix", "from", "between"])) {
     case "prefix":
       return { prefix };
     case "from":
       return { prefix, start: random.chance(0.9) ? within() : drawKey(random) };
-    case "to":
-      return { prefix, end: random.chance(0.9) ? within() : drawKey(random) };
     default:
       return { start: drawKey(random), end: drawKey(random) };
   }

@@ -283,7 +283,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: "a read-only key may add pets",
     file: CREATE_PET,
-    edits: [["if (key.isReadOnly) throw", "if (false) throw"]],
+    edits: [["if (!key.isReadOnly) return;", "return;"]],
   },
   {
     name: "the successor of a read-only key may add pets",
@@ -299,7 +299,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: "a duplicate response is given for a different pet",
     file: CREATE_PET,
-    edits: [["if (earlier?.text === encodePet(pet)) return;", "return;"]],
+    edits: [["if (earlier === encodePet(pet)) return;", "return;"]],
   },
   {
     name: "a request is authorized on a cached head",
@@ -336,12 +336,12 @@ export const MUTANTS: Mutant[] = [
     edits: [["key: logKey(last)", "key: logKey(last - count + 1)"]],
   },
   {
-    name: "a line at the limit of a value is lost",
+    name: "a line at the limit of packed lines is lost",
     file: PACK_LINES,
     edits: [["first = index;\n      bytes = 0;", "first = index + 1;\n      bytes = -length;"]],
   },
   {
-    name: "a line at the limit of a value is stored twice",
+    name: "a line at the limit of packed lines is stored twice",
     file: PACK_LINES,
     edits: [[
       "first = index;\n      bytes = 0;",
@@ -349,14 +349,14 @@ export const MUTANTS: Mutant[] = [
     ]],
   },
   {
-    name: "lines are split into records before the limit of a value",
+    name: "lines are split into records before the limit of packed lines",
     file: PACK_LINES,
-    edits: [["bytes + length > limitBytes", "bytes + length > limitBytes / 4"]],
+    edits: [["bytes + length > PACKED_BYTES_LIMIT", "bytes + length > PACKED_BYTES_LIMIT / 4"]],
   },
   {
-    name: "a value may exceed its limit by some bytes",
+    name: "a value of packed lines may exceed its limit by some bytes",
     file: PACK_LINES,
-    edits: [["bytes + length > limitBytes", "bytes + length > limitBytes + 40"]],
+    edits: [["bytes + length > PACKED_BYTES_LIMIT", "bytes + length > PACKED_BYTES_LIMIT + 40"]],
   },
   {
     name: "a batch takes commands beyond the limits of a commit",

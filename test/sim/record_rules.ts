@@ -1,10 +1,13 @@
+import { LINE_FEED } from "../../src/encoding/pack_lines.ts";
 import type { Key, Mutation, SetMutation } from "../../src/store/store.ts";
-import { VALUE_BYTES_LIMIT } from "../../src/store/store.ts";
 import type { Violations } from "./violations.ts";
+
+/** Maximum size of a value of several lines, in bytes. */
+const PACKED_BYTES_LIMIT = 8_192;
 
 /**
  * Rules for the records of lines in any store: the log, the pets and the pets by status. A record is written once
- * and never changed. The lines of a commit are split into several records only at the limit of a value.
+ * and never changed. The lines of a commit are split into several records only at the limit of packed lines.
  */
 export class RecordRules {
   #violations: Violations;
@@ -28,6 +31,9 @@ export class RecordRules {
       }
       if (this.#written.has(name)) this.#violations.add(`The record ${name} was written twice`);
       this.#written.add(name);
+      if (exceedsLimit(mutation)) {
+        this.#violations.add(`The record ${name} of several lines is larger than the limit`);
+      }
       const prefix = JSON.stringify(key.slice(0, -1));
       const before = previous.get(prefix);
       if (before !== undefined && fitIntoOne(before, mutation)) {
@@ -43,5 +49,10 @@ function holdsLines([space, , kind]: Key): boolean {
 }
 
 function fitIntoOne(one: SetMutation, other: SetMutation): boolean {
-  return one.value.length + other.value.length <= VALUE_BYTES_LIMIT;
+  return one.value.length + other.value.length <= PACKED_BYTES_LIMIT;
+}
+
+function exceedsLimit({ value }: SetMutation): boolean {
+  if (value.length <= PACKED_BYTES_LIMIT) return false;
+  return typeof value === "string" || value.indexOf(LINE_FEED) < value.length - 1;
 }

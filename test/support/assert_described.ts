@@ -11,7 +11,9 @@ export interface Operation {
 
 interface DescribedAnswer {
   headers: Record<string, { $ref: string }>;
-  content?: { "application/json": { schema: Schema; examples?: Record<string, unknown> } };
+  content?: {
+    "application/json": { schema: Schema; examples?: Record<string, { value?: unknown }> };
+  };
 }
 
 interface Description {

@@ -30,14 +30,19 @@ function hold({ method = "GET", path = "/v1/pets", status = 200, headers, body }
 
 Deno.test("assertDescribed() accepts described responses, and responses outside of the interface", () => {
   hold({});
-  hold({ headers: { link: '</v1/pets?cursor=7>; rel="next"' } });
+  hold({ headers: { link: '<https://shop.example/v1/pets?cursor=7>; rel="next"' } });
   hold({ path: "/healthz", status: 299 });
 });
 
 const FAULTS: [string, Change, string][] = [
   ["a status that is not described", { status: 202 }, "describes no such status"],
   ["a header that is not described", { headers: { "x-more": "1" } }, "x-more is not described"],
-  ["a header that is not valid", { headers: { etag: "W/1" } }, "does not match pattern"],
+  [
+    "a header that is not valid",
+    { headers: { etag: '"b56c655969147e6e31020b86f5267a0G"' } },
+    "pattern",
+  ],
+  ["a relative link", { headers: { link: '</v1/pets?cursor=7>; rel="next"' } }, "pattern"],
   ["another content type", { headers: { "content-type": "text/plain" } }, "text/plain"],
   ["another body", { body: PET }, 'does not match type: "array"'],
   [

@@ -5,6 +5,7 @@ const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/goog
 
 /** The part of playwright-core that the tests use. */
 export interface Browser extends AsyncDisposable {
+  /** Opens a page in a session of its own. */
   newPage(options?: {
     colorScheme?: "dark" | "light";
     viewport?: { width: number; height: number };
@@ -12,28 +13,34 @@ export interface Browser extends AsyncDisposable {
 }
 
 export interface Page {
-  click(selector: string): Promise<void>;
   emulateMedia(media: { colorScheme: "dark" | "light" }): Promise<void>;
   evaluate<Result>(script: string): Promise<Result>;
   evaluate<Argument, Result>(
     script: (argument: Argument) => Promise<Result>,
     argument: Argument,
   ): Promise<Result>;
-  fill(selector: string, text: string): Promise<void>;
+  getByRole(role: string, options: { name: string | RegExp; exact?: boolean }): Locator;
   goto(url: string): Promise<unknown>;
+  keyboard: { press(key: string): Promise<void>; type(text: string): Promise<void> };
   locator(selector: string): Locator;
   on(event: "console", take: (message: { text(): string }) => void): void;
   on(event: "pageerror", take: (error: Error) => void): void;
   on(event: "request", take: (request: { url(): string }) => void): void;
+  reload(): Promise<unknown>;
+  waitForURL(url: string): Promise<void>;
 }
 
-interface Locator {
+export interface Locator {
+  allTextContents(): Promise<string[]>;
   click(): Promise<void>;
   fill(text: string): Promise<void>;
+  filter(options: { hasText: string | RegExp }): Locator;
   first(): Locator;
+  getByRole: Page["getByRole"];
+  inputValue(): Promise<string>;
   locator(selector: string): Locator;
   textContent(): Promise<string | null>;
-  waitFor(options: { state: "detached" }): Promise<void>;
+  waitFor(options?: { state: "attached" | "detached" | "visible" }): Promise<void>;
 }
 
 /** Path of the browser for the tests of the page; `undefined` if it is missing or permissions are missing. */

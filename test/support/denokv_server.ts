@@ -1,4 +1,5 @@
 import { freePort } from "./free_port.ts";
+import type { StoreServer, StoreServers } from "./store_server.ts";
 
 /** The variable with the path of `denokv`. Without it, the tests that need the program are ignored. */
 export const DENOKV_VARIABLE = "TEST_DENOKV";
@@ -9,12 +10,18 @@ export function denokvProgram(): string | undefined {
   return state === "granted" ? Deno.env.get(DENOKV_VARIABLE) : undefined;
 }
 
+/** The servers for tests that run on several kinds of them. */
+export const DENOKV: StoreServers = {
+  name: "denokv",
+  ignore: denokvProgram() === undefined,
+  start: () => DenokvServer.start(),
+};
+
 /** Maximum time until a server listens. */
 const START_LIMIT_MS = 10_000;
 
 /** A real `denokv` on loopback, with its own file and token. */
-export class DenokvServer implements AsyncDisposable {
-  readonly address: string;
+export class DenokvServer implements StoreServer {
   readonly token = crypto.randomUUID();
   #folder: string;
   #port: number;
@@ -23,7 +30,6 @@ export class DenokvServer implements AsyncDisposable {
   private constructor(folder: string, port: number) {
     this.#folder = folder;
     this.#port = port;
-    this.address = `http://127.0.0.1:${port}`;
   }
 
   /** Starts a server on an empty store. */
@@ -35,6 +41,22 @@ export class DenokvServer implements AsyncDisposable {
 
   get port(): number {
     return this.#port;
+  }
+
+  get address(): string {
+    return this.addressAt(this.#port);
+  }
+
+  get env(): Record<string, string> {
+    return { DENO_KV_ACCESS_TOKEN: this.token };
+  }
+
+  get secret(): string {
+    return this.token;
+  }
+
+  addressAt(port: number): string {
+    return `http://127.0.0.1:${port}`;
   }
 
   /** Starts it, also again on the same file and port. Resolves when it responds. */

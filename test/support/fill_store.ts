@@ -1,10 +1,9 @@
 import type { NewPet } from "../../events/pet.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { createService } from "../../src/service.ts";
-import { acceptLog } from "../../src/log/accept_store.ts";
-import { openStore } from "../../src/store/open_store.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { addPetCommand } from "./add_pet_command.ts";
+import { openRealStore } from "./real_store.ts";
 
 const STATUSES = ["available", "pending", "sold", undefined] as const;
 
@@ -16,7 +15,7 @@ const WAVE = 1_000;
  * token.
  */
 export async function fillStore(path: string, pets: number): Promise<string> {
-  const store = await openStore(path, { create: true, accept: acceptLog });
+  const store = await openRealStore(path);
   const runtime = systemRuntime;
   const service = createService({ store, runtime, report: () => {}, isDurable: true });
   try {

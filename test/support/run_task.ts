@@ -1,3 +1,5 @@
+import { storeVariables } from "./real_store.ts";
+
 /** The result of a task of deno.json. The task runs as an operator runs it, with its own permissions. */
 export interface Outcome {
   code: number;
@@ -6,7 +8,7 @@ export interface Outcome {
 }
 
 export interface RunOptions {
-  /** Path or URL of the store. */
+  /** Path of the store, or URL of a server. */
   kvPath: string;
   /** The project's folder, if it is a copy. */
   project?: string;
@@ -39,7 +41,7 @@ export function spawnTask(
   return new Deno.Command(Deno.execPath(), {
     args: ["task", "--quiet", ...args],
     cwd: project ?? ROOT,
-    env: { NO_COLOR: "1", KV_PATH: kvPath, ...env },
+    env: { NO_COLOR: "1", ...storeVariables(kvPath), ...env },
     detached,
     stdin: "piped",
     stdout: "piped",
@@ -52,7 +54,7 @@ export function spawnScript(script: string, args: string[], kvPath: string): Den
   return new Deno.Command(Deno.execPath(), {
     args: ["run", "--quiet", "--allow-all", `scripts/${script}`, ...args],
     cwd: ROOT,
-    env: { NO_COLOR: "1", KV_PATH: kvPath },
+    env: { NO_COLOR: "1", ...storeVariables(kvPath) },
     stdin: "null",
     stdout: "piped",
     stderr: "piped",

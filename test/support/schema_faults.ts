@@ -6,7 +6,7 @@
 export type Schema = Record<string, unknown>;
 
 /** Keywords that describe a value and do not restrict it. */
-const ANNOTATIONS = ["default", "description", "example"];
+const ANNOTATIONS = ["default", "description", "example", "title"];
 
 /**
  * The ways in which a value does not match a schema of a document. Knows the keywords that the document uses, and
@@ -42,7 +42,7 @@ function matches(keyword: string, rule: unknown, value: unknown, schema: Schema)
     case "type":
       return rule === typeOf(value) || rule === "integer" && Number.isInteger(value);
     case "format":
-      return rule === "int64" && schema.type === "integer";
+      return rule === "uri" ? URL.canParse(value as string) : isInteger(rule, schema);
     case "const":
       return value === rule;
     case "enum":
@@ -68,6 +68,11 @@ function matches(keyword: string, rule: unknown, value: unknown, schema: Schema)
     default:
       throw new Error(`The keyword ${keyword} of JSON Schema is not known here: ${rule}`);
   }
+}
+
+/** The bounds of a format of integers are checked as `minimum` and `maximum`. */
+function isInteger(format: unknown, { type }: Schema): boolean {
+  return type === "integer" && (format === "int32" || format === "int64");
 }
 
 function typeOf(value: unknown): string {

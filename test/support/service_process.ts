@@ -1,4 +1,5 @@
 import { describedAnswer } from "./assert_described.ts";
+import { storeVariables } from "./real_store.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -33,7 +34,7 @@ export class ServiceProcess implements AsyncDisposable {
     const process = new Deno.Command(command, {
       args,
       cwd: ROOT,
-      env: { NO_COLOR: "1", HOST: "127.0.0.1", PORT: "0", KV_PATH: kvPath, ...env },
+      env: { NO_COLOR: "1", HOST: "127.0.0.1", PORT: "0", ...storeVariables(kvPath), ...env },
       stdout: "null",
       stderr: "piped",
     }).spawn();

@@ -245,7 +245,7 @@ const CONTRACT: Record<string, Criterion> = {
     for (const [index, part] of parts.entries()) {
       const [from] = await store.list({ prefix: ["p"], start: ["p", part] }, { limit: 1 });
       assertEquals(from.key[1], part);
-      const range = { prefix: ["p"], end: ["p", part] };
+      const range = { start: ["p"], end: ["p", part] };
       const [before] = await store.list(range, { limit: 1, reverse: true });
       assertEquals(before?.key[1], parts[index - 1]);
     }
@@ -271,7 +271,7 @@ const CONTRACT: Record<string, Criterion> = {
     const rest = { prefix: ["number"], start: ["number", 7] };
     assertEquals(numbersOf(await store.list(rest, { limit: 100 })), [7, 8, 9]);
     assertEquals(numbersOf(await store.list(rest, { limit: 2, reverse: true })), [9, 8]);
-    const first = { prefix: ["number"], end: ["number", 3] };
+    const first = { start: ["number"], end: ["number", 3] };
     assertEquals(numbersOf(await store.list(first, { limit: 100 })), [1, 2]);
     assertEquals(numbersOf(await store.list(first, { limit: 1, reverse: true })), [2]);
     const nothing = { start: ["number", 10], end: ["number", 20] };

@@ -1,8 +1,7 @@
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { createService, type Service } from "../../src/service.ts";
-import { acceptLog } from "../../src/log/accept_store.ts";
-import { openStore } from "../../src/store/open_store.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
+import { openRealStore } from "./real_store.ts";
 
 /** A temporary store file that several processes can share. */
 export class TempStore implements AsyncDisposable {
@@ -22,7 +21,7 @@ export class TempStore implements AsyncDisposable {
 
   /** Opens the store next to the processes that use it, as a tool does. */
   async use<T>(work: (service: Service) => Promise<T>): Promise<T> {
-    const store = await openStore(this.kvPath, { create: true, accept: acceptLog });
+    const store = await openRealStore(this.kvPath);
     const service = createService({ store, runtime: systemRuntime, report: () => {} });
     try {
       return await work(service);

@@ -72,7 +72,7 @@ export async function assertError(
   const text = await response.text();
   assertEquals(response.status, status, text);
   assertEquals(response.headers.get("content-type"), "application/json");
-  assertMatch(response.headers.get("x-request-id") ?? "", /^[0-9A-Z]{26}$/);
+  assertMatch(response.headers.get("x-request-id") ?? "", /^[0-9A-Z]{26}-\d+$/);
   const error = JSON.parse(text);
   assertEquals(Object.keys(error), ["code", "message", "status"]);
   assertEquals(error.code, code, text);

@@ -26,14 +26,22 @@ export interface Client {
   add(pet: unknown, headers?: HeadersInit): Promise<Response>;
 }
 
+/** Opens the stores of test services. Tests of another engine replace it. */
+export const TEST_STORES = {
+  open: async (): Promise<Store> => new KvStore(await Deno.openKv(":memory:")),
+};
+
 /** `wrap` may decorate the store of the service. */
 export async function openTestService(
   wrap: (store: Store) => Store = (store) => store,
-  options: Pick<ServiceOptions, "corsOrigins" | "instrumentation" | "isDurable" | "rateLimit"> = {},
+  options: Pick<
+    ServiceOptions,
+    "addresses" | "corsOrigins" | "instrumentation" | "isDurable" | "rateLimit"
+  > = {},
 ): Promise<TestService> {
   const runtime = new FakeRuntime();
   const reports: TestService["reports"] = [];
-  const store = wrap(awaitedBy(runtime, new KvStore(await Deno.openKv(":memory:"))));
+  const store = wrap(awaitedBy(runtime, await TEST_STORES.open()));
   const service = createService({
     store,
     runtime,

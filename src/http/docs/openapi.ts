@@ -4,21 +4,34 @@
  */
 
 import { z } from "zod";
+import { INT64_MAX, INT64_MIN } from "../../../events/int64.ts";
 import { NewPet, Pet, PetStatus } from "../../../events/pet.ts";
+import { MALFORMED_TOKEN } from "../../projections/key_reader.ts";
 import { NEVER_STORED } from "../http_response.ts";
-import { ENTITY_TAG_PATTERN, entityTag } from "../conditional_read.ts";
-import { CHALLENGES, type ErrorCode, ERRORS, RETRY_AFTER_SECONDS } from "../errors.ts";
+import { ENTITY_TAG_PATTERN, entityTagOfPet } from "../conditional_read.ts";
+import { CHALLENGES, type ErrorCode, ERRORS, HTTP_ERRORS, RETRY_AFTER_SECONDS } from "../errors.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH, IDEMPOTENCY_KEY_PATTERN } from "../idempotency_key.ts";
-import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN } from "../page_query.ts";
+import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, PAGE_PARAMETERS } from "../page_query.ts";
 import { DEPRECATION_HEADERS, READ_HEADERS } from "../pets.ts";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../request_body.ts";
+import { codeSamples, type SampleRequest } from "./code_samples.ts";
 import { type ApiOperation, type ApiRoute, BASE_PATH, PETS_PATH, ROUTES } from "../routes.ts";
 
-/** The addresses of the service for clients; their paths end in /v1. */
+/** The addresses of the service for clients; the paths of the first two end in /v1. */
 export interface BaseAddresses {
   production?: string;
   staging?: string;
+  /** Where clients can ask: a mail address or an http(s) address. */
+  contact?: string;
 }
+
+/** The text before the operations. The guides explain the rest. */
+const OVERVIEW = `
+Every operation needs an API key: \`Authorization: Bearer <API_KEY>\`. All bodies are JSON in UTF-8.
+
+Guides: [errors](docs/errors), [paging](docs/paging), [retries](docs/retries), [polling](docs/polling),
+[limits](docs/limits) and [deprecation](docs/deprecation).
+`.trim();
 
 /** The description as JSON text. */
 export function describeInterface(addresses: BaseAddresses): string {
@@ -28,15 +41,17 @@ export function describeInterface(addresses: BaseAddresses): string {
       title: "Animal Store",
       version: "1.0.0",
       summary: "A catalogue of the animals offered in a store",
-      description: guide(),
+      description: OVERVIEW,
+      contact: contactOf(addresses),
       license: { name: "All rights reserved", identifier: "LicenseRef-All-Rights-Reserved" },
     },
     servers: serversOf(addresses),
     tags: [{ name: "Pets", description: "The animals offered in the store" }],
     security: [{ bearerAuth: [] }],
-    paths: describePaths(),
+    paths: describePaths(addresses),
     components: {
-      schemas: schemasOf({ PetStatus, NewPet, Pet, Error: ErrorBody }),
+      schemas: schemasOf({ PetStatus, PetInput, Pet, Error: ErrorBody }),
+      parameters: { IfNoneMatch: IF_NONE_MATCH },
       headers: HEADERS,
       securitySchemes: {
         bearerAuth: {
@@ -51,7 +66,8 @@ export function describeInterface(addresses: BaseAddresses): string {
 }
 
 /** The path items of all routes of the interface. */
-function describePaths() {
+function describePaths(addresses: BaseAddresses) {
+  const samples = sampleRequests(sampleBase(addresses));
   const operations: Record<ApiOperation, () => object> = { listPets, createPet, getPet };
   const routes = ROUTES.filter((route): route is ApiRoute => !route.isPublic);
   return Object.fromEntries(routes.map((route) => [
@@ -59,11 +75,24 @@ function describePaths() {
     Object.fromEntries(
       Object.entries(route.operations).map(([method, operationId]) => [
         method.toLowerCase(),
-        { operationId, ...operations[operationId]() },
+        {
+          operationId,
+          ...operations[operationId](),
+          "x-codeSamples": codeSamples(samples[operationId]),
+        },
       ]),
     ),
   ]));
 }
+
+/**
+ * NewPet under another name for generated code: Go generators name the constructor of Pet `NewPet`. A page shows
+ * the title.
+ */
+const PetInput = NewPet.meta({
+  title: "NewPet",
+  description: "The body of a request to add an animal",
+});
 
 const ErrorBody = z.strictObject({
   code: z.enum(Object.keys(ERRORS) as ErrorCode[])
@@ -71,22 +100,44 @@ const ErrorBody = z.strictObject({
   message: z.string()
     .meta({ description: "A description of the error for people, whose wording may change" }),
   status: z.int().min(400).max(599)
-    .meta({ description: "The HTTP status of the response" }),
+    .meta({ description: "The HTTP status of the response", format: "int32" }),
 });
 
 const EXAMPLE_NEW_PET = { name: "Rex", categoryId: 7, status: "available" };
 const EXAMPLE_PET = { id: 1, ...EXAMPLE_NEW_PET };
-const EXAMPLE_TAG = entityTag(JSON.stringify(EXAMPLE_PET));
+const EXAMPLE_TAG = entityTagOfPet(JSON.stringify(EXAMPLE_PET));
+
+/** The absolute address of the list, on whatever host. */
+const PETS_URL_PATTERN = `https?://[^<>]+${PETS_PATH}`;
+const EXAMPLE_PETS_URL = `http://localhost:8000${PETS_PATH}`;
+
+function sampleRequests(base: string): Record<ApiOperation, SampleRequest> {
+  return {
+    listPets: { method: "GET", url: `${base}/pets?status=available&limit=${LIMIT_DEFAULT}` },
+    createPet: { method: "POST", url: `${base}/pets`, body: EXAMPLE_NEW_PET },
+    getPet: { method: "GET", url: `${base}/pets/${EXAMPLE_PET.id}` },
+  };
+}
+
+/** The base address that samples use: that of production, by default that of a local service. */
+export function sampleBase({ production }: BaseAddresses): string {
+  return production ?? `http://localhost:8000${BASE_PATH}`;
+}
 
 /** The day of an HTTP date, without its weekday. */
-const REMOVAL_DATE = DEPRECATION_HEADERS.sunset.slice(5, 16);
+export const REMOVAL_DATE = DEPRECATION_HEADERS.sunset.slice(5, 16);
 
 /** Response headers that this interface defines. */
 const HEADERS = {
   RequestId: {
     description: "Identifies this response in the operator's logs",
     required: true,
-    schema: { type: "string", pattern: "^[0-7][0-9A-HJKMNP-TV-Z]{25}$" },
+    schema: {
+      type: "string",
+      pattern: "^[0-7][0-9A-HJKMNP-TV-Z]{25}(-[0-9]+)?$",
+      minLength: 26,
+      maxLength: 43,
+    },
     example: "01KA7Z9MZ4QH4C4P5R4Z2Y0V7B",
   },
   Challenge: {
@@ -97,21 +148,28 @@ const HEADERS = {
   RetryAfter: {
     description: "Seconds to wait before the next attempt (RFC 9110 section 10.2.3)",
     required: true,
-    schema: { type: "integer", minimum: 1 },
+    schema: { type: "integer", format: "int32", minimum: 1, maximum: 60 },
     example: RETRY_AFTER_SECONDS,
+  },
+  AllowedOrigin: {
+    description:
+      "The origin of the calling script, if the operator allows scripts of that origin to read responses " +
+      "(https://fetch.spec.whatwg.org/#http-cors-protocol)",
+    schema: { type: "string", format: "uri", pattern: "^https?://[^/]+$", maxLength: 300 },
+    example: "https://shop.example",
   },
   RateLimit: {
     description:
       "If the operator has set a limit: how many requests (`r`) the API key can send within the " +
       "next seconds (`t`). See draft-ietf-httpapi-ratelimit-headers-11.",
-    schema: { type: "string", pattern: '^"default";r=[0-9]+;t=[12]$' },
+    schema: { type: "string", pattern: '^"default";r=[0-9]{1,7};t=[12]$', maxLength: 23 },
     example: '"default";r=199;t=2',
   },
   RateLimitPolicy: {
     description:
       "If the operator has set a limit: how many requests (`q`) an API key can send within a " +
       "number of seconds (`w`)",
-    schema: { type: "string", pattern: '^"default";q=[1-9][0-9]*;w=2$' },
+    schema: { type: "string", pattern: '^"default";q=[1-9][0-9]{0,6};w=2$', maxLength: 23 },
     example: '"default";q=200;w=2',
   },
   AcceptEncoding: {
@@ -120,13 +178,18 @@ const HEADERS = {
   },
   NextPage: {
     description: "The address of the next page (RFC 8288); absent on the last page",
-    schema: { type: "string", pattern: `^<${PETS_PATH}\\?[^>]+>; rel="next"$` },
-    example: `<${PETS_PATH}?limit=20&cursor=81>; rel="next"`,
+    schema: { type: "string", pattern: `^<${PETS_URL_PATTERN}\\?[^<>]+>; rel="next"$` },
+    example: `<${EXAMPLE_PETS_URL}?limit=20&cursor=81>; rel="next"`,
   },
   EntityTag: {
     description: "Changes exactly when the content changes; for use in `If-None-Match`",
     required: true,
-    schema: { type: "string", pattern: ENTITY_TAG_PATTERN.source },
+    schema: {
+      type: "string",
+      pattern: ENTITY_TAG_PATTERN.source,
+      minLength: 10,
+      maxLength: 34,
+    },
     example: EXAMPLE_TAG,
   },
   PrivateCaching: {
@@ -140,10 +203,14 @@ const HEADERS = {
     schema: { type: "string", const: NEVER_STORED["cache-control"] },
   },
   Location: {
-    description: "The path of the animal that was added",
+    description: "The address of the animal that was added",
     required: true,
-    schema: { type: "string", pattern: `^${PETS_PATH}/[1-9][0-9]*$` },
-    example: `${PETS_PATH}/${EXAMPLE_PET.id}`,
+    schema: {
+      type: "string",
+      format: "uri",
+      pattern: `^${PETS_URL_PATTERN}/[1-9][0-9]*$`,
+    },
+    example: `${EXAMPLE_PETS_URL}/${EXAMPLE_PET.id}`,
   },
   IdempotencyReplayed: {
     description: "Present if the response repeats that of an earlier request with the same key",
@@ -162,12 +229,17 @@ const HEADERS = {
   Successor: {
     description: "The replacement of the operation (RFC 5829)",
     required: true,
-    schema: { type: "string", const: DEPRECATION_HEADERS.link },
+    schema: {
+      type: "string",
+      pattern: `^<${PETS_URL_PATTERN}\\?status=available>; rel="successor-version"$`,
+    },
+    example: `<${EXAMPLE_PETS_URL}?status=available>; rel="successor-version"`,
   },
 };
 
 const COMMON_HEADERS: Headers = {
   "X-Request-Id": "RequestId",
+  "Access-Control-Allow-Origin": "AllowedOrigin",
   "RateLimit": "RateLimit",
   "RateLimit-Policy": "RateLimitPolicy",
 };
@@ -201,6 +273,37 @@ const EVERY_OPERATION = [
   "store_unavailable",
 ] as const;
 
+/** A message of each code that an operation can return, as the service sends it. */
+const EXAMPLE_MESSAGES: Partial<Record<ErrorCode, string>> = {
+  malformed_request: HTTP_ERRORS.malformedHost().message,
+  missing_credentials: HTTP_ERRORS.missingKey().message,
+  invalid_credentials: MALFORMED_TOKEN,
+  read_only_key: "The API key may only read: use a key that may add animals",
+  rate_limited: HTTP_ERRORS.rateLimited(1).message,
+  invalid_parameter: HTTP_ERRORS.unknownParameter("owner", []).message,
+  invalid_idempotency_key: HTTP_ERRORS.invalidIdempotencyKey(IDEMPOTENCY_KEY_MAX_LENGTH).message,
+  malformed_body: HTTP_ERRORS.notJson({
+    line: 1,
+    column: 15,
+    expected: "a field name in double quotes",
+    found: '"}"',
+  }).message,
+  invalid_body: 'Field "name" is missing; Field "categoryId" is missing',
+  pet_not_found: HTTP_ERRORS.petNotFound({}).message,
+  request_timeout: HTTP_ERRORS.bodyTimeout(BODY_LIMIT_MS).message,
+  body_too_large: HTTP_ERRORS.bodyTooLarge(BODY_LIMIT_BYTES).message,
+  unsupported_media_type: HTTP_ERRORS.otherContentType().message,
+  idempotency_key_reused:
+    "The Idempotency-Key was sent with another animal before; nothing was added",
+  internal_error: ERRORS.internal_error.when,
+  projection_damaged: "API key 01KA7Z9MZ4QH4C4P5R4Z2Y0V7B has no record of its issue",
+  outcome_unknown:
+    "The store gave no clear answer within 3500 ms, so it may or may not have been stored",
+  overloaded: "Too many additions are waiting",
+  shutting_down: "The service is shutting down",
+  store_unavailable: "The store failed to read",
+};
+
 const IF_NONE_MATCH = {
   name: "If-None-Match",
   in: "header",
@@ -221,6 +324,7 @@ function listPets() {
         description: "The maximum number of animals on a page",
         schema: {
           type: "integer",
+          format: "int32",
           minimum: LIMIT_MIN,
           maximum: LIMIT_MAX,
           default: LIMIT_DEFAULT,
@@ -236,9 +340,9 @@ function listPets() {
         name: "cursor",
         in: "query",
         description: "The start of the page, taken from the `Link` header of the previous page",
-        schema: { type: "string", pattern: "^[1-9][0-9]{0,18}$" },
+        schema: { type: "string", pattern: "^[1-9][0-9]{0,18}$", minLength: 1, maxLength: 19 },
       },
-      IF_NONE_MATCH,
+      { $ref: "#/components/parameters/IfNoneMatch" },
     ],
     responses: {
       200: success(
@@ -248,7 +352,11 @@ function listPets() {
         [EXAMPLE_PET],
       ),
       304: notModified({ Link: "NextPage" }),
-      ...errors([...EVERY_OPERATION, "invalid_parameter"]),
+      ...errors([...EVERY_OPERATION, "invalid_parameter"], {
+        messages: {
+          invalid_parameter: HTTP_ERRORS.unknownParameter("owner", PAGE_PARAMETERS).message,
+        },
+      }),
     },
   };
 }
@@ -264,12 +372,19 @@ function createPet() {
         in: "header",
         description: "Makes a retry safe: a new UUID for each animal, reused for every retry",
         // No example: a page that fills it in would send the same key with every animal.
-        schema: { type: "string", pattern: IDEMPOTENCY_KEY_PATTERN.source },
+        schema: {
+          type: "string",
+          pattern: IDEMPOTENCY_KEY_PATTERN.source,
+          minLength: 1,
+          // In quotes, each character may need a backslash before it.
+          maxLength: 2 * IDEMPOTENCY_KEY_MAX_LENGTH + 2,
+        },
       },
     ],
     requestBody: {
+      description: "The animal, without its identifier",
       required: true,
-      content: { "application/json": { schema: schemaRef("NewPet"), example: EXAMPLE_NEW_PET } },
+      content: { "application/json": { schema: schemaRef("PetInput"), example: EXAMPLE_NEW_PET } },
     },
     responses: {
       201: success(
@@ -313,16 +428,21 @@ function getPet() {
         in: "path",
         required: true,
         description: "The identifier of the animal",
-        schema: { type: "integer", format: "int64" },
+        schema: {
+          type: "integer",
+          format: "int64",
+          minimum: String(INT64_MIN),
+          maximum: String(INT64_MAX),
+        },
         example: EXAMPLE_PET.id,
       },
-      IF_NONE_MATCH,
+      { $ref: "#/components/parameters/IfNoneMatch" },
     ],
     responses: {
       200: success("The animal", { ...WARNINGS, ...CACHING }, schemaRef("Pet"), EXAMPLE_PET),
       304: notModified(WARNINGS),
       ...errors([...EVERY_OPERATION, "invalid_parameter", "pet_not_found"], {
-        404: WARNINGS,
+        headers: { 404: WARNINGS },
       }),
     },
   };
@@ -346,8 +466,15 @@ function notModified(headers: Headers) {
   };
 }
 
+interface ErrorOptions {
+  /** Headers by status, besides those of every operation. */
+  headers?: Record<number, Headers>;
+  /** Examples other than those in {@linkcode EXAMPLE_MESSAGES}. */
+  messages?: Partial<Record<ErrorCode, string>>;
+}
+
 /** The error responses of an operation by status, built from the codes that it can return. */
-function errors(codes: ErrorCode[], headers: Record<number, Headers> = {}) {
+function errors(codes: ErrorCode[], { headers = {}, messages = {} }: ErrorOptions = {}) {
   const byStatus = Map.groupBy(codes, (code) => ERRORS[code].status);
   return Object.fromEntries(
     Array.from(byStatus, ([status, codes]) => [status, {
@@ -360,16 +487,18 @@ function errors(codes: ErrorCode[], headers: Record<number, Headers> = {}) {
       content: {
         "application/json": {
           schema: schemaRef("Error"),
-          examples: Object.fromEntries(codes.map((code) => [code, errorExample(code)])),
+          examples: Object.fromEntries(
+            codes.map((code) => [code, errorExample(code, messages[code])]),
+          ),
         },
       },
     }]),
   );
 }
 
-function errorExample(code: ErrorCode) {
+function errorExample(code: ErrorCode, message = EXAMPLE_MESSAGES[code]) {
   const { status, when } = ERRORS[code];
-  return { summary: code, value: { code, message: when, status } };
+  return { summary: when, value: { code, message, status } };
 }
 
 function headerRefs(headers: Headers) {
@@ -388,7 +517,15 @@ function serversOf({ production, staging }: BaseAddresses) {
     ...(production === undefined ? [] : [{ url: production, description: "Production" }]),
     ...(staging === undefined ? [] : [{ url: staging, description: "Staging" }]),
   ];
-  return servers.length > 0 ? servers : [{ url: BASE_PATH, description: "This service" }];
+  if (servers.length === 0) servers.push({ url: BASE_PATH, description: "This service (local)" });
+  // The interface is for clients outside of the operator's organization too.
+  return servers.map((server) => ({ ...server, "x-internal": false }));
+}
+
+function contactOf({ contact }: BaseAddresses) {
+  const name = "The operator of this service, who issues the API keys";
+  if (contact === undefined) return { name };
+  return contact.includes("@") ? { name, email: contact } : { name, url: contact };
 }
 
 /** The JSON Schemas of the named zod schemas, which refer to each other by these names. */
@@ -423,65 +560,3 @@ function exactBounds(name: string, value: unknown): unknown {
 
 // TypeScript does not declare rawJSON yet (https://github.com/tc39/proposal-json-parse-with-source).
 const { rawJSON: rawJson } = JSON as unknown as { rawJSON(text: string): unknown };
-
-function guide(): string {
-  const codes = Object.entries(ERRORS).map(([code, { status, when, remedy }]) =>
-    `| \`${code}\` | ${status} | ${when} | ${remedy} |`
-  );
-  return `
-Every operation needs an API key: \`Authorization: Bearer <API_KEY>\`. All bodies are JSON in UTF-8.
-
-## Integers
-
-Identifiers are 64-bit integers. \`id\` is safe in every JSON client; a \`categoryId\` beyond 2^53 is
-stored exactly and needs a client that reads it exactly.
-
-## Pages
-
-A list is an array of at most \`limit\` animals (${LIMIT_MIN} to ${LIMIT_MAX}, by default
-${LIMIT_DEFAULT}), newest first. Its \`Link\` header names the next page, and is absent on the last
-page. Paging neither skips nor repeats an animal, even if animals are added meanwhile.
-
-## Safe retries
-
-A request that failed with 503, or that got no response, may have added the animal. To retry safely,
-send an \`Idempotency-Key\` (1 to ${IDEMPOTENCY_KEY_MAX_LENGTH} characters, such as a UUID): a new value for
-each animal, reused for every retry. Within 24 hours, the animal is added only once. A retry gets the
-first response again, with \`Idempotency-Replayed: true\`. The value is valid only for the API key that
-it was first sent with.
-
-## Polling
-
-Lists and animals have an \`ETag\`. Send it back as \`If-None-Match\`: if the content is unchanged, the
-response is 304 without a body.
-
-## Limits
-
-| What | Limit |
-| --- | --- |
-| Body | ${BODY_LIMIT_BYTES / 1024} KiB |
-| Time for a body to arrive | ${BODY_LIMIT_MS / 1_000} seconds |
-| Animals on a page | ${LIMIT_MAX} |
-
-The operator can also limit the requests of each API key. Every response to a valid key then has the
-headers \`RateLimit-Policy\` (\`q\` requests within \`w\` seconds) and \`RateLimit\` (\`r\` requests are left
-for the next \`t\` seconds). A request beyond the limit has no effect. After about a second, it gets 429
-\`rate_limited\` with \`Retry-After\`.
-
-A field or a query parameter that is not described here is rejected, not ignored.
-
-## Deprecation
-
-A deprecated operation has \`Deprecation\` and \`Sunset\` headers, and a \`Link\` to its replacement.
-\`getPet\` is deprecated and will be removed on ${REMOVAL_DATE}: use \`listPets\` with a \`status\` instead.
-
-## Errors
-
-Every error response has a body of the schema Error: \`code\` is for programs, \`message\` is for people,
-and \`status\` is the HTTP status. The operator can find a response by its \`X-Request-Id\`.
-
-| \`code\` | Status | When | What to do |
-| --- | --- | --- | --- |
-${codes.join("\n")}
-`.trim();
-}

@@ -5,13 +5,17 @@
  */
 
 import { openKv } from "@deno/kv";
+import { reasonOf } from "../../runtime/logger.ts";
 import {
-  NotAppliedError,
   StoreAwayError,
+  StoreError,
   StoreRefusedError,
   UnclearOutcomeError,
 } from "../store_errors.ts";
 import { KvStore } from "./kv_store.ts";
+
+/** The messages of the client's errors about an answer that arrived, but that it cannot use. */
+const OTHER_SERVER = /^(Unexpected response content-type|Bad DatabaseMetadata|Unsupported|No end)/;
 
 export class KvConnectStore extends KvStore {
   #calls: AbortController;
@@ -39,9 +43,12 @@ export class KvConnectStore extends KvStore {
       });
       return new KvConnectStore(kv as unknown as Deno.Kv, calls);
     } catch (error) {
-      if (error instanceof StoreAwayError || error instanceof StoreRefusedError) throw error;
+      if (error instanceof StoreError) throw error;
       // The client's message may contain a whole page.
-      throw new StoreRefusedError("it is not a KV Connect server");
+      if (OTHER_SERVER.test(reasonOf(error))) {
+        throw new StoreRefusedError("it is not a KV Connect server");
+      }
+      throw new StoreAwayError(`its answer broke off: ${reasonOf(error)}`);
     } finally {
       signal.removeEventListener("abort", giveUp);
     }
@@ -56,47 +63,42 @@ export class KvConnectStore extends KvStore {
 
 type Fetcher = typeof fetch;
 
-/** Makes the requests of the client, so that each failure gets its type where it is known what was sent. */
+/** A call with this content can never succeed: bad request, content too large. */
+const REFUSED_CALL = new Set([400, 413]);
+
+/** Request time-out, too many requests. */
+const BUSY = new Set([408, 429]);
+
+/**
+ * Makes the requests of the client, so that each failure gets its type. A call that fails is unclear, even if no
+ * connection could be made: `fetch()` sends a request a second time if a connection that it used before breaks,
+ * and reports only the second attempt.
+ */
 function fetcherOf(signal: AbortSignal): Fetcher {
   // With connections of its own, because the network may have dropped older ones silently.
   const client = Deno.createHttpClient({});
   signal.addEventListener("abort", () => client.close());
   return async (url, init) => {
-    const path = new URL(String(url)).pathname;
-    const isCall = path.endsWith("/atomic_write") || path.endsWith("/snapshot_read");
+    const isCall = /\/(atomic_write|snapshot_read)$/.test(new URL(String(url)).pathname);
+    const Failed = isCall ? UnclearOutcomeError : StoreAwayError;
     let response: Response;
     try {
       response = await fetch(url, { ...init, client, signal });
     } catch (error) {
-      throw fetchError(error, isCall);
+      throw new Failed(`it does not answer: ${reasonOf((error as Error).cause ?? error)}`);
     }
-    if (response.status !== 200) throw await statusError(response, isCall);
-    return response;
+    const { status } = response;
+    if (status === 200) return response;
+    // Shown on one line.
+    const text = (await response.text().catch(() => "")).split("\n")[0].slice(0, 200);
+    const reason = `it answers with status ${status}${text === "" ? "" : `: ${text}`}`;
+    if (status === 401 || status === 403) {
+      // The token of a call is another one: it comes from the answer to the first request, and expires.
+      throw isCall
+        ? new UnclearOutcomeError(reason)
+        : new StoreRefusedError("it refuses the access token (DENO_KV_ACCESS_TOKEN)");
+    }
+    const isRefused = isCall ? REFUSED_CALL.has(status) : status < 500 && !BUSY.has(status);
+    throw isRefused ? new StoreRefusedError(reason) : new Failed(reason);
   };
-}
-
-function fetchError(error: unknown, isCall: boolean): Error {
-  const { cause, message } = error as Error;
-  const isAborted = error instanceof DOMException;
-  // Deno names no cause if it does not send a request at all, for example to a port that is blocked.
-  if (!isAborted && cause === undefined) return new StoreRefusedError(message);
-  const reason = `it does not answer: ${isAborted ? "given up" : (cause as Error).message}`;
-  const isConnected = !/client error \(Connect\)/.test(reason);
-  return isCall && isConnected ? new UnclearOutcomeError(reason) : new StoreAwayError(reason);
-}
-
-/** An error for an answer that is not a success. Its text is on one line. */
-async function statusError(response: Response, isCall: boolean): Promise<Error> {
-  const { status } = response;
-  const text = (await response.text().catch(() => "")).split("\n")[0].slice(0, 200);
-  const message = `it answers with status ${status}${text === "" ? "" : `: ${text}`}`;
-  if (status === 401 || status === 403) {
-    // The token of a call comes from the answer to the first request, and expires.
-    return isCall
-      ? new StoreAwayError(message)
-      : new StoreRefusedError("it refuses the access token (DENO_KV_ACCESS_TOKEN)");
-  }
-  if (status === 429) return new NotAppliedError(message);
-  if (status < 500) return new StoreRefusedError(message);
-  return isCall ? new UnclearOutcomeError(message) : new StoreAwayError(message);
 }

@@ -9,7 +9,6 @@ import type {
 } from "../store.ts";
 import {
   NotAppliedError,
-  StoreAwayError,
   StoreError,
   StoreRefusedError,
   UnclearOutcomeError,
@@ -72,9 +71,9 @@ export class KvStore implements Store {
  * reverse order.
  */
 function selectorOf({ prefix, start, end }: KeyRange): Deno.KvListSelector {
-  if (prefix === undefined) return { start, end };
-  const first = start ?? [...prefix, new Uint8Array()];
-  return end === undefined ? { prefix, start: first } : { start: first, end };
+  return prefix === undefined
+    ? { start, end }
+    : { prefix, start: start ?? [...prefix, new Uint8Array()] };
 }
 
 function storeEntry({ key, value, versionstamp }: Deno.KvEntry<unknown>): StoreEntry {
@@ -98,8 +97,6 @@ async function withTypedErrors<T>(call: () => Promise<T>): Promise<T> {
       throw new NotAppliedError("Another process keeps the store's file locked");
     }
     if (REFUSALS.test(message)) throw new StoreRefusedError(message);
-    // A server of KV Connect takes no writes now.
-    if (message.startsWith("commit failed with status")) throw new StoreAwayError(message);
     throw new UnclearOutcomeError(message);
   }
 }

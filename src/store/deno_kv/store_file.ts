@@ -3,12 +3,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { DEFAULT_KV_PATH } from "../default_path.ts";
 import { StoreRefusedError } from "../store_errors.ts";
-import { isRemote } from "./remote_store.ts";
-
-/** Whether the store at a path is a file. */
-export function isFile(path: string | undefined): path is string {
-  return path !== ":memory:" && !isRemote(path);
-}
+import { isFile, type StoreLocation } from "../store_location.ts";
 
 /**
  * Makes sure that a file can be opened as a store. A missing file is refused unless `create` is set. Only the
@@ -31,9 +26,9 @@ export async function prepareFile(path: string, create: boolean): Promise<void> 
   }
 }
 
-/** Whether opening the store at a path would create its file. */
-export async function isMissingFile(path: string | undefined): Promise<boolean> {
-  return isFile(path) && await statOf(path) === undefined;
+/** Whether opening the store would create its file. */
+export async function isMissingFile(location: StoreLocation): Promise<boolean> {
+  return isFile(location) && await statOf(location) === undefined;
 }
 
 async function statOf(path: string): Promise<Deno.FileInfo | undefined> {

@@ -43,6 +43,10 @@ Deno.test({
       assertEquals(await allowed(["log"], ":memory:"), []);
       assertEquals(await allowed(["start"], address), ["listen", "connect to the store"]);
       assertEquals(await allowed(["log"], address), ["connect to the store"]);
+      const database = "postgres://me@db.example,127.0.0.1:1/pets";
+      assertEquals(await allowed(["start"], database), ["listen", "connect to the store"]);
+      const certified = `${database}?sslmode=verify-full&sslrootcert=exports/log.jsonl`;
+      assertEquals(await allowed(["log"], certified), ["read the export", "connect to the store"]);
       assertEquals(await allowed(["restore", "exports/log.jsonl"], ":memory:"), [
         "read the export",
       ]);

@@ -8,7 +8,6 @@ export class CuttingProxy implements Disposable {
   cuts = 0;
   /** The share of responses, from 0 to 1, that are cut off. */
   share: number;
-  readonly address: string;
   #listener: Deno.TcpListener;
   #port: number;
   /** Connections are numbered as they come. Those below this number are swallowed. */
@@ -19,8 +18,12 @@ export class CuttingProxy implements Disposable {
     this.#port = port;
     this.share = share;
     this.#listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-    this.address = `http://127.0.0.1:${this.#listener.addr.port}`;
     this.#accept();
+  }
+
+  /** The port on which it listens. */
+  get port(): number {
+    return this.#listener.addr.port;
   }
 
   /** Swallows the current connections. New ones work. */

@@ -1,0 +1,239 @@
+import { Socket } from "node:net";
+import Client, { type ClientOptions, type ServerError } from "pg/lib/client.js";
+import {
+  NotAppliedError,
+  StoreAwayError,
+  StoreError,
+  StoreRefusedError,
+  UnclearOutcomeError,
+} from "../store_errors.ts";
+import { type DatabaseHost, type PostgresSettings, type SslMode } from "./database_url.ts";
+import { readPassfile } from "./passfile.ts";
+
+/** A statement that the server prepares once for each connection. */
+export interface Statement {
+  /** Its name; two statements must not have the same. Without a name, it is not prepared. */
+  name?: string;
+  text: string;
+}
+
+export type Parameter = string | number | Uint8Array;
+
+/** The columns of a row, as text. */
+export type Row = (string | null)[];
+
+/** Columns are not parsed: pg would damage bytes, and would parse what nobody reads. */
+const AS_TEXT = { getTypeParser: () => (text: string) => text };
+
+/** One connection to one server, which executes statements in their order. */
+export class Connection {
+  #client: Client;
+  #socket: Socket;
+  #isLost = false;
+  /** Called once if the connection is lost. */
+  onLost: () => void = () => {};
+
+  private constructor(client: Client, socket: Socket) {
+    this.#client = client;
+    this.#socket = socket;
+    client.on("error", () => this.#lose());
+    socket.on("close", () => this.#lose());
+  }
+
+  /**
+   * Connects to a host. Rejects with `StoreRefusedError` if waiting does not help, and otherwise with
+   * `StoreAwayError`.
+   */
+  static async open(
+    settings: PostgresSettings,
+    host: DatabaseHost,
+    signal: AbortSignal,
+  ): Promise<Connection> {
+    const { database, user } = settings;
+    const password = settings.password ??
+      (settings.passfile && await readPassfile(settings.passfile, host, settings));
+    const { hostname, port } = host;
+    // Called if the server asks for a password.
+    const getPassword = () => {
+      if (password) return password;
+      throw new StoreRefusedError("it asks for a password; set PGPASSWORD or PGPASSFILE");
+    };
+    const endpoint = { host: hostname, port, database, user, password: getPassword };
+    try {
+      return await connect({ ...endpoint, ssl: await tlsOf(settings) }, signal);
+    } catch (error) {
+      const isClearText = settings.sslMode === "prefer" && isWithoutTls(error);
+      if (!isClearText) throw connectError(error, settings);
+    }
+    try {
+      return await connect({ ...endpoint, ssl: false }, signal);
+    } catch (error) {
+      throw connectError(error, settings);
+    }
+  }
+
+  static adopt(client: Client, socket: Socket): Connection {
+    return new Connection(client, socket);
+  }
+
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
+  /** Executes a statement that may have no effect if it fails, such as a read. */
+  async read(statement: Statement, values: Parameter[] = []): Promise<Row[]> {
+    this.#expectOpen();
+    try {
+      return await this.#query(statement, values);
+    } catch (error) {
+      throw this.#typed(error, StoreAwayError);
+    }
+  }
+
+  /** Executes a statement that writes. */
+  async write(statement: Statement, values: Parameter[] = []): Promise<Row[]> {
+    this.#expectOpen();
+    try {
+      return await this.#query(statement, values);
+    } catch (error) {
+      throw this.#typed(error, UnclearOutcomeError);
+    }
+  }
+
+  /**
+   * Closes the connection at once. The server may still execute what was sent. It cancels nothing: a commit
+   * whose wait for the standby is cancelled would count as successful.
+   */
+  close(): void {
+    this.#socket.destroy();
+    this.#lose();
+  }
+
+  #expectOpen(): void {
+    if (this.#isLost) throw new StoreAwayError("The connection to the database is closed");
+  }
+
+  async #query({ name, text }: Statement, values: Parameter[]): Promise<Row[]> {
+    const query = { name, text, values, rowMode: "array" as const, types: AS_TEXT };
+    const { rows } = await this.#client.query(query);
+    // A warning before the result has closed the connection.
+    if (this.#isLost) throw new Error("The result is not reliable");
+    return rows;
+  }
+
+  #lose(): void {
+    if (this.#isLost) return;
+    this.#isLost = true;
+    this.onLost();
+  }
+
+  /** Types the error of a query. `Lost` is the type if the connection was lost. */
+  #typed(error: unknown, Lost: new (message: string, options?: ErrorOptions) => StoreError) {
+    if (!isServerError(error)) {
+      this.close();
+      return new Lost("The connection to the database was lost", { cause: error });
+    }
+    const { code, message } = error;
+    if (isOfReplacedServer(code)) this.close();
+    if (isNotApplied(code)) return new NotAppliedError(`The database reports: ${message}`);
+    // The server ends the connection. It may report that before or after it has committed.
+    if (error.severity !== "ERROR" || /^(08|57P)/.test(code)) {
+      this.close();
+      return new Lost(`The database reports: ${message}`);
+    }
+    return new StoreRefusedError(`The database reports: ${message}`);
+  }
+}
+
+/** Serialization failure, deadlock, lock time-out, lack of resources, cancelled, read-only. */
+function isNotApplied(code: string): boolean {
+  return ["40001", "40P01", "55P03", "57014"].includes(code) || isOfReplacedServer(code) ||
+    code.startsWith("53");
+}
+
+/** The server has become read-only: it is a standby now. */
+function isOfReplacedServer(code: string): boolean {
+  return code === "25006";
+}
+
+function isServerError(error: unknown): error is ServerError {
+  return error instanceof Error && "severity" in error && "code" in error;
+}
+
+type Endpoint = Pick<
+  ClientOptions,
+  "host" | "port" | "database" | "user" | "password" | "ssl"
+>;
+
+async function connect(endpoint: Endpoint, signal: AbortSignal): Promise<Connection> {
+  signal.throwIfAborted();
+  const socket = new Socket();
+  const client = new Client({
+    ...endpoint,
+    application_name: "animal-store",
+    stream: socket,
+    keepAlive: true,
+    connectionTimeoutMillis: 0,
+    pipeline: true,
+  });
+  const connection = Connection.adopt(client, socket);
+  const abort = () => connection.close();
+  signal.addEventListener("abort", abort);
+  try {
+    await client.connect();
+    signal.throwIfAborted();
+  } catch (error) {
+    connection.close();
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+  // A warning during a statement may say that its wait for the standby was cancelled, and the statement then
+  // reports success. Only its code does not depend on the language of the server.
+  client.on("notice", ({ code }) => code !== "00000" && connection.close());
+  return connection;
+}
+
+async function tlsOf({ sslMode, sslRootCert }: PostgresSettings): Promise<ClientOptions["ssl"]> {
+  const options: Record<SslMode, ClientOptions["ssl"]> = {
+    "disable": false,
+    "prefer": { rejectUnauthorized: false },
+    "require": { rejectUnauthorized: false },
+    "verify-ca": { checkServerIdentity: () => undefined },
+    "verify-full": {},
+  };
+  const ssl = options[sslMode];
+  if (ssl === false || sslRootCert === undefined) return ssl;
+  try {
+    return { ...ssl, ca: await Deno.readTextFile(sslRootCert) };
+  } catch (cause) {
+    throw new StoreRefusedError("the file of sslrootcert cannot be read", { cause });
+  }
+}
+
+/** pg's own message; the error has no code. */
+function isWithoutTls(error: unknown): boolean {
+  return error instanceof Error && error.message.includes("does not support SSL");
+}
+
+/** Types the error of a connection. Waiting helps unless the server refuses the role or the database. */
+function connectError(error: unknown, { database, user }: PostgresSettings): StoreError {
+  if (error instanceof StoreError) return error;
+  if (!isServerError(error)) {
+    const reason = error instanceof Error ? error.message : String(error);
+    if (/certificate|altnames/i.test(reason)) {
+      return new StoreRefusedError(`its certificate is refused: ${reason}`);
+    }
+    const Type = isWithoutTls(error) ? StoreRefusedError : StoreAwayError;
+    return new Type(reason);
+  }
+  const { code, message } = error;
+  switch (code) {
+    case "28P01":
+      return new StoreRefusedError(`it refuses the password of the role ${user}`);
+    case "3D000":
+      return new StoreRefusedError(`there is no database ${database}`);
+  }
+  const isRefused = /^(28|42)/.test(code);
+  return isRefused ? new StoreRefusedError(message) : new StoreAwayError(message);
+}

@@ -1,0 +1,233 @@
+import { HEAD_KEY } from "../../keyspace.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import { decodeKey, encodeKey } from "../key_encoding.ts";
+import { StoreRefusedError } from "../store_errors.ts";
+import {
+  type Commit,
+  type Key,
+  type KeyRange,
+  type ListOptions,
+  type Mutation,
+  type Store,
+  type StoreEntry,
+  type StoreLimits,
+  VALUE_BYTES_LIMIT,
+} from "../store.ts";
+import { encodeArray, textArray } from "./array_parameter.ts";
+import type { Row } from "./connection.ts";
+import type { PostgresSettings } from "./database_url.ts";
+import { closeBoth, connectToPrimary, type PrimaryConnections } from "./primary.ts";
+import { prepareSchema } from "./schema.ts";
+import {
+  COMMIT,
+  GET,
+  LIST,
+  LIST_REVERSE,
+  PROVE_AND_GET,
+  RESERVE,
+  SWEEP,
+  SWEEP_RECORDS,
+} from "./statements.ts";
+
+/**
+ * PostgreSQL itself allows much more. With these, a commit is small enough to be quick, and large enough for
+ * every addition that can wait.
+ */
+export const POSTGRES_LIMITS: StoreLimits = {
+  listEntries: 1_000,
+  commitMutations: 1_000,
+  commitBytes: 819_200,
+  commitKeyBytes: 81_920,
+};
+
+export interface PostgresStoreOptions {
+  /** Whether an empty database gets the tables of a store. */
+  create: boolean;
+  /** Called after they were created. */
+  onCreated: () => void;
+}
+
+/** Interval of the sweeps of expired records. */
+const SWEEP_MS = 60_000;
+
+/** Versions of missing records. The sequence begins at 1. */
+const MISSING = "0";
+
+/** Digits of a versionstamp: those of the largest bigint. */
+const VERSION_DIGITS = 19;
+
+/** A store in the tables of a PostgreSQL database, over two connections to its primary. */
+export class PostgresStore implements Store {
+  readonly limits = POSTGRES_LIMITS;
+  #primary: PrimaryConnections;
+  #runtime: Runtime;
+  #getHead: typeof GET;
+  #cancelSweep: () => void = () => {};
+
+  private constructor(primary: PrimaryConnections, runtime: Runtime, strictReads: boolean) {
+    this.#primary = primary;
+    this.#runtime = runtime;
+    this.#getHead = strictReads ? PROVE_AND_GET : GET;
+    this.#scheduleSweep();
+    const { reads, commits } = primary;
+    // Without the other connection, this one is of no use.
+    reads.onLost = () => commits.close();
+    commits.onLost = () => reads.close();
+  }
+
+  /** Connects to the primary. Rejects with `StoreAwayError`, or `StoreRefusedError` if waiting does not help. */
+  static async open(
+    settings: PostgresSettings,
+    runtime: Runtime,
+    { create, onCreated }: PostgresStoreOptions,
+    signal: AbortSignal,
+  ): Promise<PostgresStore> {
+    const primary = await connectToPrimary(settings, runtime, signal);
+    try {
+      if (await prepareSchema(primary.commits, create)) onCreated();
+    } catch (error) {
+      closeBoth(primary);
+      throw error;
+    }
+    return new PostgresStore(primary, runtime, settings.strictReads);
+  }
+
+  async get(key: Key): Promise<StoreEntry | null> {
+    const isHead = key.length === 1 && key[0] === HEAD_KEY[0];
+    const statement = isHead ? this.#getHead : GET;
+    const [row] = await this.#primary.reads.read(statement, [encodeKey(key)]);
+    return row === undefined || row[0] === null ? null : entryOf(key, row);
+  }
+
+  async list(range: KeyRange, { limit, reverse = false }: ListOptions): Promise<StoreEntry[]> {
+    if (limit > this.limits.listEntries) {
+      throw new StoreRefusedError("The limit of a list is too large");
+    }
+    const { start, end } = encodeRange(range);
+    const statement = reverse ? LIST_REVERSE : LIST;
+    const rows = await this.#primary.reads.read(statement, [start, end, limit]);
+    return rows.map((row) => entryOf(decodeKey(bytesOf(row[3])), row));
+  }
+
+  async commit({ checks, mutations }: Commit): Promise<string | null> {
+    const checkedKeys = checks.map(({ key }) => encodeKey(key));
+    const versions = checks.map(({ versionstamp }) => versionOf(versionstamp));
+    const missing = checkedKeys.filter((_key, index) => versions[index] === MISSING);
+    const parameters = parametersOf(mutations);
+    const { commits } = this.#primary;
+    // Both are sent at once. Placeholders have no effect that a reader sees.
+    const reserving = missing.length === 0 ? [] : commits.write(RESERVE, [encodeArray(missing)]);
+    const committing = commits.write(COMMIT, [
+      encodeArray(checkedKeys),
+      textArray(versions),
+      ...parameters,
+    ]);
+    const [reserved, committed] = await Promise.allSettled([reserving, committing]);
+    if (committed.status === "rejected") throw committed.reason;
+    const [row] = committed.value;
+    if (row !== undefined) return versionstampOf(row[0]!);
+    // A check that failed for want of a placeholder says nothing.
+    if (reserved.status === "rejected") throw reserved.reason;
+    return null;
+  }
+
+  close(): void {
+    this.#cancelSweep();
+    closeBoth(this.#primary);
+  }
+
+  #scheduleSweep(): void {
+    this.#cancelSweep = this.#runtime.setTimer(SWEEP_MS, () => this.#sweep());
+  }
+
+  /** Removes expired records. Several instances may do so at once. */
+  async #sweep(): Promise<void> {
+    try {
+      while ((await this.#primary.commits.write(SWEEP)).length === SWEEP_RECORDS);
+      this.#scheduleSweep();
+    } catch {
+      // The connection is lost, and the next one sweeps; or the store is closed.
+      if (!this.#primary.commits.isLost) this.#scheduleSweep();
+    }
+  }
+}
+
+/**
+ * Splits mutations into the parameters of the commit. Of several for one key, the last one counts. Throws
+ * `StoreRefusedError` beyond the limits.
+ */
+function parametersOf(mutations: Mutation[]): (Uint8Array | string)[] {
+  if (mutations.length > POSTGRES_LIMITS.commitMutations) {
+    throw new StoreRefusedError("The commit has too many mutations");
+  }
+  let size = 0;
+  const last = new Map<string, { key: Uint8Array; mutation: Mutation }>();
+  for (const mutation of mutations) {
+    const key = encodeKey(mutation.key);
+    last.set(String.fromCharCode(...key), { key, mutation });
+  }
+  const deleted: Uint8Array[] = [];
+  const keys: Uint8Array[] = [];
+  const values: Uint8Array[] = [];
+  const areTexts: string[] = [];
+  const lifetimes: string[] = [];
+  for (const { key, mutation } of last.values()) {
+    if (mutation.type === "delete") {
+      deleted.push(key);
+      continue;
+    }
+    const { value, expireIn } = mutation;
+    const isText = typeof value === "string";
+    if (value.length > VALUE_BYTES_LIMIT) throw new StoreRefusedError("A value is too large");
+    const bytes = isText ? encoder.encode(value) : value;
+    size += bytes.length;
+    keys.push(key);
+    values.push(bytes);
+    areTexts.push(isText ? "t" : "f");
+    lifetimes.push(expireIn === undefined ? "null" : String(expireIn));
+  }
+  if (size > POSTGRES_LIMITS.commitBytes) throw new StoreRefusedError("The commit is too large");
+  return [
+    encodeArray(deleted),
+    encodeArray(keys),
+    encodeArray(values),
+    textArray(areTexts),
+    textArray(lifetimes),
+  ];
+}
+
+/** The bounds of a range. A longer key begins with its prefix and the tag of its next part, 1 to 254. */
+function encodeRange({ prefix, start, end }: KeyRange): { start: Uint8Array; end: Uint8Array } {
+  if (prefix === undefined) return { start: encodeKey(start), end: encodeKey(end) };
+  const encoded = encodeKey(prefix);
+  return {
+    start: start === undefined ? Uint8Array.of(...encoded, 0x00) : encodeKey(start),
+    end: Uint8Array.of(...encoded, 0xff),
+  };
+}
+
+function entryOf(key: Key, [version, isText, value]: Row): StoreEntry {
+  const bytes = bytesOf(value);
+  return {
+    key,
+    value: isText === "t" ? decoder.decode(bytes) : bytes,
+    versionstamp: versionstampOf(version!),
+  };
+}
+
+/** Decodes bytes from the text form `\x0a…`. */
+export function bytesOf(text: string | null): Uint8Array {
+  return Uint8Array.fromHex(text!.slice(2));
+}
+
+/** Versionstamps sort as text. */
+function versionstampOf(version: string): string {
+  return version.padStart(VERSION_DIGITS, "0");
+}
+
+function versionOf(versionstamp: string | null): string {
+  return versionstamp === null ? MISSING : String(BigInt(versionstamp));
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

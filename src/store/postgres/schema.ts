@@ -1,0 +1,134 @@
+/** The tables of a store on PostgreSQL, in a schema of their own. */
+
+import { StoreRefusedError } from "../store_errors.ts";
+import type { Connection } from "./connection.ts";
+
+/** The version of the tables. The head names the version of what they contain. */
+const SCHEMA_VERSION = 1;
+
+const PROGRAM = "animal-store";
+
+/**
+ * Creates the schema. A record without a value is a placeholder for a missing one, so that a commit can lock
+ * it. The default compression would cost the server half as much processor time again (measured), so without lz4
+ * there is none.
+ */
+export const CREATE_SCHEMA = `create schema if not exists animal_store;
+create table animal_store.schema_version (program text primary key, version integer not null);
+create sequence animal_store.versions as bigint cache 1;
+create table animal_store.records (
+  key bytea primary key,
+  version bigint not null,
+  value bytea,
+  is_text boolean not null,
+  expires_at timestamptz
+) with (fillfactor = 90);
+do $$ begin
+  alter table animal_store.records alter column value set compression lz4;
+exception when feature_not_supported or syntax_error then
+  alter table animal_store.records alter column value set storage external;
+end $$;
+create index records_expires_at on animal_store.records (expires_at) where expires_at is not null;
+insert into animal_store.schema_version values ('${PROGRAM}', ${SCHEMA_VERSION});
+`;
+
+/** Grants a role what the service and every command need, and no more. */
+export function grantTo(role: string): string {
+  const name = `"${role.replaceAll('"', '""')}"`;
+  return `grant usage on schema animal_store to ${name};
+grant select on animal_store.schema_version to ${name};
+grant select, insert, update, delete on animal_store.records to ${name};
+grant usage on sequence animal_store.versions to ${name};
+`;
+}
+
+/** Instances that start at the same time create the schema one after the other. */
+const LOCK_SCHEMA = "select pg_advisory_xact_lock(7310867414390862700);";
+
+/** The tables of all schemas but those of the system and of extensions; ours come first. */
+const LIST_TABLES = {
+  text: `
+    select namespace.nspname, relation.relname
+    from pg_catalog.pg_class as relation
+    join pg_catalog.pg_namespace as namespace on namespace.oid = relation.relnamespace
+    where relation.relkind in ('r', 'p') and namespace.nspname !~ '^pg_'
+      and namespace.nspname <> 'information_schema'
+      and not exists (select from pg_catalog.pg_depend where classid = 'pg_class'::regclass
+        and objid = relation.oid and deptype = 'e')
+    order by namespace.nspname <> 'animal_store', relation.relname <> 'schema_version', 1, 2
+    limit 1`,
+};
+
+const READ_VERSION = { text: "select program, version from animal_store.schema_version" };
+
+const HAS_RIGHTS = {
+  text: `
+    select bool_and(has_table_privilege('animal_store.records', needed)) and
+      has_sequence_privilege('animal_store.versions', 'usage')
+    from unnest(array['select', 'insert', 'update', 'delete']) as needed`,
+};
+
+/**
+ * Makes sure that the schema exists and can be used. Creates it if `create` is set and the database has no
+ * tables, and resolves to whether it did. Rejects with `StoreRefusedError` if the schema cannot be used.
+ */
+export async function prepareSchema(connection: Connection, create: boolean): Promise<boolean> {
+  const [table] = await connection.read(LIST_TABLES);
+  if (table === undefined) {
+    if (!create) {
+      throw new StoreRefusedError(
+        "there is no log in it yet; the service creates one at its start",
+      );
+    }
+    await createSchema(connection);
+  } else await expectOurs(connection, table.join("."));
+  return table === undefined;
+}
+
+async function createSchema(connection: Connection): Promise<void> {
+  try {
+    await connection.write({ text: LOCK_SCHEMA + CREATE_SCHEMA });
+  } catch (error) {
+    // Another instance may have created it meanwhile.
+    const [table] = await connection.read(LIST_TABLES);
+    if (table !== undefined) return await expectOurs(connection, table.join("."));
+    if (!(error instanceof StoreRefusedError)) throw error;
+    throw new StoreRefusedError(
+      `the role may not create the schema animal_store; see deno task schema: ${error.message}`,
+    );
+  }
+}
+
+async function expectOurs(connection: Connection, table: string): Promise<void> {
+  if (table !== "animal_store.schema_version") {
+    throw new StoreRefusedError(
+      `it holds tables of another program, such as ${table}; use another database, or create the ` +
+        "schema animal_store in it (deno task schema)",
+    );
+  }
+  let version: string | null | undefined;
+  let hasRights: string | null;
+  try {
+    const rows = await connection.read(READ_VERSION);
+    version = rows.find(([program]) => program === PROGRAM)?.[1];
+    [[hasRights]] = await connection.read(HAS_RIGHTS);
+  } catch (error) {
+    if (!(error instanceof StoreRefusedError)) throw error;
+    const advice = "the role lacks rights on the schema animal_store; see deno task schema";
+    throw new StoreRefusedError(`${advice}: ${error.message}`);
+  }
+  if (version === undefined) {
+    throw new StoreRefusedError("its schema animal_store is that of another program");
+  }
+  if (Number(version) !== SCHEMA_VERSION) {
+    const age = Number(version) > SCHEMA_VERSION ? "a newer" : "an older";
+    throw new StoreRefusedError(
+      `its schema animal_store has version ${version}, of ${age} version of this program; use that version`,
+    );
+  }
+  if (hasRights !== "t") {
+    throw new StoreRefusedError(
+      "the role lacks rights on the schema animal_store; see deno task schema --role",
+    );
+  }
+}

@@ -1,0 +1,92 @@
+/** The statements of a store on PostgreSQL. Each is a transaction of its own, at READ COMMITTED. */
+
+import type { Statement } from "./connection.ts";
+
+/** Maximum number of records that one {@linkcode SWEEP} removes. */
+export const SWEEP_RECORDS = 500;
+
+/** Parameter: the key. Columns: version, is_text, value. */
+export const GET: Statement = {
+  name: "get",
+  text: `
+    select version, is_text, value from animal_store.records
+    where key = $1 and value is not null`,
+};
+
+/**
+ * Like {@linkcode GET}, and commits a record that changes nothing. So the answer was still true at a time when
+ * this server was the primary. A missing record has the version null.
+ */
+export const PROVE_AND_GET: Statement = {
+  name: "prove_and_get",
+  text: `
+    with proof as materialized (select pg_logical_emit_message(true, 'animal_store', ''))
+    select version, is_text, value
+    from proof left join animal_store.records on key = $1 and value is not null`,
+};
+
+/** Parameters: the first key, the end (exclusive) and the limit. Columns: version, is_text, value, key. */
+export const LIST: Statement = {
+  name: "list",
+  text: `
+    select version, is_text, value, key from animal_store.records
+    where key >= $1 and key < $2 and value is not null order by key limit $3`,
+};
+
+export const LIST_REVERSE: Statement = {
+  name: "list_reverse",
+  text: `
+    select version, is_text, value, key from animal_store.records
+    where key >= $1 and key < $2 and value is not null order by key desc limit $3`,
+};
+
+/** Adds placeholders for missing records, which a commit can lock. Parameter: their keys. */
+export const RESERVE: Statement = {
+  name: "reserve",
+  text: `
+    insert into animal_store.records (key, version, is_text)
+    select key, 0, false from unnest($1::bytea[]) as missing (key)
+    on conflict (key) do nothing`,
+};
+
+/**
+ * Commits if every check passes. It first locks the checked records, so that no other commit can change them. The
+ * version is taken under that lock, so versions grow in the order of the commits. No lock outlives the statement.
+ *
+ * Parameters: checked keys, their versions; deleted keys; keys, values, whether they are texts, and lifetimes in
+ * milliseconds of the records to write. Columns: the new version. No rows if a check failed.
+ */
+export const COMMIT: Statement = {
+  name: "commit",
+  text: `
+    with checked as materialized (
+      select key, version from animal_store.records where key = any($1::bytea[])
+      order by key for update
+    ), passed as materialized (
+      select nextval('animal_store.versions') as version
+      where cardinality($1::bytea[]) = (
+        select count(*) from unnest($1::bytea[], $2::bigint[]) as expected (key, version)
+        join checked using (key, version))
+    ), deleted as (
+      delete from animal_store.records using passed where key = any($3::bytea[])
+    ), written as (
+      insert into animal_store.records (key, version, value, is_text, expires_at)
+      select key, passed.version, value, is_text,
+        statement_timestamp() + lifetime * interval '1 millisecond'
+      from passed, unnest($4::bytea[], $5::bytea[], $6::boolean[], $7::float8[])
+        as mutation (key, value, is_text, lifetime)
+      on conflict (key) do update set version = excluded.version, value = excluded.value,
+        is_text = excluded.is_text, expires_at = excluded.expires_at
+    )
+    select version from passed`,
+};
+
+/** Removes expired records, but not those that a commit is changing. */
+export const SWEEP: Statement = {
+  name: "sweep",
+  text: `
+    delete from animal_store.records where key = any(array(
+      select key from animal_store.records where expires_at < now()
+      order by expires_at limit ${SWEEP_RECORDS} for update skip locked))
+    returning true`,
+};

@@ -1,0 +1,63 @@
+// Calls the three operations and reads all pages with the client that oapi-codegen generates, unchanged.
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"os"
+	"regexp"
+
+	pets "animal-store.example/contract/oapi_codegen/generated"
+)
+
+var nextCursor = regexp.MustCompile(`^<https?://.+[?&]cursor=(\d+)>; rel="next"$`)
+
+func main() {
+	baseUrl, token := os.Args[1], os.Args[2]
+	ctx := context.Background()
+	client, err := pets.NewClientWithResponses(baseUrl, pets.WithRequestEditorFn(
+		func(_ context.Context, request *http.Request) error {
+			request.Header.Set("Authorization", "Bearer "+token)
+			return nil
+		},
+	))
+	expect(err == nil, err)
+
+	key := "oapi-codegen"
+	sold := pets.Sold
+	input := pets.PetInput{Name: "Zoé", CategoryId: math.MaxInt64, Status: &sold}
+	added, err := client.CreatePetWithResponse(ctx, &pets.CreatePetParams{IdempotencyKey: &key}, input)
+	expect(err == nil && added.JSON201 != nil && added.JSON201.CategoryId == math.MaxInt64, err)
+	pet := *added.JSON201
+	again, err := client.CreatePetWithResponse(ctx, &pets.CreatePetParams{IdempotencyKey: &key}, input)
+	expect(err == nil && again.JSON201.Id == pet.Id, err)
+
+	got, err := client.GetPetWithResponse(ctx, pet.Id, nil)
+	expect(err == nil && got.JSON200.Name == "Zoé" && *got.JSON200.Status == sold, err)
+	missing, err := client.GetPetWithResponse(ctx, 1e15, nil)
+	expect(err == nil && missing.JSON404.Code == pets.PetNotFound, err)
+
+	limit, next := int32(100), (*string)(nil)
+	for id := pet.Id; ; {
+		page, err := client.ListPetsWithResponse(ctx, &pets.ListPetsParams{Limit: &limit, Cursor: next})
+		expect(err == nil && page.JSON200 != nil, err)
+		for _, listed := range *page.JSON200 {
+			expect(listed.Id == id, listed.Id)
+			id--
+		}
+		match := nextCursor.FindStringSubmatch(page.HTTPResponse.Header.Get("Link"))
+		if match == nil {
+			expect(id == 0, id)
+			break
+		}
+		next = &match[1]
+	}
+}
+
+func expect(isTrue bool, found any) {
+	if !isTrue {
+		panic(fmt.Sprint(found))
+	}
+}

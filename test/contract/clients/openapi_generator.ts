@@ -1,0 +1,33 @@
+/** Calls the three operations and reads all pages with the TypeScript client of openapi-generator, unchanged. */
+
+import { Configuration, PetsApi, PetStatus, ResponseError } from "./generated";
+
+export async function callOperations(basePath: string, accessToken: string): Promise<void> {
+  const pets = new PetsApi(new Configuration({ basePath, accessToken }));
+  const petInput = { name: "Zoé", categoryId: Number.MAX_SAFE_INTEGER, status: PetStatus.Sold };
+  const pet = await pets.createPet({ petInput, idempotencyKey: "typescript" });
+  expect(pet.categoryId === Number.MAX_SAFE_INTEGER, pet);
+  const again = await pets.createPet({ petInput, idempotencyKey: "typescript" });
+  expect(again.id === pet.id, again);
+
+  const got = await pets.getPet({ petId: pet.id });
+  expect(got.name === "Zoé" && got.status === PetStatus.Sold, got);
+  const failure: unknown = await pets.getPet({ petId: 1e15 }).catch((error) => error);
+  expect(failure instanceof ResponseError && failure.response.status === 404, failure);
+
+  let id = pet.id;
+  let cursor: string | undefined;
+  for (;;) {
+    const page = await pets.listPetsRaw({ limit: 100, cursor });
+    for (const listed of await page.value()) expect(listed.id === id--, listed);
+    const link = page.raw.headers.get("link");
+    if (link === null) break;
+    cursor = /^<https?:\/\/.+[?&]cursor=(\d+)>; rel="next"$/.exec(link)?.[1];
+    expect(cursor !== undefined, link);
+  }
+  expect(id === 0, id);
+}
+
+function expect(isTrue: boolean, found: unknown): void {
+  if (!isTrue) throw new Error(JSON.stringify(found));
+}

@@ -1,0 +1,246 @@
+import { assert, assertEquals, assertGreater, assertLess, assertStringIncludes } from "@std/assert";
+import type { RequestHandler } from "../../../src/http/handler.ts";
+import { chromiumPath, launchChromium, type Locator, type Page } from "../../support/chromium.ts";
+import { canRun, LANGUAGES, runSample } from "../../support/run_sample.ts";
+import { serveOnSocket } from "../../support/test_each_way.ts";
+import { openTestService, type TestService } from "../../support/test_service.ts";
+
+const OPERATIONS = {
+  listPets: "tag/pets/GET/pets",
+  createPet: "tag/pets/POST/pets",
+  getPet: "tag/pets/GET/pets/{petId}",
+};
+
+type OperationName = keyof typeof OPERATIONS;
+
+const chromium = chromiumPath();
+
+/** Declares a test in a real browser. `complaints` must be empty at its end. */
+function testInBrowser(
+  name: string,
+  check: (parts: {
+    service: TestService;
+    /** The address of the service, behind a proxy that adds a path prefix. */
+    origin: string;
+    /** Opens a page in a session of its own. */
+    open: (options?: { colorScheme?: "dark" | "light"; width?: number }) => Promise<Page>;
+  }) => Promise<void>,
+): void {
+  const inBrowser = chromium === undefined ? " (ignored: no chromium that may be run)" : "";
+  Deno.test({
+    name: `${name}, in a real browser${inBrowser}`,
+    ignore: chromium === undefined,
+    async fn() {
+      await using service = await openTestService();
+      await using server = serveOnSocket({ handler: behindPrefix(service.handler) });
+      await using browser = await launchChromium(chromium);
+      const origin = `http://127.0.0.1:${server.port}${PREFIX}`;
+      const complaints: string[] = [];
+      await check({
+        service,
+        origin,
+        async open({ colorScheme, width = 1280 } = {}) {
+          const page = await browser.newPage({ colorScheme, viewport: { width, height: 844 } });
+          watch(page, origin, complaints);
+          return page;
+        },
+      });
+      assertEquals(complaints, []);
+    },
+  });
+}
+
+const PREFIX = "/shop";
+
+/** A handler that knows only the addresses under the prefix, and gives them to `handler` without it. */
+function behindPrefix(handler: RequestHandler): RequestHandler {
+  return async (request, connection) => {
+    const url = new URL(request.url);
+    if (!url.pathname.startsWith(`${PREFIX}/`)) return new Response(null, { status: 404 });
+    url.pathname = url.pathname.slice(PREFIX.length);
+    const { method, headers, body } = request;
+    return await handler(new Request(url, { method, headers, body }), connection);
+  };
+}
+
+/** Collects errors, policy violations and requests to other origins from now on. */
+function watch(page: Page, origin: string, complaints: string[]): void {
+  page.on("console", (message) => {
+    if (!/^@scalar\/api-reference@[0-9.]+$/.test(message.text())) complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("request", (request) => {
+    if (!request.url().startsWith(`${origin}/`)) complaints.push(request.url());
+  });
+}
+
+testInBrowser(
+  "the reference lists, adds and reads an animal",
+  async ({ service, origin, open }) => {
+    await service.add('{"name":"Rex","categoryId":9223372036854775807}');
+    const page = await open();
+    await page.goto(`${origin}/`);
+    await pasteKey(page, `Bearer ${service.token}`);
+
+    const exact = '"categoryId": 9223372036854775807';
+    assertStringIncludes(await responseThrough(page, "listPets"), exact);
+
+    const mia = '{"name":"Mia","categoryId":-9223372036854775808}';
+    const added = await responseThrough(page, "createPet", mia);
+    assertStringIncludes(added, '"id": 2');
+    assertStringIncludes(added, '"categoryId": -9223372036854775808');
+    assertEquals(
+      await (await service.send("/v1/pets/2")).text(),
+      '{"id":2,"name":"Mia","categoryId":-9223372036854775808}',
+    );
+
+    assertStringIncludes(await responseThrough(page, "getPet"), '"name": "Rex"');
+  },
+);
+
+testInBrowser(
+  "the reference keeps the key for the session only",
+  async ({ service, origin, open }) => {
+    const page = await open();
+    await page.goto(`${origin}/docs`);
+    const pasted = [`  Bearer ${service.token}\n`, `Authorization: bearer ${service.token}`];
+    for (const text of [...pasted, service.token]) {
+      await pasteKey(page, text);
+      assertEquals(await keyField(page).inputValue(), service.token);
+    }
+    assertEquals(await heldBy(page, "sessionStorage", service.token), true);
+    await page.reload();
+    await keyField(page).waitFor();
+    assertEquals(await keyField(page).inputValue(), service.token);
+
+    const later = await open();
+    await later.goto(`${origin}/docs`);
+    await keyField(later).waitFor();
+    assertEquals(await keyField(later).inputValue(), "");
+    // A guide does not replace localStorage, so this is the browser's own.
+    await page.goto(`${origin}/docs/errors`);
+    assertEquals(await heldBy(page, "localStorage", service.token), false);
+    assertEquals(await page.evaluate<string>("document.cookie"), "");
+    assertEquals(await page.evaluate("indexedDB.databases()"), []);
+  },
+);
+
+testInBrowser(
+  "the search and the side bar lead to operations and guides",
+  async ({ origin, open }) => {
+    const page = await open();
+    await page.goto(`${origin}/docs`);
+    for (
+      const [words, address] of [["add an", `docs#${OPERATIONS.createPet}`], [
+        "retri",
+        "docs/retries",
+      ]]
+    ) {
+      await page.goto(`${origin}/docs`);
+      await keyField(page).waitFor();
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type(words);
+      await page.getByRole("option", { name: /./ }).first().click();
+      await page.waitForURL(`${origin}/${address}`);
+    }
+    await page.goto(`${origin}/docs`);
+    await page.getByRole("button", { name: "Paging", exact: true }).first().click();
+    await page.waitForURL(`${origin}/docs/paging`);
+    await page.getByRole("link", { name: /Add an animal/ }).click();
+    await page.waitForURL(`${origin}/docs#${OPERATIONS.createPet}`);
+    await section(page, "createPet").waitFor();
+  },
+);
+
+testInBrowser("all pages fit a phone and follow the colour mode", async ({ origin, open }) => {
+  const page = await open({ colorScheme: "dark", width: 390 });
+  const lightnessOf = async (property: string) => {
+    const main = "document.querySelector('main')";
+    const colour = await page.evaluate<string>(`getComputedStyle(${main}).${property}`);
+    return Number(/\d+/.exec(colour));
+  };
+  for (const path of ["/docs", "/docs/errors", "/docs/paging", "/docs/limits"]) {
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.goto(`${origin}${path}`);
+    if (path === "/docs") await section(page, "getPet").waitFor({ state: "attached" });
+    assertEquals(await page.evaluate("document.documentElement.scrollWidth"), 390, path);
+    assertGreater(await lightnessOf("color"), 191);
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.goto(`${origin}${path}`);
+    if (path === "/docs") await section(page, "getPet").waitFor({ state: "attached" });
+    assertLess(await lightnessOf("color"), 64);
+  }
+});
+
+testInBrowser("the reference shows its first content within a second", async ({ origin, open }) => {
+  const page = await open();
+  await page.goto(`${origin}/docs`);
+  const [paint] = await page.evaluate<number[]>(
+    "performance.getEntriesByName('first-contentful-paint').map(({ startTime }) => startTime)",
+  );
+  assertGreater(paint, 0);
+  assertLess(paint, 1_000);
+});
+
+testInBrowser("the samples of the reference run", async ({ service, origin, open }) => {
+  const page = await open();
+  await page.goto(`${origin}/docs`);
+  await service.add('{"name":"Rex","categoryId":7,"status":"available"}');
+  for (const language of LANGUAGES) {
+    for (const operation of Object.keys(OPERATIONS) as OperationName[]) {
+      const code = await sampleOf(page, operation, language);
+      assertStringIncludes(code, `${origin}/v1/pets`);
+      if (!canRun(language)) continue;
+      const printed = await runSample(language, code, service.token);
+      assert(printed.includes("Rex"), `${language}, ${operation}: ${printed}`);
+    }
+  }
+});
+
+function keyField(page: Page): Locator {
+  return page.locator(".scalar-password-input").first();
+}
+
+/** Replaces the key with the text, as a paste does. */
+async function pasteKey(page: Page, text: string): Promise<void> {
+  await keyField(page).fill(text);
+}
+
+/** Whether a storage of the page has a value with the key. Scalar writes it a moment after the input. */
+async function heldBy(page: Page, storage: string, key: string): Promise<boolean> {
+  return await page.evaluate(`new Promise((resolve) => setTimeout(() =>
+    resolve(JSON.stringify(Object.entries(${storage})).includes("${key}")), 1_000))`);
+}
+
+function section(page: Page, operation: OperationName): Locator {
+  return page.locator(`[id$="/${OPERATIONS[operation]}"]`);
+}
+
+/** Sends a request through the page, and returns the body of the response as the page shows it. */
+async function responseThrough(
+  page: Page,
+  operation: OperationName,
+  body?: string,
+): Promise<string> {
+  await section(page, operation).getByRole("button", { name: /Test Request/ }).click();
+  const dialog = page.getByRole("dialog", { name: /./ });
+  if (body !== undefined) {
+    await dialog.locator("[contenteditable]").filter({ hasText: "categoryId" }).fill(body);
+    // Scalar takes over what was typed after a short pause.
+    await page.evaluate("new Promise((resolve) => setTimeout(resolve, 500))");
+  }
+  await dialog.getByRole("button", { name: /^Send \w+ request/ }).click();
+  const response = await dialog.locator("[class*=response-section] .cm-content").first()
+    .textContent();
+  await page.keyboard.press("Escape");
+  return response ?? "";
+}
+
+/** The sample of an operation in a language, as the page shows it. */
+async function sampleOf(page: Page, operation: OperationName, language: string): Promise<string> {
+  const names = new RegExp(`^(${LANGUAGES.join("|")})$`);
+  await section(page, operation).getByRole("button", { name: names }).click();
+  await page.getByRole("option", { name: language, exact: true }).click();
+  const [code] = await section(page, operation).locator("pre code").allTextContents();
+  return code;
+}

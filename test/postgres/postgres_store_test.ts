@@ -1,0 +1,231 @@
+import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
+import { systemRuntime } from "../../src/runtime/system_runtime.ts";
+import { HEAD_KEY } from "../../src/keyspace.ts";
+import { PostgresStore } from "../../src/store/postgres/postgres_store.ts";
+import type { Key, Store } from "../../src/store/store.ts";
+import {
+  NotAppliedError,
+  StoreAwayError,
+  UnclearOutcomeError,
+} from "../../src/store/store_errors.ts";
+import { parseDatabaseUrl } from "../../src/store/postgres/database_url.ts";
+import {
+  openPostgresStore,
+  POSTGRES,
+  PostgresServer,
+  serverOfFile,
+  until,
+} from "../support/postgres_server.ts";
+import { freePort } from "../support/free_port.ts";
+import { testStoreContract } from "../support/store_contract.ts";
+
+const { ignore } = POSTGRES;
+
+const server = serverOfFile();
+
+for (const strictReads of [false, true]) {
+  testStoreContract({
+    name: `PostgresStore${strictReads ? " with strict reads" : ""}`,
+    ignore,
+    open: async () => ({ store: await openPostgresStore(server(), { strictReads }) }),
+  });
+}
+
+Deno.test({
+  name: "get() of the head waits for the synchronous standby only with strict reads",
+  ignore,
+  async fn() {
+    await using primary = await PostgresServer.start();
+    const standby = await PostgresServer.standbyOf(primary);
+    await primary.requireStandby();
+    const plain = await openPostgresStore(primary);
+    const strict = await openPostgresStore(primary, { strictReads: true });
+    for (const store of [plain, strict]) await put(store, HEAD_KEY, "head");
+    await standby[Symbol.asyncDispose]();
+    assertEquals((await plain.get(HEAD_KEY))?.value, "head");
+    assertEquals(await Promise.race([strict.get(HEAD_KEY), after(500)]), "late");
+    for (const store of [plain, strict]) store.close();
+  },
+});
+
+Deno.test({
+  name: "open() passes over standbys, and over a primary whose synchronous standby does not answer",
+  ignore,
+  async fn() {
+    await using primary = await PostgresServer.start();
+    await using standby = await PostgresServer.standbyOf(primary);
+    await primary.requireStandby();
+    const database = await primary.createDatabase();
+    await until(() => standby.sql("select 1", database), "The standby lags");
+    const open = (ports: number[]) => {
+      const address = parseDatabaseUrl(primary.url(database, { ports }));
+      return PostgresStore.open(
+        { ...address, passfile: undefined, strictReads: false },
+        systemRuntime,
+        { create: true, onCreated: () => {} },
+        AbortSignal.timeout(10_000),
+      );
+    };
+    const expectAway = async (ports: number[], reason: string) => {
+      const { message } = await assertRejects(() => open(ports), StoreAwayError);
+      assert(message.startsWith("it does not answer: ") && message.includes(reason), message);
+    };
+    await expectAway([standby.port], "it is a standby");
+    (await open([standby.port, primary.port])).close();
+    await standby.promote();
+    await expectAway([primary.port], "its synchronous standby does not answer");
+    const store = await open([primary.port, standby.port]);
+    await put(store, ["key"], "value");
+    store.close();
+  },
+});
+
+Deno.test({
+  name: "open() waits while a host is away, although another one refuses the database",
+  ignore,
+  async fn() {
+    // As a standby does that lags behind.
+    const ports = [freePort(), server().port];
+    const address = parseDatabaseUrl(server().url("later", { ports }));
+    const opening = PostgresStore.open(
+      { ...address, passfile: undefined, strictReads: false },
+      systemRuntime,
+      { create: true, onCreated: () => {} },
+      AbortSignal.timeout(10_000),
+    );
+    const { message } = await assertRejects(() => opening, StoreAwayError);
+    assert(message.includes("there is no database later"), message);
+  },
+});
+
+Deno.test({
+  name:
+    "commit() is unclear if its wait for the standby is cancelled, although the server reports success",
+  ignore,
+  async fn() {
+    await using primary = await PostgresServer.start();
+    const standby = await PostgresServer.standbyOf(primary);
+    await primary.requireStandby();
+    const store = await openPostgresStore(primary);
+    await standby[Symbol.asyncDispose]();
+    const committing = put(store, ["key"], "value").catch((error) => error);
+    const waiting = "select pid from pg_stat_activity where wait_event = 'SyncRep'";
+    while (await primary.sql(waiting) === "") await after(20);
+    await primary.sql(`select pg_cancel_backend((${waiting}))`);
+    const error = await committing;
+    assert(error instanceof UnclearOutcomeError, String(error));
+    await assertRejects(() => store.get(["key"]), StoreAwayError);
+    store.close();
+  },
+});
+
+Deno.test({
+  name: "commit() is unclear if its connection ends, and later calls reject at once",
+  ignore,
+  async fn() {
+    await using server = await PostgresServer.start();
+    const store = await openPostgresStore(server);
+    server.pause();
+    const committing = put(store, ["key"], "value").catch((error) => error);
+    await after(100);
+    await server.kill();
+    const error = await committing;
+    assert(error instanceof UnclearOutcomeError, String(error));
+    await assertRejects(() => put(store, ["key"], "value"), StoreAwayError);
+    await assertRejects(() => store.list({ prefix: [] }, { limit: 1 }), StoreAwayError);
+    store.close();
+  },
+});
+
+Deno.test({
+  name: "commit() is not applied if it meets a lock",
+  ignore,
+  async fn() {
+    const store = await openPostgresStore(server());
+    await put(store, ["key"], "value");
+    const database = await databaseOf(server());
+    const locking = server().sql(
+      "begin; lock table animal_store.records in access exclusive mode; select pg_sleep(2); commit",
+      database,
+    );
+    await after(300);
+    await assertRejects(() => put(store, ["key"], "other"), NotAppliedError);
+    await locking;
+    assertEquals((await store.get(["key"]))?.value, "value");
+    store.close();
+  },
+});
+
+Deno.test({
+  name: "a session does not depend on the settings of its role",
+  ignore,
+  async fn() {
+    const settings = {
+      statement_timeout: "40ms",
+      lock_timeout: "10ms",
+      default_transaction_isolation: "serializable",
+      synchronous_commit: "off",
+      bytea_output: "escape",
+      client_encoding: "latin1",
+    };
+    await server().sql("create role other superuser login password 'secret'");
+    for (const [name, value] of Object.entries(settings)) {
+      await server().sql(`alter role other set ${name} = '${value}'`);
+    }
+    const store = await openPostgresStore(server(), { user: "other", password: "secret" });
+    for (const value of ["Zoë 🐈", new Uint8Array(60_000).fill(200)]) {
+      await put(store, ["key"], value);
+      assertEquals((await store.get(["key"]))?.value, value);
+    }
+    store.close();
+  },
+});
+
+Deno.test({
+  name: "expired records are swept once a minute, and no others",
+  ignore,
+  async fn() {
+    let sweep = () => {};
+    const runtime = {
+      ...systemRuntime,
+      setTimer(ms: number, run: () => void) {
+        if (ms !== 60_000) return systemRuntime.setTimer(ms, run);
+        sweep = run;
+        return () => {};
+      },
+    };
+    const store = await openPostgresStore(server(), {}, runtime);
+    const expiring = Array.from({ length: 700 }, (_, index) => ({
+      type: "set" as const,
+      key: ["expired", index],
+      value: "",
+      expireIn: 1,
+    }));
+    const later = { type: "set" as const, key: ["later"], value: "", expireIn: 60_000 };
+    assertNotEquals(await store.commit({ checks: [], mutations: [...expiring, later] }), null);
+    await put(store, ["lasting"], "");
+    await after(50);
+    const all = () => store.list({ prefix: [] }, { limit: 1_000 });
+    assertEquals((await all()).length, 702);
+    sweep();
+    while ((await all()).length > 2) await after(20);
+    assertEquals((await all()).map(({ key }) => key), [["lasting"], ["later"]]);
+    store.close();
+  },
+});
+
+async function put(store: Store, key: Key, value: string | Uint8Array): Promise<void> {
+  const mutations = [{ type: "set" as const, key, value }];
+  assertNotEquals(await store.commit({ checks: [], mutations }), null);
+}
+
+/** The database that was created last. */
+async function databaseOf(server: PostgresServer): Promise<string> {
+  return await server.sql(
+    "select datname from pg_database where datname like 'pets_%' order by oid desc limit 1",
+  );
+}
+
+function after(ms: number): Promise<"late"> {
+  return new Promise((resolve) => setTimeout(() => resolve("late"), ms));
+}

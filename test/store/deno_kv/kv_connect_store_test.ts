@@ -1,0 +1,156 @@
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { KvConnectStore } from "../../../src/store/deno_kv/kv_connect_store.ts";
+import {
+  mayHaveLanded,
+  StoreAwayError,
+  StoreRefusedError,
+  UnclearOutcomeError,
+} from "../../../src/store/store_errors.ts";
+import { freePort } from "../../support/free_port.ts";
+import { permitted } from "../../support/permitted.ts";
+
+const ignore = !permitted("env", "net", "read");
+
+Deno.test({
+  name: "KvConnectStore.open() rejects with StoreRefusedError if the server is another one",
+  ignore,
+  async fn() {
+    for (
+      const [status, body] of [[200, "<html>\n</html>"], [200, "{}"], [404, "Not found\n"]] as const
+    ) {
+      await using other = serve(() => new Response(body, { status }));
+      const { message } = await assertRejects(() => open(other.address), StoreRefusedError);
+      assertMatch(message, /^it (is not a KV Connect server|answers with status 404: Not found)$/);
+    }
+  },
+});
+
+Deno.test({
+  name: "KvConnectStore.open() rejects with StoreAwayError if no server answers, and gives up",
+  ignore,
+  async fn() {
+    const nobody = `http://127.0.0.1:${freePort()}`;
+    const { message } = await assertRejects(() => open(nobody), StoreAwayError);
+    assertMatch(message, /^it does not answer: .*refused/);
+    await using failing = serve(() => new Response("Starting", { status: 503 }));
+    await assertRejects(() => open(failing.address), StoreAwayError);
+    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const cutting = (async () => {
+      using connection = await listener.accept();
+      await readRequest(connection);
+      await connection.write((await responseBytes(metadata())).slice(0, -1));
+      listener.close();
+    })();
+    await assertRejects(() => open(addressOf(listener)), StoreAwayError, "its answer broke off");
+    await cutting;
+    await using hanging = serve(() => new Promise(() => {}));
+    const signal = AbortSignal.timeout(100);
+    await assertRejects(() => KvConnectStore.open(hanging.address, signal), StoreAwayError);
+  },
+});
+
+for (
+  const [status, Kind] of [
+    [400, StoreRefusedError],
+    [401, UnclearOutcomeError],
+    [429, UnclearOutcomeError],
+    [500, UnclearOutcomeError],
+  ] as const
+) {
+  Deno.test({
+    name:
+      `KvConnectStore: a commit that is answered with ${status} rejects with ${Kind.name}, once`,
+    ignore,
+    async fn() {
+      let commits = 0;
+      await using server = serve(({ url }) => {
+        if (!url.endsWith("/atomic_write")) return metadata();
+        commits++;
+        return new Response("No\nstack", { status });
+      });
+      const store = await open(server.address);
+      const { message } = await assertRejects(() => put(store, ""), Kind);
+      assertEquals([message, commits], [`it answers with status ${status}: No`, 1]);
+      store.close();
+    },
+  });
+}
+
+Deno.test({
+  name: "KvConnectStore: a commit may have landed if its connection broke and the server is gone",
+  ignore,
+  async fn() {
+    // fetch() sends a request a second time if a connection that it used before breaks. The error is then that
+    // of the second attempt, which finds nobody.
+    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const serving = (async () => {
+      using connection = await listener.accept();
+      await readRequest(connection);
+      await connection.write(await responseBytes(metadata()));
+      await readRequest(connection);
+      listener.close();
+    })();
+    const store = await open(addressOf(listener));
+    const failure = await assertRejects(() => put(store, ""), Error);
+    assert(mayHaveLanded(failure), failure.message);
+    await serving;
+    store.close();
+  },
+});
+
+function metadata(): Response {
+  return Response.json({
+    version: 3,
+    databaseId: crypto.randomUUID(),
+    endpoints: [{ url: "/v2", consistency: "strong" }],
+    token: "session",
+    expiresAt: new Date(Date.now() + 3_600_000).toISOString(),
+  });
+}
+
+function serve(handler: (request: Request) => Response | Promise<Response>) {
+  const hanging = new AbortController();
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, signal: hanging.signal, onListen() {} },
+    handler,
+  );
+  return {
+    address: `http://127.0.0.1:${server.addr.port}`,
+    [Symbol.asyncDispose]() {
+      hanging.abort();
+      return server.finished;
+    },
+  };
+}
+
+function open(address: string): Promise<KvConnectStore> {
+  Deno.env.set("DENO_KV_ACCESS_TOKEN", "some-token");
+  return KvConnectStore.open(address, new AbortController().signal);
+}
+
+function put(store: KvConnectStore, value: string): Promise<string | null> {
+  return store.commit({ checks: [], mutations: [{ type: "set", key: ["key"], value }] });
+}
+
+function addressOf({ addr }: Deno.TcpListener): string {
+  return `http://127.0.0.1:${addr.port}`;
+}
+
+/** Reads a whole request. */
+async function readRequest(connection: Deno.Conn): Promise<void> {
+  const chunk = new Uint8Array(65_536);
+  let text = "";
+  for (;;) {
+    text += new TextDecoder("latin1").decode(chunk.subarray(0, await connection.read(chunk) ?? 0));
+    const bodyAt = text.indexOf("\r\n\r\n") + 4;
+    const length = Number(/^content-length: (\d+)/im.exec(text)?.[1]);
+    if (bodyAt > 3 && text.length === bodyAt + length) return;
+  }
+}
+
+async function responseBytes(response: Response): Promise<Uint8Array> {
+  const body = await response.text();
+  const head =
+    `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}`;
+  return new TextEncoder().encode(`${head}\r\n\r\n${body}`);
+}

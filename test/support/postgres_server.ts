@@ -1,0 +1,362 @@
+import { systemRuntime } from "../../src/runtime/system_runtime.ts";
+import { parseDatabaseUrl, type PostgresSettings } from "../../src/store/postgres/database_url.ts";
+import { PostgresStore } from "../../src/store/postgres/postgres_store.ts";
+import { freePort } from "./free_port.ts";
+import type { StoreServer, StoreServers } from "./store_server.ts";
+
+/**
+ * The variable with the folder of PostgreSQL's programs. Without it, the tests that need a server are ignored.
+ */
+export const POSTGRES_VARIABLE = "TEST_POSTGRES";
+
+/** The folder of the programs, or `undefined` if the variable is not set or not readable. */
+export function postgresPrograms(): string | undefined {
+  const { state } = Deno.permissions.querySync({ name: "env", variable: POSTGRES_VARIABLE });
+  return state === "granted" ? Deno.env.get(POSTGRES_VARIABLE) : undefined;
+}
+
+/** The superuser, who owns every database that {@linkcode PostgresServer.createDatabase} makes. */
+const USER = "operator";
+
+/** Maximum time until a server answers, or until a standby follows. */
+const START_LIMIT_MS = 30_000;
+
+/**
+ * Settings of every server. A killed process loses nothing that it has written, so only a measurement needs
+ * `fsync`.
+ */
+const SETTINGS = {
+  fsync: "off",
+  listen_addresses: "127.0.0.1",
+  unix_socket_directories: "",
+  max_connections: "60",
+  shared_buffers: "64MB",
+  log_min_messages: "panic",
+  wal_keep_size: "64MB",
+  wal_receiver_status_interval: "1s",
+};
+
+export type ServerSettings = Record<string, string>;
+
+/** A real PostgreSQL server on loopback, in a temporary folder. */
+export class PostgresServer implements AsyncDisposable {
+  readonly port = freePort();
+  readonly password: string;
+  #folder: string;
+  #settings: ServerSettings;
+  #process: Deno.ChildProcess | undefined;
+  #databases = 0;
+
+  private constructor(folder: string, password: string, settings: ServerSettings) {
+    this.#folder = folder;
+    this.password = password;
+    this.#settings = settings;
+  }
+
+  /** Starts a server without databases. */
+  static async start(settings: ServerSettings = {}): Promise<PostgresServer> {
+    const folder = await makeFolder();
+    const server = new PostgresServer(folder, crypto.randomUUID(), settings);
+    const passwordFile = `${folder}/password`;
+    await Deno.writeTextFile(passwordFile, server.password);
+    await runProgram(
+      "initdb",
+      [
+        ["--pgdata", server.#data],
+        ["--auth", "scram-sha-256", "--username", USER, "--pwfile", passwordFile],
+        ["--no-sync", "--encoding", "UTF8", "--locale", "C.UTF-8"],
+      ].flat(),
+    );
+    const rule = "host replication all 127.0.0.1/32 scram-sha-256\n";
+    await Deno.writeTextFile(`${server.#data}/pg_hba.conf`, rule, { append: true });
+    await server.start();
+    return server;
+  }
+
+  /** Starts a standby. It is a synchronous one if the primary's `synchronous_standby_names` names it. */
+  static async standbyOf(primary: PostgresServer): Promise<PostgresServer> {
+    const { password } = primary;
+    const standby = new PostgresServer(await makeFolder(), password, primary.#settings);
+    await standby.follow(primary);
+    return standby;
+  }
+
+  /** The URL of a database, on this server unless other ports are given. */
+  url(
+    database: string,
+    { user = USER, password = this.password, ports = [this.port], query = "" } = {},
+  ): string {
+    const hosts = ports.map((port) => `127.0.0.1:${port}`);
+    return `postgres://${user}:${password}@${hosts}/${database}${query}`;
+  }
+
+  /** Creates an empty database, and resolves to its name. */
+  async createDatabase(): Promise<string> {
+    const name = `pets_${++this.#databases}`;
+    await this.sql(`create database ${name}`);
+    return name;
+  }
+
+  /** Runs statements as the superuser, and resolves to the values of their rows. */
+  async sql(statements: string, database = "postgres"): Promise<string> {
+    const args = ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", statements];
+    return await runProgram("psql", [...args, this.url(database)]);
+  }
+
+  /** Starts it, also again on the same data and port. Resolves when it answers. */
+  async start(): Promise<void> {
+    const settings = { ...SETTINGS, port: String(this.port), ...this.#settings };
+    const [program, ...args] = commandLine("postgres", [
+      "-D",
+      this.#data,
+      ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
+    ]);
+    this.#process = new Deno.Command(program, {
+      args,
+      cwd: "/",
+      stdin: "null",
+      stdout: "null",
+      stderr: "null",
+    }).spawn();
+    await until(() => this.sql("select 1"), "The server does not answer");
+  }
+
+  /** Replaces the data with a copy of the primary's, and starts as its standby. */
+  async follow(primary: PostgresServer): Promise<void> {
+    await Deno.remove(this.#data, { recursive: true }).catch(() => {});
+    await runProgram(
+      "pg_basebackup",
+      [
+        ["--pgdata", this.#data, "--dbname", primary.url("postgres")],
+        ["--checkpoint", "fast", "--wal-method", "stream", "--write-recovery-conf", "--no-sync"],
+      ].flat(),
+    );
+    await this.start();
+    const streams = "select 1 from pg_stat_replication where state = 'streaming'";
+    await until(async () => {
+      if (await primary.sql(streams) === "") throw new Error("It does not stream yet");
+    }, "The standby does not follow");
+  }
+
+  /** Refuses connections over TCP, except those of a type of pg_hba.conf. */
+  async allowOnly(type: "hostssl"): Promise<void> {
+    await Deno.writeTextFile(`${this.#data}/pg_hba.conf`, `${type} all all all scram-sha-256\n`);
+    await this.sql("select pg_reload_conf()");
+  }
+
+  /** Makes the user of the servers the owner of a file or folder. */
+  static async own(path: string): Promise<void> {
+    if (Deno.uid() === 0) await run(["chown", "postgres:postgres", path]);
+  }
+
+  /** Makes every commit wait for a standby that follows this server. */
+  async requireStandby(): Promise<void> {
+    await this.#setStandbyNames("*");
+    const synchronous = "select 1 from pg_stat_replication where sync_state = 'sync'";
+    await until(async () => {
+      if (await this.sql(synchronous) === "") throw new Error("It is not synchronous yet");
+    }, "The standby is not synchronous");
+  }
+
+  /** Makes a standby the primary. It has no standby of its own yet, so its commits wait for none. */
+  async promote(): Promise<void> {
+    await this.#setStandbyNames("");
+    await this.sql("select pg_promote()");
+  }
+
+  async #setStandbyNames(names: string): Promise<void> {
+    await this.sql(`alter system set synchronous_standby_names = '${names}'`);
+    await this.sql("select pg_reload_conf()");
+  }
+
+  /** Ends all its processes at once, like a failing machine. */
+  async kill(): Promise<void> {
+    if (this.#process !== undefined) await killTree(this.#process);
+    this.#process = undefined;
+  }
+
+  /** Stops all its processes: they keep their connections, but do not respond. */
+  pause(): void {
+    signalTree(this.#process!.pid, "SIGSTOP");
+  }
+
+  resume(): void {
+    signalTree(this.#process!.pid, "SIGCONT");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+    await Deno.remove(this.#folder, { recursive: true });
+  }
+
+  get #data(): string {
+    return `${this.#folder}/data`;
+  }
+}
+
+/** A server with one database, as a store. */
+class DatabaseServer implements StoreServer {
+  readonly env = {};
+  #server: PostgresServer;
+  #database: string;
+
+  constructor(server: PostgresServer, database: string) {
+    this.#server = server;
+    this.#database = database;
+  }
+
+  get port(): number {
+    return this.#server.port;
+  }
+
+  get address(): string {
+    return this.addressAt(this.port);
+  }
+
+  get secret(): string {
+    return this.#server.password;
+  }
+
+  addressAt(port: number): string {
+    return this.#server.url(this.#database, { ports: [port] });
+  }
+
+  start(): Promise<void> {
+    return this.#server.start();
+  }
+
+  kill(): Promise<void> {
+    return this.#server.kill();
+  }
+
+  pause(): void {
+    this.#server.pause();
+  }
+
+  resume(): void {
+    this.#server.resume();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#server[Symbol.asyncDispose]();
+  }
+}
+
+/** The servers for tests that run on several kinds of them. */
+export const POSTGRES: StoreServers = {
+  name: "PostgreSQL",
+  ignore: postgresPrograms() === undefined,
+  async start() {
+    const server = await PostgresServer.start();
+    return new DatabaseServer(server, await server.createDatabase());
+  },
+};
+
+/** Starts a server before the tests of a file, and ends it after them. */
+export function serverOfFile(): () => PostgresServer {
+  let server: PostgresServer;
+  if (!POSTGRES.ignore) {
+    Deno.test.beforeAll(async () => void (server = await PostgresServer.start()));
+    Deno.test.afterAll(() => server[Symbol.asyncDispose]());
+  }
+  return () => server;
+}
+
+/** Opens the store in an empty database of a server. */
+export async function openPostgresStore(
+  server: PostgresServer,
+  settings: Partial<PostgresSettings> = {},
+  runtime = systemRuntime,
+): Promise<PostgresStore> {
+  const address = parseDatabaseUrl(server.url(await server.createDatabase()));
+  return await PostgresStore.open(
+    { ...address, passfile: undefined, strictReads: false, ...settings },
+    runtime,
+    { create: true, onCreated: () => {} },
+    AbortSignal.timeout(START_LIMIT_MS),
+  );
+}
+
+/** Kills a process and all that it started. */
+export async function killTree(process: Deno.ChildProcess): Promise<void> {
+  signalTree(process.pid, "SIGKILL");
+  await process.status;
+}
+
+/** Sends a signal to a process and all that it started; to the parent first, so that it starts no others meanwhile. */
+export function signalTree(pid: number, signal: Deno.Signal): void {
+  const children = childrenOf(pid);
+  try {
+    Deno.kill(pid, signal);
+  } catch (error) {
+    // It has ended meanwhile.
+    if (!(error instanceof Deno.errors.NotFound) && !(error instanceof TypeError)) throw error;
+  }
+  for (const child of new Set([...children, ...childrenOf(pid)])) signalTree(child, signal);
+}
+
+function childrenOf(parent: number): number[] {
+  const children: number[] = [];
+  for (const { name } of Deno.readDirSync("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      // "pid (name) state parent …"; the name may contain spaces.
+      const stat = Deno.readTextFileSync(`/proc/${name}/stat`);
+      if (Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]) === parent) {
+        children.push(Number(name));
+      }
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  return children;
+}
+
+/** Makes a folder that the user of the servers can write. */
+async function makeFolder(): Promise<string> {
+  const folder = await Deno.makeTempDir({ prefix: "animal-store-postgres-" });
+  await PostgresServer.own(folder);
+  return folder;
+}
+
+/**
+ * The command line of a program of PostgreSQL, or at a path. PostgreSQL refuses to run as root, so root runs it as the user of the Debian
+ * package.
+ */
+export function commandLine(program: string, args: string[]): string[] {
+  const own = [program.startsWith("/") ? program : `${postgresPrograms()}/${program}`, ...args];
+  const user = ["--reuid=postgres", "--regid=postgres", "--clear-groups"];
+  return Deno.uid() === 0 ? ["setpriv", ...user, ...own] : own;
+}
+
+/** Runs a program of PostgreSQL that must succeed, and resolves to its standard output. */
+function runProgram(program: string, args: string[]): Promise<string> {
+  return run(commandLine(program, args));
+}
+
+async function run([program, ...args]: string[]): Promise<string> {
+  const { success, stdout, stderr } = await new Deno.Command(program, {
+    args,
+    cwd: "/",
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).output();
+  const decoder = new TextDecoder();
+  if (!success) throw new Error(`${program} failed: ${decoder.decode(stderr)}`);
+  return decoder.decode(stdout).trim();
+}
+
+/** Repeats an attempt until it succeeds. */
+export async function until(attempt: () => Promise<unknown>, message: string): Promise<void> {
+  const deadline = Date.now() + START_LIMIT_MS;
+  for (;;) {
+    try {
+      await attempt();
+      return;
+    } catch (cause) {
+      if (Date.now() > deadline) throw new Error(message, { cause });
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
