@@ -70,6 +70,7 @@ await runTool({
     };
     const report = await auditWhat(file, options).finally(() => progress.end());
     await print(json ? JSON.stringify(report) : textOf(report, checkpoint, published));
+    if (report.sound && file === undefined) progress.reportSoundAudit();
     if (path !== undefined && report.sound) {
       await writeCheckpoint(path, { position: report.position, hash: report.hash });
     }
