@@ -16,8 +16,9 @@ export function writeError(line: string): void {
 }
 
 /** Logs JSON lines to standard error. API keys are redacted, because a client may put one into a path. */
-export const stderrLogger: Logger = (level, event, details) =>
-  writeError(lineOf(level, event, details));
+export const stderrLogger: Logger = (level, event, details) => {
+  console.error(lineOf(level, event, details));
+};
 
 /**
  * Also sends each line as a log record of OpenTelemetry, with the severity of its level. The console must be
