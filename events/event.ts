@@ -110,19 +110,22 @@ export function hasPreviousHash(line: Uint8Array, hash: string): boolean {
 }
 
 /**
- * Decodes the event of a line. Throws `MalformedEventError` if {@linkcode encodeEvent} could not have written
- * the line, or if its type or version is not known.
+ * Decodes the event of a line. Throws `NewerVersionError` if its type or schema version is not known, and
+ * otherwise `MalformedEventError` if {@linkcode encodeEvent} could not have written the line.
  */
 export function decodeEvent(line: string): RecordedEvent {
   const match = LINE.exec(line);
   if (match === null) throw malformed(line);
   const [, id, type, time, sequence, subject, dataschema, actor, idempotencyKey, ...rest] = match;
   const [previousHash, dataText] = rest;
-  if (!Object.hasOwn(TYPES, type)) throw new MalformedEventError(`Event type ${type} is not known`);
-  if (!DATASCHEMAS[type as EventType].includes(dataschema)) {
-    throw new MalformedEventError(`Schema ${dataschema} of event type ${type} is not known`);
+  if (!isKnown(type, dataschema)) {
+    if (!mayBeNewer(type, dataschema)) {
+      throw new MalformedEventError(`Schema ${dataschema} of event type ${type} is not known`);
+    }
+    const what = Object.hasOwn(TYPES, type) ? `schema ${dataschema}` : `event type ${type}`;
+    throw new NewerVersionError(what, { position: Number(sequence), previousHash });
   }
-  const body = decodeBody(type as EventType, dataText, line);
+  const body = decodeBody(type, dataText, line);
   if (dataschemaOf(body) !== dataschema) throw malformed(line);
   if (!Instant.safeParse(time).success || subjectOf(body) !== subject) throw malformed(line);
   return {
@@ -142,6 +145,36 @@ export class MalformedEventError extends Error {
     super(message.replace(/\s*\n\s*/g, " "));
     this.name = "MalformedEventError";
   }
+}
+
+/** A newer version of the program wrote the line, so its data cannot be decoded. */
+export class NewerVersionError extends MalformedEventError {
+  readonly position: number;
+  readonly previousHash: string;
+
+  constructor(
+    what: string,
+    { position, previousHash }: { position: number; previousHash: string },
+  ) {
+    super(`A newer version wrote the line: ${what} is not known`);
+    this.name = "NewerVersionError";
+    this.position = position;
+    this.previousHash = previousHash;
+  }
+}
+
+function isKnown(type: string, dataschema: string): type is EventType {
+  return Object.hasOwn(TYPES, type) && DATASCHEMAS[type as EventType].includes(dataschema);
+}
+
+const SCHEMA_NAME = /^(urn:animal-store:[a-z]+(?:-[a-z]+)*):[1-9]\d*$/;
+
+/** Whether another version could have written a line of that type and schema. A version is never taken back. */
+function mayBeNewer(type: string, dataschema: string): boolean {
+  const schema = SCHEMA_NAME.exec(dataschema)?.[1];
+  const isOfKnownType = Object.values(TYPES).some((entry) => entry.schema === schema);
+  if (Object.hasOwn(TYPES, type)) return TYPES[type as EventType].schema === schema;
+  return schema !== undefined && !isOfKnownType && /^(?:[A-Z][a-z]*)+$/.test(type);
 }
 
 function encodeSequence(position: number): string {

@@ -32,7 +32,10 @@ runs, and covers the events up to the newest one at its start.
   --checkpoint FILE   also checks that the log extends the checkpoint in that file, if the file exists,
                       and writes a new checkpoint if the log is sound. Keep the file away from the store.
   --published DIR     also checks that the log extends what deno task publish wrote into that folder
-  --file EXPORT       audits an export of deno task log (- for standard input) instead of the store
+  --file EXPORT       audits an export of deno task log (- for standard input) instead of the store. A
+                      partial one (log --from) is verified from its first line.
+
+If the log is not sound, the audit says what to do.
 
 ${toolVariables("OTEL_DENO")}
 
@@ -67,6 +70,7 @@ await runTool({
     };
     const report = await auditWhat(file, options).finally(() => progress.end());
     await print(json ? JSON.stringify(report) : textOf(report, checkpoint, published));
+    if (report.sound && file === undefined) progress.reportSoundAudit();
     if (path !== undefined && report.sound) {
       await writeCheckpoint(path, { position: report.position, hash: report.hash });
     }
@@ -87,10 +91,16 @@ async function auditWhat(file: string | undefined, options: AuditOptions): Promi
 }
 
 function textOf(report: AuditReport, checkpoint?: Checkpoint, published?: PublishedLog): string {
-  const { sound, position, pets, hash, counts, faults, notes, firstBadPosition } = report;
+  const { sound, from, position, pets, hash, counts, faults, advice, notes, firstBadPosition } =
+    report;
   const lines: string[] = [];
   if (sound) {
-    lines.push(`Sound: ${count(position)} events, ${count(pets)} pets.`);
+    lines.push(
+      from === undefined
+        ? `Sound: ${count(position)} events, ${count(pets)} pets.`
+        : `Sound, but partial: the events from position ${from} to ${position}. Only a whole export ` +
+          "can be restored.",
+    );
     if (checkpoint !== undefined) lines.push("The log extends the checkpoint.");
     if (published !== undefined) {
       lines.push(`The log extends the published log of ${count(published.size)} events.`);
@@ -102,9 +112,14 @@ function textOf(report: AuditReport, checkpoint?: Checkpoint, published?: Publis
       ? ""
       : ` The first bad position is ${firstBadPosition}.`;
     const faultsFound = `${count(total)} ${total === 1 ? "fault" : "faults"}`;
-    lines.push(`Not sound: ${faultsFound} in ${count(position)} events.${where}`);
+    const what = from === undefined
+      ? `${count(position)} events`
+      : `a partial export, from position ${from} to ${position}`;
+    lines.push(`Not sound: ${faultsFound} in ${what}.${where}`);
     for (const { message } of faults) lines.push(`- ${message}`);
     if (total > faults.length) lines.push(`- and ${count(total - faults.length)} more`);
+    // Several kinds can have the same advice.
+    for (const text of new Set(Object.values(advice))) lines.push(`Advice: ${text}`);
   }
   lines.push(...notes.map((note) => `Note: ${note}.`));
   return lines.join("\n");

@@ -8,15 +8,16 @@
  */
 
 import { KeyLabel } from "../events/api_key.ts";
-import { assertNever } from "../events/assert_never.ts";
-import { type ApiKey, type ApiKeyState, stateOf } from "../src/projections/api_key.ts";
+import type { ApiKey } from "../src/projections/api_key.ts";
 import { issueKey, type ShowKey } from "../src/commands/issue_key.ts";
 import { revokeKey } from "../src/commands/revoke_key.ts";
 import { rotateKey, UnrotatableKeyError } from "../src/commands/rotate_key.ts";
 import { listKeys } from "../src/projections/key_reader.ts";
 import { reasonOf } from "../src/runtime/logger.ts";
 import { toolVariables } from "../src/variables.ts";
+import { minute, second, shownStateOf, stateWithTime } from "./cli/key_state.ts";
 import { parseDuration } from "./cli/parse_duration.ts";
+import { shortened } from "./cli/shortened.ts";
 import { EXIT, print, runTool, UsageError, withService, write } from "./cli/run_tool.ts";
 
 const HELP = `
@@ -163,12 +164,6 @@ function members(key: ApiKey, now: number) {
   };
 }
 
-/** The state of a key for people: a key whose successor was issued retires, and is valid until then. */
-function shownStateOf(key: ApiKey, now: number): ApiKeyState | "retiring" {
-  const state = stateOf(key, now);
-  return state === "live" && key.revokedAt !== undefined ? "retiring" : state;
-}
-
 async function table(keys: ApiKey[], now: number): Promise<void> {
   const rows = [["ID", "STATE", "ACCESS", "ISSUED", "LABEL"]];
   for (const key of keys) {
@@ -188,34 +183,6 @@ async function table(keys: ApiKey[], now: number): Promise<void> {
     const cells = widths.map((width, column) => row[column].padEnd(width));
     await print([...cells, shortened(row.at(-1)!, left)].join("  "));
   }
-}
-
-/** The state with the time at which it ends or has begun, for example `retiring until 2026-11-20 08:00Z`. */
-function stateWithTime(key: ApiKey, now: number): string {
-  const state = shownStateOf(key, now);
-  const end = Math.min(key.expiresAt ?? Infinity, key.revokedAt ?? Infinity);
-  switch (state) {
-    case "live":
-    case "retiring":
-      return end === Infinity ? state : `${state} until ${minute(end)}`;
-    case "revoked":
-      return `revoked ${minute(key.revokedAt!)}`;
-    case "expired":
-      return `expired ${minute(key.expiresAt!)}`;
-    default:
-      return assertNever(state);
-  }
-}
-
-/** The text, cut so that it takes at most that many columns. A character outside of ASCII may take two. */
-function shortened(text: string, columns: number): string {
-  let width = 0;
-  let fitting = "";
-  for (const character of text) {
-    width += character.charCodeAt(0) < 0x80 ? 1 : 2;
-    if (width <= columns - 2) fitting += character;
-  }
-  return width <= columns ? text : `${fitting}…`;
 }
 
 async function rotate(keyId: string, flags: Flags): Promise<number> {
@@ -261,14 +228,6 @@ async function revoke(keyId: string): Promise<number> {
 
 function instant(ms: number | undefined): string | undefined {
   return ms === undefined ? undefined : new Date(ms).toISOString();
-}
-
-function second(ms: number): string {
-  return new Date(ms).toISOString().replace("T", " ").slice(0, 19) + "Z";
-}
-
-function minute(ms: number): string {
-  return second(ms).slice(0, 16) + "Z";
 }
 
 function labelOf({ label }: Flags): string | undefined {

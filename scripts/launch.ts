@@ -6,6 +6,7 @@
  */
 
 import { permissionFlags } from "./cli/permission_flags.ts";
+import { telemetryVariables } from "./cli/telemetry_variables.ts";
 import { sendSignal } from "./cli/send_signal.ts";
 
 const moduleIndex = Deno.args.findIndex((argument) => !argument.startsWith("-"));
@@ -26,6 +27,7 @@ for (const signal of ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"] as const) {
 
 program = new Deno.Command(Deno.execPath(), {
   args: ["run", ...flags, ...permissions, module, ...args],
+  env: telemetryVariables(module, Deno.env.toObject()),
 }).spawn();
 
 Deno.exit((await program.status).code);

@@ -24,6 +24,8 @@ export interface ServiceConfig extends StoreConfig {
   addresses: { production?: string; staging?: string; contact?: string };
   /** Whether Deno's OpenTelemetry is on. */
   telemetry: boolean;
+  /** Whether the console sends its lines to OpenTelemetry, instead of printing them. */
+  sendsLogs: boolean;
 }
 
 /** A setting is not valid; the message names the variable. */
@@ -48,6 +50,7 @@ export function readServiceConfig(): ServiceConfig {
       contact: readContact(),
     },
     telemetry: isTelemetryOn(),
+    sendsLogs: isTelemetryOn() && read("OTEL_DENO_CONSOLE") === "replace",
     port: isPlatform ? undefined : readPort(),
     hostname: isPlatform ? undefined : readHost(),
     ...readStoreConfig(),

@@ -2,6 +2,7 @@
 
 import { readServiceConfig } from "./config.ts";
 import { reasonOf } from "./runtime/logger.ts";
+import { writeError } from "./runtime/stderr_logger.ts";
 import { serve } from "./serve.ts";
 import { serviceVariables } from "./variables.ts";
 import { VERSION } from "./version.ts";
@@ -26,9 +27,7 @@ if (import.meta.main) {
   } else if (argument === undefined) {
     await run();
   } else {
-    console.error(
-      `error: Unexpected argument ${JSON.stringify(argument)}; see --help`,
-    );
+    writeError(`error: Unexpected argument ${JSON.stringify(argument)}; see --help`);
     Deno.exit(2);
   }
 }
@@ -37,7 +36,7 @@ async function run(): Promise<void> {
   try {
     await serve(readServiceConfig());
   } catch (error) {
-    console.error(`error: ${reasonOf(error)}`);
+    writeError(`error: ${reasonOf(error)}`);
     Deno.exit(1);
   }
 }

@@ -7,7 +7,7 @@ import { reportCrashes } from "./runtime/report_crashes.ts";
 import { Server } from "./server.ts";
 import { createService, type Service } from "./service.ts";
 import { shutDown } from "./shut_down.ts";
-import { stderrLogger } from "./runtime/stderr_logger.ts";
+import { stderrLogger, telemetryLogger } from "./runtime/stderr_logger.ts";
 import { isMissingFile } from "./store/deno_kv/store_file.ts";
 import { OpenStoreError, openStoreOrWait } from "./store/open_store.ts";
 import { isDurable } from "./store/store_location.ts";
@@ -25,7 +25,7 @@ export async function serve(
   onListening: (service: Service, address: Deno.NetAddr) => Promise<void> | void = () => {},
 ): Promise<void> {
   const runtime = systemRuntime;
-  const report = stderrLogger;
+  const report = config.sendsLogs ? telemetryLogger : stderrLogger;
   reportCrashes(report);
   const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
   // A path under which nothing can exist is an error of the opening, not of this look at it.

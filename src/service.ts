@@ -8,6 +8,7 @@ import { RefusedCredentials } from "./http/refused_credentials.ts";
 import type { Runtime } from "./runtime/runtime.ts";
 import { Appender } from "./append/appender.ts";
 import { HeadReader } from "./log/head_reader.ts";
+import { secondsSinceEvent } from "./log/seconds_since_event.ts";
 import { project } from "./projections/project.ts";
 import { KeyReader } from "./projections/key_reader.ts";
 import { PetReader } from "./projections/pet_reader.ts";
@@ -69,6 +70,7 @@ export function createService(options: ServiceOptions): Service {
   instrumentation.observe({
     queueLength: () => appender.queueLength,
     headPosition: () => heads.latest?.head.position,
+    secondsSinceEvent: () => secondsSinceEvent(store, runtime, heads.latest?.head.position),
   });
   const bodyCancellation = new BodyCancellation();
   const creations = new SingleFlight<CreatePetOutcome>(runtime);

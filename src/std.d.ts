@@ -29,6 +29,11 @@ declare module "@std/assert" {
   ): Promise<E>;
 }
 
+declare module "@std/html/entities" {
+  /** Escapes a text for HTML content and for quoted attributes. */
+  export function escape(text: string): string;
+}
+
 declare module "@std/encoding/hex" {
   export function encodeHex(source: Uint8Array | ArrayBuffer | string): string;
 }
@@ -41,10 +46,6 @@ declare module "@std/fmt/colors" {
   export function magenta(text: string): string;
   export function red(text: string): string;
   export function yellow(text: string): string;
-}
-
-declare module "@std/html/entities" {
-  export function escape(text: string): string;
 }
 
 declare module "@std/http/etag" {

@@ -32,6 +32,7 @@ export const VARIABLES = {
   CONTACT: { meaning: "mail or http(s) address for questions, shown in the API description" },
   RATE_LIMIT: { meaning: "requests a second for each API key, 1 to 1,000,000" },
   OTEL_DENO: { meaning: "true sends OpenTelemetry data" },
+  OTEL_DENO_CONSOLE: { meaning: "ignore sends no log records", default: "replace" },
   NO_COLOR: { meaning: "any value turns colours off" },
   TMPDIR: { meaning: "folder for temporary files", default: "/tmp" },
   DENO_DEPLOYMENT_ID: { meaning: "set by Deno Deploy; the store is then the attached database" },
@@ -64,6 +65,7 @@ const SERVICE: VariableName[] = [
   "CONTACT",
   "RATE_LIMIT",
   "OTEL_DENO",
+  "OTEL_DENO_CONSOLE",
 ];
 
 /** Describes the variables of the service for its `--help`. */

@@ -40,7 +40,7 @@ Deno.test({
 
 Deno.test({
   name:
-    "deno.json names only packages of the programs, and test/deno.lock pins what deno.lock pins",
+    "deno.json names only packages of the programs, and the other lock files pin what deno.lock pins",
   ignore: !permitted("read"),
   fn: async () => {
     const paths = await Promise.all(PROGRAM_FOLDERS.map((it) => filesIn(new URL(it, ROOT))));
@@ -50,16 +50,16 @@ Deno.test({
       if (name === "@std/assert") continue; // The package of the other @std names holds it, too.
       assert(sources.some((it) => it.includes(`from "${name}`) || it.includes(`("${name}`)), name);
     }
-    const [lock, testLock] = await Promise.all(
-      ["deno.lock", "test/deno.lock"].map(async (it) =>
-        JSON.parse(await Deno.readTextFile(new URL(it, ROOT)))
-      ),
-    );
-    assertEquals(testLock.workspace, lock.workspace);
-    for (const [name, pin] of Object.entries(lock.specifiers)) {
-      assertEquals(testLock.specifiers[name], pin, `${name} in test/deno.lock`);
+    const read = async (file: string) => JSON.parse(await Deno.readTextFile(new URL(file, ROOT)));
+    const lock = await read("deno.lock");
+    for (const file of ["test/deno.lock", "scripts/report.lock"]) {
+      const other = await read(file);
+      assertEquals(other.workspace, lock.workspace);
+      for (const [name, pin] of Object.entries(lock.specifiers)) {
+        assertEquals(other.specifiers[name], pin, `${name} in ${file}`);
+      }
+      assertEquals(integrities(lock), integrities(other, Object.keys(integrities(lock))));
     }
-    assertEquals(integrities(lock), integrities(testLock, Object.keys(integrities(lock))));
   },
 });
 
@@ -68,7 +68,7 @@ Deno.test({
     "No lock file has the native SQLite modules of @deno/kv, 3 MB that a KV Connect client never uses",
   ignore: !permitted("read"),
   fn: async () => {
-    for (const file of ["deno.lock", "test/deno.lock"]) {
+    for (const file of ["deno.lock", "test/deno.lock", "scripts/report.lock"]) {
       const { npm } = JSON.parse(await Deno.readTextFile(new URL(file, ROOT)));
       const hint = `remove @deno/kv-* and "optionalDependencies" of @deno/kv from ${file}`;
       assert("@deno/kv@0.14.0" in npm, file);
@@ -107,6 +107,6 @@ Deno.test({
       assertEquals(command.match(/--allow|-A\b/), null, task);
       checked++;
     }
-    assertEquals(checked, 11);
+    assertEquals(checked, 12);
   },
 });

@@ -31,6 +31,10 @@ Deno.test({
     assertMatch(replayed, /^location: .+\/v1\/pets\/2\r$/m);
     assertMatch(replayed, /^idempotency-replayed: true\r$/m);
 
+    await run("> report.html");
+    const report = await Deno.readTextFile(`${temp.folder}/report.html`);
+    assertMatch(report, /Audit: sound<\/strong> up to position 3\./);
+
     await Deno.mkdir(`${temp.folder}-backup`);
     const moved = await run("KV_PATH=copy.sqlite3");
     assertEquals(moved.match(/^Sound: 3 events, 2 pets\.$/gm)?.length, 3);
@@ -107,7 +111,7 @@ async function runBlock(
     )
     .replaceAll("/mnt/backup", `${temp.folder}-backup`)
     .replaceAll(
-      /\b(pets\.jsonl|restored\.sqlite3|copy\.sqlite3|checkpoint\.json)\b/g,
+      /\b(report\.html|pets\.jsonl|restored\.sqlite3|copy\.sqlite3|checkpoint\.json)\b/g,
       `${temp.folder}/$1`,
     )
     .replaceAll(/\b(pet-1\.(?:line|tlog-proof)|old-checkpoint)\b/g, `${temp.folder}/$1`)

@@ -54,6 +54,7 @@ export async function permissionFlags(module: string, args: string[]): Promise<s
   }
   if (module === "scripts/audit.ts") await grantAudit(grants, args);
   if (module === "scripts/backup.ts") await grantBackup(grants, args);
+  if (module === "scripts/report.ts") await grantReport(grants, args);
   if (module === "scripts/restore.ts") await grantRestore(grants, args);
   if (module === "scripts/publish.ts") await grantPublish(grants, args);
   if (module === "scripts/prove.ts") await grantProve(grants, args);
@@ -121,6 +122,11 @@ async function grantAudit({ read, write }: Grants, args: string[]): Promise<void
 async function grantBackup({ write }: Grants, args: string[]): Promise<void> {
   const [file] = (await parse(args)).positionals;
   if (file) write.push(file);
+}
+
+async function grantReport({ read }: Grants, args: string[]): Promise<void> {
+  const { file } = (await parse(args)).values;
+  if (file && file !== "-") read.push(file);
 }
 
 async function grantRestore({ read, write }: Grants, args: string[]): Promise<void> {

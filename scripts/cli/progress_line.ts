@@ -45,6 +45,11 @@ export class ProgressLine {
     if (performance.now() - this.#printedAt >= LINE_EVERY_MS) this.#print();
   }
 
+  /** Tells OpenTelemetry, if it is on, that an audit has found the store sound. */
+  reportSoundAudit(): void {
+    instrumentation.onSoundAudit(Date.now());
+  }
+
   /** Ends the last phase, so that other output can be written. */
   end(): void {
     this.#bar?.stop();

@@ -63,8 +63,8 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
   const instanceId = deps.runtime.newId();
   let requests = 0;
   return async (request, connection) => {
-    deps.instrumentation.onRequest(request);
     const requestId = `${instanceId}-${++requests}`;
+    deps.instrumentation.onRequest(request, requestId);
     const progress: Progress = {};
     let response: HttpResponse;
     try {

@@ -4,6 +4,7 @@ import { assertNever } from "../../events/assert_never.ts";
 import {
   decodeEvent,
   MalformedEventError,
+  NewerVersionError,
   OPERATOR,
   type RecordedEvent,
 } from "../../events/event.ts";
@@ -25,6 +26,8 @@ export interface VerifiedLine {
   event: RecordedEvent | undefined;
   /** The faults, worded to follow "Line 7: "; empty if the line is sound. */
   faults: string[];
+  /** Whether a newer version wrote the line, which is one of the faults. */
+  isNewer?: true;
   /** Whether `previoushash` is the hash of the line before; absent if this cannot be determined. */
   isLinked?: boolean;
 }
@@ -106,19 +109,29 @@ export class LogVerifier {
       );
       this.#lose();
     }
-    const event = this.#read(line, faults);
+    const read = this.#read(line, faults);
+    const event = read instanceof NewerVersionError ? undefined : read;
     const lastHash = this.#lastHash;
-    if (event === undefined) {
+    if (read === undefined) {
       this.#lose();
       this.#position = storedPosition ?? expectedPosition;
     } else {
-      this.#checkPosition(event, storedPosition ?? expectedPosition, faults);
-      this.#checkBody(event, faults);
-      this.#position = storedPosition ?? event.position;
+      this.#checkPosition(read, storedPosition ?? expectedPosition, faults);
+      if (event === undefined) this.#lose();
+      else this.#checkBody(event, faults);
+      this.#position = storedPosition ?? read.position;
     }
     if (line instanceof Uint8Array) this.#lastHash = sha256Hex(line);
-    if (event === undefined || lastHash === undefined) return { event, faults };
-    return { event, faults, isLinked: event.previousHash === lastHash };
+    const isNewer = read instanceof NewerVersionError;
+    const verified = { event, faults, ...(isNewer ? { isNewer } : {}) };
+    if (read === undefined || lastHash === undefined) return verified;
+    return { ...verified, isLinked: read.previousHash === lastHash };
+  }
+
+  /** Begins after the first lines of a log, of which the last has that position and hash. */
+  startAfter(position: number, hash: string): void {
+    this.skipTo(position);
+    this.#lastHash = hash;
   }
 
   /** Continues after a position. The lines up to there cannot be read. */
@@ -127,17 +140,18 @@ export class LogVerifier {
     this.#position = position;
   }
 
-  #read(line: unknown, faults: string[]): RecordedEvent | undefined {
+  #read(line: unknown, faults: string[]): RecordedEvent | NewerVersionError | undefined {
     try {
       return decodeLine(line);
     } catch (error) {
       if (!(error instanceof MalformedEventError)) throw error;
       faults.push(error.message);
+      if (error instanceof NewerVersionError) return error;
     }
   }
 
   #checkPosition(
-    { position, previousHash }: RecordedEvent,
+    { position, previousHash }: RecordedEvent | NewerVersionError,
     expectedPosition: number,
     faults: string[],
   ): void {

@@ -7,6 +7,8 @@ export interface LogRecord {
   last: number;
   /** The stored value. A sound one is packed lines of events. */
   value: unknown;
+  /** The same for all records of one commit. */
+  versionstamp: string;
 }
 
 /**
@@ -21,7 +23,9 @@ export async function* readLog(
   for await (
     const entries of scan(store, { start: logKey(from), end: logKey(Number.MAX_SAFE_INTEGER) })
   ) {
-    const records = entries.map(({ key, value }) => ({ last: key[1] as number, value }));
+    const records = entries.map(({ key, value, versionstamp }) => {
+      return { last: key[1] as number, value, versionstamp };
+    });
     // The first record that ends at `to` or later is the last one wanted.
     const end = records.findIndex(({ last }) => last >= to);
     yield end === -1 ? records : records.slice(0, end + 1);

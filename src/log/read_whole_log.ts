@@ -17,20 +17,36 @@ export class LogDamagedError extends Error {
  */
 export async function* readWholeLog(
   store: Store,
-  { from, to }: { from: number; to: number },
+  range: { from: number; to: number },
 ): AsyncGenerator<StoredLine[]> {
+  for await (const records of readWholeRecords(store, range)) {
+    yield records.flatMap(({ lines }) => lines);
+  }
+}
+
+/** The lines of one record. */
+export interface LinesOfRecord {
+  lines: StoredLine[];
+  /** The same for all records of one commit. */
+  versionstamp: string;
+}
+
+/** Reads lines as {@linkcode readWholeLog} does, and yields those of each stored record separately. */
+export async function* readWholeRecords(
+  store: Store,
+  { from, to }: { from: number; to: number },
+): AsyncGenerator<LinesOfRecord[]> {
   let next = from;
   for await (const records of readLog(store, { from, to })) {
-    const batch: StoredLine[] = [];
-    for (const { last, value } of records) {
+    const batch: LinesOfRecord[] = [];
+    for (const { last, value, versionstamp } of records) {
       const lines = linesOf(last, value);
       if (lines === undefined) throw new LogDamagedError(next, "is in a record without lines");
       const [{ position: first }] = lines;
       if (first > next) throw new LogDamagedError(next, "is missing");
       if (first < next && next !== from) throw new LogDamagedError(first, "is there twice");
-      for (const line of lines) {
-        if (line.position >= next && line.position <= to) batch.push(line);
-      }
+      const wanted = lines.filter(({ position }) => position >= next && position <= to);
+      batch.push({ lines: wanted, versionstamp });
       next = last + 1;
     }
     yield batch;

@@ -3,7 +3,12 @@
  * and reports all faults. Writes nothing.
  */
 
-import type { RecordedLine } from "../../events/event.ts";
+import {
+  GENESIS_HASH,
+  MalformedEventError,
+  NewerVersionError,
+  type RecordedLine,
+} from "../../events/event.ts";
 import {
   EMPTY_HEAD,
   encodeHead,
@@ -18,7 +23,9 @@ import {
   type Difference,
   type DifferenceKind,
 } from "./compare.ts";
-import { type AuditReport, type FaultKind, Findings } from "./findings.ts";
+import type { FaultKind } from "./advice.ts";
+import { decodeLine } from "../log/log_verifier.ts";
+import { type AuditReport, Findings } from "./findings.ts";
 import { LogAudit, type LogAuditOptions } from "./log_audit.ts";
 import { decodeLease } from "./replay_lease.ts";
 import { keyText } from "../store/key_text.ts";
@@ -67,7 +74,10 @@ export async function audit(
   );
 }
 
-/** Audits only the lines of an export. An export without lines is not sound: its copy failed. */
+/**
+ * Audits only the lines of an export. An export without lines is not sound: its copy failed. A partial export,
+ * which begins after the first event, is verified from its own first line. Rejects with `PartialExportError`.
+ */
 export async function auditLines(
   lines: AsyncIterable<Uint8Array[]>,
   options: AuditOptions = {},
@@ -75,15 +85,67 @@ export async function auditLines(
   const { progress = () => {} } = options;
   const findings = new Findings();
   const log = new LogAudit(findings, options);
+  let start: LogStart | undefined;
   for await (const batch of lines) {
+    if (log.lines === 0) {
+      start = partialStart(batch[0]);
+      if (start !== undefined) startPartial(log, start, options);
+    }
     for (const line of batch) log.verify(line);
     progress(log.position);
   }
   if (log.lines === 0) {
-    findings.add("line", "The export has no lines, so it is not a whole copy of a log", 1);
+    findings.add("no_lines", "The export has no lines, so it is not a whole copy of a log", 1);
   }
   log.end();
-  return findings.report(log.head);
+  return findings.report(log.head, start && start.position + 1);
+}
+
+/** A partial export lacks the events that it must be compared with. */
+export class PartialExportError extends Error {
+  override name = "PartialExportError";
+}
+
+/** The position and the hash of the line before the first one of a partial export. */
+interface LogStart {
+  position: number;
+  hash: string;
+}
+
+/** Returns the start of a partial export, by its first line; `undefined` if the export should be a whole log. */
+function partialStart(line: Uint8Array): LogStart | undefined {
+  const first = positionAndHash(line);
+  if (first === undefined || first.position < 2) return undefined;
+  // Only the first line of a log has this hash, so its position is wrong.
+  if (first.previousHash === GENESIS_HASH) return undefined;
+  return { position: first.position - 1, hash: first.previousHash };
+}
+
+function positionAndHash(line: Uint8Array): { position: number; previousHash: string } | undefined {
+  try {
+    return decodeLine(line);
+  } catch (error) {
+    if (error instanceof NewerVersionError) return error;
+    if (error instanceof MalformedEventError) return undefined;
+    throw error;
+  }
+}
+
+function startPartial(
+  log: LogAudit,
+  { position, hash }: LogStart,
+  { checkpoint, comparePublished }: AuditOptions,
+): void {
+  const partial = `The export begins at position ${position + 1}, so it cannot be compared with`;
+  if (comparePublished !== undefined) {
+    throw new PartialExportError(`${partial} the published log; audit a whole export`);
+  }
+  if (checkpoint !== undefined && checkpoint.position < position) {
+    throw new PartialExportError(
+      `${partial} the checkpoint at position ${checkpoint.position}; audit an export from there`,
+    );
+  }
+  log.startAfter(position, hash);
 }
 
 class StoreAudit {
@@ -246,8 +308,9 @@ class StoreAudit {
     }
     for await (const { key, expiresAt } of readExpiringRecords()) {
       const time = new Date(expiresAt).toISOString();
-      const message = `Record ${keyText(key)} is set to expire at ${time}: ${remedyFor(key)}`;
-      this.#findings.add("record_expires", message, isLogKey(key) ? key[1] : undefined);
+      const message = `Record ${keyText(key)} is set to expire at ${time}: ${effectOn(key)}`;
+      const kind = isLogKey(key) || isHeadKey(key) ? "log_expires" : "record_expires";
+      this.#findings.add(kind, message, isLogKey(key) ? key[1] : undefined);
     }
   }
 
@@ -301,15 +364,12 @@ function wordsForPet(petId: number, { kind, key, position }: Difference): string
   }
 }
 
-/** Describes the effect of a record's expiry, and how to remove the expiry. */
-function remedyFor(key: Key): string {
+/** Describes the effect of a record's expiry, and what removes the expiry. */
+function effectOn(key: Key): string {
   if (isLogKey(key)) {
-    return `its lines, up to line ${
-      key[1]
-    }, are lost then; export the log now and restore it into ` +
-      "an empty store";
+    return `its lines, up to line ${key[1]}, are lost then; export the log before that`;
   }
-  if (key.length === 1 && key[0] === HEAD_KEY[0]) {
+  if (isHeadKey(key)) {
     return "the store serves nothing then; the next event that is added removes the expiry";
   }
   if (key[0] === "projection") return "a replay writes it again without an expiry";
@@ -354,12 +414,15 @@ function isLogKey(key: Key): key is ["log", number] {
     key[1] as number >= 1;
 }
 
+function isHeadKey(key: Key): boolean {
+  return key.length === 1 && key[0] === HEAD_KEY[0];
+}
+
 function isOf(generation: number, key: Key): boolean {
   return key[0] === "projection" && key[1] === generation;
 }
 
 function isOwn({ key, value }: StoreEntry): boolean {
-  if (key.length !== 1) return false;
-  if (key[0] === HEAD_KEY[0]) return true;
-  return key[0] === REPLAY_KEY[0] && decodeLease(value) !== undefined;
+  if (isHeadKey(key)) return true;
+  return key.length === 1 && key[0] === REPLAY_KEY[0] && decodeLease(value) !== undefined;
 }

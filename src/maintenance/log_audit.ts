@@ -48,6 +48,13 @@ export class LogAudit {
     this.#compareWithCheckpoint();
   }
 
+  /** Begins after the first lines of the log, of which the last has that position and hash. */
+  startAfter(position: number, hash: string): void {
+    this.#verifier.startAfter(position, hash);
+    this.#position = position;
+    this.#compareWithCheckpoint();
+  }
+
   /** Position of the last line verified. */
   get position(): number {
     return this.#position;
@@ -145,11 +152,13 @@ export class LogAudit {
   ): RecordedLine | undefined {
     const expectedPosition = this.#position + 1;
     this.#lines++;
-    const { event, faults, isLinked } = this.#verifier.verify(line, storedPosition);
+    const { event, faults, isLinked, isNewer } = this.#verifier.verify(line, storedPosition);
     this.#position = this.#verifier.position;
     const explained = this.#explainBreak(isLinked);
     if (isLinked === false && faults.length === 1) {
       this.#break = explained ? undefined : this.#position;
+    } else if (isNewer && faults.length === 1) {
+      this.#findings.add("newer_line", `Line ${this.#position}: ${faults[0]}`, this.#position);
     } else if (faults.length > 0) {
       const isLost = event === undefined && through !== undefined && through > this.#position;
       const which = isLost

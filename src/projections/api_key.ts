@@ -20,7 +20,10 @@ export interface ApiKey {
 
 export type ApiKeyState = "live" | "expired" | "revoked";
 
-export function stateOf(key: ApiKey, now: number): ApiKeyState {
+/** What decides the state of a key. */
+export type KeyTimes = Pick<ApiKey, "expiresAt" | "revokedAt" | "isRevoked">;
+
+export function stateOf(key: KeyTimes, now: number): ApiKeyState {
   if (key.isRevoked) return "revoked";
   if (key.revokedAt !== undefined && key.revokedAt <= now) return "revoked";
   if (key.expiresAt !== undefined && key.expiresAt <= now) return "expired";

@@ -1,8 +1,35 @@
 import { redactKeys } from "./redact_keys.ts";
 import type { Logger } from "./logger.ts";
 
+const encoder = new TextEncoder();
+
+/** Writes a line to standard error, even if OpenTelemetry has replaced the console. */
+export function writeError(line: string): void {
+  const bytes = encoder.encode(`${line}\n`);
+  try {
+    for (let offset = 0; offset < bytes.length;) {
+      offset += Deno.stderr.writeSync(bytes.subarray(offset));
+    }
+  } catch {
+    // Nobody reads standard error any more, which must not stop the service.
+  }
+}
+
 /** Logs JSON lines to standard error. API keys are redacted, because a client may put one into a path. */
 export const stderrLogger: Logger = (level, event, details) => {
-  const line = JSON.stringify({ time: new Date().toISOString(), level, event, ...details });
-  console.error(redactKeys(line));
+  console.error(lineOf(level, event, details));
 };
+
+/**
+ * Also sends each line as a log record of OpenTelemetry, with the severity of its level. The console must be
+ * replaced (`OTEL_DENO_CONSOLE=replace`): it then sends what it gets, and prints nothing.
+ */
+export const telemetryLogger: Logger = (level, event, details) => {
+  const line = lineOf(level, event, details);
+  writeError(line);
+  console[level](line);
+};
+
+function lineOf(...[level, event, details]: Parameters<Logger>): string {
+  return redactKeys(JSON.stringify({ time: new Date().toISOString(), level, event, ...details }));
+}

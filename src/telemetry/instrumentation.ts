@@ -5,8 +5,8 @@
  * A `Context` identifies the request, if any, for which code runs.
  */
 export interface Instrumentation<Context = unknown> {
-  /** A request has arrived. */
-  onRequest(request: Request): void;
+  /** A request has arrived. Its response will have that `X-Request-Id`. */
+  onRequest(request: Request, requestId: string): void;
   /** A request is answered 401. */
   onCredentialsRefused(reason: "missing" | "invalid"): void;
   /** A hit is a look-up that memory answers. A miss reads the store. */
@@ -37,6 +37,8 @@ export interface Instrumentation<Context = unknown> {
 
   /** A phase of a replay, an audit or a restore has done so many units. */
   onToolProgress(phase: string, unit: string, done: number): void;
+  /** An audit has found a store sound, at that time in milliseconds since the Unix epoch. */
+  onSoundAudit(time: number): void;
   /** Registers values of an instance that are read from time to time. */
   observe(gauges: Gauges): void;
 }
@@ -46,6 +48,8 @@ export interface Gauges {
   queueLength: () => number;
   /** Position of the newest event that the instance knows. */
   headPosition: () => number | undefined;
+  /** Seconds since the newest event that the instance knows; `undefined` if there is none. */
+  secondsSinceEvent: () => Promise<number | undefined>;
 }
 
 /** Reports nothing. The default wherever a part takes an {@linkcode Instrumentation}. */
@@ -63,5 +67,6 @@ export const NO_INSTRUMENTATION: Instrumentation = {
   onConflict() {},
   onUnclearOutcome() {},
   onToolProgress() {},
+  onSoundAudit() {},
   observe() {},
 };

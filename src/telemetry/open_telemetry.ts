@@ -62,17 +62,27 @@ const cacheReads = meter.createCounter("animal_store.cache.reads", {
     "Look-ups of a cache, by whether it had the answer (hit) or the store was asked (miss)",
   unit: "{read}",
 });
+const soundAudit = meter.createGauge("animal_store.audit.success.time", {
+  description: "Unix time of the last audit that found the store sound",
+  unit: "s",
+});
+const storeDuration = meter.createHistogram("db.client.operation.duration", {
+  description: "Duration of calls of the store",
+  unit: "s",
+  advice: { explicitBucketBoundaries: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10] },
+});
 const toolProgress = meter.createGauge("animal_store.tool.progress", {
   description: "How far a phase of a replay, an audit or a restore is",
 });
 
 export const OPEN_TELEMETRY: Instrumentation<Context> = {
-  onRequest({ method, url }) {
+  onRequest({ method, url }, requestId) {
+    const span = trace.getActiveSpan();
+    span?.setAttribute("http.response.header.x-request-id", [requestId]);
     // `new URL` would throw on the URL of a request with a malformed Host, which the handler must refuse.
     const route = findRoute(requestTarget(url).path)?.path;
     if (route === undefined) return;
     // The server's span is named after the route, because there are few routes.
-    const span = trace.getActiveSpan();
     span?.setAttribute("http.route", route);
     span?.updateName(`${method} ${route}`);
   },
@@ -108,7 +118,8 @@ export const OPEN_TELEMETRY: Instrumentation<Context> = {
   onUnclearOutcome: () => unclear.add(1),
 
   onToolProgress: (phase, unit, done) => toolProgress.record(done, { phase, unit }),
-  observe({ queueLength, headPosition }) {
+  onSoundAudit: (time) => soundAudit.record(time / 1_000),
+  observe({ queueLength, headPosition, secondsSinceEvent }) {
     meter.createObservableGauge("animal_store.queue.length", {
       description: "Commands that wait for a commit",
       unit: "{command}",
@@ -119,6 +130,13 @@ export const OPEN_TELEMETRY: Instrumentation<Context> = {
     }).addCallback((result) => {
       const position = headPosition();
       if (position !== undefined) result.observe(position);
+    });
+    meter.createObservableGauge("animal_store.event.age", {
+      description: "Time since the newest event that this instance knows of",
+      unit: "s",
+    }).addCallback(async (result) => {
+      const seconds = await secondsSinceEvent();
+      if (seconds !== undefined) result.observe(seconds);
     });
   },
 };
@@ -133,21 +151,36 @@ export const OPEN_TELEMETRY_ON_POSTGRES: Instrumentation<Context> = {
 function storeTracing(
   system: string,
 ): Pick<Instrumentation, "traceStoreRead" | "traceStoreCommit"> {
-  function inStoreSpan<T>(operation: string, more: Attributes, run: () => Promise<T>): Promise<T> {
-    const attributes = { "db.system.name": system, "db.operation.name": operation, ...more };
-    return inSpan(`store ${operation}`, { kind: SpanKind.CLIENT, attributes }, run);
+  async function inStoreSpan<T>(
+    operation: string,
+    { target, ...more }: { target?: string; [more: string]: string | number | undefined },
+    run: () => Promise<T>,
+  ): Promise<T> {
+    const attributes: Attributes = {
+      "db.system.name": system,
+      "db.operation.name": operation,
+      ...(target === undefined ? {} : { "db.collection.name": target }),
+    };
+    const name = `${operation} ${target ?? "records"}`;
+    const options = { kind: SpanKind.CLIENT, attributes: { ...attributes, ...more } };
+    const start = performance.now();
+    try {
+      return await inSpan(name, options, run);
+    } finally {
+      storeDuration.record((performance.now() - start) / 1_000, attributes);
+    }
   }
   return {
-    traceStoreRead: (operation, key, run) => inStoreSpan(operation, kindOf(key), run),
+    traceStoreRead: (operation, key, run) => inStoreSpan(operation, { target: kindOf(key) }, run),
     traceStoreCommit: (mutations, run) =>
       inStoreSpan("commit", { "db.operation.batch.size": mutations }, run),
   };
 }
 
 /** Returns only the kind of the records, because the rest of a key may contain the hash of a token. */
-function kindOf(key: readonly unknown[]): Attributes {
+function kindOf(key: readonly unknown[]): string | undefined {
   const kind = key[0] === "projection" ? key[2] : key[0];
-  return kind === undefined ? {} : { "db.collection.name": String(kind) };
+  return kind === undefined ? undefined : String(kind);
 }
 
 function inSpan<T>(

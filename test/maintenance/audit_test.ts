@@ -5,7 +5,12 @@ import {
   assertNotEquals,
   assertRejects,
 } from "@std/assert";
-import { audit, AuditImpossibleError, auditLines } from "../../src/maintenance/audit.ts";
+import {
+  audit,
+  AuditImpossibleError,
+  auditLines,
+  PartialExportError,
+} from "../../src/maintenance/audit.ts";
 import { FAULTS_KEPT_PER_KIND } from "../../src/maintenance/findings.ts";
 import { OPERATOR } from "../../events/event.ts";
 import { compareServed } from "../../src/maintenance/compare.ts";
@@ -120,10 +125,81 @@ Deno.test("auditLines() reports an export without a line as an incomplete copy",
   const { sound, faults } = await auditFile([]);
   assertEquals(sound, false);
   assertEquals(faults, [{
-    kind: "line",
+    kind: "no_lines",
     position: 1,
     message: "The export has no lines, so it is not a whole copy of a log",
   }]);
+});
+
+Deno.test("auditLines() verifies a partial export from its first line", async () => {
+  const lines = sampleLog(30);
+  const whole = await auditFile(lines);
+  const partial = await auditFile(lines.slice(9));
+  assertEquals(partial, { ...whole, from: 10 });
+  const altered = lines[14].replace('"time":"2026', '"time":"2027');
+  const damaged = await auditFile(lines.with(14, altered).slice(9));
+  assertEquals([damaged.from, damaged.firstBadPosition, damaged.counts], [10, 15, { line: 1 }]);
+  const lost = await auditFile(lines.toSpliced(14, 1).slice(9));
+  assertEquals(lost.faults[0].position, 15);
+  // The position of a first line whose previoushash says that nothing is before it is wrong.
+  const moved = lines[0].replace("0001", "0005");
+  assertNotEquals(moved, lines[0]);
+  const first = await auditFile([moved]);
+  assertEquals([first.sound, first.from], [false, undefined]);
+});
+
+Deno.test("auditLines() compares a partial export with a checkpoint, unless events are missing between them", async () => {
+  const lines = sampleLog(30);
+  const partial = (checkpoint: { position: number; hash: string }) =>
+    auditLines(bytesOf(lines.slice(9)), { checkpoint });
+  const at = (position: number) => ({ position, hash: sha256Hex(lines[position - 1]) });
+  assertEquals((await partial(at(9))).faults, []);
+  assertEquals((await partial(at(20))).faults, []);
+  assertEquals((await partial({ ...at(9), hash: at(8).hash })).counts, { checkpoint: 1 });
+  await assertRejects(() => partial(at(8)), PartialExportError, "the checkpoint at position 8");
+});
+
+Deno.test("auditLines() rejects a partial export that must be compared with the published log", async () => {
+  const comparePublished = () => ({ verify: () => undefined, end: () => undefined });
+  await assertRejects(
+    () => auditLines(bytesOf(sampleLog(30).slice(9)), { comparePublished }),
+    PartialExportError,
+    "The export begins at position 10, so it cannot be compared with the published log",
+  );
+});
+
+Deno.test("audit() and auditLines() tell lines of a newer version from altered ones", async () => {
+  const original = sampleLog(30);
+  const newer = original[14].replace("pet-created:1", "pet-created:2");
+  assertNotEquals(newer, original[14]);
+  const lines = rewritten(original, 14, newer);
+  const fault = {
+    kind: "newer_line" as const,
+    position: 15,
+    message:
+      "Line 15: A newer version wrote the line: schema urn:animal-store:pet-created:2 is not known",
+  };
+  const report = await auditFile(lines);
+  assertEquals([report.faults, report.position], [[fault], 30]);
+  assertMatch(report.advice.newer_line!, /^Upgrade the program/);
+  using sample = await openSampleStore(30);
+  await putLines(sample.store, lines);
+  assertEquals((await audit(sample)).faults.filter(({ position }) => position === 15), [fault]);
+
+  // The next line shows that an altered line is not one of a newer version.
+  const { counts, firstBadPosition } = await auditFile(original.with(14, newer));
+  assertEquals([counts, firstBadPosition], [{ newer_line: 1, line: 1 }, 15]);
+  const unlinked = newer.replace(/"previoushash":"\w+"/, `"previoushash":"${sha256Hex("other")}"`);
+  assertEquals((await auditFile(rewritten(original, 14, unlinked).slice(0, 15))).counts, {
+    line: 1,
+  });
+});
+
+Deno.test("auditLines() advises to restore a backup up to the position before the first bad line", async () => {
+  const lines = sampleLog(30).toSpliced(9, 1);
+  const { advice } = await auditFile(lines);
+  assertMatch(advice.line!, /up to position 9: head -n 9 BACKUP \| deno task restore -$/);
+  assertEquals((await auditFile(lines.slice(0, 9))).sound, true);
 });
 
 Deno.test("auditLines() names the first bad position of an export", async () => {
@@ -420,7 +496,9 @@ Deno.test({
           message.startsWith(`Record ${keyText(key)} is set to expire at 20`)
         );
         if (found === isToExpire) missed.push(keyText(key));
-        assertEquals(counts, isToExpire ? {} : { record_expires: 1 });
+        const isOfLog = key[0] === "log" || key[0] === "head";
+        const kind = isOfLog ? "log_expires" : "record_expires";
+        assertEquals(counts, isToExpire ? {} : { [kind]: 1 });
         await commit(store, [{ type: "set", key, value: own }]);
       }
       assertEquals(missed, []);
@@ -448,7 +526,7 @@ Deno.test({
       assertEquals(firstBadPosition, 5);
       assertEquals(faults.map(({ message }) => message.replace(/ at \S+:/, ":")), [
         'Record ["log",5] is set to expire: its lines, up to line 5, are lost then; export the ' +
-        "log now and restore it into an empty store",
+        "log before that",
         'Record ["head"] is set to expire: the store serves nothing then; the next event that is ' +
         "added removes the expiry",
         'Record ["projection",1,"pet",4] is set to expire: a replay writes it again without an expiry',
@@ -456,10 +534,10 @@ Deno.test({
 
       // The remedies in the messages work.
       await replay(deps, { graceMs: 0 });
-      assertEquals((await audit(deps)).counts, { record_expires: 1 });
+      assertEquals((await audit(deps)).counts, { log_expires: 1 });
       const { appender } = createService({ ...deps, report: () => {} });
       await expire(HEAD_KEY, 2_000_000);
-      assertEquals((await audit(deps)).counts, { record_expires: 2 });
+      assertEquals((await audit(deps)).counts, { log_expires: 2 });
       const rex = { name: "Rex", categoryId: 1n };
       await appender.append(addPetCommand(systemRuntime, keyId, rex));
       assertEquals((await audit(deps)).faults.map(({ position }) => position), [5]);
@@ -669,6 +747,16 @@ const FOREIGN_KEYS = [
 
 async function commit(store: Store, mutations: Mutation[]): Promise<void> {
   assertNotEquals(await store.commit({ checks: [], mutations }), null);
+}
+
+/** Replaces all records of the log by one for each line. */
+async function putLines(store: Store, lines: string[]): Promise<void> {
+  const records = (await Array.fromAsync(readLog(store, { to: lines.length }))).flat();
+  await commit(store, records.map(({ last }) => ({ type: "delete", key: logKey(last) })));
+  const mutations = lines.map((line, index): Mutation => {
+    return { type: "set", key: logKey(index + 1), value: encoder.encode(`${line}\n`) };
+  });
+  await commit(store, mutations);
 }
 
 function auditFile(lines: string[]) {

@@ -1,4 +1,4 @@
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { HEAD_KEY, petKey, projectionKey } from "../../src/keyspace.ts";
 import { permitted } from "../support/permitted.ts";
 import { runTask } from "../support/run_task.ts";
@@ -28,6 +28,7 @@ Deno.test({
         position: 40,
         pets: 33,
         counts: {},
+        advice: {},
         faults: [],
         notes: [],
       });
@@ -47,9 +48,12 @@ Deno.test({
         "Not sound: 2 faults in 40 events. The first bad position is 6.",
         "- Pet 5 is missing from the projection by id of generation 1: the event at position 6 adds it",
       ]);
+      assertMatch(plain.stdout, /^Advice: Run deno task replay, which [^\n]+\n$/m);
       const { code, stdout } = await runTask(["audit", "--json"], { kvPath });
       assertEquals(code, 1);
-      assertEquals(JSON.parse(stdout).counts, { record_missing: 2 });
+      const { counts, advice } = JSON.parse(stdout);
+      assertEquals(counts, { record_missing: 2 });
+      assertMatch(advice.record_missing, /^Run deno task replay, which /);
       await changeFile(kvPath, [{ type: "delete", key: HEAD_KEY }]);
       const headless = await runTask(["audit", "--json"], { kvPath });
       assertEquals([headless.code, JSON.parse(headless.stdout).counts], [1, { head: 1 }]);
@@ -144,16 +148,57 @@ Deno.test({
       assertEquals([empty.code, empty.stdout], [
         1,
         "Not sound: 1 fault in 0 events. The first bad position is 1.\n" +
-        "- The export has no lines, so it is not a whole copy of a log\n",
+        "- The export has no lines, so it is not a whole copy of a log\n" +
+        "Advice: The copy failed. Make the export again, or use an older one.\n",
       ]);
       const inJson = await runTask(["audit", "--json", "--file", "-"], {
         kvPath,
         stdin: new Uint8Array(),
       });
-      assertEquals([inJson.code, JSON.parse(inJson.stdout).counts], [1, { line: 1 }]);
+      assertEquals([inJson.code, JSON.parse(inJson.stdout).counts], [1, { no_lines: 1 }]);
       const broken = await runTask(["audit", "--file", "-"], { kvPath, stdin: stdin.slice(0, -9) });
       assertEquals(broken.code, 1);
       assertMatch(broken.stdout, /The first bad position is 40\.\n- Line 40: The line is not JSON/);
+    }),
+});
+
+Deno.test({
+  name:
+    "audit --file: a partial export is called partial, and a whole one restores up to the advised position",
+  ignore,
+  fn: () =>
+    withSampleFile(async ({ folder, kvPath, lines }) => {
+      const partial = await runTask(["log", "--from", "10"], { kvPath });
+      const { code, stdout } = await runTask(["audit", "--file", "-"], {
+        kvPath,
+        stdin: new TextEncoder().encode(partial.stdout),
+      });
+      assertEquals([code, stdout.split("\n")[0]], [
+        0,
+        "Sound, but partial: the events from position 10 to 40. Only a whole export can be restored.",
+      ]);
+      const restoredPath = `${folder}/restored.sqlite3`;
+      const refused = await runTask(["restore", "-"], {
+        kvPath: restoredPath,
+        stdin: new TextEncoder().encode(partial.stdout),
+      });
+      assertEquals(refused.code, 1, refused.stderr);
+
+      const backup = `${folder}/backup.jsonl`;
+      await Deno.writeFile(backup, linesToBytes(lines.with(20, "{}")));
+      const damaged = await runTask(["audit", "--file", backup], { kvPath });
+      const [, command] = /up to position 20: (.+)$/m.exec(damaged.stdout) ?? [];
+      assertEquals([damaged.code, command], [1, "head -n 20 BACKUP | deno task restore -"]);
+      const { success, stderr } = await new Deno.Command("bash", {
+        args: [
+          "-euc",
+          command.replace("BACKUP", backup).replace("deno", `${Deno.execPath()}`),
+        ],
+        env: { KV_PATH: restoredPath },
+      }).output();
+      assert(success, new TextDecoder().decode(stderr));
+      const restored = await runTask(["audit"], { kvPath: restoredPath });
+      assertMatch(restored.stdout, /^Sound: 20 events, /);
     }),
 });
 

@@ -527,12 +527,12 @@ export const MUTANTS: Mutant[] = [
   {
     name: "a log read from within a record begins with the record",
     file: READ_WHOLE_LOG,
-    edits: [["if (line.position >= next && line.position <= to)", "if (line.position <= to)"]],
+    edits: [["position >= next && position <= to)", "position <= to)"]],
   },
   {
     name: "a log read up to a line within a record ends with the record",
     file: READ_WHOLE_LOG,
-    edits: [["if (line.position >= next && line.position <= to)", "if (line.position >= next)"]],
+    edits: [["position >= next && position <= to)", "position >= next)"]],
   },
   {
     name: "a comparison skips the rest of a record that holds later pets, too",

@@ -66,5 +66,7 @@ export class RecordingInstrumentation implements Instrumentation<number> {
 
   onToolProgress(): void {}
 
+  onSoundAudit(): void {}
+
   observe(): void {}
 }

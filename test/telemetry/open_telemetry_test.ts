@@ -128,10 +128,10 @@ Deno.test({
     const paths = collector.spans.map((span) => collector.pathOf(span).join(" < "));
     for (
       const path of [
-        "store get < head fresh < GET /v1/pets",
-        "store list < GET /v1/pets",
+        "get head < head fresh < GET /v1/pets",
+        "list pet_by_status < GET /v1/pets",
         "head fresh < GET /v1/pets/{petId}",
-        "store commit < commit < append < POST /v1/pets",
+        "commit records < commit < append < POST /v1/pets",
       ]
     ) assert(paths.includes(path), `${path} is not among\n${[...new Set(paths)].join("\n")}`);
     const appends = collector.spans.filter(({ name }) => name === "append");

@@ -1,0 +1,37 @@
+/** The state of an API key and its times, in the form that people read. */
+
+import { assertNever } from "../../events/assert_never.ts";
+import { type ApiKeyState, type KeyTimes, stateOf } from "../../src/projections/api_key.ts";
+
+export type ShownKeyState = ApiKeyState | "retiring";
+
+/** The state of a key for people: a key whose successor was issued retires, and is valid until then. */
+export function shownStateOf(key: KeyTimes, now: number): ShownKeyState {
+  const state = stateOf(key, now);
+  return state === "live" && key.revokedAt !== undefined ? "retiring" : state;
+}
+
+/** The state with the time at which it ends or has begun, for example `retiring until 2026-11-20 08:00Z`. */
+export function stateWithTime(key: KeyTimes, now: number): string {
+  const state = shownStateOf(key, now);
+  const end = Math.min(key.expiresAt ?? Infinity, key.revokedAt ?? Infinity);
+  switch (state) {
+    case "live":
+    case "retiring":
+      return end === Infinity ? state : `${state} until ${minute(end)}`;
+    case "revoked":
+      return `revoked ${minute(key.revokedAt!)}`;
+    case "expired":
+      return `expired ${minute(key.expiresAt!)}`;
+    default:
+      return assertNever(state);
+  }
+}
+
+export function second(ms: number): string {
+  return new Date(ms).toISOString().replace("T", " ").slice(0, 19) + "Z";
+}
+
+export function minute(ms: number): string {
+  return second(ms).slice(0, 16) + "Z";
+}
