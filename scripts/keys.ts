@@ -7,6 +7,7 @@
  *     deno task keys revoke ID
  */
 
+import { readStoreConfig } from "../src/config.ts";
 import { KeyLabel } from "../events/api_key.ts";
 import { assertNever } from "../events/assert_never.ts";
 import { type ApiKey, type ApiKeyState, stateOf } from "../src/projections/api_key.ts";
@@ -15,6 +16,7 @@ import { revokeKey } from "../src/commands/revoke_key.ts";
 import { rotateKey, UnrotatableKeyError } from "../src/commands/rotate_key.ts";
 import { listKeys } from "../src/projections/key_reader.ts";
 import { reasonOf } from "../src/runtime/logger.ts";
+import { isDurable } from "../src/store/store_location.ts";
 import { toolVariables } from "../src/variables.ts";
 import { parseDuration } from "./cli/parse_duration.ts";
 import { EXIT, print, runTool, UsageError, withService, write } from "./cli/run_tool.ts";
@@ -59,6 +61,9 @@ interface Flags {
   json?: boolean;
 }
 
+/** Whether the command may change a key. */
+let isChanging = false;
+
 await runTool({
   help: HELP,
   options: {
@@ -68,8 +73,12 @@ await runTool({
     overlap: { type: "string" },
     json: { type: "boolean" },
   },
-  interrupt: () => "deno task keys list shows whether a key was changed.",
+  interrupt: () => isChanging ? "deno task keys list shows whether a key was changed." : "",
   run(values: Flags, [action, ...rest]) {
+    isChanging = action !== "list";
+    if (!isDurable(readStoreConfig().store)) {
+      throw new UsageError("KV_PATH must not be :memory:, because its keys end with this command");
+    }
     switch (action) {
       case "issue":
         expectFlags(action, values, ["label", "expires-in", "read-only"]);
@@ -284,7 +293,9 @@ function durationOf(name: "expires-in" | "overlap", flags: Flags): number | unde
 }
 
 function onlyId(action: string, [keyId, ...rest]: string[]): string {
-  if (keyId === undefined) throw new UsageError(`${action} needs the id of a key; see keys list`);
+  if (keyId === undefined) {
+    throw new UsageError(`${action} needs the id of a key: run deno task keys list`);
+  }
   expectNone(rest);
   return keyId;
 }

@@ -75,10 +75,8 @@ async function restoreFrom(source: Export): Promise<number> {
   const start = performance.now();
   const head = await verifyExport(source, (done) => progress.update(VERIFYING, done));
   const { position, lastHash } = head;
-  isWriting = true;
   await withRetryingStore(
-    // The restore itself checks the content.
-    { create: true, accept: () => Promise.resolve() },
+    { create: true, accept: acceptAny },
     (deps) => restore(deps, source, head, (done) => progress.update(WRITING, done, position)),
   );
   progress.end();
@@ -89,6 +87,12 @@ async function restoreFrom(source: Export): Promise<number> {
     } s; the last has the hash ${lastHash}.`,
   );
   return EXIT.done;
+}
+
+/** Accepts any opened store, because the restore itself checks the content. Then it begins to write. */
+function acceptAny(): Promise<void> {
+  isWriting = true;
+  return Promise.resolve();
 }
 
 /** Opens the export as a file that can be read twice. Copies an export that can be read only once. */

@@ -28,7 +28,7 @@ export interface Tool<Options extends NonNullable<ParseArgsConfig["options"]>> {
   options: Options;
   /**
    * Called on SIGINT (Ctrl-C) and SIGTERM. Returns what the command leaves and what to run next, in sentences, and
-   * the command then exits with the code. Returns `undefined` if the command itself will end soon.
+   * the command then exits with the code. The text is empty if nothing needs to be said. Returns `undefined` if the command itself will end soon.
    */
   interrupt?(code: number): string | undefined;
   run(
@@ -67,7 +67,7 @@ function exitOnInterrupt(interrupt: (code: number) => string | undefined): void 
     Deno.addSignalListener(signal as Deno.Signal, () => {
       const words = interrupt(128 + number);
       if (words === undefined) return;
-      console.error(`Interrupted. ${words}`);
+      console.error(`Interrupted. ${words}`.trimEnd());
       Deno.exit(128 + number);
     });
   }
