@@ -294,7 +294,7 @@ function durationOf(name: "expires-in" | "overlap", flags: Flags): number | unde
 
 function onlyId(action: string, [keyId, ...rest]: string[]): string {
   if (keyId === undefined) {
-    throw new UsageError(`${action} needs the id of a key: run deno task keys list`);
+    throw new Error(`${action} needs the id of a key: run deno task keys list`);
   }
   expectNone(rest);
   return keyId;

@@ -65,7 +65,11 @@ await runTool({
 });
 
 async function proveConsistency(published: PublishedLog, path: string): Promise<number> {
-  const old = published.proveConsistency(await Deno.readTextFile(path));
+  const note = await Deno.readTextFile(path);
+  if (!note.includes("\n\n")) {
+    throw new NoteError("The file of --consistency is not a published checkpoint");
+  }
+  const old = published.proveConsistency(note);
   await print(
     `The published log of ${count(published.size)} events extends the checkpoint of ` +
       `${count(old.size)}: nothing before it was changed or removed.`,

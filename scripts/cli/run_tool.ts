@@ -55,9 +55,15 @@ export async function runTool<Options extends NonNullable<ParseArgsConfig["optio
     Deno.exit(await run(values, positionals));
   } catch (error) {
     const hint = error instanceof UsageError ? "; see --help" : "";
-    console.error(`error: ${reasonOf(error)}${hint}`);
+    console.error(`error: ${failureOf(error)}${hint}`);
     Deno.exit(EXIT.couldNotRun);
   }
+}
+
+function failureOf(error: unknown): string {
+  if (!(error instanceof Deno.errors.NotCapable)) return reasonOf(error);
+  // Deno advises a flag that an operator cannot add to a task.
+  return `${reasonOf(error).replace(/, run again with .*/s, "")}, which this command does not have`;
 }
 
 const SIGNALS = { SIGINT: 2, SIGTERM: 15 } as const;

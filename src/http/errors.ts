@@ -192,6 +192,16 @@ export const HTTP_ERRORS = {
       "missing_credentials",
       `The Authorization header has no API key after "Bearer": send ${USE_BEARER}`,
     ),
+  repeatedScheme: () =>
+    new HttpError(
+      "invalid_credentials",
+      `The Authorization header has "Bearer" twice: send ${USE_BEARER}`,
+    ),
+  quotedKey: () =>
+    new HttpError(
+      "invalid_credentials",
+      `The API key is in quotes: send ${USE_BEARER} without quotes`,
+    ),
   rateLimited: (perSecond: number) =>
     new HttpError("rate_limited", `The rate limit of an API key is ${perSecond} per second`),
 
@@ -223,6 +233,11 @@ export const HTTP_ERRORS = {
       "invalid_idempotency_key",
       `Header Idempotency-Key must be 1 to ${maxLength} characters of visible ASCII, ` +
         "or such characters and spaces in double quotes",
+    ),
+  repeatedIdempotencyKey: () =>
+    new HttpError(
+      "invalid_idempotency_key",
+      "Header Idempotency-Key is repeated, or has a comma outside of double quotes",
     ),
 
   missingContentType: () =>

@@ -99,7 +99,7 @@ Deno.test("LogVerifier finds lines that are not events of this log, and continue
   const foreign: [string | Uint8Array, RegExp][] = [
     ["", /^8: The line is not JSON/],
     ["{}", /^8: /],
-    [`${LINES[7]}\r`, /^8: The line is not in the log's own form$/],
+    [`${LINES[7]}\r`, /^8: The line differs from the bytes that the service writes, for example/],
     [LINES[7].replace("PetCreated", "PetSold"), /^8: Event type PetSold is not known$/],
     [LINES[7].replace("pet-created:1", "pet-created:2"), /^8: Schema .* is not known$/],
     [new Uint8Array([0xff]), /^8: The line is not valid UTF-8$/],
