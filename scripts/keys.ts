@@ -25,11 +25,14 @@ const HELP = `
 Issues, lists, rotates and revokes API keys. Works while the service runs; the service applies a change
 from its next request on.
 
-  deno task keys issue --label TEXT [--expires-in 90d]   prints a new key, only this once
-  deno task keys list [--json]                           shows all keys, but never a secret
-  deno task keys rotate ID [--overlap 24h]               prints a successor of that key, only this once;
-                                                         the service refuses the old key after the overlap
-  deno task keys revoke ID                               revokes the key with that id at once
+  deno task keys issue --label TEXT [--expires-in 90d] [--read-only]
+      prints a new key, only this once
+  deno task keys list [--json]
+      shows all keys, but never a secret
+  deno task keys rotate ID [--overlap 24h] [--label TEXT] [--expires-in 90d]
+      prints a successor of that key, only this once; the service refuses the old key after the overlap
+  deno task keys revoke ID
+      revokes the key with that id at once
 
   --label TEXT        the purpose or the holder of the key, 1 to 100 characters
                       (rotate: by default the label of the old key)

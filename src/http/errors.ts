@@ -75,6 +75,11 @@ const TABLE = {
     when: "The body did not arrive in time",
     remedy: "Send the request again",
   },
+  idempotency_key_reused: {
+    status: STATUS_CODE.Conflict,
+    when: "The Idempotency-Key was sent with another animal within the last 24 hours",
+    remedy: "Send a new key for a new animal, or the animal that the key was first sent with",
+  },
   body_too_large: {
     status: STATUS_CODE.ContentTooLarge,
     when: "The body is larger than 64 KiB",
@@ -84,11 +89,6 @@ const TABLE = {
     status: STATUS_CODE.UnsupportedMediaType,
     when: "The body is not declared as application/json, or is encoded",
     remedy: "Send Content-Type: application/json and no Content-Encoding",
-  },
-  idempotency_key_reused: {
-    status: STATUS_CODE.Conflict,
-    when: "The Idempotency-Key was sent with another animal within the last 24 hours",
-    remedy: "Send a new key for a new animal, or the animal that the key was first sent with",
   },
   rate_limited: {
     status: STATUS_CODE.TooManyRequests,
