@@ -218,7 +218,9 @@ function malformed(line: string): MalformedEventError {
   } catch (error) {
     return new MalformedEventError(`The line is not JSON: ${(error as Error).message}`);
   }
-  return new MalformedEventError("The line is not in the log's own form");
+  return new MalformedEventError(
+    "The line differs from the bytes that the service writes, for example in spaces or line ends",
+  );
 }
 
 /** The CloudEvents `subject` of the event. */

@@ -15,16 +15,16 @@ import { acceptUnlessRestoring } from "../src/log/accept_store.ts";
 import { splitLines } from "../src/log/log_verifier.ts";
 import { expiringRecordsOf } from "../src/store/expiring_records_of.ts";
 import { toolVariables } from "../src/variables.ts";
-import { readCheckpoint, writeCheckpoint } from "./cli/checkpoint_file.ts";
+import { expectFolderOf, readCheckpoint, writeCheckpoint } from "./cli/checkpoint_file.ts";
 import { count, ProgressLine } from "./cli/progress_line.ts";
 import { readPublished } from "./cli/published_folder.ts";
 import { EXIT, print, runTool, UsageError, withRetryingStore } from "./cli/run_tool.ts";
 
 const HELP = `
 Reads the whole store again and checks it against the log: the format, hash, position and data of every
-line, the head, and every record of the projections. If the store is a file or a database, the audit also checks that
-only idempotency records are set to expire. It writes nothing to the store. It works while the service
-runs, and covers the events up to the newest one at its start.
+line, the head, and every record of the projections. If the store is a file or a database, the audit also
+checks that only idempotency records are set to expire. It writes nothing to the store. It works while the
+service runs, and covers the events up to the newest one at its start.
 
   deno task audit [--json] [--checkpoint FILE] [--published DIR] [--file EXPORT]
 
@@ -61,6 +61,7 @@ await runTool({
     if (positionals.length > 0) {
       throw new UsageError(`Unexpected argument ${JSON.stringify(positionals[0])}`);
     }
+    if (path !== undefined) await expectFolderOf(path);
     const checkpoint = path === undefined ? undefined : await readCheckpoint(path);
     const published = folder === undefined ? undefined : new PublishedLog(readPublished(folder));
     const options: AuditOptions = {

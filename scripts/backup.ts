@@ -41,6 +41,9 @@ run, for example because the disk is full. Run it again then.
 /** Maximum time that a call of the store may delay the exit after a signal. */
 const LAST_CALL_LIMIT_MS = 1_000;
 
+/** Ends of the names of the files that SQLite keeps for a store: the store itself, and those next to it. */
+const FILES_OF_SQLITE = ["", "-wal", "-shm", "-journal"];
+
 const BACKING_UP = { title: "Backing up", unit: "events" };
 
 const progress = new ProgressLine();
@@ -63,8 +66,8 @@ await runTool({
     if (!name || name === "-") throw new UsageError("The name of a file is required");
     if (rest.length > 0) throw new UsageError(`Unexpected argument ${JSON.stringify(rest[0])}`);
     const { store } = readStoreConfig();
-    if (isFile(store) && resolve(store) === resolve(name)) {
-      throw new UsageError("FILE must not be the store (KV_PATH)");
+    if (isFile(store) && FILES_OF_SQLITE.some((end) => resolve(store) + end === resolve(name))) {
+      throw new UsageError("FILE must not be the store (KV_PATH), nor a file that SQLite keeps");
     }
     path = name;
     isFollowing = follow;

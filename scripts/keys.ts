@@ -7,6 +7,7 @@
  *     deno task keys revoke ID
  */
 
+import { readStoreConfig } from "../src/config.ts";
 import { KeyLabel } from "../events/api_key.ts";
 import type { ApiKey } from "../src/projections/api_key.ts";
 import { issueKey, type ShowKey } from "../src/commands/issue_key.ts";
@@ -14,6 +15,7 @@ import { revokeKey } from "../src/commands/revoke_key.ts";
 import { rotateKey, UnrotatableKeyError } from "../src/commands/rotate_key.ts";
 import { listKeys } from "../src/projections/key_reader.ts";
 import { reasonOf } from "../src/runtime/logger.ts";
+import { isDurable } from "../src/store/store_location.ts";
 import { toolVariables } from "../src/variables.ts";
 import { minute, second, shownStateOf, stateWithTime } from "./cli/key_state.ts";
 import { parseDuration } from "./cli/parse_duration.ts";
@@ -24,11 +26,14 @@ const HELP = `
 Issues, lists, rotates and revokes API keys. Works while the service runs; the service applies a change
 from its next request on.
 
-  deno task keys issue --label TEXT [--expires-in 90d]   prints a new key, only this once
-  deno task keys list [--json]                           shows all keys, but never a secret
-  deno task keys rotate ID [--overlap 24h]               prints a successor of that key, only this once;
-                                                         the service refuses the old key after the overlap
-  deno task keys revoke ID                               revokes the key with that id at once
+  deno task keys issue --label TEXT [--expires-in 90d] [--read-only]
+      prints a new key, only this once
+  deno task keys list [--json]
+      shows all keys, but never a secret
+  deno task keys rotate ID [--overlap 24h] [--label TEXT] [--expires-in 90d]
+      prints a successor of that key, only this once; the service refuses the old key after the overlap
+  deno task keys revoke ID
+      revokes the key with that id at once
 
   --label TEXT        the purpose or the holder of the key, 1 to 100 characters
                       (rotate: by default the label of the old key)
@@ -60,6 +65,9 @@ interface Flags {
   json?: boolean;
 }
 
+/** Whether the command may change a key. */
+let isChanging = false;
+
 await runTool({
   help: HELP,
   options: {
@@ -69,8 +77,12 @@ await runTool({
     overlap: { type: "string" },
     json: { type: "boolean" },
   },
-  interrupt: () => "deno task keys list shows whether a key was changed.",
+  interrupt: () => isChanging ? "deno task keys list shows whether a key was changed." : "",
   run(values: Flags, [action, ...rest]) {
+    isChanging = action !== "list";
+    if (!isDurable(readStoreConfig().store)) {
+      throw new UsageError("KV_PATH must not be :memory:, because its keys end with this command");
+    }
     switch (action) {
       case "issue":
         expectFlags(action, values, ["label", "expires-in", "read-only"]);
@@ -243,7 +255,9 @@ function durationOf(name: "expires-in" | "overlap", flags: Flags): number | unde
 }
 
 function onlyId(action: string, [keyId, ...rest]: string[]): string {
-  if (keyId === undefined) throw new UsageError(`${action} needs the id of a key; see keys list`);
+  if (keyId === undefined) {
+    throw new Error(`${action} needs the id of a key: run deno task keys list`);
+  }
   expectNone(rest);
   return keyId;
 }

@@ -27,7 +27,8 @@ Prints the event log in order, one event a line, byte for byte as stored.
                 [--subject SUBJECT] [--actor ACTOR] [--follow] [--pretty]
 
   --from N            starts at position N (default: 1)
-  --last N            starts with the newest N events; with --follow, 0 prints only new events
+  --last N            starts with the newest N events; with --follow, 0 prints only new events.
+                      Only with --follow can it be used with a flag that selects events.
   --to N              ends at position N (default: the newest event)
   --since TIME        prints only events of this time or later: 2026-11-20, 2026-11-20T08:00Z (without an
                       offset in UTC) or 24h (ago)
@@ -86,6 +87,10 @@ await runTool({
     if (range.from !== undefined && range.last !== undefined) {
       throw new UsageError("--from and --last cannot be used together");
     }
+    if (range.to !== undefined && range.to < (range.from ?? 1)) {
+      throw new UsageError("--to must not be before --from");
+    }
+    if (range.last !== undefined && !follow) expectAlone("--last", { to, ...filters });
     const isWanted = eventFilter(filters);
     setColorEnabled(Deno.stdout.isTerminal() && !Deno.noColor);
     await withService({ create: false }, async (service) => {
@@ -137,6 +142,13 @@ async function labelsOf({ store, heads }: Service): Promise<Map<string, string>>
     if (!(error instanceof ServiceError) || error.code !== "projection_damaged") throw error;
     return new Map();
   }
+}
+
+/** Throws if another flag would leave out events after that many were counted. */
+function expectAlone(flag: string, others: Record<string, string | undefined>): void {
+  const other = Object.keys(others).find((name) => others[name] !== undefined);
+  if (other === undefined) return;
+  throw new UsageError(`${flag} and --${other} can be used together only with --follow`);
 }
 
 function parsePosition(flag: string, text: string | undefined): number | undefined {

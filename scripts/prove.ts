@@ -1,8 +1,8 @@
 /**
  * Proves to outsiders that an event is in the published log, or that the published log extends an older one.
  *
- *     deno task prove SUBJECT|POSITION --published DIR [--line FILE]
- *     deno task prove --consistency OLD_CHECKPOINT --published DIR
+ *     deno task prove SUBJECT|POSITION --published DIR [--line FILE] [--from-file EXPORT]
+ *     deno task prove --consistency FILE --published DIR
  */
 
 import { MalformedEventError, type RecordedEvent, subjectOf } from "../events/event.ts";
@@ -20,14 +20,15 @@ const HELP = `
 Prints a proof (https://c2sp.org/tlog-proof) that an event is in the log that deno task publish wrote, or
 checks that the published log extends an older checkpoint of it.
 
-  deno task prove pets/7 --published DIR [--line FILE] > pet-7.tlog-proof
-  deno task prove --consistency OLD_CHECKPOINT --published DIR
+  deno task prove pets/7 --published DIR [--line FILE] [--from-file EXPORT] > pet-7.tlog-proof
+  deno task prove --consistency FILE --published DIR
 
-  pets/7, keys/ID, 42         the event: that which added a pet, that which issued a key, or a position
-  --published DIR             the published folder
-  --line FILE                 also writes the line of the event, exactly the bytes that the proof is about
-  --consistency OLD_CHECKPOINT  a file with a checkpoint that was published earlier
-  --from-file EXPORT          finds the event in an export of deno task log instead of the store
+  pets/7, keys/ID, 42   the event: that which added a pet, that which issued a key, or a position
+  --published DIR       the published folder
+  --line FILE           also writes the line of the event, exactly the bytes that the proof is about
+  --consistency FILE    a file with a checkpoint that was published earlier
+  --from-file EXPORT    finds the event in an export of deno task log (- for standard input) instead of
+                        the store
 
 ${toolVariables("OTEL_DENO")}
 
@@ -65,7 +66,11 @@ await runTool({
 });
 
 async function proveConsistency(published: PublishedLog, path: string): Promise<number> {
-  const old = published.proveConsistency(await Deno.readTextFile(path));
+  const note = await Deno.readTextFile(path);
+  if (!note.includes("\n\n")) {
+    throw new NoteError("The file of --consistency is not a published checkpoint");
+  }
+  const old = published.proveConsistency(note);
   await print(
     `The published log of ${count(published.size)} events extends the checkpoint of ` +
       `${count(old.size)}: nothing before it was changed or removed.`,

@@ -31,7 +31,8 @@ checkpoint. With deno task prove, outsiders can then verify that an event is in 
 only grows. The command works while the service runs, and reads only what is new.
 
   deno task publish --new-key FILE
-  deno task publish DIR --key FILE [--origin NAME] [--entries] [--witness URL] [--from-file EXPORT]
+  deno task publish DIR --key FILE [--origin NAME] [--entries] [--witness URL] [--witness-vkey VKEY]
+                    [--from-file EXPORT]
 
   --new-key FILE       makes a private key in a new file that only its owner can read
   --key FILE           the private key that signs the checkpoint. It must be neither in DIR nor in the

@@ -11,7 +11,10 @@ import {
   restore,
   verifyExport,
 } from "../src/maintenance/restore.ts";
-import { isDurable } from "../src/store/store_location.ts";
+import { reasonOf } from "../src/runtime/logger.ts";
+import { expectFolder } from "../src/store/deno_kv/store_file.ts";
+import { OpenStoreError } from "../src/store/open_store.ts";
+import { isDurable, isFile } from "../src/store/store_location.ts";
 import { toolVariables } from "../src/variables.ts";
 import { count, ProgressLine } from "./cli/progress_line.ts";
 import { EXIT, runTool, UsageError, withRetryingStore } from "./cli/run_tool.ts";
@@ -20,7 +23,7 @@ const HELP = `
 Restores an export, as deno task log prints it, into an empty store: the same bytes in the log, and all
 records that are projected from them. Verifies the whole export before it writes anything. If a restore is
 killed, run it again with the same export, and it resumes. Until it is done, the service and the other
-commands refuse that store.
+commands refuse that store. In an empty PostgreSQL database, it creates the tables after the verification.
 
   deno task restore FILE
   deno task log | KV_PATH=… deno task restore -
@@ -54,10 +57,17 @@ await runTool({
       throw new UsageError("An export is required: the name of a file, or - for standard input");
     }
     if (rest.length > 0) throw new UsageError(`Unexpected argument ${JSON.stringify(rest[0])}`);
-    if (!isDurable(readStoreConfig().store)) {
+    const { store } = readStoreConfig();
+    if (!isDurable(store)) {
       throw new UsageError(
         "KV_PATH must not be :memory:, because the restored store would end with this command",
       );
+    }
+    // Otherwise the whole export would be verified first.
+    if (isFile(store)) {
+      await expectFolder(store).catch((error) => {
+        throw new OpenStoreError(store, reasonOf(error));
+      });
     }
     try {
       using file = await openExport(path);
@@ -75,10 +85,8 @@ async function restoreFrom(source: Export): Promise<number> {
   const start = performance.now();
   const head = await verifyExport(source, (done) => progress.update(VERIFYING, done));
   const { position, lastHash } = head;
-  isWriting = true;
   await withRetryingStore(
-    // The restore itself checks the content.
-    { create: true, accept: () => Promise.resolve() },
+    { create: true, accept: acceptAny },
     (deps) => restore(deps, source, head, (done) => progress.update(WRITING, done, position)),
   );
   progress.end();
@@ -89,6 +97,12 @@ async function restoreFrom(source: Export): Promise<number> {
     } s; the last has the hash ${lastHash}.`,
   );
   return EXIT.done;
+}
+
+/** Accepts any opened store, because the restore itself checks the content. Then it begins to write. */
+function acceptAny(): Promise<void> {
+  isWriting = true;
+  return Promise.resolve();
 }
 
 /** Opens the export as a file that can be read twice. Copies an export that can be read only once. */

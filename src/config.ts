@@ -3,7 +3,7 @@
 import { RATE_LIMIT_MAX } from "./http/rate_limiter.ts";
 import { DEFAULT_KV_PATH } from "./store/default_path.ts";
 import { type DatabaseAddress, parseDatabaseUrl } from "./store/postgres/database_url.ts";
-import type { StoreLocation } from "./store/store_location.ts";
+import { isRemote, type StoreLocation } from "./store/store_location.ts";
 import { type VariableName, VARIABLES } from "./variables.ts";
 
 /** The settings of the store, which the tools read too. */
@@ -64,7 +64,12 @@ export function isTelemetryOn(): boolean {
 
 function readStore(): StoreLocation {
   const url = read("DATABASE_URL");
-  if (url === undefined) return isOnDenoDeploy() ? readKvPathOnDenoDeploy() : readKvPath();
+  if (url === undefined) {
+    if (read("READS") !== undefined) {
+      throw new ConfigError("READS has no effect without DATABASE_URL");
+    }
+    return isOnDenoDeploy() ? readKvPathOnDenoDeploy() : readKvPath();
+  }
   if (read("KV_PATH") !== undefined) {
     throw new ConfigError("KV_PATH and DATABASE_URL must not both be set: each names a store");
   }
@@ -124,11 +129,11 @@ function readKvPathOnDenoDeploy(): undefined {
 
 function readKvPath(): string {
   const path = read("KV_PATH") ?? DEFAULT_KV_PATH;
-  const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(path)?.[1].toLowerCase();
-  if (scheme === undefined) return path;
+  const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(path) ?? [];
+  if (scheme === undefined && !isRemote(path)) return path;
   // The errors below do not repeat the address, because it may contain a password.
   const address = URL.parse(path);
-  if (scheme !== "http" && scheme !== "https" || address === null) {
+  if (scheme === undefined || !isRemote(path) || address === null) {
     throw new ConfigError("KV_PATH must be a file, :memory: or an http(s) address");
   }
   if (address.username !== "" || address.password !== "" || address.search !== "") {

@@ -116,6 +116,25 @@ Deno.test({
 });
 
 Deno.test({
+  name: "readServiceConfig() refuses an http(s) address in KV_PATH that lacks a slash",
+  ignore: !permitted("env"),
+  fn() {
+    for (const path of ["http:/localhost:1", "https:/kv.example", "HTTP:kv.example"]) {
+      const variables = { KV_PATH: path, DENO_KV_ACCESS_TOKEN: "x", DENO_DEPLOYMENT_ID: undefined };
+      assertThrows(
+        () => readWith(variables),
+        ConfigError,
+        "KV_PATH must be a file, :memory: or an http(s) address",
+      );
+    }
+    for (const path of ["HTTP://localhost:1", "https/pets.sqlite3"]) {
+      const variables = { KV_PATH: path, DENO_KV_ACCESS_TOKEN: "x", DENO_DEPLOYMENT_ID: undefined };
+      assertEquals(readWith(variables).store, path);
+    }
+  },
+});
+
+Deno.test({
   name: "readServiceConfig() reads DATABASE_URL, its password, and READS",
   ignore: !permitted("env"),
   fn() {
@@ -157,6 +176,7 @@ Deno.test({
         "DATABASE_URL must be like postgres",
       ],
       [{ DATABASE_URL: `${url}?sslmode=allow` }, "DATABASE_URL must have an sslmode of"],
+      [{ READS: "strict" }, "READS has no effect without DATABASE_URL"],
       [{ DATABASE_URL: url, READS: "fast" }, "READS must be primary or strict"],
     ];
     for (const [variables, words] of faulty) {

@@ -1,5 +1,6 @@
 /** The file in which an operator keeps a checkpoint of the log, outside of the store. */
 
+import { dirname } from "node:path";
 import { z } from "zod";
 import { Sha256Hex } from "../../events/api_key.ts";
 import type { Checkpoint } from "../../src/maintenance/log_audit.ts";
@@ -9,7 +10,7 @@ const CheckpointFile: z.ZodType<Checkpoint> = z.strictObject({
   hash: Sha256Hex,
 });
 
-/** The file exists but does not contain a checkpoint. */
+/** The file exists but does not contain a checkpoint, or it cannot be written. */
 class CheckpointFileError extends Error {
   override name = "CheckpointFileError";
 }
@@ -28,6 +29,13 @@ export async function readCheckpoint(path: string): Promise<Checkpoint | undefin
   } catch {
     throw new CheckpointFileError(`${path} does not contain a checkpoint`);
   }
+}
+
+/** Throws if the folder of the file does not exist, so that a checkpoint could not be written after the audit. */
+export async function expectFolderOf(path: string): Promise<void> {
+  const stat = await Deno.stat(dirname(path)).catch(() => undefined);
+  if (stat?.isDirectory) return;
+  throw new CheckpointFileError(`Cannot write ${path}: its folder does not exist`);
 }
 
 /** Replaces the file atomically: a reader finds either the old checkpoint or the new one. */

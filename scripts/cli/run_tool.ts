@@ -28,7 +28,7 @@ export interface Tool<Options extends NonNullable<ParseArgsConfig["options"]>> {
   options: Options;
   /**
    * Called on SIGINT (Ctrl-C) and SIGTERM. Returns what the command leaves and what to run next, in sentences, and
-   * the command then exits with the code. Returns `undefined` if the command itself will end soon.
+   * the command then exits with the code. The text is empty if nothing needs to be said. Returns `undefined` if the command itself will end soon.
    */
   interrupt?(code: number): string | undefined;
   run(
@@ -55,9 +55,15 @@ export async function runTool<Options extends NonNullable<ParseArgsConfig["optio
     Deno.exit(await run(values, positionals));
   } catch (error) {
     const hint = error instanceof UsageError ? "; see --help" : "";
-    console.error(`error: ${reasonOf(error)}${hint}`);
+    console.error(`error: ${failureOf(error)}${hint}`);
     Deno.exit(EXIT.couldNotRun);
   }
+}
+
+function failureOf(error: unknown): string {
+  if (!(error instanceof Deno.errors.NotCapable)) return reasonOf(error);
+  // Deno advises a flag that an operator cannot add to a task.
+  return `${reasonOf(error).replace(/, run again with .*/s, "")}, which this command does not have`;
 }
 
 const SIGNALS = { SIGINT: 2, SIGTERM: 15 } as const;
@@ -67,7 +73,7 @@ function exitOnInterrupt(interrupt: (code: number) => string | undefined): void 
     Deno.addSignalListener(signal as Deno.Signal, () => {
       const words = interrupt(128 + number);
       if (words === undefined) return;
-      console.error(`Interrupted. ${words}`);
+      console.error(`Interrupted. ${words}`.trimEnd());
       Deno.exit(128 + number);
     });
   }

@@ -10,10 +10,17 @@ const OTHER_HEADERS = ["X-API-Key", "Api-Key"];
 export function bearerToken(headers: Headers): string {
   const authorization = headers.get("authorization");
   // The scheme is case-insensitive (RFC 9110 section 11.1), but almost all clients write it like this.
-  if (authorization?.startsWith("Bearer ")) return authorization.slice(7).trim();
+  if (authorization?.startsWith("Bearer ")) return unwrapped(authorization.slice(7).trim());
   const match = /^bearer +(.*)$/i.exec(authorization ?? "");
   if (match === null) throw credentialsError(authorization ?? "", headers);
-  return match[1].trim();
+  return unwrapped(match[1].trim());
+}
+
+/** Returns the token. Throws `invalid_credentials` if it has a second scheme or quotes around it. */
+function unwrapped(token: string): string {
+  if (/^bearer\s/i.test(token)) throw HTTP_ERRORS.repeatedScheme();
+  if (/^["']|["']$/.test(token)) throw HTTP_ERRORS.quotedKey();
+  return token;
 }
 
 function credentialsError(authorization: string, headers: Headers) {

@@ -75,6 +75,11 @@ const TABLE = {
     when: "The body did not arrive in time",
     remedy: "Send the request again",
   },
+  idempotency_key_reused: {
+    status: STATUS_CODE.Conflict,
+    when: "The Idempotency-Key was sent with another animal within the last 24 hours",
+    remedy: "Send a new key for a new animal, or the animal that the key was first sent with",
+  },
   body_too_large: {
     status: STATUS_CODE.ContentTooLarge,
     when: "The body is larger than 64 KiB",
@@ -84,11 +89,6 @@ const TABLE = {
     status: STATUS_CODE.UnsupportedMediaType,
     when: "The body is not declared as application/json, or is encoded",
     remedy: "Send Content-Type: application/json and no Content-Encoding",
-  },
-  idempotency_key_reused: {
-    status: STATUS_CODE.Conflict,
-    when: "The Idempotency-Key was sent with another animal within the last 24 hours",
-    remedy: "Send a new key for a new animal, or the animal that the key was first sent with",
   },
   rate_limited: {
     status: STATUS_CODE.TooManyRequests,
@@ -192,6 +192,16 @@ export const HTTP_ERRORS = {
       "missing_credentials",
       `The Authorization header has no API key after "Bearer": send ${USE_BEARER}`,
     ),
+  repeatedScheme: () =>
+    new HttpError(
+      "invalid_credentials",
+      `The Authorization header has "Bearer" twice: send ${USE_BEARER}`,
+    ),
+  quotedKey: () =>
+    new HttpError(
+      "invalid_credentials",
+      `The API key is in quotes: send ${USE_BEARER} without quotes`,
+    ),
   rateLimited: (perSecond: number) =>
     new HttpError("rate_limited", `The rate limit of an API key is ${perSecond} per second`),
 
@@ -223,6 +233,11 @@ export const HTTP_ERRORS = {
       "invalid_idempotency_key",
       `Header Idempotency-Key must be 1 to ${maxLength} characters of visible ASCII, ` +
         "or such characters and spaces in double quotes",
+    ),
+  repeatedIdempotencyKey: () =>
+    new HttpError(
+      "invalid_idempotency_key",
+      "Header Idempotency-Key is repeated, or has a comma outside of double quotes",
     ),
 
   missingContentType: () =>

@@ -108,7 +108,7 @@ function dispatch(
   const respond = match?.isPublic
     ? operations.find(match.operations.GET, path, request.headers)
     : undefined;
-  // A page that does not exist is an unknown path, for which a key is needed too.
+  // A page that is only for browsers is an unknown path for others, for which a key is needed too.
   const route = match?.isPublic && respond === undefined ? undefined : match;
   const preflight = route && cors.preflightResponse(request, route.allow);
   // These responses need no key, and the server would read an unbounded body to its end.

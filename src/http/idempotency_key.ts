@@ -22,7 +22,17 @@ export const IDEMPOTENCY_KEY_PATTERN =
 export function parseIdempotencyKey(field: string | null): string | undefined {
   if (field === null) return undefined;
   const match = IDEMPOTENCY_KEY_PATTERN.exec(field);
-  if (match === null) throw HTTP_ERRORS.invalidIdempotencyKey(IDEMPOTENCY_KEY_MAX_LENGTH);
+  if (match === null) throw keyError(field);
   const [, quoted, bare] = match;
   return bare ?? quoted.replace(/\\(.)/g, "$1");
+}
+
+function keyError(field: string) {
+  // Repeated fields arrive as one, joined by a comma.
+  const values = field.split(",");
+  const isRepeated = values.length > 1 &&
+    values.every((value) => IDEMPOTENCY_KEY_PATTERN.test(value.trim()));
+  return isRepeated
+    ? HTTP_ERRORS.repeatedIdempotencyKey()
+    : HTTP_ERRORS.invalidIdempotencyKey(IDEMPOTENCY_KEY_MAX_LENGTH);
 }

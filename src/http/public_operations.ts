@@ -1,8 +1,9 @@
 import { STATUS_CODE } from "@std/http/status";
 import type { HttpResponse } from "./http_response.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { docsPages } from "./docs/docs_pages.ts";
+import { type DocsPages, docsPages } from "./docs/docs_pages.ts";
 import { type BaseAddresses, describeInterface } from "./docs/openapi.ts";
+import { HTTP_ERRORS } from "./errors.ts";
 import { checkLiveness, checkReadiness, type ReadinessDeps } from "./probes.ts";
 import type { PublicOperation } from "./routes.ts";
 import { StaticAsset } from "./static_asset.ts";
@@ -17,7 +18,7 @@ export interface PublicDeps extends ReadinessDeps {
 export type PublicResponder = (requestHeaders: Headers) => HttpResponse | Promise<HttpResponse>;
 
 export interface PublicOperations {
-  /** The responder of an operation. Returns `undefined` if the request has no such page or file. */
+  /** The responder of an operation. Returns `undefined` if the operation is only for browsers. */
   find(
     operation: PublicOperation,
     path: string,
@@ -47,7 +48,7 @@ export function publicOperations(deps: PublicDeps): PublicOperations {
     find(operation, path, requestHeaders) {
       switch (operation) {
         case "getDocsFile":
-          return docs.find(path);
+          return findDocsFile(docs, path);
         case "redirectBrowserToDocs":
           return isBrowser(requestHeaders) ? () => redirectFrom(path, "docs") : undefined;
         case "redirectToDocs":
@@ -57,6 +58,18 @@ export function publicOperations(deps: PublicDeps): PublicOperations {
       }
     },
   };
+}
+
+/** The pages are for people, so an unknown one gets 404 without a key, and a slash at the end is removed. */
+function findDocsFile(docs: DocsPages, path: string): PublicResponder {
+  const file = path.replace(/\/$/, "");
+  const respond = docs.find(file);
+  if (respond === undefined) {
+    return () => {
+      throw HTTP_ERRORS.unknownPath("/docs");
+    };
+  }
+  return file === path ? respond : () => redirectFrom(path, file.slice(1));
 }
 
 /** Whether a browser opens the address as a page. Clients of the interface do not ask for HTML. */

@@ -53,6 +53,7 @@ export const ROUTES: readonly Route[] = [
   publicRoute("/openapi.json", { GET: "describeInterface" }),
   publicRoute("/", { GET: "redirectToDocs" }),
   publicRoute(BASE_PATH, { GET: "redirectBrowserToDocs" }),
+  publicRoute(`${BASE_PATH}/`, { GET: "redirectBrowserToDocs" }),
   publicRoute("/favicon.ico", { GET: "getIcon" }),
   publicRoute("/docs", { GET: "getDocsPage" }),
   publicRoute("/docs/", { GET: "redirectToDocs" }),
@@ -78,8 +79,16 @@ export function findRoute(path: string): Route | undefined {
   if (route !== undefined) return route;
   const parameter = lastSegment(path);
   return parameter === ""
-    ? undefined
+    ? findPublicRoute(path.slice(0, -1))
     : PARAMETER_ROUTES.get(path.slice(0, path.length - parameter.length));
+}
+
+/** The public route of a path with a parameter. A person may write a slash after it, but no client does. */
+function findPublicRoute(path: string): Route | undefined {
+  const parameter = lastSegment(path);
+  if (parameter === "") return undefined;
+  const route = PARAMETER_ROUTES.get(path.slice(0, path.length - parameter.length));
+  return route?.isPublic ? route : undefined;
 }
 
 /**

@@ -161,7 +161,7 @@ async function expectInLog(
 ): Promise<void> {
   if (last === undefined && torn?.length === 0) return;
   const position = last?.position ?? 1;
-  if (position > headPosition) {
+  if (last !== undefined && position > headPosition) {
     throw new BackupRefusedError(
       `ends at position ${position}, but the log at ${headPosition}: events of the log are missing, ` +
         "or this is another log. Keep the file, and run deno task audit",
@@ -172,6 +172,9 @@ async function expectInLog(
       ? bytesEqual(torn, line.subarray(0, torn!.length))
       : bytesEqual(last.line, line);
     if (isSame) return;
+  }
+  if (last === undefined) {
+    throw new BackupRefusedError("does not begin with the first event of this log");
   }
   throw new BackupRefusedError(
     `has another event at position ${position} than the log: it belongs to another log, or one of them ` +

@@ -223,6 +223,11 @@ class Publication {
     const isFirst = this.#lastLine === undefined;
     const hash = isFirst ? GENESIS_HASH : sha256Hex(this.#lastLine!);
     if (hasPreviousHash(line, hash)) return;
+    if (isFirst && !isEvent(line)) {
+      throw new PublishRefusedError(
+        "Line 1 is not an event, so this is not a log or an export of one",
+      );
+    }
     throw new PublishRefusedError(
       isFirst
         ? "The log does not begin with the first line of a log"
@@ -277,6 +282,16 @@ function lastTileStart(size: number): number {
 function lastBundlePath(size: number): string {
   const start = lastTileStart(size);
   return tilePath("entries", start / TILE_WIDTH, size - start);
+}
+
+function isEvent(line: Uint8Array): boolean {
+  try {
+    decodeLine(line);
+    return true;
+  } catch (error) {
+    if (!(error instanceof MalformedEventError)) throw error;
+    return false;
+  }
 }
 
 /** Throws `PublishRefusedError` for a line that was cut, or that is not at its position. */

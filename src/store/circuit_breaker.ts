@@ -77,14 +77,14 @@ export class CircuitBreaker {
       try {
         await this.#probe();
         if (reportAt !== undefined) {
-          report("info", "store_back", { afterMs: runtime.monotonicNow() - since });
+          report("info", "store_back", { afterMs: Math.round(runtime.monotonicNow() - since) });
         }
         return;
       } catch (error) {
         const now = runtime.monotonicNow();
         const isDue = reportAt === undefined || now >= reportAt;
         if (this.#state === "open" && !this.#isStopped && isDue) {
-          report("warn", "store_away", { reason: reasonOf(error), forMs: now - since });
+          report("warn", "store_away", { reason: reasonOf(error), forMs: Math.round(now - since) });
           reportAt = now + OPEN_REPORT_MS;
         }
       }

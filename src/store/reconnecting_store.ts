@@ -8,7 +8,7 @@ import type {
   StoreEntry,
   StoreLimits,
 } from "./store.ts";
-import { StoreAwayError, StoreRefusedError } from "./store_errors.ts";
+import { StoreAwayError, StoreNotReachedError, StoreRefusedError } from "./store_errors.ts";
 
 export interface ReconnectingStoreDeps {
   limits: StoreLimits;
@@ -96,5 +96,5 @@ function rejectAtAbort(signal: AbortSignal): Promise<never> {
 }
 
 function notReached(): Promise<never> {
-  return Promise.reject(new StoreAwayError("The store was not reached yet"));
+  return Promise.reject(new StoreNotReachedError());
 }

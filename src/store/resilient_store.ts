@@ -18,6 +18,7 @@ import {
   NotAppliedError,
   StoreAwayError,
   StoreError,
+  StoreNotReachedError,
   StoreRefusedError,
   UnclearOutcomeError,
 } from "./store_errors.ts";
@@ -149,6 +150,7 @@ function errorForCaller(name: "read" | "commit", cause: unknown): unknown {
   if (cause instanceof StoreRefusedError) {
     return new StoreRefusedError(`The store refused a ${name}`, { cause });
   }
+  if (cause instanceof StoreNotReachedError) return cause;
   if (cause instanceof StoreAwayError) {
     return new StoreAwayError("The store cannot be reached", { cause });
   }

@@ -19,6 +19,13 @@ export class UnclearOutcomeError extends StoreError {}
 /** The store cannot be reached. Nothing was sent. */
 export class StoreAwayError extends StoreError {}
 
+/** The store has not answered since the process started. */
+export class StoreNotReachedError extends StoreAwayError {
+  constructor() {
+    super("The store has not answered yet");
+  }
+}
+
 /**
  * The store refuses the call, and another attempt does not help: no rights, data of another program, a commit
  * that is too large. Nothing was stored.

@@ -87,7 +87,7 @@ export interface components {
              * @description The kind of error, for programs: see the list of error codes
              * @enum {string}
              */
-            code: "malformed_body" | "invalid_body" | "invalid_idempotency_key" | "invalid_parameter" | "malformed_request" | "missing_credentials" | "invalid_credentials" | "read_only_key" | "pet_not_found" | "not_found" | "method_not_allowed" | "request_timeout" | "body_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limited" | "internal_error" | "projection_damaged" | "not_ready" | "outcome_unknown" | "overloaded" | "shutting_down" | "store_unavailable";
+            code: "malformed_body" | "invalid_body" | "invalid_idempotency_key" | "invalid_parameter" | "malformed_request" | "missing_credentials" | "invalid_credentials" | "read_only_key" | "pet_not_found" | "not_found" | "method_not_allowed" | "request_timeout" | "idempotency_key_reused" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "internal_error" | "projection_damaged" | "not_ready" | "outcome_unknown" | "overloaded" | "shutting_down" | "store_unavailable";
             /** @description A description of the error for people, whose wording may change */
             message: string;
             /**

@@ -98,12 +98,23 @@ const CASES: Record<
     code: "missing_credentials",
     message: `The Authorization header has no API key after "Bearer": send ${USE_BEARER}`,
   })),
+  repeatedScheme: ["Bearer Bearer", "bearer  BEARER"].map((schemes) => ({
+    send: ({ sendBare, token }) =>
+      sendBare("/v1/pets", { headers: { authorization: `${schemes} ${token}` } }),
+    code: "invalid_credentials",
+    message: `The Authorization header has "Bearer" twice: send ${USE_BEARER}`,
+  })),
+  quotedKey: [`"`, "'"].map((quote) => ({
+    send: ({ sendBare, token }) =>
+      sendBare("/v1/pets", { headers: { authorization: `Bearer ${quote}${token}${quote}` } }),
+    code: "invalid_credentials",
+    message: `The API key is in quotes: send ${USE_BEARER} without quotes`,
+  })),
   malformedToken: [
     (token: string) => token.slice(0, -1),
     (token: string) => `${token}0`,
     (token: string) => token.slice(0, -1) + (token.endsWith("0") ? "1" : "0"),
     (token: string) => token.toUpperCase(),
-    (token: string) => `"${token}"`,
     () => "secret",
   ].map((change) => ({
     send: ({ sendBare, token }) =>
@@ -205,6 +216,11 @@ const CASES: Record<
     message: "Header Idempotency-Key must be 1 to 255 characters of visible ASCII, " +
       "or such characters and spaces in double quotes",
   }],
+  repeatedIdempotencyKey: ["a, b", '"a", "b"', 'a,"b"'].map((field) => ({
+    send: ({ add }) => add(REX, { "idempotency-key": field }),
+    code: "invalid_idempotency_key",
+    message: "Header Idempotency-Key is repeated, or has a comma outside of double quotes",
+  })),
 
   missingContentType: [{
     send: ({ send }) => send("/v1/pets", { method: "POST", body: new Uint8Array([123]) }),

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { BASE_PATH, findRoute, operationOf, ROUTES } from "../../src/http/routes.ts";
 import { DESCRIPTION } from "../support/assert_described.ts";
+import { assertError } from "../support/test_each_way.ts";
 import { openTestService } from "../support/test_service.ts";
 
 Deno.test("findRoute() finds the route of a path and no other", () => {
@@ -12,7 +13,9 @@ Deno.test("findRoute() finds the route of a path and no other", () => {
     assertEquals(pathOf(`/v1/pets/${id}`), "/v1/pets/{petId}");
   }
   assertEquals(pathOf("/docs/page.css"), "/docs/{file}");
-  const unknown = ["", "/v1/", "/v1/pets/", "/v1/pets/1/", "/v1/pets/1/x", "/v1//pets"];
+  assertEquals(pathOf("/docs/errors/"), "/docs/{file}");
+  assertEquals(pathOf("/v1/"), "/v1/");
+  const unknown = ["", "/v1/pets/", "/v1/pets/1/", "/v1/pets/1/x", "/v1//pets"];
   unknown.push("/pets", "/V1/pets", "//", "/docs//", "/docs/a/b", "/healthz/", "v1/pets/1");
   for (const path of unknown) assertEquals(findRoute(path), undefined, path);
 });
@@ -57,11 +60,12 @@ Deno.test("every route is served, without a key exactly if it is public, and nam
   }
 });
 
-Deno.test("a file that the docs page does not have is an unknown path, which needs a key", async () => {
+Deno.test("a page or file that the docs do not have gets 404, with and without a key", async () => {
   await using service = await openTestService();
-  for (const [send, status] of [[service.sendBare, 401], [service.send, 404]] as const) {
-    const response = await send("/docs/unknown.css");
-    await response.body?.cancel();
-    assertEquals(response.status, status);
+  const message = /^The path does not exist: use \/docs$/;
+  for (const path of ["/docs/unknown.css", "/docs/unknown", "/docs/unknown/"]) {
+    for (const send of [service.sendBare, service.send]) {
+      await assertError(await send(path), { status: 404, code: "not_found", message });
+    }
   }
 });

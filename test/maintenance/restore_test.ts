@@ -96,7 +96,11 @@ Deno.test("restore() refuses a bad line by its number, and writes nothing", asyn
   const changed = LINES[599].replace('"id":', '"id": ');
   const cases: [string, string[], string][] = [
     ["broken", LINES.with(599, LINES[599].slice(0, -1)), "Line 600: The line is not JSON"],
-    ["altered", LINES.with(599, changed), "Line 600: The line is not in the log's own form"],
+    [
+      "altered",
+      LINES.with(599, changed),
+      "Line 600: The line differs from the bytes that the service writes",
+    ],
     ["reordered", LINES.with(599, LINES[600]).with(600, LINES[599]), "Line 600: its sequence says"],
     ["missing", LINES.toSpliced(599, 1), "Line 600: its sequence says position 601"],
     ["repeated", LINES.toSpliced(599, 0, LINES[598]), "Line 600: its sequence says position 599"],

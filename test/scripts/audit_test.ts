@@ -136,6 +136,21 @@ Deno.test({
 });
 
 Deno.test({
+  name: "audit --checkpoint: a folder that does not exist is refused before the audit",
+  ignore,
+  fn: () =>
+    withSampleFile(async ({ folder, kvPath }) => {
+      const checkpoint = `${folder}/no/such/checkpoint.json`;
+      const outcome = await runTask(["audit", "--checkpoint", checkpoint], { kvPath });
+      assertEquals(outcome, {
+        code: 2,
+        stdout: "",
+        stderr: `error: Cannot write ${checkpoint}: its folder does not exist\n`,
+      });
+    }),
+});
+
+Deno.test({
   name: "audit --file: audits an export without a store, from a file or standard input",
   ignore,
   fn: () =>

@@ -76,7 +76,13 @@ Deno.test({
     await refused(cut, 1, /^error: \S+ ends at position 3, but the log at 1: .*deno task audit\n$/);
     const words = new TextEncoder().encode("Rex\n");
     await refused(words, 1, /^error: \S+ does not begin with the first event of a log\n$/);
-    await refused(words, 2, /^error: FILE must not be the store \(KV_PATH\); .*\n$/, temp.kvPath);
+    const isStore = /^error: FILE must not be the store \(KV_PATH\), nor .*\n$/;
+    for (const end of ["", "-wal", "-shm", "-journal"]) {
+      await refused(words, 2, isStore, temp.kvPath + end);
+    }
+    const isForbidden =
+      /^error: Requires write access to "src\/pets.jsonl", which this command does not have\n$/;
+    await refused(words, 2, isForbidden, "src/pets.jsonl");
     await refused(words, 2, /^error: Is a directory .*\n$/, temp.folder);
     await refused(words, 2, /^error: No such file .*\n$/, `${temp.folder}/none/pets.jsonl`);
     await refused(words, 2, /^error: The name of a file is required; see --help\n$/, "-");

@@ -76,13 +76,22 @@ Deno.test({
           2,
           /^error: --overlap cannot be used with issue/,
         ],
-        [["rotate"], 2, /^error: rotate needs the id of a key/],
+        [
+          ["rotate"],
+          2,
+          /^error: rotate needs the id of a key: run deno task keys list\n$/,
+        ],
         [["rotate", "A", "B"], 2, /^error: Unexpected argument "B"/],
       ];
       for (const [args, code, words] of cases) {
         const outcome = await keys(...args);
         assertEquals([outcome.code, outcome.stdout], [code, ""], args.join(" "));
         assertMatch(outcome.stderr, words);
+      }
+      for (const args of [["issue", "--label", "x"], ["list"]]) {
+        const inMemory = await runTask(["keys", ...args], { kvPath: ":memory:" });
+        assertEquals([inMemory.code, inMemory.stdout], [2, ""]);
+        assertMatch(inMemory.stderr, /^error: KV_PATH must not be :memory:, .*\n$/);
       }
       await keys("issue", "--label", "x");
       const unknown = await keys("rotate", "nobody");

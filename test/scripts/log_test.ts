@@ -145,10 +145,27 @@ Deno.test({
       assertEquals(await positions("--last", "1"), [3]);
       assertEquals(await positions("--last", "9"), [1, 2, 3]);
       assertEquals(await positions("--from", "4"), []);
+      assertEquals(
+        await positions("--last", "2", "--to", "3", "--actor", "operator", "--follow"),
+        [2, 3],
+      );
       assertEquals(await positions("--type", "PetCreated"), []);
       const wrong: [string[], RegExp][] = [
         [["--from", "0"], /--from takes a position/],
         [["--from", "1", "--last", "1"], /cannot be used together/],
+        [["--from", "5", "--to", "3"], /--to must not be before --from/],
+        ...["to", "since", "until", "type", "subject", "actor"].map((name): [string[], RegExp] => {
+          const values: Record<string, string> = {
+            to: "2",
+            since: "24h",
+            until: "24h",
+            type: "PetCreated",
+            subject: "pets/7",
+            actor: "operator",
+          };
+          const words = new RegExp(`--last and --${name} can be used together only with --follow`);
+          return [["--last", "1", `--${name}`, values[name]], words];
+        }),
         [["--type", "PetSold"], /--type takes one of PetCreated/],
         [["--subject", "pets/0"], /--subject takes pets\/7 or keys\/ID, not "pets\/0"/],
         [["--actor", "Ann"], /--actor takes the id of a key, or operator, not "Ann"/],

@@ -131,7 +131,7 @@ Deno.test({
         const [checkpoint, published, message] of [
           [old, other, "The published log of 40 events does not extend the checkpoint of 30"],
           [`${dir}/checkpoint`, other, "does not extend the checkpoint of 40"],
-          [`${folder}/text`, dir, "It is not a signed note"],
+          [`${folder}/text`, dir, "The file of --consistency is not a published checkpoint"],
         ]
       ) {
         const { code, stdout, stderr } = await prove(checkpoint, published);

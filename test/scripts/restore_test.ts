@@ -124,6 +124,12 @@ Deno.test({
         [["restore"], kvPath, /An export is required/],
         [["restore", "a", "b"], kvPath, /Unexpected argument "b"/],
         [["restore", `${folder}/none`], kvPath, /No such file/],
+        // The export would be refused too, but the store is checked first.
+        [
+          ["restore", "-"],
+          `${folder}/none/pets.sqlite3`,
+          /^error: Cannot open .* its folder does not exist/,
+        ],
         [["restore", "-"], ":memory:", /KV_PATH must not be :memory:/],
       ];
       for (const [args, path, words] of cases) {

@@ -42,6 +42,23 @@ Deno.test("CircuitBreaker closes again without a report if a probe is answered w
   assertEquals(reports, []);
 });
 
+Deno.test("CircuitBreaker reports whole milliseconds", async () => {
+  let isAway = true;
+  const { circuitBreaker, runtime, reports } = makeCircuitBreaker(() =>
+    isAway ? refuse() : Promise.resolve()
+  );
+  const monotonicNow = runtime.monotonicNow.bind(runtime);
+  runtime.monotonicNow = () => monotonicNow() * 1.0001;
+  circuitBreaker.trip();
+  await runtime.advance(10_000);
+  isAway = false;
+  await runtime.advance(3_000);
+  const times = reports.map(([, details]) => details as { forMs?: number; afterMs?: number })
+    .map(({ forMs, afterMs }) => forMs ?? afterMs);
+  assert(times.length >= 2);
+  assert(times.every(Number.isInteger), String(times));
+});
+
 for (const [name, fail] of Object.entries({ refused: refuse, unanswered: hang })) {
   Deno.test(`CircuitBreaker opens if probes stay ${name}, and closes when one is answered`, async () => {
     let isAway = true;

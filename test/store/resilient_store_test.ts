@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertLess, assertMatch, assertRejects } from "@std/assert";
+import { reasonOf } from "../../src/runtime/logger.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import {
   OUTSTANDING_LIMIT,
@@ -10,6 +11,7 @@ import type { Key, Store } from "../../src/store/store.ts";
 import {
   NotAppliedError,
   StoreAwayError,
+  StoreNotReachedError,
   StoreRefusedError,
   UnclearOutcomeError,
 } from "../../src/store/store_errors.ts";
@@ -265,6 +267,14 @@ for (const [name, call] of Object.entries(CALLS)) {
       assertEquals(failure.cause, cause);
       store.close();
     }
+  });
+
+  Deno.test(`ResilientStore: ${name} says that the store has not answered yet`, async () => {
+    const cause = new StoreNotReachedError();
+    const store = new ResilientStore(storeThat(() => Promise.reject(cause)), new FakeRuntime());
+    const failure = await assertRejects(() => call(store), StoreAwayError);
+    assertEquals(reasonOf(failure), "The store has not answered yet");
+    store.close();
   });
 
   Deno.test(`ResilientStore: ${name} is made once if the store refuses it, and later calls are made`, async () => {

@@ -108,7 +108,8 @@ ${
       )
     }
 <p>Within 24 hours, the animal is added only once. A retry gets the first response again, with
-<code>Idempotency-Replayed: true</code>. The same value with another animal gets 422. The value is valid
+<code>Idempotency-Replayed: true</code>. The same value with another animal gets
+${ERRORS.idempotency_key_reused.status}. The value is valid
 only for the API key that it was first sent with.</p>
 <p>Reads change nothing, so you can always repeat them.</p>
 <h2>Which errors to retry</h2>

@@ -13,17 +13,25 @@ export async function prepareFile(path: string, create: boolean): Promise<void> 
   const stat = await statOf(path);
   if (stat === undefined) {
     if (!create) throw new StoreRefusedError("there is no such file");
-    const folder = path.slice(0, path.lastIndexOf("/") + 1);
-    if (path === DEFAULT_KV_PATH) await Deno.mkdir(folder, { recursive: true });
-    else if (folder !== "" && await statOf(folder) === undefined) {
-      throw new StoreRefusedError("its folder does not exist; create it, or correct the path");
-    }
+    if (path === DEFAULT_KV_PATH) await Deno.mkdir(folderOf(path), { recursive: true });
+    else await expectFolder(path);
     return;
   }
   if (stat.isDirectory) throw new StoreRefusedError("it is a folder");
   if (stat.size > 0 && !isKvFile(path)) {
     throw new StoreRefusedError("it is a database of another program");
   }
+}
+
+/** Rejects with {@linkcode StoreRefusedError} if the folder of a file does not exist. */
+export async function expectFolder(path: string): Promise<void> {
+  const folder = folderOf(path);
+  if (path === DEFAULT_KV_PATH || folder === "" || await statOf(folder) !== undefined) return;
+  throw new StoreRefusedError("its folder does not exist; create it, or correct the path");
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf("/") + 1);
 }
 
 /** Whether opening the store would create its file. */

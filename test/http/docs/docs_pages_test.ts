@@ -13,15 +13,23 @@ Deno.test("GET / and GET /docs/ redirect to the reference, without a key", async
   }
 });
 
+Deno.test("a guide with a slash at its end redirects to the guide, without a key", async () => {
+  await using service = await openTestService();
+  const response = await service.sendBare("/docs/errors/");
+  assertEquals([response.status, response.headers.get("location")], [302, "../../docs/errors"]);
+});
+
 Deno.test("the base path redirects a browser to the reference, and changes for nobody else", async () => {
   await using service = await openTestService();
   const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
-  const response = await service.sendBare("/v1", { headers: { accept } });
-  assertEquals([response.status, response.headers.get("location")], [302, "docs"]);
-  for (const headers of [undefined, { accept: "*/*" }, { accept: "application/json" }]) {
-    const bare = { status: 401, code: "missing_credentials" };
-    await assertError(await service.sendBare("/v1", { headers }), bare);
-    await assertError(await service.send("/v1", { headers }), { status: 404, code: "not_found" });
+  for (const [path, location] of [["/v1", "docs"], ["/v1/", "../docs"]]) {
+    const response = await service.sendBare(path, { headers: { accept } });
+    assertEquals([response.status, response.headers.get("location")], [302, location]);
+    for (const headers of [undefined, { accept: "*/*" }, { accept: "application/json" }]) {
+      const bare = { status: 401, code: "missing_credentials" };
+      await assertError(await service.sendBare(path, { headers }), bare);
+      await assertError(await service.send(path, { headers }), { status: 404, code: "not_found" });
+    }
   }
 });
 

@@ -20,6 +20,20 @@ Deno.test("the guide to errors has every code with its status and its remedy", (
   }
 });
 
+Deno.test("the guide to errors lists the codes by their status", () => {
+  const statuses = [...contentOf("errors").matchAll(/>(\d{3})</g)].map(([, status]) =>
+    Number(status)
+  );
+  assertEquals(statuses.length, Object.keys(ERRORS).length);
+  assertEquals(statuses, statuses.toSorted());
+});
+
+Deno.test("the guide to retries names the status of a reused Idempotency-Key", () => {
+  const { status } = ERRORS.idempotency_key_reused;
+  const text = contentOf("retries").replace(/\s+/g, " ");
+  assertStringIncludes(text, `The same value with another animal gets ${status}.`);
+});
+
 Deno.test("every address in a sample of a guide begins with the given base", () => {
   const addresses = GUIDES.flatMap(({ name }) =>
     samplesOf(contentOf(name)).flatMap(({ code }) => code.match(/https?:[^"\s>]+/g) ?? [])
