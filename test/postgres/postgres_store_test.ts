@@ -6,9 +6,10 @@ import type { Key, Store } from "../../src/store/store.ts";
 import {
   NotAppliedError,
   StoreAwayError,
+  StoreRefusedError,
   UnclearOutcomeError,
 } from "../../src/store/store_errors.ts";
-import { parseDatabaseUrl } from "../../src/store/postgres/database_url.ts";
+import { parseDatabaseUrl, type PostgresSettings } from "../../src/store/postgres/database_url.ts";
 import {
   openPostgresStore,
   POSTGRES,
@@ -16,6 +17,7 @@ import {
   serverOfFile,
   until,
 } from "../support/postgres_server.ts";
+import { startTcpProxy } from "../support/tcp_proxy.ts";
 import { freePort } from "../support/free_port.ts";
 import { testStoreContract } from "../support/store_contract.ts";
 
@@ -57,15 +59,7 @@ Deno.test({
     await primary.requireStandby();
     const database = await primary.createDatabase();
     await until(() => standby.sql("select 1", database), "The standby lags");
-    const open = (ports: number[]) => {
-      const address = parseDatabaseUrl(primary.url(database, { ports }));
-      return PostgresStore.open(
-        { ...address, passfile: undefined, strictReads: false },
-        systemRuntime,
-        { create: true, onCreated: () => {} },
-        AbortSignal.timeout(10_000),
-      );
-    };
+    const open = (ports: number[]) => openStore(primary.url(database, { ports }));
     const expectAway = async (ports: number[], reason: string) => {
       const { message } = await assertRejects(() => open(ports), StoreAwayError);
       assert(message.startsWith("it does not answer: ") && message.includes(reason), message);
@@ -86,13 +80,7 @@ Deno.test({
   async fn() {
     // As a standby does that lags behind.
     const ports = [freePort(), server().port];
-    const address = parseDatabaseUrl(server().url("later", { ports }));
-    const opening = PostgresStore.open(
-      { ...address, passfile: undefined, strictReads: false },
-      systemRuntime,
-      { create: true, onCreated: () => {} },
-      AbortSignal.timeout(10_000),
-    );
+    const opening = openStore(server().url("later", { ports }));
     const { message } = await assertRejects(() => opening, StoreAwayError);
     assert(message.includes("there is no database later"), message);
   },
@@ -116,6 +104,71 @@ Deno.test({
     assert(error instanceof UnclearOutcomeError, String(error));
     await assertRejects(() => store.get(["key"]), StoreAwayError);
     store.close();
+  },
+});
+
+Deno.test({
+  name: "a warning without a cancelled wait for the standby is ignored",
+  ignore,
+  async fn() {
+    const store = await openPostgresStore(server());
+    await server().sql(
+      `create function warn() returns trigger language plpgsql as
+        $$ begin raise warning 'must be vacuumed'; return new; end $$;
+      create trigger warn before insert on animal_store.records
+        for each row execute function warn()`,
+      await databaseOf(server()),
+    );
+    await put(store, ["key"], "value");
+    await put(store, ["key"], "other");
+    store.close();
+  },
+});
+
+Deno.test({
+  name: "open() creates the tables once if several instances start together, also in a schema",
+  ignore,
+  async fn() {
+    for (const statement of ["select 1", "create schema animal_store"]) {
+      const database = await server().createDatabase();
+      await server().sql(statement, database);
+      let created = 0;
+      const openOne = () =>
+        PostgresStore.open(
+          settingsOf(server().url(database)),
+          systemRuntime,
+          { create: true, onCreated: () => created++ },
+          AbortSignal.timeout(10_000),
+        );
+      const stores = await Promise.allSettled([1, 2, 3, 4, 5].map(openOne));
+      for (const outcome of stores) {
+        if (outcome.status === "fulfilled") outcome.value.close();
+      }
+      const reasons = stores.flatMap((outcome) =>
+        outcome.status === "rejected" ? [String(outcome.reason)] : []
+      );
+      assertEquals([reasons, created], [[], 1]);
+    }
+  },
+});
+
+Deno.test({
+  name: "open() types errors alike whatever the language of the server",
+  ignore,
+  async fn() {
+    await server().sql("create role stranger login password 'secret'");
+    const database = await server().createDatabase();
+    // Translates the severity.
+    await using proxy = startTcpProxy(
+      () => server().port,
+      (text) => text.replaceAll("SERROR\0", "SFEHLE\0"),
+    );
+    const url = server().url(database, {
+      user: "stranger",
+      password: "secret",
+      ports: [proxy.port],
+    });
+    await assertRejects(() => openStore(url), StoreRefusedError, "may not create the schema");
   },
 });
 
@@ -217,6 +270,15 @@ Deno.test({
 async function put(store: Store, key: Key, value: string | Uint8Array): Promise<void> {
   const mutations = [{ type: "set" as const, key, value }];
   assertNotEquals(await store.commit({ checks: [], mutations }), null);
+}
+
+function settingsOf(url: string): PostgresSettings {
+  return { ...parseDatabaseUrl(url), passfile: undefined, strictReads: false };
+}
+
+function openStore(url: string, signal = AbortSignal.timeout(10_000)): Promise<PostgresStore> {
+  const options = { create: true, onCreated: () => {} };
+  return PostgresStore.open(settingsOf(url), systemRuntime, options, signal);
 }
 
 /** The database that was created last. */

@@ -1,5 +1,5 @@
 import { Socket } from "node:net";
-import Client, { type ClientOptions, type ServerError } from "pg/lib/client.js";
+import Client, { type ClientOptions, type Notice, type ServerError } from "pg/lib/client.js";
 import {
   NotAppliedError,
   StoreAwayError,
@@ -80,7 +80,7 @@ export class Connection {
     return this.#isLost;
   }
 
-  /** Executes a statement that may have no effect if it fails, such as a read. */
+  /** Executes a statement without lasting effects, such as a read. */
   async read(statement: Statement, values: Parameter[] = []): Promise<Row[]> {
     this.#expectOpen();
     try {
@@ -136,8 +136,7 @@ export class Connection {
     const { code, message } = error;
     if (isOfReplacedServer(code)) this.close();
     if (isNotApplied(code)) return new NotAppliedError(`The database reports: ${message}`);
-    // The server ends the connection. It may report that before or after it has committed.
-    if (error.severity !== "ERROR" || /^(08|57P)/.test(code)) {
+    if (isUnclear(code)) {
       this.close();
       return new Lost(`The database reports: ${message}`);
     }
@@ -154,6 +153,14 @@ function isNotApplied(code: string): boolean {
 /** The server has become read-only: it is a standby now. */
 function isOfReplacedServer(code: string): boolean {
   return code === "25006";
+}
+
+/**
+ * The server ends the connection, which it may report before or after it has committed; or it failed itself. The
+ * severity says nothing here, because the server translates it.
+ */
+function isUnclear(code: string): boolean {
+  return /^(08|25P|57P|58|XX)/.test(code);
 }
 
 function isServerError(error: unknown): error is ServerError {
@@ -188,10 +195,17 @@ async function connect(endpoint: Endpoint, signal: AbortSignal): Promise<Connect
   } finally {
     signal.removeEventListener("abort", abort);
   }
-  // A warning during a statement may say that its wait for the standby was cancelled, and the statement then
-  // reports success. Only its code does not depend on the language of the server.
-  client.on("notice", ({ code }) => code !== "00000" && connection.close());
+  client.on("notice", (notice) => isOfCancelledWait(notice) && connection.close());
   return connection;
+}
+
+/**
+ * Whether a notice may say that a statement's wait for the standby was cancelled. The statement then reports
+ * success. The message is translated, but the name of the server's function is not. Other warnings are harmless.
+ */
+function isOfCancelledWait({ code = "", routine }: Notice): boolean {
+  if (routine === undefined) return code !== "00000";
+  return routine === "SyncRepWaitForLSN" || code.startsWith("57P");
 }
 
 async function tlsOf({ sslMode, sslRootCert }: PostgresSettings): Promise<ClientOptions["ssl"]> {

@@ -39,9 +39,11 @@ declare module "pg/lib/client.js" {
     /** SQLSTATE; 00000 for a mere notice. */
     code?: string;
     message: string;
+    /** The function of the server's source that reports it. */
+    routine?: string;
   }
 
-  /** An error that the server reports. Other errors have no `severity`. */
+  /** An error that the server reports. Other errors have no `severity`, which the server translates. */
   export interface ServerError extends Error {
     /** SQLSTATE. */
     code: string;

@@ -126,7 +126,7 @@ export class PostgresStore implements Store {
     if (committed.status === "rejected") throw committed.reason;
     const [row] = committed.value;
     if (row !== undefined) return versionstampOf(row[0]!);
-    // A check that failed for want of a placeholder says nothing.
+    // Without its placeholder, a failed check proves nothing.
     if (reserved.status === "rejected") throw reserved.reason;
     return null;
   }
