@@ -75,6 +75,82 @@ Deno.test({
 });
 
 Deno.test({
+  name: "open() leaves no process on a server whose synchronous standby does not answer",
+  ignore,
+  async fn() {
+    await using primary = await PostgresServer.start();
+    const standby = await PostgresServer.standbyOf(primary);
+    const database = await primary.createDatabase();
+    await primary.requireStandby();
+    await standby[Symbol.asyncDispose]();
+    const url = primary.url(database);
+    await assertRejects(() => openStore(url), StoreAwayError, "does not answer");
+    await assertRejects(() => openStore(url, AbortSignal.timeout(500)), Error);
+    const count = "select count(*) from pg_stat_activity where application_name = 'animal-store'";
+    await waitFor(async () => await primary.sql(count) === "0");
+  },
+});
+
+Deno.test({
+  name: "open() rejects if two connections to one address reach different servers",
+  ignore,
+  async fn() {
+    await using primary = await PostgresServer.start();
+    await using other = await PostgresServer.standbyOf(primary);
+    const database = await primary.createDatabase();
+    await until(() => other.sql("select 1", database), "The standby lags");
+    await other.promote();
+    await until(() => other.sql("create temporary table t ()"), "It is not promoted");
+    const ports = [primary.port, other.port];
+    let connections = 0;
+    await using proxy = startTcpProxy(() => ports[connections++ % 2]);
+    const url = primary.url(database, { ports: [proxy.port], query: "?sslmode=disable" });
+    await assertRejects(() => openStore(url), StoreAwayError, "leads to different servers");
+  },
+});
+
+Deno.test({
+  name: "open() ends when its signal aborts while it waits for a lock on the schema",
+  ignore,
+  async fn() {
+    const database = await server().createDatabase();
+    const url = server().url(database);
+    (await openStore(url)).close();
+    const locking = server().sql(
+      "begin; lock table animal_store.schema_version in access exclusive mode; select pg_sleep(2)",
+      database,
+    );
+    await after(300);
+    const controller = new AbortController();
+    const opening = openStore(url, controller.signal).catch((error) => error);
+    await waitFor(async () =>
+      await server().sql("select 1 from pg_stat_activity where wait_event_type = 'Lock'") !== ""
+    );
+    controller.abort();
+    assert(await Promise.race([opening, after(300)]) instanceof StoreAwayError);
+    await locking;
+  },
+});
+
+Deno.test({
+  name: "commit() waits for its standby although the default of the server changed meanwhile",
+  ignore,
+  async fn() {
+    await using primary = await PostgresServer.start();
+    const standby = await PostgresServer.standbyOf(primary);
+    await primary.requireStandby();
+    const store = await openPostgresStore(primary);
+    await primary.sql("alter system set synchronous_commit = 'off'");
+    await primary.sql("select pg_reload_conf()");
+    await standby[Symbol.asyncDispose]();
+    const committing = put(store, ["key"], "value").catch((error) => error);
+    assertEquals(await Promise.race([committing, after(1_000)]), "late");
+    store.close();
+    assert(await committing instanceof UnclearOutcomeError);
+  },
+});
+
+Deno.test({
   name: "open() waits while a host is away, although another one refuses the database",
   ignore,
   async fn() {
@@ -98,7 +174,7 @@ Deno.test({
     await standby[Symbol.asyncDispose]();
     const committing = put(store, ["key"], "value").catch((error) => error);
     const waiting = "select pid from pg_stat_activity where wait_event = 'SyncRep'";
-    while (await primary.sql(waiting) === "") await after(20);
+    await waitFor(async () => await primary.sql(waiting) !== "");
     await primary.sql(`select pg_cancel_backend((${waiting}))`);
     const error = await committing;
     assert(error instanceof UnclearOutcomeError, String(error));
@@ -286,6 +362,10 @@ async function databaseOf(server: PostgresServer): Promise<string> {
   return await server.sql(
     "select datname from pg_database where datname like 'pets_%' order by oid desc limit 1",
   );
+}
+
+async function waitFor(isTrue: () => Promise<boolean>): Promise<void> {
+  await until(async () => assert(await isTrue()), "It never became true");
 }
 
 function after(ms: number): Promise<"late"> {

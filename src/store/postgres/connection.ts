@@ -101,12 +101,24 @@ export class Connection {
   }
 
   /**
-   * Closes the connection at once. The server may still execute what was sent. It cancels nothing: a commit
+   * Closes the connection at once. The server may still execute what was sent. This cancels nothing: a commit
    * whose wait for the standby is cancelled would count as successful.
    */
   close(): void {
     this.#socket.destroy();
     this.#lose();
+  }
+
+  /**
+   * Closes the connection, and cancels its statement, which must not be a commit. A server that waits for a standby
+   * does not notice the end of a connection, so its process would remain.
+   */
+  cancelAndClose(): void {
+    const { processID, secretKey } = this.#client;
+    const { remoteAddress, remotePort } = this.#socket;
+    const isPending = processID !== null && remoteAddress !== undefined && !this.#isLost;
+    this.close();
+    if (isPending) requestCancel({ host: remoteAddress, port: remotePort! }, processID, secretKey!);
   }
 
   #expectOpen(): void {
@@ -206,6 +218,27 @@ async function connect(endpoint: Endpoint, signal: AbortSignal): Promise<Connect
 function isOfCancelledWait({ code = "", routine }: Notice): boolean {
   if (routine === undefined) return code !== "00000";
   return routine === "SyncRepWaitForLSN" || code.startsWith("57P");
+}
+
+/** Time limit of a cancel request. */
+const CANCEL_LIMIT_MS = 1_000;
+
+/** The code of a cancel request in PostgreSQL's protocol. */
+const CANCEL_CODE = 80_877_102;
+
+/** Asks the server to cancel what a connection executes. It does not answer. */
+function requestCancel(address: { host: string; port: number }, process: number, key: number) {
+  const request = new DataView(new ArrayBuffer(16));
+  request.setInt32(0, request.byteLength);
+  request.setInt32(4, CANCEL_CODE);
+  request.setInt32(8, process);
+  request.setInt32(12, key);
+  const socket = new Socket();
+  const end = () => socket.destroy();
+  socket.setTimeout(CANCEL_LIMIT_MS, end);
+  // A server that cannot be reached has nothing to cancel.
+  socket.on("error", end);
+  socket.connect(address, () => socket.write(new Uint8Array(request.buffer), end));
 }
 
 async function tlsOf({ sslMode, sslRootCert }: PostgresSettings): Promise<ClientOptions["ssl"]> {

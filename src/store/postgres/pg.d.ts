@@ -52,6 +52,9 @@ declare module "pg/lib/client.js" {
 
   export default class Client {
     constructor(options: ClientOptions);
+    /** The server's process of this connection, and the key that allows to cancel its statement. */
+    readonly processID: number | null;
+    readonly secretKey: number | null;
     connect(): Promise<void>;
     query(query: Query): Promise<{ rows: (string | null)[][] }>;
     on(event: "error", listen: (error: Error) => void): void;

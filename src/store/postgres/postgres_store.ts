@@ -83,11 +83,16 @@ export class PostgresStore implements Store {
     signal: AbortSignal,
   ): Promise<PostgresStore> {
     const primary = await connectToPrimary(settings, runtime, signal);
+    const close = () => closeBoth(primary);
+    signal.addEventListener("abort", close);
     try {
+      signal.throwIfAborted();
       if (await prepareSchema(primary.commits, create)) onCreated();
     } catch (error) {
-      closeBoth(primary);
+      close();
       throw error;
+    } finally {
+      signal.removeEventListener("abort", close);
     }
     return new PostgresStore(primary, runtime, settings.strictReads);
   }
