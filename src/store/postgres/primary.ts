@@ -46,7 +46,8 @@ const DESCRIBE = {
 
 /**
  * Commits a record that changes nothing. Only the primary can, and only while its synchronous standby answers.
- * So this fails on a standby, and on a primary that was replaced.
+ * So this fails on a standby, and on a primary that was replaced, unless another synchronous standby still follows
+ * that one.
  */
 const PROVE = { text: "select pg_logical_emit_message(true, 'animal_store', '')" };
 
