@@ -1,5 +1,6 @@
 import { Socket } from "node:net";
 import Client, { type ClientOptions, type Notice, type ServerError } from "pg/lib/client.js";
+import type { Runtime } from "../../runtime/runtime.ts";
 import {
   NotAppliedError,
   StoreAwayError,
@@ -113,12 +114,14 @@ export class Connection {
    * Closes the connection, and cancels its statement, which must not be a commit. A server that waits for a standby
    * does not notice the end of a connection, so its process would remain.
    */
-  cancelAndClose(): void {
+  cancelAndClose(runtime: Runtime): void {
     const { processID, secretKey } = this.#client;
     const { remoteAddress, remotePort } = this.#socket;
     const isPending = processID !== null && remoteAddress !== undefined && !this.#isLost;
     this.close();
-    if (isPending) requestCancel({ host: remoteAddress, port: remotePort! }, processID, secretKey!);
+    if (!isPending) return;
+    const address = { host: remoteAddress, port: remotePort! };
+    requestCancel(address, cancelRequest(processID, secretKey!), runtime);
   }
 
   #expectOpen(): void {
@@ -226,19 +229,28 @@ const CANCEL_LIMIT_MS = 1_000;
 /** The code of a cancel request in PostgreSQL's protocol. */
 const CANCEL_CODE = 80_877_102;
 
-/** Asks the server to cancel what a connection executes. It does not answer. */
-function requestCancel(address: { host: string; port: number }, process: number, key: number) {
+/** Asks the server to cancel the statement of another connection. The server does not answer. */
+function requestCancel(
+  address: { host: string; port: number },
+  request: Uint8Array,
+  runtime: Runtime,
+): void {
+  const socket = new Socket();
+  const end = () => socket.destroy();
+  socket.on("close", runtime.setTimer(CANCEL_LIMIT_MS, end));
+  // Nobody waits for the outcome.
+  socket.on("error", end);
+  socket.connect(address, () => socket.write(request, end));
+}
+
+/** The process and its key identify a connection to its server. */
+function cancelRequest(processId: number, secretKey: number): Uint8Array {
   const request = new DataView(new ArrayBuffer(16));
   request.setInt32(0, request.byteLength);
   request.setInt32(4, CANCEL_CODE);
-  request.setInt32(8, process);
-  request.setInt32(12, key);
-  const socket = new Socket();
-  const end = () => socket.destroy();
-  socket.setTimeout(CANCEL_LIMIT_MS, end);
-  // A server that cannot be reached has nothing to cancel.
-  socket.on("error", end);
-  socket.connect(address, () => socket.write(new Uint8Array(request.buffer), end));
+  request.setInt32(8, processId);
+  request.setInt32(12, secretKey);
+  return new Uint8Array(request.buffer);
 }
 
 async function tlsOf({ sslMode, sslRootCert }: PostgresSettings): Promise<ClientOptions["ssl"]> {

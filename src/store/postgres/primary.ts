@@ -115,7 +115,7 @@ async function openProven(
   signal: AbortSignal,
 ): Promise<{ connection: Connection; startedAt: string | null }> {
   const connection = await Connection.open(settings, host, signal);
-  const giveUp = () => connection.cancelAndClose();
+  const giveUp = () => connection.cancelAndClose(runtime);
   signal.addEventListener("abort", giveUp);
   try {
     const [[isStandby, isReadOnly, startedAt]] = await connection.read(DESCRIBE);
@@ -136,7 +136,7 @@ async function prove(connection: Connection, runtime: Runtime): Promise<void> {
   let isLate = false;
   const cancelTimer = runtime.setTimer(PROOF_LIMIT_MS, () => {
     isLate = true;
-    connection.cancelAndClose();
+    connection.cancelAndClose(runtime);
   });
   try {
     await connection.read(PROVE);
