@@ -30,13 +30,15 @@ const AS_TEXT = { getTypeParser: () => (text: string) => text };
 export class Connection {
   #client: Client;
   #socket: Socket;
+  #endpoint: Endpoint;
   #isLost = false;
   /** Called once if the connection is lost. */
   onLost: () => void = () => {};
 
-  private constructor(client: Client, socket: Socket) {
+  private constructor(client: Client, socket: Socket, endpoint: Endpoint) {
     this.#client = client;
     this.#socket = socket;
+    this.#endpoint = endpoint;
     client.on("error", () => this.#lose());
     socket.on("close", () => this.#lose());
   }
@@ -73,8 +75,8 @@ export class Connection {
     }
   }
 
-  static adopt(client: Client, socket: Socket): Connection {
-    return new Connection(client, socket);
+  static adopt(client: Client, socket: Socket, endpoint: Endpoint): Connection {
+    return new Connection(client, socket, endpoint);
   }
 
   get isLost(): boolean {
@@ -116,12 +118,11 @@ export class Connection {
    */
   cancelAndClose(runtime: Runtime): void {
     const { processID, secretKey } = this.#client;
-    const { remoteAddress, remotePort } = this.#socket;
-    const isPending = processID !== null && remoteAddress !== undefined && !this.#isLost;
+    const isCancellable = processID !== null && !this.#isLost;
     this.close();
-    if (!isPending) return;
-    const address = { host: remoteAddress, port: remotePort! };
-    requestCancel(address, cancelRequest(processID, secretKey!), runtime);
+    if (!isCancellable) return;
+    // By its name, because the program may have no permission for its address.
+    requestCancel(this.#endpoint, cancelRequest(processID, secretKey!), runtime);
   }
 
   #expectOpen(): void {
@@ -198,7 +199,7 @@ async function connect(endpoint: Endpoint, signal: AbortSignal): Promise<Connect
     connectionTimeoutMillis: 0,
     pipeline: true,
   });
-  const connection = Connection.adopt(client, socket);
+  const connection = Connection.adopt(client, socket, endpoint);
   const abort = () => connection.close();
   signal.addEventListener("abort", abort);
   try {
@@ -231,7 +232,7 @@ const CANCEL_CODE = 80_877_102;
 
 /** Asks the server to cancel the statement of another connection. The server does not answer. */
 function requestCancel(
-  address: { host: string; port: number },
+  { host, port }: Endpoint,
   request: Uint8Array,
   runtime: Runtime,
 ): void {
@@ -240,7 +241,7 @@ function requestCancel(
   socket.on("close", runtime.setTimer(CANCEL_LIMIT_MS, end));
   // Nobody waits for the outcome.
   socket.on("error", end);
-  socket.connect(address, () => socket.write(request, end));
+  socket.connect({ host, port }, () => socket.write(request, end));
 }
 
 /** The process and its key identify a connection to its server. */
