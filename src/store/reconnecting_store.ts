@@ -24,7 +24,7 @@ export interface ReconnectingStoreDeps {
 }
 
 /**
- * A store that is reached over a network. Every call fails until the connection is first opened. The connection
+ * A store that is reached over a network. Every call fails while there is no connection. The connection
  * can be replaced at any time, because the network may have dropped it silently.
  */
 export class ReconnectingStore implements Store {
@@ -32,6 +32,8 @@ export class ReconnectingStore implements Store {
   readonly connection: StoreConnection = { reopen: (signal) => this.#reopen(signal) };
   #deps: ReconnectingStoreDeps;
   #store: Store | undefined;
+  /** Whether the store was accepted once. */
+  #isAccepted = false;
   #isClosed = false;
 
   constructor(deps: ReconnectingStoreDeps) {
@@ -58,17 +60,23 @@ export class ReconnectingStore implements Store {
   }
 
   /**
-   * Opens a new connection and closes the old one, whose calls then reject, and may still take effect.
-   * Rejects with {@linkcode StoreRefusedError} if the store answers but cannot be used.
+   * Opens a new connection and closes the old one, whose calls then reject, and may still take effect. If this
+   * fails, it closes the old one all the same, because the server may allow no more connections beside it. Rejects with {@linkcode StoreRefusedError} if the store answers but cannot be used.
    */
   async #reopen(signal: AbortSignal): Promise<void> {
+    const old = this.#store;
     try {
       const store = await this.#connect(signal);
       this.#store?.close();
       this.#store = store;
+      this.#isAccepted = true;
     } catch (error) {
-      const isRefused = error instanceof StoreRefusedError;
-      if (isRefused && this.#store === undefined) this.#deps.onRefused?.(error);
+      // An attempt that was given up may fail after a later one succeeded.
+      if (old !== undefined && this.#store === old) {
+        this.#store = undefined;
+        old.close();
+      }
+      if (error instanceof StoreRefusedError && !this.#isAccepted) this.#deps.onRefused?.(error);
       throw error;
     }
   }
@@ -77,7 +85,7 @@ export class ReconnectingStore implements Store {
     const store = await this.#deps.connect(signal);
     try {
       signal.throwIfAborted();
-      if (this.#store === undefined) {
+      if (!this.#isAccepted) {
         await Promise.race([this.#deps.accept(store), rejectAtAbort(signal)]);
       }
       if (this.#isClosed) throw new StoreAwayError("The store is closed");

@@ -6,9 +6,10 @@ import type { Key, Store } from "../../src/store/store.ts";
 import {
   NotAppliedError,
   StoreAwayError,
+  StoreRefusedError,
   UnclearOutcomeError,
 } from "../../src/store/store_errors.ts";
-import { parseDatabaseUrl } from "../../src/store/postgres/database_url.ts";
+import { parseDatabaseUrl, type PostgresSettings } from "../../src/store/postgres/database_url.ts";
 import {
   openPostgresStore,
   POSTGRES,
@@ -16,6 +17,7 @@ import {
   serverOfFile,
   until,
 } from "../support/postgres_server.ts";
+import { startTcpProxy } from "../support/tcp_proxy.ts";
 import { freePort } from "../support/free_port.ts";
 import { testStoreContract } from "../support/store_contract.ts";
 
@@ -57,15 +59,7 @@ Deno.test({
     await primary.requireStandby();
     const database = await primary.createDatabase();
     await until(() => standby.sql("select 1", database), "The standby lags");
-    const open = (ports: number[]) => {
-      const address = parseDatabaseUrl(primary.url(database, { ports }));
-      return PostgresStore.open(
-        { ...address, passfile: undefined, strictReads: false },
-        systemRuntime,
-        { create: true, onCreated: () => {} },
-        AbortSignal.timeout(10_000),
-      );
-    };
+    const open = (ports: number[]) => openStore(primary.url(database, { ports }));
     const expectAway = async (ports: number[], reason: string) => {
       const { message } = await assertRejects(() => open(ports), StoreAwayError);
       assert(message.startsWith("it does not answer: ") && message.includes(reason), message);
@@ -81,18 +75,88 @@ Deno.test({
 });
 
 Deno.test({
+  name: "open() leaves no process on a server whose synchronous standby does not answer",
+  ignore,
+  async fn() {
+    await using primary = await PostgresServer.start();
+    const standby = await PostgresServer.standbyOf(primary);
+    const database = await primary.createDatabase();
+    await primary.requireStandby();
+    await standby[Symbol.asyncDispose]();
+    const url = primary.url(database);
+    await assertRejects(() => openStore(url), StoreAwayError, "does not answer");
+    await assertRejects(() => openStore(url, AbortSignal.timeout(500)), Error);
+    const count = "select count(*) from pg_stat_activity where application_name = 'animal-store'";
+    await waitFor(async () => await primary.sql(count) === "0");
+  },
+});
+
+Deno.test({
+  name: "open() rejects if two connections to one address reach different servers",
+  ignore,
+  async fn() {
+    await using primary = await PostgresServer.start();
+    await using other = await PostgresServer.standbyOf(primary);
+    const database = await primary.createDatabase();
+    await until(() => other.sql("select 1", database), "The standby lags");
+    await other.promote();
+    await until(() => other.sql("create temporary table t ()"), "It is not promoted");
+    const ports = [primary.port, other.port];
+    let connections = 0;
+    await using proxy = startTcpProxy(() => ports[connections++ % 2]);
+    const url = primary.url(database, { ports: [proxy.port], query: "?sslmode=disable" });
+    await assertRejects(() => openStore(url), StoreAwayError, "leads to different servers");
+  },
+});
+
+Deno.test({
+  name: "open() ends when its signal aborts while it waits for a lock on the schema",
+  ignore,
+  async fn() {
+    const database = await server().createDatabase();
+    const url = server().url(database);
+    (await openStore(url)).close();
+    const locking = server().sql(
+      "begin; lock table animal_store.schema_version in access exclusive mode; select pg_sleep(2)",
+      database,
+    );
+    await after(300);
+    const controller = new AbortController();
+    const opening = openStore(url, controller.signal).catch((error) => error);
+    await waitFor(async () =>
+      await server().sql("select 1 from pg_stat_activity where wait_event_type = 'Lock'") !== ""
+    );
+    controller.abort();
+    assert(await Promise.race([opening, after(300)]) instanceof StoreAwayError);
+    await locking;
+  },
+});
+
+Deno.test({
+  name: "commit() waits for its standby although the default of the server changed meanwhile",
+  ignore,
+  async fn() {
+    await using primary = await PostgresServer.start();
+    const standby = await PostgresServer.standbyOf(primary);
+    await primary.requireStandby();
+    const store = await openPostgresStore(primary);
+    await primary.sql("alter system set synchronous_commit = 'off'");
+    await primary.sql("select pg_reload_conf()");
+    await standby[Symbol.asyncDispose]();
+    const committing = put(store, ["key"], "value").catch((error) => error);
+    assertEquals(await Promise.race([committing, after(1_000)]), "late");
+    store.close();
+    assert(await committing instanceof UnclearOutcomeError);
+  },
+});
+
+Deno.test({
   name: "open() waits while a host is away, although another one refuses the database",
   ignore,
   async fn() {
     // As a standby does that lags behind.
     const ports = [freePort(), server().port];
-    const address = parseDatabaseUrl(server().url("later", { ports }));
-    const opening = PostgresStore.open(
-      { ...address, passfile: undefined, strictReads: false },
-      systemRuntime,
-      { create: true, onCreated: () => {} },
-      AbortSignal.timeout(10_000),
-    );
+    const opening = openStore(server().url("later", { ports }));
     const { message } = await assertRejects(() => opening, StoreAwayError);
     assert(message.includes("there is no database later"), message);
   },
@@ -110,12 +174,77 @@ Deno.test({
     await standby[Symbol.asyncDispose]();
     const committing = put(store, ["key"], "value").catch((error) => error);
     const waiting = "select pid from pg_stat_activity where wait_event = 'SyncRep'";
-    while (await primary.sql(waiting) === "") await after(20);
+    await waitFor(async () => await primary.sql(waiting) !== "");
     await primary.sql(`select pg_cancel_backend((${waiting}))`);
     const error = await committing;
     assert(error instanceof UnclearOutcomeError, String(error));
     await assertRejects(() => store.get(["key"]), StoreAwayError);
     store.close();
+  },
+});
+
+Deno.test({
+  name: "a warning without a cancelled wait for the standby is ignored",
+  ignore,
+  async fn() {
+    const store = await openPostgresStore(server());
+    await server().sql(
+      `create function warn() returns trigger language plpgsql as
+        $$ begin raise warning 'must be vacuumed'; return new; end $$;
+      create trigger warn before insert on animal_store.records
+        for each row execute function warn()`,
+      await databaseOf(server()),
+    );
+    await put(store, ["key"], "value");
+    await put(store, ["key"], "other");
+    store.close();
+  },
+});
+
+Deno.test({
+  name: "open() creates the tables once if several instances start together, also in a schema",
+  ignore,
+  async fn() {
+    for (const statement of ["select 1", "create schema animal_store"]) {
+      const database = await server().createDatabase();
+      await server().sql(statement, database);
+      let created = 0;
+      const openOne = () =>
+        PostgresStore.open(
+          settingsOf(server().url(database)),
+          systemRuntime,
+          { create: true, onCreated: () => created++ },
+          AbortSignal.timeout(10_000),
+        );
+      const stores = await Promise.allSettled([1, 2, 3, 4, 5].map(openOne));
+      for (const outcome of stores) {
+        if (outcome.status === "fulfilled") outcome.value.close();
+      }
+      const reasons = stores.flatMap((outcome) =>
+        outcome.status === "rejected" ? [String(outcome.reason)] : []
+      );
+      assertEquals([reasons, created], [[], 1]);
+    }
+  },
+});
+
+Deno.test({
+  name: "open() types errors alike whatever the language of the server",
+  ignore,
+  async fn() {
+    await server().sql("create role stranger login password 'secret'");
+    const database = await server().createDatabase();
+    // Translates the severity.
+    await using proxy = startTcpProxy(
+      () => server().port,
+      (text) => text.replaceAll("SERROR\0", "SFEHLE\0"),
+    );
+    const url = server().url(database, {
+      user: "stranger",
+      password: "secret",
+      ports: [proxy.port],
+    });
+    await assertRejects(() => openStore(url), StoreRefusedError, "may not create the schema");
   },
 });
 
@@ -219,11 +348,24 @@ async function put(store: Store, key: Key, value: string | Uint8Array): Promise<
   assertNotEquals(await store.commit({ checks: [], mutations }), null);
 }
 
+function settingsOf(url: string): PostgresSettings {
+  return { ...parseDatabaseUrl(url), passfile: undefined, strictReads: false };
+}
+
+function openStore(url: string, signal = AbortSignal.timeout(10_000)): Promise<PostgresStore> {
+  const options = { create: true, onCreated: () => {} };
+  return PostgresStore.open(settingsOf(url), systemRuntime, options, signal);
+}
+
 /** The database that was created last. */
 async function databaseOf(server: PostgresServer): Promise<string> {
   return await server.sql(
     "select datname from pg_database where datname like 'pets_%' order by oid desc limit 1",
   );
+}
+
+async function waitFor(isTrue: () => Promise<boolean>): Promise<void> {
+  await until(async () => assert(await isTrue()), "It never became true");
 }
 
 function after(ms: number): Promise<"late"> {

@@ -43,6 +43,7 @@ export class KvConnectStore extends KvStore {
       });
       return new KvConnectStore(kv as unknown as Deno.Kv, calls);
     } catch (error) {
+      calls.abort();
       if (error instanceof StoreError) throw error;
       // The client's message may contain a whole page.
       if (OTHER_SERVER.test(reasonOf(error))) {

@@ -1,5 +1,6 @@
 import { Socket } from "node:net";
-import Client, { type ClientOptions, type ServerError } from "pg/lib/client.js";
+import Client, { type ClientOptions, type Notice, type ServerError } from "pg/lib/client.js";
+import type { Runtime } from "../../runtime/runtime.ts";
 import {
   NotAppliedError,
   StoreAwayError,
@@ -29,13 +30,15 @@ const AS_TEXT = { getTypeParser: () => (text: string) => text };
 export class Connection {
   #client: Client;
   #socket: Socket;
+  #endpoint: Endpoint;
   #isLost = false;
   /** Called once if the connection is lost. */
   onLost: () => void = () => {};
 
-  private constructor(client: Client, socket: Socket) {
+  private constructor(client: Client, socket: Socket, endpoint: Endpoint) {
     this.#client = client;
     this.#socket = socket;
+    this.#endpoint = endpoint;
     client.on("error", () => this.#lose());
     socket.on("close", () => this.#lose());
   }
@@ -72,15 +75,15 @@ export class Connection {
     }
   }
 
-  static adopt(client: Client, socket: Socket): Connection {
-    return new Connection(client, socket);
+  static adopt(client: Client, socket: Socket, endpoint: Endpoint): Connection {
+    return new Connection(client, socket, endpoint);
   }
 
   get isLost(): boolean {
     return this.#isLost;
   }
 
-  /** Executes a statement that may have no effect if it fails, such as a read. */
+  /** Executes a statement without lasting effects, such as a read. */
   async read(statement: Statement, values: Parameter[] = []): Promise<Row[]> {
     this.#expectOpen();
     try {
@@ -101,12 +104,25 @@ export class Connection {
   }
 
   /**
-   * Closes the connection at once. The server may still execute what was sent. It cancels nothing: a commit
+   * Closes the connection at once. The server may still execute what was sent. This cancels nothing: a commit
    * whose wait for the standby is cancelled would count as successful.
    */
   close(): void {
     this.#socket.destroy();
     this.#lose();
+  }
+
+  /**
+   * Closes the connection, and cancels its statement, which must not be a commit. A server that waits for a standby
+   * does not notice the end of a connection, so its process would remain.
+   */
+  cancelAndClose(runtime: Runtime): void {
+    const { processID, secretKey } = this.#client;
+    const isCancellable = processID !== null && !this.#isLost;
+    this.close();
+    if (!isCancellable) return;
+    // By its name, because the program may have no permission for its address.
+    requestCancel(this.#endpoint, cancelRequest(processID, secretKey!), runtime);
   }
 
   #expectOpen(): void {
@@ -136,8 +152,7 @@ export class Connection {
     const { code, message } = error;
     if (isOfReplacedServer(code)) this.close();
     if (isNotApplied(code)) return new NotAppliedError(`The database reports: ${message}`);
-    // The server ends the connection. It may report that before or after it has committed.
-    if (error.severity !== "ERROR" || /^(08|57P)/.test(code)) {
+    if (isUnclear(code)) {
       this.close();
       return new Lost(`The database reports: ${message}`);
     }
@@ -154,6 +169,14 @@ function isNotApplied(code: string): boolean {
 /** The server has become read-only: it is a standby now. */
 function isOfReplacedServer(code: string): boolean {
   return code === "25006";
+}
+
+/**
+ * The server ends the connection, which it may report before or after it has committed; or it failed itself. The
+ * severity says nothing here, because the server translates it.
+ */
+function isUnclear(code: string): boolean {
+  return /^(08|25P|57P|58|XX)/.test(code);
 }
 
 function isServerError(error: unknown): error is ServerError {
@@ -176,7 +199,7 @@ async function connect(endpoint: Endpoint, signal: AbortSignal): Promise<Connect
     connectionTimeoutMillis: 0,
     pipeline: true,
   });
-  const connection = Connection.adopt(client, socket);
+  const connection = Connection.adopt(client, socket, endpoint);
   const abort = () => connection.close();
   signal.addEventListener("abort", abort);
   try {
@@ -188,10 +211,47 @@ async function connect(endpoint: Endpoint, signal: AbortSignal): Promise<Connect
   } finally {
     signal.removeEventListener("abort", abort);
   }
-  // A warning during a statement may say that its wait for the standby was cancelled, and the statement then
-  // reports success. Only its code does not depend on the language of the server.
-  client.on("notice", ({ code }) => code !== "00000" && connection.close());
+  client.on("notice", (notice) => isOfCancelledWait(notice) && connection.close());
   return connection;
+}
+
+/**
+ * Whether a notice may say that a statement's wait for the standby was cancelled. The statement then reports
+ * success. The message is translated, but the name of the server's function is not. Other warnings are harmless.
+ */
+function isOfCancelledWait({ code = "", routine }: Notice): boolean {
+  if (routine === undefined) return code !== "00000";
+  return routine === "SyncRepWaitForLSN" || code.startsWith("57P");
+}
+
+/** Time limit of a cancel request. */
+const CANCEL_LIMIT_MS = 1_000;
+
+/** The code of a cancel request in PostgreSQL's protocol. */
+const CANCEL_CODE = 80_877_102;
+
+/** Asks the server to cancel the statement of another connection. The server does not answer. */
+function requestCancel(
+  { host, port }: Endpoint,
+  request: Uint8Array,
+  runtime: Runtime,
+): void {
+  const socket = new Socket();
+  const end = () => socket.destroy();
+  socket.on("close", runtime.setTimer(CANCEL_LIMIT_MS, end));
+  // Nobody waits for the outcome.
+  socket.on("error", end);
+  socket.connect({ host, port }, () => socket.write(request, end));
+}
+
+/** The process and its key identify a connection to its server. */
+function cancelRequest(processId: number, secretKey: number): Uint8Array {
+  const request = new DataView(new ArrayBuffer(16));
+  request.setInt32(0, request.byteLength);
+  request.setInt32(4, CANCEL_CODE);
+  request.setInt32(8, processId);
+  request.setInt32(12, secretKey);
+  return new Uint8Array(request.buffer);
 }
 
 async function tlsOf({ sslMode, sslRootCert }: PostgresSettings): Promise<ClientOptions["ssl"]> {

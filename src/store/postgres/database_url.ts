@@ -84,7 +84,9 @@ function parseParameters(query: string): Pick<DatabaseAddress, "sslMode" | "sslR
       const isPrimary = ["primary", "read-write"].includes(value);
       if (!isPrimary) fail("must not select a standby by target_session_attrs");
     } else {
-      fail(`has a parameter ${JSON.stringify(name)}, but only sslmode and sslrootcert are known`);
+      // Another name may be part of a password that contains a question mark.
+      const shown = /^[a-z_]+$/.test(name) ? ` "${name}"` : "";
+      fail(`has a parameter${shown}, but only sslmode and sslrootcert are known`);
     }
   }
   if (sslRootCert === undefined) return { sslMode: sslMode ?? "prefer", sslRootCert };

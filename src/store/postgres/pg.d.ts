@@ -39,9 +39,11 @@ declare module "pg/lib/client.js" {
     /** SQLSTATE; 00000 for a mere notice. */
     code?: string;
     message: string;
+    /** The function of the server's source that reports it. */
+    routine?: string;
   }
 
-  /** An error that the server reports. Other errors have no `severity`. */
+  /** An error that the server reports. Other errors have no `severity`, which the server translates. */
   export interface ServerError extends Error {
     /** SQLSTATE. */
     code: string;
@@ -50,6 +52,9 @@ declare module "pg/lib/client.js" {
 
   export default class Client {
     constructor(options: ClientOptions);
+    /** The server's process of this connection, and the key that allows to cancel its statement. */
+    readonly processID: number | null;
+    readonly secretKey: number | null;
     connect(): Promise<void>;
     query(query: Query): Promise<{ rows: (string | null)[][] }>;
     on(event: "error", listen: (error: Error) => void): void;

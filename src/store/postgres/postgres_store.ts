@@ -83,11 +83,16 @@ export class PostgresStore implements Store {
     signal: AbortSignal,
   ): Promise<PostgresStore> {
     const primary = await connectToPrimary(settings, runtime, signal);
+    const close = () => closeBoth(primary);
+    signal.addEventListener("abort", close);
     try {
+      signal.throwIfAborted();
       if (await prepareSchema(primary.commits, create)) onCreated();
     } catch (error) {
-      closeBoth(primary);
+      close();
       throw error;
+    } finally {
+      signal.removeEventListener("abort", close);
     }
     return new PostgresStore(primary, runtime, settings.strictReads);
   }
@@ -126,7 +131,7 @@ export class PostgresStore implements Store {
     if (committed.status === "rejected") throw committed.reason;
     const [row] = committed.value;
     if (row !== undefined) return versionstampOf(row[0]!);
-    // A check that failed for want of a placeholder says nothing.
+    // Without its placeholder, a failed check proves nothing.
     if (reserved.status === "rejected") throw reserved.reason;
     return null;
   }

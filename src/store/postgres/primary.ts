@@ -19,7 +19,8 @@ const PROOF_LIMIT_MS = 1_000;
 /**
  * The settings of a session that the store depends on, whatever the defaults of the role. A time limit of the
  * server would cancel a commit's wait for its standby, which then counts as successful. A wait for a lock may
- * end, because it precedes the commit.
+ * end, because it precedes the commit. Even a `synchronous_commit` that suffices is set, because the default may
+ * change later.
  */
 const CONFIGURE = {
   text: `
@@ -31,17 +32,22 @@ const CONFIGURE = {
     union all select set_config('client_encoding', 'UTF8', false)
     union all select set_config('bytea_output', 'hex', false)
     union all select set_config('jit', 'off', false)
-    union all select set_config('synchronous_commit', 'on', false)
-      where current_setting('synchronous_commit') in ('off', 'local', 'remote_write')`,
+    union all select set_config('synchronous_commit',
+      case when current_setting('synchronous_commit') in ('off', 'local', 'remote_write') then 'on'
+        else current_setting('synchronous_commit') end, false)`,
 };
 
-const IS_READ_ONLY = {
-  text: "select pg_is_in_recovery(), current_setting('transaction_read_only')",
+/** The start of a server tells it from others, even from its standbys. */
+const DESCRIBE = {
+  text: `
+    select pg_is_in_recovery(), current_setting('transaction_read_only'),
+      extract(epoch from pg_postmaster_start_time())`,
 };
 
 /**
  * Commits a record that changes nothing. Only the primary can, and only while its synchronous standby answers.
- * So this fails on a standby, and on a primary that was replaced.
+ * So this fails on a standby, and on a primary that was replaced, unless another synchronous standby still follows
+ * that one.
  */
 const PROVE = { text: "select pg_logical_emit_message(true, 'animal_store', '')" };
 
@@ -91,9 +97,13 @@ async function connectTo(
 ): Promise<PrimaryConnections> {
   const reads = await openProven(host, settings, runtime, signal);
   try {
-    return { host, reads, commits: await openProven(host, settings, runtime, signal) };
+    const commits = await openProven(host, settings, runtime, signal);
+    const primary = { host, reads: reads.connection, commits: commits.connection };
+    if (reads.startedAt === commits.startedAt) return primary;
+    closeBoth(primary);
+    throw new StoreAwayError("its address leads to different servers");
   } catch (error) {
-    reads.close();
+    reads.connection.close();
     throw error;
   }
 }
@@ -103,22 +113,22 @@ async function openProven(
   settings: PostgresSettings,
   runtime: Runtime,
   signal: AbortSignal,
-): Promise<Connection> {
+): Promise<{ connection: Connection; startedAt: string | null }> {
   const connection = await Connection.open(settings, host, signal);
-  const close = () => connection.close();
-  signal.addEventListener("abort", close);
+  const giveUp = () => connection.cancelAndClose(runtime);
+  signal.addEventListener("abort", giveUp);
   try {
-    const [[isStandby, isReadOnly]] = await connection.read(IS_READ_ONLY);
+    const [[isStandby, isReadOnly, startedAt]] = await connection.read(DESCRIBE);
     if (isStandby === "t") throw new StoreAwayError("it is a standby");
     if (isReadOnly === "on") throw new StoreAwayError("it is read-only");
     await connection.read(CONFIGURE);
     await prove(connection, runtime);
-    return connection;
+    return { connection, startedAt };
   } catch (error) {
     connection.close();
     throw error;
   } finally {
-    signal.removeEventListener("abort", close);
+    signal.removeEventListener("abort", giveUp);
   }
 }
 
@@ -126,7 +136,7 @@ async function prove(connection: Connection, runtime: Runtime): Promise<void> {
   let isLate = false;
   const cancelTimer = runtime.setTimer(PROOF_LIMIT_MS, () => {
     isLate = true;
-    connection.close();
+    connection.cancelAndClose(runtime);
   });
   try {
     await connection.read(PROVE);

@@ -11,7 +11,7 @@ const PROGRAM = "animal-store";
 /**
  * Creates the schema. A record without a value is a placeholder for a missing one, so that a commit can lock
  * it. The default compression would cost the server half as much processor time again (measured), so without lz4
- * there is none.
+ * there is none. PostgreSQL 13 cannot even parse it, which only `execute` can catch.
  */
 export const CREATE_SCHEMA = `create schema if not exists animal_store;
 create table animal_store.schema_version (program text primary key, version integer not null);
@@ -24,7 +24,7 @@ create table animal_store.records (
   expires_at timestamptz
 ) with (fillfactor = 90);
 do $$ begin
-  alter table animal_store.records alter column value set compression lz4;
+  execute 'alter table animal_store.records alter column value set compression lz4';
 exception when feature_not_supported or syntax_error then
   alter table animal_store.records alter column value set storage external;
 end $$;
@@ -80,18 +80,23 @@ export async function prepareSchema(connection: Connection, create: boolean): Pr
         "there is no log in it yet; the service creates one at its start",
       );
     }
-    await createSchema(connection);
-  } else await expectOurs(connection, table.join("."));
-  return table === undefined;
+    return await createSchema(connection);
+  }
+  await expectOurs(connection, table.join("."));
+  return false;
 }
 
-async function createSchema(connection: Connection): Promise<void> {
+/** Resolves to whether it created the schema, and not another instance meanwhile. */
+async function createSchema(connection: Connection): Promise<boolean> {
   try {
     await connection.write({ text: LOCK_SCHEMA + CREATE_SCHEMA });
+    return true;
   } catch (error) {
-    // Another instance may have created it meanwhile.
     const [table] = await connection.read(LIST_TABLES);
-    if (table !== undefined) return await expectOurs(connection, table.join("."));
+    if (table !== undefined) {
+      await expectOurs(connection, table.join("."));
+      return false;
+    }
     if (!(error instanceof StoreRefusedError)) throw error;
     throw new StoreRefusedError(
       `the role may not create the schema animal_store; see deno task schema: ${error.message}`,
@@ -118,7 +123,7 @@ async function expectOurs(connection: Connection, table: string): Promise<void> 
     throw new StoreRefusedError(`${advice}: ${error.message}`);
   }
   if (version === undefined) {
-    throw new StoreRefusedError("its schema animal_store is that of another program");
+    throw new StoreRefusedError("another program created its schema animal_store");
   }
   if (Number(version) !== SCHEMA_VERSION) {
     const age = Number(version) > SCHEMA_VERSION ? "a newer" : "an older";

@@ -49,6 +49,32 @@ Deno.test({
   },
 });
 
+Deno.test({
+  name: "KvConnectStore.open() that fails closes its HTTP client",
+  ignore,
+  async fn() {
+    const { createHttpClient } = Deno;
+    let clients = 0;
+    Deno.createHttpClient = (options) => {
+      const client = createHttpClient(options);
+      const close = client.close.bind(client);
+      clients++;
+      client.close = () => {
+        clients--;
+        close();
+      };
+      return client;
+    };
+    await using server = serve(() => new Response("Starting", { status: 503 }));
+    try {
+      await assertRejects(() => open(server.address), StoreAwayError);
+    } finally {
+      Deno.createHttpClient = createHttpClient;
+    }
+    assertEquals(clients, 0);
+  },
+});
+
 for (
   const [status, Kind] of [
     [400, StoreRefusedError],

@@ -59,7 +59,8 @@ Deno.test("parseDatabaseUrl() refuses other addresses, and does not repeat a pas
     ["postgres://me:hunter2@a/pets?sslmode=allow", "must have an sslmode of disable, prefer"],
     ["postgres://me:hunter2@a/pets?sslrootcert=ca.pem", "must have sslmode=verify-full"],
     ["postgres://me:hunter2@a/pets?target_session_attrs=standby", "must not select a standby"],
-    ["postgres://me:hunter2@a/pets?password2=hunter2", 'has a parameter "password2"'],
+    ["postgres://me:hunter2@a/pets?password=hunter2", 'has a parameter "password"'],
+    ["postgres://me:p@ss/wo?hunter2@a/pets", "has a parameter, but only"],
   ];
   for (const [text, words] of faulty) {
     const { message } = assertThrows(() => parseDatabaseUrl(text), TypeError, words);
