@@ -19,10 +19,10 @@ export class UnclearOutcomeError extends StoreError {}
 /** The store cannot be reached. Nothing was sent. */
 export class StoreAwayError extends StoreError {}
 
-/** The store has not answered since the process started. */
+/** No connection to the store is open. */
 export class StoreNotReachedError extends StoreAwayError {
   constructor() {
-    super("The store has not answered yet");
+    super("The store is not connected");
   }
 }
 

@@ -269,11 +269,11 @@ for (const [name, call] of Object.entries(CALLS)) {
     }
   });
 
-  Deno.test(`ResilientStore: ${name} says that the store has not answered yet`, async () => {
+  Deno.test(`ResilientStore: ${name} says that the store is not connected`, async () => {
     const cause = new StoreNotReachedError();
     const store = new ResilientStore(storeThat(() => Promise.reject(cause)), new FakeRuntime());
     const failure = await assertRejects(() => call(store), StoreAwayError);
-    assertEquals(reasonOf(failure), "The store has not answered yet");
+    assertEquals(reasonOf(failure), "The store is not connected");
     store.close();
   });
 
