@@ -39,7 +39,7 @@ const PHASES: Record<ReplayPhase, ProgressPhase> = {
 
 const progress = new ProgressLine();
 
-/** What an interrupted command leaves, and what to run next. */
+/** Describes the state that an interrupted command leaves, and the command to run next. */
 const LEFT = {
   dryRun: "Nothing was written.",
   rebuild: "The service reads complete projections. Run deno task replay again: it resumes.",

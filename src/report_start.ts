@@ -16,7 +16,7 @@ export interface StartReportOptions {
   isNew: () => boolean;
 }
 
-/** What the store contains, as the log of the service shows it. */
+/** The contents of the store, as the log of the service shows them. */
 interface Contents {
   format: number;
   events: number;

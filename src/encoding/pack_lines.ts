@@ -2,7 +2,7 @@ export const LINE_FEED = 10;
 
 /**
  * Maximum size of a value of several lines, in bytes. To find a key, SQLite reads records on its way in full if
- * they exceed a page. Beside records of 64 KiB, a read of the head takes 140 µs instead of 60, and a commit of
+ * they exceed a page. With records of 64 KiB, a read of the head takes 140 µs instead of 60, and a commit of
  * one pet a third longer.
  */
 export const PACKED_BYTES_LIMIT = 8_192;

@@ -9,7 +9,7 @@ import { decodeLine, LINE_LIMIT_BYTES } from "../log/log_verifier.ts";
 import { LogDamagedError, readWholeLog } from "../log/read_whole_log.ts";
 import type { Store } from "../store/store.ts";
 
-/** What a backup needs of a file. `Deno.FsFile` has it. */
+/** The part of `Deno.FsFile` that a backup uses. */
 export type BackupFile = Pick<
   Deno.FsFile,
   "read" | "seek" | "stat" | "syncData" | "truncate" | "write"

@@ -14,7 +14,7 @@ import { sha256Hex } from "../encoding/sha256.ts";
 import { decodeLine } from "../log/log_verifier.ts";
 import type { ApiKey } from "../projections/api_key.ts";
 
-/** What one API key has added, according to the log. */
+/** The additions by one API key, according to the log. */
 export interface KeyUse {
   id: string;
   /** Absent if the log does not contain the issue of the key. */

@@ -20,7 +20,7 @@ export interface ApiKey {
 
 export type ApiKeyState = "live" | "expired" | "revoked";
 
-/** What decides the state of a key. */
+/** The times that decide the state of a key. */
 export type KeyTimes = Pick<ApiKey, "expiresAt" | "revokedAt" | "isRevoked">;
 
 export function stateOf(key: KeyTimes, now: number): ApiKeyState {

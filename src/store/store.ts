@@ -19,7 +19,7 @@ export interface Store {
   readonly connection?: StoreConnection;
 }
 
-/** What a store accepts in one call. */
+/** Limits of one call to a store. */
 export interface StoreLimits {
   /** Maximum `limit` of a list. */
   listEntries: number;

@@ -1,7 +1,7 @@
 import { databaseName, type PostgresSettings } from "./postgres/database_url.ts";
 
 /**
- * Where a store is: a path of Deno KV, or a PostgreSQL database. A path is a file, `:memory:` or an http(s)
+ * The location of a store: a path of Deno KV, or a PostgreSQL database. A path is a file, `:memory:` or an http(s)
  * address; `undefined` selects the database that the platform attaches.
  */
 export type StoreLocation = string | undefined | PostgresSettings;

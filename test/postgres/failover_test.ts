@@ -63,7 +63,7 @@ Deno.test({
 });
 
 /**
- * Two primaries: a standby was promoted while its primary lives on, without the standby that its commits wait for.
+ * Two primaries: a standby was promoted while its primary keeps running, without the standby that its commits wait for.
  * One instance is connected to the old primary and knows both, the other one only to the new primary.
  */
 async function splitBrain(env: Record<string, string>) {

@@ -21,7 +21,7 @@ import { type ApiOperation, type ApiRoute, BASE_PATH, PETS_PATH, ROUTES } from "
 export interface BaseAddresses {
   production?: string;
   staging?: string;
-  /** Where clients can ask: a mail address or an http(s) address. */
+  /** A mail address or an http(s) address for questions of clients. */
   contact?: string;
 }
 
