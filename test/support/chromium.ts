@@ -38,6 +38,7 @@ export interface Locator {
   first(): Locator;
   getByRole: Page["getByRole"];
   inputValue(): Promise<string>;
+  isVisible(): Promise<boolean>;
   locator(selector: string): Locator;
   textContent(): Promise<string | null>;
   waitFor(options?: { state: "attached" | "detached" | "visible" }): Promise<void>;

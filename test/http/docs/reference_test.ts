@@ -251,8 +251,13 @@ async function sampleOf(
   language: Language,
 ): Promise<string> {
   const names = new RegExp(`^(${LANGUAGES.join("|")})$`);
-  await section(page, operation).getByRole("button", { name: names }).click();
-  await page.getByRole("option", { name: language, exact: true }).click();
+  const option = page.getByRole("option", { name: language, exact: true });
+  // Under load, Scalar misses a click that comes while it draws the section.
+  for (let tries = 0; !await option.isVisible() && tries < 10; tries++) {
+    await section(page, operation).getByRole("button", { name: names }).click();
+    await page.evaluate("new Promise((resolve) => setTimeout(resolve, 500))");
+  }
+  await option.click();
   // The page shows the sample of the language only a moment after the click.
   const sample = section(page, operation).locator("pre code")
     .filter({ hasText: SAMPLE_MARKS[language] });
