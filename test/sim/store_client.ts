@@ -80,16 +80,24 @@ export class StoreClient implements Store {
             settle();
           }));
       };
-      /** Performs the call after a delay, then passes `then` a function that settles it with its outcome. */
-      const performAfter = (afterMs: number, then: (settle: () => void) => void) => {
+      const fail = () => reject(new this.#code.UnclearOutcomeError("connection reset"));
+      const refuse = () => reject(new this.#code.StoreAwayError("connection refused"));
+      /**
+       * Performs the call after a delay, then passes `then` a function that settles it with its outcome. If the
+       * store refuses the connection, the call fails as `refused` says.
+       */
+      const performAfter = (
+        afterMs: number,
+        then: (settle: () => void) => void,
+        refused = refuse,
+      ) => {
         this.#arrive(afterMs, () => {
           simulation.trace(`${this.#node.name} ${name} (fault: ${fault})`);
           const outcome = outcomeOf(perform);
           simulation.trace(`  = ${outcome.text}`);
           then(() => outcome.error === undefined ? resolve(outcome.value!) : reject(outcome.error));
-        }, () => respond(() => reject(new this.#code.StoreAwayError("connection refused"))));
+        }, () => respond(refused));
       };
-      const fail = () => reject(new this.#code.UnclearOutcomeError("connection reset"));
       switch (fault) {
         case "none":
           return performAfter(this.#latencyMs(), (settle) => respond(settle));
@@ -107,15 +115,16 @@ export class StoreClient implements Store {
         case "failedAfter":
           return performAfter(this.#latencyMs(), () => respond(fail));
         case "resent":
-          // The network client got no response to the first commit and sent it again.
+          // The network client got no response to the first commit and sent it again. A refusal of the second
+          // does not show whether the first landed.
           return performAfter(
             this.#latencyMs(),
-            () => performAfter(this.#latencyMs(), (settle) => respond(settle)),
+            () => performAfter(this.#latencyMs(), (settle) => respond(settle), fail),
           );
         case "resentLater":
           // The first commit is delayed, and the second overtakes it.
-          performAfter(this.#lateMs(), () => {});
-          return performAfter(this.#latencyMs(), (settle) => respond(settle));
+          performAfter(this.#lateMs(), () => {}, fail);
+          return performAfter(this.#latencyMs(), (settle) => respond(settle), fail);
         case "silentAfter":
           return performAfter(this.#latencyMs(), () => {});
         case "late":
