@@ -61,7 +61,8 @@ export class ReconnectingStore implements Store {
 
   /**
    * Opens a new connection and closes the old one, whose calls then reject, and may still take effect. If this
-   * fails, it closes the old one all the same, because the server may allow no more connections next to it. Rejects with {@linkcode StoreRefusedError} if the store answers but cannot be used.
+   * fails, it closes the old one all the same, because the server may allow no more connections next to it.
+   * Rejects with {@linkcode StoreRefusedError} if the store answers but cannot be used.
    */
   async #reopen(signal: AbortSignal): Promise<void> {
     const old = this.#store;
