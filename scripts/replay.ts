@@ -32,10 +32,11 @@ Exit codes: 0 done; 1 another replay is running, the log is not sound, or a dry 
 
 const PHASES: Record<ReplayPhase, ProgressPhase> = {
   fill: { title: "Filling", unit: "events" },
-  compare: { title: "Comparing", unit: "events" },
   wait: { title: "Waiting", unit: "s" },
   remove: { title: "Removing", unit: "records" },
 };
+
+const COMPARING: ProgressPhase = { title: "Comparing", unit: "events" };
 
 const progress = new ProgressLine();
 
@@ -82,14 +83,14 @@ async function rebuild(
   graceMs: number,
 ): Promise<number> {
   const start = performance.now();
-  let isCompared = false;
+  let hasFilled = false;
   left = LEFT.rebuild;
   const { generation, events, resumedFrom, differences } = await replay(deps, {
     graceMs,
     progress: (phase, done, total) => {
-      // Before it compares, the replay may wait until it can remove what an earlier one has left.
-      if (phase === "compare") isCompared = true;
-      else if (isCompared && phase === "wait") left = LEFT.removal;
+      // Before it fills, the replay may wait until it can remove what an earlier one has left.
+      if (phase === "fill") hasFilled = true;
+      else if (hasFilled && phase === "wait") left = LEFT.removal;
       if (phase === "wait") progress.update(PHASES.wait, inSeconds(done), inSeconds(total!));
       else progress.update(PHASES[phase], done, total);
     },
@@ -113,7 +114,7 @@ async function rebuild(
 async function compare(deps: { store: Store; runtime: Runtime }): Promise<number> {
   const { generation, events, differences } = await compareServed(
     deps,
-    (done, total) => progress.update(PHASES.compare, done, total),
+    (done, total) => progress.update(COMPARING, done, total),
   );
   progress.end();
   console.error(`Compared generation ${generation} with ${count(events)} events; wrote nothing.`);

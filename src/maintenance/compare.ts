@@ -44,7 +44,22 @@ export interface ComparisonDeps {
   /** Records of events up to this position may be missing, because a replay is still writing them. */
   mayMissUntil?: number;
   /** Called for each difference; `count` is the number of differences of its kind that it represents. */
-  differs: (difference: Difference, count: number) => void;
+  differs?: (difference: Difference, count: number) => void;
+}
+
+/** The number of differences between a generation and the log, and the first of each kind. */
+export class Differences {
+  readonly counts: Record<DifferenceKind, number> = { missing: 0, extra: 0, altered: 0 };
+  readonly first: Partial<Record<DifferenceKind, Difference>> = {};
+
+  add(difference: Difference, count: number): void {
+    this.counts[difference.kind] += count;
+    this.first[difference.kind] ??= difference;
+  }
+
+  get total(): number {
+    return this.counts.missing + this.counts.extra + this.counts.altered;
+  }
 }
 
 /** A record that is not packed texts of pets, and the position of its event. */
@@ -55,11 +70,14 @@ interface OwnRecord {
 
 /**
  * Takes the events of the log in order and compares their records with the stored records. Afterwards, the
- * caller passes the entries outside of {@linkcode Comparison.covered} to {@linkcode Comparison.judge}.
+ * caller calls {@linkcode Comparison.finish}, and then {@linkcode Comparison.readRest}, or it passes the entries
+ * outside of {@linkcode Comparison.covered} to {@linkcode Comparison.judge}.
  */
 export class Comparison {
+  /** The differences found so far. */
+  readonly differences = new Differences();
   #deps: ComparisonDeps;
-  #packed: { prefix: RecordKey; comparison: PackedComparison }[];
+  #packed!: { prefix: RecordKey; comparison: PackedComparison }[];
   #ownKeys = new KeysByPosition();
   #position = 0;
   #lastPetId = 0;
@@ -69,11 +87,19 @@ export class Comparison {
 
   constructor(deps: ComparisonDeps) {
     this.#deps = deps;
+    this.restartReading();
+  }
+
+  /**
+   * Records are read ahead of the events. Call this after records of later events were written, and no record
+   * has pets from both sides of this point.
+   */
+  restartReading(): void {
     this.#packed = PACKED_PREFIXES.map((prefix) => ({
       prefix,
       comparison: new PackedComparison(
-        deps.store,
-        this.#rangeOf(prefix, Number.MAX_SAFE_INTEGER),
+        this.#deps.store,
+        this.#rangeOf(prefix, this.#lastPetId + 1, Number.MAX_SAFE_INTEGER),
         (difference) => this.#differInPacked(prefix, difference),
       ),
     }));
@@ -85,11 +111,17 @@ export class Comparison {
 
   /** The ranges of keys compared so far, in key order. */
   get covered(): BoundedRange[] {
-    return PACKED_PREFIXES.map((prefix) => this.#rangeOf(prefix, this.#lastPetId + 1));
+    return PACKED_PREFIXES.map((prefix) => this.#rangeOf(prefix, 1, this.#lastPetId + 1));
   }
 
-  /** Compares the records of the next lines of the log. */
-  async follow(lines: readonly RecordedLine[]): Promise<void> {
+  /**
+   * Compares the records of the next lines of the log. If all lines are sound, `projected` may be their
+   * records.
+   */
+  async follow(
+    lines: readonly RecordedLine[],
+    projected?: readonly ProjectionRecord[],
+  ): Promise<void> {
     const usable: RecordedLine[] = [];
     this.#positions.clear();
     for (const line of lines) {
@@ -104,7 +136,7 @@ export class Comparison {
       }
       usable.push(line);
     }
-    const records = project(usable);
+    const records = projected ?? project(usable);
     await Promise.all([
       ...this.#packed.map(({ prefix, comparison }) =>
         comparison.follow(
@@ -147,7 +179,7 @@ export class Comparison {
    */
   finish(): void {
     for (const [{ key, position }, count] of this.#missing.differences()) {
-      this.#differ("missing", key, position, count);
+      this.#differ("missing", key, position, { count });
     }
   }
 
@@ -180,14 +212,22 @@ export class Comparison {
     }
   }
 
+  /** Judges all entries of this generation outside of the covered ranges. Calls `progress` for each batch. */
+  async readRest(progress: () => Promise<void> | void): Promise<void> {
+    const prefix = projectionKey(this.generation, []);
+    for await (const entries of scanOutside(this.#deps.store, prefix, this.covered)) {
+      await this.judge(entries);
+      await progress();
+    }
+  }
+
   #differInPacked(prefix: RecordKey, difference: PackedDifference): void {
     const { kind, id } = difference;
     const position = id === undefined ? undefined : this.#positions.get(id);
     if (kind === "missing" && position! <= (this.#deps.mayMissUntil ?? 0)) return;
     if ("key" in difference) return this.#differ(kind, difference.key, position);
     const key = projectionKey(this.generation, [...prefix, difference.id]);
-    const pet = { kind, key, petId: difference.id };
-    this.#deps.differs(position === undefined ? pet : { ...pet, position }, 1);
+    this.#differ(kind, key, position, { petId: difference.id });
   }
 
   #missOwn({ expiresAt }: ProjectionRecord, key: Key, position: number): void {
@@ -200,30 +240,27 @@ export class Comparison {
     this.#missing.add({ key, position }, expiresAt - IDEMPOTENCY_LIFETIME_MS, now);
   }
 
-  #rangeOf(prefix: RecordKey, end: number): BoundedRange {
+  #rangeOf(prefix: RecordKey, start: number, end: number): BoundedRange {
     return {
-      start: projectionKey(this.generation, [...prefix, 1]),
+      start: projectionKey(this.generation, [...prefix, start]),
       end: projectionKey(this.generation, [...prefix, end]),
     };
   }
 
-  #differ(kind: DifferenceKind, key: Key, position?: number, count = 1): void {
-    this.#deps.differs({ kind, key, ...(position === undefined ? {} : { position }) }, count);
-  }
-}
-
-/** The number of differences between a generation and the log, and the first of each kind. */
-export class Differences {
-  readonly counts: Record<DifferenceKind, number> = { missing: 0, extra: 0, altered: 0 };
-  readonly first: Partial<Record<DifferenceKind, Difference>> = {};
-
-  add(difference: Difference, count: number): void {
-    this.counts[difference.kind] += count;
-    this.first[difference.kind] ??= difference;
-  }
-
-  get total(): number {
-    return this.counts.missing + this.counts.extra + this.counts.altered;
+  #differ(
+    kind: DifferenceKind,
+    key: Key,
+    position?: number,
+    { petId, count = 1 }: { petId?: number; count?: number } = {},
+  ): void {
+    const difference = {
+      kind,
+      key,
+      ...(petId === undefined ? {} : { petId }),
+      ...(position === undefined ? {} : { position }),
+    };
+    this.differences.add(difference, count);
+    this.#deps.differs?.(difference, count);
   }
 }
 
@@ -267,44 +304,17 @@ export async function compareServed(
 ): Promise<ServedComparison> {
   for (;;) {
     const { generation, position: until } = (await readHead(deps.store)).head;
-    const [differences] = await compareWithLog(
-      deps,
-      { generations: [generation], until },
-      (done) => progress(done, until),
-    );
+    const comparison = new Comparison({ ...deps, generation });
+    for await (const lines of readSoundLog(deps.store, until)) {
+      await comparison.follow(lines);
+      progress(lines.at(-1)!.event.position, until);
+    }
+    comparison.finish();
+    await comparison.readRest(() => progress(until, until));
+    const { differences } = comparison;
     const isServed = (await readHead(deps.store)).head.generation === generation;
     if (differences.total === 0 || isServed) return { generation, events: until, differences };
   }
-}
-
-/** Compares generations with the log up to a position. Reads the log once. */
-export async function compareWithLog(
-  { store, runtime }: { store: Store; runtime: Runtime },
-  { generations, until }: { generations: number[]; until: number },
-  progress: (done: number) => Promise<void> | void,
-): Promise<Differences[]> {
-  const results = generations.map(() => new Differences());
-  const comparisons = generations.map((generation, index) =>
-    new Comparison({
-      store,
-      runtime,
-      generation,
-      differs: (one, count) => results[index].add(one, count),
-    })
-  );
-  for await (const lines of readSoundLog(store, until)) {
-    for (const comparison of comparisons) await comparison.follow(lines);
-    await progress(lines.at(-1)!.event.position);
-  }
-  for (const comparison of comparisons) {
-    comparison.finish();
-    const prefix = projectionKey(comparison.generation, []);
-    for await (const entries of scanOutside(store, prefix, comparison.covered)) {
-      await comparison.judge(entries);
-      await progress(until);
-    }
-  }
-  return results;
 }
 
 /** The projections of packed texts, in key order. A comparison reads them in step with the log. */

@@ -1,7 +1,7 @@
 /**
  * Rebuilds the projections while the service runs. A replay announces a new generation in the head, so that
- * every instance writes both generations. It then writes the records of all earlier events, compares, flips
- * the head, and removes the old generation. Each step is one commit or a series of commits that can be
+ * every instance writes both generations. It then writes the records of all earlier events, reads them back,
+ * compares both generations with the log, flips the head, and removes the old generation. Each step is one commit or a series of commits that can be
  * restarted. So after a replay was killed, the next one continues where it stopped.
  */
 
@@ -12,18 +12,24 @@ import { groupForCommits } from "../log/append_size.ts";
 import { encodeHead, type Head, type HeadEntry, readHead } from "../log/head.ts";
 import { splitIntoCommits } from "../store/commit_size.ts";
 import { keyText } from "../store/key_text.ts";
-import { HEAD_KEY, isRetained, projectionKey, recordMutation } from "../keyspace.ts";
+import {
+  HEAD_KEY,
+  isRetained,
+  projectionKey,
+  type ProjectionRecord,
+  recordMutation,
+} from "../keyspace.ts";
 import { RETRY_LIMIT_MS } from "../store/retrying_store.ts";
 import { scan } from "../store/scan.ts";
 import type { Mutation, Store } from "../store/store.ts";
-import { compareWithLog, Differences, readSoundLog, UnsoundError } from "./compare.ts";
+import { Comparison, Differences, readSoundLog, UnsoundError } from "./compare.ts";
 import { project } from "../projections/project.ts";
 import { ReplayLease } from "./replay_lease.ts";
 
 /** Time for which the old records are kept after the flip. It must exceed `HEAD_LIMIT_MS`. */
 export const GRACE_MS = 10_000;
 
-export type ReplayPhase = "fill" | "compare" | "wait" | "remove";
+export type ReplayPhase = "fill" | "wait" | "remove";
 
 export interface ReplayOptions {
   /** How long the old generation is kept after the flip, for requests that still read it. */
@@ -92,8 +98,7 @@ class Replay {
     const { generation, until } = building;
     try {
       const resumedFrom = this.#lease.filledTo;
-      await this.#fill(generation, until);
-      const differences = await this.#compare(old, generation, until);
+      const differences = await this.#fill(old, generation, until);
       await this.#flip(old, generation);
       await this.#removeLeftovers();
       return { generation, events: until, resumedFrom, differences };
@@ -116,60 +121,78 @@ class Replay {
     return announced.building!;
   }
 
-  async #fill(generation: number, until: number): Promise<void> {
+  /**
+   * Writes the records of all events up to `until`, and compares both generations with the log. Resolves to
+   * the differences of the old one. A record is compared as soon as it is written, so that the log is read and
+   * verified only once.
+   */
+  async #fill(old: number, generation: number, until: number): Promise<Differences> {
+    const deps = { store: this.#store, runtime: this.#runtime };
+    const ofOld = new Comparison({ ...deps, generation: old });
+    const ofNew = new Comparison({ ...deps, generation });
+    const compare = async (lines: readonly RecordedLine[], records = project(lines)) => {
+      await ofOld.follow(lines, records);
+      await ofNew.follow(lines, records);
+    };
     let filling = Promise.resolve();
     try {
-      const lines = this.#linesToFill(until);
+      const lines = this.#linesToFill(until, compare);
       const options = { generations: 1, withLog: false, limits: this.#store.limits };
       for await (const group of groupForCommits(lines, options)) {
-        // Read the next group while this one is written.
+        // Read the next group while this one is written and compared.
         await filling;
-        filling = this.#write(generation, group);
+        const records = project(group);
+        filling = this.#write(generation, records, group.at(-1)!.event.position).then(() => {
+          ofNew.restartReading();
+          return compare(group, records);
+        });
         filling.catch(() => {});
       }
     } finally {
       // The lease allows one commit at a time, and after an error #abandon commits too.
       await filling;
     }
-  }
-
-  async *#linesToFill(until: number): AsyncGenerator<RecordedLine[]> {
-    const start = this.#lease.filledTo;
-    for await (const lines of readSoundLog(this.#store, until)) {
-      const last = lines.at(-1)!.event.position;
-      yield lines.filter(({ event }) => event.position > start);
-      this.#progress("fill", last, until);
-      // While an earlier run's part is skipped, no commit renews the lease.
-      if (last <= start) await this.#lease.keep();
+    for (const comparison of [ofOld, ofNew]) {
+      comparison.finish();
+      await comparison.readRest(() => this.#lease.keep());
     }
-  }
-
-  /** Writes the records of a group and, in the same commit, how far the generation is filled. */
-  async #write(generation: number, group: RecordedLine[]): Promise<void> {
-    const now = this.#runtime.now();
-    const mutations = project(group)
-      .filter((record) => isRetained(record, now))
-      .map((record) => recordMutation(generation, record, now));
-    await this.#lease.commit({ checks: [], mutations }, group.at(-1)!.event.position);
-  }
-
-  async #compare(old: number, generation: number, until: number): Promise<Differences> {
-    const [ofOld, ofNew] = await compareWithLog(
-      { store: this.#store, runtime: this.#runtime },
-      { generations: [old, generation], until },
-      (done) => {
-        this.#progress("compare", done, until);
-        return this.#lease.keep();
-      },
-    );
-    if (ofNew.total > 0) {
-      const [{ key }] = Object.values(ofNew.first);
+    if (ofNew.differences.total > 0) {
+      const [{ key }] = Object.values(ofNew.differences.first);
       throw new UnsoundError(
-        `The rebuilt projections differ from the log in ${ofNew.total} records, for example ` +
-          `${keyText(key)}; the old ones stay in use`,
+        `The rebuilt projections differ from the log in ${ofNew.differences.total} records, for ` +
+          `example ${keyText(key)}; the old ones stay in use`,
       );
     }
-    return ofOld;
+    return ofOld.differences;
+  }
+
+  /** The lines whose records are not written yet. Passes the lines before them to `compare`. */
+  async *#linesToFill(
+    until: number,
+    compare: (lines: readonly RecordedLine[]) => Promise<void>,
+  ): AsyncGenerator<RecordedLine[]> {
+    const start = this.#lease.filledTo;
+    for await (const lines of readSoundLog(this.#store, until)) {
+      const first = lines.findIndex(({ event }) => event.position > start);
+      if (first !== 0) await compare(lines.slice(0, first === -1 ? lines.length : first));
+      if (first !== -1) yield lines.slice(first);
+      this.#progress("fill", lines.at(-1)!.event.position, until);
+      // While an earlier run's part is skipped, no commit renews the lease.
+      if (first === -1) await this.#lease.keep();
+    }
+  }
+
+  /** Writes records and, in the same commit, how far the generation is filled with them. */
+  async #write(
+    generation: number,
+    records: readonly ProjectionRecord[],
+    filledTo: number,
+  ): Promise<void> {
+    const now = this.#runtime.now();
+    const mutations = records
+      .filter((record) => isRetained(record, now))
+      .map((record) => recordMutation(generation, record, now));
+    await this.#lease.commit({ checks: [], mutations }, filledTo);
   }
 
   async #flip(old: number, generation: number): Promise<void> {

@@ -1,84 +1,95 @@
-/** How many pets with consecutive ids form a block. */
-export const BLOCK_SIZE = 64;
+import { petIdOf } from "../../events/pet.ts";
+import { LINE_FEED } from "../encoding/pack_lines.ts";
 
-/** Maximum size of the cached texts, in bytes: enough for a million ordinary pets. */
-const SIZE_LIMIT_BYTES = 96 * 1024 * 1024;
+/** Size of a part of the ring, in bytes: several times the largest record. */
+export const SLAB_BYTES = 1024 * 1024;
+
+/** Number of slabs: enough for a million ordinary pets. */
+export const SLABS = 96;
+
+/** How many consecutive ids share an entry of the index. */
+const BLOCK_SIZE = 64;
+
+/** Maximum number of entries of the index, of half a kilobyte each. */
+export const BLOCKS_LIMIT = 24_576;
 
 const decoder = new TextDecoder();
 
 /**
- * Caches the texts of pets in memory, in UTF-8. A complete block is packed into one array, because a million
- * small arrays would take several times the memory of their contents.
+ * Caches the texts of pets in memory, in UTF-8. Records are copied into a ring of a few large arrays, and each
+ * overwrites the oldest ones. Small arrays would take more memory than the texts, and much time to collect.
  */
 export class PetCache {
-  #blocks = new Map<number, Block>();
-  #bytes = 0;
+  /** The bytes at a position are in slab `position / SLAB_BYTES % SLABS`. */
+  #slabs: Uint8Array[] = [];
+  /** Number of bytes ever cached, and one slab, so that no text is at position 0. */
+  #end = SLAB_BYTES;
+  /** The positions of the texts in blocks of consecutive ids; 0 if the text of an id was never cached. */
+  #positions = new Map<number, Float64Array>();
 
   get(id: number): string | undefined {
-    const index = id % BLOCK_SIZE;
-    const block = this.#blocks.get(id - index);
-    if (block === undefined) return undefined;
-    const bytes = block.ends === undefined ? block.pieces[index] : block.bytes.subarray(
-      index === 0 ? 0 : block.ends[index - 1],
-      block.ends[index],
-    );
-    return bytes === undefined ? undefined : decoder.decode(bytes);
+    const position = this.#positionOf(id);
+    if (position === undefined) return undefined;
+    const slab = this.#slabs[slabOf(position) % SLABS];
+    const start = position % SLAB_BYTES;
+    return decoder.decode(slab.subarray(start, slab.indexOf(LINE_FEED, start)));
   }
 
-  /** Caches the bytes, possibly without copying them, so the caller must not change them. */
-  put(id: number, bytes: Uint8Array): void {
-    const index = id % BLOCK_SIZE;
-    let block = this.#blocks.get(id - index);
-    if (block === undefined) {
-      block = { pieces: new Array(BLOCK_SIZE).fill(undefined), missing: BLOCK_SIZE };
-      this.#blocks.set(id - index, block);
+  /** Caches the pets of a record that was stored under its last id, unless it is damaged. */
+  put(lastId: number, record: Uint8Array): void {
+    const firstId = petIdOf(record);
+    const isWhole = firstId + countLines(record) - 1 === lastId;
+    if (!isWhole || this.#has(firstId) && this.#has(lastId)) return;
+    if (this.#end % SLAB_BYTES + record.length > SLAB_BYTES) {
+      this.#end = (slabOf(this.#end) + 1) * SLAB_BYTES;
     }
-    if (block.ends !== undefined || block.pieces[index] !== undefined) return;
-    block.pieces[index] = bytes;
-    this.#bytes += bytes.length;
-    if (--block.missing === 0) this.#blocks.set(id - index, pack(block.pieces as Uint8Array[]));
-    while (this.#bytes > SIZE_LIMIT_BYTES) this.#dropOldestBlock();
+    const slab = this.#slabs[slabOf(this.#end) % SLABS] ??= new Uint8Array(SLAB_BYTES);
+    slab.set(record, this.#end % SLAB_BYTES);
+    let offset = 0;
+    for (let id = firstId; id <= lastId; id++) {
+      this.#blockOf(id)[id % BLOCK_SIZE] = this.#end + offset;
+      offset = record.indexOf(LINE_FEED, offset) + 1;
+    }
+    this.#end += record.length;
   }
 
   clear(): void {
-    this.#blocks.clear();
-    this.#bytes = 0;
+    this.#slabs = [];
+    this.#end = SLAB_BYTES;
+    this.#positions.clear();
   }
 
-  #dropOldestBlock(): void {
-    const [start, block] = this.#blocks.entries().next().value!;
-    this.#blocks.delete(start);
-    this.#bytes -= sizeOf(block);
+  #has(id: number): boolean {
+    return this.#positionOf(id) !== undefined;
+  }
+
+  /** The position of a text that was not overwritten. */
+  #positionOf(id: number): number | undefined {
+    const position = this.#positions.get(Math.floor(id / BLOCK_SIZE))?.[id % BLOCK_SIZE];
+    if (position === undefined || position === 0) return undefined;
+    return slabOf(this.#end) - slabOf(position) < SLABS ? position : undefined;
+  }
+
+  #blockOf(id: number): Float64Array {
+    const number = Math.floor(id / BLOCK_SIZE);
+    let block = this.#positions.get(number);
+    if (block === undefined) {
+      this.#positions.set(number, block = new Float64Array(BLOCK_SIZE));
+      if (this.#positions.size > BLOCKS_LIMIT) {
+        this.#positions.delete(this.#positions.keys().next().value!);
+      }
+    }
+    return block;
   }
 }
 
-/** A block with texts still missing; `pieces` are in the order of ids. */
-interface OpenBlock {
-  pieces: (Uint8Array | undefined)[];
-  missing: number;
-  ends?: undefined;
+/** The number of a position's slab, counted without the ring. */
+function slabOf(position: number): number {
+  return Math.floor(position / SLAB_BYTES);
 }
 
-/** All texts of a block, concatenated, and the offset of the end of each. */
-interface PackedBlock {
-  bytes: Uint8Array;
-  ends: Uint32Array;
-}
-
-type Block = OpenBlock | PackedBlock;
-
-function pack(pieces: Uint8Array[]): PackedBlock {
-  let end = 0;
-  const ends = Uint32Array.from(pieces, ({ length }) => end += length);
-  const bytes = new Uint8Array(end);
-  for (const [index, piece] of pieces.entries()) {
-    bytes.set(piece, index === 0 ? 0 : ends[index - 1]);
-  }
-  return { bytes, ends };
-}
-
-function sizeOf(block: Block): number {
-  return block.ends === undefined
-    ? block.pieces.reduce((size, piece) => size + (piece?.length ?? 0), 0)
-    : block.bytes.length;
+function countLines(record: Uint8Array): number {
+  let count = 0;
+  for (let end = -1; (end = record.indexOf(LINE_FEED, end + 1)) !== -1;) count++;
+  return count;
 }

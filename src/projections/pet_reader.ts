@@ -88,8 +88,7 @@ export class PetReader {
   /** Caches pets from records that were just written to the generation being served. */
   cache(records: readonly ProjectionRecord[]): void {
     for (const { key: [kind, lastId], value } of records) {
-      if (kind !== "pet") continue;
-      for (const { id, bytes } of packedPetsOf(lastId as number, value)) this.#pets.put(id, bytes);
+      if (kind === "pet") this.#pets.put(lastId as number, value as Uint8Array);
     }
   }
 
@@ -273,9 +272,13 @@ export class PetReader {
     ]);
     const texts: string[] = [];
     for (const { key, value } of [...ofOthers, ...ofNewest]) {
-      for (const { id, bytes } of packedPetsOf(key.at(-1) as number, value)) {
-        if (generation === this.#generation) this.#pets.put(id, bytes);
-        if (id >= oldest && id <= newest) texts[id - oldest] = decoder.decode(bytes);
+      const lines = unpackLines(value);
+      const lastId = key.at(-1) as number;
+      if (lines === undefined || petIdOf(lines[0]) !== lastId - lines.length + 1) continue;
+      if (generation === this.#generation) this.#pets.put(lastId, value as Uint8Array);
+      for (const [index, line] of lines.toReversed().entries()) {
+        const id = lastId - index;
+        if (id >= oldest && id <= newest) texts[id - oldest] = decoder.decode(line);
       }
     }
     for (let id = oldest; id <= newest; id++) {
@@ -283,14 +286,6 @@ export class PetReader {
     }
     return texts;
   }
-}
-
-/** The pets of a record by id; none if the record is damaged. */
-function packedPetsOf(lastId: number, value: unknown): { id: number; bytes: Uint8Array }[] {
-  const lines = unpackLines(value) ?? [];
-  const firstId = lastId - lines.length + 1;
-  if (lines.length === 0 || petIdOf(lines[0]) !== firstId) return [];
-  return lines.map((bytes, index) => ({ id: firstId + index, bytes }));
 }
 
 /** The last pets of a record by status with ids below `before`, newest first. */

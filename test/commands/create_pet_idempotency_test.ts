@@ -282,7 +282,7 @@ Deno.test("createPet finds a key after a replay, whether it was written before o
   await add(REX, KEY);
   let during: Promise<Response> | undefined;
   const progress = (phase: ReplayPhase) => {
-    if (phase === "compare") during ??= add({ ...REX, name: "Ada" }, later);
+    if (phase === "fill") during ??= add({ ...REX, name: "Ada" }, later);
   };
   await runtime.settle(replay(service, { progress }));
   await assertNew(2, during!);

@@ -4,6 +4,7 @@ import {
   assertMatch,
   assertNotEquals,
   assertRejects,
+  assertStringIncludes,
 } from "@std/assert";
 import { audit } from "../../src/maintenance/audit.ts";
 import type { Fault as AuditFault } from "../../src/maintenance/findings.ts";
@@ -16,7 +17,7 @@ import { createService } from "../../src/service.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import { logKey, petByStatusKey, petKey, projectionKey, REPLAY_KEY } from "../../src/keyspace.ts";
 import { scan } from "../../src/store/scan.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { Commit, Mutation, SetMutation, Store } from "../../src/store/store.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
 import { ModelStore } from "../sim/model_store.ts";
 import { contentOfGeneration } from "../support/content_of.ts";
@@ -99,6 +100,69 @@ Deno.test("replay() withdraws its announcement if it finds the log unsound while
   assertEquals((await readHead(sample.store)).head, sample.head);
   assertEquals(await generationsIn(sample.store), [1]);
   assertEquals(await sample.store.get(REPLAY_KEY), null);
+});
+
+Deno.test("replay() withdraws a new generation that is not what the log says, whichever record is wrong", async () => {
+  const isNew = ({ key }: Mutation) => key[0] === "projection" && key[1] === 2;
+  using good = await openSampleStore(60);
+  const recorder = faultyStore(good.store);
+  await replay({ store: recorder, runtime: good.runtime }, NO_GRACE);
+  const records = recorder.commits.flatMap(({ mutations }) => mutations.filter(isNew)).length;
+  assertGreater(records, 10);
+  const faults: Record<string, (mutation: Mutation) => Mutation[]> = {
+    missing: () => [],
+    altered: (mutation) => [{ ...mutation as SetMutation, value: "{}" }],
+    "stored a second time": (mutation) => [
+      mutation,
+      { ...mutation as SetMutation, key: [...mutation.key, "again"] },
+    ],
+  };
+  for (const [fault, applyFault] of Object.entries(faults)) {
+    for (let wrong = 0; wrong < records; wrong++) {
+      using sample = await openSampleStore(60);
+      let written = 0;
+      const store = faultyStore(sample.store, {
+        onCommit: (_apply, { checks, mutations }) =>
+          sample.store.commit({
+            checks,
+            mutations: mutations.flatMap((mutation) => {
+              return mutation.type === "set" && isNew(mutation) && written++ === wrong
+                ? applyFault(mutation)
+                : [mutation];
+            }),
+          }),
+      });
+      const refusal = replay({ store, runtime: sample.runtime }, NO_GRACE);
+      const words = "The rebuilt projections differ from the log in ";
+      const { message } = await assertRejects(() => refusal, UnsoundError);
+      assertStringIncludes(message, words, `record ${wrong} ${fault}`);
+      assertEquals((await readHead(sample.store)).head, sample.head);
+      assertEquals(await generationsIn(sample.store), [1]);
+    }
+  }
+});
+
+Deno.test("replay() also compares what an earlier run has written", async () => {
+  // More than one commit can fill.
+  using sample = await openSampleStore(3_000);
+  const { runtime } = sample;
+  const { reached, fault } = hold();
+  const isFilling = ({ mutations }: Commit) =>
+    mutations.some(({ key }) => key[0] === "projection" && key[1] === 2);
+  let fills = 0;
+  const store = faultyStore(sample.store, {
+    onCommit: (apply, commit) => isFilling(commit) && ++fills === 2 ? fault(apply) : apply(),
+  });
+  replay({ store, runtime }, NO_GRACE);
+  await reached;
+  const [{ key }] = await sample.store.list({ prefix: projectionKey(2, petKey()) }, { limit: 1 });
+  await sample.store.commit({ checks: [], mutations: [{ type: "delete", key }] });
+  const next = replay(sample, NO_GRACE);
+  await runtime.advance(LEASE_LIMIT_MS);
+  await assertRejects(() => runtime.settle(next), UnsoundError, "The rebuilt projections differ");
+  assertEquals(await generationsIn(sample.store), [1]);
+  assertEquals((await runtime.settle(replay(sample, NO_GRACE))).resumedFrom, 0);
+  assertEquals((await audit(sample)).faults, []);
 });
 
 Deno.test("replay() killed at any commit leaves a sound store, and the next one finishes the work", async () => {

@@ -426,8 +426,9 @@ export const MUTANTS: Mutant[] = [
     name: "a generation is served before it is filled",
     file: REPLAY,
     edits: [[
-      "await this.#fill(generation, until);",
-      "await this.#flip(old, generation);\n      await this.#fill(generation, until);",
+      "const differences = await this.#fill(old, generation, until);",
+      "await this.#flip(old, generation);\n" +
+      "      const differences = await this.#fill(old, generation, until);",
     ]],
   },
   {
@@ -442,8 +443,8 @@ export const MUTANTS: Mutant[] = [
     name: "a replay counts events before the commit of their records",
     file: REPLAY,
     edits: [[
-      "await this.#lease.commit({ checks: [], mutations }, group.at(-1)!.event.position);",
-      "await this.#lease.commit({ checks: [], mutations: [] }, group.at(-1)!.event.position);\n" +
+      "await this.#lease.commit({ checks: [], mutations }, filledTo);",
+      "await this.#lease.commit({ checks: [], mutations: [] }, filledTo);\n" +
       "    await this.#lease.commit({ checks: [], mutations });",
     ]],
   },
@@ -451,9 +452,9 @@ export const MUTANTS: Mutant[] = [
     name: "a replay counts events after the commit of their records",
     file: REPLAY,
     edits: [[
-      "await this.#lease.commit({ checks: [], mutations }, group.at(-1)!.event.position);",
+      "await this.#lease.commit({ checks: [], mutations }, filledTo);",
       "await this.#lease.commit({ checks: [], mutations });\n" +
-      "    await this.#lease.commit({ checks: [], mutations: [] }, group.at(-1)!.event.position);",
+      "    await this.#lease.commit({ checks: [], mutations: [] }, filledTo);",
     ]],
   },
   {
