@@ -68,7 +68,7 @@ Deno.test({
       assertEquals(await service.stop(), 0);
       return service.lines.map((line) => JSON.parse(line));
     };
-    const store = { version: VERSION, store: temp.kvPath, format: 2 };
+    const store = { version: VERSION, store: temp.kvPath, format: 3 };
     const served = (lines: Record<string, unknown>[]) => {
       const { time: _, hostname, port, level, event, ...rest } = lines[0];
       assertEquals([hostname, level, event], ["127.0.0.1", "info", "listening"]);
@@ -292,7 +292,7 @@ Deno.test({
     await using folder = await tempFolder();
     const [withoutHead, withOther, damaged] = ["a", "b", "c"]
       .map((it) => `${folder.path}/${it}.sqlite3`);
-    await writeKv(damaged, ["log", 1], new Uint8Array(1));
+    await writeKv(damaged, ["~log", 1], new Uint8Array(1));
     await assertRefuses(credentialsError(damaged, "its head record is missing; .*"), damaged);
     await writeKv(withoutHead, ["users", 1], "Ann");
     await assertRefuses(

@@ -1,13 +1,19 @@
 import { dataOf, type RecordedLine } from "../../events/event.ts";
+import { PET_STATUSES } from "../../events/pet.ts";
+import { PackedCount } from "../encoding/pack_lines.ts";
+import { LOG_RECORD_LIMIT_BYTES, PETS_RECORD_LIMIT_BYTES } from "../keyspace.ts";
 import type { StoreLimits } from "../store/store.ts";
 
-/** Space in a commit for the head, some 210 packed records at most, and the store's overhead. */
-const RESERVE_BYTES = 49_152;
-const RESERVE_KEY_BYTES = 16_384;
-const RESERVE_MUTATIONS = 220;
+/** Space in a commit for the head and for the mark or the lease of a tool. */
+const RESERVE_BYTES = 4_096;
+const RESERVE_KEY_BYTES = 256;
+const RESERVE_MUTATIONS = 4;
+
+/** Most bytes of the key of a record of lines. */
+const PACKED_KEY_BYTES = 64;
 
 /** Most bytes of the key of an idempotency record or of a record of an API key. */
-const OWN_RECORD_KEY_BYTES = 160;
+const OWN_KEY_BYTES = 160;
 
 /** Most bytes of the value of an idempotency record. */
 const IDEMPOTENCY_VALUE_BYTES = 96;
@@ -25,7 +31,15 @@ export class AppendSize {
   #limits: StoreLimits;
   #generations: number;
   #withLog: boolean;
+  #log = new PackedCount(LOG_RECORD_LIMIT_BYTES);
+  #pets = new PackedCount(PETS_RECORD_LIMIT_BYTES);
+  #petsByStatus = PET_STATUSES.map((status) => ({
+    status,
+    pets: new PackedCount(PETS_RECORD_LIMIT_BYTES),
+  }));
+  /** Number of records in a generation that do not hold lines. */
   #ownRecords = 0;
+  /** Size of all values. */
   #bytes = 0;
 
   constructor({ generations, withLog, limits }: AppendSizeOptions) {
@@ -34,34 +48,45 @@ export class AppendSize {
     this.#withLog = withLog;
   }
 
-  add(recorded: RecordedLine): void {
-    const { line } = recorded;
-    if (this.#withLog) this.#bytes += line.length + 1;
-    // A pet is stored twice in each generation: by its id and by its status.
-    this.#bytes += this.#generations * 2 * (dataOf(line).length + 1);
-    const ownBytes = ownRecordBytes(recorded);
-    if (ownBytes === 0) return;
-    this.#ownRecords += this.#generations;
-    this.#bytes += this.#generations * ownBytes;
+  add({ event, line }: RecordedLine): void {
+    if (this.#withLog) {
+      this.#log.add(line.length);
+      this.#bytes += line.length + 1;
+    }
+    if (event.type !== "PetCreated") {
+      // Outside of Latin-1, a character of a record takes two bytes, and at least two in the line.
+      return this.#addOwn(2 * line.length);
+    }
+    const { length } = dataOf(line);
+    this.#addPet(this.#pets, length);
+    for (const { status, pets } of this.#petsByStatus) {
+      if (status === event.data.status) this.#addPet(pets, length);
+    }
+    if (event.idempotencyKey !== undefined) this.#addOwn(IDEMPOTENCY_VALUE_BYTES);
   }
 
   get exceedsLimits(): boolean {
     const { commitMutations, commitBytes, commitKeyBytes } = this.#limits;
-    return this.#ownRecords > commitMutations - RESERVE_MUTATIONS ||
-      this.#bytes > commitBytes - RESERVE_BYTES ||
-      this.#ownRecords * OWN_RECORD_KEY_BYTES > commitKeyBytes - RESERVE_KEY_BYTES;
+    let packed = this.#pets.values;
+    for (const { pets } of this.#petsByStatus) packed += pets.values;
+    packed = packed * this.#generations + this.#log.values;
+    const own = this.#ownRecords * this.#generations;
+    const keyBytes = packed * PACKED_KEY_BYTES + own * OWN_KEY_BYTES;
+    return packed + own > commitMutations - RESERVE_MUTATIONS ||
+      keyBytes > commitKeyBytes - RESERVE_KEY_BYTES ||
+      // Deno KV counts a key twice (measured).
+      this.#bytes + 2 * keyBytes > commitBytes - RESERVE_BYTES;
   }
-}
 
-/**
- * Most bytes of the event's own record in a generation, besides packed texts of pets; 0 without one. Deno KV
- * counts a key twice (measured).
- */
-function ownRecordBytes({ event, line }: RecordedLine): number {
-  // Outside of Latin-1, a character of a record takes two bytes, and at least two in the line.
-  if (event.type !== "PetCreated") return 2 * OWN_RECORD_KEY_BYTES + 2 * line.length;
-  if (event.idempotencyKey === undefined) return 0;
-  return 2 * OWN_RECORD_KEY_BYTES + IDEMPOTENCY_VALUE_BYTES;
+  #addPet(pets: PackedCount, bytes: number): void {
+    pets.add(bytes);
+    this.#bytes += this.#generations * (bytes + 1);
+  }
+
+  #addOwn(valueBytes: number): void {
+    this.#ownRecords++;
+    this.#bytes += this.#generations * valueBytes;
+  }
 }
 
 /** Groups lines, in order, so that each group fits into one commit. */

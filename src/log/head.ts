@@ -9,8 +9,11 @@ import { HEAD_KEY } from "../keyspace.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
 import { RestoreMark } from "./restore_mark.ts";
 
-/** The version of the keyspace that this service reads and writes. Version 1 had one record for each line. */
-const STORE_FORMAT = 2;
+/**
+ * The version of the keyspace that this service reads and writes. Version 1 had one record for each line, and
+ * version 2 larger records of pets.
+ */
+const STORE_FORMAT = 3;
 
 const Count = z.int().min(0);
 

@@ -1,5 +1,5 @@
 import { packLines, unpackLines } from "../encoding/pack_lines.ts";
-import { logKey } from "../keyspace.ts";
+import { LOG_RECORD_LIMIT_BYTES, logKey } from "../keyspace.ts";
 import type { SetMutation } from "../store/store.ts";
 
 /** A stored line and its position in the log. */
@@ -14,7 +14,7 @@ export type LogMutation = SetMutation & { value: Uint8Array };
 /** Returns the mutations that store lines at the positions from `first` on. */
 export function logMutations(first: number, lines: readonly Uint8Array[]): LogMutation[] {
   let last = first - 1;
-  return packLines(lines).map(({ count, value }) => {
+  return packLines(lines, LOG_RECORD_LIMIT_BYTES).map(({ count, value }) => {
     last += count;
     return { type: "set", key: logKey(last), value };
   });

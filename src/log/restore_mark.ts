@@ -6,7 +6,7 @@ import { Sha256Hex, Ulid } from "../../events/api_key.ts";
 export const RestoreMark = z.strictObject({
   format: z.literal("restore"),
   /** The format of the store that the restore writes. */
-  storeFormat: z.literal(2),
+  storeFormat: z.literal(3),
   /** Id of the tool run that wrote the mark last. */
   run: Ulid,
   /** Position and hash of the last line of the log to restore. */

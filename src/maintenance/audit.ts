@@ -29,7 +29,7 @@ import { type AuditReport, Findings } from "./findings.ts";
 import { LogAudit, type LogAuditOptions } from "./log_audit.ts";
 import { decodeLease } from "./replay_lease.ts";
 import { keyText } from "../store/key_text.ts";
-import { HEAD_KEY, isRecordKey, logKey, REPLAY_KEY } from "../keyspace.ts";
+import { HEAD_KEY, isRecordKey, LOG_PREFIX, logKey, REPLAY_KEY } from "../keyspace.ts";
 import type { ReadExpiringRecords } from "../store/expiring_records.ts";
 import { type BoundedRange, scan, scanOutside } from "../store/scan.ts";
 import type { Key, Store, StoreEntry } from "../store/store.ts";
@@ -266,8 +266,8 @@ class StoreAudit {
   /** Reads everything outside of the log and of the ranges compared with it. */
   async #readRest(head: Head, comparisons: Comparison[]): Promise<void> {
     const read: BoundedRange[] = [
-      logRange(head.position),
       ...comparisons.flatMap(({ covered }) => covered),
+      logRange(head.position),
     ];
     for await (const entries of scanOutside(this.#store, [], read)) {
       const unclear: StoreEntry[] = [];
@@ -322,7 +322,7 @@ class StoreAudit {
   }
 
   async #lastPosition(): Promise<number> {
-    const [last] = await this.#store.list({ prefix: ["log"] }, { limit: 1, reverse: true });
+    const [last] = await this.#store.list({ prefix: LOG_PREFIX }, { limit: 1, reverse: true });
     return last !== undefined && isLogKey(last.key) ? last.key[1] : 0;
   }
 }
@@ -409,8 +409,8 @@ function logRange(to: number): BoundedRange {
   return { start: logKey(1), end: logKey(to + 1) };
 }
 
-function isLogKey(key: Key): key is ["log", number] {
-  return key.length === 2 && key[0] === "log" && Number.isSafeInteger(key[1]) &&
+function isLogKey(key: Key): key is [string, number] {
+  return key.length === 2 && key[0] === LOG_PREFIX[0] && Number.isSafeInteger(key[1]) &&
     key[1] as number >= 1;
 }
 

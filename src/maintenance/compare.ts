@@ -137,15 +137,18 @@ export class Comparison {
       usable.push(line);
     }
     const records = projected ?? project(usable);
+    const own: ProjectionRecord[] = [];
+    const packed: Uint8Array[][] = PACKED_PREFIXES.map(() => []);
+    for (const record of records) {
+      const index = packedIndexOf(record.key);
+      if (index === -1) own.push(record);
+      else packed[index].push(record.value as Uint8Array);
+    }
     await Promise.all([
-      ...this.#packed.map(({ prefix, comparison }) =>
-        comparison.follow(
-          records.filter(({ key }) => isUnder(prefix, key))
-            .map(({ value }) => value as Uint8Array),
-          this.#lastPetId,
-        )
+      ...this.#packed.map(({ comparison }, index) =>
+        comparison.follow(packed[index], this.#lastPetId)
       ),
-      this.#followOwn(records, lines),
+      this.#followOwn(own, lines),
     ]);
   }
 
@@ -154,7 +157,7 @@ export class Comparison {
     records: readonly ProjectionRecord[],
     lines: readonly RecordedLine[],
   ): Promise<void> {
-    const own = records.filter(({ key }) => !isPacked(key))
+    const own = records
       .map((record): OwnRecord => ({ record, position: record.key.at(-1) as number }));
     const found = await Promise.all(
       own.map(({ record }) => this.#deps.store.get(projectionKey(this.generation, record.key))),
@@ -323,10 +326,11 @@ const PACKED_PREFIXES: RecordKey[] = [
   ...[...PET_STATUSES].sort().map((status) => petByStatusKey(status)),
 ];
 
-function isPacked(key: RecordKey): boolean {
-  return PACKED_PREFIXES.some((prefix) => isUnder(prefix, key));
+/** The index of the prefix of a record of packed texts; -1 for any other record. */
+function packedIndexOf(key: RecordKey): number {
+  return PACKED_PREFIXES.findIndex((prefix) => prefix.every((part, index) => part === key[index]));
 }
 
-function isUnder(prefix: RecordKey, key: RecordKey): boolean {
-  return prefix.every((part, index) => part === key[index]);
+function isPacked(key: RecordKey): boolean {
+  return packedIndexOf(key) !== -1;
 }

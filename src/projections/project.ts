@@ -7,6 +7,7 @@ import {
   petByIdempotencyKeyKey,
   petByStatusKey,
   petKey,
+  PETS_RECORD_LIMIT_BYTES,
   type ProjectionRecord,
   type RecordKey,
 } from "../keyspace.ts";
@@ -85,7 +86,7 @@ class PetTexts {
 
   records(keyOf: (lastId: number) => RecordKey): ProjectionRecord[] {
     let end = 0;
-    return packLines(this.#texts).map(({ count, value }) => {
+    return packLines(this.#texts, PETS_RECORD_LIMIT_BYTES).map(({ count, value }) => {
       end += count;
       return { key: keyOf(this.#ids[end - 1]), value };
     });

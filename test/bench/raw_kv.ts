@@ -72,7 +72,7 @@ export function* additionRecords(
   const line = new Uint8Array(480).fill(120);
   const pet = "x".repeat(70);
   for (let id = 1; id <= additions; id++) {
-    yield [["log", id], line];
+    yield [["~log", id], line];
     yield [["projection", 1, "pet", id], pet];
     yield [["projection", 1, "pet_by_status", "available", id], pet];
     if (id % perCommit === 0) yield [["head"], "x".repeat(200)];

@@ -14,13 +14,13 @@ export async function benchTools(folder: string, events: number) {
   await fillStore(path, events);
 
   const scanAll = timeOf(await rawScan(path, []));
-  const scanLog = timeOf(await rawScan(path, ["log"]));
+  const scanLog = timeOf(await rawScan(path, ["~log"]));
   const records = await readRecords(path);
   const write = async (name: string, prefixes: string[]) => {
     const written = records.filter(([key]) => prefixes.includes(key[0] as string));
     return timeOf(await rawWrite(`${folder}/raw-${name}.sqlite3`, written, PER_COMMIT));
   };
-  const writeAll = await write("all", ["log", "projection", "head"]);
+  const writeAll = await write("all", ["~log", "projection", "head"]);
   const writeProjections = await write("projections", ["projection"]);
   const removeProjections = timeOf(
     await rawRemove(`${folder}/raw-projections.sqlite3`, ["projection"], PER_COMMIT),

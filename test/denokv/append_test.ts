@@ -34,7 +34,7 @@ Deno.test({
 /** The number of events in each commit. The records of a commit share a versionstamp. */
 async function eventsByCommit(store: Store): Promise<number[]> {
   const events = new Map<string, number>();
-  for await (const batch of scan(store, { prefix: ["log"] })) {
+  for await (const batch of scan(store, { prefix: ["~log"] })) {
     for (const { key, value, versionstamp } of batch) {
       const lines = linesOf(key[1] as number, value)!;
       events.set(versionstamp, (events.get(versionstamp) ?? 0) + lines.length);

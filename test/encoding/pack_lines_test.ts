@@ -1,11 +1,13 @@
 import { assertEquals } from "@std/assert";
-import { PACKED_BYTES_LIMIT, packLines, unpackLines } from "../../src/encoding/pack_lines.ts";
+import { PackedCount, packLines, unpackLines } from "../../src/encoding/pack_lines.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
+const LIMIT = 900;
+
 function pack(lines: string[]): [count: number, text: string][] {
-  return packLines(lines.map((line) => encoder.encode(line)))
+  return packLines(lines.map((line) => encoder.encode(line)), LIMIT)
     .map(({ count, value }) => [count, decoder.decode(value)]);
 }
 
@@ -14,22 +16,27 @@ Deno.test("packLines() joins lines, each with a line feed", () => {
   assertEquals(pack([]), []);
 });
 
-Deno.test("packLines() splits only where the next line does not fit", () => {
-  const half = PACKED_BYTES_LIMIT / 2 - 1;
+Deno.test("packLines() splits only where the next line does not fit, as PackedCount counts", () => {
+  const half = LIMIT / 2 - 1;
   const cases: [lengths: number[], counts: number[]][] = [
     [[half, half], [2]],
     [[half, half + 1], [1, 1]],
     [[half, half - 2, 1, 1, half], [3, 2]],
-    [[PACKED_BYTES_LIMIT - 1, 1], [1, 1]],
+    [[LIMIT - 1, 1], [1, 1]],
+    [[1, LIMIT, LIMIT, 1, 1], [1, 1, 1, 2]],
+    [[], []],
   ];
   for (const [lengths, counts] of cases) {
     const packed = pack(lengths.map((length) => "x".repeat(length)));
     assertEquals(packed.map(([count]) => count), counts, String(lengths));
+    const counted = new PackedCount(LIMIT);
+    for (const length of lengths) counted.add(length);
+    assertEquals(counted.values, counts.length, String(lengths));
   }
 });
 
 Deno.test("packLines() gives a line beyond the limit a value of its own", () => {
-  const long = "x".repeat(PACKED_BYTES_LIMIT);
+  const long = "x".repeat(LIMIT);
   assertEquals(pack(["a", long, "b"]), [[1, "a\n"], [1, `${long}\n`], [1, "b\n"]]);
   assertEquals(pack([long, long]), [[1, `${long}\n`], [1, `${long}\n`]]);
 });
@@ -42,7 +49,7 @@ Deno.test("unpackLines() returns the lines that packLines() packed", () => {
       Array.from({ length: 300 }, (_, i) => `line ${i}`),
     ]
   ) {
-    const [{ value }] = packLines(lines.map((line) => encoder.encode(line)));
+    const [{ value }] = packLines(lines.map((line) => encoder.encode(line)), 10_000);
     assertEquals(unpackLines(value)!.map((line) => decoder.decode(line)), lines);
   }
 });

@@ -168,7 +168,7 @@ Deno.test("a store with a lost or older head gets 503, not an empty catalogue", 
     });
     const errors = service.reports.filter(([level]) => level === "error");
     assertEquals(errors.map(([, event]) => event), ["head_lost"]);
-    const log = await service.store.list({ prefix: ["log"] }, { limit: 10 });
+    const log = await service.store.list({ prefix: ["~log"] }, { limit: 10 });
     assertEquals(log.length, 2, "nothing was written over the log");
   }
 });
@@ -181,7 +181,7 @@ Deno.test("an addition during the loss of the head does not overwrite the log", 
   await service.runtime.advance(APPEND_LIMIT_MS);
   await assertError(await adding, { status: 503, code: "outcome_unknown" });
   assertEquals(await service.store.get(HEAD_KEY), null);
-  assertEquals((await service.store.list({ prefix: ["log"] }, { limit: 10 })).length, 2);
+  assertEquals((await service.store.list({ prefix: ["~log"] }, { limit: 10 })).length, 2);
 });
 
 Deno.test("the body of a request with an unknown, revoked or expired key is not read", async () => {

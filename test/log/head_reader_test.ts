@@ -103,7 +103,7 @@ Deno.test("fresh() rejects a head that the service did not write", async () => {
     "",
     "{}",
     "null",
-    encodeHead({ ...EMPTY_HEAD, format: 1 as 2 }),
+    encodeHead({ ...EMPTY_HEAD, format: 1 as 3 }),
     encodeHead({ ...EMPTY_HEAD, position: -1 }),
     encodeHead({ ...EMPTY_HEAD, lastHash: "x" }),
     encodeHead({ ...EMPTY_HEAD, more: 1 } as Head),

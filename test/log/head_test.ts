@@ -35,7 +35,7 @@ Deno.test("encodeHead() writes JSON that decodes to the same head", () => {
 
 const MARK: RestoreMark = {
   format: "restore",
-  storeFormat: 2,
+  storeFormat: 3,
   run: "01HZZZZZZZ0000000000000001",
   position: 9,
   lastHash: HEAD.lastHash,
@@ -56,7 +56,7 @@ Deno.test("decodeHeadRecord() recognises a damaged restore mark, so that no serv
 
 Deno.test("decodeHeadRecord() refuses a restore mark of another format", () => {
   const { storeFormat: _, ...ofFormat1 } = MARK;
-  for (const mark of [ofFormat1, { ...MARK, storeFormat: 1 }, { ...MARK, storeFormat: 3 }]) {
+  for (const mark of [ofFormat1, { ...MARK, storeFormat: 2 }, { ...MARK, storeFormat: 4 }]) {
     const record = decodeHeadRecord(JSON.stringify(mark));
     assert(record.kind === "other_format");
     assertStringIncludes(record.message, "an unfinished restore of another version");
@@ -64,7 +64,12 @@ Deno.test("decodeHeadRecord() refuses a restore mark of another format", () => {
 });
 
 Deno.test("decodeHeadRecord() says what to do with a store of another format", () => {
-  for (const [format, advice] of [[1, "export it with that version"], [3, "use that version"]]) {
+  for (
+    const [format, advice] of [[1, "export it with that version"], [
+      2,
+      "export it with that version",
+    ], [4, "use that version"]]
+  ) {
     const record = decodeHeadRecord(JSON.stringify({ ...HEAD, format, other: "fields" }));
     assert(record.kind === "other_format");
     assertStringIncludes(record.message, `format ${format}`);

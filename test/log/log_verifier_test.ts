@@ -27,7 +27,7 @@ Deno.test("LogVerifier finds no fault in a sound log, and returns its head", () 
   const verifier = new LogVerifier();
   for (const line of LINES) verifier.verify(encoder.encode(line));
   assertEquals(verifier.head, {
-    format: 2,
+    format: 3,
     position: 45,
     lastPetId: 36,
     lastHash: sha256Hex(LINES[44]),

@@ -496,7 +496,7 @@ Deno.test({
           message.startsWith(`Record ${keyText(key)} is set to expire at 20`)
         );
         if (found === isToExpire) missed.push(keyText(key));
-        const isOfLog = key[0] === "log" || key[0] === "head";
+        const isOfLog = key[0] === "~log" || key[0] === "head";
         const kind = isOfLog ? "log_expires" : "record_expires";
         assertEquals(counts, isToExpire ? {} : { [kind]: 1 });
         await commit(store, [{ type: "set", key, value: own }]);
@@ -525,7 +525,7 @@ Deno.test({
       const { faults, firstBadPosition } = await audit(deps);
       assertEquals(firstBadPosition, 5);
       assertEquals(faults.map(({ message }) => message.replace(/ at \S+:/, ":")), [
-        'Record ["log",5] is set to expire: its lines, up to line 5, are lost then; export the ' +
+        'Record ["~log",5] is set to expire: its lines, up to line 5, are lost then; export the ' +
         "log before that",
         'Record ["head"] is set to expire: the store serves nothing then; the next event that is ' +
         "added removes the expiry",
@@ -710,14 +710,14 @@ const FOREIGN_KEYS = [
   ["a"],
   ["head", 1],
   ["heads"],
-  ["log"],
-  ["log", 0],
-  ["log", -1],
-  ["log", 5.5],
-  ["log", 5, "x"],
-  ["log", 31],
-  ["log", "5"],
-  ["log", 5n],
+  ["~log"],
+  ["~log", 0],
+  ["~log", -1],
+  ["~log", 5.5],
+  ["~log", 5, "x"],
+  ["~log", 31],
+  ["~log", "5"],
+  ["~log", 5n],
   ["projection"],
   ["projection", 1],
   ["projection", 0, "pet", 1],

@@ -343,7 +343,7 @@ Deno.test("restore() rejects if another process writes to the store", async () =
     StoreNotFreeError,
     "Another restore or a service has begun to write",
   );
-  assertEquals(await recordsOf(store), [[["head"], value], [["log", 1], "theirs"]]);
+  assertEquals(await recordsOf(store), [[["head"], value], [["~log", 1], "theirs"]]);
 });
 
 async function readMark(store: Store): Promise<RestoreMark | undefined> {

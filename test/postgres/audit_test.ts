@@ -21,7 +21,7 @@ Deno.test({
     );
     const { code, stdout } = await runTask(["audit"], { kvPath });
     assertEquals(code, 1);
-    assertMatch(stdout, /Record \["log",1\] is set to expire at 2031-01-02T03:04:05\.000Z/);
+    assertMatch(stdout, /Record \["~log",1\] is set to expire at 2031-01-02T03:04:05\.000Z/);
     assertMatch(stdout, /Record \["head"\] is set to expire/);
   },
 });

@@ -12,7 +12,7 @@ function textOf(id: number, name = `pet ${id} ☃`): string {
 /** The only record of these pets. */
 function recordOf(first: number, last: number, name?: string): Uint8Array {
   const ids = Array.from({ length: last - first + 1 }, (_, index) => first + index);
-  const [{ value, count }] = packLines(ids.map((id) => encoder.encode(textOf(id, name))));
+  const [{ value, count }] = packLines(ids.map((id) => encoder.encode(textOf(id, name))), 100_000);
   assertEquals(count, ids.length);
   return value;
 }

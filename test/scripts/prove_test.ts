@@ -99,7 +99,7 @@ Deno.test({
   fn: () =>
     withPublished(async ({ kvPath, dir, lines, run }) => {
       const value = new TextEncoder().encode(`${lines[0].replace("key 1", "key 2")}\n`);
-      await changeFile(kvPath, [{ type: "set", key: ["log", 1], value }]);
+      await changeFile(kvPath, [{ type: "set", key: ["~log", 1], value }]);
       const { code, stdout, stderr } = await run("prove", "1", "--published", dir);
       assertEquals([code, stdout, stderr], [
         1,

@@ -127,7 +127,7 @@ Deno.test({
       }
       // A store without its newest record, which the head still counts.
       const kv = await Deno.openKv(sample.kvPath);
-      for await (const { key } of kv.list({ prefix: ["log"] }, { limit: 1, reverse: true })) {
+      for await (const { key } of kv.list({ prefix: ["~log"] }, { limit: 1, reverse: true })) {
         await kv.delete(key);
       }
       kv.close();

@@ -150,7 +150,7 @@ Deno.test({
       const kv = await Deno.openKv(kvPath);
       const mark = {
         format: "restore" as const,
-        storeFormat: 2 as const,
+        storeFormat: 3 as const,
         run: "01HZZZZZZZ0000000000000001",
         position: 30,
         lastHash: sha256Hex(lines[29]),

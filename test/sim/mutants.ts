@@ -351,12 +351,12 @@ export const MUTANTS: Mutant[] = [
   {
     name: "lines are split into records before the limit of packed lines",
     file: PACK_LINES,
-    edits: [["bytes + length > PACKED_BYTES_LIMIT", "bytes + length > PACKED_BYTES_LIMIT / 4"]],
+    edits: [["bytes + length > limit", "bytes + length > limit / 4"]],
   },
   {
     name: "a value of packed lines may exceed its limit by some bytes",
     file: PACK_LINES,
-    edits: [["bytes + length > PACKED_BYTES_LIMIT", "bytes + length > PACKED_BYTES_LIMIT + 40"]],
+    edits: [["bytes + length > limit", "bytes + length > limit + 40"]],
   },
   {
     name: "a batch takes commands beyond the limits of a commit",
@@ -371,7 +371,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: "the size of an append does not count the records of Idempotency-Keys",
     file: APPEND_SIZE,
-    edits: [["if (ownBytes === 0) return;", "return;"]],
+    edits: [["if (event.idempotencyKey !== undefined) this.#addOwn(IDEMPOTENCY_VALUE_BYTES);", ""]],
   },
   {
     name: "an Idempotency-Key is not recorded",

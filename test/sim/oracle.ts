@@ -82,7 +82,7 @@ export class Oracle {
     const records = new Map<number, SetMutation[]>();
     for (const mutation of mutations) {
       const [space, second] = mutation.key;
-      if (space === "log") {
+      if (space === "~log") {
         if (mutation.type === "set") this.#addRecord(mutation, node);
       } else if (space === "head") {
         if (mutation.type === "delete") this.#violations.add("The head was deleted");
@@ -109,7 +109,7 @@ export class Oracle {
 
   /** Checks that a store holds exactly the lines of the log, each once. */
   checkLog(model: ModelStore): void {
-    const records = scanAll(model, ["log"])
+    const records = scanAll(model, ["~log"])
       .map(({ key, value }) => ({ number: key[1] as number, value }));
     const expected = new Map(this.lines.map(({ position, text }) => [position, text]));
     for (const fault of linesFaults(records, expected)) this.#violations.add(`Log: ${fault}`);

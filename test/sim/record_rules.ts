@@ -2,8 +2,11 @@ import { LINE_FEED } from "../../src/encoding/pack_lines.ts";
 import type { Key, Mutation, SetMutation } from "../../src/store/store.ts";
 import type { Violations } from "./violations.ts";
 
+/** The first part of the keys of the log. */
+const LOG = "~log";
+
 /** Maximum size of a value of several lines, in bytes. */
-const PACKED_BYTES_LIMIT = 8_192;
+const LIMITS = { log: 8_192, pets: 900 };
 
 /**
  * Rules for the records of lines in any store: the log, the pets and the pets by status. A record is written once
@@ -25,7 +28,7 @@ export class RecordRules {
       if (!holdsLines(key)) continue;
       const name = JSON.stringify(key);
       if (mutation.type === "delete") {
-        if (key[0] === "log") this.#violations.add(`The record ${name} was deleted`);
+        if (key[0] === LOG) this.#violations.add(`The record ${name} was deleted`);
         this.#written.delete(name);
         continue;
       }
@@ -45,14 +48,18 @@ export class RecordRules {
 }
 
 function holdsLines([space, , kind]: Key): boolean {
-  return space === "log" || space === "projection" && (kind === "pet" || kind === "pet_by_status");
+  return space === LOG || space === "projection" && (kind === "pet" || kind === "pet_by_status");
+}
+
+function limitOf([space]: Key): number {
+  return space === LOG ? LIMITS.log : LIMITS.pets;
 }
 
 function fitIntoOne(one: SetMutation, other: SetMutation): boolean {
-  return one.value.length + other.value.length <= PACKED_BYTES_LIMIT;
+  return one.value.length + other.value.length <= limitOf(one.key);
 }
 
-function exceedsLimit({ value }: SetMutation): boolean {
-  if (value.length <= PACKED_BYTES_LIMIT) return false;
+function exceedsLimit({ key, value }: SetMutation): boolean {
+  if (value.length <= limitOf(key)) return false;
   return typeof value === "string" || value.indexOf(LINE_FEED) < value.length - 1;
 }

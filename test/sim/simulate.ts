@@ -300,7 +300,7 @@ function checkStore({ store: { model }, oracle, violations }: Cluster): void {
     const [space, second] = key;
     const isExpected = space === "projection"
       ? second === generation
-      : space === "log" || space === "head";
+      : space === "~log" || space === "head";
     if (!isExpected) violations.add(`At the end, the store holds ${JSON.stringify(key)}`);
   }
 }

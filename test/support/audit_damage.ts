@@ -256,7 +256,7 @@ function packedListsOf(entries: StoreEntry[]): PackedList[] {
     const last = key.at(-1) as number;
     const list = lists.get(keyText(prefix)) ?? { prefix, records: [] };
     lists.set(keyText(prefix), list);
-    const numbers = key[0] === "log"
+    const numbers = key[0] === "~log"
       ? lines.map((_, index) => last - lines.length + 1 + index)
       : lines.map(petIdOf);
     list.records.push({ last, lines, numbers });
