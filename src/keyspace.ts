@@ -13,9 +13,9 @@
  *     ["replay"]                                                  the lease of the running replay
  *     ["~log", last position]                                     lines of events, each with a line feed
  *
- * A commit writes the lines of its events as one record, and the pets that it adds as one record for each
- * projection. Only what exceeds the size of a value is split. The key of such a record is its last position
- * or id, so a list from N begins with the record that holds N. Records are never changed, so the order in
+ * A commit packs the lines of its events, and the pets that it adds for each projection, into as few records
+ * as possible within the limits below. The key of such a record is its last position or id, so a list from N
+ * begins with the record that holds N. Records are never changed, so the order in
  * which the live writer and a replay write them does not matter.
  */
 

@@ -7,6 +7,7 @@ import {
 } from "../../src/config.ts";
 import type { StoreLocation } from "../../src/store/store_location.ts";
 import { hostName, type PostgresSettings } from "../../src/store/postgres/database_url.ts";
+import project from "../../deno.json" with { type: "json" };
 import { devKeyPath } from "./dev_key_path.ts";
 
 /** Name of the set in deno.json with the permissions that every program needs, whatever its settings. */
@@ -58,13 +59,14 @@ export async function permissionFlags(module: string, args: string[]): Promise<s
   if (module === "scripts/restore.ts") await grantRestore(grants, args);
   if (module === "scripts/publish.ts") await grantPublish(grants, args);
   if (module === "scripts/prove.ts") await grantProve(grants, args);
-  const { read, write, net, hidden } = grants;
+  const { read, net, hidden } = grants;
+  const write = grants.write.filter((path) => !isOfProject(path));
   return [
     // Otherwise Deno warns on every start that permission sets are experimental.
     "--quiet",
     "--no-prompt",
     `--permission-set=${PERMISSION_SET}`,
-    ...pathFlag("--allow-read", [...read, ...write]),
+    ...pathFlag("--allow-read", [...read, ...grants.write]),
     ...pathFlag("--allow-write", write),
     ...(net.includes("*") ? ["--allow-net"] : listFlag("--allow-net", net)),
     ...listFlag("--ignore-env", hidden),
@@ -185,6 +187,21 @@ function isCopied(file: string): boolean {
   } catch {
     return file === "-";
   }
+}
+
+/** Where no program may write, whatever its settings and arguments. */
+const OWN_FILES = project.permissions.program.write.deny.map(fileUrl);
+
+/** Whether a path is one of the project's own files or folders, or in one of them. */
+function isOfProject(path: string): boolean {
+  const url = fileUrl(path);
+  return OWN_FILES.some((own) => url === own || url.startsWith(`${own}/`));
+}
+
+/** The project is the current folder of every task. */
+function fileUrl(path: string): string {
+  const encoded = (text: string) => text.split("/").map(encodeURIComponent).join("/");
+  return new URL(encoded(path), `file://${encoded(Deno.cwd())}/`).href;
 }
 
 /** Deno splits the value at each comma, so a path with a comma is granted with its parent folder. */

@@ -80,6 +80,9 @@ Deno.test({
     for (const end of ["", "-wal", "-shm", "-journal"]) {
       await refused(words, 2, isStore, temp.kvPath + end);
     }
+    const isForbidden =
+      /^error: Requires write access to "src\/pets.jsonl", which this command does not have\n$/;
+    await refused(words, 2, isForbidden, "src/pets.jsonl");
     await refused(words, 2, /^error: Is a directory .*\n$/, temp.folder);
     await refused(words, 2, /^error: No such file .*\n$/, `${temp.folder}/none/pets.jsonl`);
     await refused(words, 2, /^error: The name of a file is required; see --help\n$/, "-");
