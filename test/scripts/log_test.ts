@@ -31,7 +31,7 @@ Deno.test({
     withStore(async (kvPath, token) => {
       const each = 60;
       const last = 1 + 2 * each;
-      const follower = spawnTask(["~log", "--follow"], { kvPath });
+      const follower = spawnTask(["log", "--follow"], { kvPath });
       await using one = await ServiceProcess.start(kvPath);
       await using other = await ServiceProcess.start(kvPath);
       const lines: string[] = [];
@@ -57,7 +57,7 @@ Deno.test({
       await reading;
       assertEquals(positionsOf(lines), upTo(last));
       assertEquals(code, 0, await new Response(follower.stderr).text());
-      const { stdout } = await runTask(["~log"], { kvPath });
+      const { stdout } = await runTask(["log"], { kvPath });
       assertEquals(stdout, lines.map((line) => `${line}\n`).join(""));
       await follower.stdin.close();
     }),
@@ -69,17 +69,17 @@ Deno.test({
   ignore,
   fn: () =>
     withStore(async (kvPath, token) => {
-      const bounded = await runTask(["~log", "--follow", "--to", "1"], { kvPath });
+      const bounded = await runTask(["log", "--follow", "--to", "1"], { kvPath });
       assertEquals([bounded.code, positionsOf([bounded.stdout])], [0, [1]], bounded.stderr);
 
-      const interrupted = spawnTask(["~log", "--follow"], { kvPath });
+      const interrupted = spawnTask(["log", "--follow"], { kvPath });
       const reader = interrupted.stdout.getReader();
       assert(!(await reader.read()).done);
       interrupted.kill("SIGINT");
       assertEquals((await interrupted.status).code, 0);
       reader.releaseLock();
 
-      const unread = spawnTask(["~log", "--follow"], { kvPath });
+      const unread = spawnTask(["log", "--follow"], { kvPath });
       const pipe = unread.stdout.getReader();
       assert(!(await pipe.read()).done);
       await pipe.cancel();
@@ -106,7 +106,7 @@ Deno.test({
       assertEquals(await service.add({ name, categoryId: 7, status: "sold" }, token), 201);
       const pretty = async (...args: string[]) => {
         const env = { NO_COLOR: "" };
-        const { code, stdout } = await runTask(["~log", "--pretty", ...args], { kvPath, env });
+        const { code, stdout } = await runTask(["log", "--pretty", ...args], { kvPath, env });
         assertEquals(code, 0);
         return stdout;
       };
@@ -135,7 +135,7 @@ Deno.test({
         await runTask(["keys", "issue", "--label", label], { kvPath });
       }
       const positions = async (...args: string[]) => {
-        const { code, stdout, stderr } = await runTask(["~log", ...args], { kvPath });
+        const { code, stdout, stderr } = await runTask(["log", ...args], { kvPath });
         assertEquals(code, 0, stderr);
         return positionsOf(stdout.split("\n").slice(0, -1));
       };
@@ -174,7 +174,7 @@ Deno.test({
         [["--colour"], /colour/],
       ];
       for (const [args, words] of wrong) {
-        const { code, stdout, stderr } = await runTask(["~log", ...args], { kvPath });
+        const { code, stdout, stderr } = await runTask(["log", ...args], { kvPath });
         assertEquals([code, stdout], [2, ""]);
         assertMatch(stderr, words);
       }
@@ -193,7 +193,7 @@ Deno.test({
       await kv.delete(["~log", 2]);
       kv.close();
       for (const args of [[], ["--follow"], ["--pretty"]]) {
-        const { code, stderr } = await runTask(["~log", ...args], { kvPath });
+        const { code, stderr } = await runTask(["log", ...args], { kvPath });
         assertEquals(code, 2);
         assertEquals(stderr, "error: Position 2 of the log is missing; run deno task audit\n");
       }
@@ -212,7 +212,7 @@ Deno.test({
     try {
       assertEquals((await runTask(["restore", "-"], { kvPath, stdin })).code, 0);
       const positions = async (...args: string[]) => {
-        const { code, stdout, stderr } = await runTask(["~log", ...args], { kvPath });
+        const { code, stdout, stderr } = await runTask(["log", ...args], { kvPath });
         assertEquals(code, 0, stderr);
         return positionsOf(stdout.split("\n").slice(0, -1));
       };
