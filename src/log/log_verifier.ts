@@ -97,8 +97,11 @@ export class LogVerifier {
     };
   }
 
-  /** Verifies the next line. `storedPosition` is the position in its key; the lines of a file have none. */
-  verify(line: unknown, storedPosition?: number): VerifiedLine {
+  /**
+   * Verifies the next line. `storedPosition` is the position in its key; the lines of a file have none. `text`
+   * is the text of the line, if {@linkcode textsOf} has decoded it.
+   */
+  verify(line: unknown, storedPosition?: number, text?: string): VerifiedLine {
     const faults: string[] = [];
     const expectedPosition = this.#position + 1;
     if (storedPosition !== undefined && storedPosition !== expectedPosition) {
@@ -109,7 +112,7 @@ export class LogVerifier {
       );
       this.#lose();
     }
-    const read = this.#read(line, faults);
+    const read = this.#read(line, text, faults);
     const event = read instanceof NewerVersionError ? undefined : read;
     const lastHash = this.#lastHash;
     if (read === undefined) {
@@ -140,9 +143,13 @@ export class LogVerifier {
     this.#position = position;
   }
 
-  #read(line: unknown, faults: string[]): RecordedEvent | NewerVersionError | undefined {
+  #read(
+    line: unknown,
+    text: string | undefined,
+    faults: string[],
+  ): RecordedEvent | NewerVersionError | undefined {
     try {
-      return decodeLine(line);
+      return decodeLine(line, text);
     } catch (error) {
       if (!(error instanceof MalformedEventError)) throw error;
       faults.push(error.message);
@@ -283,21 +290,62 @@ function textOf(instant: number): string {
   return new Date(instant).toISOString();
 }
 
-/** Decodes the event of a stored line. Throws `MalformedEventError`. */
-export function decodeLine(line: unknown): RecordedEvent {
+/**
+ * Decodes the event of a stored line, whose text may be known. Throws `MalformedEventError`.
+ */
+export function decodeLine(line: unknown, text = decodeUtf8(line)): RecordedEvent {
+  return decodeEvent(text);
+}
+
+function decodeUtf8(line: unknown): string {
   if (!(line instanceof Uint8Array)) {
     throw new MalformedEventError("The stored value is not bytes");
   }
   if (line.length > LINE_LIMIT_BYTES) {
     throw new MalformedEventError(`The line is longer than ${LINE_LIMIT_BYTES} bytes`);
   }
-  let text: string;
   try {
-    text = decoder.decode(line);
+    return decoder.decode(line);
   } catch {
     throw new MalformedEventError("The line is not valid UTF-8");
   }
-  return decodeEvent(text);
+}
+
+/**
+ * The texts of lines, or `undefined` for a line that must be decoded alone. Lines that lie one after another in
+ * one buffer are decoded at once if all of them are ASCII, because a call for each takes longer.
+ */
+export function textsOf(lines: readonly Uint8Array[]): (string | undefined)[] {
+  const texts: (string | undefined)[] = [];
+  while (texts.length < lines.length) {
+    const first = texts.length;
+    let last = first;
+    while (last + 1 < lines.length && isNext(lines[last], lines[last + 1])) last++;
+    const { buffer, byteOffset } = lines[first];
+    const length = lines[last].byteOffset + lines[last].length - byteOffset;
+    const text = decodeAscii(new Uint8Array(buffer, byteOffset, length));
+    for (const line of lines.slice(first, last + 1)) {
+      const start = line.byteOffset - byteOffset;
+      const isShort = line.length <= LINE_LIMIT_BYTES;
+      texts.push(isShort ? text?.slice(start, start + line.length) : undefined);
+    }
+  }
+  return texts;
+}
+
+/** Whether only a line feed separates two lines. */
+function isNext(one: Uint8Array, other: Uint8Array): boolean {
+  return other.buffer === one.buffer && other.byteOffset === one.byteOffset + one.length + 1;
+}
+
+function decodeAscii(bytes: Uint8Array): string | undefined {
+  try {
+    const text = decoder.decode(bytes);
+    // Any other character takes more bytes than UTF-16 code units.
+    return text.length === bytes.length ? text : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /**

@@ -15,7 +15,7 @@ import {
 } from "../keyspace.ts";
 import { readHead } from "../log/head.ts";
 import { IDEMPOTENCY_LIFETIME_MS } from "../log/idempotency_lifetime.ts";
-import { LogVerifier } from "../log/log_verifier.ts";
+import { LogVerifier, textsOf } from "../log/log_verifier.ts";
 import { LogDamagedError, readWholeLog } from "../log/read_whole_log.ts";
 import { project } from "../projections/project.ts";
 import type { Runtime } from "../runtime/runtime.ts";
@@ -277,8 +277,9 @@ export async function* readSoundLog(store: Store, to: number): AsyncGenerator<Re
   const verifier = new LogVerifier();
   try {
     for await (const lines of readWholeLog(store, { from: 1, to })) {
-      yield lines.map(({ position, line }) => {
-        const { event, faults } = verifier.verify(line, position);
+      const texts = textsOf(lines.map(({ line }) => line));
+      yield lines.map(({ position, line }, index) => {
+        const { event, faults } = verifier.verify(line, position, texts[index]);
         if (event !== undefined && faults.length === 0) return { event, line };
         throw new UnsoundError(`Line ${position} of the log is not sound: ${faults.join("; ")}`);
       });

@@ -5,14 +5,20 @@
  */
 
 import { assertNever } from "../../events/assert_never.ts";
-import type { RecordedLine } from "../../events/event.ts";
+import {
+  GENESIS_HASH,
+  hasPreviousHash,
+  type RecordedEvent,
+  type RecordedLine,
+} from "../../events/event.ts";
 import { bytesEqual } from "../encoding/bytes_equal.ts";
 import { unpackLines } from "../encoding/pack_lines.ts";
+import { sha256Hex } from "../encoding/sha256.ts";
 import { HEAD_KEY, isRetained, logKey, recordMutation } from "../keyspace.ts";
 import { groupForCommits } from "../log/append_size.ts";
 import { decodeHeadRecord, encodeHead, type Head } from "../log/head.ts";
 import { logMutations } from "../log/log_records.ts";
-import { LogVerifier, splitLines } from "../log/log_verifier.ts";
+import { decodeLine, LogVerifier, splitLines, textsOf } from "../log/log_verifier.ts";
 import { encodeRestoreMark, type RestoreMark } from "../log/restore_mark.ts";
 import { project } from "../projections/project.ts";
 import { reasonOf } from "../runtime/logger.ts";
@@ -40,8 +46,18 @@ export class StoreNotFreeError extends Error {
 /** Verifies an export, and resolves to the head of its log. Rejects with `ExportRefusedError`. */
 export async function verifyExport(source: Export, progress: Progress = () => {}): Promise<Head> {
   const verifier = new LogVerifier();
-  for await (const _ of verifiedLines(source, verifier)) progress(verifier.position);
-  if (verifier.position === 0) throw new ExportRefusedError("The export has no lines");
+  let number = 0;
+  for await (const lines of splitLines(source())) {
+    const texts = textsOf(lines);
+    for (const [index, line] of lines.entries()) {
+      number++;
+      const { event, faults } = verifier.verify(line, undefined, texts[index]);
+      if (event !== undefined && faults.length === 0) continue;
+      throw new ExportRefusedError(`Line ${number}: ${faults.join("; ")}`);
+    }
+    progress(verifier.position);
+  }
+  if (number === 0) throw new ExportRefusedError("The export has no lines");
   return verifier.head;
 }
 
@@ -71,35 +87,34 @@ export async function restore(
   progress(writer.restored);
 }
 
-/** The verified lines of an export that must end with that head. */
+/**
+ * The lines of an export that was verified, with that head. Their hashes show that it is still the same.
+ */
 async function* linesUpTo(head: Head, source: Export): AsyncGenerator<RecordedLine[]> {
-  const changed = new ExportRefusedError("The export changed while it was read");
-  const verifier = new LogVerifier();
-  for await (const lines of verifiedLines(source, verifier)) {
-    const { position, lastHash } = verifier.head;
-    const isOther = position === head.position && lastHash !== head.lastHash;
-    if (position > head.position || isOther) throw changed;
-    yield lines;
-  }
-  if (verifier.position !== head.position) throw changed;
-}
-
-/** The lines of an export, in batches. `verifier` has verified those that were yielded. */
-async function* verifiedLines(
-  source: Export,
-  verifier: LogVerifier,
-): AsyncGenerator<RecordedLine[]> {
-  let number = 0;
-  for await (const batch of splitLines(source())) {
-    yield batch.map((line) => {
-      number++;
-      const { event, faults } = verifier.verify(line);
-      if (event === undefined || faults.length > 0) {
-        throw new ExportRefusedError(`Line ${number}: ${faults.join("; ")}`);
-      }
+  let position = 0;
+  let lastHash = GENESIS_HASH;
+  for await (const lines of splitLines(source())) {
+    const texts = textsOf(lines);
+    yield lines.map((line, index) => {
+      const event = hasPreviousHash(line, lastHash) ? readEvent(line, texts[index]) : undefined;
+      if (event?.position !== ++position || position > head.position) throw exportChanged();
+      lastHash = sha256Hex(line);
       return { event, line };
     });
   }
+  if (position !== head.position || lastHash !== head.lastHash) throw exportChanged();
+}
+
+function readEvent(line: Uint8Array, text: string | undefined): RecordedEvent | undefined {
+  try {
+    return decodeLine(line, text);
+  } catch {
+    return undefined;
+  }
+}
+
+function exportChanged(): ExportRefusedError {
+  return new ExportRefusedError("The export changed while it was read");
 }
 
 /**

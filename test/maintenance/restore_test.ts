@@ -281,7 +281,15 @@ Deno.test("a service returns 503 until the restore of its store is complete", as
 });
 
 Deno.test("restore() rejects if the export is not the verified one", async () => {
-  for (const lines of [LINES.slice(0, 700), sampleLog(1_400), sampleLog(1_300, { since: 1 })]) {
+  const altered = [0, 700, LINES.length - 1].flatMap((index) => [
+    LINES.with(index, LINES[index].slice(0, -1)),
+    LINES.with(
+      index,
+      LINES[index].replace('"name":"', '"name":"x').replace('"label":"', '"label":"x'),
+    ),
+  ]);
+  const others = [LINES.slice(0, 700), sampleLog(1_400), sampleLog(1_300, { since: 1 })];
+  for (const lines of [...others, ...altered]) {
     using store = await openStore();
     const head = await verifyExport(exportOf(LINES));
     await assertRejects(
