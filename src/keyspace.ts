@@ -36,7 +36,10 @@ export const HEAD_KEY = ["head"] as const;
 
 export const REPLAY_KEY = ["replay"] as const;
 
-/** The tilde keeps the large records of the log away from the head, because SQLite reads neighbours of a key. */
+/**
+ * The tilde sorts the large records of the log behind all others. Next to the head, they would make each read of
+ * it slower, because SQLite reads records on its way to a key.
+ */
 export const LOG_PREFIX = ["~log"];
 
 export function logKey(position: number) {

@@ -70,8 +70,8 @@ interface OwnRecord {
 
 /**
  * Takes the events of the log in order and compares their records with the stored records. Afterwards, the
- * caller calls {@linkcode Comparison.finish}, and then {@linkcode Comparison.readRest}, or it passes the entries
- * outside of {@linkcode Comparison.covered} to {@linkcode Comparison.judge}.
+ * caller calls {@linkcode Comparison.finish}. It then calls {@linkcode Comparison.readRest}, or it passes the
+ * entries outside of {@linkcode Comparison.covered} to {@linkcode Comparison.judge}.
  */
 export class Comparison {
   /** The differences found so far. */

@@ -1,8 +1,9 @@
 /**
  * Rebuilds the projections while the service runs. A replay announces a new generation in the head, so that
  * every instance writes both generations. It then writes the records of all earlier events, reads them back,
- * compares both generations with the log, flips the head, and removes the old generation. Each step is one commit or a series of commits that can be
- * restarted. So after a replay was killed, the next one continues where it stopped.
+ * compares both generations with the log, flips the head, and removes the old generation. Each step is one
+ * commit or a series of commits that can be restarted. So after a replay was killed, the next one continues
+ * where it stopped.
  */
 
 import type { RecordedLine } from "../../events/event.ts";

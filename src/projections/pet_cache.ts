@@ -16,8 +16,8 @@ export const BLOCKS_LIMIT = 24_576;
 const decoder = new TextDecoder();
 
 /**
- * Caches the texts of pets in memory, in UTF-8. Records are copied into a ring of a few large arrays, and each
- * overwrites the oldest ones. Small arrays would take more memory than the texts, and much time to collect.
+ * Caches the texts of pets in memory, in UTF-8. Records are copied into a ring of a few large arrays, where new
+ * ones overwrite the oldest. Many small arrays would take more memory, and time to collect.
  */
 export class PetCache {
   /** The bytes at a position are in slab `position / SLAB_BYTES % SLABS`. */
