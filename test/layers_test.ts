@@ -9,7 +9,7 @@ const ROOT = new URL("../", import.meta.url).pathname;
  * rooms of one layer do not import each other.
  */
 const LAYERS: RegExp[][] = [
-  [/^events\//],
+  [/^events\//, /^deno\.json$/],
   [/^src\/encoding\//, /^src\/runtime\//, /^src\/telemetry\/instrumentation/],
   [/^src\/(store\/|keyspace|service_error)/],
   [/^src\/log\//],
