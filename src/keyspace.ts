@@ -22,7 +22,7 @@
 import { PET_STATUSES, type PetStatus } from "../events/pet.ts";
 import type { Key, Mutation } from "./store/store.ts";
 
-/** Maximum size of a log record of several lines, in bytes. Larger ones save the tools no time. */
+/** Maximum size of a log record of several lines, in bytes. Larger records do not make the tools faster. */
 export const LOG_RECORD_LIMIT_BYTES = 8_192;
 
 /**
@@ -37,8 +37,8 @@ export const HEAD_KEY = ["head"] as const;
 export const REPLAY_KEY = ["replay"] as const;
 
 /**
- * The tilde sorts the large records of the log behind all others. Next to the head, they would make each read of
- * it slower, because SQLite reads records on its way to a key.
+ * The tilde sorts the log after all other records. Large records next to the head make each read of the head
+ * slower, because SQLite reads records on its way to a key.
  */
 export const LOG_PREFIX = ["~log"];
 

@@ -7,7 +7,7 @@ import {
 } from "../../src/config.ts";
 import type { StoreLocation } from "../../src/store/store_location.ts";
 import { hostName, type PostgresSettings } from "../../src/store/postgres/database_url.ts";
-import project from "../../deno.json" with { type: "json" };
+import denoJson from "../../deno.json" with { type: "json" };
 import { devKeyPath } from "./dev_key_path.ts";
 
 /** Name of the set in deno.json with the permissions that every program needs, whatever its settings. */
@@ -189,19 +189,27 @@ function isCopied(file: string): boolean {
   }
 }
 
-/** Where no program may write, whatever its settings and arguments. */
-const OWN_FILES = project.permissions.program.write.deny.map(fileUrl);
+/** Paths that no program may write. The project is the current folder of every task. */
+const OWN_PATHS = denoJson.permissions.program.write.deny.map((path) => realPath(`./${path}`));
 
 /** Whether a path is one of the project's own files or folders, or in one of them. */
 function isOfProject(path: string): boolean {
-  const url = fileUrl(path);
-  return OWN_FILES.some((own) => url === own || url.startsWith(`${own}/`));
+  const real = realPath(path);
+  return OWN_PATHS.some((own) => real === own || real.startsWith(`${own}/`));
 }
 
-/** The project is the current folder of every task. */
-function fileUrl(path: string): string {
-  const encoded = (text: string) => text.split("/").map(encodeURIComponent).join("/");
-  return new URL(encoded(path), `file://${encoded(Deno.cwd())}/`).href;
+/** The absolute path of a file that need not exist, without symbolic links, `..` and repeated slashes. */
+function realPath(path: string): string {
+  try {
+    return Deno.realPathSync(path);
+  } catch {
+    const folder = folderOf(path);
+    const name = path.replace(/\/+$/, "").replace(/.*\//s, "");
+    if (folder === path || name === "") return path;
+    // Deno removes `..` without a look at the file system.
+    const parent = realPath(folder);
+    return name === ".." ? folderOf(parent) : name === "." ? parent : `${parent}/${name}`;
+  }
 }
 
 /** Deno splits the value at each comma, so a path with a comma is granted with its parent folder. */

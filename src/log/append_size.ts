@@ -9,13 +9,13 @@ const RESERVE_BYTES = 4_096;
 const RESERVE_KEY_BYTES = 256;
 const RESERVE_MUTATIONS = 4;
 
-/** Most bytes of the key of a record of lines. */
+/** Maximum size of the key of a record of lines, in bytes. */
 const PACKED_KEY_BYTES = 64;
 
-/** Most bytes of the key of an idempotency record or of a record of an API key. */
+/** Maximum size of the key of an idempotency record or of a record of an API key, in bytes. */
 const OWN_KEY_BYTES = 160;
 
-/** Most bytes of the value of an idempotency record. */
+/** Maximum size of the value of an idempotency record, in bytes. */
 const IDEMPOTENCY_VALUE_BYTES = 96;
 
 export interface AppendSizeOptions {

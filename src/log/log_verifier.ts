@@ -290,9 +290,7 @@ function textOf(instant: number): string {
   return new Date(instant).toISOString();
 }
 
-/**
- * Decodes the event of a stored line, whose text may be known. Throws `MalformedEventError`.
- */
+/** Decodes the event of a stored line. `text` is its text, if it was decoded before. Throws `MalformedEventError`. */
 export function decodeLine(line: unknown, text = decodeUtf8(line)): RecordedEvent {
   return decodeEvent(text);
 }
@@ -312,8 +310,8 @@ function decodeUtf8(line: unknown): string {
 }
 
 /**
- * The texts of lines, or `undefined` for a line that must be decoded alone. Lines that lie one after another in
- * one buffer are decoded at once if all of them are ASCII, because a call for each takes longer.
+ * The texts of lines, or `undefined` for a line that must be decoded alone. Adjacent lines of one buffer are
+ * decoded in one call if all are ASCII, because a call for each line is slower.
  */
 export function textsOf(lines: readonly Uint8Array[]): (string | undefined)[] {
   const texts: (string | undefined)[] = [];

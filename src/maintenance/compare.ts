@@ -91,15 +91,15 @@ export class Comparison {
   }
 
   /**
-   * Records are read ahead of the events. Call this after records of later events were written, and no record
-   * has pets from both sides of this point.
+   * Records are read ahead, so records that are written later are not seen. Call this after writing those of the
+   * next pets, up to an id. No record may hold pets from both before and after this point.
    */
-  restartReading(): void {
+  restartReading(until = Number.MAX_SAFE_INTEGER - 1): void {
     this.#packed = PACKED_PREFIXES.map((prefix) => ({
       prefix,
       comparison: new PackedComparison(
         this.#deps.store,
-        this.#rangeOf(prefix, this.#lastPetId + 1, Number.MAX_SAFE_INTEGER),
+        this.#rangeOf(prefix, this.#lastPetId + 1, until + 1),
         (difference) => this.#differInPacked(prefix, difference),
       ),
     }));

@@ -3,10 +3,12 @@
  * every instance writes both generations. It then writes the records of all earlier events, reads them back,
  * compares both generations with the log, flips the head, and removes the old generation. Each step is one
  * commit or a series of commits that can be restarted. So after a replay was killed, the next one continues
- * where it stopped.
+ * where it stopped. Only the holder of the lease writes the records of earlier events, so they are read back once,
+ * right after they were written; only an audit finds what damages them later.
  */
 
 import type { RecordedLine } from "../../events/event.ts";
+import type { Pet } from "../../events/pet.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { sleep } from "../runtime/runtime.ts";
 import { groupForCommits } from "../log/append_size.ts";
@@ -133,6 +135,7 @@ class Replay {
     const ofNew = new Comparison({ ...deps, generation });
     const compare = async (lines: readonly RecordedLine[], records = project(lines)) => {
       await ofOld.follow(lines, records);
+      await this.#lease.keep();
       await ofNew.follow(lines, records);
     };
     let filling = Promise.resolve();
@@ -144,7 +147,8 @@ class Replay {
         await filling;
         const records = project(group);
         filling = this.#write(generation, records, group.at(-1)!.event.position).then(() => {
-          ofNew.restartReading();
+          const newest = group.findLast(({ event }) => event.type === "PetCreated");
+          if (newest !== undefined) ofNew.restartReading((newest.event.data as Pet).id);
           return compare(group, records);
         });
         filling.catch(() => {});

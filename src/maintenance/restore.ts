@@ -8,6 +8,7 @@ import { assertNever } from "../../events/assert_never.ts";
 import {
   GENESIS_HASH,
   hasPreviousHash,
+  MalformedEventError,
   type RecordedEvent,
   type RecordedLine,
 } from "../../events/event.ts";
@@ -87,9 +88,7 @@ export async function restore(
   progress(writer.restored);
 }
 
-/**
- * The lines of an export that was verified, with that head. Their hashes show that it is still the same.
- */
+/** The lines of an export that was verified, with that head. The hash chain shows that it has not changed since. */
 async function* linesUpTo(head: Head, source: Export): AsyncGenerator<RecordedLine[]> {
   let position = 0;
   let lastHash = GENESIS_HASH;
@@ -108,8 +107,9 @@ async function* linesUpTo(head: Head, source: Export): AsyncGenerator<RecordedLi
 function readEvent(line: Uint8Array, text: string | undefined): RecordedEvent | undefined {
   try {
     return decodeLine(line, text);
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (error instanceof MalformedEventError) return undefined;
+    throw error;
   }
 }
 

@@ -17,12 +17,12 @@ const decoder = new TextDecoder();
 
 /**
  * Caches the texts of pets in memory, in UTF-8. Records are copied into a ring of a few large arrays, where new
- * ones overwrite the oldest. Many small arrays would take more memory, and time to collect.
+ * ones overwrite the oldest. Many small arrays take more memory, and more time in garbage collection.
  */
 export class PetCache {
   /** The bytes at a position are in slab `position / SLAB_BYTES % SLABS`. */
   #slabs: Uint8Array[] = [];
-  /** Number of bytes ever cached, and one slab, so that no text is at position 0. */
+  /** The position of the next record. It starts at the second slab, so that no text is at position 0. */
   #end = SLAB_BYTES;
   /** The positions of the texts in blocks of consecutive ids; 0 if the text of an id was never cached. */
   #positions = new Map<number, Float64Array>();
@@ -35,8 +35,9 @@ export class PetCache {
     return decoder.decode(slab.subarray(start, slab.indexOf(LINE_FEED, start)));
   }
 
-  /** Caches the pets of a record that was stored under its last id, unless it is damaged. */
+  /** Caches the pets of a record that was stored under its last id, unless the record is damaged. */
   put(lastId: number, record: Uint8Array): void {
+    if (record.length > SLAB_BYTES || record.at(-1) !== LINE_FEED) return;
     const firstId = petIdOf(record);
     const isWhole = firstId + countLines(record) - 1 === lastId;
     if (!isWhole || this.#has(firstId) && this.#has(lastId)) return;
@@ -83,7 +84,7 @@ export class PetCache {
   }
 }
 
-/** The number of a position's slab, counted without the ring. */
+/** The number of the slab of a position, before it wraps around. */
 function slabOf(position: number): number {
   return Math.floor(position / SLAB_BYTES);
 }

@@ -16,7 +16,7 @@ Deno.test("packLines() joins lines, each with a line feed", () => {
   assertEquals(pack([]), []);
 });
 
-Deno.test("packLines() splits only where the next line does not fit, as PackedCount counts", () => {
+Deno.test("packLines() splits only if the next line does not fit, and PackedCount counts the same", () => {
   const half = LIMIT / 2 - 1;
   const cases: [lengths: number[], counts: number[]][] = [
     [[half, half], [2]],

@@ -710,6 +710,7 @@ const FOREIGN_KEYS = [
   ["a"],
   ["head", 1],
   ["heads"],
+  ["log", 5],
   ["~log"],
   ["~log", 0],
   ["~log", -1],

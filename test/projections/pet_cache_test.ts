@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { encodePet } from "../../events/pet.ts";
-import { packLines } from "../../src/encoding/pack_lines.ts";
+import { joinLines } from "../../src/encoding/pack_lines.ts";
 import { BLOCKS_LIMIT, PetCache, SLAB_BYTES, SLABS } from "../../src/projections/pet_cache.ts";
 
 const encoder = new TextEncoder();
@@ -9,12 +9,10 @@ function textOf(id: number, name = `pet ${id} ☃`): string {
   return encodePet({ id, name, categoryId: 1n });
 }
 
-/** The only record of these pets. */
+/** The record of these pets. */
 function recordOf(first: number, last: number, name?: string): Uint8Array {
   const ids = Array.from({ length: last - first + 1 }, (_, index) => first + index);
-  const [{ value, count }] = packLines(ids.map((id) => encoder.encode(textOf(id, name))), 100_000);
-  assertEquals(count, ids.length);
-  return value;
+  return joinLines(ids.map((id) => encoder.encode(textOf(id, name))));
 }
 
 Deno.test("get() returns each text of records of one and of several pets", () => {
@@ -40,28 +38,57 @@ Deno.test("put() does not cache a record that does not hold the pets up to its i
   cache.put(10, recordOf(5, 9));
   cache.put(3, encoder.encode("{}\n"));
   cache.put(4, new Uint8Array());
+  cache.put(5, recordOf(5, 6).slice(0, -1));
+  cache.put(1, recordOf(1, 2).slice(0, -1));
   for (let id = 0; id <= 10; id++) assertEquals(cache.get(id), undefined);
 });
 
-Deno.test("put() overwrites the oldest records once the ring is full", () => {
+Deno.test("put() overwrites the oldest records once the ring is full, and get() returns no overwritten text", () => {
   const cache = new PetCache();
   const name = "x".repeat(1_000);
-  const size = recordOf(1, 7, name).length;
-  const perSlab = Math.floor(SLAB_BYTES / size);
-  const put = (record: number) =>
-    cache.put(7 * record + 7, recordOf(7 * record + 1, 7 * record + 7, name));
-  const isCached = (record: number) => cache.get(7 * record + 4) === textOf(7 * record + 4, name);
-  // Ids with more digits take more space, so a slab holds fewer of the later records.
-  const records = SLABS * perSlab - SLABS;
-  for (let record = 0; record < records; record++) put(record);
-  assertEquals([isCached(0), isCached(records - 1)], [true, true]);
-  for (let record = records; record < records + 2 * perSlab; record++) put(record);
-  assertEquals(
-    [isCached(0), isCached(3 * perSlab), isCached(records + 2 * perSlab - 1)],
-    [false, true, true],
-  );
+  const last = (record: number) => 7 * record + 7;
+  const put = (record: number) => {
+    const bytes = recordOf(last(record) - 6, last(record), name);
+    cache.put(last(record), bytes);
+    return bytes.length;
+  };
+  const cachedOf = (records: number) => {
+    let cached = 0;
+    for (let id = 1; id <= last(records - 1); id++) {
+      const text = cache.get(id);
+      if (text === undefined) continue;
+      assertEquals(text, textOf(id, name));
+      cached++;
+    }
+    return cached / 7;
+  };
+  // The number of the slab that each record begins in.
+  const slabs: number[] = [];
+  for (let record = 0, slab = 0, free = SLAB_BYTES; slab <= SLABS + 1; record++) {
+    const size = put(record);
+    if (size > free) {
+      slab++;
+      free = SLAB_BYTES;
+    }
+    free -= size;
+    slabs.push(slab);
+    // Just inside a new slab, and in the middle of it.
+    const isNew = slab >= SLABS - 1 && slab !== slabs.at(-2);
+    if (!isNew && !(slab >= SLABS && Math.abs(free - SLAB_BYTES / 2) < size / 2)) continue;
+    assertEquals(cachedOf(record + 1), slabs.filter((it) => slab - it < SLABS).length);
+  }
   put(0);
-  assertEquals(isCached(0), true, "an overwritten record can be cached again");
+  assertEquals(cache.get(1), textOf(1, name), "an overwritten record can be cached again");
+});
+
+Deno.test("put() caches a record that fills a slab, and none that is larger", () => {
+  const cache = new PetCache();
+  const nameOf = (id: number, bytes: number) => "x".repeat(bytes - textOf(id, "").length - 1);
+  for (const [id, bytes] of [[1, SLAB_BYTES], [2, SLAB_BYTES], [3, 100], [4, SLAB_BYTES + 1]]) {
+    cache.put(id, recordOf(id, id, nameOf(id, bytes)));
+  }
+  const lengths = [1, 2, 3, 4].map((id) => cache.get(id)?.length);
+  assertEquals(lengths, [SLAB_BYTES - 1, SLAB_BYTES - 1, 99, undefined]);
 });
 
 Deno.test("put() limits the index, however far apart the ids are", () => {

@@ -80,9 +80,20 @@ Deno.test({
     for (const end of ["", "-wal", "-shm", "-journal"]) {
       await refused(words, 2, isStore, temp.kvPath + end);
     }
+    const link = `${temp.folder}/link`;
+    await Deno.symlink(Deno.cwd(), link);
+    const own = [
+      "src/pets.jsonl",
+      ".//src/pets.jsonl",
+      "src/../events/none/pets.jsonl",
+      "deno.json",
+    ];
     const isForbidden =
-      /^error: Requires write access to "src\/pets.jsonl", which this command does not have\n$/;
-    await refused(words, 2, isForbidden, "src/pets.jsonl");
+      /^error: Requires (?:read|write) access to "\S+", which this command does not have\n$/;
+    for (const name of [...own, `${Deno.cwd()}//test/pets.jsonl`, `${link}/scripts/pets.jsonl`]) {
+      await refused(words, 2, isForbidden, name);
+    }
+    await Deno.remove(link);
     await refused(words, 2, /^error: Is a directory .*\n$/, temp.folder);
     await refused(words, 2, /^error: No such file .*\n$/, `${temp.folder}/none/pets.jsonl`);
     await refused(words, 2, /^error: The name of a file is required; see --help\n$/, "-");

@@ -5,7 +5,7 @@ import type { Violations } from "./violations.ts";
 /** The first part of the keys of the log. */
 const LOG = "~log";
 
-/** Maximum size of a value of several lines, in bytes. */
+/** Maximum size of a record of several lines, in bytes. */
 const LIMITS = { log: 8_192, pets: 900 };
 
 /**
