@@ -80,7 +80,9 @@ Deno.test({
     for (const end of ["", "-wal", "-shm", "-journal"]) {
       await refused(words, 2, isStore, temp.kvPath + end);
     }
-    const link = `${temp.folder}/link`;
+    // Not in the folder of the store, which the program may write.
+    const linked = await Deno.makeTempDir();
+    const link = `${linked}/link`;
     await Deno.symlink(Deno.cwd(), link);
     const own = [
       "src/pets.jsonl",
@@ -94,6 +96,7 @@ Deno.test({
       await refused(words, 2, isForbidden, name);
     }
     await Deno.remove(link);
+    await Deno.remove(linked);
     await refused(words, 2, /^error: Is a directory .*\n$/, temp.folder);
     await refused(words, 2, /^error: No such file .*\n$/, `${temp.folder}/none/pets.jsonl`);
     await refused(words, 2, /^error: The name of a file is required; see --help\n$/, "-");
