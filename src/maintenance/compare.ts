@@ -77,7 +77,7 @@ export class Comparison {
   /** The differences found so far. */
   readonly differences = new Differences();
   #deps: ComparisonDeps;
-  #packed!: { prefix: RecordKey; comparison: PackedComparison }[];
+  #packed!: PackedComparison[];
   #ownKeys = new KeysByPosition();
   #position = 0;
   #lastPetId = 0;
@@ -95,14 +95,13 @@ export class Comparison {
    * next pets, up to an id. No record may hold pets from both before and after this point.
    */
   restartReading(until = Number.MAX_SAFE_INTEGER - 1): void {
-    this.#packed = PACKED_PREFIXES.map((prefix) => ({
-      prefix,
-      comparison: new PackedComparison(
+    this.#packed = PACKED_PREFIXES.map((prefix) =>
+      new PackedComparison(
         this.#deps.store,
         this.#rangeOf(prefix, this.#lastPetId + 1, until + 1),
         (difference) => this.#differInPacked(prefix, difference),
-      ),
-    }));
+      )
+    );
   }
 
   get generation(): number {
@@ -145,9 +144,7 @@ export class Comparison {
       else packed[index].push(record.value as Uint8Array);
     }
     await Promise.all([
-      ...this.#packed.map(({ comparison }, index) =>
-        comparison.follow(packed[index], this.#lastPetId)
-      ),
+      ...this.#packed.map((comparison, index) => comparison.follow(packed[index], this.#lastPetId)),
       this.#followOwn(own, lines),
     ]);
   }

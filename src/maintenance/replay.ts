@@ -3,8 +3,8 @@
  * every instance writes both generations. It then writes the records of all earlier events, reads them back,
  * compares both generations with the log, flips the head, and removes the old generation. Each step is one
  * commit or a series of commits that can be restarted. So after a replay was killed, the next one continues
- * where it stopped. Only the holder of the lease writes the records of earlier events, so they are read back once,
- * right after they were written; only an audit finds what damages them later.
+ * where it stopped. Only the holder of the lease writes the records of earlier events, so they are read back
+ * once, right after they were written. Only an audit finds what damages them later.
  */
 
 import type { RecordedLine } from "../../events/event.ts";
