@@ -23,8 +23,10 @@ interface Trouble {
   end(service: ServiceProcess, store: TempStore): Promise<void>;
 }
 
+const FULL = "the disk is full";
+
 const TROUBLES: Record<string, Trouble> = {
-  "the disk is full": {
+  [FULL]: {
     // It fails when the disk is full.
     begin: (_service, { folder }) =>
       run("dd", "if=/dev/zero", `of=${folder}/filler`, "bs=4096", "status=none").catch(() => {}),
@@ -55,7 +57,7 @@ for (const [name, trouble] of Object.entries(TROUBLES)) {
     name: `while ${name}, additions get 503, and the service recovers by itself`,
     ignore: !canMount || !canSetImmutable,
     async fn() {
-      await using disk = name === "the disk is full" ? await Disk.mount() : undefined;
+      await using disk = name === FULL ? await Disk.mount() : undefined;
       await using store = await TempStore.make(disk?.folder);
       const token = await store.issueKey();
       await using service = await ServiceProcess.start(store.kvPath);
@@ -73,6 +75,10 @@ for (const [name, trouble] of Object.entries(TROUBLES)) {
         const response = await service.send("/v1/pets?limit=1", token);
         await response.body?.cancel();
         assert([200, 503].includes(response.status), `a list gets ${response.status}`);
+        if (name === FULL) {
+          assertEquals(response.status, 200);
+          assertEquals(await readinessOf(service), 503);
+        }
       } finally {
         await trouble.end(service, store);
       }
@@ -83,9 +89,26 @@ for (const [name, trouble] of Object.entries(TROUBLES)) {
       await running;
       await load.expectServed(service);
       await store.use((operator) => load.expectLogged(operator));
+      if (name === FULL) {
+        assertEquals(load.outcomes, { created: load.acknowledged.size, storage_full: failed() });
+        assertEquals(load.unclear.size, 0);
+        assertEquals(await readinessOf(service), 200);
+      }
       assertEquals(await service.stop(), 0);
+      if (name === FULL) {
+        const events = service.lines.map((line) => JSON.parse(line).event);
+        const reports = events.filter((event) => event.startsWith("storage_"));
+        assertEquals(reports[0], "storage_full");
+        assertEquals(events, ["listening", ...reports, "shutting_down", "stopped"]);
+      }
     },
   });
+}
+
+async function readinessOf(service: ServiceProcess): Promise<number> {
+  const response = await fetch(`${service.address}/readyz`);
+  await response.body?.cancel();
+  return response.status;
 }
 
 Deno.test({
