@@ -59,6 +59,7 @@ export class Appender {
   /** Pending while the settling of a batch is deferred to the next turn. */
   #settling: Promise<void> | undefined;
   #isDraining = false;
+  #suspension: ServiceError | undefined;
   /** Monotonic time in milliseconds at which the last read of a base started. */
   #baseReadAt = -Infinity;
 
@@ -95,6 +96,7 @@ export class Appender {
     if (this.#isDraining) {
       return Promise.reject(new ServiceError("shutting_down", "The service is shutting down"));
     }
+    if (this.#suspension !== undefined) return Promise.reject(this.#suspension);
     if (this.#queue.length >= QUEUE_LIMIT) {
       return Promise.reject(new ServiceError("overloaded", "Too many additions are waiting"));
     }
@@ -108,7 +110,12 @@ export class Appender {
 
   /** Why additions fail; `undefined` if no lasting reason is known. */
   get fault(): ServiceError | undefined {
-    return this.#storage.fault;
+    return this.#suspension ?? this.#storage.fault;
+  }
+
+  /** Makes append() reject new commands with this error. `undefined` ends this. */
+  suspend(fault: ServiceError | undefined): void {
+    this.#suspension = fault;
   }
 
   /** Number of commands that wait for a commit. */
