@@ -6,11 +6,13 @@ import { reasonOf } from "./runtime/logger.ts";
 import { reportCrashes } from "./runtime/report_crashes.ts";
 import { Server } from "./server.ts";
 import { createService, type Service } from "./service.ts";
+import type { ServiceError } from "./service_error.ts";
 import { shutDown } from "./shut_down.ts";
 import { stderrLogger, telemetryLogger } from "./runtime/stderr_logger.ts";
 import { isMissingFile } from "./store/deno_kv/store_file.ts";
 import { OpenStoreError, openStoreOrWait } from "./store/open_store.ts";
-import { isDurable } from "./store/store_location.ts";
+import { watchFile } from "./store/deno_kv/watch_file.ts";
+import { isDurable, isFile } from "./store/store_location.ts";
 import type { Instrumentation } from "./telemetry/instrumentation.ts";
 import { systemRuntime } from "./runtime/system_runtime.ts";
 
@@ -58,8 +60,14 @@ export async function serve(
     if (!(error instanceof ForeignStoreError)) return;
     onRefused(new OpenStoreError(config.store, error.message));
   });
+  const onChange = (fault?: ServiceError) => service.appender.suspend(fault);
+  const stopWatch = isFile(config.store)
+    ? await watchFile(config.store, { runtime, report, onChange })
+    : undefined;
   const stopped = exitOnSignal(async (signal) => {
     report("info", "shutting_down", { signal });
+    // The close of the store removes its write-ahead log.
+    stopWatch?.();
     await shutDown(service, server);
     report("info", "stopped");
   });

@@ -4,12 +4,19 @@
  */
 export class ServiceError extends Error {
   readonly code: ServiceErrorCode;
+  /** Whether the lasting condition is already logged, so that the requests that it fails are not. */
+  readonly isLogged: boolean;
 
-  constructor(code: ServiceErrorCode, message: string, options?: ErrorOptions) {
+  constructor(code: ServiceErrorCode, message: string, options: ServiceErrorOptions = {}) {
     super(message, options);
     this.name = "ServiceError";
     this.code = code;
+    this.isLogged = options.isLogged ?? false;
   }
+}
+
+export interface ServiceErrorOptions extends ErrorOptions {
+  isLogged?: boolean;
 }
 
 export type ServiceErrorCode =
@@ -20,4 +27,5 @@ export type ServiceErrorCode =
   | "projection_damaged"
   | "read_only_key"
   | "shutting_down"
+  | "storage_full"
   | "store_unavailable";

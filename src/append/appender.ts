@@ -13,7 +13,7 @@ import type { HeadReader } from "../log/head_reader.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
 import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";
 import { ServiceError } from "../service_error.ts";
-import { mayHaveLanded, StoreRefusedError } from "../store/store_errors.ts";
+import { mayHaveLanded, StoreFullError, StoreRefusedError } from "../store/store_errors.ts";
 import { type CommitOutcome, commitUntilKnown } from "../store/commit_until_known.ts";
 import type { Store } from "../store/store.ts";
 import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
@@ -23,6 +23,7 @@ import type { Command } from "./command.ts";
 import { CommandQueue } from "./command_queue.ts";
 import { ContentionBackoff } from "./contention_backoff.ts";
 import { QueuedCommand } from "./queued_command.ts";
+import { StorageMonitor } from "./storage_monitor.ts";
 
 /** Default of `appendLimitMs`: the longest wait of a command, from append() to its outcome. */
 export const APPEND_LIMIT_MS = 3_500;
@@ -53,15 +54,17 @@ export class Appender {
   #queue = new CommandQueue();
   #planner: BatchPlanner;
   #backoff: ContentionBackoff;
+  #storage: StorageMonitor;
   #running: Promise<void> | undefined;
   /** Pending while the settling of a batch is deferred to the next turn. */
   #settling: Promise<void> | undefined;
   #isDraining = false;
+  #suspension: ServiceError | undefined;
   /** Monotonic time in milliseconds at which the last read of a base started. */
   #baseReadAt = -Infinity;
 
   constructor(deps: AppenderDeps) {
-    const { store, project, runtime, instrumentation = NO_INSTRUMENTATION } = deps;
+    const { store, heads, project, runtime, report, instrumentation = NO_INSTRUMENTATION } = deps;
     this.#deps = deps;
     this.#instrumentation = instrumentation;
     this.#limitMs = deps.appendLimitMs ?? APPEND_LIMIT_MS;
@@ -73,11 +76,16 @@ export class Appender {
       instrumentation,
     });
     this.#backoff = new ContentionBackoff(runtime);
+    const probe = async () => {
+      if (this.#running === undefined) await this.#touchHead(await heads.read());
+    };
+    this.#storage = new StorageMonitor({ store, runtime, report, probe });
   }
 
   /**
    * Appends the events of the command exactly once. Rejects with the command's own refusal, or with a
-   * `ServiceError`. `overloaded`, `shutting_down` and `store_unavailable` mean that nothing was stored.
+   * `ServiceError`. `overloaded`, `shutting_down`, `storage_full` and `store_unavailable` mean that nothing was
+   * stored.
    * `outcome_unknown` means that the events may or may not have been stored.
    */
   append(command: Command): Promise<readonly RecordedEvent[]> {
@@ -88,6 +96,7 @@ export class Appender {
     if (this.#isDraining) {
       return Promise.reject(new ServiceError("shutting_down", "The service is shutting down"));
     }
+    if (this.#suspension !== undefined) return Promise.reject(this.#suspension);
     if (this.#queue.length >= QUEUE_LIMIT) {
       return Promise.reject(new ServiceError("overloaded", "Too many additions are waiting"));
     }
@@ -97,6 +106,16 @@ export class Appender {
     this.#planner.planAhead(queued);
     this.#running ??= this.#instrumentation.restore(undefined, () => this.#run());
     return queued.outcome;
+  }
+
+  /** Why additions fail; `undefined` if no lasting reason is known. */
+  get fault(): ServiceError | undefined {
+    return this.#suspension ?? this.#storage.fault;
+  }
+
+  /** Makes append() reject new commands with this error. `undefined` ends this. */
+  suspend(fault: ServiceError | undefined): void {
+    this.#suspension = fault;
   }
 
   /** Number of commands that wait for a commit. */
@@ -167,7 +186,7 @@ export class Appender {
    */
   async #touchHead({ head, versionstamp }: HeadEntry): Promise<void> {
     if (versionstamp === null) return;
-    const touched = await this.#deps.store.commit({
+    const touched = await this.#storage.commit({
       checks: [{ key: HEAD_KEY, versionstamp }],
       mutations: [{ type: "set", key: HEAD_KEY, value: encodeHead(head) }],
     });
@@ -192,6 +211,8 @@ export class Appender {
       },
       isOver: (isUnclear) => !isUnclear || members.every(({ queued }) => queued.isSettled),
       onFailure(step, error) {
+        // The storage monitor reports it.
+        if (error instanceof StoreFullError) return;
         const isRefused = error instanceof StoreRefusedError;
         if (!isRefused && !mayHaveLanded(error)) return;
         report("warn", `${step}_failed`, { reason: reasonOf(error) });
@@ -201,14 +222,14 @@ export class Appender {
   }
 
   async #commit(batch: SealedBatch): Promise<string | null> {
-    const { heads, store } = this.#deps;
+    const { heads } = this.#deps;
     this.#planner.startFlight(batch);
     try {
       const contexts = batch.members.map(({ queued }) => queued.context);
       const versionstamp = await this.#instrumentation.traceCommit(
         contexts,
         batch.events,
-        () => store.commit(batch.commit),
+        () => this.#storage.commit(batch.commit),
       );
       if (versionstamp !== null) {
         heads.advance({ head: batch.next, versionstamp });

@@ -128,6 +128,11 @@ const TABLE = {
     when: "This instance is shutting down; nothing was stored",
     remedy: "Try again after Retry-After",
   },
+  storage_full: {
+    status: STATUS_CODE.ServiceUnavailable,
+    when: "The disk of the store is full; nothing was stored",
+    remedy: "Try again after Retry-After; the operator must free space",
+  },
   store_unavailable: {
     status: STATUS_CODE.ServiceUnavailable,
     when: "The store does not respond or is damaged; nothing was stored",

@@ -75,7 +75,8 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
     } catch (thrown) {
       response = errorResponse(thrown);
       const { status } = response;
-      if (isServerErrorStatus(status)) {
+      const isLogged = thrown instanceof ServiceError && thrown.isLogged;
+      if (isServerErrorStatus(status) && !isLogged) {
         reportFailure(deps.report, request, requestId, status, thrown);
       }
       if (status === STATUS_CODE.TooManyRequests) await deps.rateLimiter?.holdBack();

@@ -1,12 +1,14 @@
 /** The liveness and readiness probes. */
 
 import { STATUS_CODE } from "@std/http/status";
+import type { Appender } from "../append/appender.ts";
 import { ServiceError } from "../service_error.ts";
 import type { HeadReader } from "../log/head_reader.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
-import { HTTP_ERRORS } from "./errors.ts";
+import { errorResponse, HTTP_ERRORS } from "./errors.ts";
 
 export interface ReadinessDeps {
+  appender: Appender;
   heads: HeadReader;
   /** Whether the store outlives the process. */
   isDurable: boolean;
@@ -19,8 +21,13 @@ export function checkLiveness(): HttpResponse {
   return { status: STATUS_CODE.OK, body: '{"status":"alive"}', headers: NEVER_STORED };
 }
 
-/** Rejects with `not_ready` (503) if the store is in memory, does not respond or does not belong to the service. */
-export async function checkReadiness({ heads, isDurable }: ReadinessDeps): Promise<HttpResponse> {
+/**
+ * The response is `not_ready` (503) if the store is in memory, does not respond, does not belong to the service
+ * or takes no additions.
+ */
+export async function checkReadiness(
+  { appender, heads, isDurable }: ReadinessDeps,
+): Promise<HttpResponse> {
   if (!isDurable) throw HTTP_ERRORS.memoryStore();
   try {
     await heads.fresh();
@@ -29,6 +36,11 @@ export async function checkReadiness({ heads, isDurable }: ReadinessDeps): Promi
       ? error.message
       : "The store does not belong to the service";
     throw HTTP_ERRORS.storeNotReady(reason);
+  }
+  const { fault } = appender;
+  // Not thrown, because the fault is already logged.
+  if (fault !== undefined) {
+    return errorResponse(HTTP_ERRORS.storeNotReady(`Additions fail: ${fault.message}`));
   }
   return { status: STATUS_CODE.OK, body: '{"status":"ready"}', headers: NEVER_STORED };
 }

@@ -18,6 +18,7 @@ import {
   NotAppliedError,
   StoreAwayError,
   StoreError,
+  StoreFullError,
   StoreNotReachedError,
   StoreRefusedError,
   UnclearOutcomeError,
@@ -147,6 +148,7 @@ export class ResilientStore implements Store {
 
 /** Keeps the class of an error, but moves the store's own message into the cause: clients see the message. */
 function errorForCaller(name: "read" | "commit", cause: unknown): unknown {
+  if (cause instanceof StoreFullError && name === "commit") return cause;
   if (cause instanceof StoreRefusedError) {
     return new StoreRefusedError(`The store refused a ${name}`, { cause });
   }

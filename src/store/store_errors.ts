@@ -1,11 +1,15 @@
 /** The errors of a store. Their class says what a failed call did, and whether another attempt can help. */
 
-import { ServiceError } from "../service_error.ts";
+import { ServiceError, type ServiceErrorCode, type ServiceErrorOptions } from "../service_error.ts";
 
-/** A call of a store failed. Every such error is one of the four below. */
+/** A call of a store failed. Every such error is one of those below. */
 export abstract class StoreError extends ServiceError {
-  constructor(message: string, options?: ErrorOptions) {
-    super("store_unavailable", message, options);
+  constructor(
+    message: string,
+    options?: ServiceErrorOptions,
+    code: ServiceErrorCode = "store_unavailable",
+  ) {
+    super(code, message, options);
     this.name = new.target.name;
   }
 }
@@ -31,6 +35,14 @@ export class StoreNotReachedError extends StoreAwayError {
  * that is too large. Nothing was stored.
  */
 export class StoreRefusedError extends StoreError {}
+
+/** The disk of the store is full, so a commit stored nothing. Reads still work. */
+export class StoreFullError extends StoreRefusedError {
+  constructor(options?: ErrorOptions) {
+    const message = "The disk of the store is full, so nothing was stored";
+    super(message, { ...options, isLogged: true }, "storage_full");
+  }
+}
 
 /** Whether a commit that rejected with this error may have landed. */
 export function mayHaveLanded(error: unknown): boolean {

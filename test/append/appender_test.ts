@@ -22,6 +22,7 @@ import {
   faultyStore,
   hold,
 } from "../support/faulty_store.ts";
+import { assertError } from "../support/test_each_way.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
 
 const REX = { name: "Rex", categoryId: 1 };
@@ -285,6 +286,59 @@ Deno.test("append() rejects with store_unavailable at once if the store refuses 
   assertEquals(store.commits.length, before + 1);
   assertEquals((await service.runtime.settle(service.add(REX))).status, 201);
   await assertSound(service, 1);
+});
+
+Deno.test("append() rejects with storage_full at once while the disk is full, and the service recovers by itself", async () => {
+  let store!: FaultyStore;
+  await using service = await openTestService((it) => store = faultyStore(it), {
+    isDurable: true,
+  });
+  const { runtime } = service;
+  const readiness = async () => {
+    const response = await service.sendBare("/readyz");
+    return [response.status, (await response.json()).message];
+  };
+  assertEquals(await readiness(), [200, undefined]);
+  store.onCommit = COMMIT_FAULTS.isFull;
+  for (let second = 0; second < 25; second++) {
+    const startedAt = runtime.monotonicNow();
+    const response = await runtime.settle(service.add(REX));
+    const message = "The disk of the store is full, so nothing was stored";
+    await assertError(response, {
+      status: 503,
+      code: "storage_full",
+      message: new RegExp(`^${message}$`),
+    });
+    assertEquals(response.headers.get("retry-after"), "1");
+    assertLessOrEqual(runtime.monotonicNow() - startedAt, 500);
+    assertEquals((await service.send("/v1/pets")).status, 200);
+    assertEquals(await readiness(), [503, `Additions fail: ${message}`]);
+    await runtime.advance(startedAt + 1_000 - runtime.monotonicNow());
+  }
+  const full = ["error", "storage_full"];
+  const logged = () => service.reports.map(([level, event]) => [level, event]);
+  assertEquals(logged(), [full, full, full]);
+
+  store.onCommit = COMMIT_FAULTS.lands;
+  await runtime.advance(1_000);
+  assertEquals(await readiness(), [200, undefined]);
+  assertEquals((await service.add(REX)).status, 201);
+  await runtime.advance(10_000);
+  assertEquals(logged(), [full, full, full, ["info", "storage_available"]]);
+  const commits = store.commits.length;
+  await runtime.advance(10_000);
+  assertEquals(store.commits.length, commits);
+  await assertSound(service, 1);
+});
+
+Deno.test("append() rejects with outcome_unknown if the disk became full after a commit that may have landed", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  const { fails, isFull } = COMMIT_FAULTS;
+  store.nextCommits = [fails];
+  store.onCommit = isFull;
+  const response = await service.runtime.settle(service.add(REX));
+  await assertError(response, { status: 503, code: "outcome_unknown" });
 });
 
 Deno.test("append() finds a commit that landed although a later attempt was refused", async () => {

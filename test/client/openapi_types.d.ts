@@ -87,7 +87,7 @@ export interface components {
              * @description The kind of error, for programs: see the list of error codes
              * @enum {string}
              */
-            code: "malformed_body" | "invalid_body" | "invalid_idempotency_key" | "invalid_parameter" | "malformed_request" | "missing_credentials" | "invalid_credentials" | "read_only_key" | "pet_not_found" | "not_found" | "method_not_allowed" | "request_timeout" | "idempotency_key_reused" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "internal_error" | "projection_damaged" | "not_ready" | "outcome_unknown" | "overloaded" | "shutting_down" | "store_unavailable";
+            code: "malformed_body" | "invalid_body" | "invalid_idempotency_key" | "invalid_parameter" | "malformed_request" | "missing_credentials" | "invalid_credentials" | "read_only_key" | "pet_not_found" | "not_found" | "method_not_allowed" | "request_timeout" | "idempotency_key_reused" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "internal_error" | "projection_damaged" | "not_ready" | "outcome_unknown" | "overloaded" | "shutting_down" | "storage_full" | "store_unavailable";
             /** @description A description of the error for people, whose wording may change */
             message: string;
             /**
@@ -522,6 +522,8 @@ export interface operations {
              *     `outcome_unknown`: The store did not confirm the addition in time: the animal may or may not have been added
              *
              *     `overloaded`: Too many additions are waiting; nothing was stored
+             *
+             *     `storage_full`: The disk of the store is full; nothing was stored
              */
             503: {
                 headers: {

@@ -23,8 +23,10 @@ interface Trouble {
   end(service: ServiceProcess, store: TempStore): Promise<void>;
 }
 
+const FULL = "the disk is full";
+
 const TROUBLES: Record<string, Trouble> = {
-  "the disk is full": {
+  [FULL]: {
     // It fails when the disk is full.
     begin: (_service, { folder }) =>
       run("dd", "if=/dev/zero", `of=${folder}/filler`, "bs=4096", "status=none").catch(() => {}),
@@ -55,7 +57,7 @@ for (const [name, trouble] of Object.entries(TROUBLES)) {
     name: `while ${name}, additions get 503, and the service recovers by itself`,
     ignore: !canMount || !canSetImmutable,
     async fn() {
-      await using disk = name === "the disk is full" ? await Disk.mount() : undefined;
+      await using disk = name === FULL ? await Disk.mount() : undefined;
       await using store = await TempStore.make(disk?.folder);
       const token = await store.issueKey();
       await using service = await ServiceProcess.start(store.kvPath);
@@ -73,6 +75,10 @@ for (const [name, trouble] of Object.entries(TROUBLES)) {
         const response = await service.send("/v1/pets?limit=1", token);
         await response.body?.cancel();
         assert([200, 503].includes(response.status), `a list gets ${response.status}`);
+        if (name === FULL) {
+          assertEquals(response.status, 200);
+          assertEquals(await readinessOf(service), 503);
+        }
       } finally {
         await trouble.end(service, store);
       }
@@ -83,10 +89,93 @@ for (const [name, trouble] of Object.entries(TROUBLES)) {
       await running;
       await load.expectServed(service);
       await store.use((operator) => load.expectLogged(operator));
+      if (name === FULL) {
+        assertEquals(load.outcomes, { created: load.acknowledged.size, storage_full: failed() });
+        assertEquals(load.unclear.size, 0);
+        assertEquals(await readinessOf(service), 200);
+      }
       assertEquals(await service.stop(), 0);
+      if (name === FULL) {
+        const events = service.lines.map((line) => JSON.parse(line).event);
+        const reports = events.filter((event) => event.startsWith("storage_"));
+        assertEquals(reports[0], "storage_full");
+        assertEquals(events, ["listening", ...reports, "shutting_down", "stopped"]);
+      }
     },
   });
 }
+
+async function readinessOf(service: ServiceProcess): Promise<number> {
+  const response = await fetch(`${service.address}/readyz`);
+  await response.body?.cancel();
+  return response.status;
+}
+
+/** Ways to lose the file of a running service. */
+const LOSSES: Record<string, (store: TempStore) => Promise<void>> = {
+  deleted: async ({ kvPath }) => {
+    for (const suffix of ["", "-wal", "-shm"]) await Deno.remove(kvPath + suffix);
+  },
+  replaced: async ({ kvPath }) => {
+    await Deno.copyFile(kvPath, `${kvPath}.new`);
+    await Deno.rename(`${kvPath}.new`, kvPath);
+  },
+  moved: ({ kvPath }) => Deno.rename(kvPath, `${kvPath}.old`),
+};
+
+for (const [name, lose] of Object.entries(LOSSES)) {
+  Deno.test({
+    name: `if the store's file is ${name}, additions stop, and the logged command saves every pet`,
+    ignore: !isPermitted || Deno.build.os !== "linux",
+    async fn() {
+      await using store = await TempStore.make();
+      await using copy = await TempStore.make();
+      const token = await store.issueKey();
+      await using service = await ServiceProcess.start(store.kvPath);
+      const load = loadOf([service], token);
+      let isOver = false;
+      const running = load.run(() => isOver);
+      await until("additions", () => load.acknowledged.size > 50);
+      await lose(store);
+      await until("a refusal", () => load.refused.size > 0);
+      const kept = load.acknowledged.size;
+      await until("refusals", () => load.refused.size > 5 * CONNECTIONS);
+      assertEquals(load.acknowledged.size, kept);
+      assertEquals(await readinessOf(service), 503);
+      isOver = true;
+      await running;
+      await load.expectServed(service);
+
+      const [, line, ...others] = service.lines;
+      const { event, saveCommand, remedy } = JSON.parse(line);
+      assertEquals([event, others], ["store_file_lost", []]);
+      await run("sh", "-c", `cd ${copy.folder}; ${saveCommand}`);
+      const saved = /KV_PATH=(\S+) deno task audit/.exec(remedy)![1];
+      const kvPath = `${copy.folder}/${saved}`;
+      assertEquals((await runTask(["audit"], { kvPath })).code, 0);
+      assertEquals(await service.stop(), 0);
+      await using successor = await ServiceProcess.start(kvPath);
+      await load.expectServed(successor);
+      assertEquals(await successor.add({ name: "Rex", categoryId: 1 }, token), 201);
+    },
+  });
+}
+
+Deno.test({
+  name: "only the owner may read the files of a new store, and existing files keep their mode",
+  ignore: !isPermitted || Deno.build.os === "windows",
+  async fn() {
+    await using store = await TempStore.make();
+    const modes = () =>
+      store.use(async () =>
+        (await Array.fromAsync(Deno.readDir(store.folder)))
+          .map(({ name }) => Deno.statSync(`${store.folder}/${name}`).mode! & 0o777)
+      );
+    assertEquals(await modes(), [0o600, 0o600, 0o600]);
+    await Deno.chmod(store.kvPath, 0o640);
+    assertEquals(await modes(), [0o640, 0o640, 0o640]);
+  },
+});
 
 Deno.test({
   name: "two services and all tools work on one store file at once, and none reports a lock",

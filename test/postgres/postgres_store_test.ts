@@ -6,6 +6,7 @@ import type { Key, Store } from "../../src/store/store.ts";
 import {
   NotAppliedError,
   StoreAwayError,
+  StoreFullError,
   StoreRefusedError,
   UnclearOutcomeError,
 } from "../../src/store/store_errors.ts";
@@ -197,6 +198,23 @@ Deno.test({
     );
     await put(store, ["key"], "value");
     await put(store, ["key"], "other");
+    store.close();
+  },
+});
+
+Deno.test({
+  name: "a commit for which the database has no space is rejected with StoreFullError",
+  ignore,
+  async fn() {
+    const store = await openPostgresStore(server());
+    await server().sql(
+      `create function fail() returns trigger language plpgsql as
+        $$ begin raise 'could not extend file' using errcode = 'disk_full'; end $$;
+      create trigger fail before insert on animal_store.records
+        for each row execute function fail()`,
+      await databaseOf(server()),
+    );
+    await assertRejects(() => put(store, ["key"], "value"), StoreFullError);
     store.close();
   },
 });

@@ -1,4 +1,8 @@
-import { NotAppliedError, StoreRefusedError } from "../../src/store/store_errors.ts";
+import {
+  NotAppliedError,
+  StoreFullError,
+  StoreRefusedError,
+} from "../../src/store/store_errors.ts";
 import type {
   Commit,
   Key,
@@ -91,6 +95,7 @@ export const COMMIT_FAULTS = {
   },
   fails: () => Promise.reject(new TypeError("error sending request")),
   isRefused: () => Promise.reject(new StoreRefusedError("The commit is too large")),
+  isFull: () => Promise.reject(new StoreFullError()),
   isLocked: () => Promise.reject(new NotAppliedError("The store is locked")),
   hangs: () => new Promise(() => {}),
 } as const satisfies Record<string, CommitFault>;

@@ -7,6 +7,7 @@ import { z } from "zod";
 import { INT64_MAX, INT64_MIN } from "../../../events/int64.ts";
 import { NewPet, Pet, PetStatus } from "../../../events/pet.ts";
 import { MALFORMED_TOKEN } from "../../projections/key_reader.ts";
+import { StoreFullError } from "../../store/store_errors.ts";
 import { NEVER_STORED } from "../http_response.ts";
 import { ENTITY_TAG_PATTERN, entityTagOfPet } from "../conditional_read.ts";
 import { CHALLENGES, type ErrorCode, ERRORS, HTTP_ERRORS, RETRY_AFTER_SECONDS } from "../errors.ts";
@@ -301,6 +302,7 @@ const EXAMPLE_MESSAGES: Partial<Record<ErrorCode, string>> = {
     "The store gave no clear answer within 3500 ms, so it may or may not have been stored",
   overloaded: "Too many additions are waiting",
   shutting_down: "The service is shutting down",
+  storage_full: new StoreFullError().message,
   store_unavailable: "The store failed to read",
 };
 
@@ -410,6 +412,7 @@ function createPet() {
         "idempotency_key_reused",
         "outcome_unknown",
         "overloaded",
+        "storage_full",
       ]),
     },
   };

@@ -10,6 +10,7 @@ import type {
 import {
   NotAppliedError,
   StoreError,
+  StoreFullError,
   StoreRefusedError,
   UnclearOutcomeError,
 } from "../store_errors.ts";
@@ -96,6 +97,8 @@ async function withTypedErrors<T>(call: () => Promise<T>): Promise<T> {
     if (message.includes("database is locked")) {
       throw new NotAppliedError("Another process keeps the store's file locked");
     }
+    // SQLite could not write the whole commit to its write-ahead log, so no recovery will apply it.
+    if (message === "database or disk is full") throw new StoreFullError({ cause: error });
     if (REFUSALS.test(message)) throw new StoreRefusedError(message);
     throw new UnclearOutcomeError(message);
   }

@@ -5,6 +5,8 @@ import { DEFAULT_KV_PATH } from "../default_path.ts";
 import { StoreRefusedError } from "../store_errors.ts";
 import { isFile, type StoreLocation } from "../store_location.ts";
 
+const OWNER_ONLY = 0o600;
+
 /**
  * Makes sure that a file can be opened as a store. A missing file is refused unless `create` is set. Only the
  * folder of the default path is created, because a missing folder is usually a mistyped path. Rejects with {@linkcode StoreRefusedError}, or the system's error.
@@ -15,6 +17,8 @@ export async function prepareFile(path: string, create: boolean): Promise<void> 
     if (!create) throw new StoreRefusedError("there is no such file");
     if (path === DEFAULT_KV_PATH) await Deno.mkdir(folderOf(path), { recursive: true });
     else await expectFolder(path);
+    // SQLite would let all users read it. The files next to it get its mode.
+    (await Deno.open(path, { write: true, create: true, mode: OWNER_ONLY })).close();
     return;
   }
   if (stat.isDirectory) throw new StoreRefusedError("it is a folder");

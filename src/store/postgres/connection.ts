@@ -5,6 +5,7 @@ import {
   NotAppliedError,
   StoreAwayError,
   StoreError,
+  StoreFullError,
   StoreRefusedError,
   UnclearOutcomeError,
 } from "../store_errors.ts";
@@ -151,6 +152,7 @@ export class Connection {
     }
     const { code, message } = error;
     if (isOfReplacedServer(code)) this.close();
+    if (code === DISK_FULL) return new StoreFullError({ cause: error });
     if (isNotApplied(code)) return new NotAppliedError(`The database reports: ${message}`);
     if (isUnclear(code)) {
       this.close();
@@ -159,6 +161,8 @@ export class Connection {
     return new StoreRefusedError(`The database reports: ${message}`);
   }
 }
+
+const DISK_FULL = "53100";
 
 /** Serialization failure, deadlock, lock time-out, lack of resources, cancelled, read-only. */
 function isNotApplied(code: string): boolean {

@@ -92,6 +92,10 @@ const SCENARIOS: Record<"200" | "201" | "304", Scenario> & Partial<Record<ErrorC
     await service.runtime.advance(APPEND_LIMIT_MS);
     return await pending;
   },
+  storage_full: async ({ service, store, call }) => {
+    store.onCommit = COMMIT_FAULTS.isFull;
+    return await service.runtime.settle(call());
+  },
   overloaded: ({ store, call }) => {
     store.onCommit = COMMIT_FAULTS.hangs;
     // During the commit, only an addition that finds the queue full gets a response.

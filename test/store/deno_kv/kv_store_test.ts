@@ -1,8 +1,8 @@
-import { assertEquals, assertLess } from "@std/assert";
+import { assertEquals, assertLess, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";
 import type { Key } from "../../../src/store/store.ts";
-import { NotAppliedError } from "../../../src/store/store_errors.ts";
+import { NotAppliedError, StoreFullError } from "../../../src/store/store_errors.ts";
 import { permitted } from "../../support/permitted.ts";
 import { testStoreContract } from "../../support/store_contract.ts";
 
@@ -59,4 +59,12 @@ Deno.test({
       await Deno.remove(folder, { recursive: true });
     }
   },
+});
+
+Deno.test("KvStore rejects a commit with StoreFullError if SQLite reports a full disk", async () => {
+  using kv = await Deno.openKv(":memory:");
+  const fail = () => Promise.reject(new TypeError("database or disk is full"));
+  kv.atomic = () => Object.assign(new Deno.AtomicOperation(), { commit: fail });
+  const commit = () => new KvStore(kv).commit({ checks: [], mutations: [] });
+  await assertRejects(commit, StoreFullError);
 });

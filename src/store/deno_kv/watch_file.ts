@@ -1,0 +1,86 @@
+import type { Logger } from "../../runtime/logger.ts";
+import { type Runtime, sleep } from "../../runtime/runtime.ts";
+import { ServiceError } from "../../service_error.ts";
+
+/** Time between two looks at the files of a store, in milliseconds. */
+const INTERVAL_MS = 1_000;
+
+export interface WatchFileOptions {
+  runtime: Runtime;
+  report: Logger;
+  /** Called with the fault when the files are lost, and with `undefined` when they are back. */
+  onChange: (fault: ServiceError | undefined) => void;
+}
+
+/**
+ * Watches whether the path of an open store still leads to the files that SQLite has open: the database and its
+ * write-ahead log. Otherwise the stored data vanishes when the process ends. Resolves to a function that ends the
+ * watch.
+ */
+export async function watchFile(
+  path: string,
+  { runtime, report, onChange }: WatchFileOptions,
+): Promise<() => void> {
+  const paths = [path, `${path}-wal`];
+  const opened = await Promise.all(paths.map(stat));
+  let isLost = false;
+  let isStopped = false;
+  const look = async () => {
+    const found = await Promise.all(paths.map(stat));
+    if (isStopped) return;
+    const lost = paths.findIndex((_, index) => !isSame(opened[index], found[index]));
+    if (isLost === lost >= 0) return;
+    isLost = !isLost;
+    if (!isLost) {
+      report("info", "store_file_found", { store: path });
+      return onChange(undefined);
+    }
+    report("error", "store_file_lost", {
+      store: path,
+      reason: `${paths[lost]} was ${found[lost] === null ? "deleted or moved" : "replaced"}`,
+      remedy: REMEDY,
+      saveCommand: saveCommand(opened),
+    });
+    const message = "The store's file was deleted, moved or replaced, so nothing was stored";
+    onChange(new ServiceError("store_unavailable", message, { isLogged: true }));
+  };
+  const watch = async () => {
+    while (!isStopped) {
+      await sleep(runtime, INTERVAL_MS);
+      // A file that cannot be looked at may still be there.
+      await look().catch(() => {});
+    }
+  };
+  watch();
+  return () => isStopped = true;
+}
+
+/** Resolves to `null` if the file does not exist. */
+async function stat(path: string): Promise<Deno.FileInfo | null> {
+  try {
+    return await Deno.stat(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return null;
+    throw error;
+  }
+}
+
+function isSame(opened: Deno.FileInfo | null, found: Deno.FileInfo | null): boolean {
+  return opened === null || opened.dev === found?.dev && opened.ino === found?.ino;
+}
+
+const REMEDY = "If the file was moved, move it back. Otherwise, before the service stops, run " +
+  "saveCommand as its user and in its folder. Check the copy: KV_PATH=saved.sqlite3 deno task audit. " +
+  "If it is sound, stop the service, and start it with KV_PATH=saved.sqlite3";
+
+/**
+ * A command for Linux that copies both files as they are at one moment, through the descriptors of this process.
+ * Deno itself may not read /proc.
+ */
+function saveCommand([database, log]: (Deno.FileInfo | null)[]): string {
+  const { pid } = Deno;
+  const copy = (info: Deno.FileInfo | null, to: string) =>
+    `cp $(find -L /proc/${pid}/fd -inum ${info?.ino} | head -n 1) ${to}`;
+  const copies = [copy(database, "saved.sqlite3"), copy(log, "saved.sqlite3-wal")];
+  return [`kill -STOP ${pid}`, ...copies, `kill -CONT ${pid}`].join("; ");
+}
