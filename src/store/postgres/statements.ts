@@ -66,28 +66,29 @@ export const COMMIT: Statement = {
       select key, version from animal_store.records where key = any($1::pg_catalog.bytea[])
       order by key for update
     ), passed as materialized (
-      select pg_catalog.nextval('animal_store.versions') as version
+      select pg_catalog.nextval('animal_store.versions') as version,
+        (select coalesce(pg_catalog.max(version), 0) from checked) as used
       where pg_catalog.cardinality($1::pg_catalog.bytea[]) = (
         select pg_catalog.count(*)
         from rows from (pg_catalog.unnest($1::pg_catalog.bytea[]), pg_catalog.unnest($2::bigint[]))
           as expected (key, version)
         join checked using (key, version))
-    ), fresh as materialized (
-      select version from passed where version > all (select version from checked)
     ), deleted as (
-      delete from animal_store.records using fresh where key = any($3::pg_catalog.bytea[])
+      delete from animal_store.records using passed
+      where passed.version > used and key = any($3::pg_catalog.bytea[])
     ), written as (
       insert into animal_store.records (key, version, value, is_text, expires_at)
-      select key, fresh.version, value, is_text,
+      select key, passed.version, value, is_text,
         pg_catalog.statement_timestamp() + lifetime * interval '1 millisecond'
-      from fresh, rows from (
+      from passed, rows from (
         pg_catalog.unnest($4::pg_catalog.bytea[]), pg_catalog.unnest($5::pg_catalog.bytea[]),
         pg_catalog.unnest($6::boolean[]), pg_catalog.unnest($7::double precision[])
       ) as mutation (key, value, is_text, lifetime)
+      where passed.version > used
       on conflict (key) do update set version = excluded.version, value = excluded.value,
         is_text = excluded.is_text, expires_at = excluded.expires_at
     )
-    select version, exists (select from fresh) from passed`,
+    select version, version > used from passed`,
 };
 
 /** Removes expired records, but not those that a commit is changing. */
