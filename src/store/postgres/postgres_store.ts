@@ -51,14 +51,14 @@ export interface PostgresStoreOptions {
 /** Interval of the sweeps of expired records. */
 const SWEEP_MS = 60_000;
 
-/** Every commit writes one of these records, so the larger of their versions is the largest of all records. */
-const NEWEST_KEYS = [HEAD_KEY, REPLAY_KEY].map(encodeKey);
-
 /** Versions of missing records. The sequence begins at 1. */
 const MISSING = "0";
 
 /** Digits of a versionstamp: those of the largest bigint. */
 const VERSION_DIGITS = 19;
+
+/** Every commit writes one of these records, so the larger of their versions is the largest of all records. */
+const NEWEST_KEYS = [HEAD_KEY, REPLAY_KEY].map(encodeKey);
 
 /** A store in the tables of a PostgreSQL database, over two connections to its primary. */
 export class PostgresStore implements Store {
