@@ -160,8 +160,12 @@ function whyNotAfter(
   const { position, lastHash } = known.head;
   const seen = `this instance has seen one at position ${position}`;
   if (versionstamp === null) return `The store's head record is missing, and ${seen}`;
-  if (head.position < position || versionstamp < known.versionstamp!) {
+  if (head.position < position) {
     return `The store's head record is an older one, at position ${head.position}, and ${seen}`;
+  }
+  if (versionstamp < known.versionstamp!) {
+    return `The store's head record is an older one, with version ${versionstamp} at position ` +
+      `${head.position}, and this instance has seen version ${known.versionstamp} at position ${position}`;
   }
   if (head.position === position && head.lastHash !== lastHash) {
     return `The store's head record is that of another log, and ${seen}`;

@@ -179,6 +179,20 @@ Deno.test("fresh() rejects a head that is older than the latest or belongs to an
   }
 });
 
+Deno.test("fresh() names the versions if the position does not show that a head is older", async () => {
+  using opened = await open();
+  const { store, heads } = opened;
+  const older = await write(store, { ...EMPTY_HEAD, position: 4 });
+  const newer = `${older}z`;
+  heads.advance({ head: { ...EMPTY_HEAD, position: 3 }, versionstamp: newer });
+  await assertRejects(
+    () => heads.fresh(),
+    HeadLostError,
+    `is an older one, with version ${older} at position 4, and this instance has seen version ` +
+      `${newer} at position 3`,
+  );
+});
+
 Deno.test("fresh() accepts a head that is older than a commit during its read", async () => {
   using opened = await open();
   const { store, heads } = opened;

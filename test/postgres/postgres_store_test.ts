@@ -1,6 +1,9 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { HEAD_KEY } from "../../src/keyspace.ts";
+import { encodeKey } from "../../src/store/key_encoding.ts";
+import { readExpiringRecords } from "../../src/store/postgres/expiring_records.ts";
+import { CREATE_SCHEMA, grantTo } from "../../src/store/postgres/schema.ts";
 import { PostgresStore } from "../../src/store/postgres/postgres_store.ts";
 import type { Key, Store } from "../../src/store/store.ts";
 import {
@@ -308,12 +311,14 @@ Deno.test({
   ignore,
   async fn() {
     const settings = {
-      statement_timeout: "40ms",
+      statement_timeout: "1ms",
       lock_timeout: "10ms",
+      default_transaction_read_only: "on",
       default_transaction_isolation: "serializable",
       synchronous_commit: "off",
       bytea_output: "escape",
       client_encoding: "latin1",
+      array_nulls: "off",
     };
     await server().sql("create role other superuser login password 'secret'");
     for (const [name, value] of Object.entries(settings)) {
@@ -324,6 +329,105 @@ Deno.test({
       await put(store, ["key"], value);
       assertEquals((await store.get(["key"]))?.value, value);
     }
+    store.close();
+  },
+});
+
+Deno.test({
+  name:
+    "a session calls no function of another role, even if the search path of its role begins with it",
+  ignore,
+  async fn() {
+    const database = await server().createDatabase();
+    const signatures = [
+      "cardinality(value bytea[]) returns integer",
+      "count(value bytea) returns bigint",
+      "current_setting(name text) returns text",
+      "nextval(sequence regclass) returns bigint",
+      "now() returns timestamptz",
+      "pg_is_in_recovery() returns boolean",
+      "set_config(name text, value text, is_local boolean) returns text",
+      "statement_timestamp() returns timestamptz",
+      "texteq_of_others(one text, other text) returns boolean",
+    ];
+    for (const signature of signatures) {
+      await server().sql(
+        `create function public.${signature} language plpgsql as
+          $$ begin raise exception 'code of another role'; end $$`,
+        database,
+      );
+    }
+    await server().sql(
+      `create operator public.= (leftarg = text, rightarg = text, function = texteq_of_others);
+      create role visitor superuser login password 'secret';
+      alter role visitor set search_path = public, pg_catalog`,
+      database,
+    );
+    const user = { user: "visitor", password: "secret" };
+    const settings = settingsOf(server().url(database, user));
+    const store = await openStore(server().url(database, user));
+    const mutations = [{ type: "set" as const, key: ["key"], value: "", expireIn: 60_000 }];
+    assertNotEquals(await store.commit({ checks: [], mutations }), null);
+    assertEquals((await store.get(["key"]))?.value, "");
+    assertEquals((await store.list({ prefix: [] }, { limit: 2 })).length, 1);
+    const expiring = await Array.fromAsync(readExpiringRecords(settings, systemRuntime));
+    assertEquals(expiring.map(({ key }) => key), [["key"]]);
+    store.close();
+  },
+});
+
+Deno.test({
+  name: "no version repeats if the sequence of versions falls behind, before open() or after it",
+  ignore,
+  async fn() {
+    await server().sql("create role limited login password 'secret'");
+    const database = await server().createDatabase();
+    await server().sql(CREATE_SCHEMA + grantTo("limited"), database);
+    const url = server().url(database, { user: "limited", password: "secret" });
+    let store = await openStore(url);
+    const next = async (versionstamp: string | null) => {
+      const mutations = [{ type: "set" as const, key: HEAD_KEY, value: "" }];
+      return await store.commit({ checks: [{ key: HEAD_KEY, versionstamp }], mutations });
+    };
+    let last = await next(null);
+    for (let times = 0; times < 5; times++) last = await next(last);
+    // A dump without the value of the sequence has 1; logical replication leaves any value.
+    for (const value of [1, 5, 6]) {
+      await server().sql(`select setval('animal_store.versions', ${value}, false)`, database);
+      const stale = await next(last).catch((error) => error);
+      assert(stale instanceof NotAppliedError, String(stale));
+      const after = await next(last);
+      assert(after !== null && after > last!, `${after} follows ${last}`);
+      store.close();
+      await server().sql(`select setval('animal_store.versions', ${value}, false)`, database);
+      store = await openStore(url);
+      last = await next(after);
+      assert(last !== null && last > after, `${last} follows ${after}`);
+    }
+    store.close();
+  },
+});
+
+Deno.test({
+  name: "open() refuses a sequence far behind the records, and its advice works word for word",
+  ignore,
+  async fn() {
+    const database = await server().createDatabase();
+    const url = server().url(database);
+    (await openStore(url)).close();
+    const key = `\\x${encodeKey(HEAD_KEY).toHex()}`;
+    await server().sql(
+      `insert into animal_store.records values ('${key}', 2000000000, 'head', true)`,
+      database,
+    );
+    const { message } = await assertRejects(() => openStore(url), StoreRefusedError);
+    const advice = /: as the owner of the sequence, run (select .+)$/.exec(message)?.[1];
+    assert(advice !== undefined, message);
+    await server().sql(advice, database);
+    const store = await openStore(url);
+    const head = await store.get(HEAD_KEY);
+    await put(store, HEAD_KEY, "next");
+    assert((await store.get(HEAD_KEY))!.versionstamp > head!.versionstamp);
     store.close();
   },
 });

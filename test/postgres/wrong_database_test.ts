@@ -1,6 +1,8 @@
 /** Databases that cannot be used: every program says why, on one line. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { HEAD_KEY } from "../../src/keyspace.ts";
+import { encodeKey } from "../../src/store/key_encoding.ts";
 import { freePort } from "../support/free_port.ts";
 import { POSTGRES, serverOfFile } from "../support/postgres_server.ts";
 import { runTask } from "../support/run_task.ts";
@@ -116,6 +118,10 @@ Deno.test({
       const outcome = await runTask(task, { kvPath: address });
       assertEquals([task, outcome.code], [task, 0], outcome.stderr);
     }
+    // The start compares the sequence of versions with this record only.
+    const head = `'\\x${encodeKey(HEAD_KEY).toHex()}'`;
+    const newest = "select key from animal_store.records order by version desc limit 1";
+    assertEquals(await server().sql(`select (${newest}) = ${head}`, database), "t");
   },
 });
 

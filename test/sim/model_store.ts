@@ -136,11 +136,17 @@ export class ModelStore implements Store {
     return versionstamp;
   }
 
-  /** Applies a mutation without calling `committed`, as if somebody changed the store from a shell. */
-  damage(mutation: Mutation): void {
+  /**
+   * Applies a mutation without calling `committed`, as if somebody changed the store from a shell. If
+   * `restartsVersions`, it gets the first version again, as in a database without the value of its sequence.
+   */
+  damage(mutation: Mutation, restartsVersions = false): void {
     const { committed } = this.#deps;
+    const version = this.#version;
     this.#deps.committed = undefined;
+    if (restartsVersions) this.#version = 0;
     this.apply({ checks: [], mutations: [mutation] });
+    this.#version = Math.max(this.#version, version);
     this.#deps.committed = committed;
   }
 

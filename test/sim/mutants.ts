@@ -199,9 +199,14 @@ export const MUTANTS: Mutant[] = [
     ]],
   },
   {
-    name: "a head older than a known head is accepted",
+    name: "a head at an earlier position than a known head is accepted",
     file: HEAD_READER,
-    edits: [["head.position < position || versionstamp < known.versionstamp!", "false"]],
+    edits: [["if (head.position < position)", "if (false)"]],
+  },
+  {
+    name: "a head of an earlier version than a known head is accepted",
+    file: HEAD_READER,
+    edits: [["if (versionstamp < known.versionstamp!)", "if (false)"]],
   },
   {
     name: "an immediate revocation waits for the clock",

@@ -241,7 +241,10 @@ async function runWithWrongClock({ cluster, keys }: Workload): Promise<void> {
   await simulation.sleep(IDEMPOTENCY_GONE_MS);
 }
 
-/** Deletes the head or replaces it with an older one. Every instance must then refuse every request. */
+/**
+ * Deletes the head, or replaces it with one of an earlier position or of an earlier version. Every instance must then
+ * refuse every request.
+ */
 async function loseHead({ cluster, keys, newestPetId }: Workload): Promise<void> {
   const { store: { model }, oracle, violations, simulation } = cluster;
   const credentials = credentialsOf(keys[0]);
@@ -251,12 +254,17 @@ async function loseHead({ cluster, keys, newestPetId }: Workload): Promise<void>
   }
   const { value } = model.read(["head"])!;
   const head = JSON.parse(value as string);
-  const older = JSON.stringify({ ...head, position: head.position - 1 });
-  model.damage(
-    simulation.random.chance(0.5)
-      ? { type: "delete", key: ["head"] }
-      : { type: "set", key: ["head"], value: older },
-  );
+  const earlier = JSON.stringify({ ...head, position: head.position - 1 });
+  switch (simulation.random.pick(["delete", "position", "version"])) {
+    case "delete":
+      model.damage({ type: "delete", key: ["head"] });
+      break;
+    case "position":
+      model.damage({ type: "set", key: ["head"], value: earlier });
+      break;
+    case "version":
+      model.damage({ type: "set", key: ["head"], value: value as string }, true);
+  }
   simulation.trace("the head is lost");
   cluster.hasRecovered = false;
   const lines = oracle.lines.length;

@@ -22,9 +22,11 @@ const SELECT = {
   text: `
     select expires_at, least(extract(epoch from expires_at) * 1000, ${LAST_TIME}), key
     from animal_store.records
-    where expires_at is not null and (expires_at, key) > ($1::timestamptz, $2)
-      and not (substr(key, 1, length($3::bytea)) = $3 and
-        substr(key, length($3) + ${ENCODED_NUMBER_BYTES + 1}, length($4::bytea)) = $4)
+    where expires_at is not null and (expires_at, key) > ($1::timestamp with time zone, $2)
+      and not (
+        pg_catalog.substr(key, 1, pg_catalog.length($3::pg_catalog.bytea)) = $3 and
+        pg_catalog.substr(key, pg_catalog.length($3) + ${ENCODED_NUMBER_BYTES + 1},
+          pg_catalog.length($4::pg_catalog.bytea)) = $4)
     order by expires_at, key limit ${BATCH}`,
 };
 

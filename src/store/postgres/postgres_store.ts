@@ -1,7 +1,7 @@
-import { HEAD_KEY } from "../../keyspace.ts";
+import { HEAD_KEY, REPLAY_KEY } from "../../keyspace.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { decodeKey, encodeKey } from "../key_encoding.ts";
-import { StoreRefusedError } from "../store_errors.ts";
+import { NotAppliedError, StoreRefusedError } from "../store_errors.ts";
 import {
   type Commit,
   type Key,
@@ -13,6 +13,7 @@ import {
   type StoreLimits,
   VALUE_BYTES_LIMIT,
 } from "../store.ts";
+import { advanceVersions } from "./advance_versions.ts";
 import { encodeArray, textArray } from "./array_parameter.ts";
 import type { Row } from "./connection.ts";
 import type { PostgresSettings } from "./database_url.ts";
@@ -56,6 +57,9 @@ const MISSING = "0";
 /** Digits of a versionstamp: those of the largest bigint. */
 const VERSION_DIGITS = 19;
 
+/** Every commit writes one of these records, so the larger of their versions is the largest of all records. */
+const NEWEST_KEYS = [HEAD_KEY, REPLAY_KEY].map(encodeKey);
+
 /** A store in the tables of a PostgreSQL database, over two connections to its primary. */
 export class PostgresStore implements Store {
   readonly limits = POSTGRES_LIMITS;
@@ -88,6 +92,7 @@ export class PostgresStore implements Store {
     try {
       signal.throwIfAborted();
       if (await prepareSchema(primary.commits, create)) onCreated();
+      await advanceVersions(primary.commits, NEWEST_KEYS);
     } catch (error) {
       close();
       throw error;
@@ -130,7 +135,12 @@ export class PostgresStore implements Store {
     const [reserved, committed] = await Promise.allSettled([reserving, committing]);
     if (committed.status === "rejected") throw committed.reason;
     const [row] = committed.value;
-    if (row !== undefined) return versionstampOf(row[0]!);
+    if (row !== undefined) {
+      const [version, isLarger] = row;
+      if (isLarger === "t") return versionstampOf(version!);
+      await advanceVersions(commits, checkedKeys);
+      throw new NotAppliedError("The database's sequence of versions was behind its records");
+    }
     // Without its placeholder, a failed check proves nothing.
     if (reserved.status === "rejected") throw reserved.reason;
     return null;

@@ -2,7 +2,13 @@
 
 import { reasonOf } from "../../runtime/logger.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
-import { StoreAwayError, type StoreError, StoreRefusedError } from "../store_errors.ts";
+import { retry } from "../retry.ts";
+import {
+  NotAppliedError,
+  StoreAwayError,
+  type StoreError,
+  StoreRefusedError,
+} from "../store_errors.ts";
 import { Connection } from "./connection.ts";
 import { type DatabaseHost, hostName, type PostgresSettings } from "./database_url.ts";
 
@@ -17,6 +23,17 @@ export interface PrimaryConnections {
 const PROOF_LIMIT_MS = 1_000;
 
 /**
+ * The first statement of a session. Until then, the role decides which functions a statement means, so another role
+ * could have created them (CVE-2018-1058), and how long a statement may take.
+ */
+const BEGIN_SESSION = {
+  text: `
+    set search_path to pg_catalog, pg_temp;
+    set statement_timeout to 0;
+    set default_transaction_read_only to off`,
+};
+
+/**
  * The settings of a session that the store depends on, whatever the defaults of the role. A time limit of the
  * server would cancel a commit's wait for its standby, which then counts as successful. A wait for a lock may
  * end, because it precedes the commit. Even a `synchronous_commit` that suffices is set, because the default may
@@ -24,24 +41,25 @@ const PROOF_LIMIT_MS = 1_000;
  */
 const CONFIGURE = {
   text: `
-    select set_config(name, '0', false) from pg_catalog.pg_settings where name in (
-      'statement_timeout', 'transaction_timeout', 'idle_session_timeout',
-      'idle_in_transaction_session_timeout')
-    union all select set_config('lock_timeout', '1s', false)
-    union all select set_config('default_transaction_isolation', 'read committed', false)
-    union all select set_config('client_encoding', 'UTF8', false)
-    union all select set_config('bytea_output', 'hex', false)
-    union all select set_config('jit', 'off', false)
-    union all select set_config('synchronous_commit',
-      case when current_setting('synchronous_commit') in ('off', 'local', 'remote_write') then 'on'
-        else current_setting('synchronous_commit') end, false)`,
+    select pg_catalog.set_config(name, '0', false) from pg_catalog.pg_settings where name in (
+      'transaction_timeout', 'idle_session_timeout', 'idle_in_transaction_session_timeout')
+    union all select pg_catalog.set_config(name, setting, false) from (values
+      ('array_nulls', 'on'),
+      ('bytea_output', 'hex'),
+      ('client_encoding', 'UTF8'),
+      ('default_transaction_isolation', 'read committed'),
+      ('jit', 'off'),
+      ('lock_timeout', '1s'),
+      ('synchronous_commit', case
+        when pg_catalog.current_setting('synchronous_commit') in ('off', 'local', 'remote_write')
+        then 'on' else pg_catalog.current_setting('synchronous_commit') end)
+    ) as needed (name, setting)`,
 };
 
 /** The start of a server tells it from others, even from its standbys. */
 const DESCRIBE = {
   text: `
-    select pg_is_in_recovery(), current_setting('transaction_read_only'),
-      extract(epoch from pg_postmaster_start_time())`,
+    select pg_catalog.pg_is_in_recovery(), extract(epoch from pg_catalog.pg_postmaster_start_time())`,
 };
 
 /**
@@ -49,7 +67,7 @@ const DESCRIBE = {
  * So this fails on a standby, and on a primary that was replaced, unless another synchronous standby still follows
  * that one.
  */
-const PROVE = { text: "select pg_logical_emit_message(true, 'animal_store', '')" };
+const PROVE = { text: "select pg_catalog.pg_logical_emit_message(true, 'animal_store', '')" };
 
 /**
  * Connects to the first host that proves to be the primary. Asks all hosts at once, because one that hangs must
@@ -118,10 +136,9 @@ async function openProven(
   const giveUp = () => connection.cancelAndClose(runtime);
   signal.addEventListener("abort", giveUp);
   try {
-    const [[isStandby, isReadOnly, startedAt]] = await connection.read(DESCRIBE);
+    await configure(connection, runtime);
+    const [[isStandby, startedAt]] = await connection.read(DESCRIBE);
     if (isStandby === "t") throw new StoreAwayError("it is a standby");
-    if (isReadOnly === "on") throw new StoreAwayError("it is read-only");
-    await connection.read(CONFIGURE);
     await prove(connection, runtime);
     return { connection, startedAt };
   } catch (error) {
@@ -130,6 +147,17 @@ async function openProven(
   } finally {
     signal.removeEventListener("abort", giveUp);
   }
+}
+
+/** Repeats the first statement, because the default time limit of the role may cancel it. */
+async function configure(connection: Connection, runtime: Runtime): Promise<void> {
+  const isRetryable = (error: unknown) => error instanceof NotAppliedError;
+  await retry(() => connection.read(BEGIN_SESSION), {
+    runtime,
+    limitMs: PROOF_LIMIT_MS,
+    isRetryable,
+  });
+  await connection.read(CONFIGURE);
 }
 
 async function prove(connection: Connection, runtime: Runtime): Promise<void> {

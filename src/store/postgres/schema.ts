@@ -13,15 +13,16 @@ const PROGRAM = "animal-store";
  * it. The default compression would cost the server half as much processor time again (measured), so without lz4
  * there is none. PostgreSQL 13 cannot even parse it, which only `execute` can catch.
  */
-export const CREATE_SCHEMA = `create schema if not exists animal_store;
-create table animal_store.schema_version (program text primary key, version integer not null);
+export const CREATE_SCHEMA = `set search_path to pg_catalog, pg_temp;
+create schema if not exists animal_store;
+create table animal_store.schema_version (program pg_catalog.text primary key, version integer not null);
 create sequence animal_store.versions as bigint cache 1;
 create table animal_store.records (
-  key bytea primary key,
+  key pg_catalog.bytea primary key,
   version bigint not null,
-  value bytea,
+  value pg_catalog.bytea,
   is_text boolean not null,
-  expires_at timestamptz
+  expires_at timestamp with time zone
 ) with (fillfactor = 90);
 do $$ begin
   execute 'alter table animal_store.records alter column value set compression lz4';
@@ -43,7 +44,7 @@ grant usage on sequence animal_store.versions to ${name};
 }
 
 /** Instances that start at the same time create the schema one after the other. */
-const LOCK_SCHEMA = "select pg_advisory_xact_lock(7310867414390862700);";
+const LOCK_SCHEMA = "select pg_catalog.pg_advisory_xact_lock(7310867414390862700);";
 
 /** The tables of all schemas but those of the system and of extensions; ours come first. */
 const LIST_TABLES = {
@@ -53,7 +54,7 @@ const LIST_TABLES = {
     join pg_catalog.pg_namespace as namespace on namespace.oid = relation.relnamespace
     where relation.relkind in ('r', 'p') and namespace.nspname !~ '^pg_'
       and namespace.nspname <> 'information_schema'
-      and not exists (select from pg_catalog.pg_depend where classid = 'pg_class'::regclass
+      and not exists (select from pg_catalog.pg_depend where classid = 'pg_catalog.pg_class'::pg_catalog.regclass
         and objid = relation.oid and deptype = 'e')
     order by namespace.nspname <> 'animal_store', relation.relname <> 'schema_version', 1, 2
     limit 1`,
@@ -63,9 +64,9 @@ const READ_VERSION = { text: "select program, version from animal_store.schema_v
 
 const HAS_RIGHTS = {
   text: `
-    select bool_and(has_table_privilege('animal_store.records', needed)) and
-      has_sequence_privilege('animal_store.versions', 'usage')
-    from unnest(array['select', 'insert', 'update', 'delete']) as needed`,
+    select pg_catalog.bool_and(pg_catalog.has_table_privilege('animal_store.records', needed)) and
+      pg_catalog.has_sequence_privilege('animal_store.versions', 'usage')
+    from pg_catalog.unnest(array['select', 'insert', 'update', 'delete']) as needed`,
 };
 
 /**

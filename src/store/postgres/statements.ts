@@ -20,7 +20,7 @@ export const GET: Statement = {
 export const PROVE_AND_GET: Statement = {
   name: "prove_and_get",
   text: `
-    with proof as materialized (select pg_logical_emit_message(true, 'animal_store', ''))
+    with proof as materialized (select pg_catalog.pg_logical_emit_message(true, 'animal_store', ''))
     select version, is_text, value
     from proof left join animal_store.records on key = $1 and value is not null`,
 };
@@ -45,40 +45,50 @@ export const RESERVE: Statement = {
   name: "reserve",
   text: `
     insert into animal_store.records (key, version, is_text)
-    select key, 0, false from unnest($1::bytea[]) as missing (key)
+    select key, 0, false from pg_catalog.unnest($1::pg_catalog.bytea[]) as missing (key)
     on conflict (key) do nothing`,
 };
 
 /**
  * Commits if every check passes. It first locks the checked records, so that no other commit can change them. The
  * version is taken under that lock, so versions grow in the order of the commits. No lock outlives the statement.
+ * If the sequence of versions fell behind the checked records, it writes nothing: a version that was used before
+ * could make a later check pass that must fail.
  *
  * Parameters: checked keys, their versions; deleted keys; keys, values, whether they are texts, and lifetimes in
- * milliseconds of the records to write. Columns: the new version. No rows if a check failed.
+ * milliseconds of the records to write. Columns: the new version, and whether it is larger than those of the
+ * checked records. No rows if a check failed.
  */
 export const COMMIT: Statement = {
   name: "commit",
   text: `
     with checked as materialized (
-      select key, version from animal_store.records where key = any($1::bytea[])
+      select key, version from animal_store.records where key = any($1::pg_catalog.bytea[])
       order by key for update
     ), passed as materialized (
-      select nextval('animal_store.versions') as version
-      where cardinality($1::bytea[]) = (
-        select count(*) from unnest($1::bytea[], $2::bigint[]) as expected (key, version)
+      select pg_catalog.nextval('animal_store.versions') as version,
+        (select coalesce(pg_catalog.max(version), 0) from checked) as used
+      where pg_catalog.cardinality($1::pg_catalog.bytea[]) = (
+        select pg_catalog.count(*)
+        from rows from (pg_catalog.unnest($1::pg_catalog.bytea[]), pg_catalog.unnest($2::bigint[]))
+          as expected (key, version)
         join checked using (key, version))
     ), deleted as (
-      delete from animal_store.records using passed where key = any($3::bytea[])
+      delete from animal_store.records using passed
+      where passed.version > used and key = any($3::pg_catalog.bytea[])
     ), written as (
       insert into animal_store.records (key, version, value, is_text, expires_at)
       select key, passed.version, value, is_text,
-        statement_timestamp() + lifetime * interval '1 millisecond'
-      from passed, unnest($4::bytea[], $5::bytea[], $6::boolean[], $7::float8[])
-        as mutation (key, value, is_text, lifetime)
+        pg_catalog.statement_timestamp() + lifetime * interval '1 millisecond'
+      from passed, rows from (
+        pg_catalog.unnest($4::pg_catalog.bytea[]), pg_catalog.unnest($5::pg_catalog.bytea[]),
+        pg_catalog.unnest($6::boolean[]), pg_catalog.unnest($7::double precision[])
+      ) as mutation (key, value, is_text, lifetime)
+      where passed.version > used
       on conflict (key) do update set version = excluded.version, value = excluded.value,
         is_text = excluded.is_text, expires_at = excluded.expires_at
     )
-    select version from passed`,
+    select version, version > used from passed`,
 };
 
 /** Removes expired records, but not those that a commit is changing. */
@@ -86,7 +96,7 @@ export const SWEEP: Statement = {
   name: "sweep",
   text: `
     delete from animal_store.records where key = any(array(
-      select key from animal_store.records where expires_at < now()
+      select key from animal_store.records where expires_at < pg_catalog.now()
       order by expires_at limit ${SWEEP_RECORDS} for update skip locked))
     returning true`,
 };
