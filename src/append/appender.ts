@@ -13,7 +13,7 @@ import type { HeadReader } from "../log/head_reader.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
 import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";
 import { ServiceError } from "../service_error.ts";
-import { mayHaveLanded, StoreRefusedError } from "../store/store_errors.ts";
+import { mayHaveLanded, StoreAwayError, StoreRefusedError } from "../store/store_errors.ts";
 import { type CommitOutcome, commitUntilKnown } from "../store/commit_until_known.ts";
 import type { Store } from "../store/store.ts";
 import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
@@ -29,6 +29,9 @@ export const APPEND_LIMIT_MS = 3_500;
 
 /** Maximum number of waiting commands; append() rejects one more at once with `overloaded`. */
 export const QUEUE_LIMIT = 2_048;
+
+/** Minimum time between two reports of commits that were not applied. */
+const NOT_APPLIED_REPORT_MS = 10_000;
 
 /** How often the deadlines of the commands are checked. */
 const SWEEP_MS = 50;
@@ -59,6 +62,10 @@ export class Appender {
   #isDraining = false;
   /** Monotonic time in milliseconds at which the last read of a base started. */
   #baseReadAt = -Infinity;
+  /** Number of commits that were not applied since one landed. */
+  #notApplied = 0;
+  /** Monotonic time in milliseconds from which they may be reported again. */
+  #reportNotAppliedFrom = -Infinity;
 
   constructor(deps: AppenderDeps) {
     const { store, project, runtime, instrumentation = NO_INSTRUMENTATION } = deps;
@@ -176,8 +183,7 @@ export class Appender {
 
   /** Commits a batch. Retries send it unchanged, until its commands have reached their deadlines. */
   #commitUntilKnown(batch: SealedBatch): Promise<CommitOutcome> {
-    const { runtime, heads, store, report } = this.#deps;
-    const instrumentation = this.#instrumentation;
+    const { runtime, heads, store } = this.#deps;
     const { base, members, firstLogRecord } = batch;
     for (const { queued } of members) queued.mayHaveLanded = true;
     return commitUntilKnown(runtime, {
@@ -191,13 +197,25 @@ export class Appender {
         return bytesEqual(entry?.value, firstLogRecord.value);
       },
       isOver: (isUnclear) => !isUnclear || members.every(({ queued }) => queued.isSettled),
-      onFailure(step, error) {
-        const isRefused = error instanceof StoreRefusedError;
-        if (!isRefused && !mayHaveLanded(error)) return;
-        report("warn", `${step}_failed`, { reason: reasonOf(error) });
-        if (step === "commit" && !isRefused) instrumentation.onUnclearOutcome();
-      },
+      onFailure: (step, error) => this.#reportFailure(step, error),
     });
+  }
+
+  /** Reports a failure, unless it is one of an outage, which the store reports itself. */
+  #reportFailure(step: "commit" | "read_back", error: unknown): void {
+    const { runtime, report } = this.#deps;
+    const reason = reasonOf(error);
+    const isRefused = error instanceof StoreRefusedError;
+    if (isRefused || mayHaveLanded(error)) {
+      report("warn", `${step}_failed`, { reason });
+      if (step === "commit" && !isRefused) this.#instrumentation.onUnclearOutcome();
+    } else if (step === "commit" && !(error instanceof StoreAwayError)) {
+      this.#notApplied++;
+      const now = runtime.monotonicNow();
+      if (now < this.#reportNotAppliedFrom) return;
+      this.#reportNotAppliedFrom = now + NOT_APPLIED_REPORT_MS;
+      report("warn", "commits_not_applied", { reason, count: this.#notApplied });
+    }
   }
 
   async #commit(batch: SealedBatch): Promise<string | null> {
@@ -211,6 +229,7 @@ export class Appender {
         () => store.commit(batch.commit),
       );
       if (versionstamp !== null) {
+        this.#notApplied = 0;
         heads.advance({ head: batch.next, versionstamp });
         this.#planner.continueEpoch(batch, versionstamp);
       }

@@ -154,7 +154,9 @@ function errorForCaller(name: "read" | "commit", cause: unknown): unknown {
   if (cause instanceof StoreAwayError) {
     return new StoreAwayError("The store cannot be reached", { cause });
   }
-  if (cause instanceof NotAppliedError) return cause;
+  if (cause instanceof NotAppliedError) {
+    return new NotAppliedError(`The store cannot ${name} at the moment`, { cause });
+  }
   // At shutdown, the time limiter rejects calls with an error of its own.
   if (cause instanceof ServiceError && !(cause instanceof StoreError)) return cause;
   return new UnclearOutcomeError(`The store failed to ${name}`, { cause });

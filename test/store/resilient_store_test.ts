@@ -258,11 +258,13 @@ for (const [name, call] of Object.entries(CALLS)) {
         [StoreRefusedError, /^The store refused a (read|commit)$/],
         [StoreAwayError, /^The store cannot be reached$/],
         [UnclearOutcomeError, /^The store failed to (read|commit)$/],
+        [NotAppliedError, /^The store cannot (read|commit) at the moment$/],
       ] as const
     ) {
       const cause = new Kind("10.0.0.7: secret of the operator");
-      const store = new ResilientStore(storeThat(() => Promise.reject(cause)), new FakeRuntime());
-      const failure = await assertRejects(() => call(store), Kind);
+      const runtime = new FakeRuntime();
+      const store = new ResilientStore(storeThat(() => Promise.reject(cause)), runtime);
+      const failure = await assertRejects(() => runtime.settle(call(store)), Kind);
       assertMatch(failure.message, message);
       assertEquals(failure.cause, cause);
       store.close();
