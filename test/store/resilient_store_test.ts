@@ -310,6 +310,27 @@ Deno.test("ResilientStore: calls wait for the connection after one found the sto
   store.close();
 });
 
+Deno.test("ResilientStore: a remote store's connection is replaced if a commit is not applied and none landed for a second", async () => {
+  const runtime = new FakeRuntime();
+  let isLocked = false;
+  let reopened = 0;
+  const store = new ResilientStore({
+    ...storeThat(() => Promise.resolve([])),
+    commit: () => isLocked ? Promise.reject(lockError()) : Promise.resolve("1"),
+    connection: { reopen: () => (reopened++, Promise.resolve()) },
+  }, runtime);
+  const commit = () => CALLS["commit()"](store);
+  await commit();
+  isLocked = true;
+  for (const [waitMs, expected] of [[999, 0], [1, 1], [999, 1], [1, 2]]) {
+    await runtime.advance(waitMs);
+    await assertRejects(commit, NotAppliedError);
+    await runtime.advance(0);
+    assertEquals(reopened, expected);
+  }
+  store.close();
+});
+
 /** A store whose calls hang until {@linkcode answer}, or not at all if `hangs` is false. */
 class HangingStore implements Store {
   readonly limits = KV_LIMITS;
