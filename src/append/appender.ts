@@ -120,7 +120,7 @@ export class Appender {
 
   /** Commits until no command waits. */
   async #run(): Promise<void> {
-    const { runtime, report } = this.#deps;
+    const { runtime } = this.#deps;
     const stopSweep = this.#sweepOverdue();
     let hasLanded = false;
     for (let failures = 0; this.#queue.length > 0;) {
@@ -144,7 +144,7 @@ export class Appender {
           continue;
         }
       } catch (error) {
-        report("warn", "append_failed", { reason: reasonOf(error) });
+        this.#reportFailure("append", error);
       }
       await sleep(runtime, backoffMs(runtime, failures++));
     }
@@ -202,14 +202,14 @@ export class Appender {
   }
 
   /** Reports a failure, unless it is one of an outage, which the store reports itself. */
-  #reportFailure(step: "commit" | "read_back", error: unknown): void {
+  #reportFailure(step: "append" | "commit" | "read_back", error: unknown): void {
     const { runtime, report } = this.#deps;
     const reason = reasonOf(error);
     const isRefused = error instanceof StoreRefusedError;
     if (isRefused || mayHaveLanded(error)) {
       report("warn", `${step}_failed`, { reason });
       if (step === "commit" && !isRefused) this.#instrumentation.onUnclearOutcome();
-    } else if (step === "commit" && !(error instanceof StoreAwayError)) {
+    } else if (step !== "read_back" && !(error instanceof StoreAwayError)) {
       this.#notApplied++;
       const now = runtime.monotonicNow();
       if (now < this.#reportNotAppliedFrom) return;

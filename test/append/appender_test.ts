@@ -366,7 +366,8 @@ Deno.test("append() touches the head after six conflicts in a row, and writes no
     await addTo(other, service.token);
     return await apply();
   };
-  store.nextCommits.push(...Array(6).fill(isBeaten));
+  const { isLocked } = COMMIT_FAULTS;
+  store.nextCommits.push(...Array(6).fill(isBeaten), isLocked, isLocked);
   let touched: Head | undefined;
   store.nextCommits.push(async (apply) => {
     touched = (await readHead(service.store)).head;
@@ -374,9 +375,10 @@ Deno.test("append() touches the head after six conflicts in a row, and writes no
   });
   const response = await service.runtime.settle(service.add({ name: "Max", categoryId: 2 }));
   assertEquals((await response.json()).id, 7);
-  assertEquals(store.commits.length, 8);
+  assertEquals(store.commits.length, 10);
+  assertEquals(service.reports.map(([, event]) => event), ["commits_not_applied"]);
   const value = encodeHead(touched!);
-  assertEquals(store.commits[6].mutations, [{ type: "set", key: HEAD_KEY, value }]);
+  assertEquals(store.commits[8].mutations, [{ type: "set", key: HEAD_KEY, value }]);
   await assertSound(service, 7);
 });
 
