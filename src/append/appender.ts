@@ -13,7 +13,12 @@ import type { HeadReader } from "../log/head_reader.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
 import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";
 import { ServiceError } from "../service_error.ts";
-import { mayHaveLanded, StoreFullError, StoreRefusedError } from "../store/store_errors.ts";
+import {
+  mayHaveLanded,
+  StoreAwayError,
+  StoreFullError,
+  StoreRefusedError,
+} from "../store/store_errors.ts";
 import { type CommitOutcome, commitUntilKnown } from "../store/commit_until_known.ts";
 import type { Store } from "../store/store.ts";
 import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
@@ -30,6 +35,9 @@ export const APPEND_LIMIT_MS = 3_500;
 
 /** Maximum number of waiting commands; append() rejects one more at once with `overloaded`. */
 export const QUEUE_LIMIT = 2_048;
+
+/** Minimum time between two reports of commits that were not applied. */
+const NOT_APPLIED_REPORT_MS = 10_000;
 
 /** How often the deadlines of the commands are checked. */
 const SWEEP_MS = 50;
@@ -62,6 +70,10 @@ export class Appender {
   #suspension: ServiceError | undefined;
   /** Monotonic time in milliseconds at which the last read of a base started. */
   #baseReadAt = -Infinity;
+  /** Number of commits that were not applied since one landed. */
+  #notApplied = 0;
+  /** Monotonic time in milliseconds from which they may be reported again. */
+  #reportNotAppliedFrom = -Infinity;
 
   constructor(deps: AppenderDeps) {
     const { store, heads, project, runtime, report, instrumentation = NO_INSTRUMENTATION } = deps;
@@ -132,7 +144,7 @@ export class Appender {
 
   /** Commits until no command waits. */
   async #run(): Promise<void> {
-    const { runtime, report } = this.#deps;
+    const { runtime } = this.#deps;
     const stopSweep = this.#sweepOverdue();
     let hasLanded = false;
     for (let failures = 0; this.#queue.length > 0;) {
@@ -156,7 +168,7 @@ export class Appender {
           continue;
         }
       } catch (error) {
-        report("warn", "append_failed", { reason: reasonOf(error) });
+        this.#reportFailure("append", error);
       }
       await sleep(runtime, backoffMs(runtime, failures++));
     }
@@ -195,8 +207,7 @@ export class Appender {
 
   /** Commits a batch. Retries send it unchanged, until its commands have reached their deadlines. */
   #commitUntilKnown(batch: SealedBatch): Promise<CommitOutcome> {
-    const { runtime, heads, store, report } = this.#deps;
-    const instrumentation = this.#instrumentation;
+    const { runtime, heads, store } = this.#deps;
     const { base, members, firstLogRecord } = batch;
     for (const { queued } of members) queued.mayHaveLanded = true;
     return commitUntilKnown(runtime, {
@@ -210,15 +221,26 @@ export class Appender {
         return bytesEqual(entry?.value, firstLogRecord.value);
       },
       isOver: (isUnclear) => !isUnclear || members.every(({ queued }) => queued.isSettled),
-      onFailure(step, error) {
-        // The storage monitor reports it.
-        if (error instanceof StoreFullError) return;
-        const isRefused = error instanceof StoreRefusedError;
-        if (!isRefused && !mayHaveLanded(error)) return;
-        report("warn", `${step}_failed`, { reason: reasonOf(error) });
-        if (step === "commit" && !isRefused) instrumentation.onUnclearOutcome();
-      },
+      onFailure: (step, error) => this.#reportFailure(step, error),
     });
+  }
+
+  /** Reports a failure, unless the store reports it as an outage, or the storage monitor as a full disk. */
+  #reportFailure(step: "append" | "commit" | "read_back", error: unknown): void {
+    if (error instanceof StoreFullError) return;
+    const { runtime, report } = this.#deps;
+    const reason = reasonOf(error);
+    const isRefused = error instanceof StoreRefusedError;
+    if (isRefused || mayHaveLanded(error)) {
+      report("warn", `${step}_failed`, { reason });
+      if (step === "commit" && !isRefused) this.#instrumentation.onUnclearOutcome();
+    } else if (step !== "read_back" && !(error instanceof StoreAwayError)) {
+      this.#notApplied++;
+      const now = runtime.monotonicNow();
+      if (now < this.#reportNotAppliedFrom) return;
+      this.#reportNotAppliedFrom = now + NOT_APPLIED_REPORT_MS;
+      report("warn", "commits_not_applied", { reason, count: this.#notApplied });
+    }
   }
 
   async #commit(batch: SealedBatch): Promise<string | null> {
@@ -232,6 +254,7 @@ export class Appender {
         () => this.#storage.commit(batch.commit),
       );
       if (versionstamp !== null) {
+        this.#notApplied = 0;
         heads.advance({ head: batch.next, versionstamp });
         this.#planner.continueEpoch(batch, versionstamp);
       }

@@ -31,6 +31,9 @@ export const STORE_CALL_LIMIT_MS = 2_000;
 /** Maximum number of calls in flight. Further calls wait, within their {@linkcode STORE_CALL_LIMIT_MS}. */
 export const OUTSTANDING_LIMIT = 64;
 
+/** How long a remote store may apply no commit before one that is not applied trips the circuit breaker. */
+const COMMIT_LAPSE_MS = 1_000;
+
 /** How many times a read is retried that failed over a network for an unknown reason. */
 const NETWORK_RETRIES = 4;
 
@@ -38,7 +41,8 @@ const NETWORK_RETRIES = 4;
  * Makes the calls of a store with a time limit, a limit of calls in flight, retries of reads and a circuit
  * breaker, because a remote store may never answer.
  *
- * One call that hangs trips the circuit breaker, because the next ones would hang, too.
+ * One call that hangs trips the circuit breaker, because the next ones would hang, too. So does a lock that lasts: on a
+ * replaced primary, a commit that waits for its standby may hold it forever.
  */
 export class ResilientStore implements Store {
   #store: Store;
@@ -47,6 +51,8 @@ export class ResilientStore implements Store {
   #timeLimiter: TimeLimiter;
   #bulkhead = new Bulkhead(OUTSTANDING_LIMIT);
   #isShutDown = false;
+  /** Monotonic time in milliseconds at which a commit last landed, or the connection was last replaced. */
+  #appliedAt = -Infinity;
 
   constructor(store: Store, runtime: Runtime, report: Logger = () => {}) {
     this.#store = store;
@@ -74,7 +80,11 @@ export class ResilientStore implements Store {
 
   commit(commit: Commit): Promise<string | null> {
     // A commit is not retried here: only its caller can find out whether it landed.
-    return this.#call("commit", () => this.#store.commit(commit));
+    return this.#call("commit", async () => {
+      const versionstamp = await this.#store.commit(commit);
+      if (versionstamp !== null) this.#appliedAt = this.#runtime.monotonicNow();
+      return versionstamp;
+    });
   }
 
   close(): void {
@@ -112,8 +122,11 @@ export class ResilientStore implements Store {
   /** Whether other calls are likely to fail like this one. */
   #isShared(error: unknown): boolean {
     if (error instanceof TimeLimitError || error instanceof StoreAwayError) return true;
-    const isUnclear = error instanceof UnclearOutcomeError || !(error instanceof StoreError);
-    return isUnclear && this.#store.connection !== undefined;
+    if (this.#store.connection === undefined) return false;
+    if (error instanceof NotAppliedError) {
+      return this.#runtime.monotonicNow() - this.#appliedAt >= COMMIT_LAPSE_MS;
+    }
+    return error instanceof UnclearOutcomeError || !(error instanceof StoreError);
   }
 
   /** Retries a read: until its time limit if the store is locked, a few times if the network failed. */
@@ -141,6 +154,7 @@ export class ResilientStore implements Store {
       case "open":
         return this.#bulkhead.rejectWaiting(circuitOpenError());
       case "closed":
+        this.#appliedAt = this.#runtime.monotonicNow();
         return this.#bulkhead.resume();
     }
   }
@@ -156,7 +170,9 @@ function errorForCaller(name: "read" | "commit", cause: unknown): unknown {
   if (cause instanceof StoreAwayError) {
     return new StoreAwayError("The store cannot be reached", { cause });
   }
-  if (cause instanceof NotAppliedError) return cause;
+  if (cause instanceof NotAppliedError) {
+    return new NotAppliedError(`The store cannot ${name} at the moment`, { cause });
+  }
   // At shutdown, the time limiter rejects calls with an error of its own.
   if (cause instanceof ServiceError && !(cause instanceof StoreError)) return cause;
   return new UnclearOutcomeError(`The store failed to ${name}`, { cause });

@@ -275,6 +275,29 @@ Deno.test("append() rejects with store_unavailable at its limit if the store sta
   await assertSound(service, 0);
 });
 
+Deno.test("append() reports the first commit that is not applied, then one in ten seconds until one lands", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  const addFor = async (seconds: number) => {
+    const end = service.runtime.monotonicNow() + 1_000 * seconds;
+    while (service.runtime.monotonicNow() < end) await service.runtime.settle(service.add(REX));
+  };
+  store.onCommit = COMMIT_FAULTS.isLocked;
+  await addFor(21);
+  const reason = "The store cannot commit at the moment: The store is locked";
+  const takeReports = () =>
+    service.reports.splice(0).filter(([, event]) => event === "commits_not_applied");
+  const [first, second, third, ...more] = takeReports();
+  assertEquals(first, ["warn", "commits_not_applied", { reason, count: 1 }]);
+  assertGreater(third[2]!.count as number, second[2]!.count as number);
+  assertEquals(more, []);
+  store.onCommit = COMMIT_FAULTS.lands;
+  await addFor(10);
+  store.nextCommits = [COMMIT_FAULTS.isLocked];
+  await addFor(1);
+  assertEquals(takeReports(), [first]);
+});
+
 Deno.test("append() rejects with store_unavailable at once if the store refuses the commit", async () => {
   await using opened = await open();
   const { service, store } = opened;
@@ -397,7 +420,8 @@ Deno.test("append() touches the head after six conflicts in a row, and writes no
     await addTo(other, service.token);
     return await apply();
   };
-  store.nextCommits.push(...Array(6).fill(isBeaten));
+  const { isLocked } = COMMIT_FAULTS;
+  store.nextCommits.push(...Array(6).fill(isBeaten), isLocked, isLocked);
   let touched: Head | undefined;
   store.nextCommits.push(async (apply) => {
     touched = (await readHead(service.store)).head;
@@ -405,9 +429,10 @@ Deno.test("append() touches the head after six conflicts in a row, and writes no
   });
   const response = await service.runtime.settle(service.add({ name: "Max", categoryId: 2 }));
   assertEquals((await response.json()).id, 7);
-  assertEquals(store.commits.length, 8);
+  assertEquals(store.commits.length, 10);
+  assertEquals(service.reports.map(([, event]) => event), ["commits_not_applied"]);
   const value = encodeHead(touched!);
-  assertEquals(store.commits[6].mutations, [{ type: "set", key: HEAD_KEY, value }]);
+  assertEquals(store.commits[8].mutations, [{ type: "set", key: HEAD_KEY, value }]);
   await assertSound(service, 7);
 });
 

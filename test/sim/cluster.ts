@@ -29,6 +29,7 @@ export const CLOCK_OFFSET_MS = 2_000;
 /** One instance of the service and its node. */
 interface Instance {
   node: Node;
+  client: StoreClient;
   service: Service;
   /** Number of requests without a response. */
   open: number;
@@ -104,8 +105,13 @@ export class Cluster {
   }
 
   start(slot: number): void {
-    const { node, service } = this.#startService(`service${slot}`);
-    this.#instances[slot] = { node, service, open: 0, isStopping: false };
+    const started = this.#startService(`service${slot}`);
+    this.#instances[slot] = { ...started, open: 0, isStopping: false };
+  }
+
+  /** Makes the commits of an instance meet a lock until it connects to the store again. */
+  lockOut(slot: number): void {
+    this.#instances[slot]?.client.lockOut();
   }
 
   /** Ends an instance as a power failure does. */
@@ -266,14 +272,15 @@ export class Cluster {
 
   #startService(role: string) {
     const node = this.#createNode(role);
+    const client = new StoreClient(this.store, node, this.#code);
     const service = this.#code.createService({
-      store: new StoreClient(this.store, node, this.#code),
+      store: client,
       runtime: node,
       report: (level, event, details) =>
         this.simulation.trace(`${node.name} ${level} ${event} ${JSON.stringify(details ?? {})}`),
       isDurable: true,
     });
-    return { node, service };
+    return { node, client, service };
   }
 }
 

@@ -22,7 +22,7 @@ Deno.test("failureReport() prints violations, the fault profile and the command 
           tailProbability: 0.01,
         },
         cluster: {
-          weights: { none: 1, kill: 3, stop: 0, pause: 1, clockJump: 0, outage: 0 },
+          weights: { none: 1, kill: 3, stop: 0, pause: 1, clockJump: 0, outage: 0, lockOut: 0 },
           intervalMs: 300,
         },
       },

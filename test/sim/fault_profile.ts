@@ -49,8 +49,18 @@ export interface ClusterFaultProfile {
   intervalMs: number;
 }
 
-/** `kill` is a power failure, `stop` a shutdown. In an `outage`, the store answers no calls. */
-export type ClusterFault = "none" | "kill" | "stop" | "pause" | "clockJump" | "outage";
+/**
+ * `kill` is a power failure, `stop` a shutdown. In an `outage`, the store answers no calls. After `lockOut`, the commits
+ * of a node meet a lock until it connects to the store again, as on a replaced primary.
+ */
+export type ClusterFault =
+  | "none"
+  | "kill"
+  | "stop"
+  | "pause"
+  | "clockJump"
+  | "outage"
+  | "lockOut";
 
 /**
  * Delay of a `late` commit, in milliseconds. It may be shorter or much longer than the time limits of the
@@ -115,6 +125,7 @@ export function drawClusterFaultProfile(random: Random): ClusterFaultProfile {
     pause: random.pick([0, 1, 2]),
     clockJump: random.pick([0, 1, 1]),
     outage: random.pick([0, 1, 2]),
+    lockOut: random.pick([0, 0, 1]),
   };
   return { weights, intervalMs: random.pick([300, 2_000, 10_000]) };
 }

@@ -390,6 +390,11 @@ export const MUTANTS: Mutant[] = [
     edits: [["RETENTION_MARGIN_MS = 60 * 60 * 1_000", "RETENTION_MARGIN_MS = 0"]],
   },
   {
+    name: "an instance that only meets locks does not connect to its store again",
+    file: RESILIENT_STORE,
+    edits: [["if (error instanceof NotAppliedError) {", "if (false) {"]],
+  },
+  {
     name: "a store call has no time limit",
     file: RESILIENT_STORE,
     edits: [["STORE_CALL_LIMIT_MS = 2_000", "STORE_CALL_LIMIT_MS = 2_000_000"]],

@@ -4,6 +4,7 @@ import type {
   KeyRange,
   ListOptions,
   Store,
+  StoreConnection,
   StoreEntry,
   StoreLimits,
 } from "../../src/store/store.ts";
@@ -12,6 +13,9 @@ import type { Code } from "./load_code.ts";
 import type { Node } from "./node.ts";
 import type { Random } from "./random.ts";
 import type { SimulatedStore } from "./simulated_store.ts";
+
+/** Time after which a commit that meets a lock is not applied, in milliseconds. */
+const LOCK_LIMIT_MS = 1_000;
 
 /** Maximum delay of a `slow` response, in milliseconds. It exceeds the time that the service waits. */
 const SLOW_MS = 4_000;
@@ -24,6 +28,8 @@ export class StoreClient implements Store {
   readonly #node: Node;
   readonly #code: StoreErrors;
   readonly #random: Random;
+  /** Present while the client is locked out, because only a remote store replaces its primary. */
+  connection?: StoreConnection;
   #isClosed = false;
   /** The functions that reject the calls in flight. */
   #inFlight = new Set<(reason: Error) => void>();
@@ -48,8 +54,20 @@ export class StoreClient implements Store {
     return this.#read(`list ${name}`, () => this.#store.model.scan(range, options));
   }
 
+  /**
+   * Makes commits meet a lock until the client connects again, as on a primary that was replaced. Reads stay fresh
+   * here, although such a primary would answer them with old records for a while.
+   */
+  lockOut(): void {
+    this.#store.simulation.trace(`${this.#node.name} is locked out`);
+    this.connection = { reopen: () => Promise.resolve(void (this.connection = undefined)) };
+  }
+
   commit(commit: Commit): Promise<string | null> {
-    const fault = this.#random.weighted(this.#store.faultProfile.commit);
+    const isLockedOut = this.connection !== undefined;
+    const fault = isLockedOut
+      ? "lockedOut"
+      : this.#random.weighted(this.#store.faultProfile.commit);
     return this.#call(`commit of ${commit.mutations.length}`, fault, () => {
       this.#store.committing = this.#node;
       return this.#store.model.apply(commit);
@@ -68,7 +86,7 @@ export class StoreClient implements Store {
   }
 
   /** Calls the store: `perform` runs at the store, and its outcome travels back to the node. */
-  #call<T>(name: string, fault: CommitFault, perform: () => T): Promise<T> {
+  #call<T>(name: string, fault: CommitFault | "lockedOut", perform: () => T): Promise<T> {
     const { simulation } = this.#store;
     if (this.#isClosed) return Promise.reject(new Deno.errors.BadResource("Bad resource ID"));
     return new Promise((resolve, reject) => {
@@ -81,6 +99,7 @@ export class StoreClient implements Store {
           }));
       };
       const fail = () => reject(new this.#code.UnclearOutcomeError("connection reset"));
+      const lock = () => reject(new this.#code.NotAppliedError("The store is locked"));
       const refuse = () => reject(new this.#code.StoreAwayError("connection refused"));
       /**
        * Performs the call after a delay, then passes `then` a function that settles it with its outcome. If the
@@ -102,7 +121,9 @@ export class StoreClient implements Store {
         case "none":
           return performAfter(this.#latencyMs(), (settle) => respond(settle));
         case "locked":
-          return respond(() => reject(new this.#code.NotAppliedError("The store is locked")));
+          return respond(lock);
+        case "lockedOut":
+          return respond(lock, LOCK_LIMIT_MS);
         case "failed":
           return respond(fail);
         case "silent":

@@ -258,11 +258,13 @@ for (const [name, call] of Object.entries(CALLS)) {
         [StoreRefusedError, /^The store refused a (read|commit)$/],
         [StoreAwayError, /^The store cannot be reached$/],
         [UnclearOutcomeError, /^The store failed to (read|commit)$/],
+        [NotAppliedError, /^The store cannot (read|commit) at the moment$/],
       ] as const
     ) {
       const cause = new Kind("10.0.0.7: secret of the operator");
-      const store = new ResilientStore(storeThat(() => Promise.reject(cause)), new FakeRuntime());
-      const failure = await assertRejects(() => call(store), Kind);
+      const runtime = new FakeRuntime();
+      const store = new ResilientStore(storeThat(() => Promise.reject(cause)), runtime);
+      const failure = await assertRejects(() => runtime.settle(call(store)), Kind);
       assertMatch(failure.message, message);
       assertEquals(failure.cause, cause);
       store.close();
@@ -305,6 +307,27 @@ Deno.test("ResilientStore: calls wait for the connection after one found the sto
   const next = CALLS["commit()"](store);
   await runtime.advance(300);
   assertEquals(await next, []);
+  store.close();
+});
+
+Deno.test("ResilientStore: a remote store's connection is replaced if a commit is not applied and none landed for a second", async () => {
+  const runtime = new FakeRuntime();
+  let isLocked = false;
+  let reopened = 0;
+  const store = new ResilientStore({
+    ...storeThat(() => Promise.resolve([])),
+    commit: () => isLocked ? Promise.reject(lockError()) : Promise.resolve("1"),
+    connection: { reopen: () => (reopened++, Promise.resolve()) },
+  }, runtime);
+  const commit = () => CALLS["commit()"](store);
+  await commit();
+  isLocked = true;
+  for (const [waitMs, expected] of [[999, 0], [1, 1], [999, 1], [1, 2]]) {
+    await runtime.advance(waitMs);
+    await assertRejects(commit, NotAppliedError);
+    await runtime.advance(0);
+    assertEquals(reopened, expected);
+  }
   store.close();
 });
 

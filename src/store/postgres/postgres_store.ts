@@ -51,6 +51,9 @@ export interface PostgresStoreOptions {
 /** Interval of the sweeps of expired records. */
 const SWEEP_MS = 60_000;
 
+/** How long a server counts as the primary after a commit has proved it, in milliseconds. */
+const PROVEN_MS = 2_000;
+
 /** Versions of missing records. The sequence begins at 1. */
 const MISSING = "0";
 
@@ -65,13 +68,15 @@ export class PostgresStore implements Store {
   readonly limits = POSTGRES_LIMITS;
   #primary: PrimaryConnections;
   #runtime: Runtime;
-  #getHead: typeof GET;
+  #strictReads: boolean;
+  /** Monotonic time in milliseconds at which the server was certainly still the primary. */
+  #provenAt = -Infinity;
   #cancelSweep: () => void = () => {};
 
   private constructor(primary: PrimaryConnections, runtime: Runtime, strictReads: boolean) {
     this.#primary = primary;
     this.#runtime = runtime;
-    this.#getHead = strictReads ? PROVE_AND_GET : GET;
+    this.#strictReads = strictReads;
     this.#scheduleSweep();
     const { reads, commits } = primary;
     // Without the other connection, this one is of no use.
@@ -103,9 +108,12 @@ export class PostgresStore implements Store {
   }
 
   async get(key: Key): Promise<StoreEntry | null> {
+    const sentAt = this.#runtime.monotonicNow();
     const isHead = key.length === 1 && key[0] === HEAD_KEY[0];
-    const statement = isHead ? this.#getHead : GET;
+    const mustProve = isHead && (this.#strictReads || sentAt - this.#provenAt >= PROVEN_MS);
+    const statement = mustProve ? PROVE_AND_GET : GET;
     const [row] = await this.#primary.reads.read(statement, [encodeKey(key)]);
+    if (mustProve) this.#provenAt = sentAt;
     return row === undefined || row[0] === null ? null : entryOf(key, row);
   }
 
@@ -125,6 +133,7 @@ export class PostgresStore implements Store {
     const missing = checkedKeys.filter((_key, index) => versions[index] === MISSING);
     const parameters = parametersOf(mutations);
     const { commits } = this.#primary;
+    const sentAt = this.#runtime.monotonicNow();
     // Both are sent at once. Placeholders have no effect that a reader sees.
     const reserving = missing.length === 0 ? [] : commits.write(RESERVE, [encodeArray(missing)]);
     const committing = commits.write(COMMIT, [
@@ -137,7 +146,10 @@ export class PostgresStore implements Store {
     const [row] = committed.value;
     if (row !== undefined) {
       const [version, isLarger] = row;
-      if (isLarger === "t") return versionstampOf(version!);
+      if (isLarger === "t") {
+        this.#provenAt = sentAt;
+        return versionstampOf(version!);
+      }
       await advanceVersions(commits, checkedKeys);
       throw new NotAppliedError("The database's sequence of versions was behind its records");
     }
