@@ -6,6 +6,7 @@
 
 import { resolve } from "node:path";
 import { readStoreConfig } from "../src/config.ts";
+import { exit } from "../src/exit.ts";
 import { followLog } from "../src/log/follow_log.ts";
 import { readHead } from "../src/log/head.ts";
 import { HeadLostError } from "../src/log/head_reader.ts";
@@ -59,7 +60,7 @@ await runTool({
   interrupt(code) {
     interruptedWith = code;
     stop.abort();
-    setTimeout(() => Deno.exit(endInterrupted()), LAST_CALL_LIMIT_MS);
+    setTimeout(() => exit(endInterrupted()), LAST_CALL_LIMIT_MS);
     return undefined;
   },
   async run({ follow = false }, [name, ...rest]) {
