@@ -35,7 +35,7 @@ Whenever the file is on disk, the position and the hash of its last event are pr
 the form of a checkpoint of deno task audit. On a terminal, --follow shows only the number of events. Only
 one process at a time can write the file.
 
-${toolVariables("OTEL_DENO")}
+${toolVariables()}
 
 Exit codes: 0 done; 1 the file does not belong to the log or was changed meanwhile, or the log is damaged; 2
 the command could not run, for example because the disk is full. Run it again then.

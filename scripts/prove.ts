@@ -30,7 +30,7 @@ checks that the published log extends an older checkpoint of it.
   --from-file EXPORT    finds the event in an export of deno task log (- for standard input) instead of
                         the store
 
-${toolVariables("OTEL_DENO")}
+${toolVariables()}
 
 Exit codes: 0 proven, 1 not proven, 2 the command could not run.
 `;
