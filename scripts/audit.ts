@@ -37,7 +37,7 @@ service runs, and covers the events up to the newest one at its start.
 
 If the log is not sound, the audit says what to do.
 
-${toolVariables("OTEL_DENO")}
+${toolVariables()}
 
 Exit codes: 0 sound, 1 not sound, 2 the audit could not run.
 `;

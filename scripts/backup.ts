@@ -6,6 +6,7 @@
 
 import { resolve } from "node:path";
 import { readStoreConfig } from "../src/config.ts";
+import { exit } from "../src/exit.ts";
 import { followLog } from "../src/log/follow_log.ts";
 import { readHead } from "../src/log/head.ts";
 import { HeadLostError } from "../src/log/head_reader.ts";
@@ -28,14 +29,16 @@ first removes the incomplete line that it left. The command works while the serv
   deno task backup FILE [--follow]
 
   --follow   then appends each new event within a second, until Ctrl-C. Waits while the store is away.
+             Ends with 1 if the file is removed, replaced or changed meanwhile.
 
 Whenever the file is on disk, the position and the hash of its last event are printed as a line of JSON, in
-the form of a checkpoint of deno task audit. Only one process at a time can write the file.
+the form of a checkpoint of deno task audit. On a terminal, --follow shows only the number of events. Only
+one process at a time can write the file.
 
-${toolVariables("OTEL_DENO")}
+${toolVariables()}
 
-Exit codes: 0 done; 1 the file does not belong to the log, or the log is damaged; 2 the command could not
-run, for example because the disk is full. Run it again then.
+Exit codes: 0 done; 1 the file does not belong to the log or was changed meanwhile, or the log is damaged; 2
+the command could not run, for example because the disk is full. Run it again then.
 `;
 
 /** Maximum time that a call of the store may delay the exit after a signal. */
@@ -45,6 +48,7 @@ const LAST_CALL_LIMIT_MS = 1_000;
 const FILES_OF_SQLITE = ["", "-wal", "-shm", "-journal"];
 
 const BACKING_UP = { title: "Backing up", unit: "events" };
+const BACKED_UP = { title: "Backed up:", unit: "events" };
 
 const progress = new ProgressLine();
 const stop = new AbortController();
@@ -59,7 +63,7 @@ await runTool({
   interrupt(code) {
     interruptedWith = code;
     stop.abort();
-    setTimeout(() => Deno.exit(endInterrupted()), LAST_CALL_LIMIT_MS);
+    setTimeout(() => exit(endInterrupted()), LAST_CALL_LIMIT_MS);
     return undefined;
   },
   async run({ follow = false }, [name, ...rest]) {
@@ -96,14 +100,20 @@ async function appendNew({ store, heads, runtime }: Service): Promise<void> {
   }
   const from = startedAt + 1;
   if (isFollowing) {
-    await printSynced(backup);
+    await printSynced(file, backup);
     const { signal } = stop;
-    const deps = { store, heads, runtime, reachable: reportReachable };
+    const reachable: typeof reportReachable = (...report) => {
+      progress.end();
+      reportReachable(...report);
+    };
+    const deps = { store, heads, runtime, reachable };
     for await (const batch of followLog(deps, { from, signal })) {
+      // Otherwise the next run would refuse a file that was truncated and then continued.
+      await expectInPlace(file, backup.length);
       await backup.append(batch);
       // Sync once for all events that were there at the last look at the log.
       const isCaughtUp = backup.position >= heads.latest!.head.position;
-      if (isCaughtUp || signal.aborted) await printSynced(backup);
+      if (isCaughtUp || signal.aborted) await printSynced(file, backup);
     }
     return;
   }
@@ -113,7 +123,7 @@ async function appendNew({ store, heads, runtime }: Service): Promise<void> {
     if (stop.signal.aborted) break;
   }
   progress.end();
-  await printSynced(backup);
+  await printSynced(file, backup);
   if (stop.signal.aborted) return;
   console.error(
     position === startedAt
@@ -125,16 +135,31 @@ async function appendNew({ store, heads, runtime }: Service): Promise<void> {
 /** Opens the file, which only one process at a time can do. */
 async function openFile(): Promise<Deno.FsFile> {
   // The log has the labels of the keys and who added what, so others need not read it.
-  const options = { read: true, write: true, create: true, mode: 0o600 };
+  // Appended bytes never leave a gap, even if another program truncates the file.
+  const options = { read: true, append: true, create: true, mode: 0o600 };
   const file = await Deno.open(path, options);
   if (!(await file.stat()).isFile) throw new Error(`${path} is not a regular file`);
   if (!await file.tryLock(true)) throw new Error(`Another process writes ${path}`);
   return file;
 }
 
-async function printSynced(backup: Backup): Promise<void> {
+async function printSynced(file: Deno.FsFile, backup: Backup): Promise<void> {
   await backup.sync();
-  await print(JSON.stringify({ position: backup.position, hash: backup.hash }));
+  await expectInPlace(file, backup.length);
+  // A terminal is for people, who need neither all positions nor hashes.
+  if (isFollowing && Deno.stdout.isTerminal()) progress.update(BACKED_UP, backup.position);
+  else await print(JSON.stringify({ position: backup.position, hash: backup.hash }));
+}
+
+/** Throws `BackupRefusedError` unless the open file still has its name, and the length that was written. */
+async function expectInPlace(file: Deno.FsFile, length: number): Promise<void> {
+  const { dev, ino, nlink, size } = await file.stat();
+  const named = await Deno.stat(path).catch(() => undefined);
+  if (named?.dev === dev && named.ino === ino && nlink !== 0 && size === length) return;
+  throw new BackupRefusedError(
+    "was removed, replaced or changed by another program, so printed positions may be missing in it. " +
+      "Run the same command again",
+  );
 }
 
 /** Says where the file ends, and returns the exit code. A log that is followed has no other end. */

@@ -5,6 +5,7 @@
  *     deno run -q -P=launcher scripts/launch.ts [FLAGS OF DENO RUN] MODULE [ARGUMENTS]
  */
 
+import { exitCodeOf } from "../src/exit.ts";
 import { permissionFlags } from "./cli/permission_flags.ts";
 import { telemetryVariables } from "./cli/telemetry_variables.ts";
 import { sendSignal } from "./cli/send_signal.ts";
@@ -30,4 +31,4 @@ program = new Deno.Command(Deno.execPath(), {
   env: telemetryVariables(module, Deno.env.toObject()),
 }).spawn();
 
-Deno.exit((await program.status).code);
+Deno.exit(exitCodeOf(await program.status));

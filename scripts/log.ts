@@ -8,6 +8,7 @@
 import { setColorEnabled } from "@std/fmt/colors";
 import { EVENT_TYPES } from "../events/event.ts";
 import { joinLines } from "../src/encoding/pack_lines.ts";
+import { exit } from "../src/exit.ts";
 import { followLog } from "../src/log/follow_log.ts";
 import type { StoredLine } from "../src/log/log_records.ts";
 import { readWholeLog } from "../src/log/read_whole_log.ts";
@@ -72,7 +73,7 @@ await runTool({
   interrupt(code) {
     interruptedWith = code;
     stop.abort();
-    setTimeout(() => Deno.exit(endInterrupted()), LAST_WRITE_LIMIT_MS);
+    setTimeout(() => exit(endInterrupted()), LAST_WRITE_LIMIT_MS);
     return undefined;
   },
   async run({ follow = false, pretty = false, from, to, last, ...filters }, positionals) {

@@ -9,11 +9,11 @@ import { MalformedEventError, type RecordedEvent, subjectOf } from "../events/ev
 import { decodeLine } from "../src/log/log_verifier.ts";
 import { NotProvenError, PublishedLog } from "../src/publish/published_log.ts";
 import { NoteError } from "../src/publish/signed_note.ts";
-import { TileDamagedError } from "../src/publish/tile_tree.ts";
+import { PublishedFileError } from "../src/publish/tile_tree.ts";
 import { toolVariables } from "../src/variables.ts";
 import { type ReadLines, withLog } from "./cli/log_source.ts";
 import { count } from "./cli/progress_line.ts";
-import { readPublished } from "./cli/published_folder.ts";
+import { readPublished, readRegularFile } from "./cli/published_folder.ts";
 import { EXIT, print, runTool, UsageError, write } from "./cli/run_tool.ts";
 
 const HELP = `
@@ -30,7 +30,7 @@ checks that the published log extends an older checkpoint of it.
   --from-file EXPORT    finds the event in an export of deno task log (- for standard input) instead of
                         the store
 
-${toolVariables("OTEL_DENO")}
+${toolVariables()}
 
 Exit codes: 0 proven, 1 not proven, 2 the command could not run.
 `;
@@ -55,7 +55,7 @@ await runTool({
       if (consistency !== undefined) return await proveConsistency(published, consistency);
       return await withLog(file, (readLines) => proveInclusion(published, what, readLines, line));
     } catch (error) {
-      const isRefused = [NotProvenError, NoteError, TileDamagedError].some((it) =>
+      const isRefused = [NotProvenError, NoteError, PublishedFileError].some((it) =>
         error instanceof it
       );
       if (!isRefused) throw error;
@@ -66,7 +66,7 @@ await runTool({
 });
 
 async function proveConsistency(published: PublishedLog, path: string): Promise<number> {
-  const note = await Deno.readTextFile(path);
+  const note = new TextDecoder().decode(readRegularFile(path, path));
   if (!note.includes("\n\n")) {
     throw new NoteError("The file of --consistency is not a published checkpoint");
   }

@@ -44,7 +44,7 @@ only grows. The command works while the service runs, and reads only what is new
   --witness-vkey VKEY  keeps only valid cosignatures by this key. Can be given several times.
   --from-file EXPORT   publishes an export of deno task log (- for standard input) instead of the store
 
-${toolVariables("OTEL_DENO")}
+${toolVariables()}
 
 Exit codes: 0 done; 1 refused, for example because the log does not continue what was published; 2 the
 command could not run. DIR then has what it had before.

@@ -24,7 +24,7 @@ write meanwhile. If a replay is killed, the next one resumes it.
   --grace SECONDS   how long to keep the old projections after the service changes to the new ones, for
                     requests that still read the old ones (default: ${GRACE_MS / 1_000})
 
-${toolVariables("OTEL_DENO")}
+${toolVariables()}
 
 Exit codes: 0 done; 1 another replay is running, the log is not sound, or a dry run found differences;
 2 the command could not run.

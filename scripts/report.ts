@@ -30,7 +30,7 @@ the labels of the keys, but no pets. Reads the log once, while the service runs,
   --audit             also audits the store or the export, and shows the verdict
   --file EXPORT       reads an export of deno task log (- for standard input) instead of the store
 
-${toolVariables("OTEL_DENO")}
+${toolVariables()}
 
 Exit codes: 0 done; 1 the page says that the audit found a fault; 2 the command could not run.
 `;

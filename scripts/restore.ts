@@ -28,7 +28,7 @@ commands refuse that store. In an empty PostgreSQL database, it creates the tabl
   deno task restore FILE
   deno task log | KV_PATH=… deno task restore -
 
-${toolVariables("OTEL_DENO", "TMPDIR")}
+${toolVariables("TMPDIR")}
 
 Exit codes: 0 done; 1 the export is not one complete, sound log; 2 the command could not run, for example
 because the store is not empty.

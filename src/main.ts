@@ -1,6 +1,7 @@
 /** Runs the service in production: `deno task start`. Settings come from the environment; see `config.ts`. */
 
 import { readServiceConfig } from "./config.ts";
+import { exit } from "./exit.ts";
 import { reasonOf } from "./runtime/logger.ts";
 import { writeError } from "./runtime/stderr_logger.ts";
 import { serve } from "./serve.ts";
@@ -28,8 +29,9 @@ if (import.meta.main) {
     await run();
   } else {
     writeError(`error: Unexpected argument ${JSON.stringify(argument)}; see --help`);
-    Deno.exit(2);
+    exit(2);
   }
+  exit(0);
 }
 
 async function run(): Promise<void> {
@@ -37,6 +39,6 @@ async function run(): Promise<void> {
     await serve(readServiceConfig());
   } catch (error) {
     writeError(`error: ${reasonOf(error)}`);
-    Deno.exit(1);
+    exit(1);
   }
 }

@@ -1,4 +1,5 @@
 import type { ServiceConfig } from "./config.ts";
+import { exit } from "./exit.ts";
 import { acceptLog } from "./log/accept_store.ts";
 import { ForeignStoreError } from "./log/head.ts";
 import { reportStart } from "./report_start.ts";
@@ -28,7 +29,7 @@ export async function serve(
 ): Promise<void> {
   const runtime = systemRuntime;
   const report = config.sendsLogs ? telemetryLogger : stderrLogger;
-  reportCrashes(report);
+  reportCrashes(report, exit);
   const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
   // A path under which nothing can exist is an error of the opening, not of this look at it.
   let isNew = await isMissingFile(config.store).catch(() => false);
@@ -99,6 +100,9 @@ function surviveFileSizeLimit(): void {
  */
 const SIGNAL_ECHO_MS = 500;
 
+/** Time after a signal, in milliseconds, when the process ends at the latest. The shutdown takes less. */
+const END_LIMIT_MS = 4_800;
+
 /** Runs `onSignal` at the first signal and then exits. A second signal ends the process at once. */
 async function exitOnSignal(onSignal: (signal: string) => Promise<void>): Promise<void> {
   const signals = ["SIGTERM", "SIGINT"] as const;
@@ -108,11 +112,11 @@ async function exitOnSignal(onSignal: (signal: string) => Promise<void>): Promis
   const receivedAt = systemRuntime.monotonicNow();
   for (const name of signals) {
     Deno.addSignalListener(name, () => {
-      if (systemRuntime.monotonicNow() - receivedAt > SIGNAL_ECHO_MS) Deno.exit(1);
+      if (systemRuntime.monotonicNow() - receivedAt > SIGNAL_ECHO_MS) exit(1, 0);
     });
   }
   await onSignal(signal);
-  Deno.exit(0);
+  exit(0, END_LIMIT_MS - (systemRuntime.monotonicNow() - receivedAt));
 }
 
 /** The service cannot listen on its address; the message names the address and the reason. */

@@ -73,9 +73,9 @@ export function serviceVariables(): string {
   return describe([...STORE, ...SERVICE]);
 }
 
-/** Describes the variables of a tool for its `--help`: those of the store, and its own. */
+/** Describes the variables of a tool for its `--help`: those of every tool, and its own. */
 export function toolVariables(...own: VariableName[]): string {
-  return describe([...STORE, ...own]);
+  return describe([...STORE, "OTEL_DENO", ...own]);
 }
 
 /** The lines of these variables, in the order of the table. */

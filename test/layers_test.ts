@@ -66,7 +66,11 @@ Deno.test({
 /** The facilities of the machine, and the only files and folders that may use each. */
 const FROM_THE_MACHINE: [what: RegExp, where: string[]][] = [
   [/\bDeno\.env\b/, ["src/config.ts", "scripts"]],
-  [/\bDate\.now\(|\bMath\.random\(|\bcrypto\.getRandom|\bsetTimeout\(/, ["src/runtime", "scripts"]],
+  [/\bDate\.now\(|\bMath\.random\(|\bcrypto\.getRandom|\bsetTimeout\(/, [
+    "src/runtime",
+    "src/exit.ts",
+    "scripts",
+  ]],
   [/\bperformance\.now\(/, ["src/runtime", "src/telemetry", "scripts"]],
   [/\bDeno\.openKv\(/, ["src/store"]],
 ];

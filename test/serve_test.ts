@@ -1,8 +1,8 @@
 import { assertEquals, assertLess, assertMatch } from "@std/assert";
-import { runTask } from "./support/run_task.ts";
+import { runTask, spawnTask } from "./support/run_task.ts";
 import { LoadClient } from "./support/load_client.ts";
 import { permitted } from "./support/permitted.ts";
-import { ServiceProcess } from "./support/service_process.ts";
+import { readLines, ServiceProcess } from "./support/service_process.ts";
 import { TempStore } from "./support/temp_store.ts";
 
 Deno.test({
@@ -72,6 +72,75 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
     },
   });
 }
+
+/** An OTLP receiver that accepts connections and never answers. */
+function silentReceiver() {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const env = {
+    OTEL_DENO: "true",
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${listener.addr.port}`,
+    // Deno's exit waits for ever if metrics become due meanwhile.
+    OTEL_METRIC_EXPORT_INTERVAL: "200",
+  };
+  return { env, [Symbol.dispose]: () => listener.close() };
+}
+
+const END_LIMIT_MS = 5_000;
+
+Deno.test({
+  name:
+    "SIGTERM and SIGINT end the service within 5 seconds although the OTLP receiver never answers",
+  ignore: !permitted("read", "write", "net", "run", "env"),
+  async fn() {
+    await using temp = await TempStore.make();
+    using receiver = silentReceiver();
+    for (const signal of ["SIGTERM", "SIGINT"] as const) {
+      const env = { ...receiver.env, HOST: "127.0.0.1", PORT: "0" };
+      const service = spawnTask(["start"], { kvPath: temp.kvPath, env });
+      let signalledAt = 0;
+      let last = "";
+      await readLines(service.stderr, (line) => {
+        last = JSON.parse(line).event;
+        if (last !== "listening") return;
+        signalledAt = performance.now();
+        service.kill(signal);
+      });
+      const { code } = await service.status;
+      const ms = performance.now() - signalledAt;
+      assertEquals([code, last], [0, "stopped"]);
+      assertLess(ms, END_LIMIT_MS);
+      await Promise.all([service.stdin.close(), service.stdout.cancel()]);
+    }
+  },
+});
+
+Deno.test({
+  name:
+    "A command ends with its exit code, 5 seconds after its output, although the OTLP receiver never answers",
+  ignore: !permitted("read", "write", "net", "run", "env"),
+  async fn() {
+    await using temp = await TempStore.make();
+    await temp.issueKey();
+    const empty = `${temp.folder}/empty.jsonl`;
+    await Deno.writeTextFile(empty, "");
+    using receiver = silentReceiver();
+    const commands: [args: string[], code: number][] = [
+      [["audit"], 0],
+      [["audit", "--file", empty], 1],
+      [["audit", "--none"], 2],
+    ];
+    for (const [args, expected] of commands) {
+      const task = spawnTask(args, { kvPath: temp.kvPath, env: receiver.env });
+      let printedAt = 0;
+      const onLine = () => printedAt ||= performance.now();
+      await Promise.all([readLines(task.stdout, onLine), readLines(task.stderr, onLine)]);
+      const { code } = await task.status;
+      assertLess(performance.now() - printedAt, END_LIMIT_MS);
+      assertEquals(code, expected);
+      await task.stdin.close();
+    }
+  },
+});
 
 async function send(socket: Deno.Conn, text: string): Promise<void> {
   await socket.write(new TextEncoder().encode(text));

@@ -1,6 +1,7 @@
 /** The development server: `deno task dev` runs it, and starts it again after every change. */
 
 import { ConfigError, readServiceConfig } from "../../src/config.ts";
+import { exit } from "../../src/exit.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { listKeys } from "../../src/projections/key_reader.ts";
 import { stateOf } from "../../src/projections/api_key.ts";
@@ -22,7 +23,7 @@ try {
   const isFinal = [ConfigError, ListenError, OpenStoreError].some((it) => error instanceof it);
   if (!isFinal) throw error;
   console.error(`error: ${reasonOf(error)}`);
-  Deno.exit(EXIT.couldNotRun);
+  exit(EXIT.couldNotRun);
 }
 
 async function announce(

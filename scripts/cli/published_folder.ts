@@ -1,8 +1,10 @@
 /** The folder that holds a published log. */
 
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
+import { LINE_LIMIT_BYTES } from "../../src/log/log_verifier.ts";
 import type { PublishedFile, PublishFolder } from "../../src/publish/publish_log.ts";
-import type { ReadPublished } from "../../src/publish/tile_tree.ts";
+import { TILE_WIDTH } from "../../src/publish/tile.ts";
+import { PublishedFileError, type ReadPublished } from "../../src/publish/tile_tree.ts";
 
 /** Holds new files until all of them are published. */
 const STAGING = ".staging";
@@ -10,16 +12,37 @@ const STAGING = ".staging";
 /** How many files are written at the same time: the disk syncs them together. */
 const WRITES_AT_ONCE = 32;
 
-/** Reads the files of a published folder. */
+/** Size of the largest published file: a full bundle of lines, each with two bytes for its length. */
+const FILE_LIMIT_BYTES = TILE_WIDTH * (2 + LINE_LIMIT_BYTES);
+
+/** Reads the files of a published folder, which may come from anybody. */
 export function readPublished(folder: string): ReadPublished {
   return (path) => {
     try {
-      return Deno.readFileSync(`${folder}/${path}`);
+      const file = `${folder}/${path}`;
+      // A link could lead out of the folder.
+      if (Deno.realPathSync(file) !== resolve(Deno.realPathSync(folder), path)) {
+        throw irregularFileError(path);
+      }
+      return readRegularFile(file, path);
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) return undefined;
       throw error;
     }
   };
+}
+
+/** Reads a file that is as long as a published one at most. Throws `PublishedFileError`, which names it. */
+export function readRegularFile(path: string, name: string): Uint8Array {
+  const { isFile, size } = Deno.statSync(path);
+  if (!isFile || size > FILE_LIMIT_BYTES) throw irregularFileError(name);
+  return Deno.readFileSync(path);
+}
+
+function irregularFileError(name: string): PublishedFileError {
+  return new PublishedFileError(
+    `${name} is not a regular file of at most ${FILE_LIMIT_BYTES} bytes`,
+  );
 }
 
 /** Writes to a published folder. Only one process at a time can open it. */

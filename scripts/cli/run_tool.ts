@@ -4,6 +4,7 @@
 
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { readStoreConfig } from "../../src/config.ts";
+import { exit } from "../../src/exit.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { acceptLog } from "../../src/log/accept_store.ts";
 import { createService, type Service } from "../../src/service.ts";
@@ -43,20 +44,20 @@ export async function runTool<Options extends NonNullable<ParseArgsConfig["optio
 ): Promise<never> {
   if (Deno.args.includes("--help") || Deno.args.includes("-h")) {
     await print(help.trim());
-    Deno.exit(EXIT.done);
+    exit(EXIT.done);
   }
   if (Deno.args.includes("--version")) {
     await print(`animal-store ${VERSION}`);
-    Deno.exit(EXIT.done);
+    exit(EXIT.done);
   }
   try {
     const { values, positionals } = parse(options);
     if (interrupt !== undefined) exitOnInterrupt(interrupt);
-    Deno.exit(await run(values, positionals));
+    exit(await run(values, positionals));
   } catch (error) {
     const hint = error instanceof UsageError ? "; see --help" : "";
     console.error(`error: ${failureOf(error)}${hint}`);
-    Deno.exit(EXIT.couldNotRun);
+    exit(EXIT.couldNotRun);
   }
 }
 
@@ -74,7 +75,7 @@ function exitOnInterrupt(interrupt: (code: number) => string | undefined): void 
       const words = interrupt(128 + number);
       if (words === undefined) return;
       console.error(`Interrupted. ${words}`.trimEnd());
-      Deno.exit(128 + number);
+      exit(128 + number);
     });
   }
 }

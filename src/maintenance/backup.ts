@@ -15,7 +15,7 @@ export type BackupFile = Pick<
   "read" | "seek" | "stat" | "syncData" | "truncate" | "write"
 >;
 
-/** The file does not belong to the log, so it was not changed. The message is worded to follow its name. */
+/** The file does not belong to the log, or another program has changed it. The message is worded to follow its name. */
 export class BackupRefusedError extends Error {
   override name = "BackupRefusedError";
 }
@@ -56,6 +56,11 @@ export class Backup {
   /** Position of the last event in the file; 0 without one. */
   get position(): number {
     return this.#position;
+  }
+
+  /** Length of the file, in bytes, unless another program has changed it. */
+  get length(): number {
+    return this.#length;
   }
 
   /** SHA-256 (hex) of the last line. */

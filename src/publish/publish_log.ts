@@ -13,7 +13,7 @@ import { EMPTY_ROOT, HASH_BYTES, leafHash, type TreeHead } from "./merkle_tree.t
 import { decodeVerifierKey, encodeVerifierKey, NoteError, type Signer } from "./signed_note.ts";
 import { hashesOn, TILE_WIDTH, type TileLevel, tilePath, widthOf } from "./tile.ts";
 import { type Tile, TileBuilder } from "./tile_builder.ts";
-import { type ReadPublished, TileDamagedError, TileTree } from "./tile_tree.ts";
+import { PublishedFileError, type ReadPublished, TileTree } from "./tile_tree.ts";
 
 export const CHECKPOINT_PATH = "checkpoint";
 export const VKEY_PATH = "log.vkey";
@@ -102,7 +102,7 @@ export async function publishLog(
     for (const path of publication.outdatedFolders()) await folder.removeFolder(path);
     return { previousSize, checkpoint };
   } catch (error) {
-    if (!(error instanceof TileDamagedError || error instanceof NoteError)) throw error;
+    if (!(error instanceof PublishedFileError || error instanceof NoteError)) throw error;
     throw new PublishRefusedError(`The published folder is damaged: ${error.message}`);
   }
 }

@@ -3,7 +3,7 @@ import { HASH_BYTES, leafHash } from "./merkle_tree.ts";
 import type { PublishedLog } from "./published_log.ts";
 import { TILE_WIDTH } from "./tile.ts";
 import { TileBuilder } from "./tile_builder.ts";
-import { TileDamagedError } from "./tile_tree.ts";
+import { PublishedFileError } from "./tile_tree.ts";
 
 /** Compares the lines of a log, in order, with what was published of it. */
 export class PublishedComparison {
@@ -39,7 +39,7 @@ export class PublishedComparison {
       const isPublished = position === index + 1 && bytesEqual(published, leaf);
       return isPublished ? undefined : `Line ${index + 1} is not the one that was published`;
     } catch (error) {
-      if (!(error instanceof TileDamagedError)) throw error;
+      if (!(error instanceof PublishedFileError)) throw error;
       return `The published folder is damaged: ${error.message}`;
     }
   }

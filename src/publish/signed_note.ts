@@ -11,6 +11,9 @@ const KEY_ID_BYTES = 4;
 const TIMESTAMP_BYTES = 8;
 const ED25519_BYTES = 64;
 
+/** Length of a cosignature after the id of its key: 76 bytes with that. */
+export const COSIGNATURE_BYTES = TIMESTAMP_BYTES + ED25519_BYTES;
+
 /** A public key and its name, as a vkey has them. */
 export interface VerifierKey {
   name: string;
@@ -110,7 +113,7 @@ export function parseSignatureLine(
 }
 
 function verifyCosignature(key: VerifierKey, text: string, bytes: Buffer): boolean {
-  if (bytes.length !== TIMESTAMP_BYTES + ED25519_BYTES) return false;
+  if (bytes.length !== COSIGNATURE_BYTES) return false;
   const message = `cosignature/v1\ntime ${bytes.readBigUInt64BE(0)}\n${text}`;
   return verifyEd25519(key, message, bytes.subarray(TIMESTAMP_BYTES));
 }

@@ -1,12 +1,15 @@
 import { EMPTY_ROOT, HASH_BYTES, nodeHash, rootOf, splitOf } from "./merkle_tree.ts";
 import { TILE_WIDTH, tilePath, widthOf } from "./tile.ts";
 
-/** Reads a file of the published folder, by its path there. Returns `undefined` if there is no such file. */
+/**
+ * Reads a file of the published folder, by its path there. Returns `undefined` if there is no such file. Throws
+ * {@linkcode PublishedFileError} if it is not a regular file of the folder, or too long.
+ */
 export type ReadPublished = (path: string) => Uint8Array | undefined;
 
-/** A tile is missing or has another length. The message names it. */
-export class TileDamagedError extends Error {
-  override name = "TileDamagedError";
+/** A published file cannot be used: it is missing, has another length, or is not a file. The message names it. */
+export class PublishedFileError extends Error {
+  override name = "PublishedFileError";
 }
 
 /** How many tiles are kept: those of a proof, of which each level has a few. */
@@ -23,7 +26,7 @@ export class TileTree {
     this.size = size;
   }
 
-  /** The hashes of a tile, which this tree must have. Throws `TileDamagedError`. */
+  /** The hashes of a tile, which this tree must have. Throws `PublishedFileError`. */
   tile(level: number, index: number): Uint8Array {
     const width = widthOf(level, index, this.size);
     const path = tilePath(level, index, width);
@@ -32,9 +35,9 @@ export class TileTree {
     // A partial tile is removed when the full one is there, of which it is the beginning.
     const bytes = this.#read(path) ??
       this.#read(tilePath(level, index))?.subarray(0, width * HASH_BYTES);
-    if (bytes === undefined) throw new TileDamagedError(`${path} is missing`);
+    if (bytes === undefined) throw new PublishedFileError(`${path} is missing`);
     if (bytes.length !== width * HASH_BYTES) {
-      throw new TileDamagedError(`${path} does not have ${width} hashes`);
+      throw new PublishedFileError(`${path} does not have ${width} hashes`);
     }
     if (this.#tiles.size >= TILES_KEPT) this.#tiles.clear();
     this.#tiles.set(path, bytes);

@@ -3,7 +3,13 @@
 import { Buffer } from "node:buffer";
 import type { SignedCheckpoint } from "./checkpoint.ts";
 import { PublishRefusedError } from "./publish_log.ts";
-import { isSignedBy, NoteError, parseSignatureLine, type VerifierKey } from "./signed_note.ts";
+import {
+  COSIGNATURE_BYTES,
+  isSignedBy,
+  NoteError,
+  parseSignatureLine,
+  type VerifierKey,
+} from "./signed_note.ts";
 import type { TileTree } from "./tile_tree.ts";
 
 const TIME_LIMIT_MS = 30_000;
@@ -92,7 +98,7 @@ function cosignaturesOf(
   const signedText = note.slice(0, note.lastIndexOf("\n\n") + 1);
   return text.split("\n").filter((line) => {
     const signature = parseSignatureLine(line);
-    if (signature === undefined || signature.name === origin) return false;
+    if (signature?.bytes.length !== COSIGNATURE_BYTES || signature.name === origin) return false;
     return keys.length === 0 || keys.some((key) => isValid(key, line, signedText));
   });
 }

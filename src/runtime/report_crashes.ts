@@ -3,11 +3,11 @@ import { type Logger, reasonOf } from "./logger.ts";
 /**
  * Reports uncaught errors and rejections, which are defects, and ends the process with code 1 as Deno would.
  */
-export function reportCrashes(report: Logger): void {
+export function reportCrashes(report: Logger, exit: (code: number) => never): void {
   const crash = (thrown: unknown) => {
     const stack = thrown instanceof Error ? thrown.stack : undefined;
     report("error", "crashed", { reason: reasonOf(thrown), stack });
-    Deno.exit(1);
+    exit(1);
   };
   globalThis.addEventListener("error", (event) => {
     event.preventDefault();

@@ -14,9 +14,6 @@ import { TempStore } from "../support/temp_store.ts";
 const HERE = new URL(".", import.meta.url).pathname;
 const CACHE = new URL("../../.cache/otlp", import.meta.url).pathname;
 
-/** A command ends within this time even if the receiver never answers. */
-const HANGING_RECEIVER_LIMIT_MS = 10_000;
-
 const obstacle = permitted("env", "net", "read", "run", "write")
   ? await installRotel()
   : "they need all permissions";
@@ -87,27 +84,6 @@ Deno.test({
     )!;
     assert(Math.abs(Date.now() / 1_000 - Number(time)) < 60, time);
     assert(!text.includes(token), "the key is not in the telemetry");
-  },
-});
-
-Deno.test({
-  name: "A command ends although the OTLP receiver never answers",
-  ignore: !permitted("env", "net", "read", "run", "write"),
-  async fn() {
-    await using temp = await TempStore.make();
-    await temp.issueKey();
-    using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-    const env = {
-      OTEL_DENO: "true",
-      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${silent.addr.port}`,
-      OTEL_EXPORTER_OTLP_TIMEOUT: "1000",
-    };
-    const start = performance.now();
-    const { code, stdout } = await runTask(["audit"], { kvPath: temp.kvPath, env });
-    assertEquals(code, 0);
-    assertMatch(stdout, /^Sound: 1 events/);
-    const ms = performance.now() - start;
-    assert(ms < HANGING_RECEIVER_LIMIT_MS, `it took ${ms} ms`);
   },
 });
 

@@ -8,7 +8,7 @@ async function run(body: string): Promise<{ code: number; stderr: string }> {
   const program = `
     import { reportCrashes } from "${SOURCES}report_crashes.ts";
     import { stderrLogger } from "${SOURCES}stderr_logger.ts";
-    reportCrashes(stderrLogger);
+    reportCrashes(stderrLogger, Deno.exit);
     ${body}`;
   const { code, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["eval", "--ext=ts", program],

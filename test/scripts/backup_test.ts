@@ -154,3 +154,89 @@ Deno.test({
     assertEquals(await Deno.readTextFile(file), (await runTask(["log"], temp)).stdout);
   },
 });
+
+Deno.test({
+  name: "backup --follow ends with 1 instead of confirming events that are not in its file",
+  ignore,
+  async fn() {
+    await using temp = await TempStore.make();
+    const token = await temp.issueKey();
+    await using service = await ServiceProcess.start(temp.kvPath);
+    const changes: ((file: string) => Promise<void>)[] = [
+      (file) => Deno.remove(file),
+      async (file) => {
+        await Deno.copyFile(file, `${file}.copy`);
+        await Deno.rename(`${file}.copy`, file);
+      },
+      (file) => Deno.truncate(file),
+    ];
+    for (const [index, change] of changes.entries()) {
+      const file = `${temp.folder}/${index}.jsonl`;
+      const follower = spawnTask(["backup", file, "--follow"], { kvPath: temp.kvPath });
+      const errors = new Response(follower.stderr).text();
+      let confirmed = 0;
+      await readLines(follower.stdout, async (line) => {
+        confirmed = JSON.parse(line).position;
+        if (confirmed > index + 1) return follower.kill();
+        if (confirmed <= index) return;
+        await change(file);
+        await service.add({ name: "Rex", categoryId: 1 }, token);
+      });
+      assertEquals([(await follower.status).code, confirmed], [1, index + 1]);
+      assertEquals(
+        await errors,
+        `error: ${file} was removed, replaced or changed by another program, so printed positions ` +
+          "may be missing in it. Run the same command again\n",
+      );
+      assertEquals((await runTask(["backup", file], temp)).code, 0);
+      assertEquals(await Deno.readTextFile(file), (await runTask(["log"], temp)).stdout);
+      await follower.stdin.close();
+    }
+  },
+});
+
+Deno.test({
+  name: "backup --follow rewrites one line on a terminal",
+  // `script` of util-linux makes a terminal.
+  ignore: ignore || Deno.build.os !== "linux" || !await isInstalled("script"),
+  async fn() {
+    await using temp = await TempStore.make();
+    const token = await temp.issueKey();
+    await using service = await ServiceProcess.start(temp.kvPath);
+    const file = `${temp.folder}/pets.jsonl`;
+    const command = `${Deno.execPath()} task --quiet backup ${file} --follow`;
+    const terminal = new Deno.Command("script", {
+      args: ["--quiet", "--return", "--command", command, "/dev/null"],
+      env: { NO_COLOR: "1", KV_PATH: temp.kvPath },
+      stdin: "piped",
+      stdout: "piped",
+    }).spawn();
+    const keyboard = terminal.stdin.getWriter();
+    let text = "";
+    for await (const chunk of terminal.stdout.pipeThrough(new TextDecoderStream())) {
+      const before = text;
+      text += chunk;
+      const reaches = (position: number) => {
+        const shown = `Backed up: ${position} events`;
+        return text.includes(shown) && !before.includes(shown);
+      };
+      if (reaches(1)) await service.add({ name: "Rex", categoryId: 1 }, token);
+      if (reaches(2)) await keyboard.write(new Uint8Array([3])); // Ctrl-C
+    }
+    assertEquals((await terminal.status).code, 0);
+    assertMatch(
+      text,
+      /^[^\n]*Backed up: 2 events[^\n]*\n[^\n]*Stopped\. [^\n]* at position 2\. [^\n]*\n$/,
+    );
+    assert(!text.includes("hash"), text);
+    await keyboard.close();
+  },
+});
+
+async function isInstalled(command: string): Promise<boolean> {
+  try {
+    return (await new Deno.Command(command, { args: ["--version"] }).output()).success;
+  } catch {
+    return false;
+  }
+}

@@ -166,6 +166,43 @@ Deno.test({
 });
 
 Deno.test({
+  name: "prove, audit --published: read only regular files of the folder, of limited size",
+  ignore,
+  fn: () =>
+    withPublished(async ({ folder, dir, run }) => {
+      const outside = `${folder}/outside`;
+      const tile = "tile/0/000.p/30";
+      const line = (name: string) =>
+        `error: ${name} is not a regular file of at most 16777472 bytes\n`;
+      const replacements: [name: string, replace: (path: string) => Promise<void>][] = [
+        ["checkpoint", (path) => Deno.symlink("/dev/zero", path)],
+        [tile, (path) => Deno.symlink(outside, path)],
+        ["checkpoint", async (path) => {
+          await Deno.copyFile(outside, path);
+          await Deno.truncate(path, 16_777_473);
+        }],
+      ];
+      for (const [name, replace] of replacements) {
+        await Deno.rename(`${dir}/${name}`, outside);
+        await replace(`${dir}/${name}`);
+        const { code, stdout, stderr } = await run("prove", "7", "--published", dir);
+        assertEquals([code, stdout, stderr], [1, "", line(name)]);
+        const audit = await run("audit", "--published", dir);
+        if (name === tile) {
+          assertStringIncludes(audit.stdout, `The published folder is damaged: ${tile} is not a `);
+        } else assertEquals(audit.stderr, line(name));
+        await Deno.remove(`${dir}/${name}`);
+        await Deno.rename(outside, `${dir}/${name}`);
+      }
+      const consistency = await run("prove", "--consistency", "/dev/zero", "--published", dir);
+      assertEquals([consistency.code, consistency.stderr], [1, line("/dev/zero")]);
+      // The folder itself may be a link.
+      await Deno.symlink(dir, outside);
+      assertEquals((await run("prove", "7", "--published", outside)).code, 0);
+    }),
+});
+
+Deno.test({
   name: "audit --published: proves the log against what was published, and reports what differs",
   ignore,
   fn: () =>

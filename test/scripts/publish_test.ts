@@ -326,6 +326,18 @@ Deno.test({
       };
       const { vkey: otherVkey } = witnessKey("witness.example/w2");
       await refused("gives no cosignature that can be used", "--witness-vkey", otherVkey);
+      const { cosign } = witness.key;
+      for (
+        const change of [(bytes: Uint8Array) => bytes.slice(1), (it: Uint8Array) => [...it, 0]]
+      ) {
+        witness.key.cosign = (text, time) => {
+          const [dash, name, signature] = cosign(text, time).split(" ");
+          const bytes = new Uint8Array(change(Uint8Array.fromBase64(signature)));
+          return `${dash} ${name} ${bytes.toBase64()}`;
+        };
+        await refused("gives no cosignature that can be used");
+      }
+      witness.key.cosign = cosign;
       const { latest } = witness;
       witness.latest = { ...latest!, root: new Uint8Array(32) };
       await refused("with status 422 (the log does not extend what it has cosigned)");
