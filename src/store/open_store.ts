@@ -2,6 +2,7 @@ import { reasonOf } from "../runtime/logger.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { KV_LIMITS, KvStore } from "./deno_kv/kv_store.ts";
 import { KvConnector } from "./deno_kv/kv_connector.ts";
+import { KvFileReader } from "./deno_kv/kv_file_reader.ts";
 import { prepareFile } from "./deno_kv/store_file.ts";
 import { databaseName } from "./postgres/database_url.ts";
 import { ReconnectingStore } from "./reconnecting_store.ts";
@@ -48,7 +49,8 @@ export async function openStore(location: StoreLocation, options: OpenOptions): 
   let store: Store | undefined;
   try {
     if (isFile(location)) await prepareFile(location, create);
-    store = new KvStore(await Deno.openKv(location as string));
+    const kv = await Deno.openKv(location as string);
+    store = new KvStore(kv, isFile(location) ? new KvFileReader(location) : undefined);
     await accept(store);
     return store;
   } catch (error) {
