@@ -40,17 +40,24 @@ export type AcceptStore = (store: Store) => Promise<void>;
 
 /** Opens a store. Rejects with `OpenStoreError`. It does not change files or databases of other programs. */
 export async function openStore(location: StoreLocation, options: OpenOptions): Promise<Store> {
-  if (isRemote(location)) {
-    const store = await remoteStore(location, options);
-    await connect(store, location);
-    return store;
-  }
-  const { create, accept } = options;
+  if (!isRemote(location)) return await openLocalStore(location, options);
+  const store = await remoteStore(location, options);
+  await connect(store, location);
+  return store;
+}
+
+/** With a reader, reads do not wait for commits. Without, the scans of a tool take less processor time. */
+async function openLocalStore(
+  location: StoreLocation,
+  { create, accept }: OpenOptions,
+  hasReader = false,
+): Promise<Store> {
   let store: Store | undefined;
   try {
     if (isFile(location)) await prepareFile(location, create);
     const kv = await Deno.openKv(location as string);
-    store = new KvStore(kv, isFile(location) ? new KvFileReader(location) : undefined);
+    store = new KvStore(kv);
+    if (hasReader && isFile(location)) store = new KvStore(kv, new KvFileReader(location));
     await accept(store);
     return store;
   } catch (error) {
@@ -69,7 +76,7 @@ export async function openStoreOrWait(
   onRefused: (error: OpenStoreError) => void,
 ): Promise<Store> {
   const created = { ...options, create: true };
-  if (!isRemote(location)) return await openStore(location, created);
+  if (!isRemote(location)) return await openLocalStore(location, created, true);
   let isWaiting = false;
   const store = await remoteStore(location, created, ({ message }) => {
     if (isWaiting) onRefused(new OpenStoreError(location, message));

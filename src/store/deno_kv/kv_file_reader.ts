@@ -18,9 +18,10 @@ interface Row {
 }
 
 /**
- * Reads the SQLite file of a Deno KV beside its handle, which has one thread: there, a read waits until
- * the disk has stored the commits before it. A second handle would do the same from time to time, because
- * each handle removes expired records. The calls block the thread: a record in memory takes some 10 µs.
+ * Reads the SQLite file of a Deno KV. Its handle has one thread, so a read on it waits until the disk has stored
+ * the commits before it. A second handle would read at once, except while it removes expired records: it then
+ * waits for the file's lock, for seconds on a slow disk. A read here sees every commit that was acknowledged
+ * before it. It blocks the thread, some 10 µs for a record in memory.
  */
 export class KvFileReader {
   #database: DatabaseSync;

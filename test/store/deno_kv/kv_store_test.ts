@@ -55,7 +55,7 @@ Deno.test({
       assertEquals((await store.list({ prefix: [] }, { limit: 2 })).length, 1);
       assert(!isOver, "the reads waited for the commit");
       database.exec("rollback");
-      const versionstamp = await committed;
+      const versionstamp = (await committed)!;
       assertEquals(await store.get(["key"]), { key: ["key"], value: "new", versionstamp });
     } finally {
       database.close();
