@@ -2,6 +2,7 @@ import { reasonOf } from "../runtime/logger.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { KV_LIMITS, KvStore } from "./deno_kv/kv_store.ts";
 import { KvConnector } from "./deno_kv/kv_connector.ts";
+import { KvFileReader } from "./deno_kv/kv_file_reader.ts";
 import { prepareFile } from "./deno_kv/store_file.ts";
 import { databaseName } from "./postgres/database_url.ts";
 import { ReconnectingStore } from "./reconnecting_store.ts";
@@ -39,16 +40,24 @@ export type AcceptStore = (store: Store) => Promise<void>;
 
 /** Opens a store. Rejects with `OpenStoreError`. It does not change files or databases of other programs. */
 export async function openStore(location: StoreLocation, options: OpenOptions): Promise<Store> {
-  if (isRemote(location)) {
-    const store = await remoteStore(location, options);
-    await connect(store, location);
-    return store;
-  }
-  const { create, accept } = options;
+  if (!isRemote(location)) return await openLocalStore(location, options);
+  const store = await remoteStore(location, options);
+  await connect(store, location);
+  return store;
+}
+
+/** With a reader, reads do not wait for commits. Without, the scans of a tool take less processor time. */
+async function openLocalStore(
+  location: StoreLocation,
+  { create, accept }: OpenOptions,
+  hasReader = false,
+): Promise<Store> {
   let store: Store | undefined;
   try {
     if (isFile(location)) await prepareFile(location, create);
-    store = new KvStore(await Deno.openKv(location as string));
+    const kv = await Deno.openKv(location as string);
+    store = new KvStore(kv);
+    if (hasReader && isFile(location)) store = new KvStore(kv, new KvFileReader(location));
     await accept(store);
     return store;
   } catch (error) {
@@ -67,7 +76,7 @@ export async function openStoreOrWait(
   onRefused: (error: OpenStoreError) => void,
 ): Promise<Store> {
   const created = { ...options, create: true };
-  if (!isRemote(location)) return await openStore(location, created);
+  if (!isRemote(location)) return await openLocalStore(location, created, true);
   let isWaiting = false;
   const store = await remoteStore(location, created, ({ message }) => {
     if (isWaiting) onRefused(new OpenStoreError(location, message));

@@ -1,13 +1,14 @@
 /** The same workloads on this checkout and on another one, in turns. */
 
-import { existsSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { UsageError } from "../../scripts/cli/run_tool.ts";
+import { fillByCheckout } from "./fill_by_checkout.ts";
 import { measure, type Operation, OPERATIONS } from "./http_bench.ts";
 import { runScript, type ScriptRun } from "./script_process.ts";
 import { ROOT, type ServerProcess, startService } from "./server_process.ts";
 import { sum } from "./sum.ts";
-import { printTable } from "./table.ts";
+import { median, printTable } from "./table.ts";
+import { benchWriters } from "./writers_bench.ts";
 
 export interface AgainstOptions {
   /** The folder of the other checkout. */
@@ -22,9 +23,6 @@ export interface AgainstOptions {
 
 /** Number of pets in the store of the requests. */
 const PETS = 10_000;
-
-/** The paths of the module with `fillStore()`: today's, and an earlier one. */
-const FILL_STORE_MODULES = ["test/support/fill_store.ts", "test/bench/fill_store.ts"];
 
 /** Reads come first, because creates make the store larger. */
 const REQUESTS: Operation[] = [
@@ -57,6 +55,8 @@ const COMMANDS: { name: string; run(files: CommandFiles): Promise<ScriptRun> }[]
   { name: "export", run: exportLog },
 ];
 
+const BESIDE_WRITERS = { name: "reads beside writers" };
+
 /** A value of this checkout and of the other one. */
 type Pair<T> = [own: T, other: T];
 
@@ -79,16 +79,20 @@ interface Row<T extends Sample> {
 /** Measures in turns, prints the ratios, and resolves to the number of failed requests. */
 export async function benchAgainst(options: AgainstOptions): Promise<number> {
   const isWanted = ({ name }: { name: string }) => name.includes(options.only);
-  if (![...REQUESTS, ...COMMANDS].some(isWanted)) {
-    const names = [...REQUESTS, ...COMMANDS].map(({ name }) => JSON.stringify(name));
+  const workloads = [...REQUESTS, BESIDE_WRITERS, ...COMMANDS];
+  if (!workloads.some(isWanted)) {
+    const names = workloads.map(({ name }) => JSON.stringify(name));
     throw new UsageError(`--only takes a part of one of these names: ${names.join(", ")}`);
   }
   const roots: Pair<URL> = [ROOT, pathToFileURL(`${options.against}/`)];
   const folder = await Deno.makeTempDir({ prefix: "animal-store-against-" });
   try {
     const rows = await benchRequests(folder, roots, REQUESTS.filter(isWanted), options);
+    const besideWriters = isWanted(BESIDE_WRITERS)
+      ? await benchWriters(folder, roots, options)
+      : undefined;
     await benchCommands(folder, roots, COMMANDS.filter(isWanted), options);
-    return sum(rows.map(failuresOf));
+    return sum(rows.map(failuresOf)) + (besideWriters?.failures ?? 0);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
@@ -170,21 +174,6 @@ async function benchCommands(
   );
 }
 
-/** Lets the code of a checkout write a store file with that many pets. Resolves to an API key. */
-async function fillByCheckout(root: URL, path: string, pets: number): Promise<string> {
-  const modules = FILL_STORE_MODULES.map((module) => new URL(module, root));
-  const module = modules.find((url) => existsSync(url));
-  if (module === undefined) throw new Error(`${root.pathname} has no ${FILL_STORE_MODULES[0]}`);
-  const script = `const { fillStore } = await import(${JSON.stringify(module)});
-    console.log(await fillStore(${JSON.stringify(path)}, ${pets}));`;
-  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["eval", "--quiet", "--no-check", script],
-    cwd: root,
-  }).output();
-  if (!success) throw new Error(`fillStore() failed: ${new TextDecoder().decode(stderr)}`);
-  return new TextDecoder().decode(stdout).trim();
-}
-
 function exportLog({ root, kvPath, exportPath }: CommandFiles): Promise<ScriptRun> {
   return runScript("log.ts", [], kvPath, { root, stdout: exportPath });
 }
@@ -253,10 +242,4 @@ function cellsOf(
   ];
   const ratios = rounds.map(ratioOf);
   return [...medians, ratioOf(medians), Math.min(...ratios), Math.max(...ratios)];
-}
-
-function median(numbers: number[]): number {
-  const sorted = numbers.toSorted((one, other) => one - other);
-  const middle = (sorted.length - 1) / 2;
-  return (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2;
 }

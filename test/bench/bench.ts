@@ -13,11 +13,12 @@ import { benchHttp, type HttpRow } from "./http_bench.ts";
 import { benchLoads, benchSoak } from "./load_bench.ts";
 import { benchPolling } from "./polling_bench.ts";
 import { benchRaw } from "./raw_bench.ts";
-import { startService } from "./server_process.ts";
+import { ROOT, startService } from "./server_process.ts";
 import { sum } from "./sum.ts";
 import { benchTools } from "./tools_bench.ts";
+import { benchWriters } from "./writers_bench.ts";
 
-const PARTS = ["http", "raw", "loads", "polling", "tools", "growth"];
+const PARTS = ["http", "raw", "loads", "writers", "polling", "tools", "growth"];
 
 const HELP = `
 Compares the service with a bare Deno.serve and raw KV, on loopback, in a temporary folder.
@@ -97,6 +98,11 @@ await runTool({
         if (soak !== "0") results.soak = await benchSoak(service, token, Number(soak));
       } finally {
         await service.stop();
+      }
+      if (parts.includes("writers")) {
+        const writers = await benchWriters(folder, [ROOT], { rounds: 3, ms });
+        results.writers = writers.rows;
+        failures += writers.failures;
       }
       if (parts.includes("raw")) results.raw = await benchRaw(folder, http);
       if (parts.includes("tools")) {

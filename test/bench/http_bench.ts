@@ -92,7 +92,8 @@ export async function measure(
   return { ...measured, cpuUs: (server.cpuMs() - cpuMs) * 1_000 / measured.requests };
 }
 
-async function runOperation(
+/** Runs one operation for a time. */
+export async function runOperation(
   { port }: ServerProcess,
   token: string,
   { connections, method, path, ids, body }: Operation,

@@ -20,14 +20,18 @@ export const ROOT = new URL("../../", import.meta.url);
  * The service on a store file, with the flags of `deno task start`. It runs without the launcher, because the
  * launcher's memory and processor time are not the service's.
  */
-export async function startService(kvPath: string, root = ROOT): Promise<ServerProcess> {
+export async function startService(
+  kvPath: string,
+  root = ROOT,
+  env: Record<string, string> = {},
+): Promise<ServerProcess> {
   const { tasks } = JSON.parse(await Deno.readTextFile(new URL("deno.json", root)));
   // Older checkouts have no launcher, and a task of theirs is only its command.
   const words: string[] = (tasks.start.command ?? tasks.start).split(" ");
   const flags = words.filter((word) => word.startsWith("--v8-flags="));
   return await start(
     ["--allow-all", ...flags, "src/main.ts"],
-    { ...storeVariables(kvPath), PORT: "0", HOST: "127.0.0.1" },
+    { ...env, ...storeVariables(kvPath), PORT: "0", HOST: "127.0.0.1" },
     root,
   );
 }

@@ -20,3 +20,9 @@ function format(cell: string | number): string {
   if (cell >= 100) return Math.round(cell).toLocaleString("en");
   return cell.toFixed(cell >= 10 ? 1 : 2);
 }
+
+export function median(numbers: number[]): number {
+  const sorted = numbers.toSorted((one, other) => one - other);
+  const middle = (sorted.length - 1) / 2;
+  return (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2;
+}

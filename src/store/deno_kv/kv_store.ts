@@ -14,6 +14,7 @@ import {
   StoreRefusedError,
   UnclearOutcomeError,
 } from "../store_errors.ts";
+import type { KvFileReader } from "./kv_file_reader.ts";
 
 /** Limits of Deno KV, documented (https://docs.deno.com/deploy/kv/transactions/#limits) and measured. */
 export const KV_LIMITS: StoreLimits = {
@@ -28,13 +29,17 @@ export const KV_LIMITS: StoreLimits = {
 export class KvStore implements Store {
   readonly limits = KV_LIMITS;
   #kv: Deno.Kv;
+  #reader: KvFileReader | undefined;
 
-  constructor(kv: Deno.Kv) {
+  /** If a reader of the same file is given, all reads go to it. */
+  constructor(kv: Deno.Kv, reader?: KvFileReader) {
     this.#kv = kv;
+    this.#reader = reader;
   }
 
   get(key: Key): Promise<StoreEntry | null> {
     return withTypedErrors(async () => {
+      if (this.#reader !== undefined) return this.#reader.get(key);
       const entry = await this.#kv.get(key);
       return entry.versionstamp === null ? null : storeEntry(entry);
     });
@@ -44,6 +49,7 @@ export class KvStore implements Store {
     return withTypedErrors(async () => {
       const { listEntries } = this.limits;
       if (limit > listEntries) throw new StoreRefusedError(`Too many entries (max ${listEntries})`);
+      if (this.#reader !== undefined) return await this.#reader.list(range, { limit, reverse });
       // KV reads each batch from one snapshot, so one batch must hold the whole result.
       const options = { limit, reverse, batchSize: limit };
       return (await Array.fromAsync(this.#kv.list(selectorOf(range), options))).map(storeEntry);
@@ -63,6 +69,8 @@ export class KvStore implements Store {
   }
 
   close(): void {
+    // The last to close the file writes the log of SQLite into it, and a reader cannot.
+    this.#reader?.close();
     this.#kv.close();
   }
 }

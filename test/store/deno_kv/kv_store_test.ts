@@ -1,7 +1,9 @@
-import { assertEquals, assertLess, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertLess, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";
-import type { Key } from "../../../src/store/store.ts";
+import { openStoreOrWait } from "../../../src/store/open_store.ts";
+import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
+import type { Key, Store } from "../../../src/store/store.ts";
 import { NotAppliedError, StoreFullError } from "../../../src/store/store_errors.ts";
 import { permitted } from "../../support/permitted.ts";
 import { testStoreContract } from "../../support/store_contract.ts";
@@ -18,6 +20,48 @@ testStoreContract({
     const folder = await Deno.makeTempDir();
     const store = new KvStore(await Deno.openKv(`${folder}/pets.sqlite3`));
     return { store, dispose: () => Deno.remove(folder, { recursive: true }) };
+  },
+});
+
+testStoreContract({
+  name: "KvStore on a file, as a service opens it",
+  ignore: !permitted("read", "write"),
+  async open() {
+    const folder = await Deno.makeTempDir();
+    const store = await openForService(`${folder}/pets.sqlite3`);
+    return { store, dispose: () => Deno.remove(folder, { recursive: true }) };
+  },
+});
+
+Deno.test({
+  name:
+    "KvStore of a service reads while a commit waits for the disk, and reads it once it is acknowledged",
+  ignore: !permitted("read", "write"),
+  async fn() {
+    const folder = await Deno.makeTempDir();
+    const path = `${folder}/pets.sqlite3`;
+    const store = await openForService(path);
+    const put = (value: string) =>
+      store.commit({ checks: [], mutations: [{ type: "set", key: ["key"], value }] });
+    await put("old");
+    // Like a slow disk, a lock keeps the thread of Deno KV in the commit.
+    const database = new DatabaseSync(path);
+    database.exec("begin immediate");
+    let isOver = false;
+    const committed = put("new").finally(() => isOver = true);
+    committed.catch(() => {});
+    try {
+      assertEquals((await store.get(["key"]))?.value, "old");
+      assertEquals((await store.list({ prefix: [] }, { limit: 2 })).length, 1);
+      assert(!isOver, "the reads waited for the commit");
+      database.exec("rollback");
+      const versionstamp = (await committed)!;
+      assertEquals(await store.get(["key"]), { key: ["key"], value: "new", versionstamp });
+    } finally {
+      database.close();
+      store.close();
+      await Deno.remove(folder, { recursive: true });
+    }
   },
 });
 
@@ -68,3 +112,7 @@ Deno.test("KvStore rejects a commit with StoreFullError if SQLite reports a full
   const commit = () => new KvStore(kv).commit({ checks: [], mutations: [] });
   await assertRejects(commit, StoreFullError);
 });
+
+function openForService(path: string): Promise<Store> {
+  return openStoreOrWait(path, { accept: async () => {}, runtime: systemRuntime }, () => {});
+}
