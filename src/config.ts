@@ -38,8 +38,13 @@ export function readStoreConfig(): StoreConfig {
   return { store: readStore() };
 }
 
+/** Reads the settings of a development server: without `HOST`, it listens on loopback. Throws `ConfigError`. */
+export function readDevConfig(): ServiceConfig {
+  return readServiceConfig("127.0.0.1");
+}
+
 /** Reads all settings. Throws `ConfigError`. */
-export function readServiceConfig(): ServiceConfig {
+export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default): ServiceConfig {
   const isPlatform = isOnDenoDeploy();
   return {
     corsOrigins: readCorsOrigins(),
@@ -52,7 +57,7 @@ export function readServiceConfig(): ServiceConfig {
     telemetry: isTelemetryOn(),
     sendsLogs: isTelemetryOn() && read("OTEL_DENO_CONSOLE") === "replace",
     port: isPlatform ? undefined : readPort(),
-    hostname: isPlatform ? undefined : readHost(),
+    hostname: isPlatform ? undefined : readHost(defaultHost),
     ...readStoreConfig(),
   };
 }
@@ -104,8 +109,8 @@ function readPort(): number {
   throw new ConfigError(`PORT must be a number from 0 to 65535, not ${JSON.stringify(text)}`);
 }
 
-function readHost(): string {
-  const text = read("HOST") ?? VARIABLES.HOST.default;
+function readHost(defaultHost: string): string {
+  const text = read("HOST") ?? defaultHost;
   if (/^[\w.:%-]+$/.test(text)) return text;
   throw new ConfigError(`HOST must be a host name or an IP address, not ${JSON.stringify(text)}`);
 }

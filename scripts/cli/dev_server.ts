@@ -1,6 +1,6 @@
 /** The development server: `deno task dev` runs it, and starts it again after every change. */
 
-import { ConfigError, readServiceConfig } from "../../src/config.ts";
+import { ConfigError, readDevConfig } from "../../src/config.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { listKeys } from "../../src/projections/key_reader.ts";
 import { stateOf } from "../../src/projections/api_key.ts";
@@ -15,7 +15,7 @@ import { EXIT } from "./run_tool.ts";
 const LABEL = "development (deno task dev)";
 
 try {
-  const config = readServiceConfig();
+  const config = readDevConfig();
   await serve(config, (service, address) => announce(service, address, devKeyPath(config.store)));
 } catch (error) {
   // A change of the source cannot correct these errors, so the exit code tells `dev` not to wait for one.

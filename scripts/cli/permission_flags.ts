@@ -1,5 +1,6 @@
 import {
   ConfigError,
+  readDevConfig,
   readServiceConfig,
   readStoreConfig,
   type ServiceConfig,
@@ -45,7 +46,7 @@ export async function permissionFlags(module: string, args: string[]): Promise<s
   const isDevServer = module === "scripts/cli/dev_server.ts";
   const isServer = module === "src/main.ts" || isDevServer;
   const config = readUsable<StoreConfig | ServiceConfig>(
-    isServer ? readServiceConfig : readStoreConfig,
+    isDevServer ? readDevConfig : isServer ? readServiceConfig : readStoreConfig,
   );
   if (config !== undefined) {
     grantStore(grants, config.store);

@@ -171,6 +171,7 @@ Deno.test({
         [["--actor", "Ann"], /--actor takes the id of a key, or operator, not "Ann"/],
         [["--since", "2026-02-30"], /--since takes a time like /],
         [["--until", "soon"], /--until takes a time like /],
+        [["--since", "1h", "--until", "2h"], /--until must not be before --since/],
         [["--colour"], /colour/],
       ];
       for (const [args, words] of wrong) {
