@@ -17,6 +17,7 @@ import {
 } from "../src/publish/publish_log.ts";
 import { decodeVerifierKey, encodeVerifierKey, isKeyName } from "../src/publish/signed_note.ts";
 import { cosignedBy } from "../src/publish/witness.ts";
+import { parseHttpAddress } from "../src/runtime/network_address.ts";
 import { isFile } from "../src/store/store_location.ts";
 import { toolVariables } from "../src/variables.ts";
 import { withLog } from "./cli/log_source.ts";
@@ -194,6 +195,6 @@ function realPathOf(path: string): string {
 }
 
 function expectAddress(url: string): void {
-  if (/^https?:$/.test(URL.parse(url)?.protocol ?? "")) return;
+  if (parseHttpAddress(url) !== undefined) return;
   throw new UsageError(`--witness takes an http(s) address, not ${JSON.stringify(url)}`);
 }

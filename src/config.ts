@@ -1,6 +1,7 @@
 /** The settings of the service. Only this module reads the environment. */
 
 import { RATE_LIMIT_MAX } from "./http/rate_limiter.ts";
+import { isHost, parseHttpAddress } from "./runtime/network_address.ts";
 import { DEFAULT_KV_PATH } from "./store/default_path.ts";
 import { type DatabaseAddress, parseDatabaseUrl } from "./store/postgres/database_url.ts";
 import { isRemote, type StoreLocation } from "./store/store_location.ts";
@@ -111,7 +112,7 @@ function readPort(): number {
 
 function readHost(defaultHost: string): string {
   const text = read("HOST") ?? defaultHost;
-  if (/^[\w.:%-]+$/.test(text)) return text;
+  if (isHost(text) && !text.startsWith("[")) return text;
   throw new ConfigError(`HOST must be a host name or an IP address, not ${JSON.stringify(text)}`);
 }
 
@@ -137,8 +138,8 @@ function readKvPath(): string {
   const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(path) ?? [];
   if (scheme === undefined && !isRemote(path)) return path;
   // The errors below do not repeat the address, because it may contain a password.
-  const address = URL.parse(path);
-  if (scheme === undefined || !isRemote(path) || address === null) {
+  const address = parseHttpAddress(path);
+  if (scheme === undefined || address === undefined) {
     throw new ConfigError("KV_PATH must be a file, :memory: or an http(s) address");
   }
   if (address.username !== "" || address.password !== "" || address.search !== "") {
