@@ -23,7 +23,7 @@ import { toolVariables } from "../src/variables.ts";
 import { withLog } from "./cli/log_source.ts";
 import { count, ProgressLine } from "./cli/progress_line.ts";
 import { readPublished, WritableFolder } from "./cli/published_folder.ts";
-import { EXIT, runTool, UsageError } from "./cli/run_tool.ts";
+import { EXIT, printError, runTool, UsageError } from "./cli/run_tool.ts";
 import { makeSigningKey, readSigningKey } from "./cli/signing_key.ts";
 
 const HELP = `
@@ -90,7 +90,7 @@ await runTool({
     } catch (error) {
       progress.end();
       if (!(error instanceof PublishRefusedError || error instanceof LogDamagedError)) throw error;
-      console.error(`error: ${error.message}`);
+      printError(error.message);
       return EXIT.refused;
     }
   },

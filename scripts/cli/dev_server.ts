@@ -10,7 +10,7 @@ import type { Service } from "../../src/service.ts";
 import { OpenStoreError } from "../../src/store/open_store.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { devKeyPath } from "./dev_key_path.ts";
-import { EXIT } from "./run_tool.ts";
+import { EXIT, printError } from "./run_tool.ts";
 
 const LABEL = "development (deno task dev)";
 
@@ -21,7 +21,7 @@ try {
   // A change of the source cannot correct these errors, so the exit code tells `dev` not to wait for one.
   const isFinal = [ConfigError, ListenError, OpenStoreError].some((it) => error instanceof it);
   if (!isFinal) throw error;
-  console.error(`error: ${reasonOf(error)}`);
+  printError(reasonOf(error));
   Deno.exit(EXIT.couldNotRun);
 }
 

@@ -4,6 +4,7 @@
 
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { readStoreConfig } from "../../src/config.ts";
+import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { acceptLog } from "../../src/log/accept_store.ts";
 import { createService, type Service } from "../../src/service.ts";
@@ -55,7 +56,7 @@ export async function runTool<Options extends NonNullable<ParseArgsConfig["optio
     Deno.exit(await run(values, positionals));
   } catch (error) {
     const hint = error instanceof UsageError ? "; see --help" : "";
-    console.error(`error: ${failureOf(error)}${hint}`);
+    printError(`${failureOf(error)}${hint}`);
     Deno.exit(EXIT.couldNotRun);
   }
 }
@@ -128,6 +129,11 @@ export async function withRetryingStore<T>(
   } finally {
     store.close();
   }
+}
+
+/** Prints an error on standard error. It may repeat arguments, paths and stored texts. */
+export function printError(message: string): void {
+  console.error(`error: ${escapeInvisible(message)}`);
 }
 
 /** Prints a line of data on standard output. A closed pipe is not a failure of the command. */
