@@ -7,6 +7,7 @@
 import { audit, auditLines, type AuditOptions } from "../src/maintenance/audit.ts";
 import type { AuditReport } from "../src/maintenance/findings.ts";
 import type { Checkpoint } from "../src/maintenance/log_audit.ts";
+import { escapeInvisible } from "../src/runtime/escape_invisible.ts";
 import { readStoreConfig } from "../src/config.ts";
 import { systemRuntime } from "../src/runtime/system_runtime.ts";
 import { PublishedComparison } from "../src/publish/published_comparison.ts";
@@ -70,7 +71,9 @@ await runTool({
       progress: (done, total) => progress.update(CHECKING, done, total),
     };
     const report = await auditWhat(file, options).finally(() => progress.end());
-    await print(json ? JSON.stringify(report) : textOf(report, checkpoint, published));
+    await print(
+      escapeInvisible(json ? JSON.stringify(report) : textOf(report, checkpoint, published)),
+    );
     if (report.sound && file === undefined) progress.reportSoundAudit();
     if (path !== undefined && report.sound) {
       await writeCheckpoint(path, { position: report.position, hash: report.hash });

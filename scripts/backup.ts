@@ -19,7 +19,7 @@ import { isFile } from "../src/store/store_location.ts";
 import { toolVariables } from "../src/variables.ts";
 import { count, ProgressLine } from "./cli/progress_line.ts";
 import { reportReachable } from "./cli/report_reachable.ts";
-import { EXIT, print, runTool, UsageError, withService } from "./cli/run_tool.ts";
+import { EXIT, print, printError, runTool, UsageError, withService } from "./cli/run_tool.ts";
 
 const HELP = `
 Keeps a backup of the log in a file: an export as deno task log prints it, to which each run appends the new
@@ -82,7 +82,7 @@ await runTool({
       const refusals = [BackupRefusedError, LogDamagedError, HeadLostError];
       if (!refusals.some((it) => error instanceof it)) throw error;
       const subject = error instanceof BackupRefusedError ? `${path} ` : "";
-      console.error(`error: ${subject}${reasonOf(error)}`);
+      printError(`${subject}${reasonOf(error)}`);
       return EXIT.refused;
     }
     return stop.signal.aborted ? endInterrupted() : EXIT.done;

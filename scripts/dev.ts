@@ -4,7 +4,7 @@
  *     deno task dev
  */
 
-import { readServiceConfig } from "../src/config.ts";
+import { readDevConfig } from "../src/config.ts";
 import { serviceVariables } from "../src/variables.ts";
 import { permissionFlags } from "./cli/permission_flags.ts";
 import { EXIT, runTool, UsageError } from "./cli/run_tool.ts";
@@ -24,7 +24,7 @@ development key if the store has none, and prints the address, the key and a cur
 
   deno task dev
 
-The key is kept in a file next to the store, KV_PATH.dev_key, and stays the same until that file is deleted
+It listens on 127.0.0.1 unless HOST is set. The key is kept in a file next to the store, KV_PATH.dev_key, and stays the same until that file is deleted
 or the key is revoked. Ctrl-C ends the service.
 
 ${serviceVariables()}
@@ -39,7 +39,7 @@ await runTool({
     if (positionals.length > 0) {
       throw new UsageError(`Unexpected argument ${JSON.stringify(positionals[0])}`);
     }
-    readServiceConfig();
+    readDevConfig();
     return await serveUntilStopped(await permissionFlags(SERVER, []));
   },
 });

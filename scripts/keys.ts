@@ -15,12 +15,21 @@ import { revokeKey } from "../src/commands/revoke_key.ts";
 import { rotateKey, UnrotatableKeyError } from "../src/commands/rotate_key.ts";
 import { listKeys } from "../src/projections/key_reader.ts";
 import { reasonOf } from "../src/runtime/logger.ts";
+import { escapeInvisible } from "../src/runtime/escape_invisible.ts";
 import { isDurable } from "../src/store/store_location.ts";
 import { toolVariables } from "../src/variables.ts";
 import { minute, second, shownStateOf, stateWithTime } from "./cli/key_state.ts";
 import { parseDuration } from "./cli/parse_duration.ts";
 import { shortened } from "./cli/shortened.ts";
-import { EXIT, print, runTool, UsageError, withService, write } from "./cli/run_tool.ts";
+import {
+  EXIT,
+  print,
+  printError,
+  runTool,
+  UsageError,
+  withService,
+  write,
+} from "./cli/run_tool.ts";
 
 const HELP = `
 Issues, lists, rotates and revokes API keys. Works while the service runs; the service applies a change
@@ -131,7 +140,8 @@ async function list({ json = false }: Flags): Promise<number> {
     return { keys: await listKeys(store, head), now: runtime.now() };
   });
   keys.sort((one, other) => one.issuedAt - other.issuedAt);
-  await (json ? print(JSON.stringify(keys.map((key) => members(key, now)))) : table(keys, now));
+  const objects = JSON.stringify(keys.map((key) => members(key, now)));
+  await (json ? print(escapeInvisible(objects)) : table(keys, now));
   return EXIT.done;
 }
 
@@ -185,7 +195,7 @@ async function table(keys: ApiKey[], now: number): Promise<void> {
       stateWithTime(key, now),
       access,
       minute(key.issuedAt).slice(0, 10),
-      key.label,
+      escapeInvisible(key.label),
     ]);
   }
   const widths = rows[0].slice(0, -1)
@@ -208,7 +218,9 @@ async function rotate(keyId: string, flags: Flags): Promise<number> {
         issueShown((show) => rotateKey(service, keyId, { overlapMs, label, lifetimeMs }, show)),
     );
     console.error(
-      `Key ${predecessor.id} (${predecessor.label}) stays valid until ${second(retiresAt)}.`,
+      `Key ${predecessor.id} (${escapeInvisible(predecessor.label)}) stays valid until ${
+        second(retiresAt)
+      }.`,
     );
     const end = successor.expiresAt === undefined
       ? ""
@@ -219,7 +231,7 @@ async function rotate(keyId: string, flags: Flags): Promise<number> {
     return EXIT.done;
   } catch (error) {
     if (!(error instanceof UnrotatableKeyError)) throw error;
-    console.error(`error: ${error.message}; see keys list`);
+    printError(`${error.message}; see keys list`);
     return EXIT.refused;
   }
 }
@@ -227,13 +239,12 @@ async function rotate(keyId: string, flags: Flags): Promise<number> {
 async function revoke(keyId: string): Promise<number> {
   const key = await withService({ create: false }, (service) => revokeKey(service, keyId));
   if (key === undefined) {
-    console.error(`error: No key has the id ${keyId}; see keys list`);
+    printError(`No key has the id ${keyId}; see keys list`);
     return EXIT.refused;
   }
+  const name = `${key.id} (${escapeInvisible(key.label)})`;
   console.error(
-    key.isRevoked
-      ? `Key ${key.id} (${key.label}) was already revoked.`
-      : `Revoked key ${key.id} (${key.label}).`,
+    key.isRevoked ? `Key ${name} was already revoked.` : `Revoked key ${name}.`,
   );
   return EXIT.done;
 }

@@ -14,7 +14,7 @@ import { toolVariables } from "../src/variables.ts";
 import { type ReadLines, withLog } from "./cli/log_source.ts";
 import { count } from "./cli/progress_line.ts";
 import { readPublished, readRegularFile } from "./cli/published_folder.ts";
-import { EXIT, print, runTool, UsageError, write } from "./cli/run_tool.ts";
+import { EXIT, print, printError, runTool, UsageError, write } from "./cli/run_tool.ts";
 
 const HELP = `
 Prints a proof (https://c2sp.org/tlog-proof) that an event is in the log that deno task publish wrote, or
@@ -59,7 +59,7 @@ await runTool({
         error instanceof it
       );
       if (!isRefused) throw error;
-      console.error(`error: ${(error as Error).message}`);
+      printError((error as Error).message);
       return EXIT.refused;
     }
   },

@@ -17,12 +17,13 @@ import {
 } from "../src/publish/publish_log.ts";
 import { decodeVerifierKey, encodeVerifierKey, isKeyName } from "../src/publish/signed_note.ts";
 import { cosignedBy } from "../src/publish/witness.ts";
+import { parseHttpAddress } from "../src/runtime/network_address.ts";
 import { isFile } from "../src/store/store_location.ts";
 import { toolVariables } from "../src/variables.ts";
 import { withLog } from "./cli/log_source.ts";
 import { count, ProgressLine } from "./cli/progress_line.ts";
 import { readPublished, WritableFolder } from "./cli/published_folder.ts";
-import { EXIT, runTool, UsageError } from "./cli/run_tool.ts";
+import { EXIT, printError, runTool, UsageError } from "./cli/run_tool.ts";
 import { makeSigningKey, readSigningKey } from "./cli/signing_key.ts";
 
 const HELP = `
@@ -89,7 +90,7 @@ await runTool({
     } catch (error) {
       progress.end();
       if (!(error instanceof PublishRefusedError || error instanceof LogDamagedError)) throw error;
-      console.error(`error: ${error.message}`);
+      printError(error.message);
       return EXIT.refused;
     }
   },
@@ -194,6 +195,6 @@ function realPathOf(path: string): string {
 }
 
 function expectAddress(url: string): void {
-  if (/^https?:$/.test(URL.parse(url)?.protocol ?? "")) return;
+  if (parseHttpAddress(url) !== undefined) return;
   throw new UsageError(`--witness takes an http(s) address, not ${JSON.stringify(url)}`);
 }

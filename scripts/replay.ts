@@ -12,7 +12,7 @@ import { keyText } from "../src/store/key_text.ts";
 import type { Store } from "../src/store/store.ts";
 import { toolVariables } from "../src/variables.ts";
 import { count, ProgressLine, type ProgressPhase } from "./cli/progress_line.ts";
-import { EXIT, runTool, UsageError, withRetryingStore } from "./cli/run_tool.ts";
+import { EXIT, printError, runTool, UsageError, withRetryingStore } from "./cli/run_tool.ts";
 
 const HELP = `
 Rebuilds the projections (pets, status index, keys) from the log. The service continues to read and
@@ -72,7 +72,7 @@ await runTool({
     } catch (error) {
       progress.end();
       if (!(error instanceof UnsoundError || error instanceof ReplayUnderWayError)) throw error;
-      console.error(`error: ${error.message}`);
+      printError(error.message);
       return EXIT.refused;
     }
   },

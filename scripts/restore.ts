@@ -17,7 +17,7 @@ import { OpenStoreError } from "../src/store/open_store.ts";
 import { isDurable, isFile } from "../src/store/store_location.ts";
 import { toolVariables } from "../src/variables.ts";
 import { count, ProgressLine } from "./cli/progress_line.ts";
-import { EXIT, runTool, UsageError, withRetryingStore } from "./cli/run_tool.ts";
+import { EXIT, printError, runTool, UsageError, withRetryingStore } from "./cli/run_tool.ts";
 
 const HELP = `
 Restores an export, as deno task log prints it, into an empty store: the same bytes in the log, and all
@@ -75,7 +75,7 @@ await runTool({
     } catch (error) {
       progress.end();
       if (!(error instanceof ExportRefusedError)) throw error;
-      console.error(`error: ${error.message}`);
+      printError(error.message);
       return EXIT.refused;
     }
   },

@@ -1,6 +1,7 @@
 /** The settings of the service. Only this module reads the environment. */
 
 import { RATE_LIMIT_MAX } from "./http/rate_limiter.ts";
+import { isHost, parseHttpAddress } from "./runtime/network_address.ts";
 import { DEFAULT_KV_PATH } from "./store/default_path.ts";
 import { type DatabaseAddress, parseDatabaseUrl } from "./store/postgres/database_url.ts";
 import { isRemote, type StoreLocation } from "./store/store_location.ts";
@@ -38,8 +39,13 @@ export function readStoreConfig(): StoreConfig {
   return { store: readStore() };
 }
 
+/** Reads the settings of a development server: without `HOST`, it listens on loopback. Throws `ConfigError`. */
+export function readDevConfig(): ServiceConfig {
+  return readServiceConfig("127.0.0.1");
+}
+
 /** Reads all settings. Throws `ConfigError`. */
-export function readServiceConfig(): ServiceConfig {
+export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default): ServiceConfig {
   const isPlatform = isOnDenoDeploy();
   return {
     corsOrigins: readCorsOrigins(),
@@ -52,7 +58,7 @@ export function readServiceConfig(): ServiceConfig {
     telemetry: isTelemetryOn(),
     sendsLogs: isTelemetryOn() && read("OTEL_DENO_CONSOLE") === "replace",
     port: isPlatform ? undefined : readPort(),
-    hostname: isPlatform ? undefined : readHost(),
+    hostname: isPlatform ? undefined : readHost(defaultHost),
     ...readStoreConfig(),
   };
 }
@@ -104,9 +110,9 @@ function readPort(): number {
   throw new ConfigError(`PORT must be a number from 0 to 65535, not ${JSON.stringify(text)}`);
 }
 
-function readHost(): string {
-  const text = read("HOST") ?? VARIABLES.HOST.default;
-  if (/^[\w.:%-]+$/.test(text)) return text;
+function readHost(defaultHost: string): string {
+  const text = read("HOST") ?? defaultHost;
+  if (isHost(text) && !text.startsWith("[")) return text;
   throw new ConfigError(`HOST must be a host name or an IP address, not ${JSON.stringify(text)}`);
 }
 
@@ -132,8 +138,8 @@ function readKvPath(): string {
   const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(path) ?? [];
   if (scheme === undefined && !isRemote(path)) return path;
   // The errors below do not repeat the address, because it may contain a password.
-  const address = URL.parse(path);
-  if (scheme === undefined || !isRemote(path) || address === null) {
+  const address = parseHttpAddress(path);
+  if (scheme === undefined || address === undefined) {
     throw new ConfigError("KV_PATH must be a file, :memory: or an http(s) address");
   }
   if (address.username !== "" || address.password !== "" || address.search !== "") {

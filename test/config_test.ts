@@ -98,6 +98,16 @@ Deno.test({
 });
 
 Deno.test({
+  name: "readServiceConfig() refuses a HOST that is not one host",
+  ignore: !permitted("env"),
+  fn() {
+    for (const HOST of ["..", "a,b", "*", "a%00b", "::1%00", "[::1]"]) {
+      assertThrows(() => readWith({ HOST }), ConfigError, "HOST must be a host name");
+    }
+  },
+});
+
+Deno.test({
   name: "readServiceConfig() refuses a KV_PATH with credentials, and does not print them",
   ignore: !permitted("env"),
   fn() {
@@ -106,6 +116,7 @@ Deno.test({
       ["https://hunter2@kv.example", "KV_PATH must not contain credentials"],
       ["https://kv.example/?token=hunter2", "KV_PATH must not contain credentials"],
       ["postgres://me:hunter2@db.example/pets", "KV_PATH must be a file"],
+      ["http://kv.example,hunter2", "KV_PATH must be a file"],
     ];
     for (const [path, words] of faulty) {
       const variables = { KV_PATH: path, DENO_KV_ACCESS_TOKEN: "x", DENO_DEPLOYMENT_ID: undefined };

@@ -1,6 +1,6 @@
 /** The development server: `deno task dev` runs it, and starts it again after every change. */
 
-import { ConfigError, readServiceConfig } from "../../src/config.ts";
+import { ConfigError, readDevConfig } from "../../src/config.ts";
 import { exit } from "../../src/exit.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { listKeys } from "../../src/projections/key_reader.ts";
@@ -11,18 +11,18 @@ import type { Service } from "../../src/service.ts";
 import { OpenStoreError } from "../../src/store/open_store.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { devKeyPath } from "./dev_key_path.ts";
-import { EXIT } from "./run_tool.ts";
+import { EXIT, printError } from "./run_tool.ts";
 
 const LABEL = "development (deno task dev)";
 
 try {
-  const config = readServiceConfig();
+  const config = readDevConfig();
   await serve(config, (service, address) => announce(service, address, devKeyPath(config.store)));
 } catch (error) {
   // A change of the source cannot correct these errors, so the exit code tells `dev` not to wait for one.
   const isFinal = [ConfigError, ListenError, OpenStoreError].some((it) => error instanceof it);
   if (!isFinal) throw error;
-  console.error(`error: ${reasonOf(error)}`);
+  printError(reasonOf(error));
   exit(EXIT.couldNotRun);
 }
 

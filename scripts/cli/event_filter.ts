@@ -25,6 +25,9 @@ export function eventFilter(flags: FilterFlags): ((line: StoredLine) => boolean)
   expectMatch("--actor", actor, `${OPERATOR}|${ULID}`, `the id of a key, or ${OPERATOR}`);
   const since = parseTime("--since", flags.since);
   const until = parseTime("--until", flags.until);
+  if (since !== undefined && until !== undefined && until < since) {
+    throw new UsageError("--until must not be before --since");
+  }
   if (Object.values(flags).every((flag) => flag === undefined)) return undefined;
   return (line) => {
     const event = membersOf(line);

@@ -1,5 +1,6 @@
 import {
   ConfigError,
+  readDevConfig,
   readServiceConfig,
   readStoreConfig,
   type ServiceConfig,
@@ -7,6 +8,7 @@ import {
 } from "../../src/config.ts";
 import type { StoreLocation } from "../../src/store/store_location.ts";
 import { hostName, type PostgresSettings } from "../../src/store/postgres/database_url.ts";
+import { parseHttpAddress } from "../../src/runtime/network_address.ts";
 import denoJson from "../../deno.json" with { type: "json" };
 import { devKeyPath } from "./dev_key_path.ts";
 
@@ -45,7 +47,7 @@ export async function permissionFlags(module: string, args: string[]): Promise<s
   const isDevServer = module === "scripts/cli/dev_server.ts";
   const isServer = module === "src/main.ts" || isDevServer;
   const config = readUsable<StoreConfig | ServiceConfig>(
-    isServer ? readServiceConfig : readStoreConfig,
+    isDevServer ? readDevConfig : isServer ? readServiceConfig : readStoreConfig,
   );
   if (config !== undefined) {
     grantStore(grants, config.store);
@@ -147,8 +149,8 @@ async function grantPublish({ read, write, net }: Grants, args: string[]): Promi
   if (newKey) write.push(newKey);
   for (const file of [values.key, values["from-file"]]) if (file && file !== "-") read.push(file);
   for (const witness of witnesses) {
-    const url = URL.parse(witness);
-    if (url !== null && /^https?:$/.test(url.protocol)) net.push(hostOf(url));
+    const url = parseHttpAddress(witness);
+    if (url !== undefined) net.push(hostOf(url));
   }
 }
 

@@ -6,6 +6,7 @@ import {
   type RecordedEvent,
   subjectOf,
 } from "../../events/event.ts";
+import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { decodeLine } from "../../src/log/log_verifier.ts";
 import type { StoredLine } from "../../src/log/log_records.ts";
 
@@ -41,8 +42,8 @@ export function prettyEvent({ position, line }: StoredLine, labels: Map<string, 
     COLORS[event.type](event.type.padEnd(TYPE_WIDTH)),
     subjectOf(event).padEnd(SUBJECT_WIDTH),
     magenta(event.actor),
-    ...(label === undefined ? [] : [escaped(JSON.stringify(label))]),
-    escaped(shownData(event, line)),
+    ...(label === undefined ? [] : [escapeInvisible(JSON.stringify(label))]),
+    escapeInvisible(shownData(event, line)),
   ].join(" ");
 }
 
@@ -51,12 +52,4 @@ function shownData(event: RecordedEvent, line: Uint8Array): string {
   if (event.type === "PetCreated") return new TextDecoder().decode(dataOf(line));
   const { keyId: _, tokenHash: __, ...data } = event.data;
   return JSON.stringify(data);
-}
-
-/** Escapes characters that a terminal could take for control sequences, or that reorder text. */
-function escaped(json: string): string {
-  return json.replace(
-    /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
 }

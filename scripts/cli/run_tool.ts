@@ -5,6 +5,7 @@
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { readStoreConfig } from "../../src/config.ts";
 import { exit } from "../../src/exit.ts";
+import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { acceptLog } from "../../src/log/accept_store.ts";
 import { createService, type Service } from "../../src/service.ts";
@@ -56,7 +57,7 @@ export async function runTool<Options extends NonNullable<ParseArgsConfig["optio
     exit(await run(values, positionals));
   } catch (error) {
     const hint = error instanceof UsageError ? "; see --help" : "";
-    console.error(`error: ${failureOf(error)}${hint}`);
+    printError(`${failureOf(error)}${hint}`);
     exit(EXIT.couldNotRun);
   }
 }
@@ -129,6 +130,11 @@ export async function withRetryingStore<T>(
   } finally {
     store.close();
   }
+}
+
+/** Prints an error on standard error. It may repeat arguments, paths and stored texts. */
+export function printError(message: string): void {
+  console.error(`error: ${escapeInvisible(message)}`);
 }
 
 /** Prints a line of data on standard output. A closed pipe is not a failure of the command. */

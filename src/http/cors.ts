@@ -52,19 +52,27 @@ export class Cors {
 
   /**
    * Responds to a preflight for a path that allows these methods. Returns `undefined` if the request is not a
-   * preflight or its origin is not allowed. A preflight needs no key, because browsers send it without one.
+   * preflight. A preflight needs no key, because browsers send it without one. If its origin is not allowed,
+   * the response has no CORS headers, and browsers then name the origin as the reason.
    */
-  preflightResponse({ method, headers }: Request, methods: string): HttpResponse | undefined {
-    if (method !== "OPTIONS" || !headers.has("access-control-request-method")) return undefined;
-    if (!this.#origins.has(headers.get("origin") ?? "")) return undefined;
+  preflightResponse({ method, headers }: Request, allow: string): HttpResponse | undefined {
+    const origin = headers.get("origin");
+    const isPreflight = method === "OPTIONS" && headers.has("access-control-request-method");
+    if (!isPreflight || origin === null) return undefined;
+    if (!this.#origins.has(origin)) return optionsResponse(allow);
     return {
-      status: STATUS_CODE.NoContent,
-      body: null,
+      ...optionsResponse(allow),
       headers: {
-        "access-control-allow-methods": methods,
+        allow,
+        "access-control-allow-methods": allow,
         "access-control-allow-headers": REQUEST_HEADERS.join(", "),
         "access-control-max-age": String(PREFLIGHT_SECONDS),
       },
     };
   }
+}
+
+/** The response to OPTIONS. */
+export function optionsResponse(allow: string): HttpResponse {
+  return { status: STATUS_CODE.NoContent, body: null, headers: { allow } };
 }

@@ -294,12 +294,19 @@ export const CHALLENGES = {
   read_only_key: 'Bearer error="insufficient_scope"',
 } as const;
 
-/** The response to a request that failed with `thrown`. Unknown errors become `internal_error`. */
-export function errorResponse(thrown: unknown): HttpResponse {
+/**
+ * The response to a request that failed with `thrown`. Unknown errors become `internal_error`. `root` is the
+ * path of the service at its public address, without a slash at the end.
+ */
+export function errorResponse(thrown: unknown, root = ""): HttpResponse {
   const isKnown = thrown instanceof HttpError || thrown instanceof ServiceError;
   const code = isKnown ? thrown.code : "internal_error";
-  const message = isKnown ? thrown.message : ERRORS.internal_error.when;
   const { status } = ERRORS[code];
+  let message = isKnown ? thrown.message : ERRORS.internal_error.when;
+  if (status === STATUS_CODE.Unauthorized) {
+    const keyless = `${root}/docs, ${root}/openapi.json, ${root}/healthz and ${root}/readyz`;
+    message += `; ${keyless} need no key`;
+  }
   const headers: HttpResponse["headers"] = {
     ...NEVER_STORED,
     ...(thrown instanceof HttpError ? thrown.headers : {}),

@@ -11,7 +11,7 @@ import type { HttpResponse } from "./http_response.ts";
 import type { BodyCancellation } from "./body_cancellation.ts";
 import { byteStream } from "./byte_stream.ts";
 import { applyIfNoneMatch } from "./conditional_read.ts";
-import { Cors } from "./cors.ts";
+import { Cors, optionsResponse } from "./cors.ts";
 import { bearerToken } from "./credentials.ts";
 import { errorResponse, HTTP_ERRORS, HttpError } from "./errors.ts";
 import { handleCreatePet, handleGetPet, handleListPets, readCreatePetRequest } from "./pets.ts";
@@ -59,6 +59,9 @@ export type RequestHandler = (request: Request, connection?: Connection) => Prom
 export function createHandler(deps: HandlerDeps): RequestHandler {
   const operations = publicOperations(deps);
   const cors = new Cors(deps.corsOrigins);
+  // A proxy may serve the service under a path.
+  const root = new URL(deps.addresses.production ?? "http://localhost/v1").pathname
+    .slice(0, -BASE_PATH.length);
   // A counter is much cheaper than a new ULID for each request.
   const instanceId = deps.runtime.newId();
   let requests = 0;
@@ -73,7 +76,7 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
       response = await dispatch(request, baseUrl, operations, cors, deps, progress);
       response = applyIfNoneMatch(response, request.headers);
     } catch (thrown) {
-      response = errorResponse(thrown);
+      response = errorResponse(thrown, root);
       const { status } = response;
       const isLogged = thrown instanceof ServiceError && thrown.isLogged;
       if (isServerErrorStatus(status) && !isLogged) {
@@ -116,8 +119,9 @@ function dispatch(
   if ((preflight ?? respond) && !isBodyBounded(request.headers)) throw tooLarge();
   if (preflight !== undefined) return preflight;
   if (route !== undefined && respond !== undefined) {
-    if (operationOf(route, method) === undefined) throw HTTP_ERRORS.methodNotAllowed(route.allow);
-    return respond(request.headers);
+    return operationOf(route, method) === undefined
+      ? respondWithMethods(method, route.allow)
+      : respond(request.headers);
   }
   const token = bearerToken(request.headers);
   const operation = route?.isPublic === false ? operationOf(route, method) : undefined;
@@ -133,11 +137,17 @@ function dispatch(
       case "getPet":
         return await handleGetPet(pets, head, lastSegment(path), search, baseUrl);
       case undefined:
-        throw HTTP_ERRORS.methodNotAllowed(route.allow);
+        return respondWithMethods(method, route.allow);
       default:
         return assertNever(operation);
     }
   });
+}
+
+/** Responds to OPTIONS. Throws `method_not_allowed` for any other method. */
+function respondWithMethods(method: string, allow: string): HttpResponse {
+  if (method !== "OPTIONS") throw HTTP_ERRORS.methodNotAllowed(allow);
+  return optionsResponse(allow);
 }
 
 /**

@@ -125,5 +125,5 @@ function publicRoute(path: string, operations: Operations<PublicOperation>): Pub
 }
 
 function allowOf(operations: Operations<unknown>): string {
-  return Object.keys(operations).join(", ").replace("GET", "GET, HEAD");
+  return [...Object.keys(operations), "OPTIONS"].join(", ").replace("GET", "GET, HEAD");
 }

@@ -228,7 +228,7 @@ export class PetReader {
         limit: 1,
         reverse: true,
       });
-    const pets = newest === undefined ? [] : indexTextsOf(newest, before, limit);
+    const pets = newest === undefined ? [] : indexTextsOf(newest, status, before, limit);
     if (pets.length === limit) return pets;
     const end = keyOf(Math.min(before, newest?.key.at(-1) as number | undefined ?? Infinity));
     // Each record holds at least one pet.
@@ -238,7 +238,9 @@ export class PetReader {
     );
     for (const entry of others) {
       if (pets.length === limit) break;
-      pets.push(...indexTextsOf(entry, before, limit - pets.length));
+      const lastId = entry.key.at(-1) as number;
+      if (pets.length > 0 && lastId >= pets.at(-1)!.id) throw damaged(lastId);
+      pets.push(...indexTextsOf(entry, status, before, limit - pets.length));
     }
     return pets;
   }
@@ -270,33 +272,48 @@ export class PetReader {
       ),
       this.#store.list({ start: keyOf(newest), end: keyOf(LAST_ID) }, { limit: 1 }),
     ]);
+    const entries = [...ofOthers, ...ofNewest];
     const texts: string[] = [];
-    for (const { key, value } of [...ofOthers, ...ofNewest]) {
-      const lines = unpackLines(value);
-      const lastId = key.at(-1) as number;
-      if (lines === undefined || petIdOf(lines[0]) !== lastId - lines.length + 1) continue;
-      if (generation === this.#generation) this.#pets.put(lastId, value as Uint8Array);
-      for (const [index, line] of lines.toReversed().entries()) {
-        const id = lastId - index;
-        if (id >= oldest && id <= newest) texts[id - oldest] = decoder.decode(line);
+    for (const entry of entries) {
+      for (const { id, line } of unpackPets(entry)) {
+        if (id < oldest || id > newest) continue;
+        if (texts[id - oldest] !== undefined) throw damaged(id);
+        texts[id - oldest] = decoder.decode(line);
       }
     }
     for (let id = oldest; id <= newest; id++) {
       if (texts[id - oldest] === undefined) throw damaged(id);
+    }
+    for (const { key, value } of generation === this.#generation ? entries : []) {
+      this.#pets.put(key.at(-1) as number, value as Uint8Array);
     }
     return texts;
   }
 }
 
 /** The last pets of a record by status with ids below `before`, newest first. */
-function indexTextsOf({ key, value }: StoreEntry, before: number, limit: number): PetText[] {
-  const lines = unpackLines(value);
-  if (lines === undefined) throw damaged(key.at(-1) as number);
+function indexTextsOf(
+  entry: StoreEntry,
+  status: PetStatus,
+  before: number,
+  limit: number,
+): PetText[] {
   const pets: PetText[] = [];
-  for (let index = lines.length - 1; index >= 0 && pets.length < limit; index--) {
-    const id = petIdOf(lines[index]);
-    if (id < before) pets.push({ id, text: decoder.decode(lines[index]) });
+  for (const { id, line } of unpackPets(entry).reverse()) {
+    if (pets.length === limit) break;
+    const text = decoder.decode(line);
+    if (!hasStatus(text, status)) throw damaged(id);
+    if (id < before) pets.push({ id, text });
   }
+  return pets;
+}
+
+/** The pets of a record. Throws `projection_damaged` unless their ids ascend to that of the record's key. */
+function unpackPets({ key, value }: StoreEntry): { id: number; line: Uint8Array }[] {
+  const pets = unpackLines(value)?.map((line) => ({ id: petIdOf(line), line }));
+  const lastId = key.at(-1) as number;
+  const isAscending = pets?.every(({ id }, index) => index === 0 || id > pets[index - 1].id);
+  if (!isAscending || pets?.at(-1)?.id !== lastId) throw damaged(lastId);
   return pets;
 }
 
@@ -308,6 +325,6 @@ function pageOf(pets: string[], next?: number): Page {
 function damaged(id: number): ServiceError {
   return new ServiceError(
     "projection_damaged",
-    `The projection does not hold pet ${id}, which is in the log`,
+    `The projection of pet ${id} does not match the log`,
   );
 }

@@ -1,3 +1,4 @@
+import { escapeInvisible } from "./escape_invisible.ts";
 import { redactKeys } from "./redact_keys.ts";
 import type { Logger } from "./logger.ts";
 
@@ -5,7 +6,7 @@ const encoder = new TextEncoder();
 
 /** Writes a line to standard error, even if OpenTelemetry has replaced the console. */
 export function writeError(line: string): void {
-  const bytes = encoder.encode(`${line}\n`);
+  const bytes = encoder.encode(`${escapeInvisible(line)}\n`);
   try {
     for (let offset = 0; offset < bytes.length;) {
       offset += Deno.stderr.writeSync(bytes.subarray(offset));
@@ -31,5 +32,6 @@ export const telemetryLogger: Logger = (level, event, details) => {
 };
 
 function lineOf(...[level, event, details]: Parameters<Logger>): string {
-  return redactKeys(JSON.stringify({ time: new Date().toISOString(), level, event, ...details }));
+  const line = JSON.stringify({ time: new Date().toISOString(), level, event, ...details });
+  return escapeInvisible(redactKeys(line));
 }

@@ -201,22 +201,28 @@ function inSpan<T>(
   });
 }
 
+/** The methods that OpenTelemetry knows. Any other one, which a client may choose freely, is one value. */
+const METHODS = ["CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"];
+
 /**
- * Redacts API keys in the names and attributes of all spans. Deno sets the URL of a request on its own span
- * before it calls the handler. A later setAttribute() adds a value instead of replacing the first. So the
- * class of Deno's spans is patched to redact each value as it is set.
+ * Redacts API keys in the names and attributes of all spans, and unknown methods. Deno sets the URL and the
+ * method of a request on its own span before it calls the handler. A later setAttribute() adds a value instead
+ * of replacing the first. So the class of Deno's spans is patched to redact each value as it is set. The metrics
+ * that Deno makes of requests cannot be changed.
  */
 function redactSpans(): void {
   const span = tracer.startSpan("redaction");
   span.end();
   const spanClass = Object.getPrototypeOf(span);
-  for (const method of ["setAttribute", "updateName"]) {
-    const plain = spanClass[method];
-    spanClass[method] = function (...values: unknown[]) {
-      return plain.apply(
-        this,
-        values.map((value) => typeof value === "string" ? redactKeys(value) : value),
-      );
-    };
-  }
+  const { setAttribute, updateName } = spanClass;
+  spanClass.setAttribute = function (name: string, value: unknown) {
+    const isOther = name === "http.request.method" && !METHODS.includes(value as string);
+    const redacted = typeof value === "string" ? redactKeys(value) : value;
+    return setAttribute.call(this, name, isOther ? "_OTHER" : redacted);
+  };
+  // The new name of a span is its method, or begins with it.
+  spanClass.updateName = function (name: string) {
+    const known = name.replace(/^\S+/, (method) => METHODS.includes(method) ? method : "HTTP");
+    return updateName.call(this, redactKeys(known));
+  };
 }

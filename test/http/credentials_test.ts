@@ -89,7 +89,7 @@ testEachWay("a key is valid up to its revocation", async (service) => {
   const add = () => service.add({ name: "Rex", categoryId: 1 }, headers);
   assertEquals((await (await add()).json()).id, 1);
   await revokeKey(service, id);
-  const message = /^The API key is revoked$/;
+  const message = /^The API key is revoked; /;
   await assertRefused(service, () => service.sendBare("/v1/pets", { headers }), {
     ...INVALID,
     message,
@@ -106,7 +106,7 @@ testEachWay("a key is valid up to its expiry", async (service) => {
   await service.runtime.advance(59_999);
   assertEquals((await (await add()).json()).id, 1);
   await service.runtime.advance(1);
-  const message = /^The API key is expired$/;
+  const message = /^The API key is expired; /;
   await assertRefused(service, () => service.sendBare("/v1/pets", { headers }), {
     ...INVALID,
     message,

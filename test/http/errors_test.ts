@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { newToken } from "../../src/projections/api_key.ts";
+import { ROUTES } from "../../src/http/routes.ts";
 import type { ErrorCode, HTTP_ERRORS } from "../../src/http/errors.ts";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../src/http/request_body.ts";
 import { HOLD_BACK_MS } from "../../src/http/rate_limiter.ts";
@@ -41,6 +42,7 @@ const REX = { name: "Rex", categoryId: 1 };
 const USE_BEARER = "Authorization: Bearer <API_KEY>";
 const MISTYPED =
   "The API key is mistyped or cut off: a key is pets_ and 72 digits and letters from a to f";
+const KEYLESS = "; /docs, /openapi.json, /healthz and /readyz need no key";
 const FIELDS = "the fields are name, categoryId, status";
 
 /** The messages that clients get. Four are of the domain: of keys, and of the fields of an animal. */
@@ -172,7 +174,7 @@ const CASES: Record<
   methodNotAllowed: [{
     send: ({ send }) => send("/v1/pets", { method: "PUT" }),
     code: "method_not_allowed",
-    message: "The path supports only GET, HEAD, POST",
+    message: "The path supports only GET, HEAD, POST, OPTIONS",
   }],
   petNotFound: ["1", "-1", "9".repeat(30)].map((id) => ({
     send: ({ send }) => send(`/v1/pets/${id}`),
@@ -366,16 +368,36 @@ for (const [name, cases] of Object.entries(CASES)) {
       await using service = await open();
       const response = await send(service);
       const text = await response.clone().text();
-      assertEquals(JSON.parse(text).message, message);
+      const suffix = response.status === 401 ? KEYLESS : "";
+      assertEquals(JSON.parse(text).message, message + suffix);
       await assertError(response, { status: STATUSES[code]!, code });
       for (const secret of ["secret", service.token.slice(5)]) assert(!text.includes(secret), text);
     });
   }
 }
 
+Deno.test("a 401 names all addresses of documents and probes that need no key", async () => {
+  await using service = await openTestService();
+  const addresses: string[] = [];
+  for (const { path, isPublic } of ROUTES) {
+    const response = await service.sendBare(path);
+    await response.body?.cancel();
+    const isRedirect = response.status === 302;
+    const isForBrowsers = response.status === 401 || path.includes("{");
+    if (isPublic && !isRedirect && !isForBrowsers) addresses.push(path);
+  }
+  assertEquals(addresses.toSorted(), KEYLESS.match(/[/][a-z.]+/g)!.toSorted());
+});
+
 Deno.test("the paths in a message are those of the address for clients", async () => {
   const production = "https://shop.example/store/v1";
   await using service = await openTestService(undefined, { addresses: { production } });
+  const refused = await (await service.sendBare("/v1/pets")).json();
+  assertEquals(
+    refused.message,
+    `An API key is required: ${USE_BEARER}; ` +
+      "/store/docs, /store/openapi.json, /store/healthz and /store/readyz need no key",
+  );
   const { message } = await (await service.send("/pets")).json();
   assertEquals(message, "The path does not exist: use /store/v1/pets");
 });

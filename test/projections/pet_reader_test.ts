@@ -5,11 +5,14 @@ import {
   assertRejects,
   assertStrictEquals,
 } from "@std/assert";
-import { PET_STATUSES, type PetStatus } from "../../events/pet.ts";
+import { encodePet, PET_STATUSES, type PetStatus } from "../../events/pet.ts";
+import { joinLines } from "../../src/encoding/pack_lines.ts";
+import { EMPTY_HEAD } from "../../src/log/head.ts";
 import { ServiceError } from "../../src/service_error.ts";
-import { PetReader } from "../../src/projections/pet_reader.ts";
-import type { Mutation } from "../../src/store/store.ts";
-import { petKey, projectionKey, type RecordKey } from "../../src/keyspace.ts";
+import { type PageQuery, PetReader } from "../../src/projections/pet_reader.ts";
+import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
+import type { Key, Mutation } from "../../src/store/store.ts";
+import { petByStatusKey, petKey, projectionKey, type RecordKey } from "../../src/keyspace.ts";
 import { faultyStore } from "../support/faulty_store.ts";
 import { openSampleStore } from "../support/sample_store.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
@@ -192,6 +195,61 @@ Deno.test("list() and get() reject with projection_damaged if the projection lac
     for (const read of [() => reader.list({ limit: 20 }, head), () => reader.get(2, head)]) {
       const failure = await assertRejects(async () => await read(), ServiceError);
       assertEquals(failure.code, "projection_damaged");
+    }
+  }
+});
+
+Deno.test("list() and get() reject a record with other pets than those of its key, status and neighbours", async () => {
+  const encoder = new TextEncoder();
+  /** Pets 1 to 9 in records of three. The odd ones are sold. */
+  const texts = Array.from({ length: 9 }, (_, index) => {
+    const id = index + 1;
+    return encodePet({ id, name: "Rex", categoryId: 1n, status: id % 2 ? "sold" : "pending" });
+  });
+  const text = (id: number) => texts[id - 1];
+  const record = (lines: string[]) => joinLines(lines.map((line) => encoder.encode(line)));
+  const pet = (id: number) => projectionKey(1, petKey(id));
+  const sold = (id: number) => projectionKey(1, petByStatusKey("sold", id));
+  const sound = [[3, 1, 2, 3], [6, 4, 5, 6], [9, 7, 8, 9]].map(([last, ...ids]) => ({
+    key: pet(last),
+    lines: ids.map(text),
+  }));
+  sound.push({ key: sold(3), lines: [1, 3].map(text) });
+  sound.push({ key: sold(9), lines: [5, 7, 9].map(text) });
+  /** The lines of the record of a key, and the read that must notice them. */
+  const damages: [key: Key, lines: string[], read: PageQuery | number][] = [
+    [pet(6), [4, 2, 6].map(text), 5],
+    [pet(6), [4, 6, 5].map(text), 5],
+    [pet(6), [5, 5, 6].map(text), 5],
+    [pet(6), [4, 5].map(text), 5],
+    [pet(6), [text(4), "{}", text(6)], 4],
+    [pet(6), [3, 4, 5, 6].map(text), { limit: 9 }],
+    [pet(7), [text(7)], { limit: 9 }],
+    [sold(9), [5, 7].map(text), { limit: 9, status: "sold" }],
+    [sold(9), [5, 7, 9, 9].map(text), { limit: 9, status: "sold" }],
+    [sold(9), [7, 5, 9].map(text), { limit: 9, status: "sold" }],
+    [sold(9), [5, 7, 8].map(text), { limit: 9, status: "sold" }],
+    [sold(9), [text(5), "{}", text(9)], { limit: 9, status: "sold" }],
+    [sold(9), [5, 6, 7, 9].map(text), { limit: 9, status: "sold" }],
+    [sold(9), [3, 5, 7, 9].map(text), { limit: 9, status: "sold" }],
+    [sold(7), [5, 7].map(text), { limit: 9, status: "sold" }],
+    [sold(7), [5, 7].map(text), { limit: 9, status: "sold", cursor: 9 }],
+  ];
+  const head = { ...EMPTY_HEAD, generation: 1, lastPetId: 9 };
+  for (const [key, lines, query] of damages) {
+    using kv = await Deno.openKv(":memory:");
+    const store = new KvStore(kv);
+    for (const { key: into, lines: holding } of [...sound, { key, lines }]) {
+      const mutations: Mutation[] = [{ type: "set", key: into, value: record(holding) }];
+      await store.commit({ checks: [], mutations });
+    }
+    const reader = new PetReader(store);
+    const read = async () =>
+      typeof query === "number" ? await reader.get(query, head) : await reader.list(query, head);
+    // The second read must not get from the cache what the first one refused.
+    for (let time = 1; time <= 2; time++) {
+      const outcome = await read().catch((error) => error.code);
+      assertEquals(outcome, "projection_damaged", JSON.stringify([key, lines]));
     }
   }
 });

@@ -78,14 +78,15 @@ Deno.test({
 });
 
 Deno.test({
-  name: "dev ends with one line if its port is in use, and if its store is of another program",
+  name:
+    "dev listens on loopback, and ends with one line if the port is in use and if its store is of another program",
   ignore,
   fn: () =>
     withProjectCopy(async (project) => {
       await using temp = await TempStore.make();
       using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
       const { port } = listener.addr;
-      const env = { PORT: String(port), HOST: "127.0.0.1" };
+      const env = { PORT: String(port), HOST: "" };
       assertEquals(await runTask(["dev"], { kvPath: temp.kvPath, project, env }), {
         code: 2,
         stdout: "",
@@ -164,7 +165,7 @@ interface Banner {
 
 /** Runs `deno task dev` on a free port. */
 function startDev(project: string, kvPath: string) {
-  const env = { PORT: "0", HOST: "127.0.0.1" };
+  const env = { PORT: "0", HOST: "" };
   const process = spawnTask(["dev"], { kvPath, project, env });
   const banners = new Inbox<Banner>();
   const errors = new Inbox<string>();

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { permitted } from "../support/permitted.ts";
 import { runTask } from "../support/run_task.ts";
 import { ServiceProcess } from "../support/service_process.ts";
@@ -200,6 +200,23 @@ Deno.test({
       }
       assertMatch(lines[1], / retiring until .* read {4}.* x+…$/);
       assertMatch(lines[2], / live .* write {3}.* \u732b+…$/u);
+    }),
+});
+
+Deno.test({
+  name: "keys prints no control and no format characters of a label or an argument",
+  ignore,
+  fn: () =>
+    withKeys(async (keys) => {
+      await keys("issue", "--label", "a\u202e\ufeff\u{e0000}b");
+      const [{ id }] = JSON.parse((await keys("list", "--json")).stdout);
+      const shown = "a\\u202e\\ufeff\\udb40\\udc00b";
+      for (const args of [["list"], ["list", "--json"]]) {
+        assertStringIncludes((await keys(...args)).stdout, shown);
+      }
+      assertStringIncludes((await keys("revoke", id)).stderr, `(${shown})`);
+      const { stderr } = await keys("revoke", "\u001b[31m\u202e");
+      assertStringIncludes(stderr, "the id \\u001b[31m\\u202e;");
     }),
 });
 

@@ -102,7 +102,7 @@ Deno.test({
     withStore(async (kvPath, token) => {
       await using service = await ServiceProcess.start(kvPath);
       // A control sequence, a character that reorders text, and one that ends a line.
-      const name = "Rex \u009b1m \u202e \u2028 \u{1f415}";
+      const name = "Rex \u001b \u009b1m \u202e \u2028 \ufeff \u{e0000} \u{1f415}";
       assertEquals(await service.add({ name, categoryId: 7, status: "sold" }, token), 201);
       const pretty = async (...args: string[]) => {
         const env = { NO_COLOR: "" };
@@ -117,7 +117,8 @@ Deno.test({
         /^\S+T\S+Z +1 ApiKeyIssued {2}keys\/\w{26} operator \{"label":"test"\}$/,
       );
       const id = issued.split("keys/")[1].slice(0, 26);
-      const shown = '{"id":1,"name":"Rex \\u009b1m \\u202e \\u2028 \u{1f415}","categoryId":7,' +
+      const shown =
+        '{"id":1,"name":"Rex \\u001b \\u009b1m \\u202e \\u2028 \\ufeff \\udb40\\udc00 \u{1f415}","categoryId":7,' +
         '"status":"sold"}';
       assertMatch(created, /^\S+T\S+Z +2 PetCreated {4}pets\/1 +/);
       assertEquals(created.slice(created.indexOf(id)), `${id} "test" ${shown}`);
@@ -171,6 +172,7 @@ Deno.test({
         [["--actor", "Ann"], /--actor takes the id of a key, or operator, not "Ann"/],
         [["--since", "2026-02-30"], /--since takes a time like /],
         [["--until", "soon"], /--until takes a time like /],
+        [["--since", "1h", "--until", "2h"], /--until must not be before --since/],
         [["--colour"], /colour/],
       ];
       for (const [args, words] of wrong) {

@@ -260,6 +260,7 @@ Deno.test({
           [[dir, "--key", broken, ...ORIGIN], "is not an Ed25519 key in PEM"],
           [[dir, "--key", `${folder}/none`, ...ORIGIN], "No such file"],
           [[dir, "--key", key, ...ORIGIN, "--witness", "w.example"], "--witness takes an http(s)"],
+          [[dir, "--key", key, ...ORIGIN, "--witness", "http://.."], "--witness takes an http(s)"],
           [[dir, "--key", key, ...ORIGIN, "--witness-vkey", "w"], "is not the vkey"],
           [[dir, "extra", "--key", key], 'Unexpected argument "extra"'],
         ] as const

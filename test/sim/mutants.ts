@@ -255,7 +255,35 @@ export const MUTANTS: Mutant[] = [
   {
     name: "a page of a status takes only one pet from the newest record",
     file: PET_READER,
-    edits: [["[] : indexTextsOf(newest, before, limit)", "[] : indexTextsOf(newest, before, 1)"]],
+    edits: [[
+      "indexTextsOf(newest, status, before, limit)",
+      "indexTextsOf(newest, status, before, 1)",
+    ]],
+  },
+  {
+    name: "a record of pets is served although it does not end with the pet of its key",
+    file: PET_READER,
+    edits: [["|| pets?.at(-1)?.id !== lastId", ""]],
+  },
+  {
+    name: "a record of pets is served although its ids do not ascend",
+    file: PET_READER,
+    edits: [["!isAscending ||", ""]],
+  },
+  {
+    name: "a record of pets is served although it overlaps another",
+    file: PET_READER,
+    edits: [["if (texts[id - oldest] !== undefined) throw damaged(id);", ""]],
+  },
+  {
+    name: "a record by status is served although it overlaps another",
+    file: PET_READER,
+    edits: [["if (pets.length > 0 && lastId >= pets.at(-1)!.id) throw damaged(lastId);", ""]],
+  },
+  {
+    name: "a record by status is served although a pet has another status",
+    file: PET_READER,
+    edits: [["if (!hasStatus(text, status)) throw damaged(id);", ""]],
   },
   {
     name: "an Idempotency-Key never expires",

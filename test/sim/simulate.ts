@@ -58,7 +58,8 @@ import { issueKey, runOperator } from "./operator.ts";
 import { scanAll } from "./oracle.ts";
 import { restoreIntoAnotherStore } from "./restore_into_another_store.ts";
 import { Simulation } from "./simulation.ts";
-import { credentialsOf, type Workload } from "./workload.ts";
+import { linesOf } from "./stored_lines.ts";
+import { credentialsOf, PET_STATUSES, type Workload } from "./workload.ts";
 
 /** The result of simulating one seed. */
 export interface SimulationResult {
@@ -144,6 +145,7 @@ async function runPhases(cluster: Cluster, code: Code): Promise<void> {
   if (random.chance(0.1)) await runWithWrongClock(workload);
   await expectRecovery(workload);
   if (random.chance(0.2)) await loseHead(workload);
+  await damagePets(workload);
   await expectIdle(cluster);
 }
 
@@ -293,6 +295,51 @@ async function loseHead({ cluster, keys, newestPetId }: Workload): Promise<void>
   for (let slot = 0; slot < cluster.size; slot++) {
     await cluster.send(slot, { kind: "list", limit: 100 }, credentials);
   }
+}
+
+/** Damages a record of pets. An instance that reads it must not serve it. */
+async function damagePets({ cluster, keys: [{ token }] }: Workload): Promise<void> {
+  const { store: { model }, oracle, violations, simulation } = cluster;
+  const kind = simulation.random.pick(["pet", "pet_by_status"]);
+  const records = scanAll(model, ["projection", oracle.servedGeneration, kind]);
+  if (records.length === 0) return;
+  const index = simulation.random.integer(0, records.length - 1);
+  const { key, value } = records[index];
+  const lines = linesOf(value)!;
+  const lastId = key.at(-1) as number;
+  const status = kind === "pet" ? undefined : key.at(-2) as string;
+  const damages: Record<string, string[]> = {
+    "the last pet has another id": [...lines.slice(0, -1), withId(lines.at(-1)!, lastId + 1)],
+  };
+  if (lines.length > 1) {
+    damages["the ids do not ascend"] = [...lines.slice(0, -2), lines.at(-1)!, lines.at(-1)!];
+  }
+  const before = records[index - 1];
+  if (before?.key.at(-2) === key.at(-2)) {
+    damages["it overlaps the record before it"] = [...linesOf(before.value)!, ...lines];
+  }
+  if (status !== undefined) {
+    const other = PET_STATUSES.find((it) => it !== status)!;
+    damages["a pet has another status"] = lines.map((line) =>
+      line.replace(`"status":"${status}"`, `"status":"${other}"`)
+    );
+  }
+  const [name, damaged] = simulation.random.pick(Object.entries(damages));
+  const text = new TextEncoder().encode(damaged.map((line) => `${line}\n`).join(""));
+  model.damage({ type: "set", key, value: text });
+  simulation.trace(`the record ${key.join("/")} is damaged: ${name}`);
+  const query = `limit=100&cursor=${lastId + 1}${status === undefined ? "" : `&status=${status}`}`;
+  const headers = { authorization: `Bearer ${token}` };
+  const request = new Request(`http://localhost/v1/pets?${query}`, { headers });
+  const { value: response } = await cluster.command("reader", ({ handler }) => handler(request));
+  if (response?.status !== 500) {
+    violations.add(`A record of ${kind} was served with ${response?.status} although ${name}`);
+  }
+  model.damage({ type: "set", key, value: value as Uint8Array });
+}
+
+function withId(petText: string, id: number): string {
+  return petText.replace(/\d+/, String(id));
 }
 
 /** Checks that the store holds exactly what the log implies: the log, the head and the served generation. */

@@ -10,7 +10,15 @@ import { MALFORMED_TOKEN } from "../../projections/key_reader.ts";
 import { StoreFullError } from "../../store/store_errors.ts";
 import { NEVER_STORED } from "../http_response.ts";
 import { ENTITY_TAG_PATTERN, entityTagOfPet } from "../conditional_read.ts";
-import { CHALLENGES, type ErrorCode, ERRORS, HTTP_ERRORS, RETRY_AFTER_SECONDS } from "../errors.ts";
+import {
+  CHALLENGES,
+  type ErrorCode,
+  errorResponse,
+  ERRORS,
+  HTTP_ERRORS,
+  HttpError,
+  RETRY_AFTER_SECONDS,
+} from "../errors.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH, IDEMPOTENCY_KEY_PATTERN } from "../idempotency_key.ts";
 import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, PAGE_PARAMETERS } from "../page_query.ts";
 import { DEPRECATION_HEADERS, READ_HEADERS } from "../pets.ts";
@@ -500,8 +508,8 @@ function errors(codes: ErrorCode[], { headers = {}, messages = {} }: ErrorOption
 }
 
 function errorExample(code: ErrorCode, message = EXAMPLE_MESSAGES[code]) {
-  const { status, when } = ERRORS[code];
-  return { summary: when, value: { code, message, status } };
+  const { body } = errorResponse(new HttpError(code, message!));
+  return { summary: ERRORS[code].when, value: JSON.parse(body as string) };
 }
 
 function headerRefs(headers: Headers) {

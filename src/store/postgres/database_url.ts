@@ -1,5 +1,7 @@
 /** The address of a PostgreSQL database, as libpq's connection URIs name it. */
 
+import { isHost } from "../../runtime/network_address.ts";
+
 /** How the connection is encrypted and the server is verified; the words are libpq's. */
 export type SslMode = "disable" | "prefer" | "require" | "verify-ca" | "verify-full";
 
@@ -45,11 +47,14 @@ const URL_PATTERN = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]*)\/([^/?#]+)(
 
 const HOST_PATTERN = /^(?:\[([\da-f:.]+)\]|([\w.-]+))(?::(\d{1,5}))?$/i;
 
+const HOST_RULE = "must name a host, or hosts separated by commas, each with or without a port";
+
 /**
  * Parses `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?sslmode=…&sslrootcert=…`. Throws `TypeError`.
  * Its message follows the name of the variable and repeats nothing that may be a password.
  */
 export function parseDatabaseUrl(text: string): DatabaseAddress {
+  if (text.includes("%00")) fail("must not contain %00");
   const [, credentials = "", hostList, database, query = ""] = URL_PATTERN.exec(text) ??
     fail("must be like postgres://user@host:5432/database");
   const [user, ...rest] = credentials.split(":");
@@ -64,8 +69,8 @@ export function parseDatabaseUrl(text: string): DatabaseAddress {
 }
 
 function parseHost(text: string): DatabaseHost {
-  const [, address, name, port = `${DEFAULT_PORT}`] = HOST_PATTERN.exec(text) ??
-    fail("must name a host, or hosts separated by commas, each with or without a port");
+  const [, address, name, port = `${DEFAULT_PORT}`] = HOST_PATTERN.exec(text) ?? fail(HOST_RULE);
+  if (!isHost(address ?? name)) fail(HOST_RULE);
   if (Number(port) < 1 || Number(port) > 65_535) fail("must name ports from 1 to 65535");
   return { hostname: address ?? name, port: Number(port) };
 }

@@ -73,7 +73,7 @@ Deno.test("GET /openapi.json returns the OpenAPI document, without a key", async
   assertEquals(again.status, 304);
   const refused = await service.sendBare("/openapi.json", { method: "POST" });
   assertEquals(refused.status, 405);
-  assertEquals(refused.headers.get("allow"), "GET, HEAD");
+  assertEquals(refused.headers.get("allow"), "GET, HEAD, OPTIONS");
 });
 
 Deno.test("the examples of the OpenAPI document are the responses on a new store", async () => {

@@ -1,0 +1,15 @@
+/**
+ * Control characters but the line feed, and characters that are invisible or reorder text: a terminal would act
+ * on them, or show another text than there is.
+ */
+const INVISIBLE = /[[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]--\n]/gv;
+
+/** Escapes such characters as JSON does. A text in JSON keeps its meaning. */
+export function escapeInvisible(text: string): string {
+  return text.replace(
+    INVISIBLE,
+    (character) =>
+      character.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+        .join(""),
+  );
+}

@@ -1,0 +1,24 @@
+/**
+ * Checks of hosts. Deno's permissions give a comma and an asterisk a meaning of their own, and a launcher that
+ * passed on a malformed host would fail with a message about its own flags.
+ */
+
+const NAME = /^(?:[\w-]{1,63}\.)*[\w-]{1,63}\.?$/;
+const NAME_LIMIT = 253;
+
+/** An IPv6 address with or without brackets, perhaps with a zone. Zone 0 does not exist. */
+const IPV6 = /^\[?([\da-f:.]+)(?:%[a-z1-9][\w.-]*)?\]?$/i;
+
+/** Whether a text is a host name or an IP address. */
+export function isHost(text: string): boolean {
+  if (!text.includes(":")) return text.length <= NAME_LIMIT && NAME.test(text);
+  const [, address] = IPV6.exec(text) ?? [];
+  return address !== undefined && URL.canParse(`http://[${address}]`);
+}
+
+/** Parses an http(s) address. Returns `undefined` if it is anything else. */
+export function parseHttpAddress(text: string): URL | undefined {
+  const url = URL.parse(text);
+  const isHttp = url !== null && /^https?:$/.test(url.protocol);
+  return isHttp && isHost(url.hostname) && !text.includes("%00") ? url : undefined;
+}
