@@ -3,6 +3,7 @@
 import { STATUS_CODE } from "@std/http/status";
 import { ServiceError } from "../service_error.ts";
 import type { HeadReader } from "../log/head_reader.ts";
+import type { StoreDamagedError } from "../store/store_errors.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
 import { HTTP_ERRORS } from "./errors.ts";
 
@@ -10,6 +11,8 @@ export interface ReadinessDeps {
   heads: HeadReader;
   /** Whether the store outlives the process. */
   isDurable: boolean;
+  /** The error that showed that the file of the store is damaged, if a read or a commit has met one. */
+  storeDamage: () => StoreDamagedError | undefined;
 }
 
 /**
@@ -19,9 +22,16 @@ export function checkLiveness(): HttpResponse {
   return { status: STATUS_CODE.OK, body: '{"status":"alive"}', headers: NEVER_STORED };
 }
 
-/** Rejects with `not_ready` (503) if the store is in memory, does not respond or does not belong to the service. */
-export async function checkReadiness({ heads, isDurable }: ReadinessDeps): Promise<HttpResponse> {
+/**
+ * Rejects with `not_ready` (503) if the store is in memory, is damaged, does not respond or does not belong to the
+ * service.
+ */
+export async function checkReadiness(
+  { heads, isDurable, storeDamage }: ReadinessDeps,
+): Promise<HttpResponse> {
   if (!isDurable) throw HTTP_ERRORS.memoryStore();
+  const damage = storeDamage();
+  if (damage !== undefined) throw HTTP_ERRORS.storeNotReady(damage.message);
   try {
     await heads.fresh();
   } catch (error) {

@@ -3,7 +3,7 @@
  * one of Deno KV (https://github.com/denoland/denokv, proto/codec.rs).
  */
 
-import type { Key, KeyPart } from "./store.ts";
+import type { Key, KeyPart, KeyRange } from "./store.ts";
 
 const BYTES = 0x01;
 const TEXT = 0x02;
@@ -30,6 +30,18 @@ export function encodeKey(key: Key): Uint8Array {
   const bytes: number[] = [];
   for (const part of key) appendPart(bytes, part);
   return Uint8Array.from(bytes);
+}
+
+/** The bounds of a range. A longer key begins with its prefix and the tag of its next part, 1 to 254. */
+export function encodeRange(
+  { prefix, start, end }: KeyRange,
+): { start: Uint8Array; end: Uint8Array } {
+  if (prefix === undefined) return { start: encodeKey(start), end: encodeKey(end) };
+  const encoded = encodeKey(prefix);
+  return {
+    start: start === undefined ? Uint8Array.of(...encoded, 0x00) : encodeKey(start),
+    end: Uint8Array.of(...encoded, 0xff),
+  };
 }
 
 function appendPart(bytes: number[], part: KeyPart): void {

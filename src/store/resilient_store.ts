@@ -17,6 +17,7 @@ import type {
 import {
   NotAppliedError,
   StoreAwayError,
+  StoreDamagedError,
   StoreError,
   StoreNotReachedError,
   StoreRefusedError,
@@ -42,6 +43,8 @@ const NETWORK_RETRIES = 4;
 export class ResilientStore implements Store {
   #store: Store;
   #runtime: Runtime;
+  #report: Logger;
+  #damage: StoreDamagedError | undefined;
   #circuitBreaker: CircuitBreaker;
   #timeLimiter: TimeLimiter;
   #bulkhead = new Bulkhead(OUTSTANDING_LIMIT);
@@ -50,6 +53,7 @@ export class ResilientStore implements Store {
   constructor(store: Store, runtime: Runtime, report: Logger = () => {}) {
     this.#store = store;
     this.#runtime = runtime;
+    this.#report = report;
     this.#timeLimiter = new TimeLimiter(runtime, STORE_CALL_LIMIT_MS);
     this.#circuitBreaker = new CircuitBreaker({
       runtime,
@@ -61,6 +65,11 @@ export class ResilientStore implements Store {
 
   get limits(): StoreLimits {
     return this.#store.limits;
+  }
+
+  /** The first error that showed that the store's file is damaged. The damage lasts until a restore. */
+  get damage(): StoreDamagedError | undefined {
+    return this.#damage;
   }
 
   get(key: Key): Promise<StoreEntry | null> {
@@ -99,6 +108,7 @@ export class ResilientStore implements Store {
       return await this.#timeLimiter.run(() => this.#bulkhead.run(callOnce));
     } catch (error) {
       isOver = true;
+      if (error instanceof StoreDamagedError) this.#noteDamage(error);
       if (isMade && this.#isShared(error)) this.#circuitBreaker.trip();
       if (error instanceof TimeLimitError) {
         const message = `The store did not answer a ${name} within ${STORE_CALL_LIMIT_MS} ms`;
@@ -106,6 +116,15 @@ export class ResilientStore implements Store {
       }
       throw isMade ? errorForCaller(name, error) : error;
     }
+  }
+
+  #noteDamage(error: StoreDamagedError): void {
+    if (this.#damage !== undefined) return;
+    this.#damage = error;
+    this.#report("error", "store_damaged", {
+      reason: error.reason,
+      remedy: "Stop the service, run deno task audit, and follow its advice",
+    });
   }
 
   /** Whether other calls are likely to fail like this one. */
@@ -147,6 +166,7 @@ export class ResilientStore implements Store {
 
 /** Keeps the class of an error, but moves the store's own message into the cause: clients see the message. */
 function errorForCaller(name: "read" | "commit", cause: unknown): unknown {
+  if (cause instanceof StoreDamagedError) return cause;
   if (cause instanceof StoreRefusedError) {
     return new StoreRefusedError(`The store refused a ${name}`, { cause });
   }

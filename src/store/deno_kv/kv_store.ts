@@ -9,6 +9,7 @@ import type {
 } from "../store.ts";
 import {
   NotAppliedError,
+  StoreDamagedError,
   StoreError,
   StoreRefusedError,
   UnclearOutcomeError,
@@ -86,6 +87,17 @@ function storeEntry({ key, value, versionstamp }: Deno.KvEntry<unknown>): StoreE
 const REFUSALS =
   /^(Key|Value|Total mutation size|Total key size) too large |^Too many (mutations|checks|entries) |^([Kk]ey cannot be empty$|Invalid check$|Start key |End key |expireIn must be |Bad 'expireIn')/;
 
+/** The messages of SQLite and Deno KV for a damaged file, or for a record that cannot be decoded. */
+const DAMAGES =
+  /^(database disk image is malformed|file is not a database|could not deserialize value|The value encoding |Invalid column type )/;
+
+/** The damage of the store's file that an error of Deno KV shows; `undefined` if it shows none. */
+export function damageOf(error: unknown): StoreDamagedError | undefined {
+  if (error instanceof StoreDamagedError) return error;
+  const { message } = error as Error;
+  return DAMAGES.test(message) ? new StoreDamagedError(message) : undefined;
+}
+
 /** Makes a call. Deno KV's errors have no type of their own, so their messages decide. */
 async function withTypedErrors<T>(call: () => Promise<T>): Promise<T> {
   try {
@@ -96,6 +108,8 @@ async function withTypedErrors<T>(call: () => Promise<T>): Promise<T> {
     if (message.includes("database is locked")) {
       throw new NotAppliedError("Another process keeps the store's file locked");
     }
+    const damage = damageOf(error);
+    if (damage !== undefined) throw damage;
     if (REFUSALS.test(message)) throw new StoreRefusedError(message);
     throw new UnclearOutcomeError(message);
   }

@@ -1,6 +1,6 @@
 import { HEAD_KEY } from "../../keyspace.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
-import { decodeKey, encodeKey } from "../key_encoding.ts";
+import { decodeKey, encodeKey, encodeRange } from "../key_encoding.ts";
 import { StoreRefusedError } from "../store_errors.ts";
 import {
   type Commit,
@@ -199,16 +199,6 @@ function parametersOf(mutations: Mutation[]): (Uint8Array | string)[] {
     textArray(areTexts),
     textArray(lifetimes),
   ];
-}
-
-/** The bounds of a range. A longer key begins with its prefix and the tag of its next part, 1 to 254. */
-function encodeRange({ prefix, start, end }: KeyRange): { start: Uint8Array; end: Uint8Array } {
-  if (prefix === undefined) return { start: encodeKey(start), end: encodeKey(end) };
-  const encoded = encodeKey(prefix);
-  return {
-    start: start === undefined ? Uint8Array.of(...encoded, 0x00) : encodeKey(start),
-    end: Uint8Array.of(...encoded, 0xff),
-  };
 }
 
 function entryOf(key: Key, [version, isText, value]: Row): StoreEntry {
