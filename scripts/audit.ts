@@ -4,7 +4,12 @@
  *     deno task audit [--json] [--checkpoint FILE] [--published DIR] [--file EXPORT]
  */
 
-import { audit, auditLines, type AuditOptions } from "../src/maintenance/audit.ts";
+import {
+  audit,
+  auditLines,
+  type AuditOptions,
+  unreadableReport,
+} from "../src/maintenance/audit.ts";
 import type { AuditReport } from "../src/maintenance/findings.ts";
 import type { Checkpoint } from "../src/maintenance/log_audit.ts";
 import { escapeInvisible } from "../src/runtime/escape_invisible.ts";
@@ -15,6 +20,9 @@ import { PublishedLog } from "../src/publish/published_log.ts";
 import { acceptUnlessRestoring } from "../src/log/accept_store.ts";
 import { splitLines } from "../src/log/log_verifier.ts";
 import { expiringRecordsOf } from "../src/store/expiring_records_of.ts";
+import { openFileToRead, OpenStoreError } from "../src/store/open_store.ts";
+import { isFile } from "../src/store/store_location.ts";
+import { StoreDamagedError } from "../src/store/store_errors.ts";
 import { toolVariables } from "../src/variables.ts";
 import { expectFolderOf, readCheckpoint, writeCheckpoint } from "./cli/checkpoint_file.ts";
 import { count, ProgressLine } from "./cli/progress_line.ts";
@@ -36,7 +44,7 @@ service runs, and covers the events up to the newest one at its start.
   --file EXPORT       audits an export of deno task log (- for standard input) instead of the store. A
                       partial one (log --from) is verified from its first line.
 
-If the log is not sound, the audit says what to do.
+If the log is not sound, the audit says what to do next.
 
 ${toolVariables()}
 
@@ -83,15 +91,38 @@ await runTool({
 });
 
 async function auditWhat(file: string | undefined, options: AuditOptions): Promise<AuditReport> {
-  if (file === undefined) {
-    const readExpiringRecords = expiringRecordsOf(readStoreConfig().store, systemRuntime);
+  if (file === undefined) return await auditStore(options);
+  const stream = file === "-" ? Deno.stdin.readable : (await Deno.open(file)).readable;
+  return await auditLines(splitLines(stream), options);
+}
+
+async function auditStore(options: AuditOptions): Promise<AuditReport> {
+  const { store: location } = readStoreConfig();
+  const readExpiringRecords = expiringRecordsOf(location, systemRuntime);
+  let damage: StoreDamagedError | undefined;
+  try {
+    if (isFile(location)) {
+      using reader = await openFileToRead(location);
+      reader.checkStructure();
+    }
     return await withRetryingStore(
       { accept: acceptUnlessRestoring },
       (deps) => audit({ ...deps, readExpiringRecords }, options),
     );
+  } catch (error) {
+    damage = error instanceof OpenStoreError ? error.damage : undefined;
+    if (error instanceof StoreDamagedError) damage = error;
+    if (damage === undefined || !isFile(location)) throw error;
   }
-  const stream = file === "-" ? Deno.stdin.readable : (await Deno.open(file)).readable;
-  return await auditLines(splitLines(stream), options);
+  progress.end();
+  try {
+    // Deno KV does not say which record it cannot decode, and a damaged index ends its process.
+    using store = await openFileToRead(location);
+    return await audit({ store, runtime: systemRuntime, readExpiringRecords, damage }, options);
+  } catch (error) {
+    if (error instanceof OpenStoreError && error.damage) return unreadableReport(error.damage);
+    throw error;
+  }
 }
 
 function textOf(report: AuditReport, checkpoint?: Checkpoint, published?: PublishedLog): string {
@@ -122,8 +153,7 @@ function textOf(report: AuditReport, checkpoint?: Checkpoint, published?: Publis
     lines.push(`Not sound: ${faultsFound} in ${what}.${where}`);
     for (const { message } of faults) lines.push(`- ${message}`);
     if (total > faults.length) lines.push(`- and ${count(total - faults.length)} more`);
-    // Several kinds can have the same advice.
-    for (const text of new Set(Object.values(advice))) lines.push(`Advice: ${text}`);
+    lines.push(`Next: ${Object.values(advice)[0]}`);
   }
   lines.push(...notes.map((note) => `Note: ${note}.`));
   return lines.join("\n");

@@ -7,7 +7,7 @@
  *     deno task keys revoke ID
  */
 
-import { readStoreConfig } from "../src/config.ts";
+import { ConfigError, readStoreConfig } from "../src/config.ts";
 import { KeyLabel } from "../events/api_key.ts";
 import type { ApiKey } from "../src/projections/api_key.ts";
 import { issueKey, type ShowKey } from "../src/commands/issue_key.ts";
@@ -90,7 +90,9 @@ await runTool({
   run(values: Flags, [action, ...rest]) {
     isChanging = action !== "list";
     if (!isDurable(readStoreConfig().store)) {
-      throw new UsageError("KV_PATH must not be :memory:, because its keys end with this command");
+      throw new ConfigError(
+        "KV_PATH must not be :memory:, because its keys end with this command; set it to a file",
+      );
     }
     switch (action) {
       case "issue":

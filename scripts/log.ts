@@ -3,6 +3,7 @@
  *
  *     deno task log [--from N | --last N] [--to N] [--since TIME] [--until TIME] [--type TYPE]
  *                   [--subject SUBJECT] [--actor ACTOR] [--follow] [--pretty]
+ *     deno task log --recover
  */
 
 import { setColorEnabled } from "@std/fmt/colors";
@@ -11,7 +12,12 @@ import { joinLines } from "../src/encoding/pack_lines.ts";
 import { exit } from "../src/exit.ts";
 import { followLog } from "../src/log/follow_log.ts";
 import type { StoredLine } from "../src/log/log_records.ts";
+import { readStoreConfig } from "../src/config.ts";
 import { readWholeLog } from "../src/log/read_whole_log.ts";
+import { recoverLog } from "../src/maintenance/recover_log.ts";
+import { openFileToRead } from "../src/store/open_store.ts";
+import type { Store } from "../src/store/store.ts";
+import { isFile } from "../src/store/store_location.ts";
 import { listKeys } from "../src/projections/key_reader.ts";
 import type { Service } from "../src/service.ts";
 import { ServiceError } from "../src/service_error.ts";
@@ -19,13 +25,21 @@ import { toolVariables } from "../src/variables.ts";
 import { eventFilter } from "./cli/event_filter.ts";
 import { prettyEvent } from "./cli/pretty_event.ts";
 import { reportReachable } from "./cli/report_reachable.ts";
-import { EXIT, runTool, UsageError, withService, write } from "./cli/run_tool.ts";
+import {
+  EXIT,
+  runTool,
+  UsageError,
+  withRetryingStore,
+  withService,
+  write,
+} from "./cli/run_tool.ts";
 
 const HELP = `
 Prints the event log in order, one event a line, byte for byte as stored.
 
   deno task log [--from N | --last N] [--to N] [--since TIME] [--until TIME] [--type TYPE]
                 [--subject SUBJECT] [--actor ACTOR] [--follow] [--pretty]
+  deno task log --recover
 
   --from N            starts at position N (default: 1)
   --last N            starts with the newest N events; with --follow, 0 prints only new events.
@@ -41,10 +55,14 @@ Prints the event log in order, one event a line, byte for byte as stored.
                       has closed it, the command ends at the next event.
   --pretty            prints time, position, type, subject, actor, the label of the actor's key, and data,
                       with colours on a terminal
+  --recover           prints every line that verifies, from the first one, of a store that an audit found
+                      not sound, whatever its head says. Stop the service before. It cannot be used with
+                      another flag.
 
 ${toolVariables("NO_COLOR")}
 
-Exit codes: 0 done, 2 the command could not run.
+Exit codes: 0 done; 1 a part of the log does not verify, so --recover left it out; 2 the command could not
+run.
 `;
 
 /** Maximum time that an unread write may delay the exit after a signal. */
@@ -53,6 +71,7 @@ const LAST_WRITE_LIMIT_MS = 1_000;
 const stop = new AbortController();
 let interruptedWith: number = EXIT.done;
 let isFollowing = false;
+let isRecovering = false;
 /** The last position that was printed, and the last one to print. */
 let printed = { to: 0, of: 0 };
 
@@ -69,6 +88,7 @@ await runTool({
     actor: { type: "string" },
     follow: { type: "boolean" },
     pretty: { type: "boolean" },
+    recover: { type: "boolean" },
   },
   interrupt(code) {
     interruptedWith = code;
@@ -76,9 +96,17 @@ await runTool({
     setTimeout(() => exit(endInterrupted()), LAST_WRITE_LIMIT_MS);
     return undefined;
   },
-  async run({ follow = false, pretty = false, from, to, last, ...filters }, positionals) {
+  async run(
+    { follow = false, pretty = false, recover = false, from, to, last, ...filters },
+    positionals,
+  ) {
     if (positionals.length > 0) {
       throw new UsageError(`Unexpected argument ${JSON.stringify(positionals[0])}`);
+    }
+    if (recover) {
+      if (Deno.args.length > 1) throw new UsageError("--recover cannot be used with another flag");
+      isRecovering = true;
+      return await recoverStore();
     }
     const range = {
       from: parsePosition("--from", from),
@@ -115,14 +143,46 @@ await runTool({
   },
 });
 
+async function recoverStore(): Promise<number> {
+  const { store: location } = readStoreConfig();
+  if (!isFile(location)) {
+    return await withRetryingStore(
+      { accept: async () => {} },
+      ({ store }) => printRecovered(store),
+    );
+  }
+  using store = await openFileToRead(location);
+  return await printRecovered(store);
+}
+
+async function printRecovered(store: Store): Promise<number> {
+  const { events, fault, lines } = await recoverLog(store);
+  printed.of = events;
+  for await (const batch of lines()) {
+    // The reader has closed the pipe.
+    if (!await write(joinLines(batch))) return EXIT.done;
+    printed.to += batch.length;
+    if (stop.signal.aborted) return endInterrupted();
+  }
+  if (fault === undefined) {
+    console.error(`Printed all ${events} events of the log; all of them verify.`);
+    return EXIT.done;
+  }
+  console.error(
+    `Printed the first ${events} events of the log, which verify. Left out the rest: ${fault}`,
+  );
+  return EXIT.refused;
+}
+
 /** Says what was printed, and returns the exit code. A log that is followed has no other end. */
 function endInterrupted(): number {
   const { to, of } = printed;
   const next = `deno task log --from ${to + 1}`;
+  const rest = isRecovering ? "Run deno task log --recover again." : `${next} prints the rest.`;
   console.error(
     isFollowing
       ? `Stopped after position ${to}. ${next} --follow continues.`
-      : `Interrupted after position ${to} of ${of}. ${next} prints the rest.`,
+      : `Interrupted after position ${to} of ${of}. ${rest}`,
   );
   return isFollowing ? EXIT.done : interruptedWith;
 }

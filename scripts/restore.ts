@@ -4,7 +4,7 @@
  *     deno task restore FILE|-
  */
 
-import { readStoreConfig } from "../src/config.ts";
+import { ConfigError, readStoreConfig } from "../src/config.ts";
 import {
   type Export,
   ExportRefusedError,
@@ -59,8 +59,8 @@ await runTool({
     if (rest.length > 0) throw new UsageError(`Unexpected argument ${JSON.stringify(rest[0])}`);
     const { store } = readStoreConfig();
     if (!isDurable(store)) {
-      throw new UsageError(
-        "KV_PATH must not be :memory:, because the restored store would end with this command",
+      throw new ConfigError(
+        "KV_PATH must not be :memory:, because the store would end with this command; set it to a new file",
       );
     }
     // Otherwise the whole export would be verified first.

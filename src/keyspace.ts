@@ -46,6 +46,11 @@ export function logKey(position: number) {
   return [...LOG_PREFIX, position];
 }
 
+export function isLogKey(key: Key): key is [string, number] {
+  return key.length === 2 && key[0] === LOG_PREFIX[0] && Number.isSafeInteger(key[1]) &&
+    key[1] as number >= 1;
+}
+
 /** The key of a projection record, without its generation. */
 export type RecordKey = readonly (string | number)[];
 

@@ -6,6 +6,7 @@ import { sleep } from "./runtime/runtime.ts";
 import type { Service } from "./service.ts";
 import { ServiceError } from "./service_error.ts";
 import { databaseName } from "./store/postgres/database_url.ts";
+import { StoreDamagedError } from "./store/store_errors.ts";
 import { isDurable, type StoreLocation } from "./store/store_location.ts";
 import { VERSION } from "./version.ts";
 
@@ -70,7 +71,8 @@ export async function reportStart(
 }
 
 function isAway(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === "store_unavailable";
+  return error instanceof ServiceError && error.code === "store_unavailable" &&
+    !(error instanceof StoreDamagedError);
 }
 
 function readContents({ heads, store, runtime }: Service): Promise<Contents> {
@@ -97,5 +99,8 @@ function warn(
     });
   }
   if (liveKeys > 0) return;
-  report("warn", "no_live_key", { remedy: "deno task keys issue --label TEXT prints a key" });
+  const issue = "deno task keys issue --label TEXT prints a key";
+  // A key for a store in memory would end with the command.
+  const remedy = state === "in memory" ? `With KV_PATH set to a file, ${issue}` : issue;
+  report("warn", "no_live_key", { remedy });
 }

@@ -84,6 +84,7 @@ export function createService(options: ServiceOptions): Service {
     instrumentation,
     runtime,
     isDurable,
+    storeDamage: () => resilient.damage,
     keys,
     pets,
     refusedCredentials: new RefusedCredentials({ runtime, report, instrumentation }),

@@ -102,7 +102,7 @@ function verdict({ audit }: ReportParts): string {
   } up to position ${count(position)}.
 <ul>${items(faults.map(({ message }) => message))}</ul>
 <p>What to do:</p>
-<ul>${items([...new Set(Object.values(advice))])}</ul>${noted}</section>`;
+<pre style="white-space: pre-wrap">${escape(Object.values(advice)[0])}</pre>${noted}</section>`;
 }
 
 function figures({ statistics, now }: ReportParts): string {

@@ -4,6 +4,7 @@ import { STATUS_CODE } from "@std/http/status";
 import type { Appender } from "../append/appender.ts";
 import { ServiceError } from "../service_error.ts";
 import type { HeadReader } from "../log/head_reader.ts";
+import type { StoreDamagedError } from "../store/store_errors.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
 import { errorResponse, HTTP_ERRORS } from "./errors.ts";
 
@@ -12,6 +13,8 @@ export interface ReadinessDeps {
   heads: HeadReader;
   /** Whether the store outlives the process. */
   isDurable: boolean;
+  /** The error that showed that the file of the store is damaged, if a read or a commit has met one. */
+  storeDamage: () => StoreDamagedError | undefined;
 }
 
 /**
@@ -22,13 +25,15 @@ export function checkLiveness(): HttpResponse {
 }
 
 /**
- * The response is `not_ready` (503) if the store is in memory, does not respond, does not belong to the service
- * or takes no additions.
+ * Rejects with `not_ready` (503) if the store is in memory, is damaged, does not respond, does not belong to the
+ * service or takes no additions.
  */
 export async function checkReadiness(
-  { appender, heads, isDurable }: ReadinessDeps,
+  { appender, heads, isDurable, storeDamage }: ReadinessDeps,
 ): Promise<HttpResponse> {
   if (!isDurable) throw HTTP_ERRORS.memoryStore();
+  const damage = storeDamage();
+  if (damage !== undefined) throw HTTP_ERRORS.storeNotReady(damage.message);
   try {
     await heads.fresh();
   } catch (error) {

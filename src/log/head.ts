@@ -72,7 +72,7 @@ export function headEntryOf(entry: StoreEntry | null): HeadEntry {
     case "other_format":
       throw new ForeignStoreError(`The store cannot be used: ${record.message}`);
     case "foreign":
-      throw new ForeignStoreError("The head record is not one of Animal Store", record);
+      throw new ForeignStoreError("The head record is not one of Animal Store");
     default:
       return assertNever(record);
   }
@@ -87,7 +87,7 @@ export type HeadRecord =
   | { kind: "head"; head: Head }
   | { kind: "restore_mark"; mark: RestoreMark | undefined }
   | { kind: "other_format"; message: string }
-  | { kind: "foreign"; cause: unknown };
+  | { kind: "foreign" };
 
 /** Recognises a value of {@linkcode HEAD_KEY} by its structure. */
 export function decodeHeadRecord(value: unknown): HeadRecord {
@@ -104,8 +104,8 @@ export function decodeHeadRecord(value: unknown): HeadRecord {
       return { kind: "other_format", message: messageFor(record.format) };
     }
     return { kind: "head", head: Head.parse(record) };
-  } catch (cause) {
-    return { kind: "foreign", cause };
+  } catch {
+    return { kind: "foreign" };
   }
 }
 

@@ -24,15 +24,18 @@ import {
   type DifferenceKind,
 } from "./compare.ts";
 import type { FaultKind } from "./advice.ts";
+import { isHeadBehind } from "../log/is_head_behind.ts";
 import { decodeLine } from "../log/log_verifier.ts";
 import { type AuditReport, Findings } from "./findings.ts";
 import { LogAudit, type LogAuditOptions } from "./log_audit.ts";
 import { decodeLease } from "./replay_lease.ts";
 import { keyText } from "../store/key_text.ts";
-import { HEAD_KEY, isRecordKey, LOG_PREFIX, logKey, REPLAY_KEY } from "../keyspace.ts";
+import { HEAD_KEY, isLogKey, isRecordKey, LOG_PREFIX, logKey, REPLAY_KEY } from "../keyspace.ts";
 import type { ReadExpiringRecords } from "../store/expiring_records.ts";
+import { linesOfRecords } from "./lines_of_records.ts";
 import { type BoundedRange, scan, scanOutside } from "../store/scan.ts";
 import type { Key, Store, StoreEntry } from "../store/store.ts";
+import { StoreDamagedError } from "../store/store_errors.ts";
 
 /** How often an audit is tried while replays change the generations during it. */
 const ATTEMPTS = 3;
@@ -41,6 +44,8 @@ const ATTEMPTS = 3;
 export interface AuditDeps extends Pick<ComparisonDeps, "store" | "runtime"> {
   /** Absent if the store does not expose which records expire. */
   readExpiringRecords?: ReadExpiringRecords;
+  /** Set if the file of the store is known to be damaged. */
+  damage?: StoreDamagedError;
 }
 
 export interface AuditOptions extends LogAuditOptions {
@@ -55,17 +60,27 @@ export class AuditImpossibleError extends Error {
 
 /**
  * Audits a store up to its current head. Events appended meanwhile are not faults. The store must retry its
- * reads. Throws `AuditImpossibleError`.
+ * reads. Throws `AuditImpossibleError`, and `StoreDamagedError` if the file is damaged and `damage` is not set. With
+ * `damage`, only the log is audited if the other records cannot be read.
  */
 export async function audit(
   deps: AuditDeps,
   options: AuditOptions = {},
 ): Promise<AuditReport> {
-  const { store } = deps;
+  const { store, damage } = deps;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const findings = new Findings();
-    const head = await readHeadFor(findings, store);
-    const report = await new StoreAudit(deps, findings, options).run(head);
+    const findings = findingsWith(damage);
+    let head: Head | undefined;
+    let report: AuditReport;
+    try {
+      head = await readHeadFor(findings, store);
+      report = await new StoreAudit(deps, findings, options).run(head);
+    } catch (error) {
+      if (damage === undefined || !(error instanceof StoreDamagedError)) throw error;
+      const rest = findingsWith(damage);
+      rest.notes.push("Other records than those of the log were not audited");
+      return await auditLog(store, options, rest);
+    }
     // If a replay changed the generations, it may have removed records during the audit. Then audit again.
     if (report.sound || head === undefined || await generationsHold(store, head)) return report;
   }
@@ -74,8 +89,46 @@ export async function audit(
   );
 }
 
+function findingsWith(damage: StoreDamagedError | undefined): Findings {
+  const findings = new Findings();
+  if (damage !== undefined) {
+    findings.add("file_damaged", `The file of the store is damaged: ${damage.reason}`);
+  }
+  return findings;
+}
+
+/** The report on a store whose file cannot be opened because it is damaged. */
+export function unreadableReport(damage: StoreDamagedError): AuditReport {
+  return findingsWith(damage).report(EMPTY_HEAD);
+}
+
 /**
- * Audits only the lines of an export. An export without lines is not sound: its copy failed. A partial export,
+ * Audits the lines that the records of a store's log hold, in the order of their keys, as those of an export. No
+ * other record counts, not even the head.
+ */
+export async function auditLog(
+  store: Store,
+  options: AuditOptions = {},
+  findings = new Findings(),
+): Promise<AuditReport> {
+  const log = new LogAudit(findings, options);
+  try {
+    for await (const lines of linesOfRecords(store)) {
+      for (const line of lines) log.verify(line);
+      options.progress?.(log.position);
+    }
+  } catch (error) {
+    if (!(error instanceof StoreDamagedError)) throw error;
+    const { position } = log;
+    const message = `The log can be read only up to position ${position}: ${error.reason}`;
+    findings.add("file_damaged", message, position + 1);
+  }
+  log.end();
+  return findings.report(log.head);
+}
+
+/**
+ * Audits only the lines of an export. An export without lines or without any event is not sound. A partial export,
  * which begins after the first event, is verified from its own first line. Rejects with `PartialExportError`.
  */
 export async function auditLines(
@@ -86,19 +139,25 @@ export async function auditLines(
   const findings = new Findings();
   const log = new LogAudit(findings, options);
   let start: LogStart | undefined;
+  let events = 0;
   for await (const batch of lines) {
     if (log.lines === 0) {
       start = partialStart(batch[0]);
       if (start !== undefined) startPartial(log, start, options);
     }
-    for (const line of batch) log.verify(line);
+    for (const line of batch) if (log.verify(line) !== undefined) events++;
     progress(log.position);
+  }
+  if (log.lines > 0 && events + findings.countOf("newer_line") === 0) {
+    const other = new Findings();
+    other.add("no_export", "The file is not an export of deno task log: it has no event");
+    return other.report(EMPTY_HEAD);
   }
   if (log.lines === 0) {
     findings.add("no_lines", "The export has no lines, so it is not a whole copy of a log", 1);
   }
   log.end();
-  return findings.report(log.head, start && start.position + 1);
+  return findings.report(log.head, { from: start && start.position + 1, isExport: true });
 }
 
 /** A partial export lacks the events that it must be compared with. */
@@ -166,7 +225,7 @@ class StoreAudit {
     const comparisons = head === undefined ? [] : this.#comparisonsOf(head);
     const log = await this.#readLog(to, comparisons, head?.lastHash);
     if (head === undefined) {
-      this.#findings.notes.push("Without a head, the projections were not audited");
+      this.#findings.notes.push("Without a usable head, the projections were not audited");
     } else {
       this.#checkHead(head, log);
       await this.#readRest(head, comparisons);
@@ -175,11 +234,11 @@ class StoreAudit {
     return this.#findings.report({ ...log.head, position: log.position });
   }
 
-  #comparisonsOf({ generation, building }: Head): Comparison[] {
+  #comparisonsOf({ generation, building, lastPetId }: Head): Comparison[] {
     const deps = this.#deps;
     const differs = (difference: Difference, count: number) => {
       const { kind, position } = difference;
-      this.#findings.add(RECORD_FAULTS[kind], wordsFor(difference), position, count);
+      this.#findings.add(RECORD_FAULTS[kind], wordsFor(difference, lastPetId), position, count);
     };
     const served = new Comparison({ ...deps, generation, differs });
     if (building?.generation !== generation + 1) return [served];
@@ -333,16 +392,19 @@ const RECORD_FAULTS = {
   altered: "record_altered",
 } as const satisfies Record<DifferenceKind, FaultKind>;
 
-function wordsFor(difference: Difference): string {
-  const { kind, key, position, petId } = difference;
-  if (petId !== undefined) return wordsForPet(petId, difference);
+function wordsFor(difference: Difference, lastPetId: number): string {
+  const { kind, key, position } = difference;
+  const isOfPets = key[2] === "pet" || key[2] === "pet_by_status";
+  const isUnknown = isOfPets && kind === "extra" && key.at(-1) as number > lastPetId;
+  const petId = difference.petId ?? (isUnknown ? key.at(-1) as number : undefined);
+  if (petId !== undefined) return wordsForPet(petId, difference, lastPetId);
   switch (kind) {
     case "missing":
       return `Record ${keyText(key)} is missing: the event at position ${position} makes it`;
     case "extra":
       return `Record ${keyText(key)} is stored, but no event makes it`;
     case "altered":
-      if (key[2] === "pet" || key[2] === "pet_by_status") {
+      if (isOfPets) {
         return `Record ${keyText(key)} is damaged: it does not hold whole pets in order`;
       }
       return `Record ${keyText(key)} is not what the event at position ${position} makes it`;
@@ -350,7 +412,11 @@ function wordsFor(difference: Difference): string {
 }
 
 /** A record holds many pets, so its key would not say which of them differs. */
-function wordsForPet(petId: number, { kind, key, position }: Difference): string {
+function wordsForPet(
+  petId: number,
+  { kind, key, position }: Difference,
+  lastPetId: number,
+): string {
   const [, generation, name, status] = key;
   const kindOfList = name === "pet" ? "id" : `status ${String(status)}`;
   const projection = `the projection by ${kindOfList} of generation ${String(generation)}`;
@@ -358,7 +424,9 @@ function wordsForPet(petId: number, { kind, key, position }: Difference): string
     case "missing":
       return `Pet ${petId} is missing from ${projection}: the event at position ${position} adds it`;
     case "extra":
-      return `Pet ${petId} is in ${projection} once more than the log says`;
+      return petId > lastPetId
+        ? `Pet ${petId} is in ${projection}, but no event adds it`
+        : `Pet ${petId} is in ${projection} once more than the log says`;
     case "altered":
       return `Pet ${petId} in ${projection} is not what the event at position ${position} says`;
   }
@@ -382,6 +450,11 @@ async function readHeadFor(findings: Findings, store: Store): Promise<Head | und
     const entry = await store.get(HEAD_KEY);
     const { head } = headEntryOf(entry);
     if (entry !== null) {
+      if (await isHeadBehind(store, head)) {
+        const message = `The head is at position ${head.position}, but the log goes on after it`;
+        findings.add("head", message);
+        return undefined;
+      }
       if (entry.value !== encodeHead(head)) {
         findings.add("head", "The head record is not in the form that this service writes");
       }
@@ -407,11 +480,6 @@ function generationsOf({ generation, building, removing }: Head): string {
 
 function logRange(to: number): BoundedRange {
   return { start: logKey(1), end: logKey(to + 1) };
-}
-
-function isLogKey(key: Key): key is [string, number] {
-  return key.length === 2 && key[0] === LOG_PREFIX[0] && Number.isSafeInteger(key[1]) &&
-    key[1] as number >= 1;
 }
 
 function isHeadKey(key: Key): boolean {

@@ -57,8 +57,14 @@ export class Findings {
     return this.#counts[kind] ?? 0;
   }
 
-  /** `from` is the first position audited, if that is not the first one of the log. */
-  report({ position, lastHash, lastPetId }: Head, from?: number): AuditReport {
+  /**
+   * `from` is the first position audited, if that is not the first one of the log. `isExport` is true if the lines
+   * are not those of a store.
+   */
+  report(
+    { position, lastHash, lastPetId }: Head,
+    { from, isExport = false }: { from?: number; isExport?: boolean } = {},
+  ): AuditReport {
     const first = this.#firstBadPosition;
     const lastSound = Math.min(this.#firstBadLine - 1, position);
     const kinds = (Object.keys(FAULT_KINDS) as FaultKind[]).filter((kind) => this.#counts[kind]);
@@ -69,7 +75,7 @@ export class Findings {
       hash: lastHash,
       pets: lastPetId,
       counts: this.#counts,
-      advice: Object.fromEntries(kinds.map((kind) => [kind, adviceFor(kind, lastSound)])),
+      advice: Object.fromEntries(kinds.map((kind) => [kind, adviceFor(kind, lastSound, isExport)])),
       ...(first === Infinity ? {} : { firstBadPosition: first }),
       faults: this.#faults.sort((one, other) =>
         (one.position ?? Infinity) - (other.position ?? Infinity)

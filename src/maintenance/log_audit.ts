@@ -159,7 +159,8 @@ export class LogAudit {
     const { event, faults, isLinked, isNewer } = this.#verifier.verify(line, storedPosition, text);
     this.#position = this.#verifier.position;
     const explained = this.#explainBreak(isLinked);
-    if (isLinked === false && faults.length === 1) {
+    const isInOrder = this.#position === expectedPosition;
+    if (isLinked === false && isInOrder && faults.length === 1) {
       this.#break = explained ? undefined : this.#position;
     } else if (isNewer && faults.length === 1) {
       this.#findings.add("newer_line", `Line ${this.#position}: ${faults[0]}`, this.#position);
@@ -273,7 +274,7 @@ export class LogAudit {
 const SEQUENCE = /"sequence":"(\d{16})"/;
 
 /** Splits a stored value at its line feeds, whether or not it is sound. */
-function splitValue(value: unknown): Uint8Array[] {
+export function splitValue(value: unknown): Uint8Array[] {
   if (!(value instanceof Uint8Array)) return [];
   const lines: Uint8Array[] = [];
   for (let start = 0; start < value.length;) {

@@ -32,6 +32,18 @@ export function encodeKey(key: Key): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
+/** The bounds of a range. A longer key begins with its prefix and the tag of its next part, 1 to 254. */
+export function encodeRange(
+  { prefix, start, end }: KeyRange,
+): { start: Uint8Array; end: Uint8Array } {
+  if (prefix === undefined) return { start: encodeKey(start), end: encodeKey(end) };
+  const encoded = encodeKey(prefix);
+  return {
+    start: start === undefined ? Uint8Array.of(...encoded, 0x00) : encodeKey(start),
+    end: Uint8Array.of(...encoded, 0xff),
+  };
+}
+
 function appendPart(bytes: number[], part: KeyPart): void {
   if (typeof part === "number") {
     bytes.push(DOUBLE, ...encodeDouble(part));
@@ -44,18 +56,6 @@ function appendPart(bytes: number[], part: KeyPart): void {
     if (byte === END) bytes.push(ESCAPE);
   }
   bytes.push(END);
-}
-
-/** The bounds of a range. A longer key begins with its prefix and the tag of its next part, 1 to 254. */
-export function encodeRange(
-  { prefix, start, end }: KeyRange,
-): { start: Uint8Array; end: Uint8Array } {
-  if (prefix === undefined) return { start: encodeKey(start), end: encodeKey(end) };
-  const encoded = encodeKey(prefix);
-  return {
-    start: start === undefined ? Uint8Array.of(...encoded, 0x00) : encodeKey(start),
-    end: Uint8Array.of(...encoded, 0xff),
-  };
 }
 
 /**

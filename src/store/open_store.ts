@@ -1,14 +1,14 @@
 import { reasonOf } from "../runtime/logger.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { KV_LIMITS, KvStore } from "./deno_kv/kv_store.ts";
+import { damageOf, KV_LIMITS, KvStore } from "./deno_kv/kv_store.ts";
 import { KvConnector } from "./deno_kv/kv_connector.ts";
-import { KvFileReader } from "./deno_kv/kv_file_reader.ts";
-import { prepareFile } from "./deno_kv/store_file.ts";
+import { expectUsableIndexes, prepareFile } from "./deno_kv/store_file.ts";
+import { SqliteReader } from "./deno_kv/sqlite_reader.ts";
 import { databaseName } from "./postgres/database_url.ts";
 import { ReconnectingStore } from "./reconnecting_store.ts";
 import { isFile, isRemote, locationName, type StoreLocation } from "./store_location.ts";
 import type { Store } from "./store.ts";
-import { StoreRefusedError } from "./store_errors.ts";
+import { type StoreDamagedError, StoreRefusedError } from "./store_errors.ts";
 
 /** The store cannot be opened, or it is not ours. The message names the store and the reason, on one line. */
 export class OpenStoreError extends Error {
@@ -16,10 +16,17 @@ export class OpenStoreError extends Error {
 
   /** Whether a remote store did not answer, so that it may become available later. */
   readonly isAway: boolean;
+  /** Set if the file of the store is damaged. */
+  readonly damage: StoreDamagedError | undefined;
 
-  constructor(location: StoreLocation, reason: string, isAway = false) {
+  constructor(
+    location: StoreLocation,
+    reason: string,
+    { isAway = false, damage }: { isAway?: boolean; damage?: StoreDamagedError } = {},
+  ) {
     super(`Cannot open ${locationName(location)}: ${reason.replaceAll("\n", " ")}`);
     this.isAway = isAway;
+    this.damage = damage;
   }
 }
 
@@ -54,15 +61,34 @@ async function openLocalStore(
 ): Promise<Store> {
   let store: Store | undefined;
   try {
-    if (isFile(location)) await prepareFile(location, create);
+    if (isFile(location)) {
+      await prepareFile(location, create);
+      await expectUsableIndexes(location);
+    }
     const kv = await Deno.openKv(location as string);
     store = new KvStore(kv);
-    if (hasReader && isFile(location)) store = new KvStore(kv, new KvFileReader(location));
+    // A wait for a lock would block the thread, so the service retries instead.
+    if (hasReader && isFile(location)) store = new KvStore(kv, new SqliteReader(location, 0));
     await accept(store);
     return store;
   } catch (error) {
     store?.close();
-    throw new OpenStoreError(location, reasonOf(error));
+    const damage = damageOf(error);
+    const reason = damage &&
+      `it is damaged, or not a store: ${damage.reason}; run deno task audit`;
+    throw new OpenStoreError(location, reason ?? reasonOf(error), { damage });
+  }
+}
+
+/** Opens the file of a store only to read it, without Deno KV. Rejects with `OpenStoreError`. */
+export async function openFileToRead(path: string): Promise<SqliteReader> {
+  try {
+    await prepareFile(path, false);
+    return new SqliteReader(path);
+  } catch (error) {
+    const damage = damageOf(error);
+    const reason = damage && `its file is damaged, and none of it can be read: ${damage.reason}`;
+    throw new OpenStoreError(path, reason ?? reasonOf(error), { damage });
   }
 }
 
@@ -116,6 +142,8 @@ async function connect({ connection }: ReconnectingStore, location: StoreLocatio
   try {
     await Promise.race([connection.reopen(signal), late]);
   } catch (error) {
-    throw new OpenStoreError(location, reasonOf(error), !(error instanceof StoreRefusedError));
+    throw new OpenStoreError(location, reasonOf(error), {
+      isAway: !(error instanceof StoreRefusedError),
+    });
   }
 }

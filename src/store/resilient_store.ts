@@ -17,6 +17,7 @@ import type {
 import {
   NotAppliedError,
   StoreAwayError,
+  StoreDamagedError,
   StoreError,
   StoreFullError,
   StoreNotReachedError,
@@ -47,6 +48,8 @@ const NETWORK_RETRIES = 4;
 export class ResilientStore implements Store {
   #store: Store;
   #runtime: Runtime;
+  #report: Logger;
+  #damage: StoreDamagedError | undefined;
   #circuitBreaker: CircuitBreaker;
   #timeLimiter: TimeLimiter;
   #bulkhead = new Bulkhead(OUTSTANDING_LIMIT);
@@ -57,6 +60,7 @@ export class ResilientStore implements Store {
   constructor(store: Store, runtime: Runtime, report: Logger = () => {}) {
     this.#store = store;
     this.#runtime = runtime;
+    this.#report = report;
     this.#timeLimiter = new TimeLimiter(runtime, STORE_CALL_LIMIT_MS);
     this.#circuitBreaker = new CircuitBreaker({
       runtime,
@@ -68,6 +72,11 @@ export class ResilientStore implements Store {
 
   get limits(): StoreLimits {
     return this.#store.limits;
+  }
+
+  /** The first error that showed that the store's file is damaged. The damage lasts until a restore. */
+  get damage(): StoreDamagedError | undefined {
+    return this.#damage;
   }
 
   get(key: Key): Promise<StoreEntry | null> {
@@ -110,6 +119,7 @@ export class ResilientStore implements Store {
       return await this.#timeLimiter.run(() => this.#bulkhead.run(callOnce));
     } catch (error) {
       isOver = true;
+      if (error instanceof StoreDamagedError) this.#noteDamage(error);
       if (isMade && this.#isShared(error)) this.#circuitBreaker.trip();
       if (error instanceof TimeLimitError) {
         const message = `The store did not answer a ${name} within ${STORE_CALL_LIMIT_MS} ms`;
@@ -117,6 +127,15 @@ export class ResilientStore implements Store {
       }
       throw isMade ? errorForCaller(name, error) : error;
     }
+  }
+
+  #noteDamage(error: StoreDamagedError): void {
+    if (this.#damage !== undefined) return;
+    this.#damage = error;
+    this.#report("error", "store_damaged", {
+      reason: error.reason,
+      remedy: "Stop the service, run deno task audit, and follow its advice",
+    });
   }
 
   /** Whether other calls are likely to fail like this one. */
@@ -163,6 +182,7 @@ export class ResilientStore implements Store {
 /** Keeps the class of an error, but moves the store's own message into the cause: clients see the message. */
 function errorForCaller(name: "read" | "commit", cause: unknown): unknown {
   if (cause instanceof StoreFullError && name === "commit") return cause;
+  if (cause instanceof StoreDamagedError) return cause;
   if (cause instanceof StoreRefusedError) {
     return new StoreRefusedError(`The store refused a ${name}`, { cause });
   }

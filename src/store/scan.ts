@@ -1,4 +1,5 @@
 import type { Key, KeyRange, Store, StoreEntry } from "./store.ts";
+import { StoreDamagedError } from "./store_errors.ts";
 
 /**
  * Maximum entries per read. Deno KV allows twice as many, but larger pages outlast V8's
@@ -19,18 +20,29 @@ export interface BoundedRange {
 
 /**
  * Reads all entries of a range in key order, in batches. The next batch is read while the caller
- * processes one. Each batch is a snapshot; the whole scan is not.
+ * processes one. Each batch is a snapshot; the whole scan is not. If the store's file is damaged, yields the
+ * entries before the damage, then rejects with `StoreDamagedError`.
  */
 export async function* scan(store: Store, range: KeyRange): AsyncGenerator<StoreEntry[]> {
-  const most = Math.min(SCAN_LIMIT, store.limits.listEntries);
+  let most = Math.min(SCAN_LIMIT, store.limits.listEntries);
   let limit = Math.min(FIRST_LIMIT, most);
-  let reading: Promise<StoreEntry[]> | undefined = list(store, range, limit);
+  let rest: KeyRange = range;
+  let reading: Promise<StoreEntry[]> | undefined = list(store, rest, limit);
   while (reading !== undefined) {
-    const batch: StoreEntry[] = await reading;
+    let batch: StoreEntry[];
+    try {
+      batch = await reading;
+    } catch (error) {
+      if (!(error instanceof StoreDamagedError) || limit === 1) throw error;
+      limit = most = 1;
+      reading = list(store, rest, limit);
+      continue;
+    }
     if (batch.length < limit) reading = undefined;
     else {
       limit = Math.min(limitAfter(batch), most);
-      reading = list(store, after(batch.at(-1)!.key, range), limit);
+      rest = after(batch.at(-1)!.key, range);
+      reading = list(store, rest, limit);
     }
     if (batch.length > 0) yield batch;
   }

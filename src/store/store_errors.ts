@@ -44,6 +44,17 @@ export class StoreFullError extends StoreRefusedError {
   }
 }
 
+/** The file of the store is damaged: SQLite or Deno KV cannot read a part of it. Nothing was stored. */
+export class StoreDamagedError extends StoreRefusedError {
+  /** The words of SQLite or Deno KV. They are not for clients. */
+  readonly reason: string;
+
+  constructor(reason: string) {
+    super("The store's file is damaged", { cause: `${reason}; run deno task audit` });
+    this.reason = reason;
+  }
+}
+
 /** Whether a commit that rejected with this error may have landed. */
 export function mayHaveLanded(error: unknown): boolean {
   return !(error instanceof StoreError) || error instanceof UnclearOutcomeError;

@@ -1,6 +1,9 @@
 import { assertEquals } from "@std/assert";
 import { createService } from "../../src/service.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
+import { newToken } from "../../src/projections/api_key.ts";
+import { StoreDamagedError } from "../../src/store/store_errors.ts";
+import { ModelStore } from "../sim/model_store.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { type Faults, faultyStore } from "../support/faulty_store.ts";
 
@@ -73,6 +76,25 @@ Deno.test("GET /readyz returns 503 and logs it if the store fails or is not ours
   });
   assertEquals(foreign.response.status, 503);
   assertEquals(foreign.body.code, "not_ready");
+});
+
+Deno.test("GET /readyz returns 503 after any read has met a damage of the store's file", async () => {
+  const store = faultyStore(new ModelStore(), {
+    onList: () => Promise.reject(new StoreDamagedError("database disk image is malformed")),
+  });
+  const runtime = new FakeRuntime();
+  const { handler } = createService({ store, runtime, report: () => {}, isDurable: true });
+  const ask = (path: string, headers = {}) =>
+    handler(new Request(`http://localhost${path}`, { headers }));
+  assertEquals((await ask("/readyz")).status, 200);
+  const authorization = `Bearer ${newToken(runtime.randomBytes)}`;
+  const message = "The store's file is damaged";
+  for (
+    const [path, code] of [["/v1/pets", "store_unavailable"], ["/readyz", "not_ready"]] as const
+  ) {
+    const response = await ask(path, { authorization });
+    assertEquals(await response.json(), { code, message, status: 503 });
+  }
 });
 
 for (const path of ["/healthz", "/readyz"]) {

@@ -1,4 +1,5 @@
 import {
+  assert,
   assertEquals,
   assertGreater,
   assertMatch,
@@ -16,7 +17,8 @@ import { OPERATOR } from "../../events/event.ts";
 import { compareServed } from "../../src/maintenance/compare.ts";
 import { splitLines } from "../../src/log/log_verifier.ts";
 import { readLog } from "../../src/log/read_log.ts";
-import { encodeHead, type Head } from "../../src/log/head.ts";
+import { acceptLog } from "../../src/log/accept_store.ts";
+import { encodeHead, type Head, readHead } from "../../src/log/head.ts";
 import { replay } from "../../src/maintenance/replay.ts";
 import { createService } from "../../src/service.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
@@ -38,6 +40,7 @@ import {
   REPLAY_KEY,
 } from "../../src/keyspace.ts";
 import { scan } from "../../src/store/scan.ts";
+import { StoreRefusedError } from "../../src/store/store_errors.ts";
 import type { Key, Mutation, Store } from "../../src/store/store.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { IMPOSSIBLE_HISTORIES, POSSIBLE_HISTORIES } from "../support/histories.ts";
@@ -131,6 +134,15 @@ Deno.test("auditLines() reports an export without a line as an incomplete copy",
   }]);
 });
 
+Deno.test("auditLines() reports a file without any event as one that is not an export", async () => {
+  for (const lines of [["# Animal Store", "", "{}"], ["\u0000"], ["SQLite format 3"]]) {
+    const { position, faults, advice } = await auditFile(lines);
+    const message = "The file is not an export of deno task log: it has no event";
+    assertEquals([position, faults], [0, [{ kind: "no_export", message }]]);
+    assertEquals(Object.keys(advice), ["no_export"]);
+  }
+});
+
 Deno.test("auditLines() verifies a partial export from its first line", async () => {
   const lines = sampleLog(30);
   const whole = await auditFile(lines);
@@ -198,13 +210,15 @@ Deno.test("audit() and auditLines() tell lines of a newer version from altered o
 Deno.test("auditLines() advises to restore a backup up to the position before the first bad line", async () => {
   const lines = sampleLog(30).toSpliced(9, 1);
   const { advice } = await auditFile(lines);
-  assertMatch(advice.line!, /up to position 9: head -n 9 BACKUP \| deno task restore -$/);
+  assertMatch(advice.line!, /up to position 9:\n {2}head -n 9 BACKUP \| KV_PATH=restored/);
   assertEquals((await auditFile(lines.slice(0, 9))).sound, true);
 });
 
 Deno.test("auditLines() names the first bad position of an export", async () => {
   const lines = sampleLog(30);
-  assertEquals((await auditFile(lines.toSpliced(9, 1))).firstBadPosition, 10);
+  for (const missing of [1, 3]) {
+    assertEquals((await auditFile(lines.toSpliced(9, missing))).firstBadPosition, 10);
+  }
   assertEquals((await auditFile(lines.with(4, "{}"))).firstBadPosition, 5);
   assertEquals((await auditFile([...lines, ""])).firstBadPosition, 31);
 });
@@ -565,6 +579,41 @@ Deno.test("audit() accepts events that are added while it runs", async () => {
   assertEquals(report.position, 40);
   const after = await audit(sample);
   assertEquals([after.faults, after.position], [[], 60]);
+});
+
+Deno.test("audit() reports a head that is older than the log, and audits the whole log", async () => {
+  using sample = await openSampleStore(40);
+  const { head } = await readHead(sample.store);
+  const hash = sha256Hex(sample.lines[32]);
+  for (const position of [33, 38]) {
+    const value = encodeHead({ ...head, position, lastHash: hash });
+    await commit(sample.store, [{ type: "set", key: HEAD_KEY, value }]);
+    const checkpoint = { position: 40, hash: head.lastHash };
+    const report = await audit(sample, { checkpoint });
+    const message = `The head is at position ${position}, but the log goes on after it`;
+    assertEquals([report.position, report.faults], [40, [{ kind: "head", message }]]);
+    await assertRejects(() => acceptLog(sample.store), StoreRefusedError, "after the head record");
+  }
+});
+
+Deno.test("audit() says that no event adds a pet", async () => {
+  using sample = await openSampleStore(40);
+  const value = encoder.encode('{"id":34,"name":"Rex","categoryId":1}\n');
+  const [{ key, value: last }] = await sample.store.list(
+    { prefix: projectionKey(1, petKey()) },
+    { limit: 1, reverse: true },
+  );
+  const both = new Uint8Array([...last as Uint8Array, ...value]);
+  const extra: Mutation[][] = [
+    [{ type: "set", key: projectionKey(1, petKey(34)), value }],
+    [{ type: "delete", key }, { type: "set", key: projectionKey(1, petKey(34)), value: both }],
+  ];
+  for (const mutations of extra) {
+    await commit(sample.store, mutations);
+    const { faults } = await audit(sample);
+    const message = "Pet 34 is in the projection by id of generation 1, but no event adds it";
+    assert(faults.some((it) => it.message === message), JSON.stringify(faults));
+  }
 });
 
 /** A store with pets that were added under Idempotency-Keys, at these hours from now. */

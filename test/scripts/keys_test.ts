@@ -91,7 +91,10 @@ Deno.test({
       for (const args of [["issue", "--label", "x"], ["list"]]) {
         const inMemory = await runTask(["keys", ...args], { kvPath: ":memory:" });
         assertEquals([inMemory.code, inMemory.stdout], [2, ""]);
-        assertMatch(inMemory.stderr, /^error: KV_PATH must not be :memory:, .*\n$/);
+        assertMatch(
+          inMemory.stderr,
+          /^error: KV_PATH must not be :memory:, .*; set it to a file\n$/,
+        );
       }
       await keys("issue", "--label", "x");
       const unknown = await keys("rotate", "nobody");

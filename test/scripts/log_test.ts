@@ -2,6 +2,9 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { permitted } from "../support/permitted.ts";
 import { runTask, spawnTask } from "../support/run_task.ts";
 import { readLines, ServiceProcess } from "../support/service_process.ts";
+import { HEAD_KEY, logKey } from "../../src/keyspace.ts";
+import { EMPTY_HEAD, encodeHead } from "../../src/log/head.ts";
+import { changeFile, withSampleFile } from "../support/sample_file.ts";
 import { linesToBytes, sampleLog } from "../support/sample_log.ts";
 import { TempStore } from "../support/temp_store.ts";
 
@@ -14,6 +17,12 @@ const SEEN_LIMIT_MS = 30_000;
 async function withStore(use: (kvPath: string, token: string) => Promise<void>): Promise<void> {
   await using store = await TempStore.make();
   await use(store.kvPath, await store.issueKey());
+}
+
+const decoder = new TextDecoder();
+
+function textOf(lines: string[]): string {
+  return decoder.decode(linesToBytes(lines));
 }
 
 function positionsOf(lines: string[]): number[] {
@@ -180,6 +189,49 @@ Deno.test({
         assertEquals([code, stdout], [2, ""]);
         assertMatch(stderr, words);
       }
+    }),
+});
+
+Deno.test({
+  name:
+    "log --recover prints every line that verifies, whatever the head says, and exits 1 if others are left out",
+  ignore,
+  fn: () =>
+    withSampleFile(async ({ kvPath, lines, store }) => {
+      const head = await store.get(HEAD_KEY);
+      const record = await store.get(logKey(35));
+      const recover = async (events: number, code: number, words: RegExp) => {
+        const outcome = await runTask(["log", "--recover"], { kvPath });
+        assertEquals([outcome.code, outcome.stdout], [code, textOf(lines.slice(0, events))]);
+        assertMatch(outcome.stderr, words);
+      };
+      const all = /^Printed all 40 events of the log; all of them verify\.\n$/;
+      await recover(40, 0, all);
+      for (const value of ["{}", '{"format":3,"position":-1}', encodeHead(EMPTY_HEAD)]) {
+        await changeFile(kvPath, [{ type: "set", key: HEAD_KEY, value }]);
+        await recover(40, 0, all);
+        for (const args of [["log"], ["log", "--follow"], ["keys", "list"], ["start"]]) {
+          const { stdout, stderr } = await runTask(args, { kvPath });
+          assertEquals(stdout, "");
+          assertMatch(stderr, /^error: [^\n{]*head record[^\n{]*; run deno task audit\n$/);
+        }
+      }
+      await changeFile(kvPath, [{ type: "delete", key: HEAD_KEY }]);
+      await recover(40, 0, all);
+      const altered = decoder.decode(record!.value as Uint8Array).replace(
+        '"time":"20',
+        '"time":"21',
+      );
+      const rest = /^Printed the first 33 events of the log, which verify\. Left out the rest: /;
+      await changeFile(kvPath, [
+        { type: "set", key: HEAD_KEY, value: head!.value as string },
+        { type: "set", key: logKey(35), value: new TextEncoder().encode(altered) },
+      ]);
+      await recover(33, 1, rest);
+      await changeFile(kvPath, [{ type: "delete", key: logKey(35) }]);
+      await recover(33, 1, rest);
+      const other = await runTask(["log", "--recover", "--to", "3"], { kvPath });
+      assertEquals([other.code, other.stdout], [2, ""]);
     }),
 });
 

@@ -130,7 +130,7 @@ Deno.test({
           `${folder}/none/pets.sqlite3`,
           /^error: Cannot open .* its folder does not exist/,
         ],
-        [["restore", "-"], ":memory:", /KV_PATH must not be :memory:/],
+        [["restore", "-"], ":memory:", /KV_PATH must not be :memory:, .*; set it to a new file\n$/],
       ];
       for (const [args, path, words] of cases) {
         const { code, stdout, stderr } = await runTask(args, { kvPath: path });

@@ -6,11 +6,13 @@ import {
   ResilientStore,
   STORE_CALL_LIMIT_MS,
 } from "../../src/store/resilient_store.ts";
+import { RetryingStore } from "../../src/store/retrying_store.ts";
 import { KV_LIMITS, KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { Key, Store } from "../../src/store/store.ts";
 import {
   NotAppliedError,
   StoreAwayError,
+  StoreDamagedError,
   StoreNotReachedError,
   StoreRefusedError,
   UnclearOutcomeError,
@@ -292,6 +294,26 @@ for (const [name, call] of Object.entries(CALLS)) {
     store.close();
   });
 }
+
+Deno.test("ResilientStore: a damage of the file is reported once, is not retried, and lasts", async () => {
+  const reports: unknown[] = [];
+  let calls = 0;
+  const damage = new StoreDamagedError("database disk image is malformed");
+  const inner = storeThat(() => (calls++, Promise.reject(damage)));
+  const runtime = new FakeRuntime();
+  const resilient = new ResilientStore(inner, runtime, (...report) => reports.push(report));
+  assertEquals(resilient.damage, undefined);
+  const store = new RetryingStore(resilient, runtime);
+  for (const call of Object.values(CALLS)) {
+    const error = await assertRejects(() => call(store), StoreDamagedError);
+    assertEquals(error.message, "The store's file is damaged");
+  }
+  assertEquals([calls, resilient.damage], [3, damage]);
+  const { reason } = damage;
+  const remedy = "Stop the service, run deno task audit, and follow its advice";
+  assertEquals(reports, [["error", "store_damaged", { reason, remedy }]]);
+  store.close();
+});
 
 Deno.test("ResilientStore: calls wait for the connection after one found the store away", async () => {
   const runtime = new FakeRuntime();

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { scan, SCAN_LIMIT, scanOutside } from "../../src/store/scan.ts";
 import type { Key, StoreEntry } from "../../src/store/store.ts";
+import { StoreDamagedError } from "../../src/store/store_errors.ts";
 import { ModelStore } from "../sim/model_store.ts";
 import { faultyStore } from "../support/faulty_store.ts";
 
@@ -69,6 +70,23 @@ Deno.test("scan() rejects at the batch that cannot be read", async () => {
     "connection lost",
   );
   assertEquals(seen.length, 16);
+});
+
+Deno.test("scan() yields every entry before a damage of the store's file, then rejects", async () => {
+  const damaged = 100;
+  const inner = await openStore();
+  const store = faultyStore(inner, {
+    async onList(apply) {
+      const entries = await apply();
+      if (entries.every(({ key }) => key[1] as number < damaged)) return entries;
+      throw new StoreDamagedError("database disk image is malformed");
+    },
+  });
+  const seen: StoreEntry[] = [];
+  await assertRejects(async () => {
+    for await (const batch of scan(store, { prefix: ["b"] })) seen.push(...batch);
+  }, StoreDamagedError);
+  assertEquals(seen.map(({ key }) => key[1]), numbers(1, damaged - 1).map((key) => key[1]));
 });
 
 Deno.test("scanOutside() yields every entry outside the ranges, and no other", async () => {

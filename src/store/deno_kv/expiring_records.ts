@@ -1,12 +1,9 @@
-import { DatabaseSync } from "node:sqlite";
 import { type ExpiringRecord, IDEMPOTENCY_RECORDS } from "../expiring_records.ts";
 import { decodeKey, ENCODED_NUMBER_BYTES } from "../key_encoding.ts";
+import { openToRead, withDamageError } from "./sqlite_reader.ts";
 
 /** Number of records per read. */
 const BATCH = 500;
-
-/** How long a read waits for a locked file. */
-const BUSY_LIMIT_MS = 10_000;
 
 /** The latest time that a `Date` can represent, in milliseconds since the Unix epoch. */
 const LAST_TIME = 8_640_000_000_000_000n;
@@ -21,7 +18,7 @@ const SELECT = `select k, expiration_ms from kv
 /**
  * Reads the records of a SQLite file that expire, except idempotency records. Each batch is a separate query: one long read would keep writers from cleaning up the file. */
 export function* readExpiringRecords(path: string): Generator<ExpiringRecord> {
-  const database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_LIMIT_MS });
+  const database = openToRead(path);
   try {
     const select = database.prepare(SELECT);
     select.setReadBigInts(true);
@@ -30,11 +27,10 @@ export function* readExpiringRecords(path: string): Generator<ExpiringRecord> {
       expiration_ms: -1n,
     };
     while (last !== undefined) {
-      const rows = select.all(
-        last.expiration_ms,
-        last.k,
-        IDEMPOTENCY_RECORDS.space,
-        IDEMPOTENCY_RECORDS.kind,
+      const { expiration_ms, k } = last;
+      const { space, kind } = IDEMPOTENCY_RECORDS;
+      const rows = withDamageError(() =>
+        select.all(expiration_ms, k, space, kind)
       ) as unknown as NonNullable<typeof last>[];
       for (const { k, expiration_ms } of rows) {
         const expiresAt = Number(expiration_ms < LAST_TIME ? expiration_ms : LAST_TIME);

@@ -9,12 +9,13 @@ import type {
 } from "../store.ts";
 import {
   NotAppliedError,
+  StoreDamagedError,
   StoreError,
   StoreFullError,
   StoreRefusedError,
   UnclearOutcomeError,
 } from "../store_errors.ts";
-import type { KvFileReader } from "./kv_file_reader.ts";
+import type { SqliteReader } from "./sqlite_reader.ts";
 
 /** Limits of Deno KV, documented (https://docs.deno.com/deploy/kv/transactions/#limits) and measured. */
 export const KV_LIMITS: StoreLimits = {
@@ -29,17 +30,17 @@ export const KV_LIMITS: StoreLimits = {
 export class KvStore implements Store {
   readonly limits = KV_LIMITS;
   #kv: Deno.Kv;
-  #reader: KvFileReader | undefined;
+  #reader: SqliteReader | undefined;
 
   /** If a reader of the same file is given, all reads go to it. */
-  constructor(kv: Deno.Kv, reader?: KvFileReader) {
+  constructor(kv: Deno.Kv, reader?: SqliteReader) {
     this.#kv = kv;
     this.#reader = reader;
   }
 
   get(key: Key): Promise<StoreEntry | null> {
     return withTypedErrors(async () => {
-      if (this.#reader !== undefined) return this.#reader.get(key);
+      if (this.#reader !== undefined) return decoded(await this.#reader.get(key));
       const entry = await this.#kv.get(key);
       return entry.versionstamp === null ? null : storeEntry(entry);
     });
@@ -49,7 +50,9 @@ export class KvStore implements Store {
     return withTypedErrors(async () => {
       const { listEntries } = this.limits;
       if (limit > listEntries) throw new StoreRefusedError(`Too many entries (max ${listEntries})`);
-      if (this.#reader !== undefined) return await this.#reader.list(range, { limit, reverse });
+      if (this.#reader !== undefined) {
+        return (await this.#reader.list(range, { limit, reverse })).map(decoded);
+      }
       // KV reads each batch from one snapshot, so one batch must hold the whole result.
       const options = { limit, reverse, batchSize: limit };
       return (await Array.fromAsync(this.#kv.list(selectorOf(range), options))).map(storeEntry);
@@ -85,6 +88,12 @@ function selectorOf({ prefix, start, end }: KeyRange): Deno.KvListSelector {
     : { prefix, start: start ?? [...prefix, new Uint8Array()] };
 }
 
+/** Throws the error of a reader about a value that it could not decode. */
+function decoded<Entry extends StoreEntry | null>(entry: Entry): Entry {
+  if (entry?.value instanceof Error) throw new StoreDamagedError(entry.value.message);
+  return entry;
+}
+
 function storeEntry({ key, value, versionstamp }: Deno.KvEntry<unknown>): StoreEntry {
   // The client from npm returns a part of the whole answer, which would stay in memory with the value.
   const isPart = value instanceof Uint8Array && value.length < value.buffer.byteLength;
@@ -94,6 +103,17 @@ function storeEntry({ key, value, versionstamp }: Deno.KvEntry<unknown>): StoreE
 /** The messages of the errors with which Deno KV and its client from npm refuse a call before they send it. */
 const REFUSALS =
   /^(Key|Value|Total mutation size|Total key size) too large |^Too many (mutations|checks|entries) |^([Kk]ey cannot be empty$|Invalid check$|Start key |End key |expireIn must be |Bad 'expireIn')/;
+
+/** The messages of SQLite and Deno KV for a damaged file, or for a record that cannot be decoded. */
+const DAMAGES =
+  /^(database disk image is malformed|file is not a database|could not deserialize value|The value encoding |Invalid column type )/;
+
+/** The damage of the store's file that an error of Deno KV shows; `undefined` if it shows none. */
+export function damageOf(error: unknown): StoreDamagedError | undefined {
+  if (error instanceof StoreDamagedError) return error;
+  const { message } = error as Error;
+  return DAMAGES.test(message) ? new StoreDamagedError(message) : undefined;
+}
 
 /** Makes a call. Deno KV's errors have no type of their own, so their messages decide. */
 async function withTypedErrors<T>(call: () => Promise<T>): Promise<T> {
@@ -107,6 +127,8 @@ async function withTypedErrors<T>(call: () => Promise<T>): Promise<T> {
     }
     // SQLite could not write the whole commit to its write-ahead log, so no recovery will apply it.
     if (message === "database or disk is full") throw new StoreFullError({ cause: error });
+    const damage = damageOf(error);
+    if (damage !== undefined) throw damage;
     if (REFUSALS.test(message)) throw new StoreRefusedError(message);
     throw new UnclearOutcomeError(message);
   }

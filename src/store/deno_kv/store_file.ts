@@ -1,9 +1,9 @@
 /** The file of a store: a SQLite database that Deno KV opens. */
 
-import { DatabaseSync } from "node:sqlite";
 import { DEFAULT_KV_PATH } from "../default_path.ts";
 import { StoreRefusedError } from "../store_errors.ts";
 import { isFile, type StoreLocation } from "../store_location.ts";
+import { readDatabase } from "./sqlite_reader.ts";
 
 const OWNER_ONLY = 0o600;
 
@@ -54,11 +54,23 @@ async function statOf(path: string): Promise<Deno.FileInfo | undefined> {
 
 /** Checks the file read-only: opening another program's database as KV would add KV's tables to it. */
 function isKvFile(path: string): boolean {
-  const database = new DatabaseSync(path, { readOnly: true });
-  try {
+  return readDatabase(path, (database) => {
     const tables = database.prepare("select name from sqlite_master where type = 'table'").all();
     return tables.length === 0 || tables.some(({ name }) => name === "kv");
-  } finally {
-    database.close();
-  }
+  });
+}
+
+/** Queries that Deno KV makes when it opens a file. If one fails, Deno panics, which ends the process. */
+const OPENING_QUERIES = [
+  "select expiration_ms from kv where expiration_ms >= 0 order by expiration_ms limit 1",
+  "select ts from queue order by ts limit 1",
+];
+
+/** Rejects with `StoreDamagedError` if an index is damaged that Deno KV reads when it opens the file. */
+export async function expectUsableIndexes(path: string): Promise<void> {
+  if (!(await statOf(path))?.size) return;
+  readDatabase(path, (database) => {
+    const isNew = database.prepare("select 1 from sqlite_master").all().length === 0;
+    if (!isNew) OPENING_QUERIES.forEach((query) => database.prepare(query).all());
+  });
 }

@@ -1,0 +1,141 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { deserialize } from "node:v8";
+import { decodeKey, encodeKey, encodeRange } from "../key_encoding.ts";
+import type { Key, KeyRange, ListOptions, Store, StoreEntry } from "../store.ts";
+import { StoreDamagedError, StoreRefusedError } from "../store_errors.ts";
+import { KV_LIMITS } from "./kv_store.ts";
+
+/** How long a read waits for a locked file. */
+const BUSY_LIMIT_MS = 10_000;
+
+/** The encodings of a value, in the column `v_encoding`. */
+const V8 = 1;
+const BYTES = 3;
+
+/** SQLite's primary result codes for a damaged file: SQLITE_CORRUPT and SQLITE_NOTADB. */
+const DAMAGE_CODES = [11, 26];
+
+interface Row {
+  k: Uint8Array;
+  v: Uint8Array;
+  v_encoding: number;
+  version: number;
+}
+
+const SELECT = "select k, v, v_encoding, version from kv where";
+
+/**
+ * Reads the SQLite file of a Deno KV beside Deno KV, and writes nothing. The service uses it because a handle of Deno KV
+ * has one thread: a read on it waits until the disk has stored the commits before it, and on a second handle for the
+ * file's lock while that handle removes expired records. A read here sees every commit that was acknowledged before
+ * it. It blocks the thread, some 10 µs for a record in memory.
+ *
+ * An audit of a damaged file uses it because Deno KV ends the process if an index is damaged, and does not say which
+ * record it cannot decode. The value of such a record is the error.
+ */
+export class SqliteReader implements Store, Disposable {
+  readonly limits = KV_LIMITS;
+  #database: DatabaseSync;
+  #statements = new Map<string, StatementSync>();
+
+  /** A read waits at most `busyLimitMs` for a locked file. */
+  constructor(path: string, busyLimitMs = BUSY_LIMIT_MS) {
+    this.#database = openToRead(path, busyLimitMs);
+  }
+
+  get(key: Key): Promise<StoreEntry | null> {
+    return this.#select(`${SELECT} k = ?`, encodeKey(key)).then(([entry]) => entry ?? null);
+  }
+
+  async list(range: KeyRange, { limit, reverse = false }: ListOptions): Promise<StoreEntry[]> {
+    // A scan must not keep the thread from other work until its end.
+    await nextTurn();
+    const { start, end } = encodeRange(range);
+    const order = reverse ? "desc" : "asc";
+    return await this.#select(
+      `${SELECT} k >= ? and k < ? order by k ${order} limit ?`,
+      start,
+      end,
+      limit,
+    );
+  }
+
+  commit(): Promise<never> {
+    return Promise.reject(new StoreRefusedError("The file was opened only for reading"));
+  }
+
+  /**
+   * Checks the structure of the whole file, but not its records, in some 0.3 s for 100 MB. Throws
+   * `StoreDamagedError`.
+   */
+  checkStructure(): void {
+    const [{ quick_check: result }] = withDamageError(() =>
+      this.#database.prepare("pragma quick_check(1)").all()
+    );
+    if (result !== "ok") throw new StoreDamagedError(String(result).split("\n").at(-1)!);
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  // deno-lint-ignore require-await -- the port is asynchronous
+  async #select(query: string, ...parameters: SQLInputValue[]): Promise<StoreEntry[]> {
+    return withDamageError(() => {
+      let statement = this.#statements.get(query);
+      if (statement === undefined) {
+        this.#statements.set(query, statement = this.#database.prepare(query));
+      }
+      const rows = statement.all(...parameters);
+      return (rows as unknown as Row[]).map(entryOf);
+    });
+  }
+}
+
+/** Opens a file read-only. Throws as {@linkcode withDamageError} does. */
+export function openToRead(path: string, busyLimitMs = BUSY_LIMIT_MS): DatabaseSync {
+  return withDamageError(() => new DatabaseSync(path, { readOnly: true, timeout: busyLimitMs }));
+}
+
+/** Opens a file read-only during `read`. Throws as {@linkcode withDamageError} does. */
+export function readDatabase<T>(path: string, read: (database: DatabaseSync) => T): T {
+  const database = openToRead(path);
+  try {
+    return withDamageError(() => read(database));
+  } finally {
+    database.close();
+  }
+}
+
+/** Reads a file. Throws `StoreDamagedError` if SQLite or the encoding of a key shows that it is damaged. */
+export function withDamageError<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    const { errcode = 0, message } = error as Error & { errcode?: number };
+    if (error instanceof TypeError || DAMAGE_CODES.includes(errcode & 0xff)) {
+      throw new StoreDamagedError(message);
+    }
+    throw error;
+  }
+}
+
+function entryOf({ k, v, v_encoding, version }: Row): StoreEntry {
+  const versionstamp = `${version.toString(16).padStart(16, "0")}0000`;
+  return { key: decodeKey(k), value: valueOf(v, v_encoding), versionstamp };
+}
+
+function valueOf(value: Uint8Array, encoding: number): unknown {
+  if (encoding === BYTES && value instanceof Uint8Array) return value;
+  try {
+    if (encoding === V8) return deserialize(value as never);
+  } catch (error) {
+    return error;
+  }
+  return new TypeError(`The value encoding ${encoding} is not one of the service`);
+}
