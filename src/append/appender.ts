@@ -36,6 +36,9 @@ export const APPEND_LIMIT_MS = 3_500;
 /** Maximum number of waiting commands; append() rejects one more at once with `overloaded`. */
 export const QUEUE_LIMIT = 2_048;
 
+/** Another process locks a SQLite file for shorter than this, in milliseconds, which is not worth a report. */
+const SHORT_LOCK_MS = 500;
+
 /** Minimum time between two reports of commits that were not applied. */
 const NOT_APPLIED_REPORT_MS = 10_000;
 
@@ -72,6 +75,8 @@ export class Appender {
   #baseReadAt = -Infinity;
   /** Number of commits that were not applied since one landed. */
   #notApplied = 0;
+  /** Monotonic time in milliseconds at which the first of them was planned. */
+  #notAppliedSince = 0;
   /** Monotonic time in milliseconds from which they may be reported again. */
   #reportNotAppliedFrom = -Infinity;
 
@@ -151,6 +156,7 @@ export class Appender {
       // Yield once so that commands arriving together share a commit.
       if (!hasLanded || this.#queue.length === 1) await runtime.nextTurn();
       hasLanded = false;
+      if (this.#notApplied === 0) this.#notAppliedSince = runtime.monotonicNow();
       try {
         const batch = await this.#planner.plan(await this.#base());
         if (batch === undefined) continue;
@@ -237,7 +243,7 @@ export class Appender {
     } else if (step !== "read_back" && !(error instanceof StoreAwayError)) {
       this.#notApplied++;
       const now = runtime.monotonicNow();
-      if (now < this.#reportNotAppliedFrom) return;
+      if (now - this.#notAppliedSince < SHORT_LOCK_MS || now < this.#reportNotAppliedFrom) return;
       this.#reportNotAppliedFrom = now + NOT_APPLIED_REPORT_MS;
       report("warn", "commits_not_applied", { reason, count: this.#notApplied });
     }

@@ -275,7 +275,7 @@ Deno.test("append() rejects with store_unavailable at its limit if the store sta
   await assertSound(service, 0);
 });
 
-Deno.test("append() reports the first commit that is not applied, then one in ten seconds until one lands", async () => {
+Deno.test("append() reports commits that are not applied for half a second, then once in ten seconds until one lands", async () => {
   await using opened = await open();
   const { service, store } = opened;
   const addFor = async (seconds: number) => {
@@ -288,14 +288,16 @@ Deno.test("append() reports the first commit that is not applied, then one in te
   const takeReports = () =>
     service.reports.splice(0).filter(([, event]) => event === "commits_not_applied");
   const [first, second, third, ...more] = takeReports();
-  assertEquals(first, ["warn", "commits_not_applied", { reason, count: 1 }]);
+  assertEquals(first.slice(0, 2), ["warn", "commits_not_applied"]);
+  assertEquals(first[2]!.reason, reason);
+  assertGreater(second[2]!.count as number, first[2]!.count as number);
   assertGreater(third[2]!.count as number, second[2]!.count as number);
   assertEquals(more, []);
   store.onCommit = COMMIT_FAULTS.lands;
   await addFor(10);
   store.nextCommits = [COMMIT_FAULTS.isLocked];
   await addFor(1);
-  assertEquals(takeReports(), [first]);
+  assertEquals(takeReports(), []);
 });
 
 Deno.test("append() rejects with store_unavailable at once if the store refuses the commit", async () => {
@@ -430,7 +432,7 @@ Deno.test("append() touches the head after six conflicts in a row, and writes no
   const response = await service.runtime.settle(service.add({ name: "Max", categoryId: 2 }));
   assertEquals((await response.json()).id, 7);
   assertEquals(store.commits.length, 10);
-  assertEquals(service.reports.map(([, event]) => event), ["commits_not_applied"]);
+  assertEquals(service.reports, []);
   const value = encodeHead(touched!);
   assertEquals(store.commits[8].mutations, [{ type: "set", key: HEAD_KEY, value }]);
   await assertSound(service, 7);
