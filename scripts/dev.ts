@@ -24,8 +24,8 @@ development key if the store has none, and prints the address, the key and a cur
 
   deno task dev
 
-It listens on 127.0.0.1 unless HOST is set. The key is kept in a file next to the store, KV_PATH.dev_key, and stays the same until that file is deleted
-or the key is revoked. Ctrl-C ends the service.
+It listens on 127.0.0.1 unless HOST is set. The key is kept in a file next to the store, KV_PATH.dev_key, and
+stays the same until that file is deleted or the key is revoked. Ctrl-C ends the service.
 
 ${serviceVariables()}
 
