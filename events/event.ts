@@ -101,7 +101,7 @@ export function dataOf(line: Uint8Array): Uint8Array {
 const BEFORE_DATA = 9;
 
 /** Whether a line that {@linkcode encodeEvent} has written has that `previoushash`. Its event is not decoded. */
-export function hasPreviousHash(line: Uint8Array, hash: string): boolean {
+export function followsHash(line: Uint8Array, hash: string): boolean {
   const start = line.indexOf(OPENING_BRACE, 1) - BEFORE_DATA - hash.length;
   for (let index = 0; index < hash.length; index++) {
     if (line[start + index] !== hash.charCodeAt(index)) return false;

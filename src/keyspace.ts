@@ -52,24 +52,24 @@ export function isLogKey(key: Key): key is [string, number] {
 }
 
 /** The key of a projection record, without its generation. */
-export type RecordKey = readonly (string | number)[];
+export type ProjectionKey = readonly (string | number)[];
 
-export function projectionKey(generation: number, key: RecordKey) {
+export function projectionKey(generation: number, key: ProjectionKey) {
   return ["projection", generation, ...key];
 }
 
 /** Without an id: the prefix of all pets. */
-export function petKey(id?: number): RecordKey {
+export function petKey(id?: number): ProjectionKey {
   return id === undefined ? ["pet"] : ["pet", id];
 }
 
 /** Without an id: the prefix of all pets with that status. */
-export function petByStatusKey(status: PetStatus, id?: number): RecordKey {
+export function petByStatusKey(status: PetStatus, id?: number): ProjectionKey {
   return id === undefined ? ["pet_by_status", status] : ["pet_by_status", status, id];
 }
 
 /** Without a position: the prefix of all records of the API key with that token. */
-export function keyByTokenKey(tokenHash: string, position?: number): RecordKey {
+export function keyByTokenKey(tokenHash: string, position?: number): ProjectionKey {
   return position === undefined
     ? ["key_by_token", tokenHash]
     : ["key_by_token", tokenHash, position];
@@ -80,13 +80,13 @@ export function petByIdempotencyKeyKey(
   actor: string,
   idempotencyKey: string,
   position?: number,
-): RecordKey {
+): ProjectionKey {
   const prefix = ["pet_by_idempotency_key", actor, idempotencyKey];
   return position === undefined ? prefix : [...prefix, position];
 }
 
 /** Whether a key has the form of a record key. The record itself may not exist. */
-export function isRecordKey(key: Key): key is RecordKey {
+export function isProjectionKey(key: Key): key is ProjectionKey {
   const [kind, ...rest] = key;
   const number = rest.pop();
   if (typeof number !== "number" || !Number.isSafeInteger(number) || number < 1) return false;
@@ -113,7 +113,7 @@ export function keyBytes(key: Key): number {
 
 /** A record of a projection, made by project(). */
 export interface ProjectionRecord {
-  key: RecordKey;
+  key: ProjectionKey;
   /** JSON; the texts of pets are packed lines in UTF-8. */
   value: string | Uint8Array;
   /** The time from which the record is no longer valid, in milliseconds since the Unix epoch. */

@@ -1,12 +1,12 @@
 /** Runs the service in production: `deno task start`. Settings come from the environment; see `config.ts`. */
 
-import { readServiceConfig } from "./config.ts";
-import { exit } from "./exit.ts";
+import { readServiceConfig } from "./settings/config.ts";
+import { exit } from "./life_cycle/exit.ts";
 import { reasonOf } from "./runtime/logger.ts";
 import { writeError } from "./runtime/stderr_logger.ts";
-import { serve } from "./serve.ts";
-import { serviceVariables } from "./variables.ts";
-import { VERSION } from "./version.ts";
+import { serve } from "./life_cycle/serve.ts";
+import { serviceVariables } from "./settings/variables.ts";
+import { VERSION } from "./settings/version.ts";
 
 const HELP = `
 Runs the service for production.

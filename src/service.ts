@@ -1,20 +1,20 @@
 import type { CreatePetOutcome } from "./commands/create_pet.ts";
 import { SingleFlight } from "./commands/single_flight.ts";
-import { BodyCancellation } from "./http/body_cancellation.ts";
+import { BodyCancellation } from "./http/requests/body_cancellation.ts";
 import { createHandler, type RequestHandler } from "./http/handler.ts";
 import type { BaseAddresses } from "./http/docs/openapi.ts";
-import { RateLimiter } from "./http/rate_limiter.ts";
-import { RefusedCredentials } from "./http/refused_credentials.ts";
+import { RateLimiter } from "./http/limits/rate_limiter.ts";
+import { RefusedCredentials } from "./http/limits/refused_credentials.ts";
 import type { Runtime } from "./runtime/runtime.ts";
 import { Appender } from "./append/appender.ts";
 import { HeadReader } from "./log/head_reader.ts";
 import { secondsSinceEvent } from "./log/seconds_since_event.ts";
 import { project } from "./projections/project.ts";
-import { KeyReader } from "./projections/key_reader.ts";
+import { ApiKeyReader } from "./projections/api_key_reader.ts";
 import { PetReader } from "./projections/pet_reader.ts";
 import type { Logger } from "./runtime/logger.ts";
-import { InstrumentedStore } from "./store/instrumented_store.ts";
-import { ResilientStore } from "./store/resilient_store.ts";
+import { InstrumentedStore } from "./store/resilience/instrumented_store.ts";
+import { ResilientStore } from "./store/resilience/resilient_store.ts";
 import type { Store } from "./store/store.ts";
 import { type Instrumentation, NO_INSTRUMENTATION } from "./telemetry/instrumentation.ts";
 
@@ -55,7 +55,7 @@ export function createService(options: ServiceOptions): Service {
   const resilient = new ResilientStore(options.store, runtime, report);
   const store = new InstrumentedStore(resilient, instrumentation);
   const heads = new HeadReader(store, runtime, report, instrumentation);
-  const keys = new KeyReader(store, runtime, instrumentation);
+  const keys = new ApiKeyReader(store, runtime, instrumentation);
   const pets = new PetReader(store, instrumentation);
   const appender = new Appender({
     appendLimitMs: options.appendLimitMs,

@@ -16,7 +16,7 @@ Deno.test({
   name: "The programs may read every variable that config.ts reads, and no other",
   ignore: !permitted("read"),
   fn: async () => {
-    const source = await Deno.readTextFile(new URL("src/config.ts", ROOT));
+    const source = await Deno.readTextFile(new URL("src/settings/config.ts", ROOT));
     const names = [...source.matchAll(/(?:read|readAddress)\("([A-Z_]+)"/g)].map(([, it]) => it);
     assert(names.length > 5 && names.includes("KV_PATH"), `found only ${names}`);
     const { permissions } = await readDenoJson();
@@ -52,7 +52,7 @@ Deno.test({
     }
     const read = async (file: string) => JSON.parse(await Deno.readTextFile(new URL(file, ROOT)));
     const lock = await read("deno.lock");
-    for (const file of ["test/deno.lock", "scripts/report.lock"]) {
+    for (const file of ["test/deno.lock", "scripts/report/report.lock"]) {
       const other = await read(file);
       assertEquals(other.workspace, lock.workspace);
       for (const [name, pin] of Object.entries(lock.specifiers)) {
@@ -68,7 +68,7 @@ Deno.test({
     "No lock file has the native SQLite modules of @deno/kv, 3 MB that a KV Connect client never uses",
   ignore: !permitted("read"),
   fn: async () => {
-    for (const file of ["deno.lock", "test/deno.lock", "scripts/report.lock"]) {
+    for (const file of ["deno.lock", "test/deno.lock", "scripts/report/report.lock"]) {
       const { npm } = JSON.parse(await Deno.readTextFile(new URL(file, ROOT)));
       const hint = `remove @deno/kv-* and "optionalDependencies" of @deno/kv from ${file}`;
       assert("@deno/kv@0.14.0" in npm, file);

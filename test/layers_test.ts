@@ -11,13 +11,16 @@ const ROOT = new URL("../", import.meta.url).pathname;
 const LAYERS: RegExp[][] = [
   [/^events\//, /^deno\.json$/],
   [/^src\/encoding\//, /^src\/runtime\//, /^src\/telemetry\/instrumentation/],
-  [/^src\/(store\/|keyspace|service_error)/],
+  [/^src\/(store\/|keyspace|service_error|settings\/default)/],
   [/^src\/log\//],
   [/^src\/append\//, /^src\/projections\//],
-  [/^src\/maintenance\//, /^src\/commands\//, /^src\/publish\//],
+  [/^src\/commands\//],
   [/^src\/http\//],
   [/^src\/telemetry\/open_telemetry/],
-  [/^src\/[a-z_]+\.ts$/],
+  [/^src\/settings\//, /^src\/server\//],
+  [/^src\/service\.ts/],
+  [/^src\/life_cycle\//],
+  [/^src\/main\.ts/],
   [/^scripts\//],
 ];
 
@@ -65,10 +68,10 @@ Deno.test({
 
 /** The facilities of the machine, and the only files and folders that may use each. */
 const FROM_THE_MACHINE: [what: RegExp, where: string[]][] = [
-  [/\bDeno\.env\b/, ["src/config.ts", "scripts"]],
+  [/\bDeno\.env\b/, ["src/settings/config.ts", "scripts"]],
   [/\bDate\.now\(|\bMath\.random\(|\bcrypto\.getRandom|\bsetTimeout\(/, [
     "src/runtime",
-    "src/exit.ts",
+    "src/life_cycle/exit.ts",
     "scripts",
   ]],
   [/\bperformance\.now\(/, ["src/runtime", "src/telemetry", "scripts"]],

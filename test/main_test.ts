@@ -10,11 +10,11 @@ import {
 import { issueKey } from "../src/commands/issue_key.ts";
 import { revokeKey } from "../src/commands/revoke_key.ts";
 import { rotateKey } from "../src/commands/rotate_key.ts";
-import { listKeys } from "../src/projections/key_reader.ts";
-import { VERSION } from "../src/version.ts";
+import { listApiKeys } from "../src/projections/api_key_reader.ts";
+import { VERSION } from "../src/settings/version.ts";
 import { petKey, projectionKey } from "../src/keyspace.ts";
 import { EMPTY_HEAD, encodeHead } from "../src/log/head.ts";
-import { encodeKey } from "../src/store/key_encoding.ts";
+import { encodeKey } from "../src/store/key_encoding/key_encoding.ts";
 import { permitted } from "./support/permitted.ts";
 import { runTask, spawnTask } from "./support/run_task.ts";
 import { countCommits } from "./support/count_commits.ts";
@@ -131,7 +131,7 @@ Deno.test({
 
     const token = await temp.issueKey();
     await temp.use(async (operator) => {
-      const [{ id }] = await listKeys(operator.store, (await operator.heads.fresh()).head);
+      const [{ id }] = await listApiKeys(operator.store, (await operator.heads.fresh()).head);
       await rotateKey(operator, id, { overlapMs: 3_600_000 });
       const { id: revoked } = await issueKey(operator, { label: "revoked" });
       await revokeKey(operator, revoked);

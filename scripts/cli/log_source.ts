@@ -2,8 +2,8 @@
 
 import { readHead } from "../../src/log/head.ts";
 import { splitLines } from "../../src/log/log_verifier.ts";
-import { readWholeLog } from "../../src/log/read_whole_log.ts";
-import { withRetryingStore } from "./run_tool.ts";
+import { readLog } from "../../src/log/read_whole_log.ts";
+import { withRetryingStore } from "./run_command.ts";
 
 /** Reads the lines from a position to the last one, in order. */
 export type ReadLines = (from: number) => AsyncIterable<Uint8Array[]>;
@@ -17,7 +17,7 @@ export async function withLog<T>(
   return await withRetryingStore({}, async ({ store }) => {
     const { position } = (await readHead(store)).head;
     return await use(async function* (from) {
-      for await (const batch of readWholeLog(store, { from, to: position })) {
+      for await (const batch of readLog(store, { from, to: position })) {
         yield batch.map(({ line }) => line);
       }
     });

@@ -1,4 +1,4 @@
-import { UsageError } from "./run_tool.ts";
+import { UsageError } from "./run_command.ts";
 
 const UNIT_MS: Record<string, number> = {
   s: 1_000,

@@ -8,7 +8,7 @@ import { formatTimestamp } from "../encoding/format_timestamp.ts";
 import type { Head } from "../log/head.ts";
 import type { HeadReader } from "../log/head_reader.ts";
 import type { ApiKey } from "../projections/api_key.ts";
-import type { KeyReader } from "../projections/key_reader.ts";
+import type { ApiKeyReader } from "../projections/api_key_reader.ts";
 import type { PetReader } from "../projections/pet_reader.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
 import type { SingleFlight } from "./single_flight.ts";
@@ -18,7 +18,7 @@ export interface CreatePetDeps {
   creations: SingleFlight<CreatePetOutcome>;
   heads: HeadReader;
   runtime: Runtime;
-  keys: KeyReader;
+  keys: ApiKeyReader;
   pets: PetReader;
 }
 

@@ -27,7 +27,7 @@ export async function issueKey(
   terms: KeyTerms,
   show?: ShowKey,
 ): Promise<IssuedKey> {
-  const { id, token, issue } = newKey(runtime);
+  const { id, token, issue } = draftApiKey(runtime);
   const event = issue(terms);
   await show?.({ id, token });
   await appender.append({ prepare: () => {}, decide: () => [event] });
@@ -35,7 +35,7 @@ export async function issueKey(
 }
 
 /** Creates a key. The service does not accept the key until the event that `issue` creates is in the log. */
-export function newKey(
+export function draftApiKey(
   runtime: Runtime,
   now = runtime.now(),
 ): IssuedKey & { issue: (terms: KeyTerms) => EventBody & EventMetadata } {

@@ -2,7 +2,7 @@ import { OPERATOR } from "../../events/event.ts";
 import type { ApiKey } from "../projections/api_key.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { Appender } from "../append/appender.ts";
-import { listKeys } from "../projections/key_reader.ts";
+import { listApiKeys } from "../projections/api_key_reader.ts";
 import type { Store } from "../store/store.ts";
 
 /**
@@ -21,7 +21,7 @@ export async function revokeKey(
   };
   await appender.append({
     async prepare(head) {
-      found = (await listKeys(store, head)).find(({ id }) => id === keyId);
+      found = (await listApiKeys(store, head)).find(({ id }) => id === keyId);
     },
     decide() {
       if (found === undefined) return [];

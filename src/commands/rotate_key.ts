@@ -2,9 +2,9 @@ import { OPERATOR } from "../../events/event.ts";
 import { type ApiKey, stateOf } from "../projections/api_key.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { Appender } from "../append/appender.ts";
-import { listKeys } from "../projections/key_reader.ts";
+import { listApiKeys } from "../projections/api_key_reader.ts";
 import type { Store } from "../store/store.ts";
-import { type IssuedKey, newKey, type ShowKey } from "./issue_key.ts";
+import { draftApiKey, type IssuedKey, type ShowKey } from "./issue_key.ts";
 
 export interface RotationTerms {
   /** How long the old key stays valid after its successor is issued, in milliseconds. */
@@ -39,14 +39,14 @@ export async function rotateKey(
   show?: ShowKey,
 ): Promise<Rotation> {
   const now = runtime.now();
-  const { id, token, issue } = newKey(runtime, now);
+  const { id, token, issue } = draftApiKey(runtime, now);
   const revocation = { id: runtime.newId(), time: new Date(now).toISOString(), actor: OPERATOR };
   let found: ApiKey | undefined;
   let rotation: Rotation | undefined;
   let isShown = false;
   await appender.append({
     async prepare(head) {
-      found = (await listKeys(store, head)).find(({ id }) => id === keyId);
+      found = (await listApiKeys(store, head)).find(({ id }) => id === keyId);
       if (isShown) return;
       rotatable(found, keyId, now);
       await show?.({ id, token });

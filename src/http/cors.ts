@@ -1,6 +1,6 @@
 import { STATUS_CODE } from "@std/http/status";
 import type { HttpResponse } from "./http_response.ts";
-import { IDEMPOTENCY_KEY_HEADER, IDEMPOTENCY_REPLAYED_HEADER } from "./idempotency_key.ts";
+import { IDEMPOTENCY_KEY_HEADER, IDEMPOTENCY_REPLAYED_HEADER } from "./requests/idempotency_key.ts";
 
 /** Request headers that a script may send, besides the CORS-safelisted ones. */
 const REQUEST_HEADERS = ["authorization", "content-type", IDEMPOTENCY_KEY_HEADER, "if-none-match"];

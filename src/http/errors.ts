@@ -4,7 +4,7 @@ import { STATUS_CODE } from "@std/http/status";
 import type { ServiceErrorCode } from "../service_error.ts";
 import { ServiceError } from "../service_error.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
-import type { JsonFault } from "./json_fault.ts";
+import type { JsonFault } from "./requests/json_fault.ts";
 
 interface ErrorEntry {
   status: number;

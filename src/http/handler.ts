@@ -8,18 +8,18 @@ import { ServiceError } from "../service_error.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
 import type { Instrumentation } from "../telemetry/instrumentation.ts";
 import type { HttpResponse } from "./http_response.ts";
-import type { BodyCancellation } from "./body_cancellation.ts";
-import { byteStream } from "./byte_stream.ts";
+import type { BodyCancellation } from "./requests/body_cancellation.ts";
+import { byteStream } from "./assets/byte_stream.ts";
 import { applyIfNoneMatch } from "./conditional_read.ts";
 import { Cors, optionsResponse } from "./cors.ts";
-import { bearerToken } from "./credentials.ts";
+import { bearerToken } from "./requests/credentials.ts";
 import { errorResponse, HTTP_ERRORS, HttpError } from "./errors.ts";
 import { handleCreatePet, handleGetPet, handleListPets, readCreatePetRequest } from "./pets.ts";
 import { type PublicDeps, type PublicOperations, publicOperations } from "./public_operations.ts";
-import type { CountedRequest, RateLimiter } from "./rate_limiter.ts";
-import type { RefusedCredentials } from "./refused_credentials.ts";
-import { isBodyBounded, tooLarge } from "./request_body.ts";
-import { expectHost, originOf, requestTarget } from "./request_target.ts";
+import type { CountedRequest, RateLimiter } from "./limits/rate_limiter.ts";
+import type { RefusedCredentials } from "./limits/refused_credentials.ts";
+import { bodyTooLargeError, isBodyBounded } from "./requests/request_body.ts";
+import { expectHost, originOfRequest, requestTarget } from "./requests/request_target.ts";
 import { BASE_PATH, findRoute, lastSegment, operationOf, rightPaths } from "./routes.ts";
 
 export interface HandlerDeps extends CreatePetDeps, PublicDeps {
@@ -72,7 +72,7 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
     let response: HttpResponse;
     try {
       const host = expectHost(request, connection?.urlWithoutHost);
-      const baseUrl = deps.addresses.production ?? originOf(request.url, host) + BASE_PATH;
+      const baseUrl = deps.addresses.production ?? originOfRequest(request.url, host) + BASE_PATH;
       response = await dispatch(request, baseUrl, operations, cors, deps, progress);
       response = applyIfNoneMatch(response, request.headers);
     } catch (thrown) {
@@ -116,7 +116,7 @@ function dispatch(
   const route = match?.isPublic && respond === undefined ? undefined : match;
   const preflight = route && cors.preflightResponse(request, route.allow);
   // These responses need no key, and the server would read an unbounded body to its end.
-  if ((preflight ?? respond) && !isBodyBounded(request.headers)) throw tooLarge();
+  if ((preflight ?? respond) && !isBodyBounded(request.headers)) throw bodyTooLargeError();
   if (preflight !== undefined) return preflight;
   if (route !== undefined && respond !== undefined) {
     return operationOf(route, method) === undefined

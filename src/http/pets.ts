@@ -12,10 +12,10 @@ import {
   IDEMPOTENCY_KEY_HEADER,
   IDEMPOTENCY_REPLAYED_HEADER,
   parseIdempotencyKey,
-} from "./idempotency_key.ts";
-import { parseNewPet } from "./new_pet.ts";
-import { parsePageQuery, refuseQuery } from "./page_query.ts";
-import { type BodyLimits, readJsonBody } from "./request_body.ts";
+} from "./requests/idempotency_key.ts";
+import { parseNewPet } from "./requests/new_pet.ts";
+import { parsePageQuery, refuseQuery } from "./requests/page_query.ts";
+import { type BodyLimits, readJsonBody } from "./requests/request_body.ts";
 
 /**
  * getPet has been deprecated (RFC 9745) since the first release of the service. Its announced removal date is

@@ -6,7 +6,7 @@ import { type BaseAddresses, describeInterface } from "./docs/openapi.ts";
 import { HTTP_ERRORS } from "./errors.ts";
 import { checkLiveness, checkReadiness, type ReadinessDeps } from "./probes.ts";
 import type { PublicOperation } from "./routes.ts";
-import { StaticAsset } from "./static_asset.ts";
+import { StaticAsset } from "./assets/static_asset.ts";
 
 export interface PublicDeps extends ReadinessDeps {
   /** The addresses of the service for clients. */

@@ -3,7 +3,7 @@
  * it, and telemetry names the spans of requests after it.
  */
 
-import { requestTarget } from "./request_target.ts";
+import { requestTarget } from "./requests/request_target.ts";
 
 /** The path of the interface (section 9). */
 export const BASE_PATH = "/v1";

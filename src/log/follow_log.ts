@@ -4,7 +4,7 @@ import type { Store } from "../store/store.ts";
 import { StoreRefusedError } from "../store/store_errors.ts";
 import { HeadLostError, type HeadReader } from "./head_reader.ts";
 import type { StoredLine } from "./log_records.ts";
-import { readWholeLog } from "./read_whole_log.ts";
+import { readLog } from "./read_whole_log.ts";
 
 /** Interval at which the head is read while the log does not grow. */
 export const FOLLOW_INTERVAL_MS = 200;
@@ -39,7 +39,7 @@ export async function* followLog(
   while (next <= to && !signal.aborted) {
     try {
       const { position } = (await heads.fresh()).head;
-      for await (const batch of readWholeLog(store, { from: next, to: Math.min(position, to) })) {
+      for await (const batch of readLog(store, { from: next, to: Math.min(position, to) })) {
         yield batch;
         next = batch.at(-1)!.position + 1;
         if (signal.aborted) return;

@@ -15,7 +15,7 @@ export interface LogRecord {
  * Reads the stored records that hold the lines from one position to another, both inclusive, in batches and
  * in order. The first and the last record may hold other lines, too.
  */
-export async function* readLog(
+export async function* readLogRecords(
   store: Store,
   { from = 1, to }: { from?: number; to: number },
 ): AsyncGenerator<LogRecord[]> {

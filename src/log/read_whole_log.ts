@@ -1,6 +1,6 @@
 import type { Store } from "../store/store.ts";
 import { linesOf, type StoredLine } from "./log_records.ts";
-import { readLog } from "./read_log.ts";
+import { readLogRecords } from "./read_log.ts";
 
 /** The stored log is incomplete. The message names the first position that is missing or not a line. */
 export class LogDamagedError extends Error {
@@ -15,11 +15,11 @@ export class LogDamagedError extends Error {
  * `to` must not exceed the position of the head. Throws `LogDamagedError` if a line is missing or repeated, or if a record does not hold
  * lines, so that nobody mistakes an incomplete log for a complete one. Only an audit checks the content.
  */
-export async function* readWholeLog(
+export async function* readLog(
   store: Store,
   range: { from: number; to: number },
 ): AsyncGenerator<StoredLine[]> {
-  for await (const records of readWholeRecords(store, range)) {
+  for await (const records of readLogByRecord(store, range)) {
     yield records.flatMap(({ lines }) => lines);
   }
 }
@@ -31,13 +31,13 @@ export interface LinesOfRecord {
   versionstamp: string;
 }
 
-/** Reads lines as {@linkcode readWholeLog} does, and yields those of each stored record separately. */
-export async function* readWholeRecords(
+/** Reads lines as {@linkcode readLog} does, and yields those of each stored record separately. */
+export async function* readLogByRecord(
   store: Store,
   { from, to }: { from: number; to: number },
 ): AsyncGenerator<LinesOfRecord[]> {
   let next = from;
-  for await (const records of readLog(store, { from, to })) {
+  for await (const records of readLogRecords(store, { from, to })) {
     const batch: LinesOfRecord[] = [];
     for (const { last, value, versionstamp } of records) {
       const lines = linesOf(last, value);

@@ -1,7 +1,7 @@
 import type { Runtime } from "../runtime/runtime.ts";
 import type { Store } from "../store/store.ts";
 import { decodeLine } from "./log_verifier.ts";
-import { readWholeLog } from "./read_whole_log.ts";
+import { readLog } from "./read_whole_log.ts";
 
 /** Seconds since the event at a position; `undefined` if there is none, or if it cannot be read now. */
 export async function secondsSinceEvent(
@@ -11,7 +11,7 @@ export async function secondsSinceEvent(
 ): Promise<number | undefined> {
   if (position === undefined || position === 0) return undefined;
   try {
-    for await (const [{ line }] of readWholeLog(store, { from: position, to: position })) {
+    for await (const [{ line }] of readLog(store, { from: position, to: position })) {
       return (runtime.now() - Date.parse(decodeLine(line).time)) / 1_000;
     }
   } catch {

@@ -8,8 +8,8 @@ import {
   petByStatusKey,
   petKey,
   PETS_RECORD_LIMIT_BYTES,
+  type ProjectionKey,
   type ProjectionRecord,
-  type RecordKey,
 } from "../keyspace.ts";
 import { IDEMPOTENCY_LIFETIME_MS } from "../log/idempotency_lifetime.ts";
 
@@ -84,7 +84,7 @@ class PetTexts {
     this.#texts.push(text);
   }
 
-  records(keyOf: (lastId: number) => RecordKey): ProjectionRecord[] {
+  records(keyOf: (lastId: number) => ProjectionKey): ProjectionRecord[] {
     let end = 0;
     return packLines(this.#texts, PETS_RECORD_LIMIT_BYTES).map(({ count, value }) => {
       end += count;

@@ -1,7 +1,7 @@
 /** The records of a store that have an expiry time. */
 
 import { petByIdempotencyKeyKey, projectionKey } from "../keyspace.ts";
-import { encodeKey } from "./key_encoding.ts";
+import { encodeKey } from "./key_encoding/key_encoding.ts";
 import type { Key } from "./store.ts";
 
 /** A record that the store removes at `expiresAt`, in milliseconds since the Unix epoch. */

@@ -5,7 +5,7 @@ import { KvConnector } from "./deno_kv/kv_connector.ts";
 import { expectUsableIndexes, prepareFile } from "./deno_kv/store_file.ts";
 import { SqliteReader } from "./deno_kv/sqlite_reader.ts";
 import { databaseName } from "./postgres/database_url.ts";
-import { ReconnectingStore } from "./reconnecting_store.ts";
+import { ReconnectingStore } from "./resilience/reconnecting_store.ts";
 import { isFile, isRemote, locationName, type StoreLocation } from "./store_location.ts";
 import type { Store } from "./store.ts";
 import { type StoreDamagedError, StoreRefusedError } from "./store_errors.ts";

@@ -36,7 +36,7 @@ export interface Instrumentation<Context = unknown> {
   onUnclearOutcome(): void;
 
   /** A phase of a replay, an audit or a restore has done so many units. */
-  onToolProgress(phase: string, unit: string, done: number): void;
+  onProgress(phase: string, unit: string, done: number): void;
   /** An audit has found a store sound, at that time in milliseconds since the Unix epoch. */
   onSoundAudit(time: number): void;
   /** Registers values of an instance that are read from time to time. */
@@ -66,7 +66,7 @@ export const NO_INSTRUMENTATION: Instrumentation = {
   onCommitted() {},
   onConflict() {},
   onUnclearOutcome() {},
-  onToolProgress() {},
+  onProgress() {},
   onSoundAudit() {},
   observe() {},
 };

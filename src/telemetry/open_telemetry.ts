@@ -16,7 +16,7 @@ import {
   SpanStatusCode,
   trace,
 } from "@opentelemetry/api";
-import { requestTarget } from "../http/request_target.ts";
+import { requestTarget } from "../http/requests/request_target.ts";
 import { findRoute } from "../http/routes.ts";
 import { reasonOf } from "../runtime/logger.ts";
 import { redactKeys } from "../runtime/redact_keys.ts";
@@ -117,7 +117,7 @@ export const OPEN_TELEMETRY: Instrumentation<Context> = {
   onConflict: () => conflicts.add(1),
   onUnclearOutcome: () => unclear.add(1),
 
-  onToolProgress: (phase, unit, done) => toolProgress.record(done, { phase, unit }),
+  onProgress: (phase, unit, done) => toolProgress.record(done, { phase, unit }),
   onSoundAudit: (time) => soundAudit.record(time / 1_000),
   observe({ queueLength, headPosition, secondsSinceEvent }) {
     meter.createObservableGauge("animal_store.queue.length", {

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertGreater, assertLessOrEqual, assertRejects } from "@std/assert";
 import { decodeEvent, type RecordedEvent } from "../../events/event.ts";
 import { type Pet, PET_STATUSES } from "../../events/pet.ts";
-import { audit } from "../../src/maintenance/audit.ts";
+import { audit } from "../../scripts/audit/audit.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
 import { ServiceError } from "../../src/service_error.ts";
@@ -9,7 +9,7 @@ import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "../../src/append/appender.ts";
 import type { Command } from "../../src/append/command.ts";
 import { encodeHead, type Head, readHead } from "../../src/log/head.ts";
 import { linesOf, type StoredLine } from "../../src/log/log_records.ts";
-import { readWholeLog } from "../../src/log/read_whole_log.ts";
+import { readLog } from "../../src/log/read_whole_log.ts";
 import { createService, type Service } from "../../src/service.ts";
 import { HEAD_KEY } from "../../src/keyspace.ts";
 import { type Commit, type Mutation, type Store } from "../../src/store/store.ts";
@@ -666,7 +666,7 @@ function firstIds(count: number): number[] {
 
 async function readEvents(store: Store): Promise<RecordedEvent[]> {
   const { position } = (await readHead(store)).head;
-  const batches = await Array.fromAsync(readWholeLog(store, { from: 1, to: position }));
+  const batches = await Array.fromAsync(readLog(store, { from: 1, to: position }));
   return batches.flat().map(eventOf);
 }
 

@@ -1,7 +1,7 @@
 /** The same workloads on this checkout and on another one, in turns. */
 
 import { pathToFileURL } from "node:url";
-import { UsageError } from "../../scripts/cli/run_tool.ts";
+import { UsageError } from "../../scripts/cli/run_command.ts";
 import { fillByCheckout } from "./fill_by_checkout.ts";
 import { measure, type Operation, OPERATIONS } from "./http_bench.ts";
 import { runScript, type ScriptRun } from "./script_process.ts";
@@ -47,11 +47,10 @@ interface CommandFiles {
 const COMMANDS: { name: string; run(files: CommandFiles): Promise<ScriptRun> }[] = [
   {
     name: "replay",
-    run: ({ root, replayedPath }) =>
-      runScript("replay.ts", ["--grace", "0"], replayedPath, { root }),
+    run: ({ root, replayedPath }) => runScript("replay", ["--grace", "0"], replayedPath, { root }),
   },
   { name: "restore", run: restoreIntoNewStore },
-  { name: "audit", run: ({ root, kvPath }) => runScript("audit.ts", [], kvPath, { root }) },
+  { name: "audit", run: ({ root, kvPath }) => runScript("audit", [], kvPath, { root }) },
   { name: "export", run: exportLog },
 ];
 
@@ -175,13 +174,13 @@ async function benchCommands(
 }
 
 function exportLog({ root, kvPath, exportPath }: CommandFiles): Promise<ScriptRun> {
-  return runScript("log.ts", [], kvPath, { root, stdout: exportPath });
+  return runScript("log", [], kvPath, { root, stdout: exportPath });
 }
 
 async function restoreIntoNewStore({ root, exportPath }: CommandFiles): Promise<ScriptRun> {
   const folder = await Deno.makeTempDir({ prefix: "animal-store-restored-" });
   try {
-    return await runScript("restore.ts", [exportPath], `${folder}/pets.sqlite3`, { root });
+    return await runScript("restore", [exportPath], `${folder}/pets.sqlite3`, { root });
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

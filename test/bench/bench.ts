@@ -5,7 +5,7 @@
  *     deno task bench --against DIR [--rounds N] [--seconds S] [--events N] [--only TEXT]
  */
 
-import { EXIT, runTool, UsageError } from "../../scripts/cli/run_tool.ts";
+import { EXIT, runCommand, UsageError } from "../../scripts/cli/run_command.ts";
 import { fillStore } from "../support/fill_store.ts";
 import { benchAgainst } from "./against_bench.ts";
 import { benchGrowth } from "./growth_bench.ts";
@@ -43,7 +43,7 @@ Takes about six minutes, a minute with --quick, ten minutes with --against.
 Exit codes: 0 done, 1 a response was not 2xx, 2 could not run.
 `;
 
-await runTool({
+await runCommand({
   help: HELP,
   options: {
     quick: { type: "boolean", default: false },

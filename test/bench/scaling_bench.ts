@@ -5,7 +5,7 @@
  *     deno task bench:scaling [--quick]
  */
 
-import { EXIT, runTool, UsageError } from "../../scripts/cli/run_tool.ts";
+import { EXIT, runCommand, UsageError } from "../../scripts/cli/run_command.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { createService } from "../../src/service.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -75,7 +75,7 @@ const STORES: Record<string, (stack: AsyncDisposableStack) => Promise<string | u
   },
 };
 
-await runTool({
+await runCommand({
   help: HELP,
   options: {
     quick: { type: "boolean", default: false },

@@ -1,5 +1,6 @@
 /** The operators' commands under measurement, each in its own process. */
 
+import { existsSync } from "node:fs";
 import { cpuMs, memoryMiB, ROOT } from "./server_process.ts";
 
 export interface ScriptRun {
@@ -32,7 +33,7 @@ export async function runScript(
   const process = new Deno.Command("sh", {
     args: [
       ...["-c", 'exec "$@" >"$OUTPUT"', "sh"],
-      ...[Deno.execPath(), "run", "--quiet", "--no-check", "--allow-all", `scripts/${script}`],
+      ...[Deno.execPath(), "run", "--quiet", "--no-check", "--allow-all", scriptPath(root, script)],
       ...args,
     ],
     cwd: root,
@@ -51,4 +52,12 @@ export async function runScript(
   const seconds = (performance.now() - start) / 1_000;
   if (!success) throw new Error(`${script} failed: ${new TextDecoder().decode(stderr)}`);
   return { seconds, cpuMs: cpuMs(Deno.pid, "children") - cpuBefore, peakMiB };
+}
+
+/** The program of a command. Versions before 4 had one file for each. */
+function scriptPath(root: string | URL, script: string): string {
+  const path = `scripts/${script}/main.ts`;
+  return existsSync(root instanceof URL ? new URL(path, root) : `${root}/${path}`)
+    ? path
+    : `scripts/${script}.ts`;
 }

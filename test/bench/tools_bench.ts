@@ -37,12 +37,12 @@ export async function benchTools(folder: string, events: number) {
     restore: writeAll(entries),
   };
   const own = {
-    audit: (await runScript("audit.ts", [], path)).seconds,
-    replay: (await runScript("replay.ts", ["--grace", "0"], path)).seconds,
+    audit: (await runScript("audit", [], path)).seconds,
+    replay: (await runScript("replay", ["--grace", "0"], path)).seconds,
     restore: NaN,
   };
-  await runScript("log.ts", [], path, { stdout: exported });
-  own.restore = (await runScript("restore.ts", [exported], `${folder}/restored.sqlite3`)).seconds;
+  await runScript("log", [], path, { stdout: exported });
+  own.restore = (await runScript("restore", [exported], `${folder}/restored.sqlite3`)).seconds;
 
   const rows = (["replay", "audit", "restore"] as const).map((name) => ({
     name,

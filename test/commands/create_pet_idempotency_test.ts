@@ -7,7 +7,7 @@ import { revokeKey } from "../../src/commands/revoke_key.ts";
 import { IDEMPOTENCY_LIFETIME_MS } from "../../src/log/idempotency_lifetime.ts";
 import { APPEND_LIMIT_MS } from "../../src/append/appender.ts";
 import { readHead } from "../../src/log/head.ts";
-import { replay, type ReplayPhase } from "../../src/maintenance/replay.ts";
+import { replay, type ReplayPhase } from "../../scripts/replay/replay.ts";
 import { createService } from "../../src/service.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { projectionKey } from "../../src/keyspace.ts";

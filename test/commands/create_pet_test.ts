@@ -5,7 +5,7 @@ import { createPet, type CreatePetOutcome } from "../../src/commands/create_pet.
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { SingleFlight } from "../../src/commands/single_flight.ts";
 import { IDEMPOTENCY_LIFETIME_MS } from "../../src/log/idempotency_lifetime.ts";
-import { KeyReader } from "../../src/projections/key_reader.ts";
+import { ApiKeyReader } from "../../src/projections/api_key_reader.ts";
 import { PetReader } from "../../src/projections/pet_reader.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import { assertRefused } from "../support/test_each_way.ts";
@@ -65,7 +65,7 @@ Deno.test("createPet() adds nothing for a read-only key, with or without an Idem
   const deps = {
     ...service,
     creations: new SingleFlight<CreatePetOutcome>(runtime),
-    keys: new KeyReader(store, runtime),
+    keys: new ApiKeyReader(store, runtime),
     pets: new PetReader(store),
   };
   const { token } = await issueKey(service, { label: "reader", isReadOnly: true });

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { decodeLine } from "../../src/log/log_verifier.ts";
-import { readWholeLog } from "../../src/log/read_whole_log.ts";
+import { readLog } from "../../src/log/read_whole_log.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
 import { rotateKey, UnrotatableKeyError } from "../../src/commands/rotate_key.ts";
@@ -16,7 +16,7 @@ async function statusWith(service: TestService, token: string): Promise<number> 
 
 async function eventsOf({ store, heads }: TestService) {
   const to = (await heads.fresh()).head.position;
-  const batches = await Array.fromAsync(readWholeLog(store, { from: 1, to }));
+  const batches = await Array.fromAsync(readLog(store, { from: 1, to }));
   return batches.flat().map(({ line }) => decodeLine(line));
 }
 

@@ -3,7 +3,7 @@
 import { encodeHex } from "@std/encoding/hex";
 import { permitted } from "../support/permitted.ts";
 
-export const HERE = new URL(".", import.meta.url).pathname;
+export const HERE = new URL("./", import.meta.url).pathname;
 const CACHE = new URL("../../.cache/contract", import.meta.url).pathname;
 
 /** The programs of PyPI. */

@@ -8,7 +8,7 @@
 import { DENOKV_VARIABLE } from "../support/denokv_server.ts";
 import { installDenokv, NoDenokvError } from "../support/install_denokv.ts";
 
-const FOLDER = new URL(".", import.meta.url).pathname;
+const FOLDER = new URL("./", import.meta.url).pathname;
 
 let program: string;
 try {

@@ -5,10 +5,10 @@ import { z } from "zod";
 import { parseExactJson } from "../../events/int64.ts";
 import { NewPet } from "../../events/pet.ts";
 import { readHead } from "../../src/log/head.ts";
-import { readWholeLog } from "../../src/log/read_whole_log.ts";
-import { audit } from "../../src/maintenance/audit.ts";
-import { replay } from "../../src/maintenance/replay.ts";
-import { restore, verifyExport } from "../../src/maintenance/restore.ts";
+import { readLog } from "../../src/log/read_whole_log.ts";
+import { audit } from "../../scripts/audit/audit.ts";
+import { replay } from "../../scripts/replay/replay.ts";
+import { restore, verifyExport } from "../../scripts/restore/restore.ts";
 import { PetReader } from "../../src/projections/pet_reader.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -97,7 +97,7 @@ async function assertServed({ send }: TestService, pets: { id: bigint }[]): Prom
 
 async function linesOf(store: Store): Promise<string[]> {
   const { position } = (await readHead(store)).head;
-  const batches = await Array.fromAsync(readWholeLog(store, { from: 1, to: position }));
+  const batches = await Array.fromAsync(readLog(store, { from: 1, to: position }));
   return batches.flat().map(({ line }) => new TextDecoder().decode(line));
 }
 

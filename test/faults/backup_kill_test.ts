@@ -27,7 +27,7 @@ Deno.test({
     const sizes: number[] = [];
     try {
       for (let kill = 0; kill < KILLS; kill++) {
-        const process = spawnScript("backup.ts", [file, "--follow"], temp.kvPath);
+        const process = spawnScript("backup", [file, "--follow"], temp.kvPath);
         const output = process.output();
         await grown(file, sizes.at(-1) ?? 0);
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 300));

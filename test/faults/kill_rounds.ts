@@ -8,10 +8,10 @@ import { LoadClient } from "../support/load_client.ts";
 const CONNECTIONS = 16;
 
 const TOOLS = [
-  ["replay.ts", "--grace", "0.2"],
-  ["audit.ts"],
-  ["log.ts"],
-  ["keys.ts", "issue", "--label", "round"],
+  ["replay", "--grace", "0.2"],
+  ["audit"],
+  ["log"],
+  ["keys", "issue", "--label", "round"],
 ];
 
 export interface KillCounts {
@@ -85,7 +85,7 @@ async function expectFresh(
 
 /** A replay finishes the work of killed ones. */
 async function expectReplayable({ kvPath }: TempStore): Promise<void> {
-  const { ended } = runTool(["replay.ts", "--grace", "0"], kvPath);
+  const { ended } = runTool(["replay", "--grace", "0"], kvPath);
   const { code, stderr } = await ended;
   assertEquals(code, 0, stderr);
 }

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import { readSigningKey } from "../../scripts/cli/signing_key.ts";
-import { publishLog } from "../../src/publish/publish_log.ts";
-import { MemoryFolder } from "../support/memory_folder.ts";
+import { readSigningKey } from "../../scripts/publish/signing_key.ts";
+import { publishLog } from "../../scripts/publish/publish_log.ts";
+import { MemoryFolder } from "../scripts/publish/memory_folder.ts";
 import { permitted } from "../support/permitted.ts";
 import { spawnScript } from "../support/run_task.ts";
 import { linesToBytes, sampleLog } from "../support/sample_log.ts";
@@ -22,7 +22,7 @@ Deno.test({
       `${folder}/${it}`
     );
     const publish = (...args: string[]) =>
-      spawnScript("publish.ts", args, `${folder}/store/pets.sqlite3`);
+      spawnScript("publish", args, `${folder}/store/pets.sqlite3`);
     const args = [dir, "--key", key, "--origin", ORIGIN, "--entries", "--from-file", exported];
     try {
       await publish("--new-key", key).output();

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { logKey } from "../../src/keyspace.ts";
-import { LogDamagedError, readWholeLog } from "../../src/log/read_whole_log.ts";
+import { LogDamagedError, readLog } from "../../src/log/read_whole_log.ts";
 import type { Store } from "../../src/store/store.ts";
 import { linesToBytes } from "../support/sample_log.ts";
 import { openSampleStore } from "../support/sample_store.ts";
@@ -8,14 +8,14 @@ import { openSampleStore } from "../support/sample_store.ts";
 const LENGTH = 20;
 
 async function read(store: Store, from: number, to: number) {
-  const batches = await Array.fromAsync(readWholeLog(store, { from, to }));
+  const batches = await Array.fromAsync(readLog(store, { from, to }));
   return batches.flat().map(({ position, line }) => ({
     position,
     line: new TextDecoder().decode(line),
   }));
 }
 
-Deno.test("readWholeLog() yields exactly the lines of a range, whatever their grouping", async () => {
+Deno.test("readLog() yields exactly the lines of a range, whatever their grouping", async () => {
   for (const sizes of [[1], [3, 5], [1, 4, 2, 7], [LENGTH]]) {
     using sample = await openSampleStore(LENGTH, sizes);
     for (let from = 1; from <= LENGTH; from++) {
@@ -28,7 +28,7 @@ Deno.test("readWholeLog() yields exactly the lines of a range, whatever their gr
   }
 });
 
-Deno.test("readWholeLog() rejects at the first position that is missing, repeated or not a line", async () => {
+Deno.test("readLog() rejects at the first position that is missing, repeated or not a line", async () => {
   // Records of the lines 1 to 3, 4 to 8, 9 to 11, 12 to 16, 17 to 19 and 20.
   const damages: {
     name: string;

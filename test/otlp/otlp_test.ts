@@ -11,7 +11,7 @@ import { permitted } from "../support/permitted.ts";
 import { runTask, spawnTask } from "../support/run_task.ts";
 import { TempStore } from "../support/temp_store.ts";
 
-const HERE = new URL(".", import.meta.url).pathname;
+const HERE = new URL("./", import.meta.url).pathname;
 const CACHE = new URL("../../.cache/otlp", import.meta.url).pathname;
 
 const obstacle = permitted("env", "net", "read", "run", "write")

@@ -3,8 +3,8 @@
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { readHead } from "../../src/log/head.ts";
-import { audit } from "../../src/maintenance/audit.ts";
-import type { Checkpoint } from "../../src/maintenance/log_audit.ts";
+import { audit } from "../../scripts/audit/audit.ts";
+import type { Checkpoint } from "../../scripts/audit/log_audit.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { createService } from "../../src/service.ts";
 import { LoadClient } from "../support/load_client.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { HEAD_KEY } from "../../src/keyspace.ts";
-import { encodeKey } from "../../src/store/key_encoding.ts";
+import { encodeKey } from "../../src/store/key_encoding/key_encoding.ts";
 import { readExpiringRecords } from "../../src/store/postgres/expiring_records.ts";
 import { CREATE_SCHEMA, grantTo } from "../../src/store/postgres/schema.ts";
 import { PostgresStore } from "../../src/store/postgres/postgres_store.ts";
@@ -21,7 +21,7 @@ import {
   serverOfFile,
   until,
 } from "../support/postgres_server.ts";
-import { startTcpProxy } from "../support/tcp_proxy.ts";
+import { startTcpProxy } from "./tcp_proxy.ts";
 import { freePort } from "../support/free_port.ts";
 import { testStoreContract } from "../support/store_contract.ts";
 

@@ -7,7 +7,7 @@
 
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { issueKey } from "../../src/commands/issue_key.ts";
-import { audit } from "../../src/maintenance/audit.ts";
+import { audit } from "../../scripts/audit/audit.ts";
 import { findPostgres } from "../support/find_postgres.ts";
 import { freePort } from "../support/free_port.ts";
 import {

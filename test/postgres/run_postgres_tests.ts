@@ -8,7 +8,7 @@
 import { findPostgres } from "../support/find_postgres.ts";
 import { POSTGRES_VARIABLE } from "../support/postgres_server.ts";
 
-const FOLDER = new URL(".", import.meta.url).pathname;
+const FOLDER = new URL("./", import.meta.url).pathname;
 
 const programs = await findPostgres();
 if (programs === undefined) {

@@ -12,7 +12,7 @@ import { ServiceError } from "../../src/service_error.ts";
 import { type PageQuery, PetReader } from "../../src/projections/pet_reader.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { Key, Mutation } from "../../src/store/store.ts";
-import { petByStatusKey, petKey, projectionKey, type RecordKey } from "../../src/keyspace.ts";
+import { petByStatusKey, petKey, type ProjectionKey, projectionKey } from "../../src/keyspace.ts";
 import { faultyStore } from "../support/faulty_store.ts";
 import { openSampleStore } from "../support/sample_store.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
@@ -56,7 +56,7 @@ Deno.test("cache() caches every pet of packed records", async () => {
   // As soon as it knows the generation.
   await reader.list({ limit: 1 }, { ...sample.head, lastPetId: 0 });
   reader.cache(entries.map(({ key, value }) => {
-    return { key: key.slice(2) as RecordKey, value: value as string | Uint8Array };
+    return { key: key.slice(2) as ProjectionKey, value: value as string | Uint8Array };
   }));
   store.lists.length = 0;
   for (let id = 1; id <= sample.head.lastPetId; id++) {

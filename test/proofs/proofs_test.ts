@@ -13,7 +13,7 @@ import { linesToBytes, rewritten, sampleLog } from "../support/sample_log.ts";
 
 const FSCK = "github.com/transparency-dev/tessera/cmd/fsck@v1.0.4";
 
-const HERE = new URL(".", import.meta.url).pathname;
+const HERE = new URL("./", import.meta.url).pathname;
 const CACHE = new URL("../../.cache/proofs", import.meta.url).pathname;
 const BIN = `${CACHE}/bin`;
 

@@ -6,7 +6,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { ERRORS } from "../../src/http/errors.ts";
-import { BODY_LIMIT_BYTES } from "../../src/http/request_body.ts";
+import { BODY_LIMIT_BYTES } from "../../src/http/requests/request_body.ts";
 import { permitted } from "../support/permitted.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";

@@ -3,7 +3,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { petKey, projectionKey } from "../../src/keyspace.ts";
 import { permitted } from "../support/permitted.ts";
-import { hasBash, runRedirected } from "../support/run_redirected.ts";
+import { hasBash, runRedirected } from "./run_redirected.ts";
 import { runTask } from "../support/run_task.ts";
 import { changeFile, withSampleFile } from "../support/sample_file.ts";
 

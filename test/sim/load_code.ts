@@ -1,17 +1,17 @@
 /** The code under test: the real code or a mutant of it. */
 export type Code =
   & Pick<typeof import("../../src/service.ts"), "createService">
-  & Pick<typeof import("../../src/shut_down.ts"), "shutDown">
+  & Pick<typeof import("../../src/life_cycle/shut_down.ts"), "shutDown">
   & Pick<typeof import("../../src/commands/issue_key.ts"), "issueKey">
   & Pick<typeof import("../../src/commands/revoke_key.ts"), "revokeKey">
   & Pick<typeof import("../../src/commands/rotate_key.ts"), "rotateKey">
   & Pick<typeof import("../../src/log/follow_log.ts"), "followLog">
-  & Pick<typeof import("../../src/log/read_whole_log.ts"), "readWholeLog">
-  & Pick<typeof import("../../src/maintenance/replay.ts"), "replay">
-  & Pick<typeof import("../../src/maintenance/restore.ts"), "restore" | "verifyExport">
-  & Pick<typeof import("../../src/maintenance/audit.ts"), "audit">
-  & Pick<typeof import("../../src/store/resilient_store.ts"), "ResilientStore">
-  & Pick<typeof import("../../src/store/retrying_store.ts"), "RetryingStore">
+  & Pick<typeof import("../../src/log/read_whole_log.ts"), "readLog">
+  & Pick<typeof import("../../scripts/replay/replay.ts"), "replay">
+  & Pick<typeof import("../../scripts/restore/restore.ts"), "restore" | "verifyExport">
+  & Pick<typeof import("../../scripts/audit/audit.ts"), "audit">
+  & Pick<typeof import("../../src/store/resilience/resilient_store.ts"), "ResilientStore">
+  & Pick<typeof import("../../src/store/resilience/retrying_store.ts"), "RetryingStore">
   & Pick<
     typeof import("../../src/store/store_errors.ts"),
     "NotAppliedError" | "StoreAwayError" | "UnclearOutcomeError"
@@ -19,17 +19,17 @@ export type Code =
 
 const MODULES = [
   "src/service.ts",
-  "src/shut_down.ts",
+  "src/life_cycle/shut_down.ts",
   "src/commands/issue_key.ts",
   "src/commands/revoke_key.ts",
   "src/commands/rotate_key.ts",
   "src/log/follow_log.ts",
   "src/log/read_whole_log.ts",
-  "src/maintenance/replay.ts",
-  "src/maintenance/restore.ts",
-  "src/maintenance/audit.ts",
-  "src/store/resilient_store.ts",
-  "src/store/retrying_store.ts",
+  "scripts/replay/replay.ts",
+  "scripts/restore/restore.ts",
+  "scripts/audit/audit.ts",
+  "src/store/resilience/resilient_store.ts",
+  "src/store/resilience/retrying_store.ts",
   "src/store/store_errors.ts",
 ];
 

@@ -34,7 +34,7 @@ async function runExport(
   const { outcome, value, reason } = await cluster.command("export", async ({ store, heads }) => {
     const { position } = (await heads.fresh()).head;
     const range = rangeOf(position);
-    for await (const batch of code.readWholeLog(store, { to: position, ...range })) {
+    for await (const batch of code.readLog(store, { to: position, ...range })) {
       addLines(lines, batch, range.from, cluster);
     }
     return range;

@@ -22,16 +22,16 @@ const LOG_RECORDS = "src/log/log_records.ts";
 const READ_WHOLE_LOG = "src/log/read_whole_log.ts";
 const PACK_LINES = "src/encoding/pack_lines.ts";
 const HEAD_READER = "src/log/head_reader.ts";
-const KEY_READER = "src/projections/key_reader.ts";
+const KEY_READER = "src/projections/api_key_reader.ts";
 const PET_READER = "src/projections/pet_reader.ts";
 const PROJECT = "src/projections/project.ts";
-const CIRCUIT_BREAKER = "src/store/circuit_breaker.ts";
-const RESILIENT_STORE = "src/store/resilient_store.ts";
+const CIRCUIT_BREAKER = "src/store/resilience/circuit_breaker.ts";
+const RESILIENT_STORE = "src/store/resilience/resilient_store.ts";
 const CREATE_PET = "src/commands/create_pet.ts";
 const ROTATE_KEY = "src/commands/rotate_key.ts";
-const REPLAY = "src/maintenance/replay.ts";
-const RESTORE = "src/maintenance/restore.ts";
-const REPLAY_LEASE = "src/maintenance/replay_lease.ts";
+const REPLAY = "scripts/replay/replay.ts";
+const RESTORE = "scripts/restore/restore.ts";
+const REPLAY_LEASE = "scripts/replay/replay_lease.ts";
 
 export const MUTANTS: Mutant[] = [
   {
@@ -184,7 +184,7 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: "a wrong clock does not excuse a missing idempotency record",
-    file: "src/maintenance/missing_idempotency_records.ts",
+    file: "scripts/audit/missing_idempotency_records.ts",
     edits: [
       ["timeMs > nowMs + CLOCK_TOLERANCE_MS", "false"],
       ["if (this.#latestMinute <= from) return;", "return;"],
@@ -575,7 +575,7 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: "a comparison skips the rest of a record that holds later pets, too",
-    file: "src/maintenance/packed_comparison.ts",
+    file: "scripts/audit/packed_comparison.ts",
     edits: [["      record.offset = end;\n", "      this.#current = undefined;\n"]],
   },
   {
@@ -591,7 +591,7 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: "a shutdown does not wait for the outcomes of commands",
-    file: "src/shut_down.ts",
+    file: "src/life_cycle/shut_down.ts",
     edits: [[
       "  await Promise.race([drained, sleep(runtime, SHUTDOWN_MS.close - SHUTDOWN_MS.drain)]);\n",
       "",

@@ -8,7 +8,9 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 export async function withMutant<T>(mutant: Mutant, use: (code: Code) => Promise<T>): Promise<T> {
   const folder = await Deno.makeTempDir({ prefix: "animal-store-mutant-" });
   try {
-    for (const part of ["src", "events"]) await copyTree(`${ROOT}${part}`, `${folder}/${part}`);
+    for (const part of ["src", "events", "scripts"]) {
+      await copyTree(`${ROOT}${part}`, `${folder}/${part}`);
+    }
     const text = await Deno.readTextFile(ROOT + mutant.file);
     await Deno.writeTextFile(`${folder}/${mutant.file}`, mutate(text, mutant));
     return await use(await loadCode(new URL(`${pathToFileURL(folder)}/`)));

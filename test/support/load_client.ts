@@ -5,7 +5,7 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { encodePet, PET_STATUSES } from "../../events/pet.ts";
-import { audit } from "../../src/maintenance/audit.ts";
+import { audit } from "../../scripts/audit/audit.ts";
 import type { Service } from "../../src/service.ts";
 import type { ServiceProcess } from "./service_process.ts";
 import { assertSoundLog, readLogLines } from "./sound_log.ts";

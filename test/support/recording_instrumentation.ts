@@ -64,7 +64,7 @@ export class RecordingInstrumentation implements Instrumentation<number> {
     this.reports.push("unclear outcome");
   }
 
-  onToolProgress(): void {}
+  onProgress(): void {}
 
   onSoundAudit(): void {}
 

@@ -48,7 +48,7 @@ export async function runReplayLoad(
   let audits = 0;
   const auditing = (async () => {
     while (!isOver) {
-      await runScript("audit.ts", path);
+      await runScript("audit", path);
       audits++;
     }
   })();
@@ -56,20 +56,20 @@ export async function runReplayLoad(
   const replaying = (async () => {
     try {
       const start = performance.now();
-      await runScript("replay.ts", path, "--grace", "1");
+      await runScript("replay", path, "--grace", "1");
       const runMs = performance.now() - start;
       for (let kill = 0; kill < kills; kill++) {
         // The lease of the replay killed before must expire first.
         const afterMs = Math.random() * runMs + (kill === 0 ? 0 : 5_000);
         if (await runAndKill(path, afterMs, runMs)) killed++;
       }
-      if (kills > 0) await runScript("replay.ts", path, "--grace", "1");
+      if (kills > 0) await runScript("replay", path, "--grace", "1");
     } finally {
       isOver = true;
     }
   })();
   await Promise.all([replaying, auditing, running]);
-  await runScript("audit.ts", path);
+  await runScript("audit", path);
   await load.expectServed(one);
   return { outcomes: load.outcomes, slowestMs: Math.round(load.slowestMs), killed, audits };
 }
@@ -84,7 +84,7 @@ async function runScript(script: string, kvPath: string, ...args: string[]): Pro
 /** Resolves to whether the replay was killed before it ended, which takes longer than `runMs`. */
 async function runAndKill(kvPath: string, afterMs: number, runMs: number): Promise<boolean> {
   const grace = String(Math.ceil(runMs / 1_000));
-  const replay = spawnScript("replay.ts", ["--grace", grace], kvPath);
+  const replay = spawnScript("replay", ["--grace", grace], kvPath);
   const timer = setTimeout(() => replay.kill("SIGKILL"), afterMs);
   const { signal } = await replay.output();
   clearTimeout(timer);

@@ -52,7 +52,7 @@ export function spawnTask(
 /** Starts a script directly, not its task. A signal then reaches the script and not a launcher. */
 export function spawnScript(script: string, args: string[], kvPath: string): Deno.ChildProcess {
   return new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "--allow-all", `scripts/${script}`, ...args],
+    args: ["run", "--quiet", "--allow-all", `scripts/${script}/main.ts`, ...args],
     cwd: ROOT,
     env: { NO_COLOR: "1", ...storeVariables(kvPath) },
     stdin: "null",

@@ -3,7 +3,7 @@ import { decodeEvent, GENESIS_HASH } from "../../events/event.ts";
 import type { Pet } from "../../events/pet.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { readHead } from "../../src/log/head.ts";
-import { readWholeLog } from "../../src/log/read_whole_log.ts";
+import { readLog } from "../../src/log/read_whole_log.ts";
 import type { Store } from "../../src/store/store.ts";
 
 /**
@@ -27,6 +27,6 @@ export function assertSoundLog(lines: string[]): Pet[] {
 /** Reads all lines of the log. */
 export async function readLogLines(store: Store): Promise<string[]> {
   const { position } = (await readHead(store)).head;
-  const batches = await Array.fromAsync(readWholeLog(store, { from: 1, to: position }));
+  const batches = await Array.fromAsync(readLog(store, { from: 1, to: position }));
   return batches.flat().map(({ line }) => new TextDecoder().decode(line));
 }

@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { readHead } from "../../src/log/head.ts";
-import { Server } from "../../src/server.ts";
+import { Server } from "../../src/server/server.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { permitted } from "./permitted.ts";
 import { clientOf, openTestService, type TestService } from "./test_service.ts";

@@ -6,9 +6,9 @@
 import { STATUS_CODE } from "@std/http/status";
 import { encodeHex } from "@std/encoding/hex";
 import type { Runtime } from "../../runtime/runtime.ts";
-import { HashedAssets, IMMUTABLE } from "../hashed_assets.ts";
+import { HashedAssets, IMMUTABLE } from "../assets/hashed_assets.ts";
 import { type HttpResponse, NEVER_STORED } from "../http_response.ts";
-import { ASSET_HEADERS, StaticAsset, type StaticAssetOptions } from "../static_asset.ts";
+import { ASSET_HEADERS, StaticAsset, type StaticAssetOptions } from "../assets/static_asset.ts";
 import { GUIDES } from "./guides.ts";
 import { type BaseAddresses, describeInterface, sampleBase } from "./openapi.ts";
 import { type OperationLink, pageLayout, type PageOptions } from "./page_layout.ts";

@@ -3,10 +3,10 @@
 import { escape } from "@std/html/entities";
 import { STATUS_CODE } from "@std/http/status";
 import { ERRORS } from "../errors.ts";
-import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../idempotency_key.ts";
-import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN } from "../page_query.ts";
+import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../requests/idempotency_key.ts";
+import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN } from "../requests/page_query.ts";
 import { DEPRECATION_HEADERS } from "../pets.ts";
-import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../request_body.ts";
+import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../requests/request_body.ts";
 import { REMOVAL_DATE } from "./openapi.ts";
 
 export interface Guide {

@@ -6,7 +6,7 @@
 import { z } from "zod";
 import { INT64_MAX, INT64_MIN } from "../../../events/int64.ts";
 import { NewPet, Pet, PetStatus } from "../../../events/pet.ts";
-import { MALFORMED_TOKEN } from "../../projections/key_reader.ts";
+import { MALFORMED_TOKEN } from "../../projections/api_key_reader.ts";
 import { StoreFullError } from "../../store/store_errors.ts";
 import { NEVER_STORED } from "../http_response.ts";
 import { ENTITY_TAG_PATTERN, entityTagOfPet } from "../conditional_read.ts";
@@ -19,10 +19,13 @@ import {
   HttpError,
   RETRY_AFTER_SECONDS,
 } from "../errors.ts";
-import { IDEMPOTENCY_KEY_MAX_LENGTH, IDEMPOTENCY_KEY_PATTERN } from "../idempotency_key.ts";
-import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, PAGE_PARAMETERS } from "../page_query.ts";
+import {
+  IDEMPOTENCY_KEY_MAX_LENGTH,
+  IDEMPOTENCY_KEY_PATTERN,
+} from "../requests/idempotency_key.ts";
+import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, PAGE_PARAMETERS } from "../requests/page_query.ts";
 import { DEPRECATION_HEADERS, READ_HEADERS } from "../pets.ts";
-import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../request_body.ts";
+import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../requests/request_body.ts";
 import { codeSamples, type SampleRequest } from "./code_samples.ts";
 import { type ApiOperation, type ApiRoute, BASE_PATH, PETS_PATH, ROUTES } from "../routes.ts";
 

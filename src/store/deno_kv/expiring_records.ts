@@ -1,5 +1,5 @@
 import { type ExpiringRecord, IDEMPOTENCY_RECORDS } from "../expiring_records.ts";
-import { decodeKey, ENCODED_NUMBER_BYTES } from "../key_encoding.ts";
+import { decodeKey, ENCODED_NUMBER_BYTES } from "../key_encoding/key_encoding.ts";
 import { openToRead, withDamageError } from "./sqlite_reader.ts";
 
 /** Number of records per read. */

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { deserialize } from "node:v8";
-import { decodeKey, encodeKey, encodeRange } from "../key_encoding.ts";
+import { decodeKey, encodeKey, encodeRange } from "../key_encoding/key_encoding.ts";
 import type { Key, KeyRange, ListOptions, Store, StoreEntry } from "../store.ts";
 import { StoreDamagedError, StoreRefusedError } from "../store_errors.ts";
 import { KV_LIMITS } from "./kv_store.ts";

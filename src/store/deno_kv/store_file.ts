@@ -1,6 +1,6 @@
 /** The file of a store: a SQLite database that Deno KV opens. */
 
-import { DEFAULT_KV_PATH } from "../default_path.ts";
+import { DEFAULT_KV_PATH } from "../../settings/default_kv_path.ts";
 import { StoreRefusedError } from "../store_errors.ts";
 import { isFile, type StoreLocation } from "../store_location.ts";
 import { readDatabase } from "./sqlite_reader.ts";

@@ -1,6 +1,6 @@
 import type { Runtime } from "../../runtime/runtime.ts";
 import { type ExpiringRecord, IDEMPOTENCY_RECORDS } from "../expiring_records.ts";
-import { decodeKey, ENCODED_NUMBER_BYTES } from "../key_encoding.ts";
+import { decodeKey, ENCODED_NUMBER_BYTES } from "../key_encoding/key_encoding.ts";
 import type { PostgresSettings } from "./database_url.ts";
 import { bytesOf } from "./postgres_store.ts";
 import { closeBoth, connectToPrimary } from "./primary.ts";

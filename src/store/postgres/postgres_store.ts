@@ -1,6 +1,6 @@
 import { HEAD_KEY, REPLAY_KEY } from "../../keyspace.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
-import { decodeKey, encodeKey, encodeRange } from "../key_encoding.ts";
+import { decodeKey, encodeKey, encodeRange } from "../key_encoding/key_encoding.ts";
 import { NotAppliedError, StoreRefusedError } from "../store_errors.ts";
 import {
   type Commit,

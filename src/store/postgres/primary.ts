@@ -2,7 +2,7 @@
 
 import { reasonOf } from "../../runtime/logger.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
-import { retry } from "../retry.ts";
+import { retry } from "../resilience/retry.ts";
 import {
   NotAppliedError,
   StoreAwayError,

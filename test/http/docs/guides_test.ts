@@ -3,7 +3,7 @@ import { escape } from "@std/html/entities";
 import { GUIDES } from "../../../src/http/docs/guides.ts";
 import { ERRORS } from "../../../src/http/errors.ts";
 import { permitted } from "../../support/permitted.ts";
-import { canRun, type Language, runSample } from "../../support/run_sample.ts";
+import { canRun, type Language, runSample } from "./run_sample.ts";
 import { serveOnSocket } from "../../support/test_each_way.ts";
 import { openTestService } from "../../support/test_service.ts";
 

@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { issueKey } from "../../../src/commands/issue_key.ts";
 import type { ErrorCode } from "../../../src/http/errors.ts";
-import { HOLD_BACK_MS } from "../../../src/http/rate_limiter.ts";
-import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../../src/http/request_body.ts";
+import { HOLD_BACK_MS } from "../../../src/http/limits/rate_limiter.ts";
+import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../../src/http/requests/request_body.ts";
 import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "../../../src/append/appender.ts";
 import { keyByTokenKey, projectionKey } from "../../../src/keyspace.ts";
 import { KV_LIMITS } from "../../../src/store/deno_kv/kv_store.ts";

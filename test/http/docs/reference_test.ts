@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertGreater, assertLess, assertStringIncludes } from "@std/assert";
 import type { RequestHandler } from "../../../src/http/handler.ts";
 import { chromiumPath, launchChromium, type Locator, type Page } from "../../support/chromium.ts";
-import { canRun, type Language, LANGUAGES, runSample } from "../../support/run_sample.ts";
+import { canRun, type Language, LANGUAGES, runSample } from "./run_sample.ts";
 import { serveOnSocket } from "../../support/test_each_way.ts";
 import { openTestService, type TestService } from "../../support/test_service.ts";
 

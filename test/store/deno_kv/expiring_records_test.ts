@@ -1,7 +1,7 @@
 import { assertEquals, assertLess, assertNotEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { readExpiringRecords } from "../../../src/store/deno_kv/expiring_records.ts";
-import { keyText } from "../../../src/store/key_text.ts";
+import { formatKey } from "../../../src/store/key_encoding/key_text.ts";
 import { logKey, petByIdempotencyKeyKey, projectionKey } from "../../../src/keyspace.ts";
 import type { Key, Mutation } from "../../../src/store/store.ts";
 import { permitted } from "../../support/permitted.ts";
@@ -33,7 +33,7 @@ Deno.test({
       );
       await changeFile(kvPath, idempotencyKeys.map(expiring));
       const found = [...read()];
-      assertEquals(found.map(({ key }) => keyText(key)).sort(), keys.map(keyText).sort());
+      assertEquals(found.map(({ key }) => formatKey(key)).sort(), keys.map(formatKey).sort());
       for (const { expiresAt } of found) {
         assertLess(Math.abs(expiresAt - Date.now() - 3_600_000), 60_000);
       }

@@ -1,11 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { petKey, projectionKey } from "../../../src/keyspace.ts";
-import { audit } from "../../../src/maintenance/audit.ts";
-import { recoverLog } from "../../../src/maintenance/recover_log.ts";
+import { audit } from "../../../scripts/audit/audit.ts";
+import { recoverLog } from "../../../scripts/log/recover_log.ts";
 import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
 import { SqliteReader } from "../../../src/store/deno_kv/sqlite_reader.ts";
-import { encodeKey } from "../../../src/store/key_encoding.ts";
+import { encodeKey } from "../../../src/store/key_encoding/key_encoding.ts";
 import type { KeyRange } from "../../../src/store/store.ts";
 import { StoreDamagedError } from "../../../src/store/store_errors.ts";
 import { permitted } from "../../support/permitted.ts";

@@ -1,0 +1,334 @@
+/**
+ * Compares the records of a generation with the records that project() derives from the log. Finds missing,
+ * extra and altered records. Its memory grows by some eight bytes for each event.
+ */
+
+import type { RecordedLine } from "../../events/event.ts";
+import { PET_STATUSES } from "../../events/pet.ts";
+import {
+  isProjectionKey,
+  petByStatusKey,
+  petKey,
+  type ProjectionKey,
+  projectionKey,
+  type ProjectionRecord,
+} from "../../src/keyspace.ts";
+import { readHead } from "../../src/log/head.ts";
+import { IDEMPOTENCY_LIFETIME_MS } from "../../src/log/idempotency_lifetime.ts";
+import { LogVerifier, textsOf } from "../../src/log/log_verifier.ts";
+import { LogDamagedError, readLog } from "../../src/log/read_whole_log.ts";
+import { project } from "../../src/projections/project.ts";
+import type { Runtime } from "../../src/runtime/runtime.ts";
+import { type BoundedRange, scanOutside } from "../../src/store/scan.ts";
+import type { Key, Store, StoreEntry } from "../../src/store/store.ts";
+import { KeysByPosition } from "./keys_by_position.ts";
+import { MissingIdempotencyRecords } from "./missing_idempotency_records.ts";
+import { PackedComparison, type PackedDifference } from "./packed_comparison.ts";
+
+export type DifferenceKind = "missing" | "extra" | "altered";
+
+/** A record that does not match the log, or a pet in a record of several. */
+export interface Difference {
+  kind: DifferenceKind;
+  /** If a pet differs, the key that a record of this pet alone would have. */
+  key: Key;
+  petId?: number;
+  /** Position of the event that produces the record; absent if no event does. */
+  position?: number;
+}
+
+export interface ComparisonDeps {
+  store: Store;
+  runtime: Runtime;
+  generation: number;
+  /** Records of events up to this position may be missing, because a replay is still writing them. */
+  mayMissUntil?: number;
+  /** Called for each difference; `count` is the number of differences of its kind that it represents. */
+  differs?: (difference: Difference, count: number) => void;
+}
+
+/** The number of differences between a generation and the log, and the first of each kind. */
+export class Differences {
+  readonly counts: Record<DifferenceKind, number> = { missing: 0, extra: 0, altered: 0 };
+  readonly first: Partial<Record<DifferenceKind, Difference>> = {};
+
+  add(difference: Difference, count: number): void {
+    this.counts[difference.kind] += count;
+    this.first[difference.kind] ??= difference;
+  }
+
+  get total(): number {
+    return this.counts.missing + this.counts.extra + this.counts.altered;
+  }
+}
+
+/** A record that is not packed texts of pets, and the position of its event. */
+interface OwnRecord {
+  record: ProjectionRecord;
+  position: number;
+}
+
+/**
+ * Takes the events of the log in order and compares their records with the stored records. Afterwards, the
+ * caller calls {@linkcode Comparison.finish}. It then calls {@linkcode Comparison.readRest}, or it passes the
+ * entries outside of {@linkcode Comparison.covered} to {@linkcode Comparison.judge}.
+ */
+export class Comparison {
+  /** The differences found so far. */
+  readonly differences = new Differences();
+  #deps: ComparisonDeps;
+  #packed!: PackedComparison[];
+  #ownKeys = new KeysByPosition();
+  #position = 0;
+  #lastPetId = 0;
+  #missing = new MissingIdempotencyRecords();
+  /** The position of each pet of the current call of follow(). */
+  #positions = new Map<number, number>();
+
+  constructor(deps: ComparisonDeps) {
+    this.#deps = deps;
+    this.restartReading();
+  }
+
+  /**
+   * Records are read ahead, so records that are written later are not seen. Call this after writing those of the
+   * next pets, up to an id. No record may hold pets from both before and after this point.
+   */
+  restartReading(until = Number.MAX_SAFE_INTEGER - 1): void {
+    this.#packed = PACKED_PREFIXES.map((prefix) =>
+      new PackedComparison(
+        this.#deps.store,
+        this.#rangeOf(prefix, this.#lastPetId + 1, until + 1),
+        (difference) => this.#differInPacked(prefix, difference),
+      )
+    );
+  }
+
+  get generation(): number {
+    return this.#deps.generation;
+  }
+
+  /** The ranges of keys compared so far, in key order. */
+  get covered(): BoundedRange[] {
+    return PACKED_PREFIXES.map((prefix) => this.#rangeOf(prefix, 1, this.#lastPetId + 1));
+  }
+
+  /**
+   * Compares the records of the next lines of the log. If all lines are sound, `projected` may be their
+   * records.
+   */
+  async follow(
+    lines: readonly RecordedLine[],
+    projected?: readonly ProjectionRecord[],
+  ): Promise<void> {
+    const usable: RecordedLine[] = [];
+    this.#positions.clear();
+    for (const line of lines) {
+      const { event } = line;
+      this.#position = event.position;
+      if (event.type === "PetCreated") {
+        const { id } = event.data;
+        // A damaged log may contain any id, but a log never has more pets than events.
+        if (id <= this.#lastPetId || id > event.position) continue;
+        this.#lastPetId = id;
+        this.#positions.set(id, event.position);
+      }
+      usable.push(line);
+    }
+    const records = projected ?? project(usable);
+    const own: ProjectionRecord[] = [];
+    const packed: Uint8Array[][] = PACKED_PREFIXES.map(() => []);
+    for (const record of records) {
+      const index = packedIndexOf(record.key);
+      if (index === -1) own.push(record);
+      else packed[index].push(record.value as Uint8Array);
+    }
+    await Promise.all([
+      ...this.#packed.map((comparison, index) => comparison.follow(packed[index], this.#lastPetId)),
+      this.#followOwn(own, lines),
+    ]);
+  }
+
+  /** Compares the records that are not packed. Their order is that of the log. */
+  async #followOwn(
+    records: readonly ProjectionRecord[],
+    lines: readonly RecordedLine[],
+  ): Promise<void> {
+    const own = records
+      .map((record): OwnRecord => ({ record, position: record.key.at(-1) as number }));
+    const found = await Promise.all(
+      own.map(({ record }) => this.#deps.store.get(projectionKey(this.generation, record.key))),
+    );
+    let index = 0;
+    for (const { event: { position, time } } of lines) {
+      this.#missing.observe(time);
+      for (; own[index]?.position === position; index++) this.#compareOwn(own[index], found[index]);
+    }
+  }
+
+  #compareOwn({ record, position }: OwnRecord, entry: StoreEntry | null): void {
+    const key = projectionKey(this.generation, record.key);
+    this.#ownKeys.add(position, key);
+    if (entry === null) this.#missOwn(record, key, position);
+    else if (entry.value !== record.value) this.#differ("altered", key, position);
+  }
+
+  /**
+   * Reports the missing idempotency records that a wrong clock does not explain. Call once, after the last
+   * event.
+   */
+  finish(): void {
+    for (const [{ key, position }, count] of this.#missing.differences()) {
+      this.#differ("missing", key, position, { count });
+    }
+  }
+
+  /** Number of idempotency records missing because a clock was wrong. They are not differences. */
+  get removedByWrongClock(): number {
+    return this.#missing.explained;
+  }
+
+  /**
+   * Judges entries of this generation outside of the covered ranges. A record of an event after those taken
+   * is not a difference if the current head includes that event.
+   */
+  async judge(entries: StoreEntry[]): Promise<void> {
+    const newer: Key[] = [];
+    for (const { key } of entries) {
+      const recordKey = key.slice(2);
+      if (!isProjectionKey(recordKey)) {
+        this.#differ("extra", key);
+        continue;
+      }
+      const positionOrId = recordKey.at(-1) as number;
+      if (positionOrId > (isPacked(recordKey) ? this.#lastPetId : this.#position)) newer.push(key);
+      else if (!this.#ownKeys.take(positionOrId, key)) this.#differ("extra", key);
+    }
+    if (newer.length === 0) return;
+    const { head } = await readHead(this.#deps.store);
+    for (const key of newer) {
+      const last = isPacked(key.slice(2) as ProjectionKey) ? head.lastPetId : head.position;
+      if (key.at(-1) as number > last) this.#differ("extra", key);
+    }
+  }
+
+  /** Judges all entries of this generation outside of the covered ranges. Calls `progress` for each batch. */
+  async readRest(progress: () => Promise<void> | void): Promise<void> {
+    const prefix = projectionKey(this.generation, []);
+    for await (const entries of scanOutside(this.#deps.store, prefix, this.covered)) {
+      await this.judge(entries);
+      await progress();
+    }
+  }
+
+  #differInPacked(prefix: ProjectionKey, difference: PackedDifference): void {
+    const { kind, id } = difference;
+    const position = id === undefined ? undefined : this.#positions.get(id);
+    if (kind === "missing" && position! <= (this.#deps.mayMissUntil ?? 0)) return;
+    if ("key" in difference) return this.#differ(kind, difference.key, position);
+    const key = projectionKey(this.generation, [...prefix, difference.id]);
+    this.#differ(kind, key, position, { petId: difference.id });
+  }
+
+  #missOwn({ expiresAt }: ProjectionRecord, key: Key, position: number): void {
+    const { runtime, mayMissUntil = 0 } = this.#deps;
+    if (position <= mayMissUntil) return;
+    if (expiresAt === undefined) return this.#differ("missing", key, position);
+    const now = runtime.now();
+    // The store keeps a record for some time after it expires, so differences between clocks do not matter.
+    if (expiresAt <= now) return;
+    this.#missing.add({ key, position }, expiresAt - IDEMPOTENCY_LIFETIME_MS, now);
+  }
+
+  #rangeOf(prefix: ProjectionKey, start: number, end: number): BoundedRange {
+    return {
+      start: projectionKey(this.generation, [...prefix, start]),
+      end: projectionKey(this.generation, [...prefix, end]),
+    };
+  }
+
+  #differ(
+    kind: DifferenceKind,
+    key: Key,
+    position?: number,
+    { petId, count = 1 }: { petId?: number; count?: number } = {},
+  ): void {
+    const difference = {
+      kind,
+      key,
+      ...(petId === undefined ? {} : { petId }),
+      ...(position === undefined ? {} : { position }),
+    };
+    this.differences.add(difference, count);
+    this.#deps.differs?.(difference, count);
+  }
+}
+
+/** The log has a fault, or a generation built from it does not match it. */
+export class UnsoundError extends Error {
+  override name = "UnsoundError";
+}
+
+/** The lines of the log up to a position, in batches. Throws `UnsoundError` at the first fault. */
+export async function* readSoundLog(store: Store, to: number): AsyncGenerator<RecordedLine[]> {
+  const verifier = new LogVerifier();
+  try {
+    for await (const lines of readLog(store, { from: 1, to })) {
+      const texts = textsOf(lines.map(({ line }) => line));
+      yield lines.map(({ position, line }, index) => {
+        const { event, faults } = verifier.verify(line, position, texts[index]);
+        if (event !== undefined && faults.length === 0) return { event, line };
+        throw new UnsoundError(`Line ${position} of the log is not sound: ${faults.join("; ")}`);
+      });
+    }
+  } catch (error) {
+    if (error instanceof LogDamagedError) throw new UnsoundError(error.message);
+    throw error;
+  }
+}
+
+export interface ServedComparison {
+  generation: number;
+  /** Number of events that it was compared with. */
+  events: number;
+  differences: Differences;
+}
+
+/**
+ * Compares the generation being served with the log up to the current head. Repeats this if there are
+ * differences but a replay has flipped to another generation meanwhile. Throws `UnsoundError` if the log is
+ * not sound.
+ */
+export async function compareServed(
+  deps: { store: Store; runtime: Runtime },
+  progress: (done: number, total: number) => void,
+): Promise<ServedComparison> {
+  for (;;) {
+    const { generation, position: until } = (await readHead(deps.store)).head;
+    const comparison = new Comparison({ ...deps, generation });
+    for await (const lines of readSoundLog(deps.store, until)) {
+      await comparison.follow(lines);
+      progress(lines.at(-1)!.event.position, until);
+    }
+    comparison.finish();
+    await comparison.readRest(() => progress(until, until));
+    const { differences } = comparison;
+    const isServed = (await readHead(deps.store)).head.generation === generation;
+    if (differences.total === 0 || isServed) return { generation, events: until, differences };
+  }
+}
+
+/** The projections of packed texts, in key order. A comparison reads them in step with the log. */
+const PACKED_PREFIXES: ProjectionKey[] = [
+  petKey(),
+  ...[...PET_STATUSES].sort().map((status) => petByStatusKey(status)),
+];
+
+/** The index of the prefix of a record of packed texts; -1 for any other record. */
+function packedIndexOf(key: ProjectionKey): number {
+  return PACKED_PREFIXES.findIndex((prefix) => prefix.every((part, index) => part === key[index]));
+}
+
+function isPacked(key: ProjectionKey): boolean {
+  return packedIndexOf(key) !== -1;
+}

@@ -1,0 +1,86 @@
+/** Collects the faults that an audit finds. */
+
+import type { Head } from "../../src/log/head.ts";
+import { adviceFor, FAULT_KINDS, type FaultKind } from "./advice.ts";
+
+/** How many faults of each kind are kept; all are counted. */
+export const FAULTS_KEPT_PER_KIND = 20;
+
+export interface Fault {
+  kind: FaultKind;
+  /** Position in the log, if the fault has one. */
+  position?: number;
+  /** Describes the fault to an operator. */
+  message: string;
+}
+
+export interface AuditReport {
+  sound: boolean;
+  /** First position audited, if the export is only a part of a log. */
+  from?: number;
+  /** Last position audited. If the log is sound, `position` and `hash` form a checkpoint. */
+  position: number;
+  hash: string;
+  pets: number;
+  /** Number of faults of each kind found. */
+  counts: Partial<Record<FaultKind, number>>;
+  /** Advice for each kind of fault found, the most urgent first. */
+  advice: Partial<Record<FaultKind, string>>;
+  /** The first bad position; absent if no fault has a position. */
+  firstBadPosition?: number;
+  /** The first faults of each kind, in order of their positions. */
+  faults: Fault[];
+  /** Observations that are not faults. */
+  notes: string[];
+}
+/** Collects the faults found, up to a limit for each kind. */
+export class Findings {
+  readonly notes: string[] = [];
+  #faults: Fault[] = [];
+  #counts: Partial<Record<FaultKind, number>> = {};
+  #firstBadPosition = Infinity;
+  #firstBadLine = Infinity;
+
+  /** `count` is the number of faults that this one represents. */
+  add(kind: FaultKind, message: string, position?: number, count = 1): void {
+    const before = this.#counts[kind] ?? 0;
+    this.#counts[kind] = before + count;
+    if (position !== undefined) {
+      this.#firstBadPosition = Math.min(this.#firstBadPosition, position);
+      if (kind === "line") this.#firstBadLine = Math.min(this.#firstBadLine, position);
+    }
+    if (before >= FAULTS_KEPT_PER_KIND) return;
+    this.#faults.push({ kind, ...(position === undefined ? {} : { position }), message });
+  }
+
+  countOf(kind: FaultKind): number {
+    return this.#counts[kind] ?? 0;
+  }
+
+  /**
+   * `from` is the first position audited, if that is not the first one of the log. `isExport` is true if the lines
+   * are not those of a store.
+   */
+  report(
+    { position, lastHash, lastPetId }: Head,
+    { from, isExport = false }: { from?: number; isExport?: boolean } = {},
+  ): AuditReport {
+    const first = this.#firstBadPosition;
+    const lastSound = Math.min(this.#firstBadLine - 1, position);
+    const kinds = (Object.keys(FAULT_KINDS) as FaultKind[]).filter((kind) => this.#counts[kind]);
+    return {
+      sound: this.#faults.length === 0,
+      ...(from === undefined ? {} : { from }),
+      position,
+      hash: lastHash,
+      pets: lastPetId,
+      counts: this.#counts,
+      advice: Object.fromEntries(kinds.map((kind) => [kind, adviceFor(kind, lastSound, isExport)])),
+      ...(first === Infinity ? {} : { firstBadPosition: first }),
+      faults: this.#faults.sort((one, other) =>
+        (one.position ?? Infinity) - (other.position ?? Infinity)
+      ),
+      notes: this.notes,
+    };
+  }
+}

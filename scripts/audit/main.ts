@@ -1,0 +1,155 @@
+/**
+ * Audits a store or an exported log: proves that it is sound, or reports its faults.
+ *
+ *     deno task audit [--json] [--checkpoint FILE] [--published DIR] [--file EXPORT]
+ */
+
+import { audit, auditLines, type AuditOptions, unreadableReport } from "./audit.ts";
+import type { AuditReport } from "./findings.ts";
+import type { Checkpoint } from "./log_audit.ts";
+import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
+import { readStoreConfig } from "../../src/settings/config.ts";
+import { systemRuntime } from "../../src/runtime/system_runtime.ts";
+import { PublishedComparison } from "../publish/published_comparison.ts";
+import { PublishedLog } from "../publish/published_log.ts";
+import { acceptUnlessRestoring } from "../../src/log/accept_store.ts";
+import { splitLines } from "../../src/log/log_verifier.ts";
+import { expiringRecordsOf } from "../../src/store/read_expiring_records.ts";
+import { openFileToRead, OpenStoreError } from "../../src/store/open_store.ts";
+import { isFile } from "../../src/store/store_location.ts";
+import { StoreDamagedError } from "../../src/store/store_errors.ts";
+import { commandVariables } from "../../src/settings/variables.ts";
+import { expectFolderOf, readLogEnd, writeLogEnd } from "./log_end_file.ts";
+import { count, ProgressReporter } from "../cli/progress_reporter.ts";
+import { readPublished } from "../publish/published_folder.ts";
+import { EXIT, print, runCommand, UsageError, withRetryingStore } from "../cli/run_command.ts";
+
+const HELP = `
+Reads the whole store again and checks it against the log: the format, hash, position and data of every
+line, the head, and every record of the projections. If the store is a file or a database, the audit also
+checks that only idempotency records are set to expire. It writes nothing to the store. It works while the
+service runs, and covers the events up to the newest one at its start.
+
+  deno task audit [--json] [--checkpoint FILE] [--published DIR] [--file EXPORT]
+
+  --json              prints the report as one JSON object
+  --checkpoint FILE   also checks that the log extends the checkpoint in that file, if the file exists,
+                      and writes a new checkpoint if the log is sound. Keep the file away from the store.
+  --published DIR     also checks that the log extends what deno task publish wrote into that folder
+  --file EXPORT       audits an export of deno task log (- for standard input) instead of the store. A
+                      partial one (log --from) is verified from its first line.
+
+If the log is not sound, the audit says what to do next.
+
+${commandVariables()}
+
+Exit codes: 0 sound, 1 not sound, 2 the audit could not run.
+`;
+
+const progress = new ProgressReporter();
+const CHECKING = { title: "Auditing", unit: "events" };
+
+await runCommand({
+  help: HELP,
+  options: {
+    json: { type: "boolean" },
+    checkpoint: { type: "string" },
+    published: { type: "string" },
+    file: { type: "string" },
+  },
+  interrupt() {
+    progress.end();
+    return "The audit has no result, and wrote nothing. Run it again.";
+  },
+  async run({ json = false, checkpoint: path, published: folder, file }, positionals) {
+    if (positionals.length > 0) {
+      throw new UsageError(`Unexpected argument ${JSON.stringify(positionals[0])}`);
+    }
+    if (path !== undefined) await expectFolderOf(path);
+    const checkpoint = path === undefined ? undefined : await readLogEnd(path);
+    const published = folder === undefined ? undefined : new PublishedLog(readPublished(folder));
+    const options: AuditOptions = {
+      ...(checkpoint === undefined ? {} : { checkpoint }),
+      ...(published && { comparePublished: () => new PublishedComparison(published) }),
+      progress: (done, total) => progress.update(CHECKING, done, total),
+    };
+    const report = await auditWhat(file, options).finally(() => progress.end());
+    await print(
+      escapeInvisible(json ? JSON.stringify(report) : textOf(report, checkpoint, published)),
+    );
+    if (report.sound && file === undefined) progress.reportSoundAudit();
+    if (path !== undefined && report.sound) {
+      await writeLogEnd(path, { position: report.position, hash: report.hash });
+    }
+    return report.sound ? EXIT.done : EXIT.refused;
+  },
+});
+
+async function auditWhat(file: string | undefined, options: AuditOptions): Promise<AuditReport> {
+  if (file === undefined) return await auditStore(options);
+  const stream = file === "-" ? Deno.stdin.readable : (await Deno.open(file)).readable;
+  return await auditLines(splitLines(stream), options);
+}
+
+async function auditStore(options: AuditOptions): Promise<AuditReport> {
+  const { store: location } = readStoreConfig();
+  const readExpiringRecords = expiringRecordsOf(location, systemRuntime);
+  let damage: StoreDamagedError | undefined;
+  try {
+    if (isFile(location)) {
+      using reader = await openFileToRead(location);
+      reader.checkStructure();
+    }
+    return await withRetryingStore(
+      { accept: acceptUnlessRestoring },
+      (deps) => audit({ ...deps, readExpiringRecords }, options),
+    );
+  } catch (error) {
+    damage = error instanceof OpenStoreError ? error.damage : undefined;
+    if (error instanceof StoreDamagedError) damage = error;
+    if (damage === undefined || !isFile(location)) throw error;
+  }
+  progress.end();
+  try {
+    // Deno KV does not say which record it cannot decode, and a damaged index ends its process.
+    using store = await openFileToRead(location);
+    return await audit({ store, runtime: systemRuntime, readExpiringRecords, damage }, options);
+  } catch (error) {
+    if (error instanceof OpenStoreError && error.damage) return unreadableReport(error.damage);
+    throw error;
+  }
+}
+
+function textOf(report: AuditReport, checkpoint?: Checkpoint, published?: PublishedLog): string {
+  const { sound, from, position, pets, hash, counts, faults, advice, notes, firstBadPosition } =
+    report;
+  const lines: string[] = [];
+  if (sound) {
+    lines.push(
+      from === undefined
+        ? `Sound: ${count(position)} events, ${count(pets)} pets.`
+        : `Sound, but partial: the events from position ${from} to ${position}. Only a whole export ` +
+          "can be restored.",
+    );
+    if (checkpoint !== undefined) lines.push("The log extends the checkpoint.");
+    if (published !== undefined) {
+      lines.push(`The log extends the published log of ${count(published.size)} events.`);
+    }
+    lines.push(`The last line's SHA-256 is ${hash}.`);
+  } else {
+    const total = Object.values(counts).reduce((sum, number) => sum + number, 0);
+    const where = firstBadPosition === undefined
+      ? ""
+      : ` The first bad position is ${firstBadPosition}.`;
+    const faultsFound = `${count(total)} ${total === 1 ? "fault" : "faults"}`;
+    const what = from === undefined
+      ? `${count(position)} events`
+      : `a partial export, from position ${from} to ${position}`;
+    lines.push(`Not sound: ${faultsFound} in ${what}.${where}`);
+    for (const { message } of faults) lines.push(`- ${message}`);
+    if (total > faults.length) lines.push(`- and ${count(total - faults.length)} more`);
+    lines.push(`Next: ${Object.values(advice)[0]}`);
+  }
+  lines.push(...notes.map((note) => `Note: ${note}.`));
+  return lines.join("\n");
+}

@@ -1,0 +1,188 @@
+/** Keeps an export of the log in a file up to date, by appending what is new. */
+
+import { followsHash, GENESIS_HASH, MalformedEventError } from "../../events/event.ts";
+import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
+import { joinLines, LINE_FEED } from "../../src/encoding/pack_lines.ts";
+import { sha256Hex } from "../../src/encoding/sha256.ts";
+import type { StoredLine } from "../../src/log/log_records.ts";
+import { decodeLine, LINE_LIMIT_BYTES } from "../../src/log/log_verifier.ts";
+import { LogDamagedError, readLog } from "../../src/log/read_whole_log.ts";
+import type { Store } from "../../src/store/store.ts";
+
+/** The part of `Deno.FsFile` that a backup uses. */
+export type BackupFile = Pick<
+  Deno.FsFile,
+  "read" | "seek" | "stat" | "syncData" | "truncate" | "write"
+>;
+
+/** The file does not belong to the log, or another program has changed it. The message is worded to follow its name. */
+export class BackupRefusedError extends Error {
+  override name = "BackupRefusedError";
+}
+
+/** An export of the log, from the first event on, in a file that only this process writes. */
+export class Backup {
+  #file: BackupFile;
+  /** Length of all complete lines, in bytes. */
+  #length: number;
+  #position: number;
+  #hash: string;
+  /** Length of the incomplete line that {@linkcode open} removed, in bytes. */
+  readonly removedBytes: number;
+
+  private constructor(file: BackupFile, { end, last, size }: FileEnd) {
+    this.#file = file;
+    this.#length = end;
+    this.#position = last?.position ?? 0;
+    this.#hash = last === undefined ? GENESIS_HASH : sha256Hex(last.line);
+    this.removedBytes = size - end;
+  }
+
+  /**
+   * Opens a file as a backup of a log that ends at `headPosition`. The file must begin with the first event, and
+   * its last complete line must be in the log, byte for byte; the lines between are not read. An incomplete line
+   * at its end, which a killed process has left, is removed. Then the file is on disk. Rejects with
+   * {@linkcode BackupRefusedError}.
+   */
+  static async open(file: BackupFile, store: Store, headPosition: number): Promise<Backup> {
+    const fileEnd = await readEnd(file);
+    await expectInLog(fileEnd, store, headPosition);
+    if (fileEnd.end < fileEnd.size) await file.truncate(fileEnd.end);
+    await file.syncData();
+    await file.seek(fileEnd.end, Deno.SeekMode.Start);
+    return new Backup(file, fileEnd);
+  }
+
+  /** Position of the last event in the file; 0 without one. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** Length of the file, in bytes, unless another program has changed it. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** SHA-256 (hex) of the last line. */
+  get hash(): string {
+    return this.#hash;
+  }
+
+  /** Appends the next lines of the log. Rejects with `LogDamagedError` if they do not continue the chain. */
+  async append(lines: readonly StoredLine[]): Promise<void> {
+    let hash = this.#hash;
+    for (const { position, line } of lines) {
+      if (!followsHash(line, hash)) {
+        throw new LogDamagedError(position, "does not continue the line before it");
+      }
+      hash = sha256Hex(line);
+    }
+    const bytes = joinLines(lines.map(({ line }) => line));
+    try {
+      for (let offset = 0; offset < bytes.length;) {
+        offset += await this.#file.write(bytes.subarray(offset));
+      }
+    } catch (error) {
+      // The disk may be full. Without a part of a line, the file is a valid export.
+      await this.#file.truncate(this.#length).catch(() => {});
+      throw this.#writeError(error);
+    }
+    this.#length += bytes.length;
+    this.#position = lines.at(-1)!.position;
+    this.#hash = hash;
+  }
+
+  /** Resolves when all appended lines are on disk. */
+  async sync(): Promise<void> {
+    await this.#file.syncData().catch((error) => {
+      throw this.#writeError(error);
+    });
+  }
+
+  #writeError(cause: unknown): Error {
+    return new Error(`Cannot write the backup after position ${this.#position}`, { cause });
+  }
+}
+
+/** The end of a file with lines. */
+interface FileEnd {
+  size: number;
+  /** Length of all complete lines, in bytes. */
+  end: number;
+  /** The last complete line; absent if there is none. */
+  last?: StoredLine;
+  /** The bytes after it, if there is none. */
+  torn?: Uint8Array;
+}
+
+/** Reads the first and the last line of a file. Rejects with `BackupRefusedError` if they are not events. */
+async function readEnd(file: BackupFile): Promise<FileEnd> {
+  const { size } = await file.stat();
+  // A line and an incomplete line after it, each with a line feed before it.
+  const tail = await read(file, Math.max(0, size - 2 * (LINE_LIMIT_BYTES + 1)), size);
+  const tailStart = size - tail.length;
+  const lastFeed = tail.lastIndexOf(LINE_FEED);
+  if (lastFeed === -1) {
+    if (size > LINE_LIMIT_BYTES) throw new BackupRefusedError("is not an export of a log");
+    return { size, end: 0, torn: tail };
+  }
+  const head = await read(file, 0, Math.min(size, LINE_LIMIT_BYTES + 1));
+  if (positionOf(head.subarray(0, head.indexOf(LINE_FEED))) !== 1) {
+    throw new BackupRefusedError("does not begin with the first event of a log");
+  }
+  const line = tail.subarray(tail.lastIndexOf(LINE_FEED, lastFeed - 1) + 1, lastFeed);
+  const position = positionOf(line);
+  if (position === undefined) {
+    throw new BackupRefusedError("does not end with an event that this version knows");
+  }
+  return { size, end: tailStart + lastFeed + 1, last: { position, line } };
+}
+
+async function read(file: BackupFile, from: number, to: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(to - from);
+  await file.seek(from, Deno.SeekMode.Start);
+  for (let offset = 0; offset < bytes.length;) {
+    const length = await file.read(bytes.subarray(offset));
+    if (length === null) throw new BackupRefusedError("became shorter while it was read");
+    offset += length;
+  }
+  return bytes;
+}
+
+function positionOf(line: Uint8Array): number | undefined {
+  try {
+    return decodeLine(line).position;
+  } catch (error) {
+    if (error instanceof MalformedEventError) return undefined;
+    throw error;
+  }
+}
+
+/** Rejects with `BackupRefusedError` unless the log has the end of the file. */
+async function expectInLog(
+  { last, torn }: FileEnd,
+  store: Store,
+  headPosition: number,
+): Promise<void> {
+  if (last === undefined && torn?.length === 0) return;
+  const position = last?.position ?? 1;
+  if (last !== undefined && position > headPosition) {
+    throw new BackupRefusedError(
+      `ends at position ${position}, but the log at ${headPosition}: events of the log are missing, ` +
+        "or this is another log. Keep the file, and run deno task audit",
+    );
+  }
+  for await (const [{ line }] of readLog(store, { from: position, to: position })) {
+    const isSame = last === undefined
+      ? bytesEqual(torn, line.subarray(0, torn!.length))
+      : bytesEqual(last.line, line);
+    if (isSame) return;
+  }
+  if (last === undefined) {
+    throw new BackupRefusedError("does not begin with the first event of this log");
+  }
+  throw new BackupRefusedError(
+    `has another event at position ${position} than the log: it belongs to another log, or one of them ` +
+      "was altered. Keep the file, and run deno task audit",
+  );
+}

@@ -1,0 +1,182 @@
+/**
+ * Keeps a backup of the log in a file up to date.
+ *
+ *     deno task backup FILE [--follow]
+ */
+
+import { resolve } from "node:path";
+import { readStoreConfig } from "../../src/settings/config.ts";
+import { exit } from "../../src/life_cycle/exit.ts";
+import { followLog } from "../../src/log/follow_log.ts";
+import { readHead } from "../../src/log/head.ts";
+import { HeadLostError } from "../../src/log/head_reader.ts";
+import { LogDamagedError, readLog } from "../../src/log/read_whole_log.ts";
+import { Backup, BackupRefusedError } from "./backup.ts";
+import { reasonOf } from "../../src/runtime/logger.ts";
+import type { Service } from "../../src/service.ts";
+import { RetryingStore } from "../../src/store/resilience/retrying_store.ts";
+import { isFile } from "../../src/store/store_location.ts";
+import { commandVariables } from "../../src/settings/variables.ts";
+import { count, ProgressReporter } from "../cli/progress_reporter.ts";
+import { reportReachable } from "../cli/report_reachable.ts";
+import {
+  EXIT,
+  print,
+  printError,
+  runCommand,
+  UsageError,
+  withService,
+} from "../cli/run_command.ts";
+
+const HELP = `
+Keeps a backup of the log in a file: an export as deno task log prints it, to which each run appends the new
+events. The file must be new, empty, or an export of this log. If an earlier run was killed, the command
+first removes the incomplete line that it left. The command works while the service runs.
+
+  deno task backup FILE [--follow]
+
+  --follow   then appends each new event within a second, until Ctrl-C. Waits while the store is away.
+             Ends with 1 if the file is removed, replaced or changed meanwhile.
+
+Whenever the file is on disk, the position and the hash of its last event are printed as a line of JSON, in
+the form of a checkpoint of deno task audit. On a terminal, --follow shows only the number of events. Only
+one process at a time can write the file.
+
+${commandVariables()}
+
+Exit codes: 0 done; 1 the file does not belong to the log or was changed meanwhile, or the log is damaged; 2
+the command could not run, for example because the disk is full. Run it again then.
+`;
+
+/** Maximum time that a call of the store may delay the exit after a signal. */
+const LAST_CALL_LIMIT_MS = 1_000;
+
+/** Ends of the names of the files that SQLite keeps for a store: the store itself, and those next to it. */
+const FILES_OF_SQLITE = ["", "-wal", "-shm", "-journal"];
+
+const BACKING_UP = { title: "Backing up", unit: "events" };
+const BACKED_UP = { title: "Backed up:", unit: "events" };
+
+const progress = new ProgressReporter();
+const stop = new AbortController();
+let interruptedWith: number = EXIT.done;
+let path = "";
+let isFollowing = false;
+let backup: Backup | undefined;
+
+await runCommand({
+  help: HELP,
+  options: { follow: { type: "boolean" } },
+  interrupt(code) {
+    interruptedWith = code;
+    stop.abort();
+    setTimeout(() => exit(endInterrupted()), LAST_CALL_LIMIT_MS);
+    return undefined;
+  },
+  async run({ follow = false }, [name, ...rest]) {
+    if (!name || name === "-") throw new UsageError("The name of a file is required");
+    if (rest.length > 0) throw new UsageError(`Unexpected argument ${JSON.stringify(rest[0])}`);
+    const { store } = readStoreConfig();
+    if (isFile(store) && FILES_OF_SQLITE.some((end) => resolve(store) + end === resolve(name))) {
+      throw new UsageError("FILE must not be the store (KV_PATH), nor a file that SQLite keeps");
+    }
+    path = name;
+    isFollowing = follow;
+    try {
+      await withService({ create: false }, appendNew);
+    } catch (error) {
+      progress.end();
+      const refusals = [BackupRefusedError, LogDamagedError, HeadLostError];
+      if (!refusals.some((it) => error instanceof it)) throw error;
+      const subject = error instanceof BackupRefusedError ? `${path} ` : "";
+      printError(`${subject}${reasonOf(error)}`);
+      return EXIT.refused;
+    }
+    return stop.signal.aborted ? endInterrupted() : EXIT.done;
+  },
+});
+
+async function appendNew({ store, heads, runtime }: Service): Promise<void> {
+  const patientStore = new RetryingStore(store, runtime);
+  const { position } = (await readHead(patientStore)).head;
+  using file = await openFile();
+  backup = await Backup.open(file, patientStore, position);
+  const { removedBytes, position: startedAt } = backup;
+  if (removedBytes > 0) {
+    console.error(`Removed an incomplete line of ${count(removedBytes)} bytes from ${path}.`);
+  }
+  const from = startedAt + 1;
+  if (isFollowing) {
+    await printSynced(file, backup);
+    const { signal } = stop;
+    const reachable: typeof reportReachable = (...report) => {
+      progress.end();
+      reportReachable(...report);
+    };
+    const deps = { store, heads, runtime, reachable };
+    for await (const batch of followLog(deps, { from, signal })) {
+      // Otherwise the next run would refuse a file that was truncated and then continued.
+      await expectInPlace(file, backup.length);
+      await backup.append(batch);
+      // Sync once for all events that were there at the last look at the log.
+      const isCaughtUp = backup.position >= heads.latest!.head.position;
+      if (isCaughtUp || signal.aborted) await printSynced(file, backup);
+    }
+    return;
+  }
+  for await (const batch of readLog(patientStore, { from, to: position })) {
+    await backup.append(batch);
+    progress.update(BACKING_UP, backup.position, position);
+    if (stop.signal.aborted) break;
+  }
+  progress.end();
+  await printSynced(file, backup);
+  if (stop.signal.aborted) return;
+  console.error(
+    position === startedAt
+      ? `Nothing is new: ${path} ends at position ${position}.`
+      : `Appended ${count(position - startedAt)} new events: ${path} ends at position ${position}.`,
+  );
+}
+
+/** Opens the file, which only one process at a time can do. */
+async function openFile(): Promise<Deno.FsFile> {
+  // The log has the labels of the keys and who added what, so others need not read it.
+  // Appended bytes never leave a gap, even if another program truncates the file.
+  const options = { read: true, append: true, create: true, mode: 0o600 };
+  const file = await Deno.open(path, options);
+  if (!(await file.stat()).isFile) throw new Error(`${path} is not a regular file`);
+  if (!await file.tryLock(true)) throw new Error(`Another process writes ${path}`);
+  return file;
+}
+
+async function printSynced(file: Deno.FsFile, backup: Backup): Promise<void> {
+  await backup.sync();
+  await expectInPlace(file, backup.length);
+  // A terminal is for people, who need neither all positions nor hashes.
+  if (isFollowing && Deno.stdout.isTerminal()) progress.update(BACKED_UP, backup.position);
+  else await print(JSON.stringify({ position: backup.position, hash: backup.hash }));
+}
+
+/** Throws `BackupRefusedError` unless the open file still has its name, and the length that was written. */
+async function expectInPlace(file: Deno.FsFile, length: number): Promise<void> {
+  const { dev, ino, nlink, size } = await file.stat();
+  const named = await Deno.stat(path).catch(() => undefined);
+  if (named?.dev === dev && named.ino === ino && nlink !== 0 && size === length) return;
+  throw new BackupRefusedError(
+    "was removed, replaced or changed by another program, so printed positions may be missing in it. " +
+      "Run the same command again",
+  );
+}
+
+/** Says where the file ends, and returns the exit code. A log that is followed has no other end. */
+function endInterrupted(): number {
+  progress.end();
+  const end = backup === undefined
+    ? "Nothing was written"
+    : `${path} ends at position ${backup.position}`;
+  console.error(
+    `${isFollowing ? "Stopped" : "Interrupted"}. ${end}. Run the same command again to continue.`,
+  );
+  return isFollowing ? EXIT.done : interruptedWith;
+}

@@ -1,0 +1,165 @@
+/**
+ * Runs an operator's command: parses flags, prints help, reports an error on one line, sets the exit code.
+ */
+
+import { parseArgs, type ParseArgsConfig } from "node:util";
+import { readStoreConfig } from "../../src/settings/config.ts";
+import { exit } from "../../src/life_cycle/exit.ts";
+import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
+import { reasonOf } from "../../src/runtime/logger.ts";
+import { acceptLog } from "../../src/log/accept_store.ts";
+import { createService, type Service } from "../../src/service.ts";
+import type { Runtime } from "../../src/runtime/runtime.ts";
+import type { Store } from "../../src/store/store.ts";
+import { type OpenOptions, openStore } from "../../src/store/open_store.ts";
+import { isMissingFile } from "../../src/store/deno_kv/store_file.ts";
+import { ResilientStore } from "../../src/store/resilience/resilient_store.ts";
+import { RetryingStore } from "../../src/store/resilience/retrying_store.ts";
+import { systemRuntime } from "../../src/runtime/system_runtime.ts";
+import { VERSION } from "../../src/settings/version.ts";
+
+/** Exit codes of every command. If a signal interrupts a command, the code is 128 and the signal's number. */
+export const EXIT = { done: 0, refused: 1, couldNotRun: 2 } as const;
+
+/** The arguments are wrong; the message says what to write instead. */
+export class UsageError extends Error {}
+
+export interface Tool<Options extends NonNullable<ParseArgsConfig["options"]>> {
+  /** The text that `--help` prints. */
+  help: string;
+  options: Options;
+  /**
+   * Called on SIGINT (Ctrl-C) and SIGTERM. Returns what the command leaves and what to run next, in sentences, and
+   * the command then exits with the code. The text is empty if nothing needs to be said. Returns `undefined` if the command itself will end soon.
+   */
+  interrupt?(code: number): string | undefined;
+  run(
+    values: ReturnType<typeof parseArgs<{ options: Options; allowPositionals: true }>>["values"],
+    positionals: string[],
+  ): Promise<number>;
+}
+
+/** Runs a command, then exits the process with its exit code. */
+export async function runCommand<Options extends NonNullable<ParseArgsConfig["options"]>>(
+  { help, options, interrupt, run }: Tool<Options>,
+): Promise<never> {
+  if (Deno.args.includes("--help") || Deno.args.includes("-h")) {
+    await print(help.trim());
+    exit(EXIT.done);
+  }
+  if (Deno.args.includes("--version")) {
+    await print(`animal-store ${VERSION}`);
+    exit(EXIT.done);
+  }
+  try {
+    const { values, positionals } = parse(options);
+    if (interrupt !== undefined) exitOnInterrupt(interrupt);
+    exit(await run(values, positionals));
+  } catch (error) {
+    const hint = error instanceof UsageError ? "; see --help" : "";
+    printError(`${failureOf(error)}${hint}`);
+    exit(EXIT.couldNotRun);
+  }
+}
+
+function failureOf(error: unknown): string {
+  if (!(error instanceof Deno.errors.NotCapable)) return reasonOf(error);
+  // Deno advises a flag that an operator cannot add to a task.
+  return `${reasonOf(error).replace(/, run again with .*/s, "")}, which this command does not have`;
+}
+
+const SIGNALS = { SIGINT: 2, SIGTERM: 15 } as const;
+
+function exitOnInterrupt(interrupt: (code: number) => string | undefined): void {
+  for (const [signal, number] of Object.entries(SIGNALS)) {
+    Deno.addSignalListener(signal as Deno.Signal, () => {
+      const words = interrupt(128 + number);
+      if (words === undefined) return;
+      console.error(`Interrupted. ${words}`.trimEnd());
+      exit(128 + number);
+    });
+  }
+}
+
+/** Maximum time that a command waits for its event to be stored: longer than a client would wait. */
+const OPERATOR_APPEND_LIMIT_MS = 10_000;
+
+const OPENING = {
+  runtime: systemRuntime,
+  onSchemaCreated: (database: string) => console.error(`Created the tables in the ${database}`),
+};
+
+/** Opens the configured store during `use`. Creates a missing file only if `create` is set. */
+export async function withService<T>(
+  { create }: { create: boolean },
+  use: (service: Service) => Promise<T>,
+): Promise<T> {
+  const { store: location } = readStoreConfig();
+  const isNew = create && await isMissingFile(location).catch(() => false);
+  const store = await openStore(location, { create, accept: acceptLog, ...OPENING });
+  // Otherwise nobody would notice that KV_PATH is mistyped.
+  if (isNew) console.error(`Made a new store: ${location} (KV_PATH)`);
+  const service = createService({
+    store,
+    runtime: systemRuntime,
+    report: () => {},
+    appendLimitMs: OPERATOR_APPEND_LIMIT_MS,
+  });
+  try {
+    return await use(service);
+  } finally {
+    await service.appender.drain();
+    store.close();
+  }
+}
+
+/** Opens the configured store, with retries of reads, for a tool that can wait. Closes it after `use`. */
+export async function withRetryingStore<T>(
+  options: Partial<OpenOptions>,
+  use: (deps: { store: Store; runtime: Runtime }) => Promise<T>,
+): Promise<T> {
+  const opened = await openStore(readStoreConfig().store, {
+    create: false,
+    accept: acceptLog,
+    ...OPENING,
+    ...options,
+  });
+  const store = new RetryingStore(new ResilientStore(opened, systemRuntime), systemRuntime);
+  try {
+    return await use({ store, runtime: systemRuntime });
+  } finally {
+    store.close();
+  }
+}
+
+/** Prints an error on standard error. It may repeat arguments, paths and stored texts. */
+export function printError(message: string): void {
+  console.error(`error: ${escapeInvisible(message)}`);
+}
+
+/** Prints a line of data on standard output. A closed pipe is not a failure of the command. */
+export async function print(line: string): Promise<void> {
+  await write(new TextEncoder().encode(`${line}\n`));
+}
+
+/** Writes all bytes to standard output. Resolves to `false` if it is a pipe that its reader has closed. */
+export async function write(bytes: Uint8Array): Promise<boolean> {
+  try {
+    for (let offset = 0; offset < bytes.length;) {
+      offset += await Deno.stdout.write(bytes.subarray(offset));
+    }
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.BrokenPipe) return false;
+    throw error;
+  }
+}
+
+function parse<Options extends NonNullable<ParseArgsConfig["options"]>>(options: Options) {
+  try {
+    return parseArgs({ args: Deno.args, options, allowPositionals: true, strict: true });
+  } catch (error) {
+    // The first sentence names the error; the others explain how an argument can begin with a dash.
+    throw new UsageError((error as Error).message.split(". ")[0]);
+  }
+}

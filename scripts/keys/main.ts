@@ -1,0 +1,285 @@
+/**
+ * Issues, lists, rotates and revokes API keys.
+ *
+ *     deno task keys issue --label TEXT [--expires-in 90d] [--read-only]
+ *     deno task keys list [--json]
+ *     deno task keys rotate ID [--overlap 24h] [--label TEXT] [--expires-in 90d]
+ *     deno task keys revoke ID
+ */
+
+import { ConfigError, readStoreConfig } from "../../src/settings/config.ts";
+import { KeyLabel } from "../../events/api_key.ts";
+import type { ApiKey } from "../../src/projections/api_key.ts";
+import { issueKey, type ShowKey } from "../../src/commands/issue_key.ts";
+import { revokeKey } from "../../src/commands/revoke_key.ts";
+import { rotateKey, UnrotatableKeyError } from "../../src/commands/rotate_key.ts";
+import { listApiKeys } from "../../src/projections/api_key_reader.ts";
+import { reasonOf } from "../../src/runtime/logger.ts";
+import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
+import { isDurable } from "../../src/store/store_location.ts";
+import { commandVariables } from "../../src/settings/variables.ts";
+import { minute, second, shownStateOf, stateWithTime } from "../cli/key_state.ts";
+import { parseDuration } from "../cli/parse_duration.ts";
+import { shortened } from "../cli/shortened.ts";
+import {
+  EXIT,
+  print,
+  printError,
+  runCommand,
+  UsageError,
+  withService,
+  write,
+} from "../cli/run_command.ts";
+
+const HELP = `
+Issues, lists, rotates and revokes API keys. Works while the service runs; the service applies a change
+from its next request on.
+
+  deno task keys issue --label TEXT [--expires-in 90d] [--read-only]
+      prints a new key, only this once
+  deno task keys list [--json]
+      shows all keys, but never a secret
+  deno task keys rotate ID [--overlap 24h] [--label TEXT] [--expires-in 90d]
+      prints a successor of that key, only this once; the service refuses the old key after the overlap
+  deno task keys revoke ID
+      revokes the key with that id at once
+
+  --label TEXT        the purpose or the holder of the key, 1 to 100 characters
+                      (rotate: by default the label of the old key)
+  --read-only         the service refuses to add a pet with the key (rotate: as the old key)
+  --expires-in TIME   how long the key is valid: 90d, 24h, 30m or 10s (default: until it is revoked;
+                      rotate: by default as long as the old key was valid in total)
+  --overlap TIME      how long the old key stays valid after its successor is issued (default: 24h)
+  --json              prints one JSON array; times are in UTC, and absent if they do not apply
+
+A key that was rotated is retiring during the overlap: it is valid until then.
+
+A key is the only text on standard output.
+
+${commandVariables()}
+
+Exit codes: 0 done, 1 no key has that id or the key cannot be rotated, 2 the command could not run.
+`;
+
+const OVERLAP_DEFAULT = "24h";
+
+/** Maximum width of the table, in columns of a terminal. */
+const TABLE_WIDTH = 100;
+
+interface Flags {
+  label?: string;
+  "expires-in"?: string;
+  "read-only"?: boolean;
+  overlap?: string;
+  json?: boolean;
+}
+
+/** Whether the command may change a key. */
+let isChanging = false;
+
+await runCommand({
+  help: HELP,
+  options: {
+    label: { type: "string" },
+    "expires-in": { type: "string" },
+    "read-only": { type: "boolean" },
+    overlap: { type: "string" },
+    json: { type: "boolean" },
+  },
+  interrupt: () => isChanging ? "deno task keys list shows whether a key was changed." : "",
+  run(values: Flags, [action, ...rest]) {
+    isChanging = action !== "list";
+    if (!isDurable(readStoreConfig().store)) {
+      throw new ConfigError(
+        "KV_PATH must not be :memory:, because its keys end with this command; set it to a file",
+      );
+    }
+    switch (action) {
+      case "issue":
+        expectFlags(action, values, ["label", "expires-in", "read-only"]);
+        expectNone(rest);
+        return issue(values);
+      case "list":
+        expectFlags(action, values, ["json"]);
+        expectNone(rest);
+        return list(values);
+      case "rotate":
+        expectFlags(action, values, ["label", "expires-in", "overlap"]);
+        return rotate(onlyId(action, rest), values);
+      case "revoke":
+        expectFlags(action, values, []);
+        return revoke(onlyId(action, rest));
+      default:
+        throw new UsageError(
+          action === undefined
+            ? "A command is required: issue, list, rotate or revoke"
+            : `Unknown command ${JSON.stringify(action)}; use issue, list, rotate or revoke`,
+        );
+    }
+  },
+});
+
+async function issue(flags: Flags): Promise<number> {
+  const label = labelOf(flags);
+  if (label === undefined) {
+    throw new UsageError("--label is required: the purpose or the holder of the key");
+  }
+  const lifetimeMs = durationOf("expires-in", flags);
+  const { id } = await withService({ create: true }, (service) => {
+    const expiry = lifetimeMs === undefined
+      ? {}
+      : { expiresAt: service.runtime.now() + lifetimeMs };
+    const terms = { label, isReadOnly: flags["read-only"], ...expiry };
+    return issueShown((show) => issueKey(service, terms, show));
+  });
+  console.error(`Issued key ${id}. Save it now: it cannot be shown again.`);
+  return EXIT.done;
+}
+
+async function list({ json = false }: Flags): Promise<number> {
+  const { keys, now } = await withService({ create: false }, async ({ store, heads, runtime }) => {
+    const { head } = await heads.fresh();
+    return { keys: await listApiKeys(store, head), now: runtime.now() };
+  });
+  keys.sort((one, other) => one.issuedAt - other.issuedAt);
+  const objects = JSON.stringify(keys.map((key) => members(key, now)));
+  await (json ? print(escapeInvisible(objects)) : table(keys, now));
+  return EXIT.done;
+}
+
+/** Prints the key before issuing it, so that a key that could not be printed never becomes valid. */
+async function issueShown<T>(issue: (show: ShowKey) => Promise<T>): Promise<T> {
+  let shownId: string | undefined;
+  try {
+    return await issue(async ({ id, token }) => {
+      await printToken(token);
+      shownId = id;
+    });
+  } catch (error) {
+    if (shownId === undefined || error instanceof UnrotatableKeyError) throw error;
+    throw new Error(
+      `${reasonOf(error)}; the printed key ${shownId} is valid only if keys list shows it`,
+    );
+  } finally {
+    if (shownId !== undefined) await print("");
+  }
+}
+
+async function printToken(token: string): Promise<void> {
+  let reason = "standard output is closed";
+  try {
+    if (await write(new TextEncoder().encode(token))) return;
+  } catch (error) {
+    reason = reasonOf(error);
+  }
+  throw new Error(`The key could not be printed, so it was not issued: ${reason}`);
+}
+
+/** The members of a key to print: all but the hash of its token. */
+function members(key: ApiKey, now: number) {
+  return {
+    id: key.id,
+    label: key.label,
+    state: shownStateOf(key, now),
+    readOnly: key.isReadOnly ?? false,
+    issuedAt: instant(key.issuedAt),
+    expiresAt: instant(key.expiresAt),
+    revokedAt: instant(key.revokedAt),
+  };
+}
+
+async function table(keys: ApiKey[], now: number): Promise<void> {
+  const rows = [["ID", "STATE", "ACCESS", "ISSUED", "LABEL"]];
+  for (const key of keys) {
+    const access = key.isReadOnly ? "read" : "write";
+    rows.push([
+      key.id,
+      stateWithTime(key, now),
+      access,
+      minute(key.issuedAt).slice(0, 10),
+      escapeInvisible(key.label),
+    ]);
+  }
+  const widths = rows[0].slice(0, -1)
+    .map((_, column) => Math.max(...rows.map((row) => row[column].length)));
+  const left = TABLE_WIDTH - widths.reduce((sum, width) => sum + width + 2, 0);
+  for (const row of rows) {
+    const cells = widths.map((width, column) => row[column].padEnd(width));
+    await print([...cells, shortened(row.at(-1)!, left)].join("  "));
+  }
+}
+
+async function rotate(keyId: string, flags: Flags): Promise<number> {
+  const label = labelOf(flags);
+  const lifetimeMs = durationOf("expires-in", flags);
+  const overlapMs = durationOf("overlap", { overlap: OVERLAP_DEFAULT, ...flags })!;
+  try {
+    const { successor, predecessor, retiresAt } = await withService(
+      { create: false },
+      (service) =>
+        issueShown((show) => rotateKey(service, keyId, { overlapMs, label, lifetimeMs }, show)),
+    );
+    console.error(
+      `Key ${predecessor.id} (${escapeInvisible(predecessor.label)}) stays valid until ${
+        second(retiresAt)
+      }.`,
+    );
+    const end = successor.expiresAt === undefined
+      ? ""
+      : `, valid until ${second(successor.expiresAt)}`;
+    console.error(
+      `Issued key ${successor.id}${end}. Save it now: it cannot be shown again.`,
+    );
+    return EXIT.done;
+  } catch (error) {
+    if (!(error instanceof UnrotatableKeyError)) throw error;
+    printError(`${error.message}; see keys list`);
+    return EXIT.refused;
+  }
+}
+
+async function revoke(keyId: string): Promise<number> {
+  const key = await withService({ create: false }, (service) => revokeKey(service, keyId));
+  if (key === undefined) {
+    printError(`No key has the id ${keyId}; see keys list`);
+    return EXIT.refused;
+  }
+  const name = `${key.id} (${escapeInvisible(key.label)})`;
+  console.error(
+    key.isRevoked ? `Key ${name} was already revoked.` : `Revoked key ${name}.`,
+  );
+  return EXIT.done;
+}
+
+function instant(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : new Date(ms).toISOString();
+}
+
+function labelOf({ label }: Flags): string | undefined {
+  if (label === undefined) return undefined;
+  const parsed = KeyLabel.safeParse(label);
+  if (parsed.success) return label;
+  throw new UsageError(`--label ${parsed.error.issues[0].message}`);
+}
+
+function durationOf(name: "expires-in" | "overlap", flags: Flags): number | undefined {
+  const text = flags[name];
+  return text === undefined ? undefined : parseDuration(`--${name}`, text);
+}
+
+function onlyId(action: string, [keyId, ...rest]: string[]): string {
+  if (keyId === undefined) {
+    throw new Error(`${action} needs the id of a key: run deno task keys list`);
+  }
+  expectNone(rest);
+  return keyId;
+}
+
+function expectNone(rest: string[]): void {
+  if (rest.length > 0) throw new UsageError(`Unexpected argument ${JSON.stringify(rest[0])}`);
+}
+
+function expectFlags(action: string, values: Flags, known: (keyof Flags)[]): void {
+  const flag = Object.keys(values).find((name) => !(known as string[]).includes(name));
+  if (flag !== undefined) throw new UsageError(`--${flag} cannot be used with ${action}`);
+}

@@ -1,0 +1,74 @@
+import { z } from "zod";
+import { ULID } from "../../events/api_key.ts";
+import { EVENT_TYPES, OPERATOR } from "../../events/event.ts";
+import type { StoredLine } from "../../src/log/log_records.ts";
+import { LogDamagedError } from "../../src/log/read_whole_log.ts";
+import { parseDuration } from "../cli/parse_duration.ts";
+import { UsageError } from "../cli/run_command.ts";
+
+/** The flags that select events by their content. */
+export interface FilterFlags {
+  type?: string;
+  subject?: string;
+  actor?: string;
+  since?: string;
+  until?: string;
+}
+
+/** Returns whether an event is selected, or `undefined` if all are. Throws {@linkcode UsageError}. */
+export function eventFilter(flags: FilterFlags): ((line: StoredLine) => boolean) | undefined {
+  const { type, subject, actor } = flags;
+  if (type !== undefined && !(EVENT_TYPES as string[]).includes(type)) {
+    throw new UsageError(`--type takes one of ${EVENT_TYPES.join(", ")}`);
+  }
+  expectMatch("--subject", subject, `pets/[1-9]\\d*|keys/${ULID}`, "pets/7 or keys/ID");
+  expectMatch("--actor", actor, `${OPERATOR}|${ULID}`, `the id of a key, or ${OPERATOR}`);
+  const since = parseTime("--since", flags.since);
+  const until = parseTime("--until", flags.until);
+  if (since !== undefined && until !== undefined && until < since) {
+    throw new UsageError("--until must not be before --since");
+  }
+  if (Object.values(flags).every((flag) => flag === undefined)) return undefined;
+  return (line) => {
+    const event = membersOf(line);
+    return (type === undefined || event.type === type) &&
+      (subject === undefined || event.subject === subject) &&
+      (actor === undefined || event.actor === actor) &&
+      // Not a search for the first event of that time, because the clocks of the instances differ.
+      (since === undefined || event.time >= since) &&
+      (until === undefined || event.time < until);
+  };
+}
+
+function expectMatch(flag: string, text: string | undefined, pattern: string, form: string): void {
+  if (text === undefined || new RegExp(`^(?:${pattern})$`).test(text)) return;
+  throw new UsageError(`${flag} takes ${form}, not ${JSON.stringify(text)}`);
+}
+
+/** A date, or a date and a time. Without an offset, the time is in UTC. */
+const Time = z.union([z.iso.date(), z.iso.datetime({ offset: true, local: true })]);
+
+/** Parses a time, or a duration before now, into the form that the time of an event has. */
+function parseTime(flag: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d+[smhd]$/.test(text)) {
+    return new Date(Date.now() - parseDuration(flag, text)).toISOString();
+  }
+  const time = text.replace(/(T\d\d:\d\d)(?=[Z+-]|$)/, "$1:00");
+  if (!Time.safeParse(time).success) {
+    throw new UsageError(
+      `${flag} takes a time like 2026-11-20 or 2026-11-20T08:00Z, or 24h (ago), not ` +
+        JSON.stringify(text),
+    );
+  }
+  const isWithoutOffset = /T[^Z+-]*$/.test(time);
+  return new Date(isWithoutOffset ? `${time}Z` : time).toISOString();
+}
+
+function membersOf({ position, line }: StoredLine): Record<string, string> {
+  try {
+    return JSON.parse(new TextDecoder().decode(line));
+  } catch {
+    throw new LogDamagedError(position, "is not JSON");
+  }
+}

@@ -1,0 +1,234 @@
+/**
+ * Prints the log, one event a line, byte for byte as stored or in a form for people. Can follow the log.
+ *
+ *     deno task log [--from N | --last N] [--to N] [--since TIME] [--until TIME] [--type TYPE]
+ *                   [--subject SUBJECT] [--actor ACTOR] [--follow] [--pretty]
+ *     deno task log --recover
+ */
+
+import { setColorEnabled } from "@std/fmt/colors";
+import { EVENT_TYPES } from "../../events/event.ts";
+import { joinLines } from "../../src/encoding/pack_lines.ts";
+import { exit } from "../../src/life_cycle/exit.ts";
+import { followLog } from "../../src/log/follow_log.ts";
+import type { StoredLine } from "../../src/log/log_records.ts";
+import { readStoreConfig } from "../../src/settings/config.ts";
+import { readLog } from "../../src/log/read_whole_log.ts";
+import { recoverLog } from "./recover_log.ts";
+import { openFileToRead } from "../../src/store/open_store.ts";
+import type { Store } from "../../src/store/store.ts";
+import { isFile } from "../../src/store/store_location.ts";
+import { listApiKeys } from "../../src/projections/api_key_reader.ts";
+import type { Service } from "../../src/service.ts";
+import { ServiceError } from "../../src/service_error.ts";
+import { commandVariables } from "../../src/settings/variables.ts";
+import { eventFilter } from "./event_filter.ts";
+import { prettyEvent } from "./pretty_event.ts";
+import { reportReachable } from "../cli/report_reachable.ts";
+import {
+  EXIT,
+  runCommand,
+  UsageError,
+  withRetryingStore,
+  withService,
+  write,
+} from "../cli/run_command.ts";
+
+const HELP = `
+Prints the event log in order, one event a line, byte for byte as stored.
+
+  deno task log [--from N | --last N] [--to N] [--since TIME] [--until TIME] [--type TYPE]
+                [--subject SUBJECT] [--actor ACTOR] [--follow] [--pretty]
+  deno task log --recover
+
+  --from N            starts at position N (default: 1)
+  --last N            starts with the newest N events; with --follow, 0 prints only new events.
+                      Only with --follow can it be used with a flag that selects events.
+  --to N              ends at position N (default: the newest event)
+  --since TIME        prints only events of this time or later: 2026-11-20, 2026-11-20T08:00Z (without an
+                      offset in UTC) or 24h (ago)
+  --until TIME        prints only events before this time
+  --type TYPE         prints only events of this type: ${EVENT_TYPES.join(", ")}
+  --subject SUBJECT   prints only events about pets/7 or keys/ID
+  --actor ACTOR       prints only events that the key with this id caused, or operator
+  --follow            then prints each new event of any instance, until Ctrl-C. If the reader of a pipe
+                      has closed it, the command ends at the next event.
+  --pretty            prints time, position, type, subject, actor, the label of the actor's key, and data,
+                      with colours on a terminal
+  --recover           prints every line that verifies, from the first one, of a store that an audit found
+                      not sound, whatever its head says. Stop the service before. It cannot be used with
+                      another flag.
+
+${commandVariables("NO_COLOR")}
+
+Exit codes: 0 done; 1 a part of the log does not verify, so --recover left it out; 2 the command could not
+run.
+`;
+
+/** Maximum time that an unread write may delay the exit after a signal. */
+const LAST_WRITE_LIMIT_MS = 1_000;
+
+const stop = new AbortController();
+let interruptedWith: number = EXIT.done;
+let isFollowing = false;
+let isRecovering = false;
+/** The last position that was printed, and the last one to print. */
+let printed = { to: 0, of: 0 };
+
+await runCommand({
+  help: HELP,
+  options: {
+    from: { type: "string" },
+    last: { type: "string" },
+    to: { type: "string" },
+    since: { type: "string" },
+    until: { type: "string" },
+    type: { type: "string" },
+    subject: { type: "string" },
+    actor: { type: "string" },
+    follow: { type: "boolean" },
+    pretty: { type: "boolean" },
+    recover: { type: "boolean" },
+  },
+  interrupt(code) {
+    interruptedWith = code;
+    stop.abort();
+    setTimeout(() => exit(endInterrupted()), LAST_WRITE_LIMIT_MS);
+    return undefined;
+  },
+  async run(
+    { follow = false, pretty = false, recover = false, from, to, last, ...filters },
+    positionals,
+  ) {
+    if (positionals.length > 0) {
+      throw new UsageError(`Unexpected argument ${JSON.stringify(positionals[0])}`);
+    }
+    if (recover) {
+      if (Deno.args.length > 1) throw new UsageError("--recover cannot be used with another flag");
+      isRecovering = true;
+      return await recoverStore();
+    }
+    const range = {
+      from: parsePosition("--from", from),
+      to: parsePosition("--to", to),
+      last: parseCount("--last", last),
+    };
+    if (range.from !== undefined && range.last !== undefined) {
+      throw new UsageError("--from and --last cannot be used together");
+    }
+    if (range.to !== undefined && range.to < (range.from ?? 1)) {
+      throw new UsageError("--to must not be before --from");
+    }
+    if (range.last !== undefined && !follow) expectAlone("--last", { to, ...filters });
+    const isWanted = eventFilter(filters);
+    setColorEnabled(Deno.stdout.isTerminal() && !Deno.noColor);
+    await withService({ create: false }, async (service) => {
+      const { head } = await service.heads.fresh();
+      const format = pretty ? prettyLines(await labelsOf(service)) : storedLines;
+      const first = range.from ??
+        (range.last === undefined ? 1 : Math.max(1, head.position - range.last + 1));
+      isFollowing = follow;
+      printed = { to: first - 1, of: Math.min(head.position, range.to ?? Infinity) };
+      const lines = follow
+        ? followedLines(service, { from: first, to: range.to })
+        : readLog(service.store, { from: first, to: printed.of });
+      for await (const batch of lines) {
+        // The reader has closed the pipe, as in `deno task log | head`.
+        if (!await write(format(isWanted === undefined ? batch : batch.filter(isWanted)))) return;
+        printed.to = batch.at(-1)!.position;
+        if (stop.signal.aborted) return;
+      }
+    });
+    return stop.signal.aborted ? endInterrupted() : EXIT.done;
+  },
+});
+
+async function recoverStore(): Promise<number> {
+  const { store: location } = readStoreConfig();
+  if (!isFile(location)) {
+    return await withRetryingStore(
+      { accept: async () => {} },
+      ({ store }) => printRecovered(store),
+    );
+  }
+  using store = await openFileToRead(location);
+  return await printRecovered(store);
+}
+
+async function printRecovered(store: Store): Promise<number> {
+  const { events, fault, lines } = await recoverLog(store);
+  printed.of = events;
+  for await (const batch of lines()) {
+    // The reader has closed the pipe.
+    if (!await write(joinLines(batch))) return EXIT.done;
+    printed.to += batch.length;
+    if (stop.signal.aborted) return endInterrupted();
+  }
+  if (fault === undefined) {
+    console.error(`Printed all ${events} events of the log; all of them verify.`);
+    return EXIT.done;
+  }
+  console.error(
+    `Printed the first ${events} events of the log, which verify. Left out the rest: ${fault}`,
+  );
+  return EXIT.refused;
+}
+
+/** Says what was printed, and returns the exit code. A log that is followed has no other end. */
+function endInterrupted(): number {
+  const { to, of } = printed;
+  const next = `deno task log --from ${to + 1}`;
+  const rest = isRecovering ? "Run deno task log --recover again." : `${next} prints the rest.`;
+  console.error(
+    isFollowing
+      ? `Stopped after position ${to}. ${next} --follow continues.`
+      : `Interrupted after position ${to} of ${of}. ${rest}`,
+  );
+  return isFollowing ? EXIT.done : interruptedWith;
+}
+
+function followedLines({ store, heads, runtime }: Service, range: { from: number; to?: number }) {
+  return followLog(
+    { store, heads, runtime, reachable: reportReachable },
+    { ...range, signal: stop.signal },
+  );
+}
+
+/** The labels of all keys by id. If the projections cannot be read, a replay is needed, and the log has no labels. */
+async function labelsOf({ store, heads }: Service): Promise<Map<string, string>> {
+  try {
+    const keys = await heads.use((head) => listApiKeys(store, head));
+    return new Map(keys.map(({ id, label }) => [id, label]));
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== "projection_damaged") throw error;
+    return new Map();
+  }
+}
+
+/** Throws if another flag would leave out events after that many were counted. */
+function expectAlone(flag: string, others: Record<string, string | undefined>): void {
+  const other = Object.keys(others).find((name) => others[name] !== undefined);
+  if (other === undefined) return;
+  throw new UsageError(`${flag} and --${other} can be used together only with --follow`);
+}
+
+function parsePosition(flag: string, text: string | undefined): number | undefined {
+  const position = parseCount(flag, text);
+  if (position !== 0) return position;
+  throw new UsageError(`${flag} takes a position, 1 or more, not "0"`);
+}
+
+function parseCount(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^(0|[1-9]\d{0,14})$/.test(text)) return Number(text);
+  throw new UsageError(`${flag} takes a whole number, not ${JSON.stringify(text)}`);
+}
+
+function prettyLines(labels: Map<string, string>) {
+  return (lines: StoredLine[]) =>
+    new TextEncoder().encode(lines.map((line) => `${prettyEvent(line, labels)}\n`).join(""));
+}
+
+function storedLines(lines: StoredLine[]): Uint8Array {
+  return joinLines(lines.map(({ line }) => line));
+}

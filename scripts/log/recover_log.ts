@@ -1,0 +1,35 @@
+import type { Store } from "../../src/store/store.ts";
+import { auditLog } from "../audit/audit.ts";
+import { linesOfRecords } from "../audit/lines_of_records.ts";
+
+/** The first lines of a stored log, up to the last one that verifies. */
+export interface RecoveredLog {
+  /** Number of lines. */
+  events: number;
+  /** Describes the first fault of the log after these lines; `undefined` if the whole log verifies. */
+  fault?: string;
+  /** Reads the lines, in batches. */
+  lines(): AsyncGenerator<Uint8Array[]>;
+}
+
+/**
+ * Verifies the log that the records of a store hold, whatever its head says. Nobody may write to the store
+ * meanwhile.
+ */
+export async function recoverLog(store: Store): Promise<RecoveredLog> {
+  const { position, faults } = await auditLog(store);
+  const badLine = faults.find(({ kind }) => kind === "line");
+  const events = badLine === undefined ? position : badLine.position! - 1;
+  const fault = faults[0]?.message ?? (events === 0 ? "The store has no log" : undefined);
+  return { events, fault, lines: () => firstLines(store, events) };
+}
+
+async function* firstLines(store: Store, count: number): AsyncGenerator<Uint8Array[]> {
+  let missing = count;
+  if (missing === 0) return;
+  for await (const lines of linesOfRecords(store)) {
+    yield lines.slice(0, missing);
+    missing -= lines.length;
+    if (missing <= 0) return;
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * Proves to outsiders that an event is in the published log, or that the published log extends an older one.
+ *
+ *     deno task prove SUBJECT|POSITION --published DIR [--line FILE] [--from-file EXPORT]
+ *     deno task prove --consistency FILE --published DIR
+ */
+
+import { MalformedEventError, type RecordedEvent, subjectOf } from "../../events/event.ts";
+import { decodeLine } from "../../src/log/log_verifier.ts";
+import { NotProvenError, PublishedLog } from "../publish/published_log.ts";
+import { NoteError } from "../publish/signed_note.ts";
+import { PublishedFileError } from "../publish/tile_tree.ts";
+import { commandVariables } from "../../src/settings/variables.ts";
+import { type ReadLines, withLog } from "../cli/log_source.ts";
+import { count } from "../cli/progress_reporter.ts";
+import { readPublished, readRegularFile } from "../publish/published_folder.ts";
+import { EXIT, print, printError, runCommand, UsageError, write } from "../cli/run_command.ts";
+
+const HELP = `
+Prints a proof (https://c2sp.org/tlog-proof) that an event is in the log that deno task publish wrote, or
+checks that the published log extends an older checkpoint of it.
+
+  deno task prove pets/7 --published DIR [--line FILE] [--from-file EXPORT] > pet-7.tlog-proof
+  deno task prove --consistency FILE --published DIR
+
+  pets/7, keys/ID, 42   the event: that which added a pet, that which issued a key, or a position
+  --published DIR       the published folder
+  --line FILE           also writes the line of the event, exactly the bytes that the proof is about
+  --consistency FILE    a file with a checkpoint that was published earlier
+  --from-file EXPORT    finds the event in an export of deno task log (- for standard input) instead of
+                        the store
+
+${commandVariables()}
+
+Exit codes: 0 proven, 1 not proven, 2 the command could not run.
+`;
+
+await runCommand({
+  help: HELP,
+  options: {
+    published: { type: "string" },
+    line: { type: "string" },
+    consistency: { type: "string" },
+    "from-file": { type: "string" },
+  },
+  interrupt: () => "No proof was printed. Run the same command again.",
+  async run({ published: dir, line, consistency, "from-file": file }, [what, ...rest]) {
+    if (rest.length > 0) throw new UsageError(`Unexpected argument ${JSON.stringify(rest[0])}`);
+    if (!dir) throw new UsageError("--published is required: the folder of the published log");
+    if ((what === undefined) === (consistency === undefined)) {
+      throw new UsageError("Name either an event (pets/7, keys/ID or a position) or --consistency");
+    }
+    try {
+      const published = new PublishedLog(readPublished(dir));
+      if (consistency !== undefined) return await proveConsistency(published, consistency);
+      return await withLog(file, (readLines) => proveInclusion(published, what, readLines, line));
+    } catch (error) {
+      const isRefused = [NotProvenError, NoteError, PublishedFileError].some((it) =>
+        error instanceof it
+      );
+      if (!isRefused) throw error;
+      printError((error as Error).message);
+      return EXIT.refused;
+    }
+  },
+});
+
+async function proveConsistency(published: PublishedLog, path: string): Promise<number> {
+  const note = new TextDecoder().decode(readRegularFile(path, path));
+  if (!note.includes("\n\n")) {
+    throw new NoteError("The file of --consistency is not a published checkpoint");
+  }
+  const old = published.proveConsistency(note);
+  await print(
+    `The published log of ${count(published.size)} events extends the checkpoint of ` +
+      `${count(old.size)}: nothing before it was changed or removed.`,
+  );
+  return EXIT.done;
+}
+
+async function proveInclusion(
+  published: PublishedLog,
+  what: string,
+  readLines: ReadLines,
+  linePath: string | undefined,
+): Promise<number> {
+  const { line, position } = await findLine(what, readLines);
+  const proof = published.proveInclusion(line, position);
+  if (linePath !== undefined) await Deno.writeFile(linePath, line);
+  await write(new TextEncoder().encode(proof));
+  console.error(
+    `Proved line ${count(position)} (${titleOf(line)}) in the published log of ` +
+      `${count(published.size)} events.`,
+  );
+  return EXIT.done;
+}
+
+/** Finds the first line that is about a subject, or the line at a position. */
+async function findLine(what: string, readLines: ReadLines) {
+  const [, text] = /^([1-9]\d{0,14})$/.exec(what) ?? [];
+  const [, kind, id] = /^(pets|keys)\/([0-9A-Z]+)$/.exec(what) ?? [];
+  if (text === undefined && kind === undefined) {
+    throw new UsageError(`${JSON.stringify(what)} is neither pets/ID, keys/ID nor a position`);
+  }
+  // Pet 7 is not before position 8, because each pet is an event, and the first event issued a key.
+  const from = text !== undefined ? Number(text) : kind === "pets" ? Number(id) + 1 : 1;
+  const subject = `"subject":"${what}"`;
+  const decoder = new TextDecoder();
+  let position = from;
+  for await (const lines of readLines(from)) {
+    for (const line of lines) {
+      if (text !== undefined || decoder.decode(line).includes(subject)) return { line, position };
+      position++;
+    }
+  }
+  throw new NotProvenError(
+    text === undefined ? `The log has no event about ${what}` : `The log ends before line ${what}`,
+  );
+}
+
+function titleOf(line: Uint8Array): string {
+  let event: RecordedEvent;
+  try {
+    event = decodeLine(line);
+  } catch (error) {
+    if (!(error instanceof MalformedEventError)) throw error;
+    return "not an event that this version knows";
+  }
+  return `${event.type} ${subjectOf(event)}`;
+}

@@ -1,0 +1,195 @@
+/**
+ * Publishes the log as signed tiles, which outsiders can verify without access to the store.
+ *
+ *     deno task publish --new-key FILE
+ *     deno task publish DIR --key FILE [--origin NAME] [--entries] [--witness URL] [--from-file EXPORT]
+ */
+
+import { relative, resolve } from "node:path";
+import { readStoreConfig } from "../../src/settings/config.ts";
+import { LogDamagedError } from "../../src/log/read_whole_log.ts";
+import { claimedOrigin } from "./checkpoint.ts";
+import { CHECKPOINT_PATH, type Cosign, publishLog, PublishRefusedError } from "./publish_log.ts";
+import { decodeVerifierKey, encodeVerifierKey, isKeyName } from "./signed_note.ts";
+import { requestCosignature } from "./witness.ts";
+import { parseHttpAddress } from "../../src/runtime/network_address.ts";
+import { isFile } from "../../src/store/store_location.ts";
+import { commandVariables } from "../../src/settings/variables.ts";
+import { withLog } from "../cli/log_source.ts";
+import { count, ProgressReporter } from "../cli/progress_reporter.ts";
+import { readPublished, WritableFolder } from "./published_folder.ts";
+import { EXIT, printError, runCommand, UsageError } from "../cli/run_command.ts";
+import { makeSigningKey, readSigningKey } from "./signing_key.ts";
+
+const HELP = `
+Publishes the log in a folder for any static host: C2SP tiles (https://c2sp.org/tlog-tiles) under a signed
+checkpoint. With deno task prove, outsiders can then verify that an event is in the log, and that the log
+only grows. The command works while the service runs, and reads only what is new.
+
+  deno task publish --new-key FILE
+  deno task publish DIR --key FILE [--origin NAME] [--entries] [--witness URL] [--witness-vkey VKEY]
+                    [--from-file EXPORT]
+
+  --new-key FILE       makes a private key in a new file that only its owner can read
+  --key FILE           the private key that signs the checkpoint. It must be neither in DIR nor in the
+                       folder of the store.
+  --origin NAME        the address where DIR is published, without https:// (needed only the first time)
+  --entries            also publishes the lines of the log, with all that they reveal
+  --witness URL        asks this witness to cosign the checkpoint; if it refuses, nothing is published.
+                       Can be given several times.
+  --witness-vkey VKEY  keeps only valid cosignatures by this key. Can be given several times.
+  --from-file EXPORT   publishes an export of deno task log (- for standard input) instead of the store
+
+${commandVariables()}
+
+Exit codes: 0 done; 1 refused, for example because the log does not continue what was published; 2 the
+command could not run. DIR then has what it had before.
+`;
+
+const PUBLISHING = { title: "Publishing", unit: "events" };
+
+const progress = new ProgressReporter();
+
+interface Flags {
+  key?: string;
+  "new-key"?: string;
+  origin?: string;
+  entries?: boolean;
+  witness?: string[];
+  "witness-vkey"?: string[];
+  "from-file"?: string;
+}
+
+await runCommand({
+  help: HELP,
+  options: {
+    key: { type: "string" },
+    "new-key": { type: "string" },
+    origin: { type: "string" },
+    entries: { type: "boolean" },
+    witness: { type: "string", multiple: true },
+    "witness-vkey": { type: "string", multiple: true },
+    "from-file": { type: "string" },
+  },
+  interrupt() {
+    progress.end();
+    return "What was published before is still complete. Run the same command again.";
+  },
+  async run(flags: Flags, [dir, ...rest]) {
+    if (rest.length > 0) throw new UsageError(`Unexpected argument ${JSON.stringify(rest[0])}`);
+    if (flags["new-key"] !== undefined) return await makeKey(flags["new-key"], dir);
+    if (!dir) throw new UsageError("A folder is required, in which the log is published");
+    if (!flags.key) throw new UsageError("--key is required; --new-key makes one");
+    try {
+      return await publish(dir, flags.key, flags);
+    } catch (error) {
+      progress.end();
+      if (!(error instanceof PublishRefusedError || error instanceof LogDamagedError)) throw error;
+      printError(error.message);
+      return EXIT.refused;
+    }
+  },
+});
+
+async function makeKey(path: string, dir: string | undefined): Promise<number> {
+  if (path === "") throw new UsageError("--new-key takes the name of a file");
+  expectSecret(path, dir);
+  await makeSigningKey(path);
+  try {
+    // Again, because only now symbolic links can be followed.
+    expectSecret(path, dir);
+  } catch (error) {
+    await Deno.remove(path);
+    throw error;
+  }
+  console.error(`Made the key ${path}. Keep a copy of it offline, and let no other system use it.`);
+  return EXIT.done;
+}
+
+async function publish(dir: string, keyPath: string, flags: Flags): Promise<number> {
+  const { entries = false, witness: witnesses = [] } = flags;
+  const witnessKeys = (flags["witness-vkey"] ?? []).map(decodeVerifierKey);
+  witnesses.forEach(expectAddress);
+  expectSecret(keyPath, dir);
+  const privateKey = await readSigningKey(keyPath);
+  const origin = originFor(dir, flags.origin);
+  await using folder = await WritableFolder.open(dir);
+  const signer = { name: origin, privateKey };
+  const cosign: Cosign = async (checkpoint, tree, previousSize) => {
+    for (const url of witnesses) {
+      checkpoint = await requestCosignature(url, witnessKeys, checkpoint, tree, previousSize);
+    }
+    return checkpoint;
+  };
+  const { previousSize, checkpoint: { size } } = await withLog(
+    flags["from-file"],
+    (readLines) =>
+      publishLog({ folder, readLines, signer }, {
+        entries,
+        ...(witnesses.length === 0 ? {} : { cosign }),
+        progress: (done) => progress.update(PUBLISHING, done),
+      }),
+  );
+  progress.end();
+  console.error(
+    size === previousSize
+      ? `Nothing is new: ${count(size)} events are published as ${origin}.`
+      : `Published ${count(size - previousSize)} new events, ${count(size)} in all, as ${origin}.`,
+  );
+  if (previousSize === 0) {
+    console.error(`Outsiders verify with this key: ${encodeVerifierKey(signer)}`);
+  }
+  return EXIT.done;
+}
+
+/** The origin of the log: the published one, or the given one if nothing was published. */
+function originFor(dir: string, given: string | undefined): string {
+  if (given !== undefined && (!isKeyName(given) || /:\/\/|\/$/.test(given))) {
+    throw new UsageError(
+      "--origin takes an address without its scheme, such as log.shop.example/pets",
+    );
+  }
+  const note = readPublished(dir)(CHECKPOINT_PATH);
+  const published = note && claimedOrigin(new TextDecoder().decode(note));
+  if (published !== undefined && given !== undefined && published !== given) {
+    throw new UsageError(`The log was published as ${published}, which cannot change`);
+  }
+  const origin = published ?? given;
+  if (origin !== undefined) return origin;
+  throw new UsageError("--origin is required the first time: the address where DIR is published");
+}
+
+/** Throws if the key is in a folder that is published, or that is backed up or copied with the store. */
+function expectSecret(keyPath: string, dir: string | undefined): void {
+  const { store } = readStoreConfig();
+  const storeFolder = isFile(store) ? resolve(store, "..") : undefined;
+  if (dir !== undefined && isInside(keyPath, dir)) {
+    throw new UsageError("The key must not be in the folder that is published");
+  }
+  if (storeFolder !== undefined && isInside(keyPath, storeFolder)) {
+    throw new UsageError("The key must not be in the folder of the store (KV_PATH), nor below it");
+  }
+  if (dir !== undefined && isFile(store) && isInside(store, dir)) {
+    throw new UsageError("The store (KV_PATH) must not be in the folder that is published");
+  }
+}
+
+function isInside(path: string, folder: string): boolean {
+  const way = relative(realPathOf(folder), realPathOf(path));
+  return way !== ".." && !way.startsWith("../");
+}
+
+/** The path without symbolic links, if it exists. */
+function realPathOf(path: string): string {
+  try {
+    return Deno.realPathSync(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return resolve(path);
+    throw error;
+  }
+}
+
+function expectAddress(url: string): void {
+  if (parseHttpAddress(url) !== undefined) return;
+  throw new UsageError(`--witness takes an http(s) address, not ${JSON.stringify(url)}`);
+}

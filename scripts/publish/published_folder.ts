@@ -1,0 +1,147 @@
+/** The folder that holds a published log. */
+
+import { dirname, resolve } from "node:path";
+import { LINE_LIMIT_BYTES } from "../../src/log/log_verifier.ts";
+import type { PublishedFile, PublishFolder } from "./publish_log.ts";
+import { TILE_WIDTH } from "./tile.ts";
+import { PublishedFileError, type ReadPublished } from "./tile_tree.ts";
+
+/** Holds new files until all of them are published. */
+const STAGING = ".staging";
+
+/** How many files are written at the same time: the disk syncs them together. */
+const WRITES_AT_ONCE = 32;
+
+/** Size of the largest published file: a full bundle of lines, each with two bytes for its length. */
+const FILE_LIMIT_BYTES = TILE_WIDTH * (2 + LINE_LIMIT_BYTES);
+
+/** Reads the files of a published folder, which may come from anybody. */
+export function readPublished(folder: string): ReadPublished {
+  return (path) => {
+    try {
+      const file = `${folder}/${path}`;
+      // A link could lead out of the folder.
+      if (Deno.realPathSync(file) !== resolve(Deno.realPathSync(folder), path)) {
+        throw irregularFileError(path);
+      }
+      return readRegularFile(file, path);
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return undefined;
+      throw error;
+    }
+  };
+}
+
+/** Reads a file that is as long as a published one at most. Throws `PublishedFileError`, which names it. */
+export function readRegularFile(path: string, name: string): Uint8Array {
+  const { isFile, size } = Deno.statSync(path);
+  if (!isFile || size > FILE_LIMIT_BYTES) throw irregularFileError(name);
+  return Deno.readFileSync(path);
+}
+
+function irregularFileError(name: string): PublishedFileError {
+  return new PublishedFileError(
+    `${name} is not a regular file of at most ${FILE_LIMIT_BYTES} bytes`,
+  );
+}
+
+/** Writes to a published folder. Only one process at a time can open it. */
+export class WritableFolder implements PublishFolder {
+  #folder: string;
+  #lock: Deno.FsFile;
+  #staged = new Set<string>();
+  /** Folders that exist. */
+  #made = new Set<string>();
+
+  private constructor(folder: string, lock: Deno.FsFile) {
+    this.#folder = folder;
+    this.#lock = lock;
+  }
+
+  /** Opens a folder, which is created if it is missing. Files that a killed run has staged are removed. */
+  static async open(folder: string): Promise<WritableFolder> {
+    await Deno.mkdir(folder, { recursive: true });
+    const lock = await Deno.open(folder);
+    if (!await lock.tryLock(true)) throw new Error(`Another process publishes in ${folder}`);
+    const opened = new WritableFolder(folder, lock);
+    await opened.removeFolder(STAGING);
+    return opened;
+  }
+
+  read: ReadPublished = (path) =>
+    readPublished(this.#staged.has(path) ? `${this.#folder}/${STAGING}` : this.#folder)(path);
+
+  async stage(files: PublishedFile[]): Promise<void> {
+    for (let first = 0; first < files.length; first += WRITES_AT_ONCE) {
+      await Promise.all(
+        files.slice(first, first + WRITES_AT_ONCE).map(async ({ path, content }) => {
+          await this.#write(`${STAGING}/${path}`, content);
+          this.#staged.add(path);
+        }),
+      );
+    }
+  }
+
+  async publishStaged(): Promise<void> {
+    const folders = new Set<string>();
+    for (const path of this.#staged) {
+      await this.#makeFolder(dirname(path));
+      Deno.renameSync(`${this.#folder}/${STAGING}/${path}`, `${this.#folder}/${path}`);
+      for (let folder = dirname(path); folder !== "."; folder = dirname(folder)) {
+        folders.add(folder);
+      }
+    }
+    this.#staged.clear();
+    for (const folder of folders) await this.#sync(folder);
+    await this.#sync(".");
+    await this.removeFolder(STAGING);
+  }
+
+  async replace({ path, content }: PublishedFile): Promise<void> {
+    await this.#write(`${STAGING}/${path}`, content);
+    await Deno.rename(`${this.#folder}/${STAGING}/${path}`, `${this.#folder}/${path}`);
+    await this.#sync(".");
+    await this.removeFolder(STAGING);
+  }
+
+  async removeFolder(path: string): Promise<void> {
+    try {
+      await Deno.remove(`${this.#folder}/${path}`, { recursive: true });
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
+    this.#made.clear();
+  }
+
+  /** Removes what a refused run has staged. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.removeFolder(STAGING);
+    this.#lock.close();
+  }
+
+  /** Writes a file, which is on disk then. */
+  async #write(path: string, content: Uint8Array): Promise<void> {
+    await this.#makeFolder(dirname(path));
+    using file = await Deno.open(`${this.#folder}/${path}`, {
+      write: true,
+      create: true,
+      truncate: true,
+    });
+    for (let offset = 0; offset < content.length;) {
+      offset += await file.write(content.subarray(offset));
+    }
+    await file.sync();
+  }
+
+  async #makeFolder(path: string): Promise<void> {
+    if (this.#made.has(path)) return;
+    await Deno.mkdir(`${this.#folder}/${path}`, { recursive: true });
+    this.#made.add(path);
+  }
+
+  /** Makes the names in a folder durable. */
+  async #sync(path: string): Promise<void> {
+    using folder = await Deno.open(`${this.#folder}/${path}`);
+    await folder.sync();
+  }
+}

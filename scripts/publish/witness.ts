@@ -1,0 +1,128 @@
+/** Asks a witness to cosign a checkpoint (https://c2sp.org/tlog-witness). */
+
+import { Buffer } from "node:buffer";
+import type { SignedCheckpoint } from "./checkpoint.ts";
+import { PublishRefusedError } from "./publish_log.ts";
+import {
+  COSIGNATURE_BYTES,
+  isSignedBy,
+  NoteError,
+  parseSignatureLine,
+  type VerifierKey,
+} from "./signed_note.ts";
+import type { TileTree } from "./tile_tree.ts";
+
+const TIME_LIMIT_MS = 30_000;
+
+/** Most signature lines, and most bytes, that a witness may answer with. */
+const SIGNATURES_LIMIT = 16;
+const ANSWER_LIMIT_BYTES = 128 * 1024;
+
+/**
+ * Resolves to the checkpoint with the cosignatures of a witness. `previousSize` is the size that the witness has
+ * probably seen. With `keys`, only valid cosignatures by them count; without keys, all are kept unverified.
+ * Rejects with `PublishRefusedError` if the witness refuses.
+ */
+export async function requestCosignature(
+  url: string,
+  keys: readonly VerifierKey[],
+  checkpoint: SignedCheckpoint,
+  tree: TileTree,
+  previousSize: number,
+): Promise<SignedCheckpoint> {
+  let oldSize = previousSize;
+  let answer = await post(url, oldSize, checkpoint, tree);
+  // Only the witness knows which checkpoint it has cosigned last.
+  if (
+    answer.status === 409 && /^\d{1,15}\n$/.test(answer.text) && Number(answer.text) !== oldSize
+  ) {
+    oldSize = Number(answer.text);
+    if (oldSize > checkpoint.size) {
+      throw new PublishRefusedError(
+        `The witness ${url} has cosigned ${oldSize} events, but the log has ${checkpoint.size}`,
+      );
+    }
+    answer = await post(url, oldSize, checkpoint, tree);
+  }
+  if (answer.status !== 200) {
+    throw new PublishRefusedError(
+      `The witness ${url} refuses the checkpoint with status ${answer.status} (${
+        meaningOf(answer.status)
+      })`,
+    );
+  }
+  const lines = cosignaturesOf(answer.text, keys, checkpoint);
+  if (lines.length === 0 || lines.length > SIGNATURES_LIMIT) {
+    throw new PublishRefusedError(`The witness ${url} gives no cosignature that can be used`);
+  }
+  return { ...checkpoint, note: `${checkpoint.note}${lines.join("\n")}\n` };
+}
+
+async function post(
+  url: string,
+  oldSize: number,
+  { note }: SignedCheckpoint,
+  tree: TileTree,
+): Promise<{ status: number; text: string }> {
+  const proof = tree.consistencyProof(oldSize)
+    .map((hash) => `${Buffer.from(hash).toString("base64")}\n`);
+  try {
+    const response = await fetch(`${url.replace(/\/+$/, "")}/add-checkpoint`, {
+      method: "POST",
+      body: `old ${oldSize}\n${proof.join("")}\n${note}`,
+      redirect: "error",
+      signal: AbortSignal.timeout(TIME_LIMIT_MS),
+    });
+    return { status: response.status, text: await readLimited(response) };
+  } catch (cause) {
+    throw new Error(`The witness ${url} cannot be asked`, { cause });
+  }
+}
+
+async function readLimited(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length > ANSWER_LIMIT_BYTES) throw new Error("its answer is too long");
+  }
+  return text;
+}
+
+/** The signature lines to keep. A line in the name of the log itself would make the checkpoint invalid. */
+function cosignaturesOf(
+  text: string,
+  keys: readonly VerifierKey[],
+  { note, origin }: SignedCheckpoint,
+): string[] {
+  const signedText = note.slice(0, note.lastIndexOf("\n\n") + 1);
+  return text.split("\n").filter((line) => {
+    const signature = parseSignatureLine(line);
+    if (signature?.bytes.length !== COSIGNATURE_BYTES || signature.name === origin) return false;
+    return keys.length === 0 || keys.some((key) => isValid(key, line, signedText));
+  });
+}
+
+function isValid(key: VerifierKey, line: string, text: string): boolean {
+  try {
+    return isSignedBy(key, line, text);
+  } catch (error) {
+    if (error instanceof NoteError) return false;
+    throw error;
+  }
+}
+
+function meaningOf(status: number): string {
+  switch (status) {
+    case 403:
+      return "it does not know the key";
+    case 404:
+      return "it does not know the origin";
+    case 409:
+      return "it has cosigned another history";
+    case 422:
+      return "the log does not extend what it has cosigned";
+    default:
+      return "see its operator";
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * Rebuilds the projections from the log while the service runs.
+ *
+ *     deno task replay [--dry-run] [--grace SECONDS]
+ */
+
+import { compareServed, type Differences, UnsoundError } from "../audit/compare.ts";
+import { GRACE_MS, replay, type ReplayPhase } from "./replay.ts";
+import { LEASE_LIMIT_MS, ReplayUnderWayError } from "./replay_lease.ts";
+import type { Runtime } from "../../src/runtime/runtime.ts";
+import { formatKey } from "../../src/store/key_encoding/key_text.ts";
+import type { Store } from "../../src/store/store.ts";
+import { commandVariables } from "../../src/settings/variables.ts";
+import { count, type ProgressPhase, ProgressReporter } from "../cli/progress_reporter.ts";
+import { EXIT, printError, runCommand, UsageError, withRetryingStore } from "../cli/run_command.ts";
+
+const HELP = `
+Rebuilds the projections (pets, status index, keys) from the log. The service continues to read and
+write meanwhile. If a replay is killed, the next one resumes it.
+
+  deno task replay [--dry-run] [--grace SECONDS]
+
+  --dry-run         only compares the served projections with the log; writes nothing
+  --grace SECONDS   how long to keep the old projections after the service changes to the new ones, for
+                    requests that still read the old ones (default: ${GRACE_MS / 1_000})
+
+${commandVariables()}
+
+Exit codes: 0 done; 1 another replay is running, the log is not sound, or a dry run found differences;
+2 the command could not run.
+`;
+
+const PHASES: Record<ReplayPhase, ProgressPhase> = {
+  fill: { title: "Filling", unit: "events" },
+  wait: { title: "Waiting", unit: "s" },
+  remove: { title: "Removing", unit: "records" },
+};
+
+const COMPARING: ProgressPhase = { title: "Comparing", unit: "events" };
+
+const progress = new ProgressReporter();
+
+/** Describes the state that an interrupted command leaves, and the command to run next. */
+const LEFT = {
+  dryRun: "Nothing was written.",
+  rebuild: "The service reads complete projections. Run deno task replay again: it resumes.",
+  removal: "The rebuilt projections are served. The next replay removes the old ones.",
+};
+
+let left = LEFT.dryRun;
+
+await runCommand({
+  help: HELP,
+  options: { "dry-run": { type: "boolean" }, grace: { type: "string" } },
+  interrupt() {
+    progress.end();
+    return left;
+  },
+  async run({ "dry-run": dryRun = false, grace }, positionals) {
+    if (positionals.length > 0) {
+      throw new UsageError(`Unexpected argument ${JSON.stringify(positionals[0])}`);
+    }
+    if (dryRun && grace !== undefined) {
+      throw new UsageError("--grace cannot be used with --dry-run");
+    }
+    const graceMs = grace === undefined ? GRACE_MS : parseSeconds(grace);
+    try {
+      return await withRetryingStore(
+        {},
+        (deps) => dryRun ? compare(deps) : rebuild(deps, graceMs),
+      );
+    } catch (error) {
+      progress.end();
+      if (!(error instanceof UnsoundError || error instanceof ReplayUnderWayError)) throw error;
+      printError(error.message);
+      return EXIT.refused;
+    }
+  },
+});
+
+async function rebuild(
+  deps: { store: Store; runtime: Runtime },
+  graceMs: number,
+): Promise<number> {
+  const start = performance.now();
+  let hasFilled = false;
+  left = LEFT.rebuild;
+  const { generation, events, resumedFrom, differences } = await replay(deps, {
+    graceMs,
+    progress: (phase, done, total) => {
+      // Before it fills, the replay may wait until it can remove what an earlier one has left.
+      if (phase === "fill") hasFilled = true;
+      else if (hasFilled && phase === "wait") left = LEFT.removal;
+      if (phase === "wait") progress.update(PHASES.wait, inSeconds(done), inSeconds(total!));
+      else progress.update(PHASES[phase], done, total);
+    },
+    onWait: () =>
+      console.error(
+        "Found an unfinished replay; waiting up to " +
+          `${LEASE_LIMIT_MS / 1_000} s to see whether it is still running`,
+      ),
+  });
+  progress.end();
+  const seconds = ((performance.now() - start) / 1_000).toFixed(1);
+  const earlier = resumedFrom === 0 ? "" : `, ${count(resumedFrom)} of them in an earlier run`;
+  console.error(
+    `Replayed ${count(events)} events${earlier}, in ${seconds} s; ` +
+      `generation ${generation} is served.`,
+  );
+  describe("The old projections", differences);
+  return EXIT.done;
+}
+
+async function compare(deps: { store: Store; runtime: Runtime }): Promise<number> {
+  const { generation, events, differences } = await compareServed(
+    deps,
+    (done, total) => progress.update(COMPARING, done, total),
+  );
+  progress.end();
+  console.error(`Compared generation ${generation} with ${count(events)} events; wrote nothing.`);
+  describe("The projections", differences);
+  return differences.total === 0 ? EXIT.done : EXIT.refused;
+}
+
+function describe(subject: string, { total, counts, first }: Differences): void {
+  if (total === 0) {
+    console.error(`${subject} matched the log.`);
+    return;
+  }
+  const { missing, extra, altered } = counts;
+  console.error(
+    `${subject} differed from the log: ` +
+      `${count(missing)} ${missing === 1 ? "record" : "records"} missing, ` +
+      `${count(extra)} extra, ${count(altered)} altered.`,
+  );
+  for (const { kind, key, position } of Object.values(first)) {
+    const event = position === undefined ? "" : ` (event ${position})`;
+    console.error(`  first ${kind}: ${formatKey(key)}${event}`);
+  }
+}
+
+function inSeconds(ms: number): number {
+  return Math.round(ms / 1_000);
+}
+
+function parseSeconds(text: string): number {
+  if (/^\d{1,5}(\.\d{1,3})?$/.test(text)) return Number(text) * 1_000;
+  throw new UsageError(`--grace takes a number of seconds, not ${JSON.stringify(text)}`);
+}

@@ -1,0 +1,185 @@
+/**
+ * The lease of a replay: a record that only one replay at a time can hold. Each commit of the replay checks
+ * it.
+ */
+
+import { z } from "zod";
+import { Instant, Ulid } from "../../events/api_key.ts";
+import { assertNever } from "../../events/assert_never.ts";
+import { type Runtime, sleep } from "../../src/runtime/runtime.ts";
+import { REPLAY_KEY } from "../../src/keyspace.ts";
+import { commitUntilKnown } from "../../src/store/commit_until_known.ts";
+import { RETRY_LIMIT_MS } from "../../src/store/resilience/retrying_store.ts";
+import type { Commit, Mutation, Store, StoreEntry } from "../../src/store/store.ts";
+
+/** How often a replay renews its lease. */
+const BEAT_MS = 1_000;
+
+/** A replay counts as dead if it has not renewed its lease for this long. */
+export const LEASE_LIMIT_MS = 5_000;
+
+const POLL_MS = 250;
+
+const LeaseRecord = z.strictObject({
+  /** ULID of the replay that holds the lease. */
+  owner: Ulid,
+  /** Number of the commit within the replay. With `owner`, it identifies the commit. */
+  beat: z.int().min(1),
+  /** Time of that commit, by the replay's clock. For people only. */
+  time: Instant,
+  /** Position in the log up to which the new generation is filled. */
+  filledTo: z.int().min(0),
+});
+type LeaseRecord = z.infer<typeof LeaseRecord>;
+
+/** Another replay holds the lease or has taken it over. */
+export class ReplayUnderWayError extends Error {
+  override name = "ReplayUnderWayError";
+}
+
+/** Decodes a stored lease; `undefined` if the value is not a lease. */
+export function decodeLease(value: unknown): LeaseRecord | undefined {
+  try {
+    return LeaseRecord.parse(JSON.parse(value as string));
+  } catch {
+    return undefined;
+  }
+}
+
+export class ReplayLease {
+  /** Position up to which this replay, or the one before it, has filled the new generation. */
+  filledTo: number;
+  #store: Store;
+  #runtime: Runtime;
+  #owner: string;
+  #beat = 0;
+  #beatAt = 0;
+  #versionstamp: string | null;
+
+  private constructor(store: Store, runtime: Runtime, found: StoreEntry | null) {
+    this.#store = store;
+    this.#runtime = runtime;
+    this.#owner = runtime.newId();
+    this.#versionstamp = found?.versionstamp ?? null;
+    this.filledTo = decodeLease(found?.value)?.filledTo ?? 0;
+  }
+
+  /**
+   * Takes the lease: immediately if there is none, or from a replay that has not renewed it for
+   * {@linkcode LEASE_LIMIT_MS}. Throws `ReplayUnderWayError` if the other replay renews it. Uses only its own
+   * clock, because the clocks of two machines may differ.
+   */
+  static async take(store: Store, runtime: Runtime, onWait: () => void): Promise<ReplayLease> {
+    const found = await store.get(REPLAY_KEY);
+    if (found !== null) {
+      onWait();
+      const deadline = runtime.monotonicNow() + LEASE_LIMIT_MS;
+      while (runtime.monotonicNow() < deadline) {
+        await sleep(runtime, POLL_MS);
+        const now = await store.get(REPLAY_KEY);
+        if (now?.versionstamp === found.versionstamp) continue;
+        // The other replay has either just ended or renewed its lease.
+        if (now === null) return await ReplayLease.take(store, runtime, onWait);
+        throw new ReplayUnderWayError("Another replay is under way");
+      }
+    }
+    const lease = new ReplayLease(store, runtime, found);
+    try {
+      await lease.commit({ checks: [], mutations: [] });
+    } catch (error) {
+      if (!(error instanceof ReplayUnderWayError)) throw error;
+      // Another replay took the lease at the same moment. Treat it like a replay that held the lease before.
+      return await ReplayLease.take(store, runtime, onWait);
+    }
+    return lease;
+  }
+
+  /**
+   * Commits and renews the lease, which then says that the generation is filled up to `filledTo`. Resolves to
+   * `true` if the commit landed, and to `false` if one of the given checks failed. Throws
+   * `ReplayUnderWayError` if another replay holds the lease: then the commit can no longer land. It may have
+   * landed earlier, if its answer was lost and this replay lost the lease after that.
+   */
+  async commit({ checks, mutations }: Commit, filledTo = this.filledTo): Promise<boolean> {
+    const beat = this.#beat + 1;
+    const time = new Date(this.#runtime.now()).toISOString();
+    const record: LeaseRecord = { owner: this.#owner, beat, time, filledTo };
+    const renewal: Mutation = { type: "set", key: REPLAY_KEY, value: JSON.stringify(record) };
+    const hasLanded = await this.#commitUntilKnown(
+      { checks, mutations: [...mutations, renewal] },
+      (entry) => {
+        const found = decodeLease(entry?.value);
+        return found?.owner === this.#owner && found.beat === beat;
+      },
+    );
+    if (!hasLanded) return false;
+    this.filledTo = filledTo;
+    this.#beat = beat;
+    this.#beatAt = this.#runtime.monotonicNow();
+    return true;
+  }
+
+  /**
+   * Renews the lease if the last renewal is more than {@linkcode BEAT_MS} old. Call it more
+   * often than every {@linkcode LEASE_LIMIT_MS}.
+   */
+  async keep(): Promise<void> {
+    if (this.#runtime.monotonicNow() - this.#beatAt >= BEAT_MS) {
+      await this.commit({ checks: [], mutations: [] });
+    }
+  }
+
+  /** Waits, and renews the lease meanwhile. */
+  async sleep(ms: number, progress: (done: number) => void): Promise<void> {
+    const start = this.#runtime.monotonicNow();
+    for (let done = 0; done < ms; done = this.#runtime.monotonicNow() - start) {
+      progress(done);
+      await sleep(this.#runtime, Math.min(ms - done, BEAT_MS));
+      await this.keep();
+    }
+  }
+
+  /** Deletes the lease. */
+  async release(): Promise<void> {
+    const mutations: Mutation[] = [{ type: "delete", key: REPLAY_KEY }];
+    await this.#commitUntilKnown({ checks: [], mutations }, (entry) => entry === null);
+  }
+
+  /** Commits, and resolves to whether it landed. Throws as {@linkcode ReplayLease.commit} does. */
+  async #commitUntilKnown(
+    { checks, mutations }: Commit,
+    hasLanded: (lease: StoreEntry | null) => boolean,
+  ): Promise<boolean> {
+    const guard = this.#versionstamp;
+    const commit = {
+      checks: [{ key: REPLAY_KEY, versionstamp: guard }, ...checks],
+      mutations,
+    };
+    const deadline = this.#runtime.monotonicNow() + RETRY_LIMIT_MS;
+    const outcome = await commitUntilKnown(this.#runtime, {
+      guard,
+      commit: () => this.#store.commit(commit),
+      readGuard: () => this.#store.get(REPLAY_KEY),
+      hasLanded,
+      checksOthers: checks.length > 0,
+      isOver: () => this.#runtime.monotonicNow() >= deadline,
+    });
+    switch (outcome.state) {
+      case "landed":
+        this.#versionstamp = outcome.versionstamp;
+        return true;
+      case "check_failed":
+        return false;
+      case "lost":
+        throw new ReplayUnderWayError("Another replay has taken over from this one");
+      case "not_applied":
+      case "refused":
+      case "unclear":
+        throw new Error("The store takes no commit; run the replay again", {
+          cause: outcome.cause,
+        });
+      default:
+        return assertNever(outcome);
+    }
+  }
+}

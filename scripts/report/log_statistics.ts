@@ -1,0 +1,146 @@
+/** Counts what a log contains, in one pass. Keeps one number for each day, key and size of a commit. */
+
+import { assertNever } from "../../events/assert_never.ts";
+import {
+  type EventType,
+  GENESIS_HASH,
+  MalformedEventError,
+  OPERATOR,
+  type RecordedEvent,
+} from "../../events/event.ts";
+import type { PetStatus } from "../../events/pet.ts";
+import { parseTimestamp } from "../../src/encoding/parse_timestamp.ts";
+import { sha256Hex } from "../../src/encoding/sha256.ts";
+import { decodeLine } from "../../src/log/log_verifier.ts";
+import type { ApiKey } from "../../src/projections/api_key.ts";
+
+/** The additions by one API key, according to the log. */
+export interface KeyUse {
+  id: string;
+  /** Absent if the log does not contain the issue of the key. */
+  key?: Omit<ApiKey, "tokenHash">;
+  pets: number;
+  /** Times of the first and the last pet that the key added; absent if it added none. */
+  firstUse?: string;
+  lastUse?: string;
+}
+
+export class LogStatistics {
+  /** Number of lines, with those that cannot be read. */
+  lines = 0;
+  /** Number of lines that are not events that this version knows. */
+  unreadable = 0;
+  /** Position of the first event; 0 without one. */
+  firstPosition = 0;
+  /** Position of the last event; 0 without one. */
+  position = 0;
+  firstTime?: string;
+  lastTime?: string;
+  readonly byType = new Map<EventType, number>();
+  /** Number of events of each day (UTC), for example `2026-11-20`. */
+  readonly byDay = new Map<string, number>();
+  /** Number of pets by status; `undefined` for pets without one. */
+  readonly byStatus = new Map<PetStatus | undefined, number>();
+  readonly keys = new Map<string, KeyUse>();
+  #byCommitSize = new Map<number, number>();
+  /** The commit of the last record. */
+  #commit: { versionstamp: string; size: number } | undefined;
+  #lastLine: Uint8Array | undefined;
+
+  /** SHA-256 (hex) of the last line. */
+  get hash(): string {
+    return this.#lastLine === undefined ? GENESIS_HASH : sha256Hex(this.#lastLine);
+  }
+
+  /** Number of commits by their number of events. Empty for an export, which does not show them. */
+  get byCommitSize(): Map<number, number> {
+    const counts = new Map(this.#byCommitSize);
+    if (this.#commit !== undefined) increment(counts, this.#commit.size);
+    return counts;
+  }
+
+  /** Adds the lines of one stored record. All records of a commit have the same versionstamp. */
+  addRecord(lines: readonly Uint8Array[], versionstamp: string): void {
+    if (this.#commit?.versionstamp !== versionstamp) {
+      if (this.#commit !== undefined) increment(this.#byCommitSize, this.#commit.size);
+      this.#commit = { versionstamp, size: 0 };
+    }
+    this.#commit.size += lines.length;
+    this.add(lines);
+  }
+
+  /** Adds the next lines. */
+  add(lines: readonly Uint8Array[]): void {
+    for (const line of lines) {
+      this.lines++;
+      const event = decoded(line);
+      if (event === undefined) this.unreadable++;
+      else this.#addEvent(event);
+    }
+    // A copy, because the lines of a batch share memory.
+    if (lines.length > 0) this.#lastLine = lines.at(-1)!.slice();
+  }
+
+  #addEvent(event: RecordedEvent): void {
+    const { position, time, type } = event;
+    if (this.position === 0) {
+      this.firstPosition = position;
+      this.firstTime = time;
+    }
+    this.position = position;
+    this.lastTime = time;
+    increment(this.byType, type);
+    increment(this.byDay, time.slice(0, 10));
+    switch (type) {
+      case "PetCreated": {
+        increment(this.byStatus, event.data.status);
+        if (event.actor === OPERATOR) return;
+        const use = this.#useOf(event.actor);
+        use.pets++;
+        use.firstUse ??= time;
+        use.lastUse = time;
+        return;
+      }
+      case "ApiKeyIssued": {
+        const { keyId, label, expiresAt, readOnly } = event.data;
+        this.#useOf(keyId).key = {
+          id: keyId,
+          label,
+          issuedAt: parseTimestamp(time),
+          ...(expiresAt === undefined ? {} : { expiresAt: Date.parse(expiresAt) }),
+          ...(readOnly ? { isReadOnly: true } : {}),
+        };
+        return;
+      }
+      case "ApiKeyRevoked": {
+        const { key } = this.#useOf(event.data.keyId);
+        if (key === undefined) return;
+        const effectiveAt = Date.parse(event.data.effectiveAt);
+        key.revokedAt = Math.min(key.revokedAt ?? Infinity, effectiveAt);
+        if (effectiveAt <= parseTimestamp(time)) key.isRevoked = true;
+        return;
+      }
+      default:
+        return assertNever(event);
+    }
+  }
+
+  #useOf(id: string): KeyUse {
+    let use = this.keys.get(id);
+    if (use === undefined) this.keys.set(id, use = { id, pets: 0 });
+    return use;
+  }
+}
+
+function decoded(line: Uint8Array): RecordedEvent | undefined {
+  try {
+    return decodeLine(line);
+  } catch (error) {
+    if (error instanceof MalformedEventError) return undefined;
+    throw error;
+  }
+}
+
+function increment<Key>(counts: Map<Key, number>, key: Key): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}

@@ -1,0 +1,131 @@
+/**
+ * Restores an export of the log into an empty store.
+ *
+ *     deno task restore FILE|-
+ */
+
+import { ConfigError, readStoreConfig } from "../../src/settings/config.ts";
+import { type Export, ExportRefusedError, restore, verifyExport } from "./restore.ts";
+import { reasonOf } from "../../src/runtime/logger.ts";
+import { expectFolder } from "../../src/store/deno_kv/store_file.ts";
+import { OpenStoreError } from "../../src/store/open_store.ts";
+import { isDurable, isFile } from "../../src/store/store_location.ts";
+import { commandVariables } from "../../src/settings/variables.ts";
+import { count, ProgressReporter } from "../cli/progress_reporter.ts";
+import { EXIT, printError, runCommand, UsageError, withRetryingStore } from "../cli/run_command.ts";
+
+const HELP = `
+Restores an export, as deno task log prints it, into an empty store: the same bytes in the log, and all
+records that are projected from them. Verifies the whole export before it writes anything. If a restore is
+killed, run it again with the same export, and it resumes. Until it is done, the service and the other
+commands refuse that store. In an empty PostgreSQL database, it creates the tables after the verification.
+
+  deno task restore FILE
+  deno task log | KV_PATH=… deno task restore -
+
+${commandVariables("TMPDIR")}
+
+Exit codes: 0 done; 1 the export is not one complete, sound log; 2 the command could not run, for example
+because the store is not empty.
+`;
+
+const CHUNK_BYTES = 256 * 1024;
+
+const VERIFYING = { title: "Verifying", unit: "events" };
+const WRITING = { title: "Restoring", unit: "events" };
+
+const progress = new ProgressReporter();
+
+let isWriting = false;
+
+await runCommand({
+  help: HELP,
+  options: {},
+  interrupt() {
+    progress.end();
+    return isWriting
+      ? "The store is incomplete and refused. Run deno task restore again with the same export: it resumes."
+      : "Nothing was written. Run deno task restore again.";
+  },
+  async run(_values, [path, ...rest]) {
+    if (path === undefined) {
+      throw new UsageError("An export is required: the name of a file, or - for standard input");
+    }
+    if (rest.length > 0) throw new UsageError(`Unexpected argument ${JSON.stringify(rest[0])}`);
+    const { store } = readStoreConfig();
+    if (!isDurable(store)) {
+      throw new ConfigError(
+        "KV_PATH must not be :memory:, because the store would end with this command; set it to a new file",
+      );
+    }
+    // Otherwise the whole export would be verified first.
+    if (isFile(store)) {
+      await expectFolder(store).catch((error) => {
+        throw new OpenStoreError(store, reasonOf(error));
+      });
+    }
+    try {
+      using file = await openExport(path);
+      return await restoreFrom(() => bytesOf(file));
+    } catch (error) {
+      progress.end();
+      if (!(error instanceof ExportRefusedError)) throw error;
+      printError(error.message);
+      return EXIT.refused;
+    }
+  },
+});
+
+async function restoreFrom(source: Export): Promise<number> {
+  const start = performance.now();
+  const head = await verifyExport(source, (done) => progress.update(VERIFYING, done));
+  const { position, lastHash } = head;
+  await withRetryingStore(
+    { create: true, accept: acceptAny },
+    (deps) => restore(deps, source, head, (done) => progress.update(WRITING, done, position)),
+  );
+  progress.end();
+  const seconds = (performance.now() - start) / 1_000;
+  console.error(
+    `Restored ${count(position)} events in ${
+      seconds.toFixed(1)
+    } s; the last has the hash ${lastHash}.`,
+  );
+  return EXIT.done;
+}
+
+/** Accepts any opened store, because the restore itself checks the content. Then it begins to write. */
+function acceptAny(): Promise<void> {
+  isWriting = true;
+  return Promise.resolve();
+}
+
+/** Opens the export as a file that can be read twice. Copies an export that can be read only once. */
+async function openExport(path: string): Promise<Deno.FsFile> {
+  if (path === "-") return await copied(Deno.stdin.readable);
+  const file = await Deno.open(path);
+  return (await file.stat()).isFile ? file : await copied(file.readable);
+}
+
+async function copied(stream: ReadableStream<Uint8Array>): Promise<Deno.FsFile> {
+  const path = await Deno.makeTempFile({ prefix: "animal-store-export-" });
+  try {
+    const file = await Deno.open(path, { read: true, write: true });
+    await stream.pipeTo(file.writable, { preventClose: true });
+    return file;
+  } finally {
+    // The system keeps the removed file while it is open, and frees it however this command ends.
+    await Deno.remove(path);
+  }
+}
+
+/** All bytes of a file, from the first. */
+async function* bytesOf(file: Deno.FsFile): AsyncGenerator<Uint8Array> {
+  await file.seek(0, Deno.SeekMode.Start);
+  for (;;) {
+    const chunk = new Uint8Array(CHUNK_BYTES);
+    const length = await file.read(chunk);
+    if (length === null) return;
+    yield chunk.subarray(0, length);
+  }
+}

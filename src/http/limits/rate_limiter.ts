@@ -1,0 +1,94 @@
+/** Limits the requests of each API key on one instance. Instances do not share their counts. */
+
+import { type Runtime, sleep } from "../../runtime/runtime.ts";
+
+/** Highest configurable rate, in requests per second. */
+export const RATE_LIMIT_MAX = 1_000_000;
+
+/** A key may send as many requests at once as its rate allows in this many seconds. */
+const BURST_SECONDS = 2;
+
+/** Maximum number of buckets. A bucket that was unused for 2 seconds is full and can be dropped. */
+const BUCKETS_LIMIT = 10_000;
+
+/** Delay of the response to a refused request, in milliseconds. */
+export const HOLD_BACK_MS = 1_000;
+
+/** Maximum number of responses delayed at a time. Further responses are sent at once. */
+export const HELD_BACK_LIMIT = 2_000;
+
+/** Fields of draft-ietf-httpapi-ratelimit-headers-11. */
+type RateLimitHeaders = Record<"ratelimit-policy" | "ratelimit", string>;
+
+export interface CountedRequest {
+  isAdmitted: boolean;
+  /** The rate-limit headers of the response. */
+  headers: RateLimitHeaders;
+}
+
+interface Bucket {
+  /** Requests that the key could send at once at {@linkcode atMs}; may be fractional. */
+  tokens: number;
+  atMs: number;
+}
+
+/** A token bucket for each key. */
+export class RateLimiter {
+  /** Requests per second for each key. */
+  readonly perSecond: number;
+  readonly #capacity: number;
+  readonly #policy: string;
+  readonly #runtime: Runtime;
+  /** Ordered by last use, the least recent first. */
+  readonly #buckets = new Map<string, Bucket>();
+  #heldBack = 0;
+
+  /** `perSecond` is a whole number from 1 to {@linkcode RATE_LIMIT_MAX}. */
+  constructor(perSecond: number, runtime: Runtime) {
+    this.perSecond = perSecond;
+    this.#capacity = BURST_SECONDS * perSecond;
+    this.#policy = `"default";q=${this.#capacity};w=${BURST_SECONDS}`;
+    this.#runtime = runtime;
+  }
+
+  /**
+   * Counts a request of that key. A refused key is admitted again within one second, because its bucket gains
+   * at least one token per second.
+   */
+  count(keyId: string): CountedRequest {
+    const now = this.#runtime.monotonicNow();
+    const bucket = this.#buckets.get(keyId) ?? { tokens: this.#capacity, atMs: now };
+    const refill = (now - bucket.atMs) * this.perSecond / 1_000;
+    const tokens = Math.min(this.#capacity, bucket.tokens + refill);
+    this.#buckets.delete(keyId);
+    if (this.#buckets.size >= BUCKETS_LIMIT) {
+      this.#buckets.delete(this.#buckets.keys().next().value!);
+    }
+    this.#buckets.set(keyId, bucket);
+    // A refused request does not change the bucket; otherwise rounding errors would add up.
+    if (tokens < 1) return { isAdmitted: false, headers: this.#headers(0) };
+    bucket.tokens = tokens - 1;
+    bucket.atMs = now;
+    return { isAdmitted: true, headers: this.#headers(Math.floor(bucket.tokens)) };
+  }
+
+  /**
+   * Resolves when the response to a refused request may be sent. Without this delay, a client that repeats
+   * refused requests at once would get more responses than without a limit, and use as much CPU.
+   */
+  async holdBack(): Promise<void> {
+    if (this.#heldBack >= HELD_BACK_LIMIT) return;
+    this.#heldBack++;
+    await sleep(this.#runtime, HOLD_BACK_MS);
+    this.#heldBack--;
+  }
+
+  #headers(remaining: number): RateLimitHeaders {
+    // Rounded up, so that `r / t` never exceeds the rate.
+    const windowSeconds = Math.max(1, Math.ceil(remaining / this.perSecond));
+    return {
+      "ratelimit-policy": this.#policy,
+      "ratelimit": `"default";r=${remaining};t=${windowSeconds}`,
+    };
+  }
+}

@@ -1,0 +1,38 @@
+import { HTTP_ERRORS } from "../errors.ts";
+
+export const IDEMPOTENCY_KEY_HEADER = "idempotency-key";
+
+/** Is `true` on a response that repeats the outcome of an earlier request with the same key. */
+export const IDEMPOTENCY_REPLAYED_HEADER = "idempotency-replayed";
+
+/** Maximum length of an Idempotency-Key, in characters, without its quotes. */
+export const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
+
+/**
+ * The field's value: a String of RFC 9651 section 3.3.3, as the draft requires, or the key without quotes, as
+ * most clients send it. The form without quotes excludes the comma, because a comma joins repeated fields.
+ */
+export const IDEMPOTENCY_KEY_PATTERN =
+  /^(?:"((?:[ !#-[\]-~]|\\["\\]){1,255})"|([!#-+\--~]{1,255}))$/;
+
+/**
+ * Parses an `Idempotency-Key` header (draft-ietf-httpapi-idempotency-key-header-07). Returns `undefined` if
+ * there is no header. A key is the same key with and without quotes. Throws `invalid_idempotency_key`.
+ */
+export function parseIdempotencyKey(field: string | null): string | undefined {
+  if (field === null) return undefined;
+  const match = IDEMPOTENCY_KEY_PATTERN.exec(field);
+  if (match === null) throw keyError(field);
+  const [, quoted, bare] = match;
+  return bare ?? quoted.replace(/\\(.)/g, "$1");
+}
+
+function keyError(field: string) {
+  // Repeated fields arrive as one, joined by a comma.
+  const values = field.split(",");
+  const isRepeated = values.length > 1 &&
+    values.every((value) => IDEMPOTENCY_KEY_PATTERN.test(value.trim()));
+  return isRepeated
+    ? HTTP_ERRORS.repeatedIdempotencyKey()
+    : HTTP_ERRORS.invalidIdempotencyKey(IDEMPOTENCY_KEY_MAX_LENGTH);
+}

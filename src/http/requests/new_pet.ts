@@ -1,0 +1,83 @@
+import { z } from "zod";
+import { parseExactJson } from "../../../events/int64.ts";
+import { NewPet } from "../../../events/pet.ts";
+import { HTTP_ERRORS, HttpError, quoted } from "../errors.ts";
+import { findJsonFault } from "./json_fault.ts";
+
+/** Maximum number of faults that an error names. */
+const FAULTS_NAMED = 5;
+
+/** Parses a body into a NewPet. Throws `malformed_body` or `invalid_body`. */
+export function parseNewPet(text: string): NewPet {
+  const body = parseObject(text);
+  const parsed = NewPet.safeParse(body);
+  const faults = [
+    ...repeatedNames(text, body).map((name) => `Field ${quoted(name)} is repeated`),
+    ...(parsed.error?.issues ?? []).flatMap((issue) => describe(issue, body)),
+  ];
+  if (parsed.success && faults.length === 0) return parsed.data;
+  const more = faults.length > FAULTS_NAMED ? `; and ${faults.length - FAULTS_NAMED} more` : "";
+  const isUnknown = parsed.error?.issues.some(({ code }) => code === "unrecognized_keys");
+  const known = isUnknown ? `; the fields are ${Object.keys(NewPet.shape).join(", ")}` : "";
+  throw HTTP_ERRORS.invalidBody(faults.slice(0, FAULTS_NAMED).join("; ") + more + known);
+}
+
+function parseObject(text: string): object {
+  let body: unknown;
+  try {
+    body = parseExactJson(text);
+  } catch (error) {
+    throw error instanceof RangeError ? HTTP_ERRORS.tooDeep() : syntaxError(text);
+  }
+  if (Array.isArray(body)) throw HTTP_ERRORS.notObject("an array");
+  if (body === null) throw HTTP_ERRORS.notObject("null");
+  if (typeof body !== "object") {
+    throw HTTP_ERRORS.notObject(typeof body === "bigint" ? "a number" : `a ${typeof body}`);
+  }
+  return body;
+}
+
+function syntaxError(text: string): HttpError {
+  if (/^[ \t\n\r]*$/.test(text)) return HTTP_ERRORS.emptyBody();
+  return HTTP_ERRORS.notJson(findJsonFault(text)!);
+}
+
+function describe(issue: z.core.$ZodIssue, body: object): string[] {
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((name) => `Field ${quoted(name)} is not known`);
+  }
+  const name = String(issue.path[0]);
+  if (!Object.hasOwn(body, name)) return [`Field "${name}" is missing`];
+  const isNull = (body as Record<string, unknown>)[name] === null;
+  const isOptional = (NewPet.shape as Record<string, z.ZodType>)[name] instanceof z.ZodOptional;
+  const remedy = isNull && isOptional ? ", or be left out" : "";
+  return [`Field "${name}" ${issue.message}${remedy}`];
+}
+
+/**
+ * The tokens that determine the structure of JSON text: brackets, strings, and the colon after a field name.
+ */
+const TOKENS = /[{[\]}]|("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?/g;
+
+/**
+ * Returns the field names that occur more than once at the top level of an object. `JSON.parse` keeps the
+ * last value and silently drops the others.
+ */
+function repeatedNames(text: string, body: object): string[] {
+  const names = Object.keys(body);
+  // Most bodies have exactly one colon for each name, so they repeat no name and need no scan.
+  if (text.split(":").length - 1 === names.length) return [];
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  let depth = 0;
+  for (const [token, string, colon] of text.matchAll(TOKENS)) {
+    if (token === "{" || token === "[") depth++;
+    else if (token === "}" || token === "]") depth--;
+    else if (colon !== undefined && depth === 1) {
+      const parsed = JSON.parse(string);
+      if (seen.has(parsed)) repeated.add(parsed);
+      seen.add(parsed);
+    }
+  }
+  return [...repeated];
+}

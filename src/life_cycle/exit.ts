@@ -1,0 +1,38 @@
+import { isTelemetryOn } from "../settings/config.ts";
+
+/** Maximum time, in milliseconds, in which the rest of the telemetry is sent. */
+const TELEMETRY_LIMIT_MS = 3_000;
+
+/**
+ * The signals by which a program ends whose telemetry cannot be sent, by exit code. A process can kill itself
+ * only with a signal, and the launcher restores the code.
+ */
+const SIGNALS: Record<number, Deno.Signal> = {
+  0: "SIGALRM",
+  1: "SIGVTALRM",
+  2: "SIGPROF",
+  130: "SIGUSR1",
+  143: "SIGUSR2",
+};
+
+/**
+ * Ends the process with an exit code. With telemetry, Deno first sends the rest of it, which takes at most
+ * `limitMs` milliseconds here. Deno itself would wait for each request, and for ever if metrics become due
+ * meanwhile: they wait for the main thread, which waits for them.
+ */
+export function exit(code: number, limitMs: number = TELEMETRY_LIMIT_MS): never {
+  if (isTelemetryOn()) {
+    // Only another thread can still run. A worker from a file would need the permission to read it.
+    const kill = `Deno.kill(${Deno.pid}, "${SIGNALS[code]}")`;
+    const delayMs = Math.min(limitMs, TELEMETRY_LIMIT_MS);
+    const source = `data:text/javascript,setTimeout(() => ${kill}, ${delayMs})`;
+    new Worker(source, { type: "module" });
+  }
+  Deno.exit(code);
+}
+
+/** The exit code that a program meant which has ended by {@linkcode exit}. */
+export function exitCodeOf({ code, signal }: Deno.CommandStatus): number {
+  const meant = Object.keys(SIGNALS).find((it) => SIGNALS[Number(it)] === signal);
+  return meant === undefined ? code : Number(meant);
+}

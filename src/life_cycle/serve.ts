@@ -1,0 +1,132 @@
+import type { ServiceConfig } from "../settings/config.ts";
+import { exit } from "./exit.ts";
+import { acceptLog } from "../log/accept_store.ts";
+import { ForeignStoreError } from "../log/head.ts";
+import { logStart } from "./log_start.ts";
+import { reasonOf } from "../runtime/logger.ts";
+import { installCrashHandlers } from "./install_crash_handlers.ts";
+import { Server } from "../server/server.ts";
+import { createService, type Service } from "../service.ts";
+import type { ServiceError } from "../service_error.ts";
+import { shutDown } from "./shut_down.ts";
+import { stderrLogger, telemetryLogger } from "../runtime/stderr_logger.ts";
+import { isMissingFile } from "../store/deno_kv/store_file.ts";
+import { OpenStoreError, openStoreOrWait } from "../store/open_store.ts";
+import { watchFile } from "../store/deno_kv/watch_file.ts";
+import { isDurable, isFile } from "../store/store_location.ts";
+import type { Instrumentation } from "../telemetry/instrumentation.ts";
+import { systemRuntime } from "../runtime/system_runtime.ts";
+
+/**
+ * Opens the store and serves until SIGTERM or SIGINT. Then it stops accepting connections, finishes accepted
+ * requests, drains the appender, closes the store and ends the process. Rejects with
+ * {@linkcode OpenStoreError} or {@linkcode ListenError} if the store or the address is unusable. If a remote
+ * store is unreachable, the service waits for it and reports that it is not ready.
+ */
+export async function serve(
+  config: ServiceConfig,
+  onListening: (service: Service, address: Deno.NetAddr) => Promise<void> | void = () => {},
+): Promise<void> {
+  const runtime = systemRuntime;
+  const report = config.sendsLogs ? telemetryLogger : stderrLogger;
+  installCrashHandlers(report, exit);
+  const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
+  // A path under which nothing can exist is an error of the opening, not of this look at it.
+  let isNew = await isMissingFile(config.store).catch(() => false);
+  const onSchemaCreated = () => isNew = true;
+  const options = { accept: acceptLog, runtime, onSchemaCreated };
+  const store = await openStoreOrWait(config.store, options, onRefused);
+  const service = createService({
+    store,
+    runtime,
+    report,
+    corsOrigins: config.corsOrigins,
+    rateLimit: config.rateLimit,
+    isDurable: isDurable(config.store),
+    addresses: config.addresses,
+    // Loaded only if telemetry is on.
+    instrumentation: config.telemetry ? await loadTelemetry(config) : undefined,
+  });
+  let server: Server;
+  try {
+    const { hostname, port } = config;
+    server = new Server({ hostname, port, handler: service.handler, runtime, report });
+  } catch (error) {
+    store.close();
+    throw new ListenError(config, error);
+  }
+  surviveFileSizeLimit();
+  // The first read checks that the store is reachable and belongs to the service, and starts the wait for it.
+  service.heads.fresh().catch((error) => {
+    if (!(error instanceof ForeignStoreError)) return;
+    onRefused(new OpenStoreError(config.store, error.message));
+  });
+  const onChange = (fault?: ServiceError) => service.appender.suspend(fault);
+  const stopWatch = isFile(config.store)
+    ? await watchFile(config.store, { runtime, report, onChange })
+    : undefined;
+  const stopped = exitOnSignal(async (signal) => {
+    report("info", "shutting_down", { signal });
+    // The close of the store removes its write-ahead log.
+    stopWatch?.();
+    await shutDown(service, server);
+    report("info", "stopped");
+  });
+  await Promise.race([refused, onListening(service, server.addr)]);
+  // Logged only after the signal listeners exist, because a reader of the first line may send a signal.
+  void logStart(service, { address: server.addr, location: config.store, isNew: () => isNew });
+  await Promise.race([refused, stopped]);
+}
+
+async function loadTelemetry({ store }: ServiceConfig): Promise<Instrumentation> {
+  const { OPEN_TELEMETRY, OPEN_TELEMETRY_ON_POSTGRES } = await import(
+    "../telemetry/open_telemetry.ts"
+  );
+  return typeof store === "object" ? OPEN_TELEMETRY_ON_POSTGRES : OPEN_TELEMETRY;
+}
+
+/**
+ * If the size of files is limited (setrlimit(2), RLIMIT_FSIZE), a write beyond the limit ends the process.
+ * With a listener for the signal, the write fails as on a full disk instead, and is retried.
+ */
+function surviveFileSizeLimit(): void {
+  if (Deno.build.os !== "windows") Deno.addSignalListener("SIGXFSZ", () => {});
+}
+
+/**
+ * A signal to the process group arrives several times: from the system, and from each parent process (deno
+ * task, the launcher) that forwards it. Only a signal after this time, in milliseconds, is a second request
+ * to end.
+ */
+const SIGNAL_ECHO_MS = 500;
+
+/** Time after a signal, in milliseconds, when the process ends at the latest. The shutdown takes less. */
+const END_LIMIT_MS = 4_800;
+
+/** Runs `onSignal` at the first signal and then exits. A second signal ends the process at once. */
+async function exitOnSignal(onSignal: (signal: string) => Promise<void>): Promise<void> {
+  const signals = ["SIGTERM", "SIGINT"] as const;
+  const signal = await new Promise<string>((resolve) => {
+    for (const name of signals) Deno.addSignalListener(name, () => resolve(name));
+  });
+  const receivedAt = systemRuntime.monotonicNow();
+  for (const name of signals) {
+    Deno.addSignalListener(name, () => {
+      if (systemRuntime.monotonicNow() - receivedAt > SIGNAL_ECHO_MS) exit(1, 0);
+    });
+  }
+  await onSignal(signal);
+  exit(0, END_LIMIT_MS - (systemRuntime.monotonicNow() - receivedAt));
+}
+
+/** The service cannot listen on its address; the message names the address and the reason. */
+export class ListenError extends Error {
+  override name = "ListenError";
+
+  constructor({ hostname, port }: ServiceConfig, cause: unknown) {
+    const reason = cause instanceof Deno.errors.AddrInUse
+      ? "the port is in use; set PORT to another"
+      : reasonOf(cause);
+    super(`Cannot listen on ${hostname}:${port} (HOST, PORT): ${reason}`);
+  }
+}

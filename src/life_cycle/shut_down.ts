@@ -1,0 +1,33 @@
+import { APPEND_LIMIT_MS } from "../append/appender.ts";
+import { sleep } from "../runtime/runtime.ts";
+import type { Service } from "../service.ts";
+
+/**
+ * The steps of a shutdown, in milliseconds after its start. Deno Deploy ends a process after 5,000. Until
+ * `drain`, requests that arrived completely may still add pets. By `close`, all additions have their
+ * outcomes. At `exit`, the shutdown is over even if something hangs.
+ */
+export const SHUTDOWN_MS = { drain: 500, close: 500 + APPEND_LIMIT_MS + 200, exit: 4_600 };
+
+/** The part of a server that a shutdown needs. */
+export interface StoppableServer {
+  /** Stops accepting connections. Resolves when all requests have their responses. */
+  shutdown(): Promise<void>;
+}
+
+/**
+ * Stops accepting connections, rejects incomplete bodies, finishes accepted requests, drains the appender and
+ * closes the store. Resolves after `SHUTDOWN_MS.exit` at the latest. The process may then exit.
+ */
+export async function shutDown(
+  { appender, cancelBodies, runtime, store }: Service,
+  server: StoppableServer,
+): Promise<void> {
+  cancelBodies();
+  const answered = server.shutdown();
+  await Promise.race([answered, sleep(runtime, SHUTDOWN_MS.drain)]);
+  const drained = Promise.all([answered, appender.drain()]);
+  await Promise.race([drained, sleep(runtime, SHUTDOWN_MS.close - SHUTDOWN_MS.drain)]);
+  store.close();
+  await Promise.race([answered, sleep(runtime, SHUTDOWN_MS.exit - SHUTDOWN_MS.close)]);
+}

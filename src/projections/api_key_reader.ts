@@ -1,0 +1,142 @@
+import { type ApiKey, type ApiKeyState, isToken, stateOf } from "./api_key.ts";
+import { ServiceError } from "../service_error.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import type { Head } from "../log/head.ts";
+import { sha256Hex } from "../encoding/sha256.ts";
+import { keyByTokenKey, projectionKey } from "../keyspace.ts";
+import { scan } from "../store/scan.ts";
+import type { Store, StoreEntry } from "../store/store.ts";
+import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
+
+/** Maximum number of cached keys. */
+const CACHE_LIMIT = 10_000;
+
+/** The message for a text that cannot be a key. */
+export const MALFORMED_TOKEN =
+  "The API key is mistyped or cut off: a key is pets_ and 72 digits and letters from a to f";
+
+interface CachedKey {
+  key: ApiKey;
+  /**
+   * `generation` and `keyPosition` of the head when the key was read. While they are the same, so is the key.
+   */
+  generation: number;
+  keyPosition: number;
+  /**
+   * Monotonic time at which the expiry or the revocation of the key takes effect, whichever is first, computed
+   * when the key was read. From then on, the cached key is refused, even if the wall clock was set back.
+   */
+  endsAtMonotonicMs: number;
+}
+
+/** Looks up API keys by token. Caches each key until the next event about any key. */
+export class ApiKeyReader {
+  #store: Store;
+  #runtime: Runtime;
+  #instrumentation: Instrumentation;
+  #byToken = new Map<string, CachedKey>();
+
+  constructor(store: Store, runtime: Runtime, instrumentation = NO_INSTRUMENTATION) {
+    this.#store = store;
+    this.#runtime = runtime;
+    this.#instrumentation = instrumentation;
+  }
+
+  /** The token's key if it is cached, current at `head`, and live. Does not read the store. */
+  cached(token: string, head: Head): ApiKey | undefined {
+    const cached = this.#byToken.get(token);
+    if (cached === undefined || !isAsOf(head, cached)) return undefined;
+    return this.#stateOf(cached, this.#runtime.now()) === "live" ? cached.key : undefined;
+  }
+
+  /** The token's key as of that head. Throws or rejects with `invalid_credentials` if it has no live key. */
+  authorize(token: string, head: Head, now: number): ApiKey | Promise<ApiKey> {
+    const cached = this.#byToken.get(token);
+    if (cached !== undefined && isAsOf(head, cached)) {
+      this.#instrumentation.onCacheRead("keys", "hit");
+      return this.#alive(cached, now);
+    }
+    return this.#read(token, head, now);
+  }
+
+  async #read(token: string, head: Head, now: number): Promise<ApiKey> {
+    if (!isToken(token)) throw new ServiceError("invalid_credentials", MALFORMED_TOKEN);
+    const key = await this.#keyOf(sha256Hex(token), head);
+    // A faster read may have cached the key. Its end applies, because the clock may have been set back since.
+    const cachedMeanwhile = this.#byToken.get(token);
+    if (cachedMeanwhile !== undefined && isAsOf(head, cachedMeanwhile)) {
+      return this.#alive(cachedMeanwhile, now);
+    }
+    if (key === undefined) {
+      this.#byToken.delete(token);
+      throw new ServiceError("invalid_credentials", "The API key is not known");
+    }
+    if (this.#byToken.size >= CACHE_LIMIT) this.#byToken.delete(this.#byToken.keys().next().value!);
+    const { generation, keyPosition } = head;
+    const endsAt = Math.min(key.expiresAt ?? Infinity, key.revokedAt ?? Infinity);
+    const endsAtMonotonicMs = this.#runtime.monotonicNow() + endsAt - this.#runtime.now();
+    const cached = { key, generation, keyPosition, endsAtMonotonicMs };
+    this.#byToken.set(token, cached);
+    return this.#alive(cached, now);
+  }
+
+  #alive(cached: CachedKey, now: number): ApiKey {
+    const state = this.#stateOf(cached, now);
+    if (state === "live") return cached.key;
+    throw new ServiceError("invalid_credentials", `The API key is ${state}`);
+  }
+
+  #stateOf({ key, endsAtMonotonicMs }: CachedKey, now: number): ApiKeyState {
+    const state = stateOf(key, now);
+    if (state !== "live" || this.#runtime.monotonicNow() < endsAtMonotonicMs) return state;
+    return (key.revokedAt ?? Infinity) < (key.expiresAt ?? Infinity) ? "revoked" : "expired";
+  }
+
+  async #keyOf(tokenHash: string, { generation }: Head): Promise<ApiKey | undefined> {
+    this.#instrumentation.onCacheRead("keys", "miss");
+    const prefix = projectionKey(generation, keyByTokenKey(tokenHash));
+    const batches = await Array.fromAsync(scan(this.#store, { prefix }));
+    return keysOf(batches.flat()).at(0);
+  }
+}
+
+/** All keys ever issued, in no particular order. */
+export async function listApiKeys(store: Store, { generation }: Head): Promise<ApiKey[]> {
+  const prefix = projectionKey(generation, ["key_by_token"]);
+  const batches = await Array.fromAsync(scan(store, { prefix }));
+  return keysOf(batches.flat());
+}
+
+/** Builds keys from their records, which the store returns in order of token and position. */
+function keysOf(entries: StoreEntry[]): ApiKey[] {
+  const keys: ApiKey[] = [];
+  for (const { key: path, value } of entries) {
+    const record = JSON.parse(value as string);
+    const tokenHash = path[3] as string;
+    if ("issuedAt" in record) {
+      keys.push({
+        id: record.keyId,
+        label: record.label,
+        tokenHash,
+        issuedAt: Date.parse(record.issuedAt),
+        ...(record.expiresAt === undefined ? {} : { expiresAt: Date.parse(record.expiresAt) }),
+        ...(record.readOnly ? { isReadOnly: true } : {}),
+      });
+    } else {
+      const key = keys.at(-1);
+      if (key?.tokenHash !== tokenHash) {
+        throw new ServiceError(
+          "projection_damaged",
+          `API key ${record.keyId} has no record of its issue`,
+        );
+      }
+      key.revokedAt = Math.min(key.revokedAt ?? Infinity, Date.parse(record.revokedAt));
+      if (record.isAtOnce) key.isRevoked = true;
+    }
+  }
+  return keys;
+}
+
+function isAsOf(head: Head, { keyPosition, generation }: CachedKey): boolean {
+  return keyPosition === head.keyPosition && generation === head.generation;
+}

@@ -1,0 +1,220 @@
+/**
+ * `Deno.serve` for an open network: survives a lack of file descriptors, and cuts off bodies that are not
+ * read.
+ */
+
+import { type Runtime, sleep } from "../runtime/runtime.ts";
+import { errorResponse, HTTP_ERRORS } from "../http/errors.ts";
+import { type RequestHandler, responseOf } from "../http/handler.ts";
+import { abandonedBodies, isBodyBounded } from "../http/requests/request_body.ts";
+import { type Logger, reasonOf } from "../runtime/logger.ts";
+
+/** Delay before the server listens again after it failed to accept a connection, in milliseconds. */
+const LISTEN_AGAIN_MS = 100;
+
+/** After this time without a failure, in milliseconds, the next failure is reported again. */
+const QUIET_MS = 10_000;
+
+/** Maximum number of retired servers, which accept no new connections but serve their open ones. */
+const OLD_SERVERS_LIMIT = 8;
+
+/** Delay between a response and the cancellation of its abandoned request body, in milliseconds. */
+const CANCEL_BODY_AFTER_MS = 100;
+
+export interface ServerOptions {
+  /** If `hostname` and `port` are absent, the platform decides where to listen. */
+  hostname?: string;
+  port?: number;
+  handler: RequestHandler;
+  runtime: Runtime;
+  report: Logger;
+}
+
+/** The constructor throws the error of `Deno.serve` if the server cannot listen. */
+export class Server {
+  #options: ServerOptions;
+  #current: Deno.HttpServer<Deno.NetAddr>;
+  /** Retired servers, which accept no new connections but may have open ones. */
+  #old: Deno.HttpServer<Deno.NetAddr>[] = [];
+  /** Shutdowns of retired servers that are finishing their last requests. */
+  #closing = new Set<Promise<unknown>>();
+  #addr: Deno.NetAddr;
+  #urlWithoutHost: string;
+  #failedAt = -Infinity;
+  #isShuttingDown = false;
+
+  constructor(options: ServerOptions) {
+    this.#options = options;
+    this.#current = this.#listen(options.hostname, options.port);
+    this.#addr = this.#current.addr;
+    this.#urlWithoutHost = urlWithoutHost(this.#addr);
+    this.#superviseUntilShutdown();
+  }
+
+  get addr(): Deno.NetAddr {
+    return this.#addr;
+  }
+
+  /** Stops accepting connections. Resolves when all requests have their responses. */
+  async shutdown(): Promise<void> {
+    this.#isShuttingDown = true;
+    const closing = [this.#current, ...this.#old].map((server) => server.shutdown());
+    await Promise.allSettled([...closing, ...this.#closing]);
+  }
+
+  #listen(hostname: string | undefined, port: number | undefined): Deno.HttpServer<Deno.NetAddr> {
+    const { report, runtime } = this.#options;
+    return Deno.serve({
+      hostname,
+      port,
+      onListen: () => {},
+      onError: (error) => {
+        // With telemetry on, Deno parses the URL before it calls the handler. A bad Host makes it invalid.
+        const isHost = error instanceof TypeError && error.message.startsWith("Invalid URL");
+        if (error !== ENDED && !isHost) {
+          report("error", "answer_failed", { reason: reasonOf(error) });
+        }
+        return responseOf(
+          errorResponse(isHost ? HTTP_ERRORS.malformedHost() : error),
+          runtime.newId(),
+        );
+      },
+    }, (request, info) => this.#answer(request, info));
+  }
+
+  /**
+   * If file descriptors run out, Deno stops accepting connections permanently. Only the rejection of
+   * `finished` reports it.
+   */
+  async #superviseUntilShutdown(): Promise<void> {
+    while (!this.#isShuttingDown) {
+      try {
+        await this.#current.finished;
+        return;
+      } catch (error) {
+        this.#reportFailure(error);
+      }
+      this.#retire(this.#current);
+      await this.#listenAgain();
+    }
+  }
+
+  /** Reports a failure, unless the previous one was at most {@linkcode QUIET_MS} ago. */
+  #reportFailure(error: unknown): void {
+    const { runtime, report } = this.#options;
+    const isFirst = runtime.monotonicNow() - this.#failedAt > QUIET_MS;
+    this.#failedAt = runtime.monotonicNow();
+    if (!isFirst) return;
+    report("error", "accept_failed", {
+      reason: reasonOf(error),
+      remedy: "Raise the limit of open files (ulimit -n), or limit connections in front",
+    });
+  }
+
+  #retire(server: Deno.HttpServer<Deno.NetAddr>): void {
+    this.#old.push(server);
+    if (this.#old.length <= OLD_SERVERS_LIMIT) return;
+    // shutdown() closes idle connections at once, and the others after their responses.
+    const closing = this.#old.shift()!.shutdown().catch(() => {});
+    this.#closing.add(closing);
+    closing.finally(() => this.#closing.delete(closing));
+  }
+
+  async #listenAgain(): Promise<void> {
+    const { runtime } = this.#options;
+    while (!this.#isShuttingDown) {
+      await sleep(runtime, LISTEN_AGAIN_MS);
+      if (this.#isShuttingDown) return;
+      try {
+        // Use the configured name, because the permission to listen covers that name only.
+        const hostname = this.#options.hostname ?? this.#addr.hostname;
+        this.#current = this.#listen(hostname, this.#addr.port);
+        return;
+      } catch (error) {
+        // Usually no file descriptor is free for the listener either.
+        this.#reportFailure(error);
+      }
+    }
+  }
+
+  async #answer(
+    request: Request,
+    info: Deno.ServeHandlerInfo<Deno.NetAddr>,
+  ): Promise<Response> {
+    const { handler, runtime } = this.#options;
+    const response = await handler(request, {
+      // A function, because reading the address costs Deno a call.
+      clientAddress: () => info.remoteAddr.hostname,
+      urlWithoutHost: this.#urlWithoutHost,
+    });
+    return response.status < 400 ? response : await leavingBodyUnread(request, response, runtime);
+  }
+}
+
+/**
+ * The start of the URL that Deno gives a request without a `Host`. An HTTP/2 request for exactly that
+ * authority looks the same and is refused too.
+ */
+function urlWithoutHost({ hostname, port }: Deno.NetAddr): string {
+  const isLocal = ["0.0.0.0", "::", "::1"].includes(hostname) || hostname.startsWith("127.");
+  const host = isLocal ? "localhost" : hostname.includes(":") ? `[${hostname}]` : hostname;
+  return `http://${host}${port === 80 ? "" : `:${port}`}/`;
+}
+
+/**
+ * Methods whose body Deno hides from the handler but still reads to its end. We found no way to stop this for
+ * HEAD, so the proxy in front must limit the bodies of HEAD requests.
+ */
+const BODY_HIDDEN: ReadonlySet<string> = new Set(["GET", "CONNECT"]);
+
+/** The error that ends a response and its connection. */
+const ENDED = new Error("The connection was closed because the request body has no limit");
+
+/**
+ * Creates a response without a body that ends its connection. Only an error of the response's stream stops
+ * Deno from reading a request body that the handler cannot see. The error ends the stream before its first
+ * byte.
+ */
+function endedResponse(status: number): Response {
+  const body = new ReadableStream({ start: (controller) => controller.error(ENDED) });
+  return new Response(body, { status });
+}
+
+/**
+ * Returns an error response in a form that keeps Deno from reading the rest of the request's body, which may be
+ * endless.
+ *
+ * A body with a declared length within the limit is left to Deno, which then keeps the connection open. Deno
+ * would read any other body to its end, whatever the response. Trials with Deno 2.9.6 found two ways out:
+ * 1. If nothing was read: access the getter `request.body`, and respond with a stream. Deno then closes the
+ *    connection.
+ * 2. If a part was read: keep the body locked by its reader, so that Deno cannot read on. Cancel through that
+ *    reader after the response is sent; otherwise the file descriptor leaks.
+ */
+async function leavingBodyUnread(
+  request: Request,
+  response: Response,
+  runtime: Runtime,
+): Promise<Response> {
+  if (BODY_HIDDEN.has(request.method)) {
+    return isBodyBounded(request.headers) ? response : endedResponse(response.status);
+  }
+  const reader = abandonedBodies.get(request);
+  if (reader !== undefined) {
+    runtime.setTimer(CANCEL_BODY_AFTER_MS, () => void reader.cancel().catch(() => {}));
+    return response;
+  }
+  if (isBodyBounded(request.headers) || request.bodyUsed) return response;
+  // This touches the body, as the first way requires.
+  if (request.body === null) return response;
+  const bytes = await response.bytes();
+  const { status, headers } = response;
+  headers.set("content-length", String(bytes.length));
+  const body = new ReadableStream({
+    start(controller) {
+      controller.enqueue(bytes);
+      controller.close();
+    },
+  });
+  return new Response(body, { status, headers });
+}

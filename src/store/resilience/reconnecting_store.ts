@@ -1,0 +1,109 @@
+import type {
+  Commit,
+  Key,
+  KeyRange,
+  ListOptions,
+  Store,
+  StoreConnection,
+  StoreEntry,
+  StoreLimits,
+} from "../store.ts";
+import { StoreAwayError, StoreNotReachedError, StoreRefusedError } from "../store_errors.ts";
+
+export interface ReconnectingStoreDeps {
+  limits: StoreLimits;
+  /**
+   * Connects to the store. After the signal aborts, it has no request in flight. Rejects with
+   * `StoreRefusedError` if waiting does not help.
+   */
+  connect: (signal: AbortSignal) => Promise<Store>;
+  /** Decides on the first connection whether the store may be used. */
+  accept: (store: Store) => Promise<void>;
+  /** Called if the first connection is refused, so that waiting does not help. */
+  onRefused?: (error: StoreRefusedError) => void;
+}
+
+/**
+ * A store that is reached over a network. Every call fails while there is no connection. The connection
+ * can be replaced at any time, because the network may have dropped it silently.
+ */
+export class ReconnectingStore implements Store {
+  readonly limits: StoreLimits;
+  readonly connection: StoreConnection = { reopen: (signal) => this.#reopen(signal) };
+  #deps: ReconnectingStoreDeps;
+  #store: Store | undefined;
+  /** Whether the store was accepted once. */
+  #isAccepted = false;
+  #isClosed = false;
+
+  constructor(deps: ReconnectingStoreDeps) {
+    this.limits = deps.limits;
+    this.#deps = deps;
+  }
+
+  get(key: Key): Promise<StoreEntry | null> {
+    return this.#store?.get(key) ?? notReached();
+  }
+
+  list(range: KeyRange, options: ListOptions): Promise<StoreEntry[]> {
+    return this.#store?.list(range, options) ?? notReached();
+  }
+
+  commit(commit: Commit): Promise<string | null> {
+    return this.#store?.commit(commit) ?? notReached();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#store?.close();
+    this.#store = undefined;
+  }
+
+  /**
+   * Opens a new connection and closes the old one, whose calls then reject, and may still take effect. If this
+   * fails, it closes the old one all the same, because the server may allow no more connections next to it.
+   * Rejects with {@linkcode StoreRefusedError} if the store answers but cannot be used.
+   */
+  async #reopen(signal: AbortSignal): Promise<void> {
+    const old = this.#store;
+    try {
+      const store = await this.#connect(signal);
+      this.#store?.close();
+      this.#store = store;
+      this.#isAccepted = true;
+    } catch (error) {
+      // An attempt that was given up may fail after a later one succeeded.
+      if (old !== undefined && this.#store === old) {
+        this.#store = undefined;
+        old.close();
+      }
+      if (error instanceof StoreRefusedError && !this.#isAccepted) this.#deps.onRefused?.(error);
+      throw error;
+    }
+  }
+
+  async #connect(signal: AbortSignal): Promise<Store> {
+    const store = await this.#deps.connect(signal);
+    try {
+      signal.throwIfAborted();
+      if (!this.#isAccepted) {
+        await Promise.race([this.#deps.accept(store), rejectAtAbort(signal)]);
+      }
+      if (this.#isClosed) throw new StoreAwayError("The store is closed");
+      return store;
+    } catch (error) {
+      store.close();
+      throw error;
+    }
+  }
+}
+
+function rejectAtAbort(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+}
+
+function notReached(): Promise<never> {
+  return Promise.reject(new StoreNotReachedError());
+}

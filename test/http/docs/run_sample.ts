@@ -1,0 +1,50 @@
+/** Runs samples of the reference as a reader would. */
+
+import { assert } from "@std/assert";
+import { permitted } from "../../support/permitted.ts";
+
+/** The languages of the samples, each with the command that runs a file, and one that succeeds if it can. */
+const COMMANDS = {
+  curl: { file: "sample.sh", run: ["bash"], check: ["curl", "--version"] },
+  JavaScript: {
+    file: "sample.mjs",
+    run: [Deno.execPath(), "run", "--allow-env", "--allow-net"],
+    check: [Deno.execPath(), "--version"],
+  },
+  Python: { file: "sample.py", run: ["python3"], check: ["python3", "-c", "import requests"] },
+  Go: { file: "sample.go", run: ["go", "run"], check: ["go", "version"] },
+};
+
+export type Language = keyof typeof COMMANDS;
+
+export const LANGUAGES = Object.keys(COMMANDS) as Language[];
+
+export function canRun(language: Language): boolean {
+  const [program, ...args] = COMMANDS[language].check;
+  try {
+    return permitted("run", "read", "write") &&
+      new Deno.Command(program, { args }).outputSync().success;
+  } catch {
+    return false;
+  }
+}
+
+/** Runs the code with the API key in `KEY`, asserts that it succeeds, and returns what it prints. */
+export async function runSample(language: Language, code: string, key: string): Promise<string> {
+  const { file, run: [program, ...args] } = COMMANDS[language];
+  const folder = await Deno.makeTempDir();
+  try {
+    await Deno.writeTextFile(`${folder}/${file}`, code);
+    const command = new Deno.Command(program, {
+      args: [...args, file],
+      cwd: folder,
+      env: { KEY: key, NO_COLOR: "1" },
+    });
+    const { success, stdout, stderr } = await command.output();
+    const decoder = new TextDecoder();
+    assert(success, decoder.decode(stderr));
+    return decoder.decode(stdout);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}

@@ -1,0 +1,161 @@
+import { assert, assertEquals } from "@std/assert";
+import { issueKey } from "../../../src/commands/issue_key.ts";
+import { revokeKey } from "../../../src/commands/revoke_key.ts";
+import { RefusedCredentials } from "../../../src/http/limits/refused_credentials.ts";
+import { FakeRuntime } from "../../support/fake_runtime.ts";
+import { permitted } from "../../support/permitted.ts";
+import { ServiceProcess } from "../../support/service_process.ts";
+import { TempStore } from "../../support/temp_store.ts";
+import { openTestService } from "../../support/test_service.ts";
+
+interface Reported {
+  refused: number;
+  clients: { address?: string; forwardedFor?: string; refused: number }[];
+}
+
+/** Refused credentials with a fake runtime, and the reports about them. */
+function open() {
+  const runtime = new FakeRuntime();
+  const reports: Reported[] = [];
+  const refused = new RefusedCredentials({
+    runtime,
+    report: (level, event, details) => {
+      assertEquals([level, event], ["warn", "credentials_refused"]);
+      // As the logger writes it.
+      reports.push(JSON.parse(JSON.stringify(details)));
+    },
+  });
+  const refuse = (address: string, times = 1, forwardedFor?: string) => {
+    const headers = new Headers(
+      forwardedFor === undefined ? {} : { "x-forwarded-for": forwardedFor },
+    );
+    for (let time = 0; time < times; time++) refused.note("invalid", headers, () => address);
+  };
+  return { runtime, reports, refuse };
+}
+
+Deno.test("RefusedCredentials logs the first refusal at once, and the next ones together", async () => {
+  const { runtime, reports, refuse } = open();
+  refuse("192.0.2.1");
+  const first = { refused: 1, clients: [{ address: "192.0.2.1", refused: 1 }] };
+  assertEquals(reports, [first]);
+  refuse("192.0.2.1", 500);
+  await runtime.advance(4_000);
+  refuse("192.0.2.1", 500);
+  await runtime.advance(5_999);
+  assertEquals(reports.length, 1);
+  await runtime.advance(1);
+  assertEquals(reports.slice(1), [{
+    refused: 1_000,
+    clients: [{ address: "192.0.2.1", refused: 1_000 }],
+  }]);
+  refuse("192.0.2.1");
+  await runtime.advance(9_999);
+  assertEquals(reports.length, 2);
+  await runtime.advance(1);
+  assertEquals(reports.slice(2), [first]);
+  assertEquals(runtime.waits(), [], "nothing waits once there is nothing to report");
+  await runtime.advance(10_000);
+  refuse("192.0.2.1");
+  assertEquals(reports.slice(3), [first]);
+});
+
+Deno.test("RefusedCredentials logs the five clients with the most refusals", async () => {
+  const { runtime, reports, refuse } = open();
+  refuse("192.0.2.99");
+  for (let client = 1; client <= 9; client++) refuse(`192.0.2.${client}`, client);
+  await runtime.advance(10_000);
+  assertEquals(reports[1], {
+    refused: 45,
+    clients: [9, 8, 7, 6, 5].map((client) => ({ address: `192.0.2.${client}`, refused: client })),
+  });
+});
+
+Deno.test("RefusedCredentials counts 1,000 clients separately, and the others together", async () => {
+  const { runtime, reports, refuse } = open();
+  refuse("192.0.2.99");
+  for (let client = 0; client < 1_000; client++) refuse(`client ${client}`);
+  refuse("late", 5_000);
+  refuse("client 7");
+  await runtime.advance(10_000);
+  assertEquals(reports[1].refused, 6_001);
+  assertEquals(reports[1].clients[0], { address: "client 7", refused: 2 });
+  assert(reports[1].clients.every(({ address }) => address !== "late"));
+});
+
+Deno.test("RefusedCredentials logs the last X-Forwarded-For, printable and without keys", async () => {
+  const { runtime, reports, refuse } = open();
+  const secret = "0123456789abcdef".repeat(4) + "01234567";
+  const claims = [
+    `${"203.0.113.1, ".repeat(50)}198.51.100.7`,
+    "x".repeat(150),
+    `\x1b[31m\u009bevil" "level":"info"\t198.51.100.7`,
+    `198.51.100.7, pets_${secret} ${"x".repeat(40)}`,
+    `pets\x01_${secret}`,
+    "",
+  ];
+  for (const claim of claims) {
+    refuse("192.0.2.1", 1, claim);
+    await runtime.advance(10_000);
+  }
+  assertEquals(reports.map(({ clients }) => clients[0].forwardedFor ?? ""), [
+    "198.51.100.7",
+    "x".repeat(100),
+    `[31mevil" "level":"info"198.51.100.7`,
+    `pets_… ${"x".repeat(40)}`,
+    "pets_…",
+    "",
+  ]);
+});
+
+Deno.test("an invalid key is logged with the client's address, and a missing key is not", async () => {
+  await using service = await openTestService();
+  const { id, token } = await issueKey(service, { label: "short" });
+  await revokeKey(service, id);
+  const request = (authorization: string, method = "GET") =>
+    service.handler(
+      new Request("http://localhost/v1/pets", {
+        method,
+        headers: { authorization, "x-forwarded-for": "203.0.113.9" },
+      }),
+      { clientAddress: () => "192.0.2.1", urlWithoutHost: "http://localhost:8000/" },
+    );
+  await request("");
+  await request("Basic cGV0czpwZXRz");
+  assertEquals(service.reports, []);
+  for (const method of ["GET", "POST", "DELETE"]) await request(`Bearer ${token}`, method);
+  await request("Bearer nonsense");
+  await service.runtime.advance(10_000);
+  const client = { address: "192.0.2.1", forwardedFor: "203.0.113.9" };
+  assertEquals(service.reports, [
+    ["warn", "credentials_refused", { refused: 1, clients: [{ ...client, refused: 1 }] }],
+    ["warn", "credentials_refused", { refused: 3, clients: [{ ...client, refused: 3 }] }],
+  ]);
+});
+
+Deno.test({
+  name: "a refused key makes one line on standard error, with the address and without key or path",
+  ignore: !permitted("run", "read", "write", "env", "net"),
+  async fn() {
+    await using store = await TempStore.make();
+    const token = await store.issueKey();
+    await using service = await ServiceProcess.start(store.kvPath);
+    const unknown = token.replace(/.$/, (last) => last === "0" ? "1" : "0");
+    const response = await service.send(`/v1/pets/${token}`, unknown, {
+      headers: { "x-forwarded-for": `for ${token}` },
+    });
+    assertEquals(response.status, 401);
+    await response.body?.cancel();
+    assertEquals(await service.stop(), 0);
+    const lines = service.lines.filter((line) => line.includes("credentials_refused"));
+    const [{ time: _, ...line }] = lines.map((line) => JSON.parse(line));
+    assertEquals(line, {
+      level: "warn",
+      event: "credentials_refused",
+      refused: 1,
+      clients: [{ address: "127.0.0.1", forwardedFor: "for pets_…", refused: 1 }],
+    });
+    assertEquals(lines.length, 1);
+    assert(!service.lines.join("\n").includes(token.slice(5, 25)));
+  },
+});

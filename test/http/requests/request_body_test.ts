@@ -1,0 +1,198 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../../src/http/requests/request_body.ts";
+import { readHead } from "../../../src/log/head.ts";
+import { permitted } from "../../support/permitted.ts";
+import { openTestService, type TestService } from "../../support/test_service.ts";
+import { connect, type RawConnection, until } from "../../support/raw_connection.ts";
+import {
+  assertError,
+  assertRefused,
+  serveOnSocket,
+  testEachWay,
+} from "../../support/test_each_way.ts";
+
+const REX = '{"name":"Rex","categoryId":1}';
+const TOO_LARGE = { status: 413, code: "body_too_large" };
+
+testEachWay("a body that is not declared as JSON gets 415", async (service) => {
+  const types = ["text/plain", "", "application/jsonp", "application/json-patch+json", "json"];
+  types.push(
+    "multipart/form-data",
+    "application/json; charset=latin1",
+    "application/json, text/html",
+  );
+  for (const type of types) {
+    await assertRefused(service, () => service.add(REX, { "content-type": type }), {
+      status: 415,
+      code: "unsupported_media_type",
+    });
+  }
+  const bytes = new TextEncoder().encode(REX);
+  await assertRefused(
+    service,
+    () => service.send("/v1/pets", { method: "POST", body: bytes }),
+    { status: 415, code: "unsupported_media_type" },
+  );
+});
+
+testEachWay("every notation of the JSON media type is accepted", async ({ add }) => {
+  const types = ["application/json", "Application/JSON", "application/json;charset=utf-8"];
+  types.push(
+    'application/json; charset="UTF-8"',
+    "application/json ; charset=UTF-8",
+    "application/json;",
+  );
+  for (const type of types) {
+    const response = await add(REX, { "content-type": type });
+    await response.body?.cancel();
+    assertEquals(response.status, 201, type);
+  }
+});
+
+testEachWay("an encoded body gets 415", async (service) => {
+  const gzip = new Response(REX).body!.pipeThrough(new CompressionStream("gzip"));
+  const body = await new Response(gzip).bytes();
+  const response = await assertRefused(
+    service,
+    () => service.add(body, { "content-encoding": "gzip" }),
+    { status: 415, code: "unsupported_media_type" },
+  );
+  assertEquals(response.headers.get("accept-encoding"), "identity");
+});
+
+testEachWay("a body of exactly the limit is accepted", async (service) => {
+  const padding = " ".repeat(BODY_LIMIT_BYTES - REX.length);
+  assertEquals((await (await service.add(REX + padding)).json()).id, 1);
+  await assertRefused(service, () => service.add(`${REX}${padding} `), TOO_LARGE);
+});
+
+testEachWay("a body with a declared length of 3 MB gets 413", async (service) => {
+  await assertRefused(service, () => service.add(" ".repeat(3_000_000)), TOO_LARGE);
+});
+
+testEachWay("a chunked body of 3 MB gets 413", async (service) => {
+  const headers = { "content-type": "application/json" };
+  const chunks = () => ReadableStream.from(Array(48).fill(new Uint8Array(65_000).fill(0x20)));
+  await assertRefused(
+    service,
+    () => service.send("/v1/pets", { method: "POST", headers, body: chunks() }),
+    TOO_LARGE,
+  );
+});
+
+testEachWay("a chunked body is accepted", async ({ send }) => {
+  const bytes = new TextEncoder().encode('{"name":"Zoë 🐈","categoryId":1}');
+  const chunks = Array.from(bytes, (byte) => new Uint8Array([byte]));
+  const headers = { "content-type": "application/json" };
+  const body = ReadableStream.from(chunks);
+  const response = await send("/v1/pets", { method: "POST", headers, body });
+  assertEquals(await response.json(), { id: 1, name: "Zoë 🐈", categoryId: 1 });
+});
+
+Deno.test("a body that does not end gets 408 at the time limit", async () => {
+  await using service = await openTestService();
+  const before = await readHead(service.store);
+  const body = new ReadableStream({
+    start: (controller) => controller.enqueue(new TextEncoder().encode('{"name":')),
+  });
+  let response: Response | undefined;
+  const headers = { "content-type": "application/json" };
+  const done = service.send("/v1/pets", { method: "POST", headers, body })
+    .then((it) => response = it);
+  await service.runtime.advance(BODY_LIMIT_MS - 1);
+  assertEquals(response, undefined);
+  await service.runtime.advance(1);
+  await assertError(await done, { status: 408, code: "request_timeout" });
+  assertEquals(await readHead(service.store), before);
+  assertEquals(service.reports, []);
+});
+
+testOnTcp(
+  "a connection is closed after the 408 for its body, with a declared length or chunked",
+  async (service, open) => {
+    const framings = ["Content-Length: 29\r\n\r\n" + REX.slice(0, 9)];
+    framings.push(`Transfer-Encoding: chunked\r\n\r\n9\r\n${REX.slice(0, 9)}\r\n`);
+    for (const framing of framings) {
+      using connection = await open(`${post(service)}${framing}`);
+      await until(() => service.runtime.waits().includes(BODY_LIMIT_MS));
+      await service.runtime.advance(BODY_LIMIT_MS);
+      const response = await connection.answer();
+      assertStringIncludes(response, "HTTP/1.1 408 ");
+      assertStringIncludes(response, "connection: close");
+      assertStringIncludes(response, '"code":"request_timeout"');
+      // Later bytes are neither the rest of the body nor another request.
+      await connection.write(`${REX.slice(9)}\r\n${post(service)}Content-Length: 29\r\n\r\n${REX}`);
+      assertEquals(await connection.rest(), "");
+    }
+  },
+);
+
+testOnTcp("an incomplete body is not logged as a failure", async (service, open) => {
+  using connection = await open(`${post(service)}Content-Length: 29\r\n\r\n${REX.slice(0, 9)}`);
+  await connection.closeWrite();
+  const response = await connection.answer();
+  assertStringIncludes(response, "HTTP/1.1 400 ");
+  assertStringIncludes(response, '"code":"malformed_body"');
+  assertEquals(service.reports, []);
+});
+
+testOnTcp(
+  "a body with a declared length of 3 MB is refused before it arrives",
+  async (service, open) => {
+    using connection = await open(`${post(service)}Content-Length: 3000000\r\n\r\n{`);
+    assertStringIncludes(await connection.answer(), "HTTP/1.1 413 ");
+  },
+);
+
+testOnTcp("contradictory or malformed headers add no pet", async (service, open) => {
+  const framings = [
+    `Content-Length: 29\r\nContent-Length: 28\r\n\r\n${REX}`,
+    `Content-Length: 29\r\nTransfer-Encoding: chunked\r\n\r\n1d\r\n${REX}\r\n0\r\n\r\n`,
+    `Content-Length: -1\r\n\r\n${REX}`,
+    `Content-Length: 0x1d\r\n\r\n${REX}`,
+    `Content-Length: 99999999999999999999\r\n\r\n${REX}`,
+    `Transfer-Encoding: identity\r\nContent-Length: 29\r\n\r\n${REX}`,
+    `Transfer-Encoding: chunked\r\n\r\nzz\r\n${REX}\r\n0\r\n\r\n`,
+    `Content-Length: 29\r\nContent-Type: text/plain\r\n\r\n${REX}`,
+    `Content-Length: 29\r\nAuthorization: Bearer ${service.token}\r\n\r\n${REX}`,
+    `Content-Length: 29\r\nBroken header\r\n\r\n${REX}`,
+    `Content-Length: 29\r\nX-Null: a\0b\r\n\r\n${REX}`,
+  ];
+  for (const framing of framings) {
+    using connection = await open(`${post(service)}${framing}`);
+    await connection.closeWrite();
+    const response = await connection.answer();
+    assert(response === "" || /^HTTP\/1\.1 4\d\d /.test(response), `${framing}: ${response}`);
+  }
+});
+
+/**
+ * Declares a test on bare connections, to send bytes that HTTP clients do not send. Asserts at the end that no
+ * pet was stored and that the service still works.
+ */
+function testOnTcp(
+  name: string,
+  check: (service: TestService, open: (request: string) => Promise<RawConnection>) => Promise<void>,
+): void {
+  Deno.test({
+    name: `${name} (over a socket)`,
+    ignore: !permitted("net"),
+    async fn() {
+      await using service = await openTestService();
+      await using server = await serveOnSocket(service);
+      const before = await readHead(service.store);
+      await check(service, async (request) => {
+        const connection = await connect(server.port);
+        await connection.write(request);
+        return connection;
+      });
+      assertEquals(await readHead(service.store), before);
+      assertEquals((await service.add(REX)).status, 201);
+    },
+  });
+}
+
+function post({ token }: TestService): string {
+  return "POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
+    `Authorization: Bearer ${token}\r\n`;
+}

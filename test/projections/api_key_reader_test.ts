@@ -1,0 +1,224 @@
+import { assertEquals, assertGreater, assertRejects, assertThrows } from "@std/assert";
+import { newToken } from "../../src/projections/api_key.ts";
+import { issueKey } from "../../src/commands/issue_key.ts";
+import { revokeKey } from "../../src/commands/revoke_key.ts";
+import { ServiceError } from "../../src/service_error.ts";
+import type { ApiKey } from "../../src/projections/api_key.ts";
+import { ApiKeyReader, listApiKeys } from "../../src/projections/api_key_reader.ts";
+import { keyByTokenKey, projectionKey } from "../../src/keyspace.ts";
+import { KV_LIMITS } from "../../src/store/deno_kv/kv_store.ts";
+import { type FaultyStore, faultyStore, hold } from "../support/faulty_store.ts";
+import { openTestService } from "../support/test_service.ts";
+
+async function open() {
+  let store!: FaultyStore;
+  const service = await openTestService((inner) => store = faultyStore(inner));
+  const keys = new ApiKeyReader(service.store, service.runtime);
+  const headNow = async () => (await service.heads.fresh()).head;
+  return { service, store, keys, headNow, [Symbol.asyncDispose]: service[Symbol.asyncDispose] };
+}
+
+Deno.test("authorize() reads a key once until the next key event", async () => {
+  await using opened = await open();
+  const { service, store, keys, headNow } = opened;
+  const now = service.runtime.now();
+  const key = await keys.authorize(service.token, await headNow(), now);
+  assertEquals([key.id, key.label], [service.keyId, "test"]);
+  const lists = store.lists.length;
+  await (await service.add({ name: "Rex", categoryId: 1 })).body?.cancel();
+  const afterAddition = store.lists.length;
+  assertEquals((keys.authorize(service.token, await headNow(), now) as ApiKey).id, key.id);
+  assertEquals(store.lists.length, afterAddition);
+  await issueKey(service, { label: "other" });
+  await keys.authorize(service.token, await headNow(), now);
+  assertGreater(store.lists.length, lists);
+});
+
+Deno.test("authorize() rejects a key from the head of its revocation", async () => {
+  await using opened = await open();
+  const { service, keys, headNow } = opened;
+  const now = service.runtime.now();
+  const { id, token } = await issueKey(service, { label: "short" });
+  const before = await headNow();
+  await keys.authorize(token, before, now);
+  await revokeKey(service, id);
+  const refusal = await assertRejects(async () => {
+    await keys.authorize(token, await headNow(), now);
+  }, ServiceError);
+  assertEquals([refusal.code, refusal.message], ["invalid_credentials", "The API key is revoked"]);
+});
+
+Deno.test("authorize() compares the expiry of a cached key with the clock", async () => {
+  await using opened = await open();
+  const { service, keys, headNow } = opened;
+  const expiresAt = service.runtime.now() + 1_000;
+  const { token } = await issueKey(service, { label: "short", expiresAt });
+  const head = await headNow();
+  await keys.authorize(token, head, expiresAt - 1);
+  assertThrows(
+    () => keys.authorize(token, head, expiresAt),
+    ServiceError,
+    "The API key is expired",
+  );
+});
+
+Deno.test("authorize() ends a cached key in time, although the clock was set back by a day", async () => {
+  await using opened = await open();
+  const { service, keys, headNow } = opened;
+  const { runtime } = service;
+  const { token } = await issueKey(service, { label: "short", expiresAt: runtime.now() + 60_000 });
+  const head = await headNow();
+  await keys.authorize(token, head, runtime.now());
+  runtime.jumpClock(-24 * 60 * 60_000);
+  await runtime.advance(59_999);
+  assertEquals(keys.cached(token, head)?.label, "short");
+  await runtime.advance(1);
+  assertEquals(keys.cached(token, head), undefined);
+  assertThrows(
+    () => keys.authorize(token, head, runtime.now()),
+    ServiceError,
+    "The API key is expired",
+  );
+});
+
+Deno.test("authorize() ends a cached key in time, although a slower read ended after the clock was set back", async () => {
+  await using opened = await open();
+  const { service, store, headNow } = opened;
+  const { runtime } = service;
+  const { token } = await issueKey(service, { label: "short", expiresAt: runtime.now() + 60_000 });
+  const keys = new ApiKeyReader(store, runtime);
+  const head = await headNow();
+  const slow = hold("after");
+  store.onList = slow.fault;
+  const reading = keys.authorize(token, head, runtime.now());
+  await slow.reached;
+  store.onList = (apply) => apply();
+  await keys.authorize(token, head, runtime.now());
+  runtime.jumpClock(-24 * 60 * 60_000);
+  slow.release();
+  await reading;
+  await runtime.advance(60_000);
+  assertThrows(
+    () => keys.authorize(token, head, runtime.now()),
+    ServiceError,
+    "The API key is expired",
+  );
+});
+
+Deno.test("cached() returns no key that is revoked, expired or of another head", async () => {
+  await using opened = await open();
+  const { service, keys, headNow } = opened;
+  const { runtime } = service;
+  const { id, token } = await issueKey(service, { label: "short" });
+  const before = await headNow();
+  assertEquals(keys.cached(token, before), undefined);
+  await keys.authorize(token, before, runtime.now());
+  assertEquals(keys.cached(token, before)?.id, id);
+  await revokeKey(service, id);
+  const after = await headNow();
+  assertEquals(keys.cached(token, after), undefined);
+  await assertRejects(
+    async () => void await keys.authorize(token, after, runtime.now()),
+    ServiceError,
+  );
+  assertEquals(keys.cached(token, after), undefined);
+});
+
+Deno.test("authorize() reads all events of a key, also if they need several reads", async () => {
+  await using opened = await open();
+  const { service, keys, headNow } = opened;
+  const { runtime, store } = service;
+  const head = await headNow();
+  const [{ id: keyId, tokenHash }] = await listApiKeys(store, head);
+  const at = (ms: number) => new Date(runtime.now() + ms).toISOString();
+  const revocations = Array.from({ length: KV_LIMITS.listEntries + 100 }, (_, index) => ({
+    type: "set" as const,
+    key: projectionKey(head.generation, keyByTokenKey(tokenHash, head.position + 1 + index)),
+    // The last one takes effect now, and all others in the future.
+    value: JSON.stringify({
+      keyId,
+      revokedAt: at(index < KV_LIMITS.listEntries + 99 ? 60_000 + index : 0),
+    }),
+  }));
+  for (let first = 0; first < revocations.length; first += 500) {
+    await store.commit({ checks: [], mutations: revocations.slice(first, first + 500) });
+  }
+  assertEquals((await listApiKeys(store, head))[0].revokedAt, runtime.now());
+  await assertRejects(
+    async () => void await keys.authorize(service.token, head, runtime.now()),
+    ServiceError,
+    "The API key is revoked",
+  );
+});
+
+Deno.test("authorize() applies the earliest of several future revocations", async () => {
+  await using opened = await open();
+  const { service, keys, headNow } = opened;
+  const { runtime, store } = service;
+  const head = await headNow();
+  const [{ id: keyId, tokenHash }] = await listApiKeys(store, head);
+  for (const [index, ms] of [3_000, 1_000, 2_000].entries()) {
+    const key = projectionKey(head.generation, keyByTokenKey(tokenHash, head.position + 1 + index));
+    const value = JSON.stringify({ keyId, revokedAt: new Date(runtime.now() + ms).toISOString() });
+    await store.commit({ checks: [], mutations: [{ type: "set", key, value }] });
+  }
+  await keys.authorize(service.token, head, runtime.now() + 999);
+  assertThrows(
+    () => keys.authorize(service.token, head, runtime.now() + 1_000),
+    ServiceError,
+    "The API key is revoked",
+  );
+});
+
+Deno.test("authorize() rejects a mistyped token without reading the store", async () => {
+  await using opened = await open();
+  const { service, store, keys, headNow } = opened;
+  const head = await headNow();
+  const lists = store.lists.length;
+  for (const token of ["", "nonsense", service.token.slice(0, -1), `${service.token}0`]) {
+    await assertRejects(
+      async () => {
+        await keys.authorize(token, head, service.runtime.now());
+      },
+      ServiceError,
+      "The API key is mistyped or cut off",
+    );
+  }
+  assertEquals(store.lists.length, lists);
+  const unknown = newToken((length) => new Uint8Array(length).fill(255));
+  await assertRejects(
+    async () => {
+      await keys.authorize(unknown, head, service.runtime.now());
+    },
+    ServiceError,
+    "The API key is not known",
+  );
+  assertEquals(store.lists.length, lists + 1);
+  assertEquals(keys.cached(unknown, head), undefined);
+});
+
+Deno.test("listApiKeys() returns all keys, also if they need several reads", async () => {
+  await using opened = await open();
+  const { service, headNow } = opened;
+  const count = 1_005;
+  const issued = await Promise.all(
+    Array.from({ length: count }, (_, index) => issueKey(service, { label: `key ${index}` })),
+  );
+  await revokeKey(service, issued[0].id);
+  const keys = await listApiKeys(service.store, await headNow());
+  assertEquals(keys.length, count + 1);
+  assertEquals(new Set(keys.map(({ id }) => id)).size, count + 1);
+  assertEquals(keys.filter(({ isRevoked }) => isRevoked).map(({ id }) => id), [issued[0].id]);
+});
+
+Deno.test("listApiKeys() rejects with projection_damaged if a key has no record of its issue", async () => {
+  await using opened = await open();
+  const { service, headNow } = opened;
+  await revokeKey(service, service.keyId);
+  const head = await headNow();
+  const [{ tokenHash }] = await listApiKeys(service.store, head);
+  const key = projectionKey(head.generation, keyByTokenKey(tokenHash, 1));
+  await service.store.commit({ checks: [], mutations: [{ type: "delete", key }] });
+  const failure = await assertRejects(() => listApiKeys(service.store, head), ServiceError);
+  assertEquals(failure.code, "projection_damaged");
+});

@@ -1,0 +1,295 @@
+/**
+ * Damages each record of a store in every way, one at a time, and checks whether the audit finds the damage.
+ * Also groups the same content into other records, which the audit must accept.
+ *
+ *     deno run --allow-all test/scripts/audit/audit_damage.ts [EVENTS]
+ */
+
+import { assertEquals, assertNotEquals } from "@std/assert";
+import { petIdOf } from "../../../events/pet.ts";
+import { unpackLines } from "../../../src/encoding/pack_lines.ts";
+import { audit } from "../../../scripts/audit/audit.ts";
+import { formatKey } from "../../../src/store/key_encoding/key_text.ts";
+import { scan } from "../../../src/store/scan.ts";
+import type { Key, Mutation, StoreEntry } from "../../../src/store/store.ts";
+import { ModelStore } from "../../sim/model_store.ts";
+import { openSampleStore } from "../../support/sample_store.ts";
+
+type Value = string | Uint8Array;
+
+/** The value stored under a key, or `undefined` for none. */
+type Change = [key: Key, value: Value | undefined];
+
+type Damage = [name: string, ...changes: Change[]];
+
+/** A record of packed lines. A number is the position or the id of a line. */
+interface PackedRecord {
+  last: number;
+  lines: Uint8Array[];
+  numbers: number[];
+}
+
+/** The records with the same key but for its last part. */
+interface PackedList {
+  prefix: Key;
+  records: PackedRecord[];
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/**
+ * `missed` lists the damages that the audit did not find, and `refused` the sound groupings that it did not
+ * accept. `flips` is the number of bits to flip, one at a time, in each byte of a record.
+ */
+export async function damageEveryRecord(events: number, flips = 1) {
+  using sample = await openSampleStore(events);
+  const { runtime } = sample;
+  const entries = (await Array.fromAsync(scan(sample.store, { prefix: [] }))).flat();
+  const kinds = new Set(entries.map(({ key }) => key[0] === "projection" ? key[2] : key[0]));
+  assertEquals(kinds.size, 6, "the sample has records of all kinds");
+  const store = new ModelStore({ now: runtime.now, expiryLagMs: () => 0 });
+  const original = new Map(entries.map(({ key, value }) => [formatKey(key), value as Value]));
+  const apply = (changes: Change[]) => {
+    const mutations = changes.map(([key, value]): Mutation =>
+      value === undefined ? { type: "delete", key } : { type: "set", key, value }
+    );
+    assertNotEquals(store.apply({ checks: [], mutations }), null);
+  };
+  apply(entries.map(({ key, value }) => [key, value as Value]));
+
+  const isSoundAfter = async (changes: Change[]) => {
+    apply(changes);
+    const { sound } = await audit({ store, runtime });
+    apply(changes.map(([key]) => [key, original.get(formatKey(key))]));
+    return sound;
+  };
+  const lists = packedListsOf(entries);
+  const missed: string[] = [];
+  const refused: string[] = [];
+  let damages = 0;
+  let groupings = 0;
+  for (const [name, ...changes] of damagesTo(entries, lists, flips)) {
+    damages++;
+    if (await isSoundAfter(changes)) missed.push(name);
+  }
+  for (const [name, ...changes] of groupingsOf(lists)) {
+    groupings++;
+    if (!await isSoundAfter(changes)) refused.push(name);
+  }
+  assertEquals((await audit({ store, runtime })).faults, []);
+  return { damages, groupings, records: entries.length, missed, refused };
+}
+
+function* damagesTo(entries: StoreEntry[], lists: PackedList[], flips: number): Generator<Damage> {
+  for (const [index, entry] of entries.entries()) {
+    const other = entries[(index + 1) % entries.length];
+    yield* damagesToAny(entry, other, flips);
+  }
+  for (const { prefix, records } of lists) {
+    for (const index of records.keys()) {
+      for (const [name, ...changes] of damagesToPacked(records, index)) {
+        const keyed = changes.map(([[last], value]): Change => [[...prefix, last], value]);
+        yield [`${name} in ${formatKey([...prefix, records[index].last])}`, ...keyed];
+      }
+    }
+  }
+}
+
+/** Damages to a record of any kind. */
+function* damagesToAny(
+  { key, value }: StoreEntry,
+  other: StoreEntry,
+  flips: number,
+): Generator<Damage> {
+  const own = value as Value;
+  const name = formatKey(key);
+  const bytes = bytesOf(own);
+  for (let index = 0; index < bytes.length; index++) {
+    for (let flip = 0; flip < flips; flip++) {
+      const altered = bytes.slice();
+      altered[index] ^= 1 << (index + flip) % 7;
+      yield [`bit ${(index + flip) % 7} of byte ${index} in ${name}`, [
+        key,
+        inTypeOf(own, altered),
+      ]];
+    }
+  }
+  yield [`other type of ${name}`, [key, inOtherType(own)]];
+  yield [`no byte in ${name}`, [key, inTypeOf(own, new Uint8Array())]];
+  yield [`one more byte in ${name}`, [key, inTypeOf(own, joined(bytes, encoder.encode(" ")))]];
+  yield [`deletion of ${name}`, [key, undefined]];
+  const last = key.at(-1);
+  const copy = [...key.slice(0, -1), typeof last === "number" ? last + 1_000 : `${String(last)}2`];
+  yield [`copy of ${name}`, [copy, own]];
+  yield [`move of ${name}`, [key, undefined], [copy, own]];
+  yield [`swap of ${name}`, [key, other.value as Value], [other.key, own]];
+  yield [`move of ${name} onto the next`, [key, undefined], [other.key, own]];
+}
+
+/** A key of the changes that damagesToPacked() and regroupings() yield: only the last part. */
+type LastChange = [key: [last: number], value: Uint8Array | undefined];
+
+/** Damages to the lines of one of the packed records of a list. */
+function* damagesToPacked(
+  records: PackedRecord[],
+  index: number,
+): Generator<[name: string, ...changes: LastChange[]]> {
+  const { last, lines, numbers } = records[index];
+  const next = records[index + 1];
+  const taken = new Set(records.map((it) => it.last));
+  const own = packed(lines);
+  for (const [place, line] of lines.entries()) {
+    const before = lines.slice(0, place);
+    const after = lines.slice(place + 1);
+    const half = line.subarray(0, line.length / 2);
+    const nth = `line ${place + 1} of ${lines.length}`;
+    yield [`missing ${nth}`, [[last], packed([...before, ...after])]];
+    yield [`doubled ${nth}`, [[last], packed([...before, line, line, ...after])]];
+    yield [`cut before ${nth}`, [[last], packed(before)]];
+    yield [`cut in ${nth}`, [[last], joined(packed(before), half)]];
+    yield [`cut in ${nth} with a line feed`, [[last], packed([...before, half])]];
+    yield [`cut line feed of ${nth}`, [[last], packed([...before, line]).slice(0, -1)]];
+    yield [`doubled line feed of ${nth}`, [
+      [last],
+      joined(packed([...before, line]), packed([new Uint8Array(), ...after])),
+    ]];
+    yield [`loss up to half of ${nth}`, [[last], packed([line.subarray(half.length), ...after])]];
+    if (after.length > 0) {
+      const [second, ...rest] = after;
+      yield [`swap of ${nth} and the next`, [[last], packed([...before, second, line, ...rest])]];
+      yield [`lost line feed of ${nth}`, [
+        [last],
+        packed([...before, joined(line, second), ...rest]),
+      ]];
+      yield [`loss up to ${nth}`, [[last], packed(after)]];
+      // Under the key that the rest of the record would have.
+      yield [
+        `loss after ${nth}`,
+        [[last], undefined],
+        [[numbers[place]], packed([...before, line])],
+      ];
+      yield [`second copy up to ${nth}`, [[numbers[place]], packed([...before, line])]];
+      for (const wrong of [numbers[place] - 1, numbers[place] + 1]) {
+        if (taken.has(wrong) || wrong < 1) continue;
+        yield [
+          `split after ${nth}, under ${wrong}`,
+          [[wrong], packed([...before, line])],
+          [[last], packed(after)],
+        ];
+      }
+    }
+    if (next !== undefined) {
+      yield [
+        `move of ${nth} to the next record`,
+        [[last], packed([...before, ...after])],
+        [[next.last], packed([line, ...next.lines])],
+      ];
+      yield [`overlap from ${nth}`, [[next.last], packed([line, ...after, ...next.lines])]];
+      if (place === lines.length - 1 && next.lines.length > 1) {
+        const [first, ...others] = next.lines;
+        yield [`overlap by a line more`, [[next.numbers[0]], packed([...lines, first])]];
+        yield [
+          `line of the next record`,
+          [[last], packed([...lines, first])],
+          [[next.last], packed(others)],
+        ];
+      }
+    }
+  }
+  for (const other of [last - 1, last + 1]) {
+    if (taken.has(other) || other < 1) continue;
+    yield [`move to ${other}`, [[last], undefined], [[other], own]];
+    yield [`copy to ${other}`, [[other], own]];
+  }
+  if (next !== undefined) {
+    const both = joined(own, packed(next.lines));
+    yield [`merge with the next under its own key`, [[last], both], [[next.last], undefined]];
+    yield [`copy before the next`, [[next.last], both]];
+    yield [`merge in the wrong order`, [[last], undefined], [
+      [next.last],
+      joined(packed(next.lines), own),
+    ]];
+  }
+}
+
+/** The same content in other records. */
+function* groupingsOf(lists: PackedList[]): Generator<Damage> {
+  const every: Record<string, Change[]> = {};
+  for (const { prefix, records } of lists) {
+    const grouped = (sizes: number[]): Change[] => {
+      const lines = records.flatMap((it) => it.lines);
+      const numbers = records.flatMap((it) => it.numbers);
+      const changes = records.map(({ last }): Change => [[...prefix, last], undefined]);
+      for (let start = 0, group = 0; start < lines.length; group++) {
+        const end = Math.min(lines.length, start + sizes[group % sizes.length]);
+        changes.push([[...prefix, numbers[end - 1]], packed(lines.slice(start, end))]);
+        start = end;
+      }
+      return changes;
+    };
+    for (const sizes of [[1], [2], [3], [1, 2], [5, 1], [1_000]]) {
+      const changes = grouped(sizes);
+      yield [`groups of ${sizes} in ${formatKey(prefix)}`, ...changes];
+      (every[String(sizes)] ??= []).push(...changes);
+    }
+    const own = records.map(({ lines }) => lines.length);
+    for (const [index, size] of own.entries()) {
+      for (let first = 1; first < size; first++) {
+        const sizes = own.toSpliced(index, 1, first, size - first);
+        yield [`split after ${first} lines in ${formatKey(prefix)}`, ...grouped(sizes)];
+      }
+      if (index === 0) continue;
+      const sizes = own.toSpliced(index - 1, 2, own[index - 1] + size);
+      yield [`merged record ${index} in ${formatKey(prefix)}`, ...grouped(sizes)];
+    }
+  }
+  for (const [sizes, changes] of Object.entries(every)) yield [`groups of ${sizes}`, ...changes];
+}
+
+function packedListsOf(entries: StoreEntry[]): PackedList[] {
+  const lists = new Map<string, PackedList>();
+  for (const { key, value } of entries) {
+    const lines = unpackLines(value);
+    if (lines === undefined) continue;
+    const prefix = key.slice(0, -1);
+    const last = key.at(-1) as number;
+    const list = lists.get(formatKey(prefix)) ?? { prefix, records: [] };
+    lists.set(formatKey(prefix), list);
+    const numbers = key[0] === "~log"
+      ? lines.map((_, index) => last - lines.length + 1 + index)
+      : lines.map(petIdOf);
+    list.records.push({ last, lines, numbers });
+  }
+  return [...lists.values()];
+}
+
+function packed(lines: Uint8Array[]): Uint8Array {
+  const lineFeed = encoder.encode("\n");
+  return joined(...lines.flatMap((line) => [line, lineFeed]));
+}
+
+function joined(...parts: Uint8Array[]): Uint8Array {
+  return new Uint8Array(parts.flatMap((part) => [...part]));
+}
+
+function bytesOf(value: Value): Uint8Array {
+  return typeof value === "string" ? encoder.encode(value) : value;
+}
+
+function inTypeOf(value: Value, bytes: Uint8Array): Value {
+  return typeof value === "string" ? decoder.decode(bytes) : bytes;
+}
+
+/** The same text in the other type: bytes for a string, a string for bytes. */
+function inOtherType(value: Value): Value {
+  return typeof value === "string" ? encoder.encode(value) : decoder.decode(value);
+}
+
+if (import.meta.main) {
+  const [events = 60] = Deno.args.map(Number);
+  const { missed, refused, ...numbers } = await damageEveryRecord(events, 7);
+  console.log({ ...numbers, missed: missed.length, refused: refused.length });
+  missed.forEach((damage) => console.log(`missed: ${damage}`));
+  refused.forEach((grouping) => console.log(`not accepted: ${grouping}`));
+}

@@ -1,0 +1,242 @@
+import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
+import { sha256Hex } from "../../../src/encoding/sha256.ts";
+import { permitted } from "../../support/permitted.ts";
+import { type Outcome, runTask, spawnTask } from "../../support/run_task.ts";
+import { linesToBytes, sampleLog } from "../../support/sample_log.ts";
+import { readLines, ServiceProcess } from "../../support/service_process.ts";
+import { TempStore } from "../../support/temp_store.ts";
+
+const ignore = !permitted("env", "net", "read", "run", "write");
+
+/** Maximum time until an event is in the file, on a busy machine. */
+const SEEN_LIMIT_MS = 30_000;
+
+/** Asserts that a backup printed the position and the hash of its last line. */
+function assertEndsAt({ code, stdout, stderr }: Outcome, lines: string[]): void {
+  assertEquals(code, 0, stderr);
+  const hash = sha256Hex(lines.at(-1)!);
+  assertEquals(stdout, `${JSON.stringify({ position: lines.length, hash })}\n`);
+}
+
+Deno.test({
+  name: "backup appends what is new, prints a checkpoint, and can be restored byte for byte",
+  ignore,
+  async fn() {
+    await using temp = await TempStore.make();
+    const file = `${temp.folder}/pets.jsonl`;
+    const backup = () => runTask(["backup", file], temp);
+    const log = async () => (await runTask(["log"], temp)).stdout;
+    const token = await temp.issueKey();
+    const lines = (await log()).trimEnd().split("\n");
+    assertEndsAt(await backup(), lines);
+    if (Deno.build.os !== "windows") assertEquals((await Deno.stat(file)).mode! & 0o777, 0o600);
+
+    await using service = await ServiceProcess.start(temp.kvPath);
+    for (let id = 1; id <= 5; id++) {
+      assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
+    }
+    await Deno.writeTextFile(file, '{"specver', { append: true });
+    const second = await backup();
+    const exported = await log();
+    assertEndsAt(second, exported.trimEnd().split("\n"));
+    assertEquals(await Deno.readTextFile(file), exported);
+    assertMatch(second.stderr, /^Removed an incomplete line of 9 bytes from /m);
+    assertMatch(second.stderr, /^Appended 5 new events: .* ends at position 6\.$/m);
+    const again = await backup();
+    assertEquals(again.stderr, `Nothing is new: ${file} ends at position 6.\n`);
+    assertEquals(again.stdout, second.stdout);
+
+    const checkpoint = `${temp.folder}/checkpoint.json`;
+    await Deno.writeTextFile(checkpoint, again.stdout);
+    const kvPath = `${temp.folder}/copy.sqlite3`;
+    assertEquals((await runTask(["restore", file], { kvPath })).code, 0);
+    const audit = await runTask(["audit", "--checkpoint", checkpoint], { kvPath });
+    assertMatch(audit.stdout, /^Sound: 6 events, 5 pets\.\nThe log extends the checkpoint\.$/m);
+    assertEquals((await runTask(["log"], { kvPath })).stdout, exported);
+  },
+});
+
+Deno.test({
+  name: "backup refuses, with one line and without a change, a file that is not of this log",
+  ignore,
+  async fn() {
+    await using temp = await TempStore.make();
+    await temp.issueKey();
+    const file = `${temp.folder}/pets.jsonl`;
+    const refused = async (bytes: Uint8Array, code: number, line: RegExp, name = file) => {
+      await Deno.writeFile(file, bytes);
+      const outcome = await runTask(["backup", name], temp);
+      assertEquals([outcome.code, outcome.stdout], [code, ""], outcome.stderr);
+      assertMatch(outcome.stderr, line);
+      assertEquals(await Deno.readFile(file), bytes);
+    };
+    const other = linesToBytes(sampleLog(1));
+    await refused(other, 1, /^error: \S+pets.jsonl has another event at position 1 .*\n$/);
+    const cut = linesToBytes(sampleLog(3));
+    await refused(cut, 1, /^error: \S+ ends at position 3, but the log at 1: .*deno task audit\n$/);
+    const words = new TextEncoder().encode("Rex\n");
+    await refused(words, 1, /^error: \S+ does not begin with the first event of a log\n$/);
+    const isStore = /^error: FILE must not be the store \(KV_PATH\), nor .*\n$/;
+    for (const end of ["", "-wal", "-shm", "-journal"]) {
+      await refused(words, 2, isStore, temp.kvPath + end);
+    }
+    // Not in the folder of the store, which the program may write.
+    const linked = await Deno.makeTempDir();
+    const link = `${linked}/link`;
+    await Deno.symlink(Deno.cwd(), link);
+    const own = [
+      "src/pets.jsonl",
+      ".//src/pets.jsonl",
+      "src/../events/none/pets.jsonl",
+      "deno.json",
+    ];
+    const isForbidden =
+      /^error: Requires (?:read|write) access to "\S+", which this command does not have\n$/;
+    for (const name of [...own, `${Deno.cwd()}//test/pets.jsonl`, `${link}/scripts/pets.jsonl`]) {
+      await refused(words, 2, isForbidden, name);
+    }
+    await Deno.remove(link);
+    await Deno.remove(linked);
+    await refused(words, 2, /^error: Is a directory .*\n$/, temp.folder);
+    await refused(words, 2, /^error: No such file .*\n$/, `${temp.folder}/none/pets.jsonl`);
+    await refused(words, 2, /^error: The name of a file is required; see --help\n$/, "-");
+  },
+});
+
+Deno.test({
+  name: "backup --follow appends each event, keeps a second process out, and says how to continue",
+  ignore,
+  async fn() {
+    await using temp = await TempStore.make();
+    const token = await temp.issueKey();
+    await using service = await ServiceProcess.start(temp.kvPath);
+    const file = `${temp.folder}/pets.jsonl`;
+    const follower = spawnTask(["backup", file, "--follow"], { kvPath: temp.kvPath });
+    const positions: number[] = [];
+    let wake = () => {};
+    const reading = readLines(follower.stdout, (line) => {
+      positions.push(JSON.parse(line).position);
+      wake();
+    });
+    const reached = async (position: number) => {
+      const late = AbortSignal.timeout(SEEN_LIMIT_MS);
+      while (positions.at(-1) !== position) {
+        await new Promise<void>((resolve, reject) => {
+          wake = resolve;
+          late.onabort = () => reject(new Error(`only ${positions} were reported`));
+        });
+      }
+      late.onabort = null;
+    };
+    await reached(1);
+    for (let id = 1; id <= 3; id++) {
+      assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
+      await reached(id + 1);
+      // Each position is reported only when its event is in the file.
+      const lines = (await Deno.readTextFile(file)).split("\n");
+      assertEquals(lines.length - 1, id + 1);
+    }
+    const second = await runTask(["backup", file], temp);
+    assertEquals([second.code, second.stdout], [2, ""]);
+    assertEquals(second.stderr, `error: Another process writes ${file}\n`);
+
+    const interruptedAt = performance.now();
+    follower.kill("SIGINT");
+    assertEquals((await follower.status).code, 0);
+    assertLess(performance.now() - interruptedAt, 5_000);
+    await reading;
+    assertEquals(
+      await new Response(follower.stderr).text(),
+      `Stopped. ${file} ends at position 4. Run the same command again to continue.\n`,
+    );
+    await follower.stdin.close();
+    assert(positions.every((position, index) => index === 0 || position > positions[index - 1]));
+    assertEquals(await Deno.readTextFile(file), (await runTask(["log"], temp)).stdout);
+  },
+});
+
+Deno.test({
+  name: "backup --follow ends with 1 instead of confirming events that are not in its file",
+  ignore,
+  async fn() {
+    await using temp = await TempStore.make();
+    const token = await temp.issueKey();
+    await using service = await ServiceProcess.start(temp.kvPath);
+    const changes: ((file: string) => Promise<void>)[] = [
+      (file) => Deno.remove(file),
+      async (file) => {
+        await Deno.copyFile(file, `${file}.copy`);
+        await Deno.rename(`${file}.copy`, file);
+      },
+      (file) => Deno.truncate(file),
+    ];
+    for (const [index, change] of changes.entries()) {
+      const file = `${temp.folder}/${index}.jsonl`;
+      const follower = spawnTask(["backup", file, "--follow"], { kvPath: temp.kvPath });
+      const errors = new Response(follower.stderr).text();
+      let confirmed = 0;
+      await readLines(follower.stdout, async (line) => {
+        confirmed = JSON.parse(line).position;
+        if (confirmed > index + 1) return follower.kill();
+        if (confirmed <= index) return;
+        await change(file);
+        await service.add({ name: "Rex", categoryId: 1 }, token);
+      });
+      assertEquals([(await follower.status).code, confirmed], [1, index + 1]);
+      assertEquals(
+        await errors,
+        `error: ${file} was removed, replaced or changed by another program, so printed positions ` +
+          "may be missing in it. Run the same command again\n",
+      );
+      assertEquals((await runTask(["backup", file], temp)).code, 0);
+      assertEquals(await Deno.readTextFile(file), (await runTask(["log"], temp)).stdout);
+      await follower.stdin.close();
+    }
+  },
+});
+
+Deno.test({
+  name: "backup --follow rewrites one line on a terminal",
+  // `script` of util-linux makes a terminal.
+  ignore: ignore || Deno.build.os !== "linux" || !await isInstalled("script"),
+  async fn() {
+    await using temp = await TempStore.make();
+    const token = await temp.issueKey();
+    await using service = await ServiceProcess.start(temp.kvPath);
+    const file = `${temp.folder}/pets.jsonl`;
+    const command = `${Deno.execPath()} task --quiet backup ${file} --follow`;
+    const terminal = new Deno.Command("script", {
+      args: ["--quiet", "--return", "--command", command, "/dev/null"],
+      env: { NO_COLOR: "1", KV_PATH: temp.kvPath },
+      stdin: "piped",
+      stdout: "piped",
+    }).spawn();
+    const keyboard = terminal.stdin.getWriter();
+    let text = "";
+    for await (const chunk of terminal.stdout.pipeThrough(new TextDecoderStream())) {
+      const before = text;
+      text += chunk;
+      const reaches = (position: number) => {
+        const shown = `Backed up: ${position} events`;
+        return text.includes(shown) && !before.includes(shown);
+      };
+      if (reaches(1)) await service.add({ name: "Rex", categoryId: 1 }, token);
+      if (reaches(2)) await keyboard.write(new Uint8Array([3])); // Ctrl-C
+    }
+    assertEquals((await terminal.status).code, 0);
+    assertMatch(
+      text,
+      /^[^\n]*Backed up: 2 events[^\n]*\n[^\n]*Stopped\. [^\n]* at position 2\. [^\n]*\n$/,
+    );
+    assert(!text.includes("hash"), text);
+    await keyboard.close();
+  },
+});
+
+async function isInstalled(command: string): Promise<boolean> {
+  try {
+    return (await new Deno.Command(command, { args: ["--version"] }).output()).success;
+  } catch {
+    return false;
+  }
+}

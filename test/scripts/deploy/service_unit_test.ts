@@ -1,0 +1,72 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { permitted } from "../../support/permitted.ts";
+
+const ROOT = new URL("../../../", import.meta.url);
+
+/** Ten times the highest exposure level that the README promises. */
+const EXPOSURE_THRESHOLD = 13;
+
+function hasSystemdAnalyze(): boolean {
+  if (!permitted("run", "read", "write")) return false;
+  try {
+    return new Deno.Command("systemd-analyze", { args: ["--version"] }).outputSync().success;
+  } catch {
+    console.log("No systemd-analyze here: the unit of the README is not checked");
+    return false;
+  }
+}
+
+async function readBlock(language: string): Promise<string> {
+  const readme = await Deno.readTextFile(new URL("README.md", ROOT));
+  const blocks = [...readme.matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\`$`, "gm"))];
+  assertEquals(blocks.length, 1, language);
+  return blocks[0][1];
+}
+
+Deno.test({
+  name: "README: systemd accepts its unit, and finds the exposure that it names",
+  ignore: !hasSystemdAnalyze(),
+  async fn() {
+    const unit = await readBlock("systemd");
+    const folder = await Deno.makeTempDir();
+    const file = `${folder}/animal-store.service`;
+    const analyze = async (...args: string[]) => {
+      const { code, stdout, stderr } = await new Deno.Command("systemd-analyze", {
+        args: [...args, file],
+      }).output();
+      const decoder = new TextDecoder();
+      return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
+    };
+    try {
+      // systemd-analyze looks whether the program exists.
+      await Deno.writeTextFile(file, unit.replace("/usr/local/bin/deno", Deno.execPath()));
+      assertEquals(await analyze("verify"), { code: 0, stdout: "", stderr: "" });
+      const threshold = `--threshold=${EXPOSURE_THRESHOLD}`;
+      const { code, stdout } = await analyze("security", "--offline=true", "--no-pager", threshold);
+      assertEquals(code, 0, stdout.slice(-200));
+      // The checks can fail.
+      await Deno.writeTextFile(file, unit.replace("CapabilityBoundingSet=\n", ""));
+      assertEquals((await analyze("security", "--offline=true", threshold)).code, 1);
+      assertEquals((await analyze("verify")).code, 1);
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  },
+});
+
+Deno.test({
+  name: "README: its Containerfile copies what the service needs, and runs as its own user",
+  ignore: !permitted("read"),
+  async fn() {
+    const lines = (await readBlock("dockerfile")).replaceAll("\\\n", "").split("\n");
+    const copied = lines.flatMap((line) => /^COPY (.+) \S+$/.exec(line)?.[1].split(" ") ?? []);
+    assertEquals(copied, ["deno.json", "deno.lock", "events", "src", "scripts"]);
+    for (const path of copied) assert(await Deno.stat(new URL(path, ROOT)), path);
+    const user = lines.indexOf("USER animal-store");
+    assertEquals(lines.slice(user).filter((line) => line.startsWith("RUN")), []);
+    assertMatch(lines.slice(user).join("\n"), /^CMD \["deno", "task", "--quiet", "start"\]$/m);
+    const ci = await Deno.readTextFile(new URL(".ci/run", ROOT));
+    const [, version] = /npx -y deno@(\S+)/.exec(ci)!;
+    assert(lines.some((line) => line.includes(`npm install --global deno@${version} `)), version);
+  },
+});

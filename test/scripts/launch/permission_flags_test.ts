@@ -1,0 +1,210 @@
+/** The permissions of the tasks of deno.json, probed by real processes in a copy of the project. */
+
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { freePort } from "../../support/free_port.ts";
+import { permitted } from "../../support/permitted.ts";
+import { type Outcome, runTask, spawnTask } from "../../support/run_task.ts";
+import { readLines } from "../../support/service_process.ts";
+import { withProjectCopy } from "../../support/with_project_copy.ts";
+
+const ignore = !permitted("env", "net", "read", "run", "write");
+
+const TOOLS = ["keys", "log", "backup", "replay", "audit", "restore", "publish", "prove"];
+const STORE = ["read the store", "write the store"];
+const ENV = {
+  HOST: "127.0.0.1",
+  PORT: ignore ? "0" : String(freePort()),
+  DENO_KV_ACCESS_TOKEN: "test",
+};
+
+Deno.test({
+  name: "every program can access only its store, its port and the files of its arguments",
+  ignore,
+  fn: () =>
+    withProjectCopy(async (project) => {
+      await replaceProgramsByProbe(project);
+      await Deno.mkdir(`${project}/exports`);
+      await Deno.writeTextFile(`${project}/exports/log.jsonl`, "");
+      const allowed = async (args: string[], kvPath = "") => {
+        const { code, stdout, stderr } = await runTask(args, { kvPath, project, env: ENV });
+        assertEquals([args, code], [args, 0], stderr);
+        return JSON.parse(stdout);
+      };
+      const elsewhere = `${project}/../elsewhere/pets.sqlite3`;
+      const address = "http://127.0.0.1:1";
+      for (const kvPath of ["", "other/pets.sqlite3", elsewhere]) {
+        assertEquals(await allowed(["start"], kvPath), [...STORE, "listen"]);
+        for (const tool of TOOLS) {
+          assertEquals([tool, await allowed([tool], kvPath)], [tool, STORE]);
+        }
+      }
+      assertEquals(await allowedInDev(project), [...STORE, "listen"]);
+      assertEquals(await allowed(["start"], ":memory:"), ["listen"]);
+      assertEquals(await allowed(["log"], ":memory:"), []);
+      assertEquals(await allowed(["start"], address), ["listen", "connect to the store"]);
+      assertEquals(await allowed(["log"], address), ["connect to the store"]);
+      const database = "postgres://me@db.example,127.0.0.1:1/pets";
+      assertEquals(await allowed(["start"], database), ["listen", "connect to the store"]);
+      const certified = `${database}?sslmode=verify-full&sslrootcert=exports/log.jsonl`;
+      assertEquals(await allowed(["log"], certified), ["read the export", "connect to the store"]);
+      assertEquals(await allowed(["restore", "exports/log.jsonl"], ":memory:"), [
+        "read the export",
+      ]);
+      assertEquals(await allowed(["audit", "--file", "exports/log.jsonl"], ":memory:"), [
+        "read the export",
+      ]);
+      assertEquals(await allowed(["audit", "--checkpoint=checkpoints/c.json"], ":memory:"), [
+        "write the checkpoint",
+      ]);
+      const key = ["--key", "exports/log.jsonl"];
+      for (
+        const [args, names] of [
+          [["audit", "--published", "exports"], ["read the export"]],
+          [["publish", "--new-key", "checkpoints/probe.txt"], ["write the checkpoint"]],
+          [["publish", ...key, "checkpoints"], ["read the export", "write the checkpoint"]],
+          [
+            ["publish", "checkpoints", "--witness", "http://127.0.0.1:9/w", "--entries"],
+            ["write the checkpoint", "connect elsewhere"],
+          ],
+          [["publish", "--from-file", "exports/log.jsonl"], ["read the export"]],
+          [["prove", "pets/7", "--published", "exports"], ["read the export"]],
+          [["prove", "--consistency", "exports/log.jsonl"], ["read the export"]],
+          [["backup", "checkpoints/probe.txt", "--follow"], ["write the checkpoint"]],
+          [["prove", "1", "--line", "checkpoints/probe.txt"], ["write the checkpoint"]],
+        ] as const
+      ) assertEquals([args, await allowed([...args], ":memory:")], [args, names]);
+    }),
+});
+
+Deno.test({
+  name: "a program cannot write its own sources, also with a store or a checkpoint in the project",
+  ignore,
+  fn: () =>
+    withProjectCopy(async (project) => {
+      await replaceProgramsByProbe(project);
+      const cases = [
+        { args: ["start"], kvPath: "pets.sqlite3" },
+        { args: ["start"], kvPath: "a,b/pets.sqlite3" },
+        { args: ["audit", "--checkpoint", "checkpoint.json"], kvPath: "" },
+      ];
+      for (const { args, kvPath } of cases) {
+        const { stdout } = await runTask(args, { kvPath, project, env: ENV });
+        const allowed: string[] = JSON.parse(stdout);
+        assert(allowed.includes("write the project"), stdout);
+        const forbidden = ["write the source", "write the configuration", "read /etc/passwd"];
+        for (const name of forbidden) assert(!allowed.includes(name), `${args}: ${name}`);
+      }
+    }),
+});
+
+Deno.test({
+  name: "every task works with its permissions, wherever the store file is",
+  ignore,
+  fn: () =>
+    withProjectCopy(async (project) => {
+      const parent = `${project}/..`;
+      await Deno.mkdir(`${parent}/a b, c`);
+      await Deno.mkdir(`${project}/new`);
+      const stores = ["", "pets.sqlite3", "new/pets.sqlite3", `${parent}/a b, c/pets.sqlite3`];
+      for (const [number, kvPath] of stores.entries()) {
+        const run = async (args: string[], store = kvPath, stdin?: Uint8Array) => {
+          const outcome: Outcome = await runTask(args, { kvPath: store, project, stdin });
+          assertEquals([store, args, outcome.code], [store, args, 0], outcome.stderr);
+          return outcome.stdout;
+        };
+        const token = (await run(["keys", "issue", "--label", "x"])).trim();
+        await withStarted({ kvPath, project }, async (url) => {
+          const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+          const body = '{"name":"Rex","categoryId":1}';
+          const added = await fetch(`${url}/v1/pets`, { method: "POST", headers, body });
+          assertEquals([added.status, await added.text()], [201, `{"id":1,${body.slice(1)}`]);
+          for (const path of ["/docs", "/openapi.json"]) {
+            const response = await fetch(`${url}${path}`);
+            await response.body?.cancel();
+            assertEquals(response.status, 200);
+          }
+        });
+        const log = await run(["log"]);
+        await run(["replay", "--grace", "0"]);
+        const checkpoint = `${parent}/a b, c/checkpoint.json`;
+        assertMatch(await run(["audit", "--checkpoint", checkpoint]), /^Sound: 2 events, 1 pets/);
+        await Deno.remove(checkpoint);
+        const [signingKey, published] = [`${parent}/keys-${number}/k`, `${parent}/log-${number}`];
+        await Deno.mkdir(`${parent}/keys-${number}`);
+        await run(["publish", "--new-key", signingKey]);
+        await run(["publish", published, "--key", signingKey, "--origin", "log.example"]);
+        await run(["prove", "pets/1", "--published", published, "--line", `${published}.line`]);
+        const exported = `${parent}/a b, c/log.jsonl`;
+        await Deno.writeTextFile(exported, "");
+        await run(["backup", exported]);
+        assertEquals(await Deno.readTextFile(exported), log);
+        for (const source of [exported, "-"]) {
+          const copy = `${kvPath.replace(/[^/]*$/, "")}copy-${number}-${source.length}.sqlite3`;
+          const stdin = source === "-" ? new TextEncoder().encode(log) : undefined;
+          await run(["restore", source], copy, stdin);
+          assertEquals(await run(["log"], copy), log);
+          assertMatch(await run(["audit", "--file", exported], copy), /^Sound: 2 events, 1 pets/);
+        }
+      }
+    }),
+});
+
+Deno.test({
+  name: "a tool can connect to a store at an address",
+  ignore,
+  async fn() {
+    await using server = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+      () => new Response(null, { status: 500 }),
+    );
+    const kvPath = `http://127.0.0.1:${server.addr.port}`;
+    const { code, stderr } = await runTask(["keys", "list"], { kvPath, env: ENV });
+    assertEquals(code, 2);
+    assertStringIncludes(stderr, "it answers with status 500");
+  },
+});
+
+async function replaceProgramsByProbe(project: string): Promise<void> {
+  const probe = new URL("./permission_probe.ts", import.meta.url);
+  const programs = [
+    "src/main.ts",
+    "scripts/dev/dev_server.ts",
+    ...TOOLS.map((tool) => `scripts/${tool}/main.ts`),
+  ];
+  for (const program of programs) await Deno.copyFile(probe, `${project}/${program}`);
+}
+
+/** The output of the probe under `deno task dev`, which would otherwise run until the next change. */
+async function allowedInDev(project: string): Promise<string[]> {
+  const dev = spawnTask(["dev"], { kvPath: "", project, env: ENV });
+  const { promise: line, resolve } = Promise.withResolvers<string>();
+  const reading = [readLines(dev.stdout, resolve), readLines(dev.stderr, () => {})];
+  try {
+    return JSON.parse(await line);
+  } finally {
+    dev.kill("SIGTERM");
+    await Promise.all([dev.status, dev.stdin.close(), ...reading]);
+  }
+}
+
+/** Calls `use` with the address of a service under `deno task start`, and then stops it by SIGTERM. */
+async function withStarted(
+  options: { kvPath: string; project: string },
+  use: (url: string) => Promise<void>,
+): Promise<void> {
+  const process = spawnTask(["start"], { ...options, env: ENV });
+  await process.stdin.close();
+  const { promise: url, resolve, reject } = Promise.withResolvers<string>();
+  const reading = readLines(process.stderr, (line) => {
+    if (!line.includes('"listening"')) return reject(new Error(line));
+    resolve(`http://127.0.0.1:${JSON.parse(line).port}`);
+  });
+  try {
+    await use(await url);
+  } finally {
+    process.kill("SIGTERM");
+    await process.stdout.cancel();
+    assertEquals((await process.status).code, 0);
+    await reading;
+  }
+}

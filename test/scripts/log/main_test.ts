@@ -1,0 +1,295 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { permitted } from "../../support/permitted.ts";
+import { runTask, spawnTask } from "../../support/run_task.ts";
+import { readLines, ServiceProcess } from "../../support/service_process.ts";
+import { HEAD_KEY, logKey } from "../../../src/keyspace.ts";
+import { EMPTY_HEAD, encodeHead } from "../../../src/log/head.ts";
+import { changeFile, withSampleFile } from "../../support/sample_file.ts";
+import { linesToBytes, sampleLog } from "../../support/sample_log.ts";
+import { TempStore } from "../../support/temp_store.ts";
+
+const ignore = !permitted("run", "read", "write", "env", "net");
+
+/** Maximum time until the last event is printed, on a busy machine. */
+const SEEN_LIMIT_MS = 30_000;
+
+/** A temporary store file with one key. */
+async function withStore(use: (kvPath: string, token: string) => Promise<void>): Promise<void> {
+  await using store = await TempStore.make();
+  await use(store.kvPath, await store.issueKey());
+}
+
+const decoder = new TextDecoder();
+
+function textOf(lines: string[]): string {
+  return decoder.decode(linesToBytes(lines));
+}
+
+function positionsOf(lines: string[]): number[] {
+  return lines.map((line) => Number(JSON.parse(line).sequence));
+}
+
+function upTo(last: number): number[] {
+  return Array.from({ length: last }, (_, index) => index + 1);
+}
+
+Deno.test({
+  name: "log --follow prints every position once and in order while two services write",
+  ignore,
+  fn: () =>
+    withStore(async (kvPath, token) => {
+      const each = 60;
+      const last = 1 + 2 * each;
+      const follower = spawnTask(["log", "--follow"], { kvPath });
+      await using one = await ServiceProcess.start(kvPath);
+      await using other = await ServiceProcess.start(kvPath);
+      const lines: string[] = [];
+      const seen = Promise.withResolvers<void>();
+      const reading = readLines(follower.stdout, (line) => {
+        if (lines.push(line) === last) seen.resolve();
+      });
+      const addAll = async (service: ServiceProcess) => {
+        for (let batch = 0; batch < each; batch += 4) {
+          const statuses = await Promise.all(
+            Array.from({ length: 4 }, () => service.add({ name: "Rex", categoryId: 1 }, token)),
+          );
+          assertEquals(statuses, [201, 201, 201, 201]);
+        }
+      };
+      await Promise.all([addAll(one), addAll(other)]);
+      const late = AbortSignal.timeout(SEEN_LIMIT_MS);
+      late.onabort = () => seen.reject(new Error(`only ${lines.length} of ${last} lines came`));
+      await seen.promise;
+      late.onabort = null;
+      follower.kill("SIGTERM");
+      const { code } = await follower.status;
+      await reading;
+      assertEquals(positionsOf(lines), upTo(last));
+      assertEquals(code, 0, await new Response(follower.stderr).text());
+      const { stdout } = await runTask(["log"], { kvPath });
+      assertEquals(stdout, lines.map((line) => `${line}\n`).join(""));
+      await follower.stdin.close();
+    }),
+});
+
+Deno.test({
+  name:
+    "log --follow exits 0 on SIGINT, at its last position, and at an event after its pipe was closed",
+  ignore,
+  fn: () =>
+    withStore(async (kvPath, token) => {
+      const bounded = await runTask(["log", "--follow", "--to", "1"], { kvPath });
+      assertEquals([bounded.code, positionsOf([bounded.stdout])], [0, [1]], bounded.stderr);
+
+      const interrupted = spawnTask(["log", "--follow"], { kvPath });
+      const reader = interrupted.stdout.getReader();
+      assert(!(await reader.read()).done);
+      interrupted.kill("SIGINT");
+      assertEquals((await interrupted.status).code, 0);
+      reader.releaseLock();
+
+      const unread = spawnTask(["log", "--follow"], { kvPath });
+      const pipe = unread.stdout.getReader();
+      assert(!(await pipe.read()).done);
+      await pipe.cancel();
+      await using service = await ServiceProcess.start(kvPath);
+      assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
+      assertEquals((await unread.status).code, 0);
+      assertEquals(
+        await new Response(interrupted.stderr).text(),
+        "Stopped after position 1. deno task log --from 2 --follow continues.\n",
+      );
+      assertEquals(await new Response(unread.stderr).text(), "");
+      for (const child of [interrupted, unread]) await child.stdin.close();
+    }),
+});
+
+Deno.test({
+  name: "log --pretty shows the label of the actor's key and the data, without colours in a pipe",
+  ignore,
+  fn: () =>
+    withStore(async (kvPath, token) => {
+      await using service = await ServiceProcess.start(kvPath);
+      // A control sequence, a character that reorders text, and one that ends a line.
+      const name = "Rex \u001b \u009b1m \u202e \u2028 \ufeff \u{e0000} \u{1f415}";
+      assertEquals(await service.add({ name, categoryId: 7, status: "sold" }, token), 201);
+      const pretty = async (...args: string[]) => {
+        const env = { NO_COLOR: "" };
+        const { code, stdout } = await runTask(["log", "--pretty", ...args], { kvPath, env });
+        assertEquals(code, 0);
+        return stdout;
+      };
+      const [issued, created, ...rest] = (await pretty()).split("\n");
+      assertEquals(rest, [""]);
+      assertMatch(
+        issued,
+        /^\S+T\S+Z +1 ApiKeyIssued {2}keys\/\w{26} operator \{"label":"test"\}$/,
+      );
+      const id = issued.split("keys/")[1].slice(0, 26);
+      const shown =
+        '{"id":1,"name":"Rex \\u001b \\u009b1m \\u202e \\u2028 \\ufeff \\udb40\\udc00 \u{1f415}","categoryId":7,' +
+        '"status":"sold"}';
+      assertMatch(created, /^\S+T\S+Z +2 PetCreated {4}pets\/1 +/);
+      assertEquals(created.slice(created.indexOf(id)), `${id} "test" ${shown}`);
+      // The label is known although its event is not printed.
+      assertEquals(await pretty("--last", "1"), `${created}\n`);
+    }),
+});
+
+Deno.test({
+  name: "log prints the requested part, and refuses arguments that are not valid",
+  ignore,
+  fn: () =>
+    withStore(async (kvPath) => {
+      for (const label of ["b", "c"]) {
+        await runTask(["keys", "issue", "--label", label], { kvPath });
+      }
+      const positions = async (...args: string[]) => {
+        const { code, stdout, stderr } = await runTask(["log", ...args], { kvPath });
+        assertEquals(code, 0, stderr);
+        return positionsOf(stdout.split("\n").slice(0, -1));
+      };
+      assertEquals(await positions(), [1, 2, 3]);
+      assertEquals(await positions("--from", "2"), [2, 3]);
+      assertEquals(await positions("--from", "2", "--to", "2"), [2]);
+      assertEquals(await positions("--last", "1"), [3]);
+      assertEquals(await positions("--last", "9"), [1, 2, 3]);
+      assertEquals(await positions("--from", "4"), []);
+      assertEquals(
+        await positions("--last", "2", "--to", "3", "--actor", "operator", "--follow"),
+        [2, 3],
+      );
+      assertEquals(await positions("--type", "PetCreated"), []);
+      const wrong: [string[], RegExp][] = [
+        [["--from", "0"], /--from takes a position/],
+        [["--from", "1", "--last", "1"], /cannot be used together/],
+        [["--from", "5", "--to", "3"], /--to must not be before --from/],
+        ...["to", "since", "until", "type", "subject", "actor"].map((name): [string[], RegExp] => {
+          const values: Record<string, string> = {
+            to: "2",
+            since: "24h",
+            until: "24h",
+            type: "PetCreated",
+            subject: "pets/7",
+            actor: "operator",
+          };
+          const words = new RegExp(`--last and --${name} can be used together only with --follow`);
+          return [["--last", "1", `--${name}`, values[name]], words];
+        }),
+        [["--type", "PetSold"], /--type takes one of PetCreated/],
+        [["--subject", "pets/0"], /--subject takes pets\/7 or keys\/ID, not "pets\/0"/],
+        [["--actor", "Ann"], /--actor takes the id of a key, or operator, not "Ann"/],
+        [["--since", "2026-02-30"], /--since takes a time like /],
+        [["--until", "soon"], /--until takes a time like /],
+        [["--since", "1h", "--until", "2h"], /--until must not be before --since/],
+        [["--colour"], /colour/],
+      ];
+      for (const [args, words] of wrong) {
+        const { code, stdout, stderr } = await runTask(["log", ...args], { kvPath });
+        assertEquals([code, stdout], [2, ""]);
+        assertMatch(stderr, words);
+      }
+    }),
+});
+
+Deno.test({
+  name:
+    "log --recover prints every line that verifies, whatever the head says, and exits 1 if others are left out",
+  ignore,
+  fn: () =>
+    withSampleFile(async ({ kvPath, lines, store }) => {
+      const head = await store.get(HEAD_KEY);
+      const record = await store.get(logKey(35));
+      const recover = async (events: number, code: number, words: RegExp) => {
+        const outcome = await runTask(["log", "--recover"], { kvPath });
+        assertEquals([outcome.code, outcome.stdout], [code, textOf(lines.slice(0, events))]);
+        assertMatch(outcome.stderr, words);
+      };
+      const all = /^Printed all 40 events of the log; all of them verify\.\n$/;
+      await recover(40, 0, all);
+      for (const value of ["{}", '{"format":3,"position":-1}', encodeHead(EMPTY_HEAD)]) {
+        await changeFile(kvPath, [{ type: "set", key: HEAD_KEY, value }]);
+        await recover(40, 0, all);
+        for (const args of [["log"], ["log", "--follow"], ["keys", "list"], ["start"]]) {
+          const { stdout, stderr } = await runTask(args, { kvPath });
+          assertEquals(stdout, "");
+          assertMatch(stderr, /^error: [^\n{]*head record[^\n{]*; run deno task audit\n$/);
+        }
+      }
+      await changeFile(kvPath, [{ type: "delete", key: HEAD_KEY }]);
+      await recover(40, 0, all);
+      const altered = decoder.decode(record!.value as Uint8Array).replace(
+        '"time":"20',
+        '"time":"21',
+      );
+      const rest = /^Printed the first 33 events of the log, which verify\. Left out the rest: /;
+      await changeFile(kvPath, [
+        { type: "set", key: HEAD_KEY, value: head!.value as string },
+        { type: "set", key: logKey(35), value: new TextEncoder().encode(altered) },
+      ]);
+      await recover(33, 1, rest);
+      await changeFile(kvPath, [{ type: "delete", key: logKey(35) }]);
+      await recover(33, 1, rest);
+      const other = await runTask(["log", "--recover", "--to", "3"], { kvPath });
+      assertEquals([other.code, other.stdout], [2, ""]);
+    }),
+});
+
+Deno.test({
+  name: "log says that a position is missing, and does not exit 0",
+  ignore,
+  fn: () =>
+    withStore(async (kvPath) => {
+      for (const label of ["b", "c"]) {
+        await runTask(["keys", "issue", "--label", label], { kvPath });
+      }
+      const kv = await Deno.openKv(kvPath);
+      await kv.delete(["~log", 2]);
+      kv.close();
+      for (const args of [[], ["--follow"], ["--pretty"]]) {
+        const { code, stderr } = await runTask(["log", ...args], { kvPath });
+        assertEquals(code, 2);
+        assertEquals(stderr, "error: Position 2 of the log is missing; run deno task audit\n");
+      }
+    }),
+});
+
+Deno.test({
+  name: "log selects events by subject, actor and time, also while it follows",
+  ignore,
+  async fn() {
+    const folder = await Deno.makeTempDir();
+    const kvPath = `${folder}/pets.sqlite3`;
+    // One event a second: at 3 s and 4 s pets of the key of position 1, which position 12 revokes.
+    const lines = sampleLog(30, { since: Date.parse("2026-11-20T00:00:00Z") });
+    const stdin = linesToBytes(lines);
+    try {
+      assertEquals((await runTask(["restore", "-"], { kvPath, stdin })).code, 0);
+      const positions = async (...args: string[]) => {
+        const { code, stdout, stderr } = await runTask(["log", ...args], { kvPath });
+        assertEquals(code, 0, stderr);
+        return positionsOf(stdout.split("\n").slice(0, -1));
+      };
+      const key = JSON.parse(lines[0]).id;
+      assertEquals(await positions("--subject", "pets/3"), [4]);
+      assertEquals(await positions("--subject", `keys/${key}`), [1, 12]);
+      assertEquals(await positions("--actor", key), [2, 3, 4, 5, 6, 7, 8, 9, 10]);
+      assertEquals(await positions("--actor", "operator", "--from", "2"), [11, 12, 21, 22]);
+      const second = (number: number) => `2026-11-20T00:00:${String(number).padStart(2, "0")}`;
+      assertEquals(await positions("--since", `${second(28)}Z`), [28, 29, 30]);
+      assertEquals(await positions("--until", second(3)), [1, 2]);
+      assertEquals(
+        await positions("--since", "2026-11-20T02:00:03+02:00", "--until", `${second(5)}.000Z`),
+        [3, 4],
+      );
+      assertEquals(await positions("--until", "2026-11-20"), []);
+      assertEquals(await positions("--since", "2026-11-20T00:01"), []);
+      assertEquals(await positions("--since", "36500d", "--type", "ApiKeyRevoked"), [12, 22]);
+      assertEquals(await positions("--follow", "--to", "30", "--actor", "operator"), [
+        ...[1, 11, 12, 21, 22],
+      ]);
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  },
+});

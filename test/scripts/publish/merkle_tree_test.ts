@@ -1,0 +1,170 @@
+import { assert, assertEquals } from "@std/assert";
+import {
+  EMPTY_ROOT,
+  isConsistent,
+  leafHash,
+  rootOfInclusion,
+} from "../../../scripts/publish/merkle_tree.ts";
+import { TILE_WIDTH, tilePath, widthOf } from "../../../scripts/publish/tile.ts";
+import { TileBuilder } from "../../../scripts/publish/tile_builder.ts";
+import { TileTree } from "../../../scripts/publish/tile_tree.ts";
+import { plainLeafHash, PlainMerkleTree } from "./plain_merkle_tree.ts";
+
+/** The leaves of the tests of Certificate Transparency, and the roots of their trees from size 0 on. */
+const CT_LEAVES = [
+  "",
+  "00",
+  "10",
+  "2021",
+  "3031",
+  "40414243",
+  "5051525354555657",
+  "606162636465666768696a6b6c6d6e6f",
+];
+const CT_ROOTS = [
+  "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+  "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d",
+  "fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125",
+  "aeb6bcfe274b70a14fb067a5e5578264db0fa9b51af5e0ba159158f329e06e77",
+  "d37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7",
+  "4e3bbb1f7b478dcfe71fb631631519a3bca12c9aefca1612bfce4c13a86264d4",
+  "76e67dadbcdf1e10e1b74ddc608abd2f98dfb16fbce75277b5232a127f2087ef",
+  "ddb89be403809e325750d3d263cd78929c2942b7942a34b77e122c9594a74c8c",
+  "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328",
+];
+
+const hex = (bytes: Uint8Array) => bytes.toHex();
+
+/** Lines as different as possible, and short. */
+const lineOf = (index: number) => new TextEncoder().encode(`line ${index}`);
+
+/** All tiles of growing trees: those of each size that was asked for, and no others. */
+class Tiles {
+  readonly files = new Map<string, Uint8Array>();
+  readonly builder = new TileBuilder(({ level, index, hashes }) =>
+    this.files.set(tilePath(level, index), hashes)
+  );
+
+  tree(): TileTree {
+    for (const { level, index, hashes } of this.builder.partialTiles()) {
+      const width = widthOf(level, index, this.builder.size);
+      this.files.set(tilePath(level, index, width), hashes);
+    }
+    return new TileTree((path) => this.files.get(path), this.builder.size);
+  }
+}
+
+Deno.test("the tree has the hashes and roots of the test vectors of RFC 6962", () => {
+  const tiles = new Tiles();
+  assertEquals(hex(EMPTY_ROOT), CT_ROOTS[0]);
+  assertEquals(hex(tiles.builder.root()), CT_ROOTS[0]);
+  for (const [index, leaf] of CT_LEAVES.entries()) {
+    tiles.builder.push(leafHash(Uint8Array.fromHex(leaf)));
+    assertEquals(hex(tiles.builder.root()), CT_ROOTS[index + 1]);
+    assertEquals(hex(tiles.tree().root()), CT_ROOTS[index + 1]);
+  }
+  // Proofs from the same test vectors, for indices and sizes that begin at 1.
+  const inclusion = tiles.tree().inclusionProof(5).map(hex);
+  assertEquals(inclusion, [
+    "bc1a0643b12e4d2d7c77918f44e0f4f79a838b6cf9ec5b5c283e1f4d88599e6b",
+    "ca854ea128ed050b41b35ffc1b87b8eb2bde461e9e3b5596ece6b9d5975a0ae0",
+    "d37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7",
+  ]);
+  assertEquals(tiles.tree().consistencyProof(6).map(hex), [
+    "0ebc5d3437fbe2db158b9f126a1d118e308181031d0a949f8dededebc558ef6a",
+    "ca854ea128ed050b41b35ffc1b87b8eb2bde461e9e3b5596ece6b9d5975a0ae0",
+    "d37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7",
+  ]);
+});
+
+Deno.test("for every size from 0 to 1,100, roots, tiles and proofs are those of the plain tree", () => {
+  const leaves = Array.from({ length: 1_100 }, (_, index) => plainLeafHash(lineOf(index)));
+  const plain = new PlainMerkleTree(leaves);
+  const tiles = new Tiles();
+  for (let size = 0; size <= leaves.length; size++) {
+    if (size > 0) tiles.builder.push(leafHash(lineOf(size - 1)));
+    const tree = tiles.tree();
+    const root = plain.root(size);
+    assertEquals([size, hex(tree.root()), hex(tiles.builder.root())], [size, root, root]);
+    // Some indices and older sizes for each size, and different ones each time.
+    for (const index of [0, size - 1, size * 7 % 1_009 % size, size * 31 % 997 % size]) {
+      if (!(index >= 0 && index < size)) continue;
+      const proof = tree.inclusionProof(index);
+      assertEquals(proof.map(hex), plain.path(index, size));
+      assertEquals(hex(tree.leaf(index)), leaves[index]);
+      assertEquals(rootOfInclusion(index, size, tree.leaf(index), proof)?.toHex(), root);
+    }
+    for (const old of new Set([0, 1, 255, 256, 257, size - 1, size, size * 13 % 1_013])) {
+      if (old < 0 || old > size) continue;
+      const proof = tree.consistencyProof(old);
+      assertEquals(proof.map(hex), old === 0 ? [] : plain.proof(old, size));
+      const oldHead = { size: old, root: Uint8Array.fromHex(plain.root(old)) };
+      assert(isConsistent(oldHead, { size, root: tree.root() }, proof), `${old} in ${size}`);
+    }
+  }
+});
+
+Deno.test("for random larger sizes, roots and proofs are those of the plain tree", () => {
+  const sizes = Array.from({ length: 12 }, () => 1_100 + Math.floor(Math.random() * 70_000));
+  sizes.push(65_535, 65_536, 65_537);
+  const largest = Math.max(...sizes);
+  const leaves = Array.from({ length: largest }, (_, index) => hex(leafHash(lineOf(index))));
+  const plain = new PlainMerkleTree(leaves);
+  const tiles = new Tiles();
+  for (const size of sizes.sort((one, other) => one - other)) {
+    while (tiles.builder.size < size) tiles.builder.push(leafHash(lineOf(tiles.builder.size)));
+    const tree = tiles.tree();
+    assertEquals([size, hex(tree.root())], [size, plain.root(size)]);
+    assertEquals(hex(tiles.builder.root()), plain.root(size));
+    for (let attempt = 0; attempt < 20; attempt++) {
+      const index = Math.floor(Math.random() * size);
+      assertEquals(
+        tree.inclusionProof(index).map(hex),
+        plain.path(index, size),
+        `${index} of ${size}`,
+      );
+      const old = 1 + Math.floor(Math.random() * size);
+      assertEquals(
+        tree.consistencyProof(old).map(hex),
+        plain.proof(old, size),
+        `${old} of ${size}`,
+      );
+    }
+  }
+});
+
+Deno.test("a builder that resumes at a full tile makes the same tiles", () => {
+  const tiles = new Tiles();
+  for (const size of [256, 300, 512, 65_536, 65_792, 66_000]) {
+    while (tiles.builder.size < size) tiles.builder.push(leafHash(lineOf(tiles.builder.size)));
+    const start = Math.floor(size / TILE_WIDTH) * TILE_WIDTH;
+    const resumed = TileBuilder.resume(tiles.tree(), start);
+    for (let index = start; index < size; index++) resumed.push(leafHash(lineOf(index)));
+    assertEquals(resumed.partialTiles(), tiles.builder.partialTiles());
+    assertEquals(resumed.root(), tiles.builder.root());
+  }
+});
+
+Deno.test("a proof that was altered, cut or made longer leads to no root or to another one", () => {
+  const tiles = new Tiles();
+  for (let index = 0; index < 700; index++) tiles.builder.push(leafHash(lineOf(index)));
+  const tree = tiles.tree();
+  const head = { size: 700, root: tree.root() };
+  const altered = (proof: Uint8Array[]) => proof.map((hash) => hash.with(0, hash[0] ^ 1));
+  const inclusion = tree.inclusionProof(300);
+  for (const bad of [altered(inclusion), inclusion.slice(1), [...inclusion, inclusion[0]], []]) {
+    const root = rootOfInclusion(300, 700, tree.leaf(300), bad);
+    assert(root === undefined || hex(root) !== hex(head.root));
+  }
+  const plain = new PlainMerkleTree(
+    Array.from({ length: 700 }, (_, it) => plainLeafHash(lineOf(it))),
+  );
+  const old = { size: 300, root: Uint8Array.fromHex(plain.root(300)) };
+  const consistency = tree.consistencyProof(300);
+  assert(isConsistent(old, head, consistency));
+  for (const bad of [altered(consistency), consistency.slice(1), [...consistency, old.root], []]) {
+    assert(!isConsistent(old, head, bad));
+  }
+  assert(!isConsistent({ ...old, root: head.root }, head, consistency));
+  assert(!isConsistent(head, old, []));
+});

@@ -1,0 +1,110 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { Buffer } from "node:buffer";
+import { createPrivateKey } from "node:crypto";
+import { openCheckpoint, claimedOrigin, signCheckpoint } from "../../../scripts/publish/checkpoint.ts";
+import {
+  decodeVerifierKey,
+  encodeVerifierKey,
+  isSignedBy,
+  NoteError,
+  openNote,
+  signNote,
+  VerifierKeyError,
+} from "../../../scripts/publish/signed_note.ts";
+
+import { witnessKey } from "./witness.ts";
+
+/** A note, its key and its signature from the documentation of golang.org/x/mod/sumdb/note. */
+const VKEY = "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW";
+const TEXT = "If you think cryptography is the answer to your problem,\n" +
+  "then you don't know what your problem is.\n";
+const SIGNATURE =
+  "— PeterNeumann x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM=";
+const SEED = "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60";
+
+/** The key pair of test 1 in RFC 8032. */
+const signer = {
+  name: "log.shop.example/pets",
+  privateKey: createPrivateKey({
+    key: Buffer.from(`302e020100300506032b657004220420${SEED}`, "hex"),
+    format: "der",
+    type: "pkcs8",
+  }),
+};
+
+Deno.test("openNote() opens the example of Go's note package", () => {
+  const key = decodeVerifierKey(VKEY);
+  assertEquals(key.name, "PeterNeumann");
+  assertEquals(openNote(`${TEXT}\n${SIGNATURE}\n`, key), TEXT);
+  assertEquals(openNote(`${TEXT}\n— other AAAAAAAA\n${SIGNATURE}\n`, key), TEXT);
+});
+
+Deno.test("openNote() refuses an altered note, another key and what is not a note", () => {
+  const key = decodeVerifierKey(VKEY);
+  for (
+    const [note, message] of [
+      [`${TEXT.replace("your", "our")}\n${SIGNATURE}\n`, "signature by PeterNeumann is not valid"],
+      [`${TEXT}\n${SIGNATURE.replace("ZJkuBS9", "ZJkuBS8")}\n`, "is not valid"],
+      [`${TEXT}\n${SIGNATURE.replace("x08g", "AAAA")}\n`, "It is not signed by the key"],
+      [`${TEXT}\n${SIGNATURE.replace("Peter", "P ")}\n`, "It is not signed by the key"],
+      [`${TEXT}\n${SIGNATURE}`, "It is not a signed note"],
+      [TEXT, "It is not a signed note"],
+      ["", "It is not a signed note"],
+    ]
+  ) assertThrows(() => openNote(note, key), NoteError, message);
+});
+
+Deno.test("a vkey is encoded as decoded, and a malformed one is refused", () => {
+  const vkey = encodeVerifierKey(signer);
+  assertEquals(
+    vkey,
+    "log.shop.example/pets+" + vkey.split("+")[1] + "+AddamAGCsQq31Uv+08lkBzoO4XLz2qYjJa8CGmj3B1Ea",
+  );
+  assertEquals(decodeVerifierKey(`${vkey}\n`).name, signer.name);
+  for (
+    const bad of [
+      "",
+      "name",
+      VKEY.slice(0, -1),
+      VKEY.replace("Peter", "Paul"),
+      VKEY.replace("c74f20a3", "c74f20a4"),
+      VKEY.replace("+AR", "+CR"),
+      VKEY.replace("PeterNeumann", "Peter Neumann"),
+    ]
+  ) {
+    assertThrows(
+      () => decodeVerifierKey(bad),
+      VerifierKeyError,
+      "is not the vkey of an Ed25519 key",
+    );
+  }
+});
+
+Deno.test("a checkpoint is opened as signed, and only by the key of its origin", () => {
+  const head = { size: 7, root: new Uint8Array(32).fill(9) };
+  const key = decodeVerifierKey(encodeVerifierKey(signer));
+  const checkpoint = signCheckpoint(head, signer);
+  assertEquals(openCheckpoint(checkpoint.note, key), checkpoint);
+  assertEquals(claimedOrigin(checkpoint.note), signer.name);
+  for (
+    const text of [
+      "elsewhere.example\n7\nCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQk=\n",
+      `${signer.name}\n07\nCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQk=\n`,
+      `${signer.name}\n7\nCQkJ\n`,
+      `${signer.name}\n7\n`,
+    ]
+  ) {
+    const error = assertThrows(() => openCheckpoint(signNote(text, signer), key), NoteError);
+    assertEquals(error.message, "It is not a checkpoint of the log log.shop.example/pets");
+  }
+});
+
+Deno.test("isSignedBy() verifies the cosignature of a witness", () => {
+  // The example of the specification of cosignatures does not name its key, so this one is made here.
+  const text = "log.shop.example/pets\n7\nCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQk=\n";
+  const { vkey, cosign } = witnessKey("w.example", signer.privateKey);
+  const key = decodeVerifierKey(vkey);
+  assertEquals(isSignedBy(key, cosign(text, 1_700_000_000), text), true);
+  assertEquals(isSignedBy(key, signNote(text, signer).split("\n").at(-2)!, text), false);
+  assertThrows(() => isSignedBy(key, cosign(text, 1_700_000_000), `${text}x\n`), NoteError);
+});

@@ -1,0 +1,81 @@
+import { assertEquals, assertGreater, assertMatch } from "@std/assert";
+import { logKey, petKey, projectionKey } from "../../../src/keyspace.ts";
+import { permitted } from "../../support/permitted.ts";
+import { runReplayLoad } from "../../support/replay_load.ts";
+import { runTask } from "../../support/run_task.ts";
+import { changeFile, withSampleFile } from "../../support/sample_file.ts";
+
+const ignore = !permitted("run", "read", "write", "env", "net");
+
+Deno.test({
+  name: "replay --dry-run: counts the differences, writes nothing and exits 1",
+  ignore,
+  fn: () =>
+    withSampleFile(async ({ kvPath }) => {
+      const sound = await runTask(["replay", "--dry-run"], { kvPath });
+      assertEquals(sound.code, 0);
+      assertMatch(sound.stderr, /The projections matched the log\.\n$/);
+      // The records of pets 5 and 6, and of pets 13 to 16.
+      const [missing, altered] = [6, 16].map((id) => projectionKey(1, petKey(id)));
+      await changeFile(kvPath, [
+        { type: "delete", key: missing },
+        { type: "set", key: altered, value: "{}" },
+      ]);
+      const { code, stdout, stderr } = await runTask(["replay", "--dry-run"], { kvPath });
+      assertEquals([code, stdout], [1, ""]);
+      assertMatch(
+        stderr,
+        /The projections differed from the log: 2 records missing, 0 extra, 1 altered\./,
+      );
+      assertMatch(stderr, /first missing: \["projection",1,"pet",5\] \(event 6\)/);
+      assertEquals((await runTask(["audit"], { kvPath })).code, 1);
+      const replayed = await runTask(["replay", "--grace", "0"], { kvPath });
+      assertEquals(replayed.code, 0, replayed.stderr);
+      assertMatch(replayed.stderr, /Replayed 40 events, in [\d.]+ s; generation 2 is served\./);
+      assertEquals((await runTask(["audit"], { kvPath })).code, 0);
+    }),
+});
+
+Deno.test({
+  name: "replay: a log that is not sound exits 1, and the service keeps the old projections",
+  ignore,
+  fn: () =>
+    withSampleFile(async ({ kvPath }) => {
+      await changeFile(kvPath, [{ type: "delete", key: logKey(14) }]);
+      const { code, stderr } = await runTask(["replay", "--grace", "0"], { kvPath });
+      assertEquals(code, 1);
+      assertMatch(stderr, /error: Position 8 of the log is missing/);
+      const { notes } = JSON.parse((await runTask(["audit", "--json"], { kvPath })).stdout);
+      assertEquals(notes, []);
+    }),
+});
+
+Deno.test({
+  name: "replay: a second replay on one store says that another is running, and exits",
+  ignore,
+  fn: () =>
+    withSampleFile(async ({ kvPath }) => {
+      const outcomes = await Promise.all([1, 2].map(() => {
+        return runTask(["replay", "--grace", "6"], { kvPath });
+      }));
+      const [done, refused] = outcomes.sort((one, other) => one.code - other.code);
+      assertEquals([done.code, refused.code], [0, 1]);
+      assertMatch(refused.stderr, /\nerror: Another replay is under way\n$/);
+      assertEquals((await runTask(["audit"], { kvPath })).code, 0);
+    }),
+});
+
+Deno.test({
+  name:
+    "replay: clients of two services see no failure, no short list and no stale read, even if a replay is killed",
+  ignore,
+  fn: () =>
+    withSampleFile(async ({ folder }) => {
+      const { outcomes: { created, listed, read }, killed } = await runReplayLoad(
+        `${folder}/load.sqlite3`,
+        { connections: 64, pets: 1_000, kills: 1 },
+      );
+      assertEquals(killed, 1);
+      for (const count of [created, listed, read]) assertGreater(count, 20);
+    }),
+});

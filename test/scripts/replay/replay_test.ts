@@ -1,0 +1,457 @@
+import {
+  assertEquals,
+  assertGreater,
+  assertMatch,
+  assertNotEquals,
+  assertRejects,
+} from "@std/assert";
+import { audit } from "../../../scripts/audit/audit.ts";
+import type { Fault as AuditFault } from "../../../scripts/audit/findings.ts";
+import { issueKey } from "../../../src/commands/issue_key.ts";
+import { readHead } from "../../../src/log/head.ts";
+import { UnsoundError } from "../../../scripts/audit/compare.ts";
+import { replay } from "../../../scripts/replay/replay.ts";
+import { LEASE_LIMIT_MS, ReplayUnderWayError } from "../../../scripts/replay/replay_lease.ts";
+import { createService } from "../../../src/service.ts";
+import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";
+import {
+  logKey,
+  petByStatusKey,
+  petKey,
+  projectionKey,
+  REPLAY_KEY,
+} from "../../../src/keyspace.ts";
+import { scan } from "../../../src/store/scan.ts";
+import type { Commit, Mutation, SetMutation, Store } from "../../../src/store/store.ts";
+import { addPetCommand } from "../../support/add_pet_command.ts";
+import { ModelStore } from "../../sim/model_store.ts";
+import { contentOfGeneration } from "../../support/content_of.ts";
+import { FakeRuntime } from "../../support/fake_runtime.ts";
+import { openSampleStore } from "../../support/sample_store.ts";
+import { openTestService } from "../../support/test_service.ts";
+import {
+  atCommit,
+  COMMIT_FAULTS,
+  type CommitFault,
+  faultyStore,
+  hold,
+} from "../../support/faulty_store.ts";
+
+const NO_GRACE = { graceMs: 0 };
+
+Deno.test("replay() serves a new generation with the same content, and removes the old one", async () => {
+  using sample = await openSampleStore(60);
+  const before = await contentOfGeneration(sample.store, 1);
+  const { generation, events, differences } = await replay(sample, NO_GRACE);
+  assertEquals([generation, events, differences.total], [2, 60, 0]);
+  assertEquals(await contentOfGeneration(sample.store, 2), before);
+  assertEquals(await contentOfGeneration(sample.store, 1), {});
+  assertEquals((await readHead(sample.store)).head, { ...sample.head, generation: 2 });
+  assertEquals(await sample.store.get(REPLAY_KEY), null);
+  assertEquals((await audit(sample)).sound, true);
+});
+
+Deno.test("replay() reports how the old generation differed, and corrects it", async () => {
+  using sample = await openSampleStore(60);
+  // Three records: of pets 5 and 6, of pets 13 to 16, and of a pet that is not in the log.
+  const [missing, altered, extra] = [petKey(6), petKey(16), petByStatusKey("sold", 7_000)]
+    .map((key) => projectionKey(1, key));
+  await sample.store.commit({
+    checks: [],
+    mutations: [
+      { type: "delete", key: missing },
+      { type: "set", key: altered, value: "{}" },
+      { type: "set", key: extra, value: "{}" },
+    ],
+  });
+  const { differences } = await replay(sample, NO_GRACE);
+  assertEquals(differences.counts, { missing: 2, extra: 1, altered: 1 });
+  assertEquals(differences.first.missing, {
+    kind: "missing",
+    key: projectionKey(1, petKey(5)),
+    petId: 5,
+    position: 6,
+  });
+  assertEquals(differences.first.altered, { kind: "altered", key: altered, position: 16 });
+  assertEquals(differences.first.extra, { kind: "extra", key: extra });
+  assertEquals((await audit(sample)).faults, []);
+});
+
+Deno.test("replay() of an unsound log rejects and restores the store", async () => {
+  using sample = await openSampleStore(60);
+  const key = logKey(21);
+  await sample.store.commit({ checks: [], mutations: [{ type: "delete", key }] });
+  const before = await allOf(sample.store);
+  const words = "Position 20 of the log is missing";
+  await assertRejects(() => replay(sample, NO_GRACE), UnsoundError, words);
+  assertEquals(await allOf(sample.store), before);
+});
+
+Deno.test("replay() withdraws its announcement if it finds the log unsound while it writes", async () => {
+  // More than one commit can write.
+  using sample = await openSampleStore(3_000);
+  const key = logKey(2_996);
+  await sample.store.commit({ checks: [], mutations: [{ type: "delete", key }] });
+  const store = faultyStore(sample.store, {
+    async onCommit(apply) {
+      const versionstamp = await apply();
+      // The response comes after the damaged line was read.
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return versionstamp;
+    },
+  });
+  const refusal = replay({ store, runtime: sample.runtime }, NO_GRACE);
+  await assertRejects(() => refusal, UnsoundError, "Position 2990 of the log is missing");
+  assertEquals((await readHead(sample.store)).head, sample.head);
+  assertEquals(await generationsIn(sample.store), [1]);
+  assertEquals(await sample.store.get(REPLAY_KEY), null);
+});
+
+const WRONG_WRITES: Record<string, (mutation: SetMutation) => Mutation[]> = {
+  missing: () => [],
+  altered: (mutation) => [{ ...mutation, value: "{}" }],
+  "stored a second time": (
+    mutation,
+  ) => [mutation, { ...mutation, key: [...mutation.key, "again"] }],
+};
+
+/** Replays a sample, and applies a fault to one of the records that it writes. It must find exactly that fault. */
+async function assertFound(length: number, wrong: number, fault: string): Promise<void> {
+  using sample = await openSampleStore(length);
+  // Events of the future may lack their idempotency records.
+  await sample.runtime.advance(60 * 60 * 1_000);
+  let written = 0;
+  const store = faultyStore(sample.store, {
+    onCommit: (_apply, { checks, mutations }) =>
+      sample.store.commit({
+        checks,
+        mutations: mutations.flatMap((mutation) =>
+          mutation.type === "set" && isNew(mutation) && written++ === wrong
+            ? WRONG_WRITES[fault](mutation)
+            : [mutation]
+        ),
+      }),
+  });
+  const { message } = await assertRejects(
+    () => replay({ store, runtime: sample.runtime }, NO_GRACE),
+    UnsoundError,
+  );
+  const count = /^The rebuilt projections differ from the log in (\d+) records, /.exec(message)
+    ?.[1];
+  const name = `record ${wrong} of ${length} events ${fault}`;
+  if (fault === "missing") assertGreater(Number(count), 0, name);
+  else assertEquals(count, "1", name);
+  assertEquals((await readHead(sample.store)).head, sample.head, name);
+  assertEquals(await generationsIn(sample.store), [1], name);
+}
+
+function isNew({ key }: Mutation): boolean {
+  return key[0] === "projection" && key[1] === 2;
+}
+
+/** The numbers of records in the commits that fill the new generation. */
+async function fillsOf(length: number): Promise<number[]> {
+  using sample = await openSampleStore(length);
+  const store = faultyStore(sample.store);
+  await replay({ store, runtime: sample.runtime }, NO_GRACE);
+  return store.commits.map(({ mutations }) => mutations.filter(isNew).length).filter((it) =>
+    it > 0
+  );
+}
+
+Deno.test("replay() withdraws the new generation if any of its records does not match the log", async () => {
+  const [records, ...others] = await fillsOf(60);
+  assertGreater(records, 10);
+  assertEquals(others, []);
+  for (const fault of Object.keys(WRONG_WRITES)) {
+    for (let wrong = 0; wrong < records; wrong++) await assertFound(60, wrong, fault);
+  }
+});
+
+Deno.test("replay() finds the first and the last wrong record of each commit", async () => {
+  const fills = await fillsOf(3_000);
+  assertGreater(fills.length, 2);
+  let end = 0;
+  for (const count of fills) {
+    end += count;
+    for (const fault of Object.keys(WRONG_WRITES)) {
+      for (const wrong of [end - count, end - 1]) await assertFound(3_000, wrong, fault);
+    }
+  }
+});
+
+Deno.test("replay() also compares what an earlier run has written", async () => {
+  // More than one commit can fill.
+  using sample = await openSampleStore(3_000);
+  const { runtime } = sample;
+  const { reached, fault } = hold();
+  const isFilling = ({ mutations }: Commit) => mutations.some(isNew);
+  let fills = 0;
+  const store = faultyStore(sample.store, {
+    onCommit: (apply, commit) => isFilling(commit) && ++fills === 2 ? fault(apply) : apply(),
+  });
+  replay({ store, runtime }, NO_GRACE);
+  await reached;
+  const [{ key }] = await sample.store.list({ prefix: projectionKey(2, petKey()) }, { limit: 1 });
+  await sample.store.commit({ checks: [], mutations: [{ type: "delete", key }] });
+  const next = replay(sample, NO_GRACE);
+  await runtime.advance(LEASE_LIMIT_MS);
+  await assertRejects(() => runtime.settle(next), UnsoundError, "The rebuilt projections differ");
+  assertEquals(await generationsIn(sample.store), [1]);
+  assertEquals((await runtime.settle(replay(sample, NO_GRACE))).resumedFrom, 0);
+  assertEquals((await audit(sample)).faults, []);
+});
+
+Deno.test("replay() killed at any commit leaves a sound store, and the next one finishes the work", async () => {
+  const commits = await countCommits();
+  for (let last = 1; last <= commits; last++) {
+    for (const isApplied of [true, false]) {
+      const kill = `a kill at commit ${last} of ${commits}, ${isApplied ? "" : "not "}applied`;
+      using sample = await openSampleStore(SMALL);
+      const killed = Promise.withResolvers<void>();
+      const store = faultyStore(sample.store, {
+        async onCommit(apply, _commit, number) {
+          if (number < last) return await apply();
+          if (isApplied) await apply();
+          killed.resolve();
+          return await new Promise<never>(() => {});
+        },
+      });
+      replay({ store, runtime: sample.runtime }, NO_GRACE);
+      await killed.promise;
+      assertEquals((await audit(sample)).faults, [], `after ${kill}`);
+      await addPets(sample, 3);
+      assertEquals((await audit(sample)).faults, [], `additions after ${kill}`);
+      await sample.runtime.settle(replay(sample, NO_GRACE));
+      const { faults, notes } = await audit({ ...sample, readExpiringRecords: () => [] });
+      assertEquals([faults, notes], [[], []], `replay after ${kill}`);
+      assertEquals((await generationsIn(sample.store)).length, 1, kill);
+      assertEquals(await sample.store.get(REPLAY_KEY), null, kill);
+    }
+  }
+});
+
+Deno.test("replay() killed at any commit and continued writes each record once, in records that do not overlap", async () => {
+  // More than one commit can fill.
+  using sample = await openSampleStore(1_300);
+  const entries = (await Array.fromAsync(scan(sample.store, { prefix: [] }))).flat();
+  const expected = await contentOfGeneration(sample.store, 1);
+  const { runtime } = sample;
+  const copyOfSample = () => {
+    const store = new ModelStore({ now: runtime.now, expiryLagMs: () => 0 });
+    for (const { key, value } of entries) {
+      const mutation = { type: "set", key, value: value as string | Uint8Array } as const;
+      store.apply({ checks: [], mutations: [mutation] });
+    }
+    return store;
+  };
+  const resumed = new Set<number>();
+  for (let last = 1, isDone = false; !isDone; last++) {
+    for (const isApplied of [true, false]) {
+      const inner = copyOfSample();
+      const killed = Promise.withResolvers<undefined>();
+      const store = faultyStore(inner, {
+        async onCommit(apply, _commit, number) {
+          if (number < last) return await apply();
+          if (isApplied) await apply();
+          killed.resolve(undefined);
+          return await new Promise<never>(() => {});
+        },
+      });
+      const replayed = replay({ store, runtime }, NO_GRACE);
+      isDone = await Promise.race([replayed, killed.promise]) !== undefined;
+      if (isDone) break;
+      const next = replay({ store: inner, runtime }, NO_GRACE);
+      await runtime.advance(LEASE_LIMIT_MS);
+      const { generation, resumedFrom } = await runtime.settle(next);
+      resumed.add(resumedFrom);
+      // It also asserts that no records overlap.
+      assertEquals(await contentOfGeneration(inner, generation), expected, `at ${last}`);
+    }
+  }
+  assertGreater(resumed.size, 2, "the replay was continued at several positions");
+});
+
+Deno.test("replay() reads the store to find the outcome of an unclear commit", async () => {
+  for (const outcomes of OUTCOMES) {
+    using sample = await openSampleStore(SMALL);
+    const store = faultyStore(sample.store, {
+      onCommit: (apply, commit, number) =>
+        outcomes[number % outcomes.length](apply, commit, number),
+    });
+    const { generation, differences } = await sample.runtime.settle(
+      replay({ store, runtime: sample.runtime }, NO_GRACE),
+    );
+    assertEquals([generation, differences.total], [2, 0]);
+    assertEquals((await audit(sample)).faults, []);
+    assertEquals(await generationsIn(sample.store), [2]);
+    assertEquals(await sample.store.get(REPLAY_KEY), null);
+  }
+});
+
+Deno.test("replay() loses no event that is appended before any of its commits", async () => {
+  using sample = await openSampleStore(SMALL);
+  let added = 0;
+  const faultsBefore: Record<number, AuditFault[]> = {};
+  const store = faultyStore(sample.store, {
+    async onCommit(apply, _commit, number) {
+      // A commit that checks the head fails if the head has moved, so the head does not always move.
+      if (number % 2 === 1) added += await addPets(sample, 1);
+      const { faults } = await audit(sample);
+      if (faults.length > 0) faultsBefore[number] = faults;
+      return await apply();
+    },
+  });
+  await sample.runtime.settle(replay({ store, runtime: sample.runtime }, NO_GRACE));
+  assertGreater(added, 0);
+  assertEquals(faultsBefore, {});
+  const { faults, pets } = await audit(sample);
+  assertEquals([faults, pets], [[], sample.head.lastPetId + added]);
+  assertEquals(await generationsIn(sample.store), [2]);
+});
+
+Deno.test("replay() writes nothing after another replay has taken over its lease", async () => {
+  const commits = await countCommits();
+  // The first commit takes the lease, and the last one returns it.
+  for (let last = 2; last < commits; last++) {
+    using sample = await openSampleStore(SMALL);
+    const { fault, reached, release } = hold();
+    const store = faultyStore(sample.store, { onCommit: atCommit(last, fault) });
+    const overtaken = replay({ store, runtime: sample.runtime }, NO_GRACE);
+    overtaken.catch(() => {});
+    await reached;
+    await sample.runtime.settle(replay(sample, NO_GRACE));
+    const before = await allOf(sample.store);
+    release();
+    await assertRejects(() => sample.runtime.settle(overtaken), ReplayUnderWayError);
+    assertEquals(await allOf(sample.store), before, `held at commit ${last} of ${commits}`);
+  }
+});
+
+Deno.test("replay() rejects while another one holds the lease", async () => {
+  using sample = await openSampleStore(SMALL);
+  const first = replay(sample, { graceMs: 20_000 });
+  await isServed(2, sample.store);
+  let waits = 0;
+  const second = replay(sample, { onWait: () => waits++ });
+  await assertRejects(
+    () => sample.runtime.settle(second),
+    ReplayUnderWayError,
+    "Another replay is under way",
+  );
+  assertEquals(waits, 1);
+  assertEquals((await sample.runtime.settle(first)).generation, 2);
+  assertEquals((await audit(sample)).faults, []);
+});
+
+Deno.test("replay() rejects if another one takes the lease at the same moment", async () => {
+  using sample = await openSampleStore(SMALL);
+  const both = [1, 2].map(() => replay(sample, { graceMs: 20_000 }));
+  const outcomes = await sample.runtime.settle(Promise.allSettled(both));
+  const reasons = outcomes.flatMap((it) => it.status === "rejected" ? [it.reason] : []);
+  assertEquals(reasons.map(String), ["ReplayUnderWayError: Another replay is under way"]);
+  assertEquals((await audit(sample)).faults, []);
+});
+
+Deno.test("replay() keeps the old generation for the whole grace period", async () => {
+  using sample = await openSampleStore(SMALL);
+  const outcome = replay(sample, { graceMs: 5_000 });
+  await isServed(2, sample.store);
+  await sample.runtime.advance(4_900);
+  assertEquals(await generationsIn(sample.store), [1, 2]);
+  const { faults, notes } = await audit(sample);
+  assertEquals(faults, []);
+  assertMatch(notes.join(), /^Generation 1 is being removed/);
+  await sample.runtime.settle(outcome);
+  assertEquals(await generationsIn(sample.store), [2]);
+});
+
+Deno.test("replay() of an empty store writes nothing", async () => {
+  using store = new DisposableStore(await Deno.openKv(":memory:"));
+  const { events } = await replay({ store, runtime: new FakeRuntime() }, NO_GRACE);
+  assertEquals(events, 0);
+  assertEquals(await allOf(store), []);
+});
+
+Deno.test("replay() omits expired records from the new generation", async () => {
+  using sample = await openSampleStore(60);
+  const keysIn = async (generation: number) =>
+    Object.keys(await contentOfGeneration(sample.store, generation))
+      .filter((key) => key.includes("pet_by_idempotency_key"));
+  assertNotEquals(await keysIn(1), []);
+  await sample.runtime.advance(26 * 60 * 60 * 1_000);
+  const { differences } = await sample.runtime.settle(replay(sample, NO_GRACE));
+  assertEquals(differences.total, 0);
+  assertEquals(await keysIn(2), []);
+  assertEquals((await audit(sample)).faults, []);
+});
+
+/** Enough events for every step of a replay. */
+const SMALL = 12;
+
+const { lands, landsAndConflicts, landsAndFails, isLocked } = COMMIT_FAULTS;
+
+const OUTCOMES: CommitFault[][] = [
+  [landsAndConflicts],
+  [landsAndFails],
+  [isLocked, lands],
+  [lands, landsAndConflicts, isLocked, landsAndFails],
+  [isLocked, landsAndFails, isLocked],
+];
+
+/** The number of commits of a replay of a small sample. */
+async function countCommits(): Promise<number> {
+  using sample = await openSampleStore(SMALL);
+  const store = faultyStore(sample.store);
+  await replay({ store, runtime: sample.runtime }, NO_GRACE);
+  return store.commits.length;
+}
+
+async function isServed(generation: number, store: Store): Promise<void> {
+  while ((await readHead(store)).head.generation !== generation);
+}
+
+/** Adds pets with a new instance of the service. */
+async function addPets(
+  { store, runtime, keyId }: { store: Store; runtime: FakeRuntime; keyId: string },
+  count: number,
+): Promise<number> {
+  const { appender } = createService({ store, runtime, report: () => {} });
+  const pet = { name: "Mia", categoryId: 1n, status: "sold" as const };
+  for (let number = 0; number < count; number++) {
+    await appender.append(addPetCommand(runtime, keyId, pet));
+  }
+  await appender.drain();
+  return count;
+}
+
+async function generationsIn(store: Store): Promise<number[]> {
+  const entries = await Array.fromAsync(scan(store, { prefix: ["projection"] }));
+  return [...new Set(entries.flat().map(({ key }) => key[1] as number))];
+}
+
+class DisposableStore extends KvStore {
+  [Symbol.dispose]() {
+    this.close();
+  }
+}
+
+async function allOf(store: Store) {
+  const entries = await Array.fromAsync(scan(store, { prefix: [] }));
+  return entries.flat().map(({ key, value }) => [key, value]);
+}
+
+Deno.test("a key stays valid on an instance that was idle during a replay", async () => {
+  await using service = await openTestService();
+  assertEquals((await service.add({ name: "Rex", categoryId: 1 })).status, 201);
+  // The instance has seen a key event, but has not read the key after it.
+  await issueKey(service, { label: "another" });
+  const { store, runtime } = service;
+  await replay({ store, runtime }, NO_GRACE);
+  assertEquals((await service.add({ name: "Mia", categoryId: 1 })).status, 201);
+  assertEquals(await (await service.send("/v1/pets/2")).json(), {
+    id: 2,
+    name: "Mia",
+    categoryId: 1,
+  });
+});

@@ -1,0 +1,159 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { OPERATOR } from "../../../events/event.ts";
+import { sha256Hex } from "../../../src/encoding/sha256.ts";
+import { logKey } from "../../../src/keyspace.ts";
+import { chromiumPath, launchChromium } from "../../support/chromium.ts";
+import { permitted } from "../../support/permitted.ts";
+import { runTask } from "../../support/run_task.ts";
+import { changeFile, withSampleFile } from "../../support/sample_file.ts";
+import { linesOf, linesToBytes } from "../../support/sample_log.ts";
+
+const ignore = !permitted("run", "read", "write", "env", "net");
+
+const HOSTILE_LABELS = [
+  "<script>document.title = 'run'</script>",
+  `" onload="document.title='run'" x='`,
+  "</title></style></svg><img src=x onerror=document.title='run'>",
+  "]]> --> &lt;b&gt; {name} $& `${1}`",
+  "\u202Eevil\u202D 猫🐈",
+];
+
+/** A log with a pet of each of these keys. */
+function logOfKeys(labels: string[]): string[] {
+  return linesOf(labels.flatMap((label, index) => {
+    const time = new Date(Date.parse("2026-05-01T08:00:00.000Z") + index * 86_400_000)
+      .toISOString();
+    const id = (number: number) => `01K${String(index * 2 + number).padStart(23, "0")}`;
+    const data = { keyId: id(0), label, tokenHash: sha256Hex(label) };
+    return [
+      { id: id(0), time, actor: OPERATOR, type: "ApiKeyIssued" as const, data },
+      {
+        id: id(1),
+        time,
+        actor: id(0),
+        type: "PetCreated" as const,
+        data: { id: index + 1, name: "<i>Rex</i>", categoryId: 1n },
+      },
+    ];
+  }));
+}
+
+Deno.test({
+  name: "report: prints a page with the numbers of the store, and with the verdict of an audit",
+  ignore,
+  fn: () =>
+    withSampleFile(async ({ kvPath, lines }) => {
+      const plain = await runTask(["report"], { kvPath });
+      assertEquals(plain.code, 0, plain.stderr);
+      assertMatch(plain.stdout, /^<!doctype html>[^]*<\/html>\n$/);
+      assertMatch(plain.stdout, /<dt>Events<\/dt><dd>40<\/dd>/);
+      assertMatch(plain.stdout, /<dt>Pets<\/dt><dd>33<\/dd>/);
+      assertMatch(plain.stdout, /<dt>Valid keys<\/dt><dd>1 of 4<\/dd>/);
+      assertMatch(
+        plain.stdout,
+        /aria-label="Pets by status: available 8, pending 9, sold 8, no status 8"/,
+      );
+      assertMatch(
+        plain.stdout,
+        /aria-label="Keys by state: live 1, retiring 0, expired 0, revoked 3"/,
+      );
+      assertMatch(plain.stdout, /<h2>Commits by number of events<\/h2>/);
+      assert(plain.stdout.includes(sha256Hex(lines[39])));
+      assert(!plain.stdout.includes("Zoë"), "the page shows no pets");
+      const sound = await runTask(["report", "--audit"], { kvPath });
+      assertEquals(sound.code, 0, sound.stderr);
+      assertMatch(sound.stdout, /Audit: sound<\/strong> up to position 40/);
+      await changeFile(kvPath, [{ type: "set", key: logKey(41), value: "foreign" }]);
+      const faulty = await runTask(["report", "--audit"], { kvPath });
+      assertEquals(faulty.code, 1, faulty.stderr);
+      assertMatch(faulty.stdout, /Audit: not sound<\/strong>, 1 fault[^]*<p>What to do:<\/p>/);
+    }),
+});
+
+Deno.test({
+  name:
+    "report --file: reads an export once, from standard input too, and names a partial or damaged one",
+  ignore,
+  fn: () =>
+    withSampleFile(async ({ folder, lines }) => {
+      const kvPath = `${folder}/nowhere.sqlite3`;
+      const file = `${folder}/a & b.jsonl`;
+      await Deno.writeFile(file, linesToBytes(lines));
+      const whole = await runTask(["report", "--audit", "--file", file], { kvPath });
+      assertEquals(whole.code, 0, whole.stderr);
+      assertMatch(whole.stdout, / from the export \S+\/a &amp; b\.jsonl, by version /);
+      assertMatch(whole.stdout, /Audit: sound<\/strong> up to position 40/);
+      assertEquals(whole.stdout.includes("Commits by number of events"), false);
+      const stdin = linesToBytes(lines.slice(10).with(4, "{}"));
+      const partial = await runTask(["report", "--file", "-"], { kvPath, stdin });
+      assertEquals(partial.code, 0, partial.stderr);
+      assertMatch(partial.stdout, /1 line is not an event that this version knows/);
+      assertMatch(partial.stdout, /a part of a log: 30 events, from position 11 to 40/);
+      const empty = await runTask(["report", "--file", "/dev/null"], { kvPath });
+      assertEquals(empty.code, 0, empty.stderr);
+      assertMatch(empty.stdout, /The log has no events/);
+    }),
+});
+
+Deno.test({
+  name: "report: a store that is not there, and a wrong argument, are one line on standard error",
+  ignore,
+  async fn() {
+    const kvPath = "/nowhere/pets.sqlite3";
+    for (const args of [["report"], ["report", "extra"], ["report", "--file", "/nowhere/x"]]) {
+      const { code, stdout, stderr } = await runTask(args, { kvPath });
+      assertEquals([code, stdout], [2, ""], stderr);
+      assertMatch(stderr, /^error: [^\n]+\n$/);
+    }
+  },
+});
+
+Deno.test({
+  name:
+    "report: a browser shows hostile labels as text, runs nothing, loads nothing and needs no scrolling sideways",
+  ignore: chromiumPath() === undefined,
+  async fn() {
+    const folder = await Deno.makeTempDir();
+    try {
+      const stdin = linesToBytes(logOfKeys(HOSTILE_LABELS));
+      const { code, stdout, stderr } = await runTask(["report", "--audit", "--file", "-"], {
+        kvPath: `${folder}/nowhere.sqlite3`,
+        stdin,
+      });
+      assertEquals(code, 0, stderr);
+      await Deno.writeTextFile(`${folder}/report.html`, stdout);
+      await using browser = await launchChromium(chromiumPath());
+      for (const colorScheme of ["light", "dark"] as const) {
+        for (const width of [1280, 390]) {
+          const page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } });
+          const messages: string[] = [];
+          const requests: string[] = [];
+          page.on("console", (message) => messages.push(message.text()));
+          page.on("pageerror", (error) => messages.push(error.message));
+          page.on("request", (request) => requests.push(request.url()));
+          await page.goto(`file://${folder}/report.html`);
+          assertEquals([messages, requests.length], [[], 1]);
+          const seen = await page.evaluate<Record<string, unknown>>(`({
+            title: document.title,
+            scripts: document.querySelectorAll("script, img, [onload], [onerror]").length,
+            labels: [...document.querySelectorAll("td bdi")].map((it) => it.textContent),
+            charts: [...document.querySelectorAll("svg")]
+              .filter((it) => it.getBoundingClientRect().width > 0).length,
+            isWithinWindow: document.documentElement.scrollWidth <= innerWidth,
+            background: getComputedStyle(document.body).backgroundColor,
+          })`);
+          assertEquals(seen, {
+            title: "Animal Store report",
+            scripts: 0,
+            labels: HOSTILE_LABELS,
+            charts: 5,
+            isWithinWindow: true,
+            background: colorScheme === "light" ? "rgb(244, 246, 248)" : "rgb(17, 20, 24)",
+          });
+        }
+      }
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  },
+});

@@ -1,0 +1,259 @@
+import { assertEquals, assertLess, assertStringIncludes } from "@std/assert";
+import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../src/http/requests/request_body.ts";
+import { http2Request } from "./http2_request.ts";
+import { permitted } from "../support/permitted.ts";
+import { connect, until } from "../support/raw_connection.ts";
+import { serveOnSocket } from "../support/test_each_way.ts";
+import { ServiceProcess } from "../support/service_process.ts";
+import { TempStore } from "../support/temp_store.ts";
+import { openTestService, type TestService } from "../support/test_service.ts";
+
+const REX = '{"name":"Rex","categoryId":1}';
+
+/** More than the socket buffers on both sides can hold. */
+const SWALLOWED_BYTES = 16_000_000;
+
+/** Declares a test on a service in its own process. `within` may be a command that runs it. */
+function testOnProcess(
+  name: string,
+  within: string[],
+  check: (service: ServiceProcess, port: number, token: string) => Promise<void>,
+): void {
+  Deno.test({
+    name,
+    ignore: Deno.build.os !== "linux" || !permitted("env", "net", "read", "run", "write"),
+    async fn() {
+      await using temp = await TempStore.make();
+      const token = await temp.issueKey();
+      await using service = await ServiceProcess.start(temp.kvPath, {}, within);
+      await check(service, Number(new URL(service.address).port), token);
+    },
+  });
+}
+
+testOnProcess(
+  "a service without free file descriptors continues, listens again and shuts down",
+  ["prlimit", "--nofile=256:256"],
+  async (service, port, token) => {
+    using kept = await connect(port);
+    const list = `GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+    const idle: Deno.Conn[] = [];
+    try {
+      for (let count = 0; count < 400; count++) {
+        const connecting = Deno.connect({ hostname: "127.0.0.1", port })
+          .then((connection) => void idle.push(connection), () => {});
+        await Promise.race([connecting, new Promise((resolve) => setTimeout(resolve, 50))]);
+      }
+      await until(() => service.lines.some((line) => line.includes("accept_failed")));
+      await kept.write(list);
+      await until(() => kept.received.includes("HTTP/1.1 200"));
+    } finally {
+      for (const connection of idle) connection.close();
+    }
+    await until(async () => {
+      try {
+        const response = await service.send("/v1/pets", token);
+        await response.body?.cancel();
+        return response.status === 200;
+      } catch {
+        return false;
+      }
+    });
+    const reports = service.lines.filter((line) => line.includes("accept_failed"));
+    assertEquals(reports.length, 1, reports.join("\n"));
+    assertStringIncludes(reports[0], "Too many open files");
+    assertEquals(await service.stop("SIGTERM"), 0);
+  },
+);
+
+const SHOP = "https://shop.example";
+
+/** Declares a test on a real server, to which it can send bytes. */
+function testOnServer(
+  name: string,
+  check: (service: TestService, port: number) => Promise<void>,
+): void {
+  Deno.test({
+    name,
+    ignore: !permitted("net"),
+    async fn() {
+      await using service = await openTestService(undefined, { corsOrigins: [SHOP] });
+      await using server = await serveOnSocket(service);
+      await check(service, server.port);
+      assertEquals((await service.add(REX)).status, 201);
+    },
+  });
+}
+
+const ENDLESS = {
+  declared: "Content-Length: 999999999999\r\n\r\n",
+  chunked: "Transfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFF\r\n",
+};
+
+testOnServer(
+  "the server stops reading the endless body of a refused request",
+  async (service, port) => {
+    const key = `Authorization: Bearer ${service.token}\r\n`;
+    const json = "Content-Type: application/json\r\n";
+    const cases: [status: number, head: string][] = [
+      [401, "POST /v1/pets HTTP/1.1\r\n"],
+      [401, `POST /v1/pets HTTP/1.1\r\nAuthorization: Bearer pets_x\r\n${json}`],
+      [401, "DELETE /v1/pets/1 HTTP/1.1\r\n"],
+      [405, `PUT /v1/pets HTTP/1.1\r\n${key}${json}`],
+      [413, "POST /docs HTTP/1.1\r\n"],
+      [413, `POST /v1/pets HTTP/1.1\r\n${key}${json}`],
+      [415, `POST /v1/pets HTTP/1.1\r\n${key}Content-Type: text/plain\r\n`],
+      [401, "GET /v1/pets HTTP/1.1\r\n"],
+      [404, `GET /v1/pets/9 HTTP/1.1\r\n${key}`],
+      [413, "GET /healthz HTTP/1.1\r\n"],
+      [413, "CONNECT x:1 HTTP/1.1\r\n"],
+      [
+        413,
+        `OPTIONS /v1/pets HTTP/1.1\r\nOrigin: ${SHOP}\r\nAccess-Control-Request-Method: POST\r\n`,
+      ],
+    ];
+    for (const [status, head] of cases) {
+      for (const [framing, rest] of Object.entries(ENDLESS)) {
+        using connection = await connect(port);
+        await connection.write(`${head}Host: localhost\r\n${rest}`);
+        const sent = await connection.flood(300, SWALLOWED_BYTES);
+        assertLess(sent, SWALLOWED_BYTES, `${head} ${framing}`);
+        await until(() => connection.received !== "");
+        assertStringIncludes(connection.received, `HTTP/1.1 ${status} `, `${head} ${framing}`);
+      }
+    }
+  },
+);
+
+testOnServer(
+  "the server stops reading an endless body after its 408",
+  async (service, port) => {
+    using connection = await connect(port);
+    await connection.write(
+      "POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
+        `Authorization: Bearer ${service.token}\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFF\r\n{`,
+    );
+    await until(() => service.runtime.waits().includes(BODY_LIMIT_MS));
+    await service.runtime.advance(BODY_LIMIT_MS);
+    await until(() => connection.received.includes("HTTP/1.1 408 "));
+    assertLess(await connection.flood(500, SWALLOWED_BYTES), SWALLOWED_BYTES);
+  },
+);
+
+testOnServer(
+  "a finite body of a refused request does not leave the connection hanging",
+  async (_, port) => {
+    for (const length of [2, BODY_LIMIT_BYTES, BODY_LIMIT_BYTES + 1, 300_000]) {
+      using connection = await connect(port);
+      const head = `POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${length}\r\n\r\n`;
+      await connection.write(head);
+      await until(() => connection.received.includes("HTTP/1.1 401 "));
+      await connection.write("x".repeat(length));
+      // The next request on the connection gets a response, or the client sees that the connection has ended.
+      await connection.write("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      await until(() => connection.ended || connection.received.includes("HTTP/1.1 200 "));
+    }
+  },
+);
+
+testOnProcess(
+  "the server closes the file descriptors of connections with unread bodies",
+  [],
+  async (service, port, token) => {
+    const descriptors = () => [...Deno.readDirSync(`/proc/${service.pid}/fd`)].length;
+    const before = descriptors();
+    for (const authorization of ["", `Authorization: Bearer ${token}\r\n`]) {
+      for (const framing of Object.values(ENDLESS)) {
+        await Promise.all(Array.from({ length: 20 }, async () => {
+          using connection = await connect(port);
+          await connection.write(
+            "POST /v1/pets HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n" +
+              authorization + framing,
+          );
+          await connection.flood(100, SWALLOWED_BYTES);
+        }));
+      }
+    }
+    await until(() => descriptors() <= before + 2);
+  },
+);
+
+testOnServer(
+  "the server takes the path from the request line, whatever the Host is",
+  async (service, port) => {
+    const key = `Authorization: Bearer ${service.token}\r\n`;
+    const cases: [status: number, head: string][] = [
+      [400, `GET /v1/pets HTTP/1.1\r\nHost: x/healthz?\r\n${key}`],
+      [400, "GET /healthz HTTP/1.1\r\nHost: x/v1/pets?\r\n"],
+      [400, "GET /healthz HTTP/1.1\r\nHost: x#\r\n"],
+      [400, "GET /healthz HTTP/1.1\r\nHost: user@x\r\n"],
+      [400, "GET /healthz HTTP/1.1\r\nHost: a, b\r\n"],
+      [400, "GET /healthz HTTP/1.1\r\nHost: a:b\r\n"],
+      [400, "GET /healthz HTTP/1.1\r\nHost:\r\n"],
+      [400, "GET /healthz HTTP/1.1\r\n"],
+      [400, "GET /healthz HTTP/1.1\r\nHost: a\r\nHost: a\r\n"],
+      [200, "GET /healthz HTTP/1.1\r\nHost: a\r\n"],
+      [200, "GET /healthz HTTP/1.1\r\nHost: [::1]:8000\r\n"],
+      [200, "GET http://other/healthz HTTP/1.1\r\nHost: a\r\n"],
+      [401, "GET http://other/v1/pets?x=/healthz HTTP/1.1\r\nHost: a\r\n"],
+      [302, "GET http://other?x=/healthz HTTP/1.1\r\nHost: a\r\n"],
+      [401, "GET //x/healthz HTTP/1.1\r\nHost: a\r\n"],
+      [405, "CONNECT x:1 HTTP/1.1\r\nHost: a\r\n"],
+    ];
+    for (const [status, head] of cases) {
+      using connection = await connect(port);
+      await connection.write(`${head}\r\n`);
+      await until(() => connection.received !== "" || connection.ended);
+      assertStringIncludes(connection.received, `HTTP/1.1 ${status} `, head);
+    }
+  },
+);
+
+testOnServer(
+  "the server accepts only one run of digits as Content-Length, over HTTP/1.1 and HTTP/2",
+  async (service, port) => {
+    const body = new TextEncoder().encode(REX);
+    const length = String(body.length);
+    for (
+      const lengths of [[length, length], [length, `${body.length + 1}`], [`${length}, ${length}`]]
+    ) {
+      using connection = await connect(port);
+      const fields = lengths.map((value) => `Content-Length: ${value}\r\n`).join("");
+      await connection.write(
+        "POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
+          `Authorization: Bearer ${service.token}\r\n${fields}\r\n${REX}`,
+      );
+      await until(() => connection.received !== "" || connection.ended);
+      assertStringIncludes(connection.received, "HTTP/1.1 400 ", fields);
+    }
+    const send = (...lengths: string[]) => {
+      const fields = lengths.map((value): [string, string] => ["content-length", value]);
+      return http2Request(port, [...http2Fields(service), ...fields], body);
+    };
+    assertStringIncludes(await send(length, length), '"code":"malformed_request"');
+    assertStringIncludes(await send(length, `${body.length + 1}`), '"code":"malformed_request"');
+    assertEquals(
+      await send("3"),
+      "",
+      "the server resets a stream that is longer than its Content-Length",
+    );
+    assertEquals(await send(length), `{"id":1,${REX.slice(1)}`);
+  },
+);
+
+testOnServer("the server limits a body without a length over HTTP/2", async (service, port) => {
+  const response = await http2Request(port, http2Fields(service), new Uint8Array(16_384));
+  assertStringIncludes(response, '"malformed_body"');
+});
+
+/** The header fields of a request that adds a pet. */
+function http2Fields({ token }: TestService): [string, string][] {
+  return [
+    [":method", "POST"],
+    [":scheme", "http"],
+    [":path", "/v1/pets"],
+    [":authority", "a"],
+    ["content-type", "application/json"],
+    ["authorization", `Bearer ${token}`],
+  ];
+}

@@ -1,0 +1,73 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { KV_LIMITS } from "../../../src/store/deno_kv/kv_store.ts";
+import { ReconnectingStore } from "../../../src/store/resilience/reconnecting_store.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { StoreAwayError, StoreRefusedError } from "../../../src/store/store_errors.ts";
+
+/** A store whose connections the test opens, with a log of what happened to them. */
+function makeStore() {
+  const log: string[] = [];
+  const attempts: PromiseWithResolvers<Store>[] = [];
+  const store = new ReconnectingStore({
+    limits: KV_LIMITS,
+    connect() {
+      const attempt = Promise.withResolvers<Store>();
+      attempts.push(attempt);
+      return attempt.promise;
+    },
+    accept: () => Promise.resolve(void log.push("accept")),
+    onRefused: () => log.push("refused"),
+  });
+  const reopen = () => store.connection.reopen(new AbortController().signal);
+  const connection = (name: string): Store => ({
+    limits: KV_LIMITS,
+    get: () => Promise.resolve({ key: [], value: name, versionstamp: "" }),
+    list: () => Promise.resolve([]),
+    commit: () => Promise.resolve(""),
+    close: () => log.push(`close ${name}`),
+  });
+  return { store, log, attempts, reopen, connection };
+}
+
+Deno.test("ReconnectingStore: an attempt that fails makes room for the next one", async () => {
+  const { store, log, attempts, reopen, connection } = makeStore();
+  const first = reopen();
+  attempts[0].resolve(connection("first"));
+  await first;
+  const second = reopen();
+  assertEquals((await store.get([]))?.value, "first");
+  attempts[1].reject(new StoreAwayError("too many connections"));
+  await assertRejects(() => second, StoreAwayError);
+  await assertRejects(() => store.get([]), StoreAwayError, "The store is not connected");
+  const third = reopen();
+  attempts[2].reject(new StoreRefusedError("it refuses the password"));
+  await assertRejects(() => third, StoreRefusedError);
+  const fourth = reopen();
+  attempts[3].resolve(connection("fourth"));
+  await fourth;
+  assertEquals((await store.get([]))?.value, "fourth");
+  store.close();
+  assertEquals(log, ["accept", "close first", "close fourth"]);
+});
+
+Deno.test("ReconnectingStore: a late failure does not close a newer connection", async () => {
+  const { store, log, attempts, reopen, connection } = makeStore();
+  const opening = [reopen(), reopen()];
+  attempts[0].resolve(connection("first"));
+  await opening[0];
+  const late = reopen();
+  attempts[1].resolve(connection("second"));
+  await opening[1];
+  attempts[2].reject(new StoreAwayError("it does not answer"));
+  await assertRejects(() => late, StoreAwayError);
+  assertEquals((await store.get([]))?.value, "second");
+  assertEquals(log.filter((line) => line !== "accept"), ["close first"]);
+});
+
+Deno.test("ReconnectingStore reports a refusal before the first connection", async () => {
+  const { log, attempts, reopen } = makeStore();
+  const first = reopen();
+  attempts[0].reject(new StoreRefusedError("there is no database pets"));
+  await assertRejects(() => first, StoreRefusedError);
+  assertEquals(log, ["refused"]);
+});
