@@ -90,7 +90,7 @@ Deno.test({
     await service.stop();
     const reports = service.lines.map((line) => JSON.parse(line));
     const [{ reason, remedy }, ...others] = reports.filter(({ level }) => level === "error");
-    assertEquals([reason, others], ["The value encoding 9 is unknown.", []]);
+    assertEquals([reason, others], ["The value encoding 9 is not one of the service", []]);
     assertMatch(remedy, /run deno task audit/);
     const audited = await runTask(["audit"], { kvPath: temp.kvPath });
     assertMatch(audited.stdout, /- The file of the store is damaged: .*unknown/);
