@@ -1,7 +1,11 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { createPrivateKey } from "node:crypto";
-import { openCheckpoint, claimedOrigin, signCheckpoint } from "../../../scripts/publish/checkpoint.ts";
+import {
+  claimedOrigin,
+  openCheckpoint,
+  signCheckpoint,
+} from "../../../scripts/publish/checkpoint.ts";
 import {
   decodeVerifierKey,
   encodeVerifierKey,
