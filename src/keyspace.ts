@@ -120,6 +120,9 @@ export interface ProjectionRecord {
   expiresAt?: number;
 }
 
+/** How long an Idempotency-Key is valid, in milliseconds after the time of its event. */
+export const IDEMPOTENCY_LIFETIME_MS = 24 * 60 * 60 * 1_000;
+
 /**
  * How long the store keeps a record after the record has expired, because the clocks of the store, the
  * writer and the reader may differ. The content of the record decides whether it is still valid.

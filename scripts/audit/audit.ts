@@ -25,7 +25,7 @@ import {
 } from "./compare.ts";
 import type { FaultKind } from "./advice.ts";
 import { isHeadBehind } from "../../src/log/is_head_behind.ts";
-import { decodeLine } from "../../src/log/log_verifier.ts";
+import { readEvent } from "../../src/log/lines.ts";
 import { type AuditReport, Findings } from "./findings.ts";
 import { LogAudit, type LogAuditOptions } from "./log_audit.ts";
 import { decodeLease } from "../replay/replay_lease.ts";
@@ -180,21 +180,14 @@ interface LogStart {
 
 /** Returns the start of a partial export, by its first line; `undefined` if the export should be a whole log. */
 function partialStart(line: Uint8Array): LogStart | undefined {
-  const first = positionAndHash(line);
-  if (first === undefined || first.position < 2) return undefined;
+  const first = readEvent(line);
+  if (first instanceof MalformedEventError && !(first instanceof NewerVersionError)) {
+    return undefined;
+  }
+  if (first.position < 2) return undefined;
   // Only the first line of a log has this hash, so its position is wrong.
   if (first.previousHash === GENESIS_HASH) return undefined;
   return { position: first.position - 1, hash: first.previousHash };
-}
-
-function positionAndHash(line: Uint8Array): { position: number; previousHash: string } | undefined {
-  try {
-    return decodeLine(line);
-  } catch (error) {
-    if (error instanceof NewerVersionError) return error;
-    if (error instanceof MalformedEventError) return undefined;
-    throw error;
-  }
 }
 
 function startPartial(

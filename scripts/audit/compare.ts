@@ -6,6 +6,7 @@
 import type { RecordedLine } from "../../events/event.ts";
 import { PET_STATUSES } from "../../events/pet.ts";
 import {
+  IDEMPOTENCY_LIFETIME_MS,
   isProjectionKey,
   petByStatusKey,
   petKey,
@@ -14,9 +15,9 @@ import {
   type ProjectionRecord,
 } from "../../src/keyspace.ts";
 import { readHead } from "../../src/log/head.ts";
-import { IDEMPOTENCY_LIFETIME_MS } from "../../src/log/idempotency_lifetime.ts";
-import { LogVerifier, textsOf } from "../../src/log/log_verifier.ts";
-import { LogDamagedError, readLog } from "../../src/log/read_whole_log.ts";
+import { textsOf } from "../../src/log/lines.ts";
+import { LogVerifier } from "../../src/log/log_verifier.ts";
+import { LogDamagedError, readLog } from "../../src/log/read_log.ts";
 import { project } from "../../src/projections/project.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { type BoundedRange, scanOutside } from "../../src/store/scan.ts";

@@ -1,8 +1,9 @@
 import type { RecordedLine } from "../../events/event.ts";
 import { LINE_FEED } from "../../src/encoding/pack_lines.ts";
 import type { Head } from "../../src/log/head.ts";
-import { linesOf } from "../../src/log/log_records.ts";
-import { LogVerifier, textsOf } from "../../src/log/log_verifier.ts";
+import { linesOf } from "../../src/log/read_log.ts";
+import { textsOf } from "../../src/log/lines.ts";
+import { LogVerifier } from "../../src/log/log_verifier.ts";
 import type { Findings } from "./findings.ts";
 
 /** Identifies the end of a sound log. With it, a later audit proves that the log was only appended to. */

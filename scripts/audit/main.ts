@@ -13,7 +13,7 @@ import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { PublishedComparison } from "../publish/published_comparison.ts";
 import { PublishedLog } from "../publish/published_log.ts";
 import { acceptUnlessRestoring } from "../../src/log/accept_store.ts";
-import { splitLines } from "../../src/log/log_verifier.ts";
+import { splitLines } from "../../src/log/lines.ts";
 import { expiringRecordsOf } from "../../src/store/read_expiring_records.ts";
 import { openFileToRead, OpenStoreError } from "../../src/store/open_store.ts";
 import { isFile } from "../../src/store/store_location.ts";

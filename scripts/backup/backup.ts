@@ -1,12 +1,11 @@
 /** Keeps an export of the log in a file up to date, by appending what is new. */
 
-import { followsHash, GENESIS_HASH, MalformedEventError } from "../../events/event.ts";
+import { followsHash, GENESIS_HASH } from "../../events/event.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { joinLines, LINE_FEED } from "../../src/encoding/pack_lines.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
-import type { StoredLine } from "../../src/log/log_records.ts";
-import { decodeLine, LINE_LIMIT_BYTES } from "../../src/log/log_verifier.ts";
-import { LogDamagedError, readLog } from "../../src/log/read_whole_log.ts";
+import { LogDamagedError, readLog, type StoredLine } from "../../src/log/read_log.ts";
+import { eventOf, LINE_LIMIT_BYTES } from "../../src/log/lines.ts";
 import type { Store } from "../../src/store/store.ts";
 
 /** The part of `Deno.FsFile` that a backup uses. */
@@ -127,11 +126,11 @@ async function readEnd(file: BackupFile): Promise<FileEnd> {
     return { size, end: 0, torn: tail };
   }
   const head = await read(file, 0, Math.min(size, LINE_LIMIT_BYTES + 1));
-  if (positionOf(head.subarray(0, head.indexOf(LINE_FEED))) !== 1) {
+  if (eventOf(head.subarray(0, head.indexOf(LINE_FEED)))?.position !== 1) {
     throw new BackupRefusedError("does not begin with the first event of a log");
   }
   const line = tail.subarray(tail.lastIndexOf(LINE_FEED, lastFeed - 1) + 1, lastFeed);
-  const position = positionOf(line);
+  const position = eventOf(line)?.position;
   if (position === undefined) {
     throw new BackupRefusedError("does not end with an event that this version knows");
   }
@@ -147,15 +146,6 @@ async function read(file: BackupFile, from: number, to: number): Promise<Uint8Ar
     offset += length;
   }
   return bytes;
-}
-
-function positionOf(line: Uint8Array): number | undefined {
-  try {
-    return decodeLine(line).position;
-  } catch (error) {
-    if (error instanceof MalformedEventError) return undefined;
-    throw error;
-  }
 }
 
 /** Rejects with `BackupRefusedError` unless the log has the end of the file. */

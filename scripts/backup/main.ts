@@ -10,7 +10,7 @@ import { exit } from "../../src/life_cycle/exit.ts";
 import { followLog } from "../../src/log/follow_log.ts";
 import { readHead } from "../../src/log/head.ts";
 import { HeadLostError } from "../../src/log/head_reader.ts";
-import { LogDamagedError, readLog } from "../../src/log/read_whole_log.ts";
+import { LogDamagedError, readLog } from "../../src/log/read_log.ts";
 import { Backup, BackupRefusedError } from "./backup.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import type { Service } from "../../src/service.ts";

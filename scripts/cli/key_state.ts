@@ -1,7 +1,7 @@
 /** The state of an API key and its times, in the form that people read. */
 
 import { assertNever } from "../../events/assert_never.ts";
-import { type ApiKeyState, type KeyTimes, stateOf } from "../../src/projections/api_key.ts";
+import { type ApiKeyState, type KeyTimes, stateOf } from "../../src/log/api_keys.ts";
 
 export type ShownKeyState = ApiKeyState | "retiring";
 

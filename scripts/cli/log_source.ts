@@ -1,8 +1,8 @@
 /** The log that a command reads: that of the store, or an export. */
 
 import { readHead } from "../../src/log/head.ts";
-import { splitLines } from "../../src/log/log_verifier.ts";
-import { readLog } from "../../src/log/read_whole_log.ts";
+import { splitLines } from "../../src/log/lines.ts";
+import { readLog } from "../../src/log/read_log.ts";
 import { withRetryingStore } from "./run_command.ts";
 
 /** Reads the lines from a position to the last one, in order. */

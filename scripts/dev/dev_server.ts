@@ -4,7 +4,7 @@ import { ConfigError, readDevConfig } from "../../src/settings/config.ts";
 import { exit } from "../../src/life_cycle/exit.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { listApiKeys } from "../../src/projections/api_key_reader.ts";
-import { stateOf } from "../../src/projections/api_key.ts";
+import { stateOf } from "../../src/log/api_keys.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { ListenError, serve } from "../../src/life_cycle/serve.ts";
 import type { Service } from "../../src/service.ts";

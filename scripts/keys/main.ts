@@ -9,7 +9,7 @@
 
 import { ConfigError, readStoreConfig } from "../../src/settings/config.ts";
 import { KeyLabel } from "../../events/api_key.ts";
-import type { ApiKey } from "../../src/projections/api_key.ts";
+import type { ApiKey } from "../../src/log/api_keys.ts";
 import { issueKey, type ShowKey } from "../../src/commands/issue_key.ts";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
 import { rotateKey, UnrotatableKeyError } from "../../src/commands/rotate_key.ts";

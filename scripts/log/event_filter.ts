@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { ULID } from "../../events/api_key.ts";
 import { EVENT_TYPES, OPERATOR } from "../../events/event.ts";
-import type { StoredLine } from "../../src/log/log_records.ts";
-import { LogDamagedError } from "../../src/log/read_whole_log.ts";
+import { LogDamagedError, type StoredLine } from "../../src/log/read_log.ts";
 import { parseDuration } from "../cli/parse_duration.ts";
 import { UsageError } from "../cli/run_command.ts";
 

@@ -1,14 +1,8 @@
 import { cyan, dim, green, magenta, red, yellow } from "@std/fmt/colors";
-import {
-  dataOf,
-  type EventType,
-  MalformedEventError,
-  type RecordedEvent,
-  subjectOf,
-} from "../../events/event.ts";
+import { dataOf, type EventType, type RecordedEvent, subjectOf } from "../../events/event.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
-import { decodeLine } from "../../src/log/log_verifier.ts";
-import type { StoredLine } from "../../src/log/log_records.ts";
+import { eventOf } from "../../src/log/lines.ts";
+import type { StoredLine } from "../../src/log/read_log.ts";
 
 const COLORS: Record<EventType, (text: string) => string> = {
   PetCreated: green,
@@ -26,11 +20,8 @@ const SUBJECT_WIDTH = 31;
  * `labels` are those of the keys by id; the label of a key that a line issues is added.
  */
 export function prettyEvent({ position, line }: StoredLine, labels: Map<string, string>): string {
-  let event: RecordedEvent;
-  try {
-    event = decodeLine(line);
-  } catch (error) {
-    if (!(error instanceof MalformedEventError)) throw error;
+  const event = eventOf(line);
+  if (event === undefined) {
     // The content of such a line is not printed, because it could contain terminal control sequences.
     return red(`${"".padEnd(24)} ${String(position).padStart(POSITION_WIDTH)} is not an event`);
   }

@@ -5,8 +5,8 @@
  *     deno task prove --consistency FILE --published DIR
  */
 
-import { MalformedEventError, type RecordedEvent, subjectOf } from "../../events/event.ts";
-import { decodeLine } from "../../src/log/log_verifier.ts";
+import { subjectOf } from "../../events/event.ts";
+import { eventOf } from "../../src/log/lines.ts";
 import { NotProvenError, PublishedLog } from "../publish/published_log.ts";
 import { NoteError } from "../publish/signed_note.ts";
 import { PublishedFileError } from "../publish/tile_tree.ts";
@@ -119,12 +119,7 @@ async function findLine(what: string, readLines: ReadLines) {
 }
 
 function titleOf(line: Uint8Array): string {
-  let event: RecordedEvent;
-  try {
-    event = decodeLine(line);
-  } catch (error) {
-    if (!(error instanceof MalformedEventError)) throw error;
-    return "not an event that this version knows";
-  }
+  const event = eventOf(line);
+  if (event === undefined) return "not an event that this version knows";
   return `${event.type} ${subjectOf(event)}`;
 }

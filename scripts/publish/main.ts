@@ -7,7 +7,7 @@
 
 import { relative, resolve } from "node:path";
 import { readStoreConfig } from "../../src/settings/config.ts";
-import { LogDamagedError } from "../../src/log/read_whole_log.ts";
+import { LogDamagedError } from "../../src/log/read_log.ts";
 import { claimedOrigin } from "./checkpoint.ts";
 import { CHECKPOINT_PATH, type Cosign, publishLog, PublishRefusedError } from "./publish_log.ts";
 import { decodeVerifierKey, encodeVerifierKey, isKeyName } from "./signed_note.ts";

@@ -6,7 +6,7 @@
 import { followsHash, GENESIS_HASH, MalformedEventError } from "../../events/event.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
-import { decodeLine, LINE_LIMIT_BYTES } from "../../src/log/log_verifier.ts";
+import { eventOf, LINE_LIMIT_BYTES, readEvent } from "../../src/log/lines.ts";
 import { openCheckpoint, signCheckpoint, type SignedCheckpoint } from "./checkpoint.ts";
 import { type EntryBundle, EntryBundler } from "./entry_bundler.ts";
 import { EMPTY_ROOT, HASH_BYTES, leafHash, type TreeHead } from "./merkle_tree.ts";
@@ -223,7 +223,7 @@ class Publication {
     const isFirst = this.#lastLine === undefined;
     const hash = isFirst ? GENESIS_HASH : sha256Hex(this.#lastLine!);
     if (followsHash(line, hash)) return;
-    if (isFirst && !isEvent(line)) {
+    if (isFirst && eventOf(line) === undefined) {
       throw new PublishRefusedError(
         "Line 1 is not an event, so this is not a log or an export of one",
       );
@@ -284,27 +284,12 @@ function lastBundlePath(size: number): string {
   return tilePath("entries", start / TILE_WIDTH, size - start);
 }
 
-function isEvent(line: Uint8Array): boolean {
-  try {
-    decodeLine(line);
-    return true;
-  } catch (error) {
-    if (!(error instanceof MalformedEventError)) throw error;
-    return false;
-  }
-}
-
 /** Throws `PublishRefusedError` for a line that was cut, or that is not at its position. */
 function expectEvent(line: Uint8Array, position: number): void {
-  let reason: string;
-  try {
-    const event = decodeLine(line);
-    if (event.position === position) return;
-    reason = `its sequence says position ${event.position}`;
-  } catch (error) {
-    if (!(error instanceof MalformedEventError)) throw error;
-    reason = error.message;
-  }
+  const event = readEvent(line);
+  const isMalformed = event instanceof MalformedEventError;
+  if (!isMalformed && event.position === position) return;
+  const reason = isMalformed ? event.message : `its sequence says position ${event.position}`;
   throw new PublishRefusedError(`Line ${position}, the last one, is not sound: ${reason}`);
 }
 

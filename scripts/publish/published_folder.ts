@@ -1,7 +1,7 @@
 /** The folder that holds a published log. */
 
 import { dirname, resolve } from "node:path";
-import { LINE_LIMIT_BYTES } from "../../src/log/log_verifier.ts";
+import { LINE_LIMIT_BYTES } from "../../src/log/lines.ts";
 import type { PublishedFile, PublishFolder } from "./publish_log.ts";
 import { TILE_WIDTH } from "./tile.ts";
 import { PublishedFileError, type ReadPublished } from "./tile_tree.ts";

@@ -1,24 +1,17 @@
 /** Counts what a log contains, in one pass. Keeps one number for each day, key and size of a commit. */
 
 import { assertNever } from "../../events/assert_never.ts";
-import {
-  type EventType,
-  GENESIS_HASH,
-  MalformedEventError,
-  OPERATOR,
-  type RecordedEvent,
-} from "../../events/event.ts";
+import { type EventType, GENESIS_HASH, OPERATOR, type RecordedEvent } from "../../events/event.ts";
 import type { PetStatus } from "../../events/pet.ts";
-import { parseTimestamp } from "../../src/encoding/parse_timestamp.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
-import { decodeLine } from "../../src/log/log_verifier.ts";
-import type { ApiKey } from "../../src/projections/api_key.ts";
+import { type ApiKey, issuedKey, revocationOf, revoke } from "../../src/log/api_keys.ts";
+import { eventOf } from "../../src/log/lines.ts";
 
 /** The additions by one API key, according to the log. */
 export interface KeyUse {
   id: string;
   /** Absent if the log does not contain the issue of the key. */
-  key?: Omit<ApiKey, "tokenHash">;
+  key?: ApiKey;
   pets: number;
   /** Times of the first and the last pet that the key added; absent if it added none. */
   firstUse?: string;
@@ -73,7 +66,7 @@ export class LogStatistics {
   add(lines: readonly Uint8Array[]): void {
     for (const line of lines) {
       this.lines++;
-      const event = decoded(line);
+      const event = eventOf(line);
       if (event === undefined) this.unreadable++;
       else this.#addEvent(event);
     }
@@ -102,22 +95,12 @@ export class LogStatistics {
         return;
       }
       case "ApiKeyIssued": {
-        const { keyId, label, expiresAt, readOnly } = event.data;
-        this.#useOf(keyId).key = {
-          id: keyId,
-          label,
-          issuedAt: parseTimestamp(time),
-          ...(expiresAt === undefined ? {} : { expiresAt: Date.parse(expiresAt) }),
-          ...(readOnly ? { isReadOnly: true } : {}),
-        };
+        this.#useOf(event.data.keyId).key = issuedKey(event.data, time);
         return;
       }
       case "ApiKeyRevoked": {
         const { key } = this.#useOf(event.data.keyId);
-        if (key === undefined) return;
-        const effectiveAt = Date.parse(event.data.effectiveAt);
-        key.revokedAt = Math.min(key.revokedAt ?? Infinity, effectiveAt);
-        if (effectiveAt <= parseTimestamp(time)) key.isRevoked = true;
+        if (key !== undefined) revoke(key, revocationOf(event));
         return;
       }
       default:
@@ -129,15 +112,6 @@ export class LogStatistics {
     let use = this.keys.get(id);
     if (use === undefined) this.keys.set(id, use = { id, pets: 0 });
     return use;
-  }
-}
-
-function decoded(line: Uint8Array): RecordedEvent | undefined {
-  try {
-    return decodeLine(line);
-  } catch (error) {
-    if (error instanceof MalformedEventError) return undefined;
-    throw error;
   }
 }
 

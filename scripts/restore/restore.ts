@@ -5,22 +5,16 @@
  */
 
 import { assertNever } from "../../events/assert_never.ts";
-import {
-  followsHash,
-  GENESIS_HASH,
-  MalformedEventError,
-  type RecordedEvent,
-  type RecordedLine,
-} from "../../events/event.ts";
+import { followsHash, GENESIS_HASH, type RecordedLine } from "../../events/event.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { unpackLines } from "../../src/encoding/pack_lines.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { HEAD_KEY, isRetained, logKey, recordMutation } from "../../src/keyspace.ts";
 import { groupForCommits } from "../../src/log/append_size.ts";
-import { decodeHeadRecord, encodeHead, type Head } from "../../src/log/head.ts";
-import { logMutations } from "../../src/log/log_records.ts";
-import { decodeLine, LogVerifier, splitLines, textsOf } from "../../src/log/log_verifier.ts";
-import { encodeRestoreMark, type RestoreMark } from "../../src/log/restore_mark.ts";
+import { decodeHeadRecord, encodeHead, type Head, type RestoreMark } from "../../src/log/head.ts";
+import { logMutations } from "../../src/log/read_log.ts";
+import { eventOf, splitLines, textsOf } from "../../src/log/lines.ts";
+import { LogVerifier } from "../../src/log/log_verifier.ts";
 import { project } from "../../src/projections/project.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
@@ -95,22 +89,13 @@ async function* linesUpTo(head: Head, source: Export): AsyncGenerator<RecordedLi
   for await (const lines of splitLines(source())) {
     const texts = textsOf(lines);
     yield lines.map((line, index) => {
-      const event = followsHash(line, lastHash) ? readEvent(line, texts[index]) : undefined;
+      const event = followsHash(line, lastHash) ? eventOf(line, texts[index]) : undefined;
       if (event?.position !== ++position || position > head.position) throw exportChanged();
       lastHash = sha256Hex(line);
       return { event, line };
     });
   }
   if (position !== head.position || lastHash !== head.lastHash) throw exportChanged();
-}
-
-function readEvent(line: Uint8Array, text: string | undefined): RecordedEvent | undefined {
-  try {
-    return decodeLine(line, text);
-  } catch (error) {
-    if (error instanceof MalformedEventError) return undefined;
-    throw error;
-  }
 }
 
 function exportChanged(): ExportRefusedError {
@@ -179,7 +164,7 @@ class RestoreWriter {
     if (restored > 0) {
       writer.#lastLine = unpackLines((await store.get(logKey(restored)))?.value)?.at(-1);
     }
-    await writer.#replaceMark(encodeRestoreMark(mark));
+    await writer.#replaceMark(encodeHead(mark));
     return writer;
   }
 
@@ -231,7 +216,7 @@ class RestoreWriter {
     const now = this.#runtime.now();
     const mark = { ...this.#mark, restored: group.at(-1)!.event.position };
     const { generation } = this.#head;
-    await this.#replaceMark(encodeRestoreMark(mark), [
+    await this.#replaceMark(encodeHead(mark), [
       ...logMutations(group[0].event.position, group.map(({ line }) => line)),
       ...project(group)
         .filter((record) => isRetained(record, now))

@@ -2,7 +2,7 @@ import type { RecordedLine } from "../../events/event.ts";
 import { HEAD_KEY, type ProjectionRecord, recordMutation } from "../keyspace.ts";
 import { AppendSize } from "../log/append_size.ts";
 import { encodeHead, type Head, type HeadEntry, writtenGenerations } from "../log/head.ts";
-import { type LogMutation, logMutations } from "../log/log_records.ts";
+import { type LogMutation, logMutations } from "../log/read_log.ts";
 import type { Commit, Mutation, StoreLimits } from "../store/store.ts";
 import type { PlannedAppend } from "./planned_append.ts";
 import type { QueuedCommand } from "./queued_command.ts";

@@ -7,7 +7,7 @@ import type { Command } from "../append/command.ts";
 import { formatTimestamp } from "../encoding/format_timestamp.ts";
 import type { Head } from "../log/head.ts";
 import type { HeadReader } from "../log/head_reader.ts";
-import type { ApiKey } from "../projections/api_key.ts";
+import type { ApiKey } from "../log/api_keys.ts";
 import type { ApiKeyReader } from "../projections/api_key_reader.ts";
 import type { PetReader } from "../projections/pet_reader.ts";
 import { sha256Hex } from "../encoding/sha256.ts";

@@ -1,5 +1,5 @@
 import { OPERATOR } from "../../events/event.ts";
-import { type ApiKey, stateOf } from "../projections/api_key.ts";
+import { type ApiKey, stateOf } from "../log/api_keys.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { Appender } from "../append/appender.ts";
 import { listApiKeys } from "../projections/api_key_reader.ts";

@@ -2,7 +2,7 @@
 
 import { isServerErrorStatus, STATUS_CODE } from "@std/http/status";
 import { assertNever } from "../../events/assert_never.ts";
-import type { ApiKey } from "../projections/api_key.ts";
+import type { ApiKey } from "../log/api_keys.ts";
 import { type CreatePetDeps, type CreatePetRequest, expectMayAdd } from "../commands/create_pet.ts";
 import { ServiceError } from "../service_error.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";

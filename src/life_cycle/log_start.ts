@@ -1,5 +1,5 @@
 import { ForeignStoreError } from "../log/head.ts";
-import { stateOf } from "../projections/api_key.ts";
+import { stateOf } from "../log/api_keys.ts";
 import { listApiKeys } from "../projections/api_key_reader.ts";
 import { reasonOf } from "../runtime/logger.ts";
 import { sleep } from "../runtime/runtime.ts";

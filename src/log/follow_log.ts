@@ -3,8 +3,7 @@ import { backoffMs, type Runtime } from "../runtime/runtime.ts";
 import type { Store } from "../store/store.ts";
 import { StoreRefusedError } from "../store/store_errors.ts";
 import { HeadLostError, type HeadReader } from "./head_reader.ts";
-import type { StoredLine } from "./log_records.ts";
-import { readLog } from "./read_whole_log.ts";
+import { readLog, type StoredLine } from "./read_log.ts";
 
 /** Interval at which the head is read while the log does not grow. */
 export const FOLLOW_INTERVAL_MS = 200;

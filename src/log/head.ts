@@ -1,13 +1,12 @@
 /** The head of the log: the record that every append checks and replaces. */
 
 import { z } from "zod";
-import { Sha256Hex } from "../../events/api_key.ts";
+import { Sha256Hex, Ulid } from "../../events/api_key.ts";
 import { assertNever } from "../../events/assert_never.ts";
 import { GENESIS_HASH } from "../../events/event.ts";
 import { ServiceError } from "../service_error.ts";
 import { HEAD_KEY } from "../keyspace.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
-import { RestoreMark } from "./restore_mark.ts";
 
 /**
  * The version of the keyspace that this service reads and writes. Version 1 had one record for each line, and
@@ -36,6 +35,21 @@ const Head = z.strictObject({
   removing: Count.optional(),
 });
 export type Head = z.infer<typeof Head>;
+
+/** The record that replaces the head while a log is restored into a store. */
+export const RestoreMark = z.strictObject({
+  format: z.literal("restore"),
+  /** The format of the store that the restore writes. */
+  storeFormat: z.literal(STORE_FORMAT),
+  /** Id of the command run that wrote the mark last. */
+  run: Ulid,
+  /** Position and hash of the last line of the log to restore. */
+  position: z.int().min(1),
+  lastHash: Sha256Hex,
+  /** The last position that the store already has. */
+  restored: Count,
+});
+export type RestoreMark = z.infer<typeof RestoreMark>;
 
 /** A head as read from the store; `versionstamp` is `null` if the store has no head yet. */
 export interface HeadEntry {
@@ -78,7 +92,7 @@ export function headEntryOf(entry: StoreEntry | null): HeadEntry {
   }
 }
 
-export function encodeHead(head: Head): string {
+export function encodeHead(head: Head | RestoreMark): string {
   return JSON.stringify(head);
 }
 

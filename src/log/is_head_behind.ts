@@ -1,7 +1,7 @@
 import { isLogKey, logKey } from "../keyspace.ts";
 import type { Store } from "../store/store.ts";
 import { type Head, readHead } from "./head.ts";
-import { linesOf } from "./log_records.ts";
+import { linesOf } from "./read_log.ts";
 
 /** Whether the log has lines after the head, although nobody appends. Such a head was put back, or garbled. */
 export async function isHeadBehind(store: Store, { position }: Head): Promise<boolean> {

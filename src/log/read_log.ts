@@ -1,34 +1,95 @@
-import { logKey } from "../keyspace.ts";
-import { scan } from "../store/scan.ts";
-import type { Store } from "../store/store.ts";
+/** The records of the log: how lines are stored in them, and how they are read. */
 
-/** A record of the log. Its lines end at position `last`. */
-export interface LogRecord {
-  last: number;
-  /** The stored value. A sound one is packed lines of events. */
-  value: unknown;
+import { packLines, unpackLines } from "../encoding/pack_lines.ts";
+import { LOG_RECORD_LIMIT_BYTES, logKey } from "../keyspace.ts";
+import { scan } from "../store/scan.ts";
+import type { SetMutation, Store } from "../store/store.ts";
+
+/** A stored line and its position in the log. */
+export interface StoredLine {
+  position: number;
+  line: Uint8Array;
+}
+
+/** Stores lines as one record. */
+export type LogMutation = SetMutation & { value: Uint8Array };
+
+/** Returns the mutations that store lines at the positions from `first` on. */
+export function logMutations(first: number, lines: readonly Uint8Array[]): LogMutation[] {
+  let last = first - 1;
+  return packLines(lines, LOG_RECORD_LIMIT_BYTES).map(({ count, value }) => {
+    last += count;
+    return { type: "set", key: logKey(last), value };
+  });
+}
+
+/**
+ * The lines of a stored record, with the positions that its key gives them. Returns `undefined` if the record
+ * is not one that {@linkcode logMutations} writes. The content of the lines is not checked.
+ */
+export function linesOf(last: number, value: unknown): StoredLine[] | undefined {
+  const lines = unpackLines(value);
+  if (lines === undefined || lines.length > last) return undefined;
+  const first = last - lines.length + 1;
+  return lines.map((line, index) => ({ position: first + index, line }));
+}
+
+/** The stored log is incomplete. The message names the first position that is missing or not a line. */
+export class LogDamagedError extends Error {
+  constructor(position: number, fault: string) {
+    super(`Position ${position} of the log ${fault}; run deno task audit`);
+    this.name = "LogDamagedError";
+  }
+}
+
+/** Positions of the log, both inclusive. `to` must not exceed the position of the head. */
+export interface LogRange {
+  from: number;
+  to: number;
+}
+
+/** The lines of one record. */
+export interface LinesOfRecord {
+  lines: StoredLine[];
   /** The same for all records of one commit. */
   versionstamp: string;
 }
 
 /**
- * Reads the stored records that hold the lines from one position to another, both inclusive, in batches and
- * in order. The first and the last record may hold other lines, too.
+ * Reads the lines of a range, in batches and in order. Throws `LogDamagedError` if a line is missing or
+ * repeated, or if a record does not hold lines, so that nobody mistakes an incomplete log for a complete one.
+ * Only an audit checks the content.
  */
-export async function* readLogRecords(
-  store: Store,
-  { from = 1, to }: { from?: number; to: number },
-): AsyncGenerator<LogRecord[]> {
-  if (from > to) return;
-  for await (
-    const entries of scan(store, { start: logKey(from), end: logKey(Number.MAX_SAFE_INTEGER) })
-  ) {
-    const records = entries.map(({ key, value, versionstamp }) => {
-      return { last: key[1] as number, value, versionstamp };
-    });
-    // The first record that ends at `to` or later is the last one wanted.
-    const end = records.findIndex(({ last }) => last >= to);
-    yield end === -1 ? records : records.slice(0, end + 1);
-    if (end !== -1) return;
+export async function* readLog(store: Store, range: LogRange): AsyncGenerator<StoredLine[]> {
+  for await (const records of readLogByRecord(store, range)) {
+    yield records.flatMap(({ lines }) => lines);
   }
+}
+
+/** Reads lines as {@linkcode readLog} does, and yields those of each stored record separately. */
+export async function* readLogByRecord(
+  store: Store,
+  { from, to }: LogRange,
+): AsyncGenerator<LinesOfRecord[]> {
+  let next = from;
+  const records = { start: logKey(from), end: logKey(Number.MAX_SAFE_INTEGER) };
+  for await (const entries of from > to ? [] : scan(store, records)) {
+    const batch: LinesOfRecord[] = [];
+    for (const { key, value, versionstamp } of entries) {
+      const last = key[1] as number;
+      const lines = linesOf(last, value);
+      if (lines === undefined) throw new LogDamagedError(next, "is in a record without lines");
+      const [{ position: first }] = lines;
+      if (first > next) throw new LogDamagedError(next, "is missing");
+      if (first < next && next !== from) throw new LogDamagedError(first, "is there twice");
+      // The first and the last record may hold other lines, too.
+      const wanted = lines.filter(({ position }) => position >= next && position <= to);
+      batch.push({ lines: wanted, versionstamp });
+      next = last + 1;
+      if (next > to) break;
+    }
+    yield batch;
+    if (next > to) return;
+  }
+  if (next <= to) throw new LogDamagedError(next, "is missing");
 }

@@ -1,34 +1,7 @@
-/** API keys: their text format and their state. */
+/** The text of an API key. */
 
 import { encodeHex } from "@std/encoding/hex";
 import { sha256Hex } from "../encoding/sha256.ts";
-
-/** An API key as the projections store it. Times are milliseconds since the Unix epoch. */
-export interface ApiKey {
-  id: string;
-  label: string;
-  tokenHash: string;
-  issuedAt: number;
-  expiresAt?: number;
-  /** Whether the key must not add pets. */
-  isReadOnly?: true;
-  /** When the key stops being valid; may be in the future if the key was rotated. */
-  revokedAt?: number;
-  /** Whether the key was revoked immediately. The log alone decides this, independently of any clock. */
-  isRevoked?: true;
-}
-
-export type ApiKeyState = "live" | "expired" | "revoked";
-
-/** The times that decide the state of a key. */
-export type KeyTimes = Pick<ApiKey, "expiresAt" | "revokedAt" | "isRevoked">;
-
-export function stateOf(key: KeyTimes, now: number): ApiKeyState {
-  if (key.isRevoked) return "revoked";
-  if (key.revokedAt !== undefined && key.revokedAt <= now) return "revoked";
-  if (key.expiresAt !== undefined && key.expiresAt <= now) return "expired";
-  return "live";
-}
 
 const PREFIX = "pets_";
 const SECRET_BYTES = 32;

@@ -1,6 +1,7 @@
-import { type ApiKey, type ApiKeyState, isToken, stateOf } from "./api_key.ts";
+import { isToken } from "./api_key.ts";
 import { ServiceError } from "../service_error.ts";
 import type { Runtime } from "../runtime/runtime.ts";
+import { type ApiKey, type ApiKeyState, issuedKey, revoke, stateOf } from "../log/api_keys.ts";
 import type { Head } from "../log/head.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
 import { keyByTokenKey, projectionKey } from "../keyspace.ts";
@@ -114,14 +115,7 @@ function keysOf(entries: StoreEntry[]): ApiKey[] {
     const record = JSON.parse(value as string);
     const tokenHash = path[3] as string;
     if ("issuedAt" in record) {
-      keys.push({
-        id: record.keyId,
-        label: record.label,
-        tokenHash,
-        issuedAt: Date.parse(record.issuedAt),
-        ...(record.expiresAt === undefined ? {} : { expiresAt: Date.parse(record.expiresAt) }),
-        ...(record.readOnly ? { isReadOnly: true } : {}),
-      });
+      keys.push(issuedKey({ ...record, tokenHash }, record.issuedAt));
     } else {
       const key = keys.at(-1);
       if (key?.tokenHash !== tokenHash) {
@@ -130,8 +124,7 @@ function keysOf(entries: StoreEntry[]): ApiKey[] {
           `API key ${record.keyId} has no record of its issue`,
         );
       }
-      key.revokedAt = Math.min(key.revokedAt ?? Infinity, Date.parse(record.revokedAt));
-      if (record.isAtOnce) key.isRevoked = true;
+      revoke(key, record);
     }
   }
   return keys;

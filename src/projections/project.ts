@@ -3,6 +3,7 @@ import { dataOf, type RecordedLine } from "../../events/event.ts";
 import type { PetStatus } from "../../events/pet.ts";
 import { packLines } from "../encoding/pack_lines.ts";
 import {
+  IDEMPOTENCY_LIFETIME_MS,
   keyByTokenKey,
   petByIdempotencyKeyKey,
   petByStatusKey,
@@ -11,7 +12,7 @@ import {
   type ProjectionKey,
   type ProjectionRecord,
 } from "../keyspace.ts";
-import { IDEMPOTENCY_LIFETIME_MS } from "../log/idempotency_lifetime.ts";
+import { revocationOf } from "../log/api_keys.ts";
 
 /**
  * The only projection function: returns the records that consecutive events add to the projections. The live
@@ -48,10 +49,8 @@ export function project(lines: readonly RecordedLine[]): ProjectionRecord[] {
         break;
       }
       case "ApiKeyRevoked": {
-        const { keyId, tokenHash, effectiveAt } = event.data;
-        // An immediate revocation applies on every instance, even if its clock is behind the revoker's.
-        const isAtOnce = Date.parse(effectiveAt) <= Date.parse(event.time);
-        const value = JSON.stringify({ keyId, revokedAt: effectiveAt, isAtOnce });
+        const { keyId, tokenHash } = event.data;
+        const value = JSON.stringify({ keyId, ...revocationOf(event) });
         records.push({ key: keyByTokenKey(tokenHash, event.position), value });
         break;
       }

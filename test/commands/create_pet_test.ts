@@ -4,7 +4,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { createPet, type CreatePetOutcome } from "../../src/commands/create_pet.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { SingleFlight } from "../../src/commands/single_flight.ts";
-import { IDEMPOTENCY_LIFETIME_MS } from "../../src/log/idempotency_lifetime.ts";
+import { IDEMPOTENCY_LIFETIME_MS } from "../../src/keyspace.ts";
 import { ApiKeyReader } from "../../src/projections/api_key_reader.ts";
 import { PetReader } from "../../src/projections/pet_reader.ts";
 import { ServiceError } from "../../src/service_error.ts";

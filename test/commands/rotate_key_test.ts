@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { decodeLine } from "../../src/log/log_verifier.ts";
-import { readLog } from "../../src/log/read_whole_log.ts";
+import { eventOf } from "../../src/log/lines.ts";
+import { readLog } from "../../src/log/read_log.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
 import { rotateKey, UnrotatableKeyError } from "../../src/commands/rotate_key.ts";
@@ -17,7 +17,7 @@ async function statusWith(service: TestService, token: string): Promise<number> 
 async function eventsOf({ store, heads }: TestService) {
   const to = (await heads.fresh()).head.position;
   const batches = await Array.fromAsync(readLog(store, { from: 1, to }));
-  return batches.flat().map(({ line }) => decodeLine(line));
+  return batches.flat().map(({ line }) => eventOf(line)!);
 }
 
 Deno.test("rotateKey() keeps both keys valid during the overlap, and only the successor after it", async () => {

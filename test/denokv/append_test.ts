@@ -2,7 +2,7 @@ import { assertEquals, assertGreater } from "@std/assert";
 import { OPERATOR } from "../../events/event.ts";
 import { QUEUE_LIMIT } from "../../src/append/appender.ts";
 import { createService } from "../../src/service.ts";
-import { linesOf } from "../../src/log/log_records.ts";
+import { linesOf } from "../../src/log/read_log.ts";
 import { scan } from "../../src/store/scan.ts";
 import type { Store } from "../../src/store/store.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { parseExactJson } from "../../events/int64.ts";
 import { NewPet } from "../../events/pet.ts";
 import { readHead } from "../../src/log/head.ts";
-import { readLog } from "../../src/log/read_whole_log.ts";
+import { readLog } from "../../src/log/read_log.ts";
 import { audit } from "../../scripts/audit/audit.ts";
 import { replay } from "../../scripts/replay/replay.ts";
 import { restore, verifyExport } from "../../scripts/restore/restore.ts";

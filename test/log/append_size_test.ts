@@ -15,7 +15,7 @@ import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { HEAD_KEY, keyBytes, recordMutation } from "../../src/keyspace.ts";
 import { groupForCommits } from "../../src/log/append_size.ts";
 import { EMPTY_HEAD, encodeHead, type Head } from "../../src/log/head.ts";
-import { logMutations } from "../../src/log/log_records.ts";
+import { logMutations } from "../../src/log/read_log.ts";
 import { project } from "../../src/projections/project.ts";
 import { KV_LIMITS, KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { Mutation } from "../../src/store/store.ts";

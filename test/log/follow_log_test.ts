@@ -2,8 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { encodeHead } from "../../src/log/head.ts";
 import { HeadLostError } from "../../src/log/head_reader.ts";
 import { FOLLOW_INTERVAL_MS, followLog } from "../../src/log/follow_log.ts";
-import { readLogRecords } from "../../src/log/read_log.ts";
-import { LogDamagedError } from "../../src/log/read_whole_log.ts";
+import { LogDamagedError, readLogByRecord } from "../../src/log/read_log.ts";
 import { HEAD_KEY, logKey } from "../../src/keyspace.ts";
 import { StoreRefusedError } from "../../src/store/store_errors.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
@@ -67,8 +66,8 @@ Deno.test("followLog() begins and ends within records of several lines", async (
       Array.from({ length: count }, () => appender.append(addPetCommand(runtime, keyId, pet))),
     );
   await addTogether(20);
-  const records = (await Array.fromAsync(readLogRecords(store, { to: 21 }))).flat();
-  assertEquals(records.map(({ last }) => last), [1, 21]);
+  const records = (await Array.fromAsync(readLogByRecord(store, { from: 1, to: 21 }))).flat();
+  assertEquals(records.map(({ lines }) => lines.length), [1, 20]);
   for (const [from, to] of [[5, 17], [2, 21], [21, 21], [7, 7]]) {
     const { positions, done } = follow(service, { from, to });
     await done;

@@ -5,8 +5,8 @@ import {
   encodeHead,
   type Head,
   headEntryOf,
+  type RestoreMark,
 } from "../../src/log/head.ts";
-import type { RestoreMark } from "../../src/log/restore_mark.ts";
 
 const HEAD: Head = {
   ...EMPTY_HEAD,

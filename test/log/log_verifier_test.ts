@@ -1,5 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { LINE_LIMIT_BYTES, LogVerifier, splitLines } from "../../src/log/log_verifier.ts";
+import { LINE_LIMIT_BYTES, splitLines } from "../../src/log/lines.ts";
+import { LogVerifier } from "../../src/log/log_verifier.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { IMPOSSIBLE_HISTORIES, POSSIBLE_HISTORIES } from "../support/histories.ts";
 import { linesToBytes, rewritten, sampleLog } from "../support/sample_log.ts";

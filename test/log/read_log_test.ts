@@ -1,40 +1,122 @@
-import { assertEquals } from "@std/assert";
-import { LOG_PREFIX } from "../../src/keyspace.ts";
-import { readLogRecords } from "../../src/log/read_log.ts";
+import { assertEquals, assertRejects } from "@std/assert";
+import { LOG_RECORD_LIMIT_BYTES, logKey } from "../../src/keyspace.ts";
+import { LINE_LIMIT_BYTES } from "../../src/log/lines.ts";
+import { linesOf, LogDamagedError, logMutations, readLog } from "../../src/log/read_log.ts";
 import { SCAN_LIMIT } from "../../src/store/scan.ts";
+import type { Store } from "../../src/store/store.ts";
 import { faultyStore } from "../support/faulty_store.ts";
+import { linesToBytes } from "../support/sample_log.ts";
 import { openSampleStore } from "../support/sample_store.ts";
 
-/** Last positions of the records of 20 lines in groups of 3 and 5. */
-const LASTS = [3, 8, 11, 16, 19, 20];
+const LENGTH = 20;
+const NO_LINES = "is in a record without lines";
 
-Deno.test("readLogRecords() yields the records that hold the lines from one position to another", async () => {
-  using sample = await openSampleStore(20, [3, 5]);
-  for (let from = 1; from <= 20; from++) {
-    for (let to = 0; to <= 20; to++) {
-      const batches = await Array.fromAsync(readLogRecords(sample.store, { from, to }));
-      const first = LASTS.findIndex((last) => last >= from);
-      const end = LASTS.findIndex((last) => last >= to) + 1;
-      const expected = from > to ? [] : LASTS.slice(first, end);
-      assertEquals(batches.flat().map(({ last }) => last), expected, `${from} to ${to}`);
+type Lines = (from: number, to: number) => Uint8Array;
+
+async function read(store: Store, from: number, to: number) {
+  const batches = await Array.fromAsync(readLog(store, { from, to }));
+  return batches.flat().map(({ position, line }) => ({
+    position,
+    line: new TextDecoder().decode(line),
+  }));
+}
+
+Deno.test("readLog() yields exactly the lines of a range, whatever their grouping", async () => {
+  for (const sizes of [[1], [3, 5], [1, 4, 2, 7], [LENGTH]]) {
+    using sample = await openSampleStore(LENGTH, sizes);
+    for (let from = 1; from <= LENGTH; from++) {
+      for (let to = from - 1; to <= LENGTH; to++) {
+        const expected = sample.lines.map((line, index) => ({ position: index + 1, line }))
+          .slice(from - 1, to);
+        assertEquals(await read(sample.store, from, to), expected, `${from} to ${to} of ${sizes}`);
+      }
     }
   }
 });
 
-Deno.test("readLogRecords() reads no batch after that of the last position", async () => {
+Deno.test("readLog() rejects at the first position that is missing, repeated or not a line", async () => {
+  // Records of the lines 1 to 3, 4 to 8, 9 to 11, 12 to 16, 17 to 19 and 20.
+  const damages: [
+    name: string,
+    changes: (lines: Lines) => Record<number, Uint8Array | string | undefined>,
+    fault: string,
+    /** The first position at which the damage is not seen. */
+    soundFrom: number,
+  ][] = [
+    ["the first record is missing", () => ({ 3: undefined }), "1 of the log is missing", 4],
+    ["a record is missing", () => ({ 11: undefined }), "9 of the log is missing", 12],
+    ["the last record is missing", () => ({ 20: undefined }), "20 of the log is missing", 21],
+    ["its first lines are missing", (lines) => ({ 8: lines(6, 8) }), "4 of the log is missing", 6],
+    ["a line is repeated", (lines) => ({ 11: lines(8, 11) }), "8 of the log is there twice", 9],
+    ["a record is repeated", (lines) => ({ 10: lines(9, 10) }), "9 of the log is there twice", 11],
+    ["a record is not bytes", () => ({ 11: "text" }), `9 of the log ${NO_LINES}`, 12],
+    [
+      "no line feed",
+      (lines) => ({ 11: lines(9, 11).slice(0, -1) }),
+      `9 of the log ${NO_LINES}`,
+      12,
+    ],
+    ["a record is empty", () => ({ 11: new Uint8Array() }), `9 of the log ${NO_LINES}`, 12],
+    ["more lines than positions", (lines) => ({ 3: lines(1, 4) }), `1 of the log ${NO_LINES}`, 4],
+  ];
+  for (const [name, changes, fault, soundFrom] of damages) {
+    using sample = await openSampleStore(LENGTH, [3, 5]);
+    const values = changes((from, to) => linesToBytes(sample.lines.slice(from - 1, to)));
+    for (const [last, value] of Object.entries(values)) {
+      const key = logKey(Number(last));
+      await sample.store.commit({
+        checks: [],
+        mutations: [value === undefined ? { type: "delete", key } : { type: "set", key, value }],
+      });
+    }
+    await assertRejects(() => read(sample.store, 1, LENGTH), LogDamagedError, `Position ${fault}`);
+    const rest = await read(sample.store, soundFrom, LENGTH);
+    assertEquals(rest.length, LENGTH - soundFrom + 1, name);
+  }
+});
+
+Deno.test("readLog() reads no batch after that of the last position", async () => {
   using sample = await openSampleStore(3 * SCAN_LIMIT, [1]);
   const store = faultyStore(sample.store);
-  const records = (await Array.fromAsync(readLogRecords(store, { to: 10 }))).flat();
-  assertEquals(records.length, 10);
+  assertEquals((await read(store, 1, 10)).length, 10);
   // The scan reads one batch ahead.
   assertEquals(store.lists.length <= 2, true);
 });
 
-Deno.test("readLogRecords() yields values as they are stored", async () => {
-  using sample = await openSampleStore(10, [5]);
-  const key = [...LOG_PREFIX, 5];
-  await sample.store.commit({ checks: [], mutations: [{ type: "set", key, value: "text" }] });
-  const [first, second] = (await Array.fromAsync(readLogRecords(sample.store, { to: 10 }))).flat();
-  assertEquals([first.last, first.value], [5, "text"]);
-  assertEquals(second.value instanceof Uint8Array, true);
+const lineOf = (length: number) => new Uint8Array(length).fill(120);
+
+Deno.test("logMutations() writes one record under its last position, and splits only at the limit of packed lines", () => {
+  const half = LOG_RECORD_LIMIT_BYTES / 2 - 1;
+  const cases: [lengths: number[], lasts: number[]][] = [
+    [[1], [7]],
+    [[1, 2, 3], [9]],
+    [[half, half], [8]],
+    [[half, half, 1], [8, 9]],
+    [[half, half + 1], [7, 8]],
+    [[LOG_RECORD_LIMIT_BYTES - 1, 1], [7, 8]],
+    [[1, LINE_LIMIT_BYTES, 1], [7, 8, 9]],
+    [[], []],
+  ];
+  for (const [lengths, lasts] of cases) {
+    const lines = lengths.map(lineOf);
+    const mutations = logMutations(7, lines);
+    assertEquals(mutations.map(({ key }) => key), lasts.map(logKey));
+    const stored = mutations.flatMap(({ key, value }) => linesOf(key[1] as number, value)!);
+    const expected = lines.map((line, index) => ({ position: 7 + index, line }));
+    assertEquals(stored, expected, String(lengths));
+  }
+});
+
+Deno.test("linesOf() refuses what logMutations() does not write", () => {
+  const values = [
+    "x\n",
+    new Uint8Array(),
+    Uint8Array.of(120),
+    Uint8Array.of(10),
+    Uint8Array.of(120, 10, 10),
+    Uint8Array.of(10, 120, 10),
+    Uint8Array.of(120, 10, 120),
+  ];
+  for (const value of values) assertEquals(linesOf(9, value), undefined);
+  assertEquals(linesOf(1, Uint8Array.of(120, 10, 120, 10)), undefined, "more lines than positions");
 });

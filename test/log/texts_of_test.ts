@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { joinLines, unpackLines } from "../../src/encoding/pack_lines.ts";
-import { LINE_LIMIT_BYTES, textsOf } from "../../src/log/log_verifier.ts";
+import { LINE_LIMIT_BYTES, textsOf } from "../../src/log/lines.ts";
 
 const encoder = new TextEncoder();
 

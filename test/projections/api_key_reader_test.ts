@@ -3,7 +3,7 @@ import { newToken } from "../../src/projections/api_key.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
 import { ServiceError } from "../../src/service_error.ts";
-import type { ApiKey } from "../../src/projections/api_key.ts";
+import type { ApiKey } from "../../src/log/api_keys.ts";
 import { ApiKeyReader, listApiKeys } from "../../src/projections/api_key_reader.ts";
 import { keyByTokenKey, projectionKey } from "../../src/keyspace.ts";
 import { KV_LIMITS } from "../../src/store/deno_kv/kv_store.ts";

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { type ApiKey, isToken, newToken, stateOf } from "../../src/projections/api_key.ts";
+import { type ApiKey, stateOf } from "../../src/log/api_keys.ts";
+import { isToken, newToken } from "../../src/projections/api_key.ts";
 
 const TOKEN = newToken((length) => new Uint8Array(length).fill(7));
 

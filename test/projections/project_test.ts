@@ -8,8 +8,11 @@ import {
 } from "../../events/event.ts";
 import { encodePet, type Pet, petIdOf } from "../../events/pet.ts";
 import { unpackLines } from "../../src/encoding/pack_lines.ts";
-import { PETS_RECORD_LIMIT_BYTES, type ProjectionRecord } from "../../src/keyspace.ts";
-import { IDEMPOTENCY_LIFETIME_MS } from "../../src/log/idempotency_lifetime.ts";
+import {
+  IDEMPOTENCY_LIFETIME_MS,
+  PETS_RECORD_LIMIT_BYTES,
+  type ProjectionRecord,
+} from "../../src/keyspace.ts";
 import { project } from "../../src/projections/project.ts";
 import { contentOf } from "../support/content_of.ts";
 import { sampleLog } from "../support/sample_log.ts";

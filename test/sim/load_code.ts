@@ -6,7 +6,7 @@ export type Code =
   & Pick<typeof import("../../src/commands/revoke_key.ts"), "revokeKey">
   & Pick<typeof import("../../src/commands/rotate_key.ts"), "rotateKey">
   & Pick<typeof import("../../src/log/follow_log.ts"), "followLog">
-  & Pick<typeof import("../../src/log/read_whole_log.ts"), "readLog">
+  & Pick<typeof import("../../src/log/read_log.ts"), "readLog">
   & Pick<typeof import("../../scripts/replay/replay.ts"), "replay">
   & Pick<typeof import("../../scripts/restore/restore.ts"), "restore" | "verifyExport">
   & Pick<typeof import("../../scripts/audit/audit.ts"), "audit">
@@ -24,7 +24,7 @@ const MODULES = [
   "src/commands/revoke_key.ts",
   "src/commands/rotate_key.ts",
   "src/log/follow_log.ts",
-  "src/log/read_whole_log.ts",
+  "src/log/read_log.ts",
   "scripts/replay/replay.ts",
   "scripts/restore/restore.ts",
   "scripts/audit/audit.ts",

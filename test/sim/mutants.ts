@@ -18,8 +18,7 @@ const BATCH = "src/append/batch.ts";
 const BATCH_PLANNER = "src/append/batch_planner.ts";
 const PLANNED_APPEND = "src/append/planned_append.ts";
 const APPEND_SIZE = "src/log/append_size.ts";
-const LOG_RECORDS = "src/log/log_records.ts";
-const READ_WHOLE_LOG = "src/log/read_whole_log.ts";
+const READ_LOG = "src/log/read_log.ts";
 const PACK_LINES = "src/encoding/pack_lines.ts";
 const HEAD_READER = "src/log/head_reader.ts";
 const KEY_READER = "src/projections/api_key_reader.ts";
@@ -365,7 +364,7 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: "a log record is stored under its first position",
-    file: LOG_RECORDS,
+    file: READ_LOG,
     edits: [["key: logKey(last)", "key: logKey(last - count + 1)"]],
   },
   {
@@ -533,7 +532,7 @@ export const MUTANTS: Mutant[] = [
     file: RESTORE,
     edits: [[
       "    const { generation } = this.#head;\n",
-      "    const { generation } = this.#head;\n    await this.#replaceMark(encodeRestoreMark(mark));\n",
+      "    const { generation } = this.#head;\n    await this.#replaceMark(encodeHead(mark));\n",
     ]],
   },
   {
@@ -541,12 +540,12 @@ export const MUTANTS: Mutant[] = [
     file: RESTORE,
     edits: [
       [
-        "await this.#replaceMark(encodeRestoreMark(mark), [\n",
-        "await this.#replaceMark(encodeRestoreMark(this.#mark), [\n",
+        "await this.#replaceMark(encodeHead(mark), [\n",
+        "await this.#replaceMark(encodeHead(this.#mark), [\n",
       ],
       [
         "    ]);\n    this.#mark = mark;",
-        "    ]);\n    await this.#replaceMark(encodeRestoreMark(mark));\n    this.#mark = mark;",
+        "    ]);\n    await this.#replaceMark(encodeHead(mark));\n    this.#mark = mark;",
       ],
     ],
   },
@@ -565,12 +564,12 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: "a log read from within a record begins with the record",
-    file: READ_WHOLE_LOG,
+    file: READ_LOG,
     edits: [["position >= next && position <= to)", "position <= to)"]],
   },
   {
     name: "a log read up to a line within a record ends with the record",
-    file: READ_WHOLE_LOG,
+    file: READ_LOG,
     edits: [["position >= next && position <= to)", "position >= next)"]],
   },
   {

@@ -1,8 +1,7 @@
-import type { RecordedLine } from "../../events/event.ts";
-import { decodeLine } from "../../src/log/log_verifier.ts";
+import { decodeEvent, type RecordedLine } from "../../events/event.ts";
 import { LogVerifier } from "../../src/log/log_verifier.ts";
 import { encodeHead, type Head } from "../../src/log/head.ts";
-import { logMutations } from "../../src/log/log_records.ts";
+import { logMutations } from "../../src/log/read_log.ts";
 import { project } from "../../src/projections/project.ts";
 import { splitIntoCommits } from "../../src/store/commit_size.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
@@ -49,7 +48,7 @@ export async function writeLog(
   const recorded = lines.map((text): RecordedLine => {
     const line = encoder.encode(text);
     verifier.verify(line);
-    return { event: decodeLine(line), line };
+    return { event: decodeEvent(text), line };
   });
   const mutations: Mutation[] = [];
   for (let first = 0, group = 0; first < recorded.length; group++) {

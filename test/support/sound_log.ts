@@ -3,7 +3,7 @@ import { decodeEvent, GENESIS_HASH } from "../../events/event.ts";
 import type { Pet } from "../../events/pet.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { readHead } from "../../src/log/head.ts";
-import { readLog } from "../../src/log/read_whole_log.ts";
+import { readLog } from "../../src/log/read_log.ts";
 import type { Store } from "../../src/store/store.ts";
 
 /**

@@ -15,8 +15,7 @@ import {
 import { FAULTS_KEPT_PER_KIND } from "../../../scripts/audit/findings.ts";
 import { OPERATOR } from "../../../events/event.ts";
 import { compareServed } from "../../../scripts/audit/compare.ts";
-import { splitLines } from "../../../src/log/log_verifier.ts";
-import { readLogRecords } from "../../../src/log/read_log.ts";
+import { splitLines } from "../../../src/log/lines.ts";
 import { acceptLog } from "../../../src/log/accept_store.ts";
 import { encodeHead, type Head, readHead } from "../../../src/log/head.ts";
 import { replay } from "../../../scripts/replay/replay.ts";
@@ -31,6 +30,7 @@ import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";
 import { formatKey } from "../../../src/store/key_encoding/key_text.ts";
 import {
   HEAD_KEY,
+  LOG_PREFIX,
   logKey,
   petByIdempotencyKeyKey,
   petByStatusKey,
@@ -229,11 +229,9 @@ Deno.test("audit() names the altered line of two that do not match", async () =>
     const line = sample.lines[position - 1];
     const altered = line.replace(/"time":"2026/, '"time":"2027');
     assertNotEquals(altered, line);
-    const [{ last, value }] =
-      (await Array.fromAsync(readLogRecords(sample.store, { from: position, to: position })))
-        .flat();
+    const range = { start: logKey(position), end: logKey(Number.MAX_SAFE_INTEGER) };
+    const [{ key, value }] = await sample.store.list(range, { limit: 1 });
     const packed = decoder.decode(value as Uint8Array);
-    const key = logKey(last);
     const damaged = encoder.encode(packed.replace(line, altered));
     await commit(sample.store, [{ type: "set", key, value: damaged }]);
     const { firstBadPosition, faults } = await audit(sample);
@@ -802,8 +800,8 @@ async function commit(store: Store, mutations: Mutation[]): Promise<void> {
 
 /** Replaces all records of the log by one for each line. */
 async function putLines(store: Store, lines: string[]): Promise<void> {
-  const records = (await Array.fromAsync(readLogRecords(store, { to: lines.length }))).flat();
-  await commit(store, records.map(({ last }) => ({ type: "delete", key: logKey(last) })));
+  const records = (await Array.fromAsync(scan(store, { prefix: LOG_PREFIX }))).flat();
+  await commit(store, records.map(({ key }) => ({ type: "delete", key })));
   const mutations = lines.map((line, index): Mutation => {
     return { type: "set", key: logKey(index + 1), value: encoder.encode(`${line}\n`) };
   });

@@ -1,6 +1,5 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { readLog } from "../../../src/log/read_whole_log.ts";
-import { LogDamagedError } from "../../../src/log/read_whole_log.ts";
+import { LogDamagedError, readLog } from "../../../src/log/read_log.ts";
 import { logKey } from "../../../src/keyspace.ts";
 import { Backup, type BackupFile, BackupRefusedError } from "../../../scripts/backup/backup.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";

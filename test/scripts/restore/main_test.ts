@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { encodeRestoreMark } from "../../../src/log/restore_mark.ts";
+import { encodeHead } from "../../../src/log/head.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { HEAD_KEY } from "../../../src/keyspace.ts";
 import { permitted } from "../../support/permitted.ts";
@@ -156,7 +156,7 @@ Deno.test({
         lastHash: sha256Hex(lines[29]),
         restored: 0,
       };
-      await kv.set(HEAD_KEY, encodeRestoreMark(mark));
+      await kv.set(HEAD_KEY, encodeHead(mark));
       kv.close();
       const tasks = [["start"], ["log"], ["log", "--follow"], ["keys", "list"], ["audit"], [
         "replay",

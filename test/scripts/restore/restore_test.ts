@@ -1,7 +1,13 @@
 import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { ServiceError } from "../../../src/service_error.ts";
 import { audit } from "../../../scripts/audit/audit.ts";
-import { encodeHead, type Head, readHead } from "../../../src/log/head.ts";
+import {
+  decodeHeadRecord,
+  encodeHead,
+  type Head,
+  readHead,
+  type RestoreMark,
+} from "../../../src/log/head.ts";
 import {
   type Export,
   ExportRefusedError,
@@ -9,8 +15,6 @@ import {
   StoreNotFreeError,
   verifyExport,
 } from "../../../scripts/restore/restore.ts";
-import { decodeHeadRecord } from "../../../src/log/head.ts";
-import type { RestoreMark } from "../../../src/log/restore_mark.ts";
 import { HEAD_KEY, logKey } from "../../../src/keyspace.ts";
 import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";
 import { scan } from "../../../src/store/scan.ts";

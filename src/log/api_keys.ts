@@ -1,0 +1,61 @@
+/** The life of an API key, as the events of the log decide it. */
+
+import type { KeyIssuedData, KeyRevokedData } from "../../events/api_key.ts";
+
+/** An API key. Times are milliseconds since the Unix epoch. */
+export interface ApiKey {
+  id: string;
+  label: string;
+  tokenHash: string;
+  issuedAt: number;
+  expiresAt?: number;
+  /** Whether the key must not add pets. */
+  isReadOnly?: true;
+  /** When the key stops being valid; may be in the future if the key was rotated. */
+  revokedAt?: number;
+  /** Whether the key was revoked immediately. The log alone decides this, independently of any clock. */
+  isRevoked?: true;
+}
+
+/** The key that an event issues at that time. */
+export function issuedKey(data: KeyIssuedData, issuedAt: string): ApiKey {
+  const { keyId, label, tokenHash, expiresAt, readOnly } = data;
+  return {
+    id: keyId,
+    label,
+    tokenHash,
+    issuedAt: Date.parse(issuedAt),
+    ...(expiresAt === undefined ? {} : { expiresAt: Date.parse(expiresAt) }),
+    ...(readOnly ? { isReadOnly: true } : {}),
+  };
+}
+
+/** When a key is refused. */
+export interface Revocation {
+  revokedAt: string;
+  /** Whether it applies on every instance at once, even if its clock is behind the revoker's. */
+  isAtOnce: boolean;
+}
+
+export function revocationOf(event: { data: KeyRevokedData; time: string }): Revocation {
+  const { effectiveAt } = event.data;
+  return { revokedAt: effectiveAt, isAtOnce: Date.parse(effectiveAt) <= Date.parse(event.time) };
+}
+
+/** Adds a revocation to a key. The earliest one applies. */
+export function revoke(key: ApiKey, { revokedAt, isAtOnce }: Revocation): void {
+  key.revokedAt = Math.min(key.revokedAt ?? Infinity, Date.parse(revokedAt));
+  if (isAtOnce) key.isRevoked = true;
+}
+
+export type ApiKeyState = "live" | "expired" | "revoked";
+
+/** The times that decide the state of a key. */
+export type KeyTimes = Pick<ApiKey, "expiresAt" | "revokedAt" | "isRevoked">;
+
+export function stateOf(key: KeyTimes, now: number): ApiKeyState {
+  if (key.isRevoked) return "revoked";
+  if (key.revokedAt !== undefined && key.revokedAt <= now) return "revoked";
+  if (key.expiresAt !== undefined && key.expiresAt <= now) return "expired";
+  return "live";
+}

@@ -1,0 +1,113 @@
+/** The lines of an export or of the stored log: their texts, their events, and a stream split into them. */
+
+import { decodeEvent, MalformedEventError, type RecordedEvent } from "../../events/event.ts";
+import { LINE_FEED } from "../encoding/pack_lines.ts";
+import { VALUE_BYTES_LIMIT } from "../store/store.ts";
+
+/** Longest line, in bytes: a line and its line feed fit into a value of the store. */
+export const LINE_LIMIT_BYTES = VALUE_BYTES_LIMIT - 1;
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const NOTHING = new Uint8Array(0);
+
+/**
+ * The event of a line, or the reason why it has none. `text` is the text of the line, if {@linkcode textsOf} has
+ * decoded it.
+ */
+export function readEvent(line: unknown, text?: string): RecordedEvent | MalformedEventError {
+  try {
+    return decodeEvent(text ?? decodeUtf8(line));
+  } catch (error) {
+    if (error instanceof MalformedEventError) return error;
+    throw error;
+  }
+}
+
+/** The event of a line; `undefined` if it is not one that this version knows. */
+export function eventOf(line: unknown, text?: string): RecordedEvent | undefined {
+  const read = readEvent(line, text);
+  return read instanceof MalformedEventError ? undefined : read;
+}
+
+function decodeUtf8(line: unknown): string {
+  if (!(line instanceof Uint8Array)) {
+    throw new MalformedEventError("The stored value is not bytes");
+  }
+  if (line.length > LINE_LIMIT_BYTES) {
+    throw new MalformedEventError(`The line is longer than ${LINE_LIMIT_BYTES} bytes`);
+  }
+  try {
+    return decoder.decode(line);
+  } catch {
+    throw new MalformedEventError("The line is not valid UTF-8");
+  }
+}
+
+/**
+ * The texts of lines, or `undefined` for a line that must be decoded alone. Adjacent lines of one buffer are
+ * decoded in one call if all are ASCII, because a call for each line is slower.
+ */
+export function textsOf(lines: readonly Uint8Array[]): (string | undefined)[] {
+  const texts: (string | undefined)[] = [];
+  while (texts.length < lines.length) {
+    const first = texts.length;
+    let last = first;
+    while (last + 1 < lines.length && isNext(lines[last], lines[last + 1])) last++;
+    const { buffer, byteOffset } = lines[first];
+    const length = lines[last].byteOffset + lines[last].length - byteOffset;
+    const text = decodeAscii(new Uint8Array(buffer, byteOffset, length));
+    for (const line of lines.slice(first, last + 1)) {
+      const start = line.byteOffset - byteOffset;
+      const isShort = line.length <= LINE_LIMIT_BYTES;
+      texts.push(isShort ? text?.slice(start, start + line.length) : undefined);
+    }
+  }
+  return texts;
+}
+
+/** Whether only a line feed separates two lines. */
+function isNext(one: Uint8Array, other: Uint8Array): boolean {
+  return other.buffer === one.buffer && other.byteOffset === one.byteOffset + one.length + 1;
+}
+
+function decodeAscii(bytes: Uint8Array): string | undefined {
+  try {
+    const text = decoder.decode(bytes);
+    // Any other character takes more bytes than UTF-16 code units.
+    return text.length === bytes.length ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Splits a stream into lines, without their line feeds. Yields the lines of a chunk together. A line over
+ * {@linkcode LINE_LIMIT_BYTES} is cut to one byte more than that, so that it still counts as too long. The last
+ * line needs no line feed.
+ */
+export async function* splitLines(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array[]> {
+  let open = NOTHING;
+  for await (const chunk of stream) {
+    const lines: Uint8Array[] = [];
+    let start = 0;
+    for (;;) {
+      const end = chunk.indexOf(LINE_FEED, start);
+      if (end === -1) break;
+      const rest = chunk.subarray(start, Math.min(end, start + LINE_LIMIT_BYTES + 1));
+      lines.push(open.length === 0 ? rest : joined(open, rest));
+      open = NOTHING;
+      start = end + 1;
+    }
+    open = joined(open, chunk.subarray(start));
+    if (lines.length > 0) yield lines;
+  }
+  if (open.length > 0) yield [open];
+}
+
+/** Copies both parts into a new array, cut to one byte more than {@linkcode LINE_LIMIT_BYTES}. */
+function joined(one: Uint8Array, other: Uint8Array): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(Math.min(one.length + other.length, LINE_LIMIT_BYTES + 1));
+  bytes.set(one.subarray(0, bytes.length));
+  bytes.set(other.subarray(0, bytes.length - one.length), one.length);
+  return bytes;
+}
