@@ -104,13 +104,6 @@ export function isProjectionKey(key: Key): key is ProjectionKey {
   }
 }
 
-/** Returns the length of a key in bytes, as KV counts it or slightly more. */
-export function keyBytes(key: Key): number {
-  let bytes = 0;
-  for (const part of key) bytes += typeof part === "string" ? part.length + 2 : 9;
-  return bytes;
-}
-
 /** A record of a projection, made by project(). */
 export interface ProjectionRecord {
   key: ProjectionKey;

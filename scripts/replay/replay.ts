@@ -11,20 +11,13 @@ import type { RecordedLine } from "../../events/event.ts";
 import type { Pet } from "../../events/pet.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { sleep } from "../../src/runtime/runtime.ts";
-import { groupForCommits } from "../../src/log/append_size.ts";
 import { encodeHead, type Head, type HeadEntry, readHead } from "../../src/log/head.ts";
-import { splitIntoCommits } from "../../src/store/commit_size.ts";
+import { groupIntoCommits } from "../../src/store/commit_size.ts";
 import { formatKey } from "../../src/store/key_encoding/key_text.ts";
-import {
-  HEAD_KEY,
-  isRetained,
-  projectionKey,
-  type ProjectionRecord,
-  recordMutation,
-} from "../../src/keyspace.ts";
+import { HEAD_KEY, isRetained, projectionKey, recordMutation } from "../../src/keyspace.ts";
 import { RETRY_LIMIT_MS } from "../../src/store/resilience/retrying_store.ts";
 import { scan } from "../../src/store/scan.ts";
-import type { Mutation, Store } from "../../src/store/store.ts";
+import type { Mutation, Store, StoreEntry } from "../../src/store/store.ts";
 import { Comparison, Differences, readSoundLog, UnsoundError } from "../audit/compare.ts";
 import { project } from "../../src/projections/project.ts";
 import { ReplayLease } from "./replay_lease.ts";
@@ -141,15 +134,17 @@ class Replay {
     let filling = Promise.resolve();
     try {
       const lines = this.#linesToFill(until, compare);
-      const options = { generations: 1, withLog: false, limits: this.#store.limits };
-      for await (const group of groupForCommits(lines, options)) {
+      const seal = (lines: readonly RecordedLine[]) => this.#seal(generation, lines);
+      for await (const group of groupIntoCommits(lines, seal, this.#store.limits)) {
+        const { lines, records, mutations } = group;
         // Read the next group while this one is written and compared.
         await filling;
-        const records = project(group);
-        filling = this.#write(generation, records, group.at(-1)!.event.position).then(() => {
-          const newest = group.findLast(({ event }) => event.type === "PetCreated");
+        // The same commit stores how far the generation is filled.
+        const filledTo = lines.at(-1)!.event.position;
+        filling = this.#lease.commit({ checks: [], mutations }, filledTo).then(() => {
+          const newest = lines.findLast(({ event }) => event.type === "PetCreated");
           if (newest !== undefined) ofNew.restartReading((newest.event.data as Pet).id);
-          return compare(group, records);
+          return compare(lines, records);
         });
         filling.catch(() => {});
       }
@@ -187,17 +182,14 @@ class Replay {
     }
   }
 
-  /** Writes records and, in the same commit, how far the generation is filled with them. */
-  async #write(
-    generation: number,
-    records: readonly ProjectionRecord[],
-    filledTo: number,
-  ): Promise<void> {
+  /** The records of lines, and what writes them to the generation. */
+  #seal(generation: number, lines: readonly RecordedLine[]) {
     const now = this.#runtime.now();
+    const records = project(lines);
     const mutations = records
       .filter((record) => isRetained(record, now))
       .map((record) => recordMutation(generation, record, now));
-    await this.#lease.commit({ checks: [], mutations }, filledTo);
+    return { lines, records, mutations };
   }
 
   async #flip(old: number, generation: number): Promise<void> {
@@ -227,12 +219,10 @@ class Replay {
 
   async #remove(generation: number): Promise<void> {
     let removed = 0;
-    for await (const batch of scan(this.#store, { prefix: projectionKey(generation, []) })) {
-      const mutations = batch.map(({ key }): Mutation => ({ type: "delete", key }));
-      for (const part of splitIntoCommits(mutations, this.#store.limits)) {
-        await this.#lease.commit({ checks: [], mutations: part });
-      }
-      removed += batch.length;
+    const entries = scan(this.#store, { prefix: projectionKey(generation, []) });
+    for await (const { mutations } of groupIntoCommits(entries, deletionOf, this.#store.limits)) {
+      await this.#lease.commit({ checks: [], mutations });
+      removed += mutations.length;
       this.#progress("remove", removed);
     }
   }
@@ -255,4 +245,8 @@ class Replay {
   #head(): Promise<HeadEntry> {
     return readHead(this.#store);
   }
+}
+
+function deletionOf(entries: readonly StoreEntry[]) {
+  return { mutations: entries.map(({ key }): Mutation => ({ type: "delete", key })) };
 }

@@ -10,7 +10,6 @@ import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { unpackLines } from "../../src/encoding/pack_lines.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { HEAD_KEY, isRetained, logKey, recordMutation } from "../../src/keyspace.ts";
-import { groupForCommits } from "../../src/log/append_size.ts";
 import { decodeHeadRecord, encodeHead, type Head, type RestoreMark } from "../../src/log/head.ts";
 import { logMutations } from "../../src/log/read_log.ts";
 import { eventOf, splitLines, textsOf } from "../../src/log/lines.ts";
@@ -18,6 +17,7 @@ import { LogVerifier } from "../../src/log/log_verifier.ts";
 import { project } from "../../src/projections/project.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
+import { groupIntoCommits } from "../../src/store/commit_size.ts";
 import { commitUntilKnown } from "../../src/store/commit_until_known.ts";
 import { RETRY_LIMIT_MS } from "../../src/store/resilience/retrying_store.ts";
 import type { Commit, Mutation, Store } from "../../src/store/store.ts";
@@ -70,8 +70,7 @@ export async function restore(
   const writer = await RestoreWriter.begin(store, runtime, head);
   try {
     const lines = writer.newLines(linesUpTo(head, source));
-    const options = { generations: 1, withLog: true, limits: store.limits };
-    for await (const group of groupForCommits(lines, options)) {
+    for await (const group of groupIntoCommits(lines, (it) => writer.seal(it), store.limits)) {
       await writer.write(group);
       progress(writer.restored);
     }
@@ -96,6 +95,13 @@ async function* linesUpTo(head: Head, source: Export): AsyncGenerator<RecordedLi
     });
   }
   if (position !== head.position || lastHash !== head.lastHash) throw exportChanged();
+}
+
+/** Consecutive lines that share a commit. */
+interface Group {
+  /** The position of the last line. */
+  restored: number;
+  mutations: Mutation[];
 }
 
 function exportChanged(): ExportRefusedError {
@@ -188,8 +194,21 @@ class RestoreWriter {
     }
   }
 
+  /** What writes lines and their records, beside the mark. */
+  seal(lines: readonly RecordedLine[]): Group {
+    const now = this.#runtime.now();
+    const { generation } = this.#head;
+    const mutations = [
+      ...logMutations(lines[0].event.position, lines.map(({ line }) => line)),
+      ...project(lines)
+        .filter((record) => isRetained(record, now))
+        .map((record) => recordMutation(generation, record, now)),
+    ];
+    return { restored: lines.at(-1)!.event.position, mutations };
+  }
+
   /** Starts to write a group once the one before is written. */
-  async write(group: RecordedLine[]): Promise<void> {
+  async write(group: Group): Promise<void> {
     await this.#writing;
     this.#writing = this.#write(group);
     // Awaited before the next group. Until then, a failure must not count as an unhandled rejection.
@@ -212,16 +231,9 @@ class RestoreWriter {
     return this.#writing.catch(() => {});
   }
 
-  async #write(group: RecordedLine[]): Promise<void> {
-    const now = this.#runtime.now();
-    const mark = { ...this.#mark, restored: group.at(-1)!.event.position };
-    const { generation } = this.#head;
-    await this.#replaceMark(encodeHead(mark), [
-      ...logMutations(group[0].event.position, group.map(({ line }) => line)),
-      ...project(group)
-        .filter((record) => isRetained(record, now))
-        .map((record) => recordMutation(generation, record, now)),
-    ]);
+  async #write({ restored, mutations }: Group): Promise<void> {
+    const mark = { ...this.#mark, restored };
+    await this.#replaceMark(encodeHead(mark), mutations);
     this.#mark = mark;
   }
 

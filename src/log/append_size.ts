@@ -88,25 +88,3 @@ export class AppendSize {
     this.#bytes += this.#generations * valueBytes;
   }
 }
-
-/** Groups lines, in order, so that each group fits into one commit. */
-export async function* groupForCommits(
-  batches: AsyncIterable<readonly RecordedLine[]>,
-  options: AppendSizeOptions,
-): AsyncGenerator<RecordedLine[]> {
-  let group: RecordedLine[] = [];
-  let size = new AppendSize(options);
-  for await (const batch of batches) {
-    for (const line of batch) {
-      size.add(line);
-      if (group.length > 0 && size.exceedsLimits) {
-        yield group;
-        group = [];
-        size = new AppendSize(options);
-        size.add(line);
-      }
-      group.push(line);
-    }
-  }
-  if (group.length > 0) yield group;
-}

@@ -1,59 +1,82 @@
-import { keyBytes } from "../keyspace.ts";
-import type { Mutation, StoreLimits } from "./store.ts";
+import type { Key, Mutation, StoreLimits } from "./store.ts";
 
-/** Space in a commit for the records that every commit has, and for the overhead of the store. */
+/** Space in a commit for the head, a mark or a lease, and for the overhead of the store. */
 const RESERVE_BYTES = 16_384;
-const RESERVE_MUTATIONS = 2;
+const RESERVE_MUTATIONS = 4;
 
-/** Adds up the size of a commit and compares it with the limits of a store. */
-export class CommitSize {
-  #limits: StoreLimits;
-  #mutations = 0;
-  #bytes = 0;
-  #keyBytes = 0;
+/** How much of a commit the estimate of the next one fills: records of the same kind differ in size. */
+const AIM = 0.99;
 
-  constructor(limits: StoreLimits) {
-    this.#limits = limits;
-  }
+/** Number of items in the first commit that {@linkcode groupIntoCommits} tries. */
+const FIRST_COUNT = 100;
 
-  /**
-   * Counts a key twice, as Deno KV does (measured), and two bytes per character, as for a string outside
-   * Latin-1.
-   */
-  add(mutation: Mutation): void {
-    const keyLength = keyBytes(mutation.key);
-    this.#mutations++;
-    this.#keyBytes += keyLength;
-    this.#bytes += 2 * keyLength;
-    if (mutation.type !== "set") return;
+/** What a commit writes, beside the records of {@linkcode RESERVE_BYTES}. */
+interface Part {
+  mutations: readonly Mutation[];
+}
+
+/**
+ * What part of the limits of a commit the mutations take; at most 1 if they fit. Counts a key twice, as Deno KV does
+ * (measured), and two bytes per character, as for a string outside Latin-1.
+ */
+export function fillOf(mutations: readonly Mutation[], limits: StoreLimits): number {
+  let keys = 0;
+  let values = 0;
+  for (const mutation of mutations) {
+    keys += keyBytes(mutation.key);
+    if (mutation.type !== "set") continue;
     const { value } = mutation;
-    this.#bytes += typeof value === "string" ? 2 * value.length : value.length;
+    values += typeof value === "string" ? 2 * value.length : value.length;
   }
+  return Math.max(
+    mutations.length / (limits.commitMutations - RESERVE_MUTATIONS),
+    keys / (limits.commitKeyBytes - RESERVE_BYTES),
+    (2 * keys + values) / (limits.commitBytes - RESERVE_BYTES),
+  );
+}
 
-  get exceedsLimits(): boolean {
-    const { commitMutations, commitBytes, commitKeyBytes } = this.#limits;
-    return this.#mutations > commitMutations - RESERVE_MUTATIONS ||
-      this.#bytes > commitBytes - RESERVE_BYTES ||
-      this.#keyBytes > commitKeyBytes - RESERVE_BYTES;
+/**
+ * Makes one commit of as many items as fit, from the first on; at least of one. `next` is the number of such items that
+ * the next commit probably takes.
+ */
+export function sealCommit<Item, Sealed extends Part>(
+  items: readonly Item[],
+  seal: (items: readonly Item[]) => Sealed,
+  limits: StoreLimits,
+): { sealed: Sealed; count: number; next: number } {
+  for (let count = items.length;;) {
+    const sealed = seal(items.slice(0, count));
+    const fill = fillOf(sealed.mutations, limits);
+    const next = Math.max(1, Math.floor(AIM * count / fill));
+    if (fill <= 1 || count === 1) return { sealed, count, next };
+    count = Math.min(next, count - 1);
   }
 }
 
-/** Splits mutations, in order, into parts that each fit into one commit. */
-export function* splitIntoCommits(
-  mutations: Iterable<Mutation>,
+/** Makes commits of items, in order, each of as many as fit. `seal` makes one commit of consecutive items. */
+export async function* groupIntoCommits<Item, Sealed extends Part>(
+  batches: AsyncIterable<readonly Item[]> | Iterable<readonly Item[]>,
+  seal: (items: readonly Item[]) => Sealed,
   limits: StoreLimits,
-): Generator<Mutation[]> {
-  let part: Mutation[] = [];
-  let size = new CommitSize(limits);
-  for (const mutation of mutations) {
-    size.add(mutation);
-    if (part.length > 0 && size.exceedsLimits) {
-      yield part;
-      part = [];
-      size = new CommitSize(limits);
-      size.add(mutation);
-    }
-    part.push(mutation);
+): AsyncGenerator<Sealed> {
+  let waiting: Item[] = [];
+  let next = FIRST_COUNT;
+  const take = () => {
+    const made = sealCommit(waiting.slice(0, next), seal, limits);
+    waiting = waiting.slice(made.count);
+    next = made.next;
+    return made.sealed;
+  };
+  for await (const batch of batches) {
+    waiting = waiting.concat(batch);
+    while (waiting.length >= next) yield take();
   }
-  if (part.length > 0) yield part;
+  while (waiting.length > 0) yield take();
+}
+
+/** Returns the length of a key in bytes, as KV counts it or slightly more. */
+export function keyBytes(key: Key): number {
+  let bytes = 0;
+  for (const part of key) bytes += typeof part === "string" ? part.length + 2 : 9;
+  return bytes;
 }

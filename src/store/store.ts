@@ -24,7 +24,7 @@ export interface StoreLimits {
   /** Maximum `limit` of a list. */
   listEntries: number;
   commitMutations: number;
-  /** Size of all keys and values of a commit, counted as in `CommitSize`. */
+  /** Size of all keys and values of a commit, counted as in `fillOf()`. */
   commitBytes: number;
   /** Size of all keys that a commit writes. */
   commitKeyBytes: number;

@@ -1,41 +1,65 @@
-import { assertEquals, assertLessOrEqual } from "@std/assert";
-import { splitIntoCommits } from "../../src/store/commit_size.ts";
+import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
+import { fillOf, groupIntoCommits } from "../../src/store/commit_size.ts";
 import { KV_LIMITS, KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { Mutation } from "../../src/store/store.ts";
+import { StoreRefusedError } from "../../src/store/store_errors.ts";
 
-const CASES: [string, Mutation[]][] = [
-  ["many small", numbered(5_000, () => "x")],
-  ["long texts outside Latin-1", numbered(100, () => "猫".repeat(20_000))],
-  ["long bytes", numbered(60, () => new Uint8Array(60_000))],
-  [
-    "long keys",
-    Array.from({ length: 2_000 }, (_, index) => {
-      return { type: "delete", key: ["k".repeat(150), index] };
-    }),
-  ],
-];
+/** Mutations that reach the limits of a commit in one way each. */
+const CASES: Record<string, Mutation[]> = {
+  "many small values": numbered(5_000, () => "x"),
+  "long texts outside Latin-1": numbered(100, () => "猫".repeat(20_000)),
+  "long bytes": numbered(60, () => new Uint8Array(60_000)),
+  "long keys": Array.from({ length: 2_000 }, (_, index) => {
+    return { type: "delete", key: ["k".repeat(150), index] };
+  }),
+  "values that become longer": numbered(2_000, (index) => new Uint8Array(index)),
+  "all kinds": numbered(3_000, (index) => "ü".repeat(index * 7 % 1_000)),
+};
 
-Deno.test("splitIntoCommits() keeps the order, and KV accepts every part together with a head", async () => {
-  const store = new KvStore(await Deno.openKv(":memory:"));
+const seal = (mutations: readonly Mutation[]) => ({ mutations: [...mutations] });
+
+Deno.test("groupIntoCommits() keeps the order, and KV accepts every full commit together with a head", async () => {
   const head: Mutation = { type: "set", key: ["head"], value: "x".repeat(400) };
-  for (const [name, mutations] of CASES) {
-    const parts = [...splitIntoCommits(mutations, KV_LIMITS)];
-    assertEquals(parts.flat(), mutations, name);
-    for (const part of parts) {
-      await store.commit({ checks: [], mutations: [...part, head] });
+  for (const [name, mutations] of Object.entries(CASES)) {
+    const batches = [mutations.slice(0, 7), mutations.slice(7)];
+    const commits = await Array.fromAsync(
+      groupIntoCommits(batches, seal, KV_LIMITS),
+      ({ mutations }) => mutations,
+    );
+    assertEquals(commits.flat(), mutations, name);
+    for (const commit of commits) await commitToKv([...commit, head]);
+    // The first commit shows how large the items are.
+    for (const commit of commits.slice(1, -1)) {
+      assertGreater(fillOf(commit, KV_LIMITS), 0.8, name);
     }
-    // The parts are not needlessly small, either.
-    assertLessOrEqual(parts.length, 20, name);
   }
-  store.close();
 });
 
-Deno.test("splitIntoCommits() yields nothing without mutations", () => {
-  assertEquals([...splitIntoCommits([], KV_LIMITS)], []);
+Deno.test("groupIntoCommits() makes no commit without items", async () => {
+  assertEquals(await Array.fromAsync(groupIntoCommits([[]], seal, KV_LIMITS)), []);
 });
 
-function numbered(count: number, value: () => string | Uint8Array): Mutation[] {
+Deno.test("Deno KV rejects a commit beyond its limits, so the other tests are meaningful", async () => {
+  const bytes = (length: number) => numbered(13, () => new Uint8Array(length));
+  const many = (count: number) => numbered(count, () => "x");
+  await commitToKv(bytes(62_000));
+  await assertRejects(() => commitToKv(bytes(64_000)), StoreRefusedError);
+  await commitToKv(many(KV_LIMITS.commitMutations));
+  await assertRejects(() => commitToKv(many(KV_LIMITS.commitMutations + 1)), StoreRefusedError);
+});
+
+/** Commits mutations to Deno KV, which checks its limits. */
+async function commitToKv(mutations: Mutation[]): Promise<void> {
+  const store = new KvStore(await Deno.openKv(":memory:"));
+  try {
+    assert(await store.commit({ checks: [], mutations }) !== null);
+  } finally {
+    store.close();
+  }
+}
+
+function numbered(count: number, value: (index: number) => string | Uint8Array): Mutation[] {
   return Array.from({ length: count }, (_, index) => {
-    return { type: "set", key: ["n", index], value: value() };
+    return { type: "set", key: ["n", index], value: value(index) };
   });
 }

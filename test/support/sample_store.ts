@@ -3,7 +3,7 @@ import { LogVerifier } from "../../src/log/log_verifier.ts";
 import { encodeHead, type Head } from "../../src/log/head.ts";
 import { logMutations } from "../../src/log/read_log.ts";
 import { project } from "../../src/projections/project.ts";
-import { splitIntoCommits } from "../../src/store/commit_size.ts";
+import { groupIntoCommits } from "../../src/store/commit_size.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import { HEAD_KEY, recordMutation } from "../../src/keyspace.ts";
 import type { Mutation, Store } from "../../src/store/store.ts";
@@ -58,8 +58,9 @@ export async function writeLog(
     first += lines.length;
   }
   mutations.push({ type: "set", key: HEAD_KEY, value: encodeHead(verifier.head) });
-  for (const part of splitIntoCommits(mutations, store.limits)) {
-    await store.commit({ checks: [], mutations: part });
+  const seal = (mutations: readonly Mutation[]) => ({ mutations: [...mutations] });
+  for await (const part of groupIntoCommits([mutations], seal, store.limits)) {
+    await store.commit({ checks: [], mutations: part.mutations });
   }
   return verifier.head;
 }
