@@ -36,6 +36,9 @@ export const HEAD_KEY = ["head"] as const;
 
 export const REPLAY_KEY = ["replay"] as const;
 
+/** Every commit checks and writes one of these records. A read of the first begins every answer. */
+export const GUARD_KEYS = [HEAD_KEY, REPLAY_KEY];
+
 /**
  * The tilde sorts the log after all other records. Large records next to the head make each read of the head
  * slower, because SQLite reads records on its way to a key.
@@ -84,6 +87,9 @@ export function petByIdempotencyKeyKey(
   const prefix = ["pet_by_idempotency_key", actor, idempotencyKey];
   return position === undefined ? prefix : [...prefix, position];
 }
+
+/** The key of a record of an Idempotency-Key, up to its generation and its kind. */
+export const SOME_IDEMPOTENCY_KEY = projectionKey(1, petByIdempotencyKeyKey("", "")).slice(0, 3);
 
 /** Whether a key has the form of a record key. The record itself may not exist. */
 export function isProjectionKey(key: Key): key is ProjectionKey {

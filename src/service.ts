@@ -8,12 +8,12 @@ import { RefusedCredentials } from "./http/limits/refused_credentials.ts";
 import type { Runtime } from "./runtime/runtime.ts";
 import { Appender } from "./append/appender.ts";
 import { HeadReader } from "./log/head_reader.ts";
+import { HEAD_KEY } from "./keyspace.ts";
 import { secondsSinceEvent } from "./log/seconds_since_event.ts";
 import { project } from "./projections/project.ts";
 import { ApiKeyReader } from "./projections/api_key_reader.ts";
 import { PetReader } from "./projections/pet_reader.ts";
 import type { Logger } from "./runtime/logger.ts";
-import { InstrumentedStore } from "./store/resilience/instrumented_store.ts";
 import { ResilientStore } from "./store/resilience/resilient_store.ts";
 import type { Store } from "./store/store.ts";
 import { type Instrumentation, NO_INSTRUMENTATION } from "./telemetry/instrumentation.ts";
@@ -52,8 +52,12 @@ export interface ServiceOptions {
 export function createService(options: ServiceOptions): Service {
   const { runtime, report, addresses = {}, corsOrigins = [], isDurable = false } = options;
   const { instrumentation = NO_INSTRUMENTATION } = options;
-  const resilient = new ResilientStore(options.store, runtime, report);
-  const store = new InstrumentedStore(resilient, instrumentation);
+  const store = new ResilientStore(options.store, {
+    runtime,
+    report,
+    probeKey: HEAD_KEY,
+    tracer: instrumentation,
+  });
   const heads = new HeadReader(store, runtime, report, instrumentation);
   const keys = new ApiKeyReader(store, runtime, instrumentation);
   const pets = new PetReader(store, instrumentation);
@@ -84,7 +88,7 @@ export function createService(options: ServiceOptions): Service {
     instrumentation,
     runtime,
     isDurable,
-    storeDamage: () => resilient.damage,
+    storeDamage: () => store.damage,
     keys,
     pets,
     refusedCredentials: new RefusedCredentials({ runtime, report, instrumentation }),

@@ -1,22 +1,17 @@
+import { StoreClosedError, StoreError, StoreFullError } from "./store/store_errors.ts";
+
 /**
  * The reason why an operation failed. The domain throws these errors and does not know HTTP; `http/errors.ts`
  * maps each code to its meaning for clients.
  */
 export class ServiceError extends Error {
   readonly code: ServiceErrorCode;
-  /** Whether the lasting condition is already logged, so that the requests that it fails are not. */
-  readonly isLogged: boolean;
 
-  constructor(code: ServiceErrorCode, message: string, options: ServiceErrorOptions = {}) {
+  constructor(code: ServiceErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = "ServiceError";
     this.code = code;
-    this.isLogged = options.isLogged ?? false;
   }
-}
-
-export interface ServiceErrorOptions extends ErrorOptions {
-  isLogged?: boolean;
 }
 
 export type ServiceErrorCode =
@@ -29,3 +24,11 @@ export type ServiceErrorCode =
   | "shutting_down"
   | "storage_full"
   | "store_unavailable";
+
+/** The code of an error of the domain or of the store; `undefined` for any other error. */
+export function serviceErrorCode(error: unknown): ServiceErrorCode | undefined {
+  if (error instanceof ServiceError) return error.code;
+  if (error instanceof StoreClosedError) return "shutting_down";
+  if (error instanceof StoreFullError) return "storage_full";
+  return error instanceof StoreError ? "store_unavailable" : undefined;
+}

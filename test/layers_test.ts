@@ -11,7 +11,8 @@ const ROOT = new URL("../", import.meta.url).pathname;
 const LAYERS: RegExp[][] = [
   [/^events\//, /^deno\.json$/],
   [/^src\/encoding\//, /^src\/runtime\//, /^src\/telemetry\/instrumentation/],
-  [/^src\/(store\/|keyspace|service_error|settings\/default)/],
+  [/^src\/store\//],
+  [/^src\/keyspace/, /^src\/service_error/],
   [/^src\/log\//],
   [/^src\/append\//, /^src\/projections\//],
   [/^src\/commands\//],

@@ -38,7 +38,7 @@ import {
   logKey,
   REPLAY_KEY,
 } from "../../src/keyspace.ts";
-import type { ReadExpiringRecords } from "../../src/store/expiring_records.ts";
+import type { ReadExpiringRecords } from "../../src/store/read_expiring_records.ts";
 import { linesOfRecords } from "./lines_of_records.ts";
 import { type BoundedRange, scan, scanOutside } from "../../src/store/scan.ts";
 import type { Key, Store, StoreEntry } from "../../src/store/store.ts";

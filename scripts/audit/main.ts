@@ -14,9 +14,9 @@ import { PublishedComparison } from "../publish/published_comparison.ts";
 import { PublishedLog } from "../publish/published_log.ts";
 import { acceptUnlessRestoring } from "../../src/log/accept_store.ts";
 import { splitLines } from "../../src/log/lines.ts";
+import { SOME_IDEMPOTENCY_KEY } from "../../src/keyspace.ts";
 import { expiringRecordsOf } from "../../src/store/read_expiring_records.ts";
 import { openFileToRead, OpenStoreError } from "../../src/store/open_store.ts";
-import { isFile } from "../../src/store/store_location.ts";
 import { StoreDamagedError } from "../../src/store/store_errors.ts";
 import { commandVariables } from "../../src/settings/variables.ts";
 import { expectFolderOf, readLogEnd, writeLogEnd } from "./log_end_file.ts";
@@ -93,10 +93,10 @@ async function auditWhat(file: string | undefined, options: AuditOptions): Promi
 
 async function auditStore(options: AuditOptions): Promise<AuditReport> {
   const { store: location } = readStoreConfig();
-  const readExpiringRecords = expiringRecordsOf(location, systemRuntime);
+  const readExpiringRecords = expiringRecordsOf(location, systemRuntime, SOME_IDEMPOTENCY_KEY);
   let damage: StoreDamagedError | undefined;
   try {
-    if (isFile(location)) {
+    if (location.kind === "file") {
       using reader = await openFileToRead(location);
       reader.checkStructure();
     }
@@ -107,7 +107,7 @@ async function auditStore(options: AuditOptions): Promise<AuditReport> {
   } catch (error) {
     damage = error instanceof OpenStoreError ? error.damage : undefined;
     if (error instanceof StoreDamagedError) damage = error;
-    if (damage === undefined || !isFile(location)) throw error;
+    if (damage === undefined || location.kind !== "file") throw error;
   }
   progress.end();
   try {

@@ -9,13 +9,13 @@ import { readStoreConfig } from "../../src/settings/config.ts";
 import { exit } from "../../src/life_cycle/exit.ts";
 import { followLog } from "../../src/log/follow_log.ts";
 import { readHead } from "../../src/log/head.ts";
+import { HEAD_KEY } from "../../src/keyspace.ts";
 import { HeadLostError } from "../../src/log/head_reader.ts";
 import { LogDamagedError, readLog } from "../../src/log/read_log.ts";
 import { Backup, BackupRefusedError } from "./backup.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import type { Service } from "../../src/service.ts";
-import { RetryingStore } from "../../src/store/resilience/retrying_store.ts";
-import { isFile } from "../../src/store/store_location.ts";
+import { ResilientStore, RETRY_LIMIT_MS } from "../../src/store/resilience/resilient_store.ts";
 import { commandVariables } from "../../src/settings/variables.ts";
 import { count, ProgressReporter } from "../cli/progress_reporter.ts";
 import { reportReachable } from "../cli/report_reachable.ts";
@@ -77,7 +77,8 @@ await runCommand({
     if (!name || name === "-") throw new UsageError("The name of a file is required");
     if (rest.length > 0) throw new UsageError(`Unexpected argument ${JSON.stringify(rest[0])}`);
     const { store } = readStoreConfig();
-    if (isFile(store) && FILES_OF_SQLITE.some((end) => resolve(store) + end === resolve(name))) {
+    const file = store.kind === "file" ? resolve(store.path) : undefined;
+    if (file !== undefined && FILES_OF_SQLITE.some((end) => file + end === resolve(name))) {
       throw new UsageError("FILE must not be the store (KV_PATH), nor a file that SQLite keeps");
     }
     path = name;
@@ -97,7 +98,11 @@ await runCommand({
 });
 
 async function appendNew({ store, heads, runtime }: Service): Promise<void> {
-  const patientStore = new RetryingStore(store, runtime);
+  const patientStore = new ResilientStore(store, {
+    runtime,
+    probeKey: HEAD_KEY,
+    retryReadsMs: RETRY_LIMIT_MS,
+  });
   const { position } = (await readHead(patientStore)).head;
   using file = await openFile();
   backup = await Backup.open(file, patientStore, position);

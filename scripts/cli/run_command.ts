@@ -7,14 +7,15 @@ import { readStoreConfig } from "../../src/settings/config.ts";
 import { exit } from "../../src/life_cycle/exit.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
+import { GUARD_KEYS, HEAD_KEY } from "../../src/keyspace.ts";
+import { storeName } from "../../src/store/store_location.ts";
 import { acceptLog } from "../../src/log/accept_store.ts";
 import { createService, type Service } from "../../src/service.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import type { Store } from "../../src/store/store.ts";
 import { type OpenOptions, openStore } from "../../src/store/open_store.ts";
 import { isMissingFile } from "../../src/store/deno_kv/store_file.ts";
-import { ResilientStore } from "../../src/store/resilience/resilient_store.ts";
-import { RetryingStore } from "../../src/store/resilience/retrying_store.ts";
+import { ResilientStore, RETRY_LIMIT_MS } from "../../src/store/resilience/resilient_store.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { VERSION } from "../../src/settings/version.ts";
 
@@ -85,6 +86,7 @@ function exitOnInterrupt(interrupt: (code: number) => string | undefined): void 
 const OPERATOR_APPEND_LIMIT_MS = 10_000;
 
 const OPENING = {
+  guardKeys: GUARD_KEYS,
   runtime: systemRuntime,
   onSchemaCreated: (database: string) => console.error(`Created the tables in the ${database}`),
 };
@@ -98,7 +100,7 @@ export async function withService<T>(
   const isNew = create && await isMissingFile(location).catch(() => false);
   const store = await openStore(location, { create, accept: acceptLog, ...OPENING });
   // Otherwise nobody would notice that KV_PATH is mistyped.
-  if (isNew) console.error(`Made a new store: ${location} (KV_PATH)`);
+  if (isNew) console.error(`Made a new store: ${storeName(location)} (KV_PATH)`);
   const service = createService({
     store,
     runtime: systemRuntime,
@@ -124,7 +126,11 @@ export async function withRetryingStore<T>(
     ...OPENING,
     ...options,
   });
-  const store = new RetryingStore(new ResilientStore(opened, systemRuntime), systemRuntime);
+  const store = new ResilientStore(opened, {
+    runtime: systemRuntime,
+    probeKey: HEAD_KEY,
+    retryReadsMs: RETRY_LIMIT_MS,
+  });
   try {
     return await use({ store, runtime: systemRuntime });
   } finally {

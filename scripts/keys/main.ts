@@ -16,7 +16,6 @@ import { rotateKey, UnrotatableKeyError } from "../../src/commands/rotate_key.ts
 import { listApiKeys } from "../../src/projections/api_key_reader.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
-import { isDurable } from "../../src/store/store_location.ts";
 import { commandVariables } from "../../src/settings/variables.ts";
 import { minute, second, shownStateOf, stateWithTime } from "../cli/key_state.ts";
 import { parseDuration } from "../cli/parse_duration.ts";
@@ -89,7 +88,7 @@ await runCommand({
   interrupt: () => isChanging ? "deno task keys list shows whether a key was changed." : "",
   run(values: Flags, [action, ...rest]) {
     isChanging = action !== "list";
-    if (!isDurable(readStoreConfig().store)) {
+    if (readStoreConfig().store.kind === "memory") {
       throw new ConfigError(
         "KV_PATH must not be :memory:, because its keys end with this command; set it to a file",
       );

@@ -87,15 +87,19 @@ function readUsable<Config>(read: () => Config): Config | undefined {
 
 function grantStore(grants: Grants, store: StoreLocation): void {
   const { write, net } = grants;
-  if (store === undefined || store === ":memory:") return;
-  if (typeof store === "object") return grantDatabase(grants, store);
-  if (!/^https?:\/\//i.test(store)) {
-    // SQLite keeps its own files next to the store, and the first start creates the folder.
-    write.push(folderOf(store));
-    return;
+  switch (store.kind) {
+    case "file":
+      // SQLite keeps its own files next to the store, and the first start creates the folder.
+      write.push(folderOf(store.path));
+      return;
+    case "kv_connect": {
+      const url = new URL(store.address);
+      net.push(url.hostname === DENO_DEPLOY_HOST ? "*" : hostOf(url));
+      return;
+    }
+    case "postgres":
+      return grantDatabase(grants, store.settings);
   }
-  const url = new URL(store);
-  net.push(url.hostname === DENO_DEPLOY_HOST ? "*" : hostOf(url));
 }
 
 function grantDatabase({ read, net, hidden }: Grants, settings: PostgresSettings): void {

@@ -16,7 +16,6 @@ import { readStoreConfig } from "../../src/settings/config.ts";
 import { recoverLog } from "./recover_log.ts";
 import { openFileToRead } from "../../src/store/open_store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { isFile } from "../../src/store/store_location.ts";
 import { listApiKeys } from "../../src/projections/api_key_reader.ts";
 import type { Service } from "../../src/service.ts";
 import { ServiceError } from "../../src/service_error.ts";
@@ -144,7 +143,7 @@ await runCommand({
 
 async function recoverStore(): Promise<number> {
   const { store: location } = readStoreConfig();
-  if (!isFile(location)) {
+  if (location.kind !== "file") {
     return await withRetryingStore(
       { accept: async () => {} },
       ({ store }) => printRecovered(store),

@@ -13,7 +13,6 @@ import { CHECKPOINT_PATH, type Cosign, publishLog, PublishRefusedError } from ".
 import { decodeVerifierKey, encodeVerifierKey, isKeyName } from "./signed_note.ts";
 import { requestCosignature } from "./witness.ts";
 import { parseHttpAddress } from "../../src/runtime/network_address.ts";
-import { isFile } from "../../src/store/store_location.ts";
 import { commandVariables } from "../../src/settings/variables.ts";
 import { withLog } from "../cli/log_source.ts";
 import { count, ProgressReporter } from "../cli/progress_reporter.ts";
@@ -162,14 +161,14 @@ function originFor(dir: string, given: string | undefined): string {
 /** Throws if the key is in a folder that is published, or that is backed up or copied with the store. */
 function expectSecret(keyPath: string, dir: string | undefined): void {
   const { store } = readStoreConfig();
-  const storeFolder = isFile(store) ? resolve(store, "..") : undefined;
+  const storeFolder = store.kind === "file" ? resolve(store.path, "..") : undefined;
   if (dir !== undefined && isInside(keyPath, dir)) {
     throw new UsageError("The key must not be in the folder that is published");
   }
   if (storeFolder !== undefined && isInside(keyPath, storeFolder)) {
     throw new UsageError("The key must not be in the folder of the store (KV_PATH), nor below it");
   }
-  if (dir !== undefined && isFile(store) && isInside(store, dir)) {
+  if (dir !== undefined && store.kind === "file" && isInside(store.path, dir)) {
     throw new UsageError("The store (KV_PATH) must not be in the folder that is published");
   }
 }

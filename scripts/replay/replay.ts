@@ -15,7 +15,7 @@ import { encodeHead, type Head, type HeadEntry, readHead } from "../../src/log/h
 import { groupIntoCommits } from "../../src/store/commit_size.ts";
 import { formatKey } from "../../src/store/key_encoding/key_text.ts";
 import { HEAD_KEY, isRetained, projectionKey, recordMutation } from "../../src/keyspace.ts";
-import { RETRY_LIMIT_MS } from "../../src/store/resilience/retrying_store.ts";
+import { RETRY_LIMIT_MS } from "../../src/store/resilience/resilient_store.ts";
 import { scan } from "../../src/store/scan.ts";
 import type { Mutation, Store, StoreEntry } from "../../src/store/store.ts";
 import { Comparison, Differences, readSoundLog, UnsoundError } from "../audit/compare.ts";

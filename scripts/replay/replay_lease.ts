@@ -9,7 +9,7 @@ import { assertNever } from "../../events/assert_never.ts";
 import { type Runtime, sleep } from "../../src/runtime/runtime.ts";
 import { REPLAY_KEY } from "../../src/keyspace.ts";
 import { commitUntilKnown } from "../../src/store/commit_until_known.ts";
-import { RETRY_LIMIT_MS } from "../../src/store/resilience/retrying_store.ts";
+import { RETRY_LIMIT_MS } from "../../src/store/resilience/resilient_store.ts";
 import type { Commit, Mutation, Store, StoreEntry } from "../../src/store/store.ts";
 
 /** How often a replay renews its lease. */

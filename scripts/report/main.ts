@@ -12,6 +12,7 @@ import { readHead } from "../../src/log/head.ts";
 import { splitLines } from "../../src/log/lines.ts";
 import { readLogByRecord } from "../../src/log/read_log.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
+import { SOME_IDEMPOTENCY_KEY } from "../../src/keyspace.ts";
 import { expiringRecordsOf } from "../../src/store/read_expiring_records.ts";
 import { locationName } from "../../src/store/store_location.ts";
 import { commandVariables } from "../../src/settings/variables.ts";
@@ -79,7 +80,11 @@ async function readStore(
       progress.update(READING, statistics.lines, position);
     }
     if (!isAudited) return undefined;
-    const readExpiringRecords = expiringRecordsOf(readStoreConfig().store, systemRuntime);
+    const readExpiringRecords = expiringRecordsOf(
+      readStoreConfig().store,
+      systemRuntime,
+      SOME_IDEMPOTENCY_KEY,
+    );
     return await audit({ ...deps, readExpiringRecords }, {
       progress: (done, total) => progress.update(CHECKING, done, total),
     });

@@ -9,7 +9,6 @@ import { type Export, ExportRefusedError, restore, verifyExport } from "./restor
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { expectFolder } from "../../src/store/deno_kv/store_file.ts";
 import { OpenStoreError } from "../../src/store/open_store.ts";
-import { isDurable, isFile } from "../../src/store/store_location.ts";
 import { commandVariables } from "../../src/settings/variables.ts";
 import { count, ProgressReporter } from "../cli/progress_reporter.ts";
 import { EXIT, printError, runCommand, UsageError, withRetryingStore } from "../cli/run_command.ts";
@@ -53,13 +52,13 @@ await runCommand({
     }
     if (rest.length > 0) throw new UsageError(`Unexpected argument ${JSON.stringify(rest[0])}`);
     const { store } = readStoreConfig();
-    if (!isDurable(store)) {
+    if (store.kind === "memory") {
       throw new ConfigError(
         "KV_PATH must not be :memory:, because the store would end with this command; set it to a new file",
       );
     }
     // Otherwise the whole export would be verified first.
-    if (isFile(store)) {
+    if (store.kind === "file") {
       await expectFolder(store).catch((error) => {
         throw new OpenStoreError(store, reasonOf(error));
       });

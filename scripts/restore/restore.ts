@@ -19,7 +19,7 @@ import { reasonOf } from "../../src/runtime/logger.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { groupIntoCommits } from "../../src/store/commit_size.ts";
 import { commitUntilKnown } from "../../src/store/commit_until_known.ts";
-import { RETRY_LIMIT_MS } from "../../src/store/resilience/retrying_store.ts";
+import { RETRY_LIMIT_MS } from "../../src/store/resilience/resilient_store.ts";
 import type { Commit, Mutation, Store } from "../../src/store/store.ts";
 
 /** Each call reads the export from its first byte. */

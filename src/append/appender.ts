@@ -16,6 +16,7 @@ import { ServiceError } from "../service_error.ts";
 import {
   mayHaveLanded,
   StoreAwayError,
+  type StoreError,
   StoreFullError,
   StoreRefusedError,
 } from "../store/store_errors.ts";
@@ -70,7 +71,7 @@ export class Appender {
   /** Pending while the settling of a batch is deferred to the next turn. */
   #settling: Promise<void> | undefined;
   #isDraining = false;
-  #suspension: ServiceError | undefined;
+  #suspension: StoreError | undefined;
   /** Monotonic time in milliseconds at which the last read of a base started. */
   #baseReadAt = -Infinity;
   /** Number of commits that were not applied since one landed. */
@@ -126,12 +127,12 @@ export class Appender {
   }
 
   /** Why additions fail; `undefined` if no lasting reason is known. */
-  get fault(): ServiceError | undefined {
+  get fault(): StoreError | undefined {
     return this.#suspension ?? this.#storage.fault;
   }
 
   /** Makes append() reject new commands with this error. `undefined` ends this. */
-  suspend(fault: ServiceError | undefined): void {
+  suspend(fault: StoreError | undefined): void {
     this.#suspension = fault;
   }
 

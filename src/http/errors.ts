@@ -1,8 +1,7 @@
 /** The tables of all error codes and of all messages (section 7 of the interface). */
 
 import { STATUS_CODE } from "@std/http/status";
-import type { ServiceErrorCode } from "../service_error.ts";
-import { ServiceError } from "../service_error.ts";
+import { type ServiceErrorCode, serviceErrorCode } from "../service_error.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
 import type { JsonFault } from "./requests/json_fault.ts";
 
@@ -294,15 +293,18 @@ export const CHALLENGES = {
   read_only_key: 'Bearer error="insufficient_scope"',
 } as const;
 
+/** The code of an error. Unknown errors are `internal_error`. */
+export function codeOf(thrown: unknown): ErrorCode {
+  return thrown instanceof HttpError ? thrown.code : serviceErrorCode(thrown) ?? "internal_error";
+}
+
 /**
- * The response to a request that failed with `thrown`. Unknown errors become `internal_error`. `root` is the
- * path of the service at its public address, without a slash at the end.
+ * The response to a request that failed with `thrown`. `root` is the path of the service at its public address, without a slash at the end.
  */
 export function errorResponse(thrown: unknown, root = ""): HttpResponse {
-  const isKnown = thrown instanceof HttpError || thrown instanceof ServiceError;
-  const code = isKnown ? thrown.code : "internal_error";
+  const code = codeOf(thrown);
   const { status } = ERRORS[code];
-  let message = isKnown ? thrown.message : ERRORS.internal_error.when;
+  let message = code === "internal_error" ? ERRORS.internal_error.when : (thrown as Error).message;
   if (status === STATUS_CODE.Unauthorized) {
     const keyless = `${root}/docs, ${root}/openapi.json, ${root}/healthz and ${root}/readyz`;
     message += `; ${keyless} need no key`;

@@ -4,7 +4,7 @@ import { isServerErrorStatus, STATUS_CODE } from "@std/http/status";
 import { assertNever } from "../../events/assert_never.ts";
 import type { ApiKey } from "../log/api_keys.ts";
 import { type CreatePetDeps, type CreatePetRequest, expectMayAdd } from "../commands/create_pet.ts";
-import { ServiceError } from "../service_error.ts";
+import { StoreError } from "../store/store_errors.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
 import type { Instrumentation } from "../telemetry/instrumentation.ts";
 import type { HttpResponse } from "./http_response.ts";
@@ -13,7 +13,7 @@ import { byteStream } from "./assets/byte_stream.ts";
 import { applyIfNoneMatch } from "./conditional_read.ts";
 import { Cors, optionsResponse } from "./cors.ts";
 import { bearerToken } from "./requests/credentials.ts";
-import { errorResponse, HTTP_ERRORS, HttpError } from "./errors.ts";
+import { codeOf, errorResponse, HTTP_ERRORS, HttpError } from "./errors.ts";
 import { handleCreatePet, handleGetPet, handleListPets, readCreatePetRequest } from "./pets.ts";
 import { type PublicDeps, type PublicOperations, publicOperations } from "./public_operations.ts";
 import type { CountedRequest, RateLimiter } from "./limits/rate_limiter.ts";
@@ -78,7 +78,7 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
     } catch (thrown) {
       response = errorResponse(thrown, root);
       const { status } = response;
-      const isLogged = thrown instanceof ServiceError && thrown.isLogged;
+      const isLogged = thrown instanceof StoreError && thrown.isLogged;
       if (isServerErrorStatus(status) && !isLogged) {
         reportFailure(deps.report, request, requestId, status, thrown);
       }
@@ -216,8 +216,6 @@ function reportFailure(
   thrown: unknown,
 ): void {
   const { path } = requestTarget(request.url);
-  const isKnown = thrown instanceof ServiceError || thrown instanceof HttpError;
-  const code = isKnown ? thrown.code : "internal_error";
   const reason = reasonOf(thrown);
   // 503 is a temporary condition, not a defect of the service.
   report(status === STATUS_CODE.ServiceUnavailable ? "warn" : "error", "request_failed", {
@@ -225,7 +223,7 @@ function reportFailure(
     method: request.method,
     path,
     status,
-    code,
+    code: codeOf(thrown),
     reason,
   });
 }

@@ -2,7 +2,7 @@
 
 import { STATUS_CODE } from "@std/http/status";
 import type { Appender } from "../append/appender.ts";
-import { ServiceError } from "../service_error.ts";
+import { serviceErrorCode } from "../service_error.ts";
 import type { HeadReader } from "../log/head_reader.ts";
 import type { StoreDamagedError } from "../store/store_errors.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
@@ -37,9 +37,9 @@ export async function checkReadiness(
   try {
     await heads.fresh();
   } catch (error) {
-    const reason = error instanceof ServiceError
-      ? error.message
-      : "The store does not belong to the service";
+    const reason = serviceErrorCode(error) === undefined
+      ? "The store does not belong to the service"
+      : (error as Error).message;
     throw HTTP_ERRORS.storeNotReady(reason);
   }
   const { fault } = appender;

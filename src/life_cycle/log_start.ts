@@ -4,10 +4,9 @@ import { listApiKeys } from "../projections/api_key_reader.ts";
 import { reasonOf } from "../runtime/logger.ts";
 import { sleep } from "../runtime/runtime.ts";
 import type { Service } from "../service.ts";
-import { ServiceError } from "../service_error.ts";
-import { databaseName } from "../store/postgres/database_url.ts";
+import { serviceErrorCode } from "../service_error.ts";
 import { StoreDamagedError } from "../store/store_errors.ts";
-import { isDurable, type StoreLocation } from "../store/store_location.ts";
+import { type StoreLocation, storeName } from "../store/store_location.ts";
 import { VERSION } from "../settings/version.ts";
 
 export interface StartReportOptions {
@@ -38,10 +37,9 @@ export async function logStart(
   { address: { hostname, port }, location, isNew }: StartReportOptions,
 ): Promise<void> {
   const { report, runtime } = service;
-  const name = typeof location === "object" ? databaseName(location) : location;
   const storeOf = () => ({
-    store: name ?? "(the attached database)",
-    state: !isDurable(location) ? "in memory" : isNew() ? "made" : "opened",
+    store: storeName(location),
+    state: location.kind === "memory" ? "in memory" : isNew() ? "made" : "opened",
   });
   const start = { hostname, port, version: VERSION };
   try {
@@ -71,8 +69,7 @@ export async function logStart(
 }
 
 function isAway(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === "store_unavailable" &&
-    !(error instanceof StoreDamagedError);
+  return serviceErrorCode(error) === "store_unavailable" && !(error instanceof StoreDamagedError);
 }
 
 function readContents({ heads, store, runtime }: Service): Promise<Contents> {

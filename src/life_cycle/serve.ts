@@ -2,18 +2,18 @@ import type { ServiceConfig } from "../settings/config.ts";
 import { exit } from "./exit.ts";
 import { acceptLog } from "../log/accept_store.ts";
 import { ForeignStoreError } from "../log/head.ts";
+import { GUARD_KEYS } from "../keyspace.ts";
 import { logStart } from "./log_start.ts";
 import { reasonOf } from "../runtime/logger.ts";
 import { installCrashHandlers } from "./install_crash_handlers.ts";
 import { Server } from "../server/server.ts";
 import { createService, type Service } from "../service.ts";
-import type { ServiceError } from "../service_error.ts";
 import { shutDown } from "./shut_down.ts";
 import { stderrLogger, telemetryLogger } from "../runtime/stderr_logger.ts";
 import { isMissingFile } from "../store/deno_kv/store_file.ts";
 import { OpenStoreError, openStoreOrWait } from "../store/open_store.ts";
 import { watchFile } from "../store/deno_kv/watch_file.ts";
-import { isDurable, isFile } from "../store/store_location.ts";
+import type { StoreError } from "../store/store_errors.ts";
 import type { Instrumentation } from "../telemetry/instrumentation.ts";
 import { systemRuntime } from "../runtime/system_runtime.ts";
 
@@ -34,7 +34,7 @@ export async function serve(
   // A path under which nothing can exist is an error of the opening, not of this look at it.
   let isNew = await isMissingFile(config.store).catch(() => false);
   const onSchemaCreated = () => isNew = true;
-  const options = { accept: acceptLog, runtime, onSchemaCreated };
+  const options = { accept: acceptLog, guardKeys: GUARD_KEYS, runtime, onSchemaCreated };
   const store = await openStoreOrWait(config.store, options, onRefused);
   const service = createService({
     store,
@@ -42,7 +42,7 @@ export async function serve(
     report,
     corsOrigins: config.corsOrigins,
     rateLimit: config.rateLimit,
-    isDurable: isDurable(config.store),
+    isDurable: config.store.kind !== "memory",
     addresses: config.addresses,
     // Loaded only if telemetry is on.
     instrumentation: config.telemetry ? await loadTelemetry(config) : undefined,
@@ -61,9 +61,9 @@ export async function serve(
     if (!(error instanceof ForeignStoreError)) return;
     onRefused(new OpenStoreError(config.store, error.message));
   });
-  const onChange = (fault?: ServiceError) => service.appender.suspend(fault);
-  const stopWatch = isFile(config.store)
-    ? await watchFile(config.store, { runtime, report, onChange })
+  const onChange = (fault?: StoreError) => service.appender.suspend(fault);
+  const stopWatch = config.store.kind === "file"
+    ? await watchFile(config.store.path, { runtime, report, onChange })
     : undefined;
   const stopped = exitOnSignal(async (signal) => {
     report("info", "shutting_down", { signal });
@@ -82,7 +82,7 @@ async function loadTelemetry({ store }: ServiceConfig): Promise<Instrumentation>
   const { OPEN_TELEMETRY, OPEN_TELEMETRY_ON_POSTGRES } = await import(
     "../telemetry/open_telemetry.ts"
   );
-  return typeof store === "object" ? OPEN_TELEMETRY_ON_POSTGRES : OPEN_TELEMETRY;
+  return store.kind === "postgres" ? OPEN_TELEMETRY_ON_POSTGRES : OPEN_TELEMETRY;
 }
 
 /**

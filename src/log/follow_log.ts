@@ -1,4 +1,4 @@
-import { ServiceError } from "../service_error.ts";
+import { serviceErrorCode } from "../service_error.ts";
 import { backoffMs, type Runtime } from "../runtime/runtime.ts";
 import type { Store } from "../store/store.ts";
 import { StoreRefusedError } from "../store/store_errors.ts";
@@ -46,9 +46,9 @@ export async function* followLog(
       if (failures > 0) reachable(true);
       failures = 0;
     } catch (error) {
-      if (!(error instanceof ServiceError) || error.code !== "store_unavailable") throw error;
+      if (serviceErrorCode(error) !== "store_unavailable") throw error;
       if (error instanceof HeadLostError || error instanceof StoreRefusedError) throw error;
-      if (failures++ === 0) reachable(false, error.message);
+      if (failures++ === 0) reachable(false, (error as Error).message);
     }
     const pause = failures === 0 ? FOLLOW_INTERVAL_MS : backoffMs(runtime, failures);
     if (next <= to) await pauseUnlessAborted(runtime, pause, signal);

@@ -4,7 +4,7 @@ import { RATE_LIMIT_MAX } from "../http/limits/rate_limiter.ts";
 import { isHost, parseHttpAddress } from "../runtime/network_address.ts";
 import { DEFAULT_KV_PATH } from "./default_kv_path.ts";
 import { type DatabaseAddress, parseDatabaseUrl } from "../store/postgres/database_url.ts";
-import { isRemote, type StoreLocation } from "../store/store_location.ts";
+import type { StoreLocation } from "../store/store_location.ts";
 import { type VariableName, VARIABLES } from "./variables.ts";
 
 /** The settings of the store, which the tools read too. */
@@ -80,12 +80,13 @@ function readStore(): StoreLocation {
     throw new ConfigError("KV_PATH and DATABASE_URL must not both be set: each names a store");
   }
   const address = parseUrl(url);
-  return {
+  const settings = {
     ...address,
     password: address.password ?? read("PGPASSWORD"),
     passfile: read("PGPASSFILE"),
     strictReads: readStrictReads(),
   };
+  return { kind: "postgres", settings };
 }
 
 function parseUrl(url: string): DatabaseAddress {
@@ -121,22 +122,25 @@ function readHost(defaultHost: string): string {
  * name it; if they do not name a server, Deno would silently open a local store. Throws
  * {@linkcode ConfigError} in that case, and if `KV_PATH` is set.
  */
-function readKvPathOnDenoDeploy(): undefined {
+function readKvPathOnDenoDeploy(): StoreLocation {
   if (read("KV_PATH") !== undefined) {
     throw new ConfigError("KV_PATH must not be set on Deno Deploy: attach a database there");
   }
   const path = read("DENO_KV_DEFAULT_PATH");
   const prefix = read("DENO_KV_PATH_PREFIX") ?? "";
-  if (path !== undefined && /^https?:\/\//.test(prefix + path)) return undefined;
+  if (path !== undefined && /^https?:\/\//.test(prefix + path)) return { kind: "attached" };
   throw new ConfigError(
     "A database must be attached on Deno Deploy: DENO_KV_DEFAULT_PATH is not the address of one",
   );
 }
 
-function readKvPath(): string {
+function readKvPath(): StoreLocation {
   const path = read("KV_PATH") ?? DEFAULT_KV_PATH;
+  if (path === ":memory:") return { kind: "memory" };
   const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(path) ?? [];
-  if (scheme === undefined && !isRemote(path)) return path;
+  if (scheme === undefined && !/^https?:/i.test(path)) {
+    return { kind: "file", path, isDefault: path === DEFAULT_KV_PATH };
+  }
   // The errors below do not repeat the address, because it may contain a password.
   const address = parseHttpAddress(path);
   if (scheme === undefined || address === undefined) {
@@ -148,7 +152,7 @@ function readKvPath(): string {
   if (read("DENO_KV_ACCESS_TOKEN") === undefined) {
     throw new ConfigError("DENO_KV_ACCESS_TOKEN must be set if KV_PATH is an address");
   }
-  return path;
+  return { kind: "kv_connect", address: path };
 }
 
 function readCorsOrigins(): string[] {

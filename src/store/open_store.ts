@@ -1,14 +1,17 @@
 import { reasonOf } from "../runtime/logger.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { damageOf, KV_LIMITS, KvStore } from "./deno_kv/kv_store.ts";
-import { KvConnector } from "./deno_kv/kv_connector.ts";
 import { expectUsableIndexes, prepareFile } from "./deno_kv/store_file.ts";
 import { SqliteReader } from "./deno_kv/sqlite_reader.ts";
-import { databaseName } from "./postgres/database_url.ts";
 import { ReconnectingStore } from "./resilience/reconnecting_store.ts";
-import { isFile, isRemote, locationName, type StoreLocation } from "./store_location.ts";
-import type { Store } from "./store.ts";
-import { type StoreDamagedError, StoreRefusedError } from "./store_errors.ts";
+import {
+  type FileLocation,
+  locationName,
+  type StoreLocation,
+  storeName,
+} from "./store_location.ts";
+import type { Key, Store } from "./store.ts";
+import { StoreAwayError, type StoreDamagedError, StoreRefusedError } from "./store_errors.ts";
 
 /** The store cannot be opened, or it is not ours. The message names the store and the reason, on one line. */
 export class OpenStoreError extends Error {
@@ -37,6 +40,8 @@ export interface OpenOptions {
   /** Whether a missing file is created, and the tables in an empty database. */
   create: boolean;
   accept: AcceptStore;
+  /** Every commit checks and writes one of these records. A read of the first must come from the primary. */
+  guardKeys: readonly Key[];
   runtime: Runtime;
   /** Called after the tables were created in a database, which it names. */
   onSchemaCreated?: (database: string) => void;
@@ -47,8 +52,8 @@ export type AcceptStore = (store: Store) => Promise<void>;
 
 /** Opens a store. Rejects with `OpenStoreError`. It does not change files or databases of other programs. */
 export async function openStore(location: StoreLocation, options: OpenOptions): Promise<Store> {
-  if (!isRemote(location)) return await openLocalStore(location, options);
   const store = await remoteStore(location, options);
+  if (store === undefined) return await openLocalStore(location, options);
   await connect(store, location);
   return store;
 }
@@ -61,35 +66,50 @@ async function openLocalStore(
 ): Promise<Store> {
   let store: Store | undefined;
   try {
-    if (isFile(location)) {
+    if (location.kind === "file") {
       await prepareFile(location, create);
-      await expectUsableIndexes(location);
+      expectUsableIndexes(location.path);
     }
-    const kv = await Deno.openKv(location as string);
-    store = new KvStore(kv);
+    const kv = await Deno.openKv(storeName(location));
     // A wait for a lock would block the thread, so the service retries instead.
-    if (hasReader && isFile(location)) store = new KvStore(kv, new SqliteReader(location, 0));
+    const reader = hasReader && location.kind === "file"
+      ? new SqliteReader(location.path, 0)
+      : undefined;
+    store = new KvStore(kv, reader);
     await accept(store);
     return store;
   } catch (error) {
     store?.close();
-    const damage = damageOf(error);
-    const reason = damage &&
-      `it is damaged, or not a store: ${damage.reason}; run deno task audit`;
-    throw new OpenStoreError(location, reason ?? reasonOf(error), { damage });
+    throw openError(
+      location,
+      error,
+      ({ reason }) => `it is damaged, or not a store: ${reason}; run deno task audit`,
+    );
   }
 }
 
 /** Opens the file of a store only to read it, without Deno KV. Rejects with `OpenStoreError`. */
-export async function openFileToRead(path: string): Promise<SqliteReader> {
+export async function openFileToRead(location: FileLocation): Promise<SqliteReader> {
   try {
-    await prepareFile(path, false);
-    return new SqliteReader(path);
+    await prepareFile(location, false);
+    return new SqliteReader(location.path);
   } catch (error) {
-    const damage = damageOf(error);
-    const reason = damage && `its file is damaged, and none of it can be read: ${damage.reason}`;
-    throw new OpenStoreError(path, reason ?? reasonOf(error), { damage });
+    throw openError(
+      location,
+      error,
+      ({ reason }) => `its file is damaged, and none of it can be read: ${reason}`,
+    );
   }
+}
+
+function openError(
+  location: StoreLocation,
+  error: unknown,
+  reasonOfDamage: (damage: StoreDamagedError) => string,
+): OpenStoreError {
+  const damage = damageOf(error);
+  const reason = damage === undefined ? reasonOf(error) : reasonOfDamage(damage);
+  return new OpenStoreError(location, reason, { damage });
 }
 
 /**
@@ -102,11 +122,11 @@ export async function openStoreOrWait(
   onRefused: (error: OpenStoreError) => void,
 ): Promise<Store> {
   const created = { ...options, create: true };
-  if (!isRemote(location)) return await openLocalStore(location, created, true);
   let isWaiting = false;
   const store = await remoteStore(location, created, ({ message }) => {
     if (isWaiting) onRefused(new OpenStoreError(location, message));
   });
+  if (store === undefined) return await openLocalStore(location, created, true);
   try {
     await connect(store, location);
   } catch (error) {
@@ -116,22 +136,57 @@ export async function openStoreOrWait(
   return store;
 }
 
+/** A store that is reached over a network; `undefined` for a local one. Clients are loaded only if they are used. */
 async function remoteStore(
   location: StoreLocation,
-  { create, accept, runtime, onSchemaCreated }: OpenOptions,
+  { create, accept, runtime, guardKeys, onSchemaCreated }: OpenOptions,
   onRefused?: (error: StoreRefusedError) => void,
-): Promise<ReconnectingStore> {
-  if (typeof location !== "object") {
-    const connector = new KvConnector(location);
-    const connect = (signal: AbortSignal) => connector.connect(signal);
-    return new ReconnectingStore({ limits: KV_LIMITS, connect, accept, onRefused });
+): Promise<ReconnectingStore | undefined> {
+  const deps = { limits: KV_LIMITS, accept, onRefused };
+  switch (location.kind) {
+    case "memory":
+    case "file":
+      return undefined;
+    case "attached":
+      return new ReconnectingStore({ ...deps, connect: attachedStoreOpener() });
+    case "kv_connect": {
+      const { KvConnectStore } = await import("./deno_kv/kv_connect_store.ts");
+      const connect = (signal: AbortSignal) => KvConnectStore.open(location.address, signal);
+      return new ReconnectingStore({ ...deps, connect });
+    }
+    case "postgres": {
+      const { POSTGRES_LIMITS, PostgresStore } = await import("./postgres/postgres_store.ts");
+      const onCreated = () => onSchemaCreated?.(storeName(location));
+      const connect = (signal: AbortSignal) =>
+        PostgresStore.open(location.settings, runtime, { create, guardKeys, onCreated }, signal);
+      return new ReconnectingStore({ ...deps, limits: POSTGRES_LIMITS, connect });
+    }
   }
-  // Loaded only if it is used, with its client.
-  const { POSTGRES_LIMITS, PostgresStore } = await import("./postgres/postgres_store.ts");
-  const onCreated = () => onSchemaCreated?.(databaseName(location));
-  const connect = (signal: AbortSignal) =>
-    PostgresStore.open(location, runtime, { create, onCreated }, signal);
-  return new ReconnectingStore({ limits: POSTGRES_LIMITS, connect, accept, onRefused });
+}
+
+/**
+ * An attempt to open the attached database cannot be given up, and the client repeats it for a quarter of an
+ * hour. At most this many attempts are under way.
+ */
+const ATTEMPTS_LIMIT = 16;
+
+/** Returns a function that opens the database that the platform attaches. */
+export function attachedStoreOpener(): () => Promise<Store> {
+  let attempts = 0;
+  return async () => {
+    if (attempts >= ATTEMPTS_LIMIT) throw new StoreAwayError("it does not answer");
+    attempts++;
+    try {
+      return new KvStore(await Deno.openKv());
+    } catch (error) {
+      // The client's errors have no type of their own.
+      const { message } = error as Error;
+      const isAway = /failed to connect|status 5\d\d/.test(message);
+      throw isAway ? new StoreAwayError(message) : new StoreRefusedError(message);
+    } finally {
+      attempts--;
+    }
+  };
 }
 
 /** Connects for the first time, within a limit of time. */

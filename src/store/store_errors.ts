@@ -1,15 +1,12 @@
 /** The errors of a store. Their class says what a failed call did, and whether another attempt can help. */
 
-import { ServiceError, type ServiceErrorCode, type ServiceErrorOptions } from "../service_error.ts";
-
 /** A call of a store failed. Every such error is one of those below. */
-export abstract class StoreError extends ServiceError {
-  constructor(
-    message: string,
-    options?: ServiceErrorOptions,
-    code: ServiceErrorCode = "store_unavailable",
-  ) {
-    super(code, message, options);
+export abstract class StoreError extends Error {
+  /** Whether the lasting condition is already logged, so that the calls that it fails are not. */
+  readonly isLogged: boolean = false;
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
     this.name = new.target.name;
   }
 }
@@ -19,6 +16,13 @@ export class NotAppliedError extends StoreError {}
 
 /** The call may have had its effect: a commit may have landed, or may still land. */
 export class UnclearOutcomeError extends StoreError {}
+
+/** The store was closed before it answered, or before the call. */
+export class StoreClosedError extends UnclearOutcomeError {
+  constructor() {
+    super("The service is shutting down");
+  }
+}
 
 /** The store cannot be reached. Nothing was sent. */
 export class StoreAwayError extends StoreError {}
@@ -38,9 +42,19 @@ export class StoreRefusedError extends StoreError {}
 
 /** The disk of the store is full, so a commit stored nothing. Reads still work. */
 export class StoreFullError extends StoreRefusedError {
+  override readonly isLogged = true;
+
   constructor(options?: ErrorOptions) {
-    const message = "The disk of the store is full, so nothing was stored";
-    super(message, { ...options, isLogged: true }, "storage_full");
+    super("The disk of the store is full, so nothing was stored", options);
+  }
+}
+
+/** The path of an open store no longer leads to its file, so what is stored vanishes with the process. */
+export class StoreFileLostError extends StoreRefusedError {
+  override readonly isLogged = true;
+
+  constructor() {
+    super("The store's file was deleted, moved or replaced, so nothing was stored");
   }
 }
 

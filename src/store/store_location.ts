@@ -1,28 +1,39 @@
 import { databaseName, type PostgresSettings } from "./postgres/database_url.ts";
 
-/**
- * The location of a store: a path of Deno KV, or a PostgreSQL database. A path is a file, `:memory:` or an http(s)
- * address; `undefined` selects the database that the platform attaches.
- */
-export type StoreLocation = string | undefined | PostgresSettings;
-
-/** Whether the store is reached over a network. */
-export function isRemote(location: StoreLocation): boolean {
-  return typeof location !== "string" || /^https?:/i.test(location);
+/** A file that Deno KV opens. */
+export interface FileLocation {
+  kind: "file";
+  path: string;
+  /** Whether this is the default path. Its folder is created. */
+  isDefault: boolean;
 }
 
-/** Whether the store is a file, given by its path. */
-export function isFile(location: StoreLocation): location is string {
-  return location !== ":memory:" && !isRemote(location);
-}
+/** Where a store is. `attached` is the database that the platform attaches; `kv_connect` is an http(s) address. */
+export type StoreLocation =
+  | FileLocation
+  | { kind: "memory" | "attached" }
+  | { kind: "kv_connect"; address: string }
+  | { kind: "postgres"; settings: PostgresSettings };
 
-/** Whether the data at a location outlives the process. */
-export function isDurable(location: StoreLocation): boolean {
-  return location !== ":memory:";
+/** The name of a store, without secrets. */
+export function storeName(location: StoreLocation): string {
+  switch (location.kind) {
+    case "memory":
+      return ":memory:";
+    case "file":
+      return location.path;
+    case "attached":
+      return "(the attached database)";
+    case "kv_connect":
+      return location.address;
+    case "postgres":
+      return databaseName(location.settings);
+  }
 }
 
 /** The name of a store and its setting, without secrets. */
 export function locationName(location: StoreLocation): string {
-  if (typeof location === "object") return `the ${databaseName(location)} (DATABASE_URL)`;
-  return `the store ${location ?? "(the attached database)"} (KV_PATH)`;
+  return location.kind === "postgres"
+    ? `the ${storeName(location)} (DATABASE_URL)`
+    : `the store ${storeName(location)} (KV_PATH)`;
 }

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
-import { HEAD_KEY } from "../../src/keyspace.ts";
+import { GUARD_KEYS, HEAD_KEY, SOME_IDEMPOTENCY_KEY } from "../../src/keyspace.ts";
 import { encodeKey } from "../../src/store/key_encoding/key_encoding.ts";
-import { readExpiringRecords } from "../../src/store/postgres/expiring_records.ts";
+import { expiringRecordsOf } from "../../src/store/read_expiring_records.ts";
 import { CREATE_SCHEMA, grantTo } from "../../src/store/postgres/schema.ts";
 import { PostgresStore } from "../../src/store/postgres/postgres_store.ts";
 import type { Key, Store } from "../../src/store/store.ts";
@@ -245,7 +245,7 @@ Deno.test({
         PostgresStore.open(
           settingsOf(server().url(database)),
           systemRuntime,
-          { create: true, onCreated: () => created++ },
+          { create: true, guardKeys: GUARD_KEYS, onCreated: () => created++ },
           AbortSignal.timeout(10_000),
         );
       const stores = await Promise.allSettled([1, 2, 3, 4, 5].map(openOne));
@@ -381,7 +381,9 @@ Deno.test({
     assertNotEquals(await store.commit({ checks: [], mutations }), null);
     assertEquals((await store.get(["key"]))?.value, "");
     assertEquals((await store.list({ prefix: [] }, { limit: 2 })).length, 1);
-    const expiring = await Array.fromAsync(readExpiringRecords(settings, systemRuntime));
+    const location = { kind: "postgres", settings } as const;
+    const read = expiringRecordsOf(location, systemRuntime, SOME_IDEMPOTENCY_KEY)!;
+    const expiring = await Array.fromAsync(read());
     assertEquals(expiring.map(({ key }) => key), [["key"]]);
     store.close();
   },
@@ -486,7 +488,7 @@ function settingsOf(url: string): PostgresSettings {
 }
 
 function openStore(url: string, signal = AbortSignal.timeout(10_000)): Promise<PostgresStore> {
-  const options = { create: true, onCreated: () => {} };
+  const options = { create: true, guardKeys: GUARD_KEYS, onCreated: () => {} };
   return PostgresStore.open(settingsOf(url), systemRuntime, options, signal);
 }
 

@@ -1,6 +1,6 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ConfigError, readServiceConfig, type ServiceConfig } from "../../src/settings/config.ts";
-import type { PostgresSettings } from "../../src/store/postgres/database_url.ts";
+import { storeName } from "../../src/store/store_location.ts";
 import { permitted } from "../support/permitted.ts";
 
 Deno.test({
@@ -140,7 +140,7 @@ Deno.test({
     }
     for (const path of ["HTTP://localhost:1", "https/pets.sqlite3"]) {
       const variables = { KV_PATH: path, DENO_KV_ACCESS_TOKEN: "x", DENO_DEPLOYMENT_ID: undefined };
-      assertEquals(readWith(variables).store, path);
+      assertEquals(storeName(readWith(variables).store), path);
     }
   },
 });
@@ -155,8 +155,11 @@ Deno.test({
       PGPASSFILE: undefined,
       READS: undefined,
     };
-    const store = (variables: Record<string, string | undefined>) =>
-      readWith({ ...bare, ...variables }).store as PostgresSettings;
+    const store = (variables: Record<string, string | undefined>) => {
+      const { store } = readWith({ ...bare, ...variables });
+      assert(store.kind === "postgres");
+      return store.settings;
+    };
     const plain = store({ DATABASE_URL: "postgres://me@db.example/pets" });
     assertEquals([plain.password, plain.passfile, plain.strictReads], [
       undefined,

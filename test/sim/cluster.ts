@@ -1,3 +1,4 @@
+import { HEAD_KEY } from "../../src/keyspace.ts";
 import type { Service } from "../../src/service.ts";
 import type { Commit, Store } from "../../src/store/store.ts";
 import { assertDescribed } from "../support/assert_described.ts";
@@ -190,7 +191,7 @@ export class Cluster {
     return exchange;
   }
 
-  /** Runs a tool on a node of its own, through a RetryingStore. */
+  /** Runs a tool on a node of its own, whose reads are retried. */
   async retryingCommand<T>(
     name: string,
     run: (deps: { store: Store; runtime: Node }) => Promise<T>,
@@ -201,8 +202,11 @@ export class Cluster {
     if (diesAfterMs !== undefined) this.simulation.after(diesAfterMs, () => node.die());
     if (pause !== undefined) this.simulation.after(pause.afterMs, () => node.pause(pause.ms));
     const client = new StoreClient(simulatedStore, node, this.#code);
-    const resilientStore = new this.#code.ResilientStore(client, node);
-    const store = new this.#code.RetryingStore(resilientStore, node);
+    const store = new this.#code.ResilientStore(client, {
+      runtime: node,
+      probeKey: HEAD_KEY,
+      retryReadsMs: this.#code.RETRY_LIMIT_MS,
+    });
     const running = run({ store, runtime: node }).then(
       (value): CommandResult<T> => ({ outcome: "done", value }),
       (reason): CommandResult<T> => ({ outcome: "unclear", reason }),

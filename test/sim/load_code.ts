@@ -10,8 +10,7 @@ export type Code =
   & Pick<typeof import("../../scripts/replay/replay.ts"), "replay">
   & Pick<typeof import("../../scripts/restore/restore.ts"), "restore" | "verifyExport">
   & Pick<typeof import("../../scripts/audit/audit.ts"), "audit">
-  & Pick<typeof import("../../src/store/resilience/resilient_store.ts"), "ResilientStore">
-  & Pick<typeof import("../../src/store/resilience/retrying_store.ts"), "RetryingStore">
+  & Pick<typeof import("../../src/store/resilience/resilient_store.ts"), "ResilientStore" | "RETRY_LIMIT_MS">
   & Pick<
     typeof import("../../src/store/store_errors.ts"),
     "NotAppliedError" | "StoreAwayError" | "UnclearOutcomeError"
@@ -29,7 +28,6 @@ const MODULES = [
   "scripts/restore/restore.ts",
   "scripts/audit/audit.ts",
   "src/store/resilience/resilient_store.ts",
-  "src/store/resilience/retrying_store.ts",
   "src/store/store_errors.ts",
 ];
 

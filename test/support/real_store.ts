@@ -1,5 +1,6 @@
 /** Stores of real processes, named by a path or by the URL of a database. */
 
+import { GUARD_KEYS } from "../../src/keyspace.ts";
 import { acceptLog } from "../../src/log/accept_store.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { openStore } from "../../src/store/open_store.ts";
@@ -15,9 +16,19 @@ export function storeVariables(name: string): Record<string, string> {
 export function openRealStore(name: string, env: Record<string, string> = {}): Promise<Store> {
   for (const [variable, text] of Object.entries(env)) Deno.env.set(variable, text);
   const location = isDatabase(name)
-    ? { ...parseDatabaseUrl(name), passfile: undefined, strictReads: false }
-    : name;
-  return openStore(location, { create: true, accept: acceptLog, runtime: systemRuntime });
+    ? {
+      kind: "postgres" as const,
+      settings: { ...parseDatabaseUrl(name), passfile: undefined, strictReads: false },
+    }
+    : name.startsWith("http:")
+    ? { kind: "kv_connect" as const, address: name }
+    : { kind: "file" as const, path: name, isDefault: false };
+  return openStore(location, {
+    create: true,
+    accept: acceptLog,
+    guardKeys: GUARD_KEYS,
+    runtime: systemRuntime,
+  });
 }
 
 function isDatabase(name: string): boolean {

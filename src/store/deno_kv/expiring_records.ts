@@ -1,4 +1,4 @@
-import { type ExpiringRecord, IDEMPOTENCY_RECORDS } from "../expiring_records.ts";
+import type { ExpiringRecord, LeftOut } from "../read_expiring_records.ts";
 import { decodeKey, ENCODED_NUMBER_BYTES } from "../key_encoding/key_encoding.ts";
 import { openToRead, withDamageError } from "./sqlite_reader.ts";
 
@@ -16,8 +16,11 @@ const SELECT = `select k, expiration_ms from kv
   order by expiration_ms, k limit ${BATCH}`;
 
 /**
- * Reads the records of a SQLite file that expire, except idempotency records. Each batch is a separate query: one long read would keep writers from cleaning up the file. */
-export function* readExpiringRecords(path: string): Generator<ExpiringRecord> {
+ * Reads the records of a SQLite file that expire, without those left out. Each batch is a separate query: one long read would keep writers from cleaning up the file. */
+export function* readExpiringRecords(
+  path: string,
+  { space, kind }: LeftOut,
+): Generator<ExpiringRecord> {
   const database = openToRead(path);
   try {
     const select = database.prepare(SELECT);
@@ -28,7 +31,6 @@ export function* readExpiringRecords(path: string): Generator<ExpiringRecord> {
     };
     while (last !== undefined) {
       const { expiration_ms, k } = last;
-      const { space, kind } = IDEMPOTENCY_RECORDS;
       const rows = withDamageError(() =>
         select.all(expiration_ms, k, space, kind)
       ) as unknown as NonNullable<typeof last>[];

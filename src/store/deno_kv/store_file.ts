@@ -1,8 +1,8 @@
 /** The file of a store: a SQLite database that Deno KV opens. */
 
-import { DEFAULT_KV_PATH } from "../../settings/default_kv_path.ts";
+import { dirname } from "node:path";
 import { StoreRefusedError } from "../store_errors.ts";
-import { isFile, type StoreLocation } from "../store_location.ts";
+import type { FileLocation, StoreLocation } from "../store_location.ts";
 import { readDatabase } from "./sqlite_reader.ts";
 
 const OWNER_ONLY = 0o600;
@@ -11,12 +11,13 @@ const OWNER_ONLY = 0o600;
  * Makes sure that a file can be opened as a store. A missing file is refused unless `create` is set. Only the
  * folder of the default path is created, because a missing folder is usually a mistyped path. Rejects with {@linkcode StoreRefusedError}, or the system's error.
  */
-export async function prepareFile(path: string, create: boolean): Promise<void> {
+export async function prepareFile(location: FileLocation, create: boolean): Promise<void> {
+  const { path } = location;
   const stat = await statOf(path);
   if (stat === undefined) {
     if (!create) throw new StoreRefusedError("there is no such file");
-    if (path === DEFAULT_KV_PATH) await Deno.mkdir(folderOf(path), { recursive: true });
-    else await expectFolder(path);
+    await expectFolder(location);
+    if (location.isDefault) await Deno.mkdir(dirname(path), { recursive: true });
     // SQLite would let all users read it. The files next to it get its mode.
     (await Deno.open(path, { write: true, create: true, mode: OWNER_ONLY })).close();
     return;
@@ -28,19 +29,14 @@ export async function prepareFile(path: string, create: boolean): Promise<void> 
 }
 
 /** Rejects with {@linkcode StoreRefusedError} if the folder of a file does not exist. */
-export async function expectFolder(path: string): Promise<void> {
-  const folder = folderOf(path);
-  if (path === DEFAULT_KV_PATH || folder === "" || await statOf(folder) !== undefined) return;
+export async function expectFolder({ path, isDefault }: FileLocation): Promise<void> {
+  if (isDefault || await statOf(dirname(path)) !== undefined) return;
   throw new StoreRefusedError("its folder does not exist; create it, or correct the path");
-}
-
-function folderOf(path: string): string {
-  return path.slice(0, path.lastIndexOf("/") + 1);
 }
 
 /** Whether opening the store would create its file. */
 export async function isMissingFile(location: StoreLocation): Promise<boolean> {
-  return isFile(location) && await statOf(location) === undefined;
+  return location.kind === "file" && await statOf(location.path) === undefined;
 }
 
 async function statOf(path: string): Promise<Deno.FileInfo | undefined> {
@@ -66,9 +62,8 @@ const OPENING_QUERIES = [
   "select ts from queue order by ts limit 1",
 ];
 
-/** Rejects with `StoreDamagedError` if an index is damaged that Deno KV reads when it opens the file. */
-export async function expectUsableIndexes(path: string): Promise<void> {
-  if (!(await statOf(path))?.size) return;
+/** Throws `StoreDamagedError` if an index is damaged that Deno KV reads when it opens the file. */
+export function expectUsableIndexes(path: string): void {
   readDatabase(path, (database) => {
     const isNew = database.prepare("select 1 from sqlite_master").all().length === 0;
     if (!isNew) OPENING_QUERIES.forEach((query) => database.prepare(query).all());

@@ -1,6 +1,6 @@
 import type { Logger } from "../../runtime/logger.ts";
 import { type Runtime, sleep } from "../../runtime/runtime.ts";
-import { ServiceError } from "../../service_error.ts";
+import { type StoreError, StoreFileLostError } from "../store_errors.ts";
 
 /** Time between two looks at the files of a store, in milliseconds. */
 const INTERVAL_MS = 1_000;
@@ -9,7 +9,7 @@ export interface WatchFileOptions {
   runtime: Runtime;
   report: Logger;
   /** Called with the fault when the files are lost, and with `undefined` when they are back. */
-  onChange: (fault: ServiceError | undefined) => void;
+  onChange: (fault: StoreError | undefined) => void;
 }
 
 /**
@@ -41,8 +41,7 @@ export async function watchFile(
       remedy: REMEDY,
       saveCommand: saveCommand(opened),
     });
-    const message = "The store's file was deleted, moved or replaced, so nothing was stored";
-    onChange(new ServiceError("store_unavailable", message, { isLogged: true }));
+    onChange(new StoreFileLostError());
   };
   const watch = async () => {
     while (!isStopped) {

@@ -1,5 +1,5 @@
 import type { Runtime } from "../../runtime/runtime.ts";
-import { type ExpiringRecord, IDEMPOTENCY_RECORDS } from "../expiring_records.ts";
+import type { ExpiringRecord, LeftOut } from "../read_expiring_records.ts";
 import { decodeKey, ENCODED_NUMBER_BYTES } from "../key_encoding/key_encoding.ts";
 import type { PostgresSettings } from "./database_url.ts";
 import { bytesOf } from "./postgres_store.ts";
@@ -30,13 +30,13 @@ const SELECT = {
     order by expires_at, key limit ${BATCH}`,
 };
 
-/** Reads the records of a database that expire, except idempotency records. */
+/** Reads the records of a database that expire, without those left out. */
 export async function* readExpiringRecords(
   settings: PostgresSettings,
   runtime: Runtime,
+  { space, kind }: LeftOut,
 ): AsyncGenerator<ExpiringRecord> {
   const signal = AbortSignal.timeout(CONNECT_LIMIT_MS);
-  const { space, kind } = IDEMPOTENCY_RECORDS;
   const primary = await connectToPrimary(settings, runtime, signal);
   try {
     let last: [time: string, key: Uint8Array] | undefined = ["-infinity", new Uint8Array()];

@@ -1,4 +1,4 @@
-import { HEAD_KEY, REPLAY_KEY } from "../../keyspace.ts";
+import { bytesEqual } from "../../encoding/bytes_equal.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { decodeKey, encodeKey, encodeRange } from "../key_encoding/key_encoding.ts";
 import { NotAppliedError, StoreRefusedError } from "../store_errors.ts";
@@ -46,6 +46,11 @@ export interface PostgresStoreOptions {
   create: boolean;
   /** Called after they were created. */
   onCreated: () => void;
+  /**
+   * Every commit writes one of these records, so the larger of their versions is the largest of all records. Reads
+   * of the first prove that the server is the primary.
+   */
+  guardKeys: readonly Key[];
 }
 
 /** Interval of the sweeps of expired records. */
@@ -60,23 +65,27 @@ const MISSING = "0";
 /** Digits of a versionstamp: those of the largest bigint. */
 const VERSION_DIGITS = 19;
 
-/** Every commit writes one of these records, so the larger of their versions is the largest of all records. */
-const NEWEST_KEYS = [HEAD_KEY, REPLAY_KEY].map(encodeKey);
-
 /** A store in the tables of a PostgreSQL database, over two connections to its primary. */
 export class PostgresStore implements Store {
   readonly limits = POSTGRES_LIMITS;
   #primary: PrimaryConnections;
   #runtime: Runtime;
   #strictReads: boolean;
+  #provenKey: Uint8Array;
   /** Monotonic time in milliseconds at which the server was certainly still the primary. */
   #provenAt = -Infinity;
   #cancelSweep: () => void = () => {};
 
-  private constructor(primary: PrimaryConnections, runtime: Runtime, strictReads: boolean) {
+  private constructor(
+    primary: PrimaryConnections,
+    runtime: Runtime,
+    strictReads: boolean,
+    provenKey: Uint8Array,
+  ) {
     this.#primary = primary;
     this.#runtime = runtime;
     this.#strictReads = strictReads;
+    this.#provenKey = provenKey;
     this.#scheduleSweep();
     const { reads, commits } = primary;
     // Without the other connection, this one is of no use.
@@ -88,31 +97,33 @@ export class PostgresStore implements Store {
   static async open(
     settings: PostgresSettings,
     runtime: Runtime,
-    { create, onCreated }: PostgresStoreOptions,
+    { create, onCreated, guardKeys }: PostgresStoreOptions,
     signal: AbortSignal,
   ): Promise<PostgresStore> {
+    const encodedKeys = guardKeys.map(encodeKey);
     const primary = await connectToPrimary(settings, runtime, signal);
     const close = () => closeBoth(primary);
     signal.addEventListener("abort", close);
     try {
       signal.throwIfAborted();
       if (await prepareSchema(primary.commits, create)) onCreated();
-      await advanceVersions(primary.commits, NEWEST_KEYS);
+      await advanceVersions(primary.commits, encodedKeys);
     } catch (error) {
       close();
       throw error;
     } finally {
       signal.removeEventListener("abort", close);
     }
-    return new PostgresStore(primary, runtime, settings.strictReads);
+    return new PostgresStore(primary, runtime, settings.strictReads, encodedKeys[0]);
   }
 
   async get(key: Key): Promise<StoreEntry | null> {
     const sentAt = this.#runtime.monotonicNow();
-    const isHead = key.length === 1 && key[0] === HEAD_KEY[0];
-    const mustProve = isHead && (this.#strictReads || sentAt - this.#provenAt >= PROVEN_MS);
+    const encoded = encodeKey(key);
+    const mustProve = bytesEqual(encoded, this.#provenKey) &&
+      (this.#strictReads || sentAt - this.#provenAt >= PROVEN_MS);
     const statement = mustProve ? PROVE_AND_GET : GET;
-    const [row] = await this.#primary.reads.read(statement, [encodeKey(key)]);
+    const [row] = await this.#primary.reads.read(statement, [encoded]);
     if (mustProve) this.#provenAt = sentAt;
     return row === undefined || row[0] === null ? null : entryOf(key, row);
   }

@@ -2,7 +2,7 @@
 
 import { reasonOf } from "../../runtime/logger.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
-import { retry } from "../resilience/retry.ts";
+import { retry } from "../resilience/resilient_store.ts";
 import {
   NotAppliedError,
   StoreAwayError,

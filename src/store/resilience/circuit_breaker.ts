@@ -1,6 +1,6 @@
 import { type Logger, reasonOf } from "../../runtime/logger.ts";
 import { backoffMs, type Runtime, sleep } from "../../runtime/runtime.ts";
-import { TimeLimiter } from "./time_limiter.ts";
+import { CallLimiter } from "./call_limiter.ts";
 
 /** How long the circuit breaker stays half-open before it opens. */
 const HALF_OPEN_LIMIT_MS = 500;
@@ -32,13 +32,13 @@ export interface CircuitBreakerDeps {
  */
 export class CircuitBreaker {
   #deps: CircuitBreakerDeps;
-  #timeLimiter: TimeLimiter;
+  #limiter: CallLimiter;
   #state: CircuitState = "closed";
   #isStopped = false;
 
   constructor(deps: CircuitBreakerDeps) {
     this.#deps = deps;
-    this.#timeLimiter = new TimeLimiter(deps.runtime, PROBE_LIMIT_MS);
+    this.#limiter = new CallLimiter(deps.runtime, PROBE_LIMIT_MS);
   }
 
   get state(): CircuitState {
@@ -59,7 +59,7 @@ export class CircuitBreaker {
   /** Ends the probes. The state does not change any more. */
   stop(): void {
     this.#isStopped = true;
-    this.#timeLimiter.rejectAll(new Error("The probes have ended"));
+    this.#limiter.rejectAll(new Error("The probes have ended"));
   }
 
   #enter(state: CircuitState): void {
@@ -95,7 +95,7 @@ export class CircuitBreaker {
   async #probe(): Promise<void> {
     const controller = new AbortController();
     try {
-      await this.#timeLimiter.run(() => this.#deps.probe(controller.signal));
+      await this.#limiter.run(() => this.#deps.probe(controller.signal));
     } catch (error) {
       controller.abort(error);
       throw error;

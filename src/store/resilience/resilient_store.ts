@@ -1,22 +1,10 @@
-import { HEAD_KEY } from "../../keyspace.ts";
 import type { Logger } from "../../runtime/logger.ts";
-import type { Runtime } from "../../runtime/runtime.ts";
-import { ServiceError } from "../../service_error.ts";
-import { Bulkhead } from "./bulkhead.ts";
-import { CircuitBreaker, type CircuitState } from "./circuit_breaker.ts";
-import { retry } from "./retry.ts";
-import type {
-  Commit,
-  Key,
-  KeyRange,
-  ListOptions,
-  Store,
-  StoreEntry,
-  StoreLimits,
-} from "../store.ts";
+import { backoffMs, type Runtime, sleep } from "../../runtime/runtime.ts";
+import type { Commit, Key, Store } from "../store.ts";
 import {
   NotAppliedError,
   StoreAwayError,
+  StoreClosedError,
   StoreDamagedError,
   StoreError,
   StoreFullError,
@@ -24,10 +12,14 @@ import {
   StoreRefusedError,
   UnclearOutcomeError,
 } from "../store_errors.ts";
-import { TimeLimiter, TimeLimitError } from "./time_limiter.ts";
+import { CallLimiter, TimeLimitError } from "./call_limiter.ts";
+import { CircuitBreaker, type CircuitState } from "./circuit_breaker.ts";
 
 /** Time limit of one store call, including its wait and the retries of a read. */
 export const STORE_CALL_LIMIT_MS = 2_000;
+
+/** How long a command that can wait repeats a call on a busy store. */
+export const RETRY_LIMIT_MS = 60_000;
 
 /** Maximum number of calls in flight. Further calls wait, within their {@linkcode STORE_CALL_LIMIT_MS}. */
 export const OUTSTANDING_LIMIT = 64;
@@ -38,9 +30,31 @@ const COMMIT_LAPSE_MS = 1_000;
 /** How many times a read is retried that failed over a network for an unknown reason. */
 const NETWORK_RETRIES = 4;
 
+/** Traces the calls of a store. */
+export interface StoreTracer {
+  traceStoreRead<T>(operation: "get" | "list", key: Key, read: () => Promise<T>): Promise<T>;
+  traceStoreCommit<T>(mutations: number, commit: () => Promise<T>): Promise<T>;
+}
+
+export interface ResilientStoreOptions {
+  runtime: Runtime;
+  /** The record that is read to find out whether the store answers. */
+  probeKey: Key;
+  report?: Logger;
+  tracer?: StoreTracer;
+  /** How long failed reads are repeated, for a command that can wait: each attempt has its time limit. */
+  retryReadsMs?: number;
+}
+
+const NO_TRACER: StoreTracer = {
+  traceStoreRead: (_operation, _key, read) => read(),
+  traceStoreCommit: (_mutations, commit) => commit(),
+};
+
 /**
  * Makes the calls of a store with a time limit, a limit of calls in flight, retries of reads and a circuit
- * breaker, because a remote store may never answer.
+ * breaker, because a remote store may never answer. A commit is not retried: only its caller can find out whether it
+ * landed.
  *
  * One call that hangs trips the circuit breaker, because the next ones would hang, too. So does a lock that lasts: on a
  * replaced primary, a commit that waits for its standby may hold it forever.
@@ -48,20 +62,22 @@ const NETWORK_RETRIES = 4;
 export class ResilientStore implements Store {
   #store: Store;
   #runtime: Runtime;
-  #report: Logger;
+  #options: ResilientStoreOptions;
+  #tracer: StoreTracer;
   #damage: StoreDamagedError | undefined;
   #circuitBreaker: CircuitBreaker;
-  #timeLimiter: TimeLimiter;
-  #bulkhead = new Bulkhead(OUTSTANDING_LIMIT);
-  #isShutDown = false;
+  #limiter: CallLimiter;
+  #isClosed = false;
   /** Monotonic time in milliseconds at which a commit last landed, or the connection was last replaced. */
   #appliedAt = -Infinity;
 
-  constructor(store: Store, runtime: Runtime, report: Logger = () => {}) {
+  constructor(store: Store, options: ResilientStoreOptions) {
+    const { runtime, report = () => {}, tracer = NO_TRACER } = options;
     this.#store = store;
     this.#runtime = runtime;
-    this.#report = report;
-    this.#timeLimiter = new TimeLimiter(runtime, STORE_CALL_LIMIT_MS);
+    this.#options = options;
+    this.#tracer = tracer;
+    this.#limiter = new CallLimiter(runtime, STORE_CALL_LIMIT_MS, OUTSTANDING_LIMIT);
     this.#circuitBreaker = new CircuitBreaker({
       runtime,
       report,
@@ -70,7 +86,7 @@ export class ResilientStore implements Store {
     });
   }
 
-  get limits(): StoreLimits {
+  get limits(): Store["limits"] {
     return this.#store.limits;
   }
 
@@ -79,46 +95,51 @@ export class ResilientStore implements Store {
     return this.#damage;
   }
 
-  get(key: Key): Promise<StoreEntry | null> {
-    return this.#call("read", () => this.#retryRead(() => this.#store.get(key)));
-  }
+  get: Store["get"] = (key) =>
+    this.#tracer.traceStoreRead("get", key, () => this.#read(() => this.#store.get(key)));
 
-  list(range: KeyRange, options: ListOptions): Promise<StoreEntry[]> {
-    return this.#call("read", () => this.#retryRead(() => this.#store.list(range, options)));
-  }
+  list: Store["list"] = (range, options) =>
+    this.#tracer.traceStoreRead(
+      "list",
+      range.prefix ?? range.start,
+      () => this.#read(() => this.#store.list(range, options)),
+    );
 
   commit(commit: Commit): Promise<string | null> {
-    // A commit is not retried here: only its caller can find out whether it landed.
-    return this.#call("commit", async () => {
+    const apply = async () => {
       const versionstamp = await this.#store.commit(commit);
       if (versionstamp !== null) this.#appliedAt = this.#runtime.monotonicNow();
       return versionstamp;
-    });
+    };
+    const { length } = commit.mutations;
+    return this.#tracer.traceStoreCommit(length, () => this.#call("commit", apply));
   }
 
   close(): void {
-    this.#isShutDown = true;
+    this.#isClosed = true;
     this.#circuitBreaker.stop();
-    this.#timeLimiter.rejectAll(shuttingDownError());
+    this.#limiter.rejectAll(new StoreClosedError());
     this.#store.close();
   }
 
+  #read<T>(read: () => Promise<T>): Promise<T> {
+    const call = () => this.#call("read", () => this.#retryRead(read));
+    const { runtime, retryReadsMs: limitMs = 0 } = this.#options;
+    const isRetryable = (error: unknown) => !(error instanceof StoreRefusedError);
+    return limitMs === 0 ? call() : retry(call, { runtime, limitMs, isRetryable });
+  }
+
   async #call<T>(name: "read" | "commit", call: () => Promise<T>): Promise<T> {
-    if (this.#isShutDown) throw shuttingDownError();
+    if (this.#isClosed) throw new StoreClosedError();
     if (this.#circuitBreaker.state === "open") throw circuitOpenError();
     let isMade = false;
-    let isOver = false;
-    const callOnce = async () => {
-      // The caller already has its error.
-      if (isOver) throw new Error("The call is over");
-      isMade = true;
-      return await call();
-    };
     try {
-      // While the circuit breaker is half-open, the bulkhead is paused.
-      return await this.#timeLimiter.run(() => this.#bulkhead.run(callOnce));
+      // While the circuit breaker is half-open, the limiter is paused.
+      return await this.#limiter.run(() => {
+        isMade = true;
+        return call();
+      });
     } catch (error) {
-      isOver = true;
       if (error instanceof StoreDamagedError) this.#noteDamage(error);
       if (isMade && this.#isShared(error)) this.#circuitBreaker.trip();
       if (error instanceof TimeLimitError) {
@@ -132,7 +153,7 @@ export class ResilientStore implements Store {
   #noteDamage(error: StoreDamagedError): void {
     if (this.#damage !== undefined) return;
     this.#damage = error;
-    this.#report("error", "store_damaged", {
+    this.#options.report?.("error", "store_damaged", {
       reason: error.reason,
       remedy: "Stop the service, run deno task audit, and follow its advice",
     });
@@ -163,18 +184,18 @@ export class ResilientStore implements Store {
 
   async #probe(signal: AbortSignal): Promise<void> {
     await this.#store.connection?.reopen(signal);
-    await this.#retryRead(() => this.#store.get(HEAD_KEY));
+    await this.#retryRead(() => this.#store.get(this.#options.probeKey));
   }
 
   #onCircuitChange(state: CircuitState): void {
     switch (state) {
       case "half-open":
-        return this.#bulkhead.pause();
+        return this.#limiter.pause();
       case "open":
-        return this.#bulkhead.rejectWaiting(circuitOpenError());
+        return this.#limiter.rejectWaiting(circuitOpenError());
       case "closed":
         this.#appliedAt = this.#runtime.monotonicNow();
-        return this.#bulkhead.resume();
+        return this.#limiter.resume();
     }
   }
 }
@@ -182,19 +203,18 @@ export class ResilientStore implements Store {
 /** Keeps the class of an error, but moves the store's own message into the cause: clients see the message. */
 function errorForCaller(name: "read" | "commit", cause: unknown): unknown {
   if (cause instanceof StoreFullError && name === "commit") return cause;
-  if (cause instanceof StoreDamagedError) return cause;
+  for (const Type of [StoreDamagedError, StoreNotReachedError, StoreClosedError]) {
+    if (cause instanceof Type) return cause;
+  }
   if (cause instanceof StoreRefusedError) {
     return new StoreRefusedError(`The store refused a ${name}`, { cause });
   }
-  if (cause instanceof StoreNotReachedError) return cause;
   if (cause instanceof StoreAwayError) {
     return new StoreAwayError("The store cannot be reached", { cause });
   }
   if (cause instanceof NotAppliedError) {
     return new NotAppliedError(`The store cannot ${name} at the moment`, { cause });
   }
-  // At shutdown, the time limiter rejects calls with an error of its own.
-  if (cause instanceof ServiceError && !(cause instanceof StoreError)) return cause;
   return new UnclearOutcomeError(`The store failed to ${name}`, { cause });
 }
 
@@ -202,6 +222,28 @@ function circuitOpenError(): StoreAwayError {
   return new StoreAwayError("The store does not answer");
 }
 
-function shuttingDownError(): ServiceError {
-  return new ServiceError("shutting_down", "The service is shutting down");
+export interface RetryOptions {
+  runtime: Runtime;
+  /** Time after which no further attempt begins, in milliseconds. */
+  limitMs: number;
+  /** Whether an error may be temporary. `attempt` counts from 0. */
+  isRetryable: (error: unknown, attempt: number) => boolean;
+}
+
+/** Repeats a call, with back-off, until it succeeds. Rejects with the error of the last attempt. */
+export async function retry<T>(
+  call: () => Promise<T>,
+  { runtime, limitMs, isRetryable }: RetryOptions,
+): Promise<T> {
+  const deadline = runtime.monotonicNow() + limitMs;
+  for (let attempt = 0;; attempt++) {
+    try {
+      return await call();
+    } catch (error) {
+      const pauseMs = backoffMs(runtime, attempt);
+      const isLate = runtime.monotonicNow() + pauseMs >= deadline;
+      if (isLate || !isRetryable(error, attempt)) throw error;
+      await sleep(runtime, pauseMs);
+    }
+  }
 }

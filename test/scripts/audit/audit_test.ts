@@ -21,6 +21,7 @@ import { encodeHead, type Head, readHead } from "../../../src/log/head.ts";
 import { replay } from "../../../scripts/replay/replay.ts";
 import { createService } from "../../../src/service.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
+import { SOME_IDEMPOTENCY_KEY } from "../../../src/keyspace.ts";
 import { expiringRecordsOf } from "../../../src/store/read_expiring_records.ts";
 import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
 import { addPetCommand } from "../../support/add_pet_command.ts";
@@ -495,7 +496,11 @@ Deno.test({
       const deps = {
         store,
         runtime: systemRuntime,
-        readExpiringRecords: expiringRecordsOf(kvPath, systemRuntime),
+        readExpiringRecords: expiringRecordsOf(
+          { kind: "file", path: kvPath, isDefault: false },
+          systemRuntime,
+          SOME_IDEMPOTENCY_KEY,
+        ),
       };
       assertEquals(await audit(deps).then(({ faults, notes }) => [faults, notes]), [[], []]);
       const entries = (await Array.fromAsync(scan(store, { prefix: [] }))).flat();
@@ -526,7 +531,11 @@ Deno.test({
       const deps = {
         store,
         runtime: systemRuntime,
-        readExpiringRecords: expiringRecordsOf(kvPath, systemRuntime),
+        readExpiringRecords: expiringRecordsOf(
+          { kind: "file", path: kvPath, isDefault: false },
+          systemRuntime,
+          SOME_IDEMPOTENCY_KEY,
+        ),
       };
       const expire = async (key: Key, expireIn: number) => {
         const value = (await store.get(key))!.value as string | Uint8Array;

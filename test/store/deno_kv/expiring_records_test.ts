@@ -1,8 +1,17 @@
 import { assertEquals, assertLess, assertNotEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import { readExpiringRecords } from "../../../src/store/deno_kv/expiring_records.ts";
+import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
+import {
+  type ExpiringRecord,
+  expiringRecordsOf,
+} from "../../../src/store/read_expiring_records.ts";
 import { formatKey } from "../../../src/store/key_encoding/key_text.ts";
-import { logKey, petByIdempotencyKeyKey, projectionKey } from "../../../src/keyspace.ts";
+import {
+  logKey,
+  petByIdempotencyKeyKey,
+  projectionKey,
+  SOME_IDEMPOTENCY_KEY,
+} from "../../../src/keyspace.ts";
 import type { Key, Mutation } from "../../../src/store/store.ts";
 import { permitted } from "../../support/permitted.ts";
 import { changeFile, withSampleFile } from "../../support/sample_file.ts";
@@ -11,6 +20,24 @@ const ignore = !permitted("read", "write", "net", "run");
 
 /** More records than one read returns. */
 const MANY = 1_200;
+
+function readExpiringRecords(path: string): Iterable<ExpiringRecord> {
+  const location = { kind: "file", path, isDefault: false } as const;
+  const read = expiringRecordsOf(location, systemRuntime, SOME_IDEMPOTENCY_KEY)!;
+  return read() as Iterable<ExpiringRecord>;
+}
+
+Deno.test("expiringRecordsOf() returns undefined for a store in memory and for a remote store", () => {
+  for (
+    const location of [
+      { kind: "memory" },
+      { kind: "attached" },
+      { kind: "kv_connect", address: "https://kv.example" },
+    ] as const
+  ) {
+    assertEquals(expiringRecordsOf(location, systemRuntime, SOME_IDEMPOTENCY_KEY), undefined);
+  }
+});
 
 function expiring(key: Key): Mutation {
   return { type: "set", key, value: "", expireIn: 3_600_000 };

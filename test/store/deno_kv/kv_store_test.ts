@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertLess, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
+import { GUARD_KEYS } from "../../../src/keyspace.ts";
 import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";
 import { openStoreOrWait } from "../../../src/store/open_store.ts";
 import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
@@ -114,5 +115,6 @@ Deno.test("KvStore rejects a commit with StoreFullError if SQLite reports a full
 });
 
 function openForService(path: string): Promise<Store> {
-  return openStoreOrWait(path, { accept: async () => {}, runtime: systemRuntime }, () => {});
+  const options = { accept: async () => {}, guardKeys: GUARD_KEYS, runtime: systemRuntime };
+  return openStoreOrWait({ kind: "file", path, isDefault: false }, options, () => {});
 }

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import type { ServiceError } from "../../../src/service_error.ts";
+import type { StoreError } from "../../../src/store/store_errors.ts";
 import { watchFile } from "../../../src/store/deno_kv/watch_file.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
 import { permitted } from "../../support/permitted.ts";
@@ -31,7 +31,7 @@ for (const suffix of ["", "-wal"]) {
         for (const file of [path, `${path}-wal`]) await Deno.writeTextFile(file, "");
         const runtime = new FakeRuntime();
         const reports: [level: string, event: string, reason: unknown][] = [];
-        const faults: (ServiceError | undefined)[] = [];
+        const faults: (StoreError | undefined)[] = [];
         const stop = await watchFile(path, {
           runtime,
           report: (level, event, details) => reports.push([level, event, details?.reason]),

@@ -1,17 +1,19 @@
-import { assert, assertEquals, assertLess, assertMatch, assertRejects } from "@std/assert";
+import { assertEquals, assertLess, assertMatch, assertRejects } from "@std/assert";
+import { spy } from "@std/testing/mock";
 import { reasonOf } from "../../../src/runtime/logger.ts";
-import { ServiceError } from "../../../src/service_error.ts";
+import { KV_LIMITS, KvStore } from "../../../src/store/deno_kv/kv_store.ts";
 import {
   OUTSTANDING_LIMIT,
   ResilientStore,
+  type ResilientStoreOptions,
+  RETRY_LIMIT_MS,
   STORE_CALL_LIMIT_MS,
 } from "../../../src/store/resilience/resilient_store.ts";
-import { RetryingStore } from "../../../src/store/resilience/retrying_store.ts";
-import { KV_LIMITS, KvStore } from "../../../src/store/deno_kv/kv_store.ts";
 import type { Key, Store } from "../../../src/store/store.ts";
 import {
   NotAppliedError,
   StoreAwayError,
+  StoreClosedError,
   StoreDamagedError,
   StoreNotReachedError,
   StoreRefusedError,
@@ -22,100 +24,216 @@ import { permitted } from "../../support/permitted.ts";
 import { testStoreContract } from "../../support/store_contract.ts";
 
 testStoreContract({
-  name: "ResilientStore around a store in memory",
-  async open() {
-    const store = new KvStore(await Deno.openKv(":memory:"));
-    return { store: new ResilientStore(store, new FakeRuntime()) };
-  },
-});
-
-testStoreContract({
   name: "ResilientStore around a store on a file",
   ignore: !permitted("read", "write"),
   async open() {
     const folder = await Deno.makeTempDir();
     const store = new KvStore(await Deno.openKv(`${folder}/pets.sqlite3`));
     const dispose = () => Deno.remove(folder, { recursive: true });
-    return { store: new ResilientStore(store, new FakeRuntime()), dispose };
+    return { store: new ResilientStore(store, options()), dispose };
   },
 });
+
+function options(more: Partial<ResilientStoreOptions> = {}): ResilientStoreOptions {
+  return { runtime: new FakeRuntime(), probeKey: ["head"], ...more };
+}
 
 const CALLS: Record<string, (store: Store) => Promise<unknown>> = {
   "get()": (store) => store.get(["key"]),
   "list()": (store) => store.list({ prefix: [] }, { limit: 1 }),
   "commit()": (store) => store.commit({ checks: [], mutations: [] }),
 };
-
-for (const [name, call] of Object.entries(CALLS)) {
-  Deno.test(`ResilientStore: ${name} rejects with store_unavailable if the store never answers`, async () => {
-    const runtime = new FakeRuntime();
-    let failure: unknown;
-    const store = new ResilientStore(storeThat(() => new Promise(() => {})), runtime);
-    const done = call(store).catch((thrown) => failure = thrown);
-    await runtime.advance(STORE_CALL_LIMIT_MS - 1);
-    assertEquals(failure, undefined);
-    await runtime.advance(1);
-    await done;
-    assert(failure instanceof ServiceError);
-    assertEquals(failure.code, "store_unavailable");
-  });
-
-  Deno.test(`ResilientStore: ${name} rejects with store_unavailable and the cause if the store fails`, async () => {
-    const cause = new TypeError("error sending request");
-    const store = new ResilientStore(storeThat(() => Promise.reject(cause)), new FakeRuntime());
-    const failure = await assertRejects(() => call(store), ServiceError);
-    assertEquals(failure.code, "store_unavailable");
-    assertEquals(failure.cause, cause);
-  });
-}
-
-for (const name of ["get()", "list()"]) {
-  Deno.test(`ResilientStore: ${name} is retried while the store is locked`, async () => {
-    const runtime = new FakeRuntime();
-    let locks = 5;
-    const inner = storeThat(() => locks-- > 0 ? Promise.reject(lockError()) : Promise.resolve([]));
-    const reading = CALLS[name](new ResilientStore(inner, runtime));
-    await runtime.advance(STORE_CALL_LIMIT_MS);
-    assertEquals(await reading, []);
-    assertEquals(locks, -1);
-  });
-
-  Deno.test(`ResilientStore: ${name} stops retrying if the store stays locked`, async () => {
-    const runtime = new FakeRuntime();
-    let calls = 0;
-    const inner = storeThat(() => (calls++, Promise.reject(lockError())));
-    let failure: unknown;
-    const reading = CALLS[name](new ResilientStore(inner, runtime)).catch((thrown) =>
-      failure = thrown
-    );
-    await runtime.advance(10 * STORE_CALL_LIMIT_MS);
-    await reading;
-    assert(failure instanceof ServiceError);
-    assertEquals(failure.code, "store_unavailable");
-    const atTheEnd = calls;
-    await runtime.advance(10 * STORE_CALL_LIMIT_MS);
-    assertEquals(calls, atTheEnd);
-  });
-}
-
-Deno.test("ResilientStore: commit() is not retried if the store is locked, and rejects with NotAppliedError", async () => {
-  let calls = 0;
-  const inner = storeThat(() => (calls++, Promise.reject(lockError())));
-  const store = new ResilientStore(inner, new FakeRuntime());
-  await assertRejects(() => CALLS["commit()"](store), NotAppliedError);
-  assertEquals(calls, 1);
-});
+const READS = ["get()", "list()"].map((name) => [name, CALLS[name]] as const);
 
 /** A store that answers every call in the same way. */
-function storeThat(answer: () => Promise<never[]>): Store {
+function storeThat(answer: () => Promise<never[]>, more: Partial<Store> = {}): Store {
   // deno-lint-ignore no-explicit-any -- one answer stands for those of three methods
   const call = answer as () => Promise<any>;
-  return { limits: KV_LIMITS, get: call, list: call, commit: call, close: () => {} };
+  return { limits: KV_LIMITS, get: call, list: call, commit: call, close: () => {}, ...more };
+}
+
+/** Calls that fail so many times, then succeed. */
+function failing(failures: number, error: Error = lockError()) {
+  return spy(() => failures-- > 0 ? Promise.reject(error) : Promise.resolve([]));
 }
 
 function lockError(): Error {
   return new NotAppliedError("The store is locked");
 }
+
+/** Lets time pass until a call has settled. */
+async function outcomeAfter(runtime: FakeRuntime, ms: number, call: Promise<unknown>) {
+  const outcome = call.catch((error) => error);
+  await runtime.advance(ms);
+  return await outcome;
+}
+
+for (const [name, call] of Object.entries(CALLS)) {
+  Deno.test(`ResilientStore: ${name} rejects at STORE_CALL_LIMIT_MS if the store never answers`, async () => {
+    const runtime = new FakeRuntime();
+    const onSettled = spy(() => {});
+    const store = new ResilientStore(storeThat(() => new Promise(() => {})), options({ runtime }));
+    const failed = assertRejects(() => call(store).finally(onSettled), UnclearOutcomeError);
+    await runtime.advance(STORE_CALL_LIMIT_MS - 1);
+    assertEquals(onSettled.calls.length, 0);
+    await runtime.advance(1);
+    await failed;
+  });
+
+  Deno.test(`ResilientStore: ${name} keeps the kind of an error, but not its message`, async () => {
+    for (
+      const [cause, Kind, message] of [
+        [new StoreRefusedError("secret"), StoreRefusedError, /^The store refused a (read|commit)$/],
+        [new StoreAwayError("secret"), StoreAwayError, /^The store cannot be reached$/],
+        [
+          new UnclearOutcomeError("secret"),
+          UnclearOutcomeError,
+          /^The store failed to (read|commit)$/,
+        ],
+        [new TypeError("secret"), UnclearOutcomeError, /^The store failed to (read|commit)$/],
+        [lockError(), NotAppliedError, /^The store cannot (read|commit) at the moment$/],
+      ] as const
+    ) {
+      const runtime = new FakeRuntime();
+      const store = new ResilientStore(failingStore(cause), options({ runtime }));
+      const failure = await assertRejects(() => runtime.settle(call(store)), Kind);
+      assertMatch(failure.message, message);
+      assertEquals(failure.cause, cause);
+      store.close();
+    }
+  });
+
+  Deno.test(`ResilientStore: ${name} says that the store is not connected`, async () => {
+    const store = new ResilientStore(failingStore(new StoreNotReachedError()), options());
+    const failure = await assertRejects(() => call(store), StoreAwayError);
+    assertEquals(reasonOf(failure), "The store is not connected");
+    store.close();
+  });
+
+  Deno.test(`ResilientStore: ${name} is made once if the store refuses it, and later calls are made`, async () => {
+    const refused = failing(Infinity, new StoreRefusedError("too large"));
+    const connection = { reopen: () => Promise.reject(new Error("is not called")) };
+    const store = new ResilientStore(
+      storeThat(refused, { connection }),
+      options({ retryReadsMs: RETRY_LIMIT_MS }),
+    );
+    for (let call = 0; call < 3; call++) {
+      await assertRejects(() => CALLS[name](store), StoreRefusedError);
+    }
+    assertEquals(refused.calls.length, 3);
+    store.close();
+  });
+}
+
+function failingStore(error: Error): Store {
+  return storeThat(() => Promise.reject(error));
+}
+
+for (const [name, call] of READS) {
+  Deno.test(`ResilientStore: ${name} is retried while the store is locked, within its limit`, async () => {
+    const runtime = new FakeRuntime();
+    const answer = failing(5);
+    const store = new ResilientStore(storeThat(answer), options({ runtime }));
+    assertEquals(await outcomeAfter(runtime, STORE_CALL_LIMIT_MS, call(store)), []);
+    assertEquals(answer.calls.length, 6);
+
+    const locked = failing(Infinity);
+    const other = new ResilientStore(storeThat(locked), options({ runtime }));
+    const failure = await outcomeAfter(runtime, STORE_CALL_LIMIT_MS, call(other));
+    assertEquals((failure as Error).name, "NotAppliedError");
+    const atTheEnd = locked.calls.length;
+    await runtime.advance(10 * STORE_CALL_LIMIT_MS);
+    assertEquals(locked.calls.length, atTheEnd);
+  });
+
+  Deno.test(`ResilientStore: ${name} is retried a limited number of times if a remote store fails`, async () => {
+    const connection = { reopen: () => Promise.resolve() };
+    for (const [losses, expected] of [[4, "Array"], [5, "UnclearOutcomeError"]] as const) {
+      const runtime = new FakeRuntime();
+      const answer = failing(losses, new TypeError("broken pipe"));
+      const store = new ResilientStore(storeThat(answer, { connection }), options({ runtime }));
+      const outcome = await outcomeAfter(runtime, 1_000, call(store));
+      assertEquals((outcome as object).constructor.name, expected);
+      store.close();
+    }
+  });
+
+  Deno.test(`ResilientStore: with retryReadsMs, ${name} is repeated beyond the limit of a call`, async () => {
+    const runtime = new FakeRuntime();
+    let isAway = true;
+    const answer = () => isAway ? Promise.reject(lockError()) : Promise.resolve([]);
+    const patient = options({ runtime, retryReadsMs: RETRY_LIMIT_MS });
+    const store = new ResilientStore(storeThat(answer), patient);
+    const reading = call(store);
+    await runtime.advance(RETRY_LIMIT_MS - 10 * STORE_CALL_LIMIT_MS);
+    isAway = false;
+    assertEquals(await outcomeAfter(runtime, 2 * STORE_CALL_LIMIT_MS, reading), []);
+    isAway = true;
+    const failure = await outcomeAfter(runtime, RETRY_LIMIT_MS + STORE_CALL_LIMIT_MS, call(store));
+    assertEquals((failure as Error).name, "NotAppliedError");
+  });
+}
+
+Deno.test("ResilientStore: commit() is not retried, because only its caller can find out whether it landed", async () => {
+  const answer = failing(Infinity);
+  const store = new ResilientStore(storeThat(answer), options({ retryReadsMs: RETRY_LIMIT_MS }));
+  await assertRejects(() => CALLS["commit()"](store), NotAppliedError);
+  assertEquals(answer.calls.length, 1);
+});
+
+Deno.test("ResilientStore: a damage of the file is reported once, is not retried, and lasts", async () => {
+  const report = spy(() => {});
+  const damage = new StoreDamagedError("database disk image is malformed");
+  const answer = failing(Infinity, damage);
+  const patient = options({ report, retryReadsMs: RETRY_LIMIT_MS });
+  const store = new ResilientStore(storeThat(answer), patient);
+  assertEquals(store.damage, undefined);
+  for (const call of Object.values(CALLS)) {
+    const error = await assertRejects(() => call(store), StoreDamagedError);
+    assertEquals(error.message, "The store's file is damaged");
+  }
+  assertEquals([answer.calls.length, store.damage], [3, damage]);
+  const { reason } = damage;
+  const remedy = "Stop the service, run deno task audit, and follow its advice";
+  assertEquals<unknown>(report.calls.map(({ args }) => args), [
+    ["error", "store_damaged", { reason, remedy }],
+  ]);
+  store.close();
+});
+
+Deno.test("ResilientStore: calls wait for the connection after one found the store away", async () => {
+  const runtime = new FakeRuntime();
+  let isThere = false;
+  const answer = () => isThere ? Promise.resolve([]) : Promise.reject(new StoreAwayError("refused"));
+  const connection = { reopen: () => (isThere = true, Promise.resolve()) };
+  const store = new ResilientStore(storeThat(answer, { connection }), options({ runtime }));
+  await assertRejects(() => CALLS["commit()"](store), StoreAwayError);
+  assertEquals(await outcomeAfter(runtime, 300, CALLS["commit()"](store)), []);
+  store.close();
+});
+
+Deno.test("ResilientStore: a remote store's connection is replaced if a commit is not applied and none landed for a second", async () => {
+  const runtime = new FakeRuntime();
+  let isLocked = false;
+  const reopen = spy(() => Promise.resolve());
+  const store = new ResilientStore(
+    storeThat(() => Promise.resolve([]), {
+      commit: () => isLocked ? Promise.reject(lockError()) : Promise.resolve("1"),
+      connection: { reopen },
+    }),
+    options({ runtime }),
+  );
+  const commit = () => CALLS["commit()"](store);
+  await commit();
+  isLocked = true;
+  for (const [waitMs, expected] of [[999, 0], [1, 1], [999, 1], [1, 2]]) {
+    await runtime.advance(waitMs);
+    await assertRejects(commit, NotAppliedError);
+    await runtime.advance(0);
+    assertEquals(reopen.calls.length, expected);
+  }
+  store.close();
+});
 
 Deno.test("ResilientStore: a call after a hanging one waits for a probe and is made when the probe is answered", async () => {
   await using test = openFlakyStore();
@@ -131,84 +249,36 @@ Deno.test("ResilientStore: a call after a hanging one waits for a probe and is m
   assertEquals(test.reports, []);
 });
 
-Deno.test("ResilientStore: while the circuit breaker is open, calls fail at once and are not made", async () => {
+Deno.test("ResilientStore: while the store is away, calls fail at once, and only probes are made", async () => {
   await using test = openFlakyStore();
   await test.hangOnce();
   await test.runtime.advance(500);
-  const made = test.inner.calls.length;
-  for (const call of Object.values(CALLS)) {
-    const failure = await assertRejects(() => call(test.store), StoreAwayError);
-    assertEquals(failure.code, "store_unavailable");
-  }
-  assertEquals(test.inner.calls.length, made);
-});
-
-Deno.test("ResilientStore: while the store is away, only its own probes hang", async () => {
-  await using test = openFlakyStore();
-  await test.hangOnce();
   for (let second = 0; second < 100; second++) {
-    test.store.get(["pet"]).catch(() => {});
+    for (const call of Object.values(CALLS)) {
+      await assertRejects(() => call(test.store), StoreAwayError);
+    }
     await test.runtime.advance(1_000);
   }
   // A probe is given up after two seconds.
   assertLess(test.inner.calls.length, 55);
-  assertEquals(new Set(test.inner.calls), new Set(["get pet", "get head"]));
-  assertEquals(test.inner.calls.filter((call) => call === "get pet").length, 1);
+  assertEquals(new Set(test.inner.calls.slice(1)), new Set(["get head"]));
 });
 
-Deno.test("ResilientStore: calls succeed within a second of the store's return", async () => {
-  await using test = openFlakyStore();
-  await test.hangOnce();
-  await test.runtime.advance(20_000);
-  test.inner.hangs = false;
-  await test.runtime.advance(1_000);
-  assertEquals(await test.store.get(["pet"]), null);
-});
-
-Deno.test("ResilientStore: calls succeed after the store's return although earlier calls hang forever", async () => {
+Deno.test("ResilientStore: calls succeed a second after the store's return, although earlier calls hang forever", async () => {
   await using test = openFlakyStore();
   for (let outage = 0; outage < 20; outage++) {
     test.inner.hangs = true;
     await test.hangOnce();
-    await test.runtime.advance(5_000);
+    await test.runtime.advance(20_000);
     test.inner.hangs = false;
-    await test.runtime.advance(3_000);
+    await test.runtime.advance(1_000);
     assertEquals(await test.store.get(["pet"]), null);
   }
-  test.inner.hangs = true;
-  await test.hangOnce();
-  await test.runtime.advance(60_000);
-  test.inner.hangs = false;
-  await test.runtime.advance(60_000);
-  assertEquals(await test.store.get(["pet"]), null);
 });
 
-Deno.test("ResilientStore: reports that the store is away, repeats it once a minute, and reports its return", async () => {
+Deno.test("ResilientStore: at most OUTSTANDING_LIMIT calls are in flight; one that waits too long is never made", async () => {
   await using test = openFlakyStore();
-  await test.hangOnce();
-  await test.runtime.advance(130_000);
-  test.inner.hangs = false;
-  while (test.inner.answer());
-  await test.runtime.advance(1_000);
-  const away = ["warn", "store_away"];
-  assertEquals(test.reports, [away, away, away, ["info", "store_back"]]);
-});
-
-Deno.test("ResilientStore: at most OUTSTANDING_LIMIT calls are in flight, and further ones wait", async () => {
-  await using test = openFlakyStore();
-  const reads = Array.from({ length: OUTSTANDING_LIMIT + 1 }, () => test.store.get(["pet"]));
-  assertEquals(test.inner.calls.length, OUTSTANDING_LIMIT);
-  test.inner.answer();
-  await reads[0];
-  await test.runtime.advance(1);
-  assertEquals(test.inner.calls.length, OUTSTANDING_LIMIT + 1);
-  while (test.inner.answer());
-  assertEquals((await Promise.all(reads)).length, OUTSTANDING_LIMIT + 1);
-});
-
-Deno.test("ResilientStore: a call that waits too long rejects with StoreAwayError and is never made", async () => {
-  await using test = openFlakyStore();
-  const commits = Array.from({ length: OUTSTANDING_LIMIT + 1 }, () => test.commit());
+  const commits = Array.from({ length: OUTSTANDING_LIMIT + 1 }, () => CALLS["commit()"](test.store));
   const failures = Promise.all(commits.map((commit) => commit.catch((thrown) => thrown)));
   await test.runtime.advance(STORE_CALL_LIMIT_MS);
   const notMade = (await failures).map((failure) => failure instanceof StoreAwayError);
@@ -223,134 +293,10 @@ Deno.test("ResilientStore: close() rejects unanswered calls and every later call
   await using test = openFlakyStore();
   const hanging = test.store.get(["pet"]);
   test.store.close();
-  for (
-    const call of [
-      () => hanging,
-      ...Object.values(CALLS).map((call) => () => call(test.store)),
-    ]
-  ) {
-    assertEquals((await assertRejects(call, ServiceError)).code, "shutting_down");
-  }
-});
-
-for (const name of ["get()", "list()"]) {
-  Deno.test(`ResilientStore: ${name} is retried a limited number of times if a remote store fails`, async () => {
-    const runtime = new FakeRuntime();
-    for (const [losses, expected] of [[4, "answered"], [5, "failed"]] as const) {
-      let lost = 0;
-      const inner = storeThat(() =>
-        lost++ < losses ? Promise.reject(new TypeError("broken pipe")) : Promise.resolve([])
-      );
-      const store = new ResilientStore({
-        ...inner,
-        connection: { reopen: () => Promise.resolve() },
-      }, runtime);
-      const outcome = CALLS[name](store).then(() => "answered", () => "failed");
-      await runtime.advance(1_000);
-      assertEquals(await outcome, expected);
-      store.close();
-    }
-  });
-}
-
-for (const [name, call] of Object.entries(CALLS)) {
-  Deno.test(`ResilientStore: ${name} keeps the kind of an error, but not its message`, async () => {
-    for (
-      const [Kind, message] of [
-        [StoreRefusedError, /^The store refused a (read|commit)$/],
-        [StoreAwayError, /^The store cannot be reached$/],
-        [UnclearOutcomeError, /^The store failed to (read|commit)$/],
-        [NotAppliedError, /^The store cannot (read|commit) at the moment$/],
-      ] as const
-    ) {
-      const cause = new Kind("10.0.0.7: secret of the operator");
-      const runtime = new FakeRuntime();
-      const store = new ResilientStore(storeThat(() => Promise.reject(cause)), runtime);
-      const failure = await assertRejects(() => runtime.settle(call(store)), Kind);
-      assertMatch(failure.message, message);
-      assertEquals(failure.cause, cause);
-      store.close();
-    }
-  });
-
-  Deno.test(`ResilientStore: ${name} says that the store is not connected`, async () => {
-    const cause = new StoreNotReachedError();
-    const store = new ResilientStore(storeThat(() => Promise.reject(cause)), new FakeRuntime());
-    const failure = await assertRejects(() => call(store), StoreAwayError);
-    assertEquals(reasonOf(failure), "The store is not connected");
-    store.close();
-  });
-
-  Deno.test(`ResilientStore: ${name} is made once if the store refuses it, and later calls are made`, async () => {
-    let calls = 0;
-    const refusal = new StoreRefusedError("too large");
-    const inner = storeThat(() => (calls++, Promise.reject(refusal)));
-    const connection = { reopen: () => Promise.reject(new Error("is not called")) };
-    const store = new ResilientStore({ ...inner, connection }, new FakeRuntime());
-    for (let call = 0; call < 3; call++) {
-      await assertRejects(() => CALLS[name](store), StoreRefusedError);
-    }
-    assertEquals(calls, 3);
-    store.close();
-  });
-}
-
-Deno.test("ResilientStore: a damage of the file is reported once, is not retried, and lasts", async () => {
-  const reports: unknown[] = [];
-  let calls = 0;
-  const damage = new StoreDamagedError("database disk image is malformed");
-  const inner = storeThat(() => (calls++, Promise.reject(damage)));
-  const runtime = new FakeRuntime();
-  const resilient = new ResilientStore(inner, runtime, (...report) => reports.push(report));
-  assertEquals(resilient.damage, undefined);
-  const store = new RetryingStore(resilient, runtime);
+  await assertRejects(() => hanging, StoreClosedError);
   for (const call of Object.values(CALLS)) {
-    const error = await assertRejects(() => call(store), StoreDamagedError);
-    assertEquals(error.message, "The store's file is damaged");
+    await assertRejects(() => call(test.store), StoreClosedError, "The service is shutting down");
   }
-  assertEquals([calls, resilient.damage], [3, damage]);
-  const { reason } = damage;
-  const remedy = "Stop the service, run deno task audit, and follow its advice";
-  assertEquals(reports, [["error", "store_damaged", { reason, remedy }]]);
-  store.close();
-});
-
-Deno.test("ResilientStore: calls wait for the connection after one found the store away", async () => {
-  const runtime = new FakeRuntime();
-  let isThere = false;
-  const inner = storeThat(() =>
-    isThere ? Promise.resolve([]) : Promise.reject(new StoreAwayError("connection refused"))
-  );
-  const connection = {
-    reopen: () => (isThere = true, Promise.resolve()),
-  };
-  const store = new ResilientStore({ ...inner, connection }, runtime);
-  await assertRejects(() => CALLS["commit()"](store), StoreAwayError);
-  const next = CALLS["commit()"](store);
-  await runtime.advance(300);
-  assertEquals(await next, []);
-  store.close();
-});
-
-Deno.test("ResilientStore: a remote store's connection is replaced if a commit is not applied and none landed for a second", async () => {
-  const runtime = new FakeRuntime();
-  let isLocked = false;
-  let reopened = 0;
-  const store = new ResilientStore({
-    ...storeThat(() => Promise.resolve([])),
-    commit: () => isLocked ? Promise.reject(lockError()) : Promise.resolve("1"),
-    connection: { reopen: () => (reopened++, Promise.resolve()) },
-  }, runtime);
-  const commit = () => CALLS["commit()"](store);
-  await commit();
-  isLocked = true;
-  for (const [waitMs, expected] of [[999, 0], [1, 1], [999, 1], [1, 2]]) {
-    await runtime.advance(waitMs);
-    await assertRejects(commit, NotAppliedError);
-    await runtime.advance(0);
-    assertEquals(reopened, expected);
-  }
-  store.close();
 });
 
 /** A store whose calls hang until {@linkcode answer}, or not at all if `hangs` is false. */
@@ -382,17 +328,17 @@ class HangingStore implements Store {
 function openFlakyStore() {
   const runtime = new FakeRuntime();
   const inner = new HangingStore();
-  const reports: string[][] = [];
-  const store = new ResilientStore(inner, runtime, (level, event) => reports.push([level, event]));
+  const reports: string[] = [];
+  const report = (_level: string, event: string) => void reports.push(event);
+  const store = new ResilientStore(inner, options({ runtime, report }));
   return {
     runtime,
     inner,
     reports,
     store,
-    commit: () => CALLS["commit()"](store),
     /** Makes one call that reaches its time limit, and answers it afterwards. */
     async hangOnce() {
-      const call = assertRejects(() => store.get(["pet"]), ServiceError);
+      const call = assertRejects(() => store.get(["pet"]), UnclearOutcomeError);
       await runtime.advance(STORE_CALL_LIMIT_MS);
       await call;
       inner.answer();

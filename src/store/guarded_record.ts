@@ -1,0 +1,63 @@
+import type { Runtime } from "../runtime/runtime.ts";
+import { commitUntilKnown } from "./commit_until_known.ts";
+import { RETRY_LIMIT_MS } from "./resilience/resilient_store.ts";
+import type { Commit, Key, Store } from "./store.ts";
+
+export interface GuardedRecordOptions {
+  key: Key;
+  /** The versionstamp of the record as it was read; `null` if it does not exist. */
+  versionstamp: string | null;
+  /** The error if another writer has changed the record. */
+  lostError: () => Error;
+  /** The error if the store has taken no commit for {@linkcode RETRY_LIMIT_MS}, or refuses it. */
+  failedError: (cause: unknown) => Error;
+}
+
+/** A record that only one writer at a time may hold. Each of its commits checks the record and replaces it. */
+export class GuardedRecord {
+  #store: Store;
+  #runtime: Runtime;
+  #options: GuardedRecordOptions;
+  #versionstamp: string | null;
+
+  constructor(store: Store, runtime: Runtime, options: GuardedRecordOptions) {
+    this.#store = store;
+    this.#runtime = runtime;
+    this.#options = options;
+    this.#versionstamp = options.versionstamp;
+  }
+
+  /**
+   * Commits mutations, which must write or delete the record. Resolves to `true` if the commit landed, and to
+   * `false` if one of the given checks failed. `isOurs` recognises the commit by the value of a record that has
+   * changed. Rejects with `lostError` or `failedError`.
+   */
+  async commit(
+    { checks, mutations }: Commit,
+    isOurs: (value: unknown) => boolean,
+  ): Promise<boolean> {
+    const { key, lostError, failedError } = this.#options;
+    const guard = this.#versionstamp;
+    const commit = { checks: [{ key, versionstamp: guard }, ...checks], mutations };
+    const deadline = this.#runtime.monotonicNow() + RETRY_LIMIT_MS;
+    const outcome = await commitUntilKnown(this.#runtime, {
+      guard,
+      commit: () => this.#store.commit(commit),
+      readGuard: () => this.#store.get(key),
+      hasLanded: (entry) => isOurs(entry?.value),
+      checksOthers: checks.length > 0,
+      isOver: () => this.#runtime.monotonicNow() >= deadline,
+    });
+    switch (outcome.state) {
+      case "landed":
+        this.#versionstamp = outcome.versionstamp;
+        return true;
+      case "check_failed":
+        return false;
+      case "lost":
+        throw lostError();
+      default:
+        throw failedError(outcome.cause);
+    }
+  }
+}
