@@ -10,7 +10,10 @@ export type Code =
   & Pick<typeof import("../../scripts/replay/replay.ts"), "replay">
   & Pick<typeof import("../../scripts/restore/restore.ts"), "restore" | "verifyExport">
   & Pick<typeof import("../../scripts/audit/audit.ts"), "audit">
-  & Pick<typeof import("../../src/store/resilience/resilient_store.ts"), "ResilientStore" | "RETRY_LIMIT_MS">
+  & Pick<
+    typeof import("../../src/store/resilience/resilient_store.ts"),
+    "ResilientStore" | "RETRY_LIMIT_MS"
+  >
   & Pick<
     typeof import("../../src/store/store_errors.ts"),
     "NotAppliedError" | "StoreAwayError" | "UnclearOutcomeError"

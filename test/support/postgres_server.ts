@@ -1,3 +1,4 @@
+import { GUARD_KEYS } from "../../src/keyspace.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { parseDatabaseUrl, type PostgresSettings } from "../../src/store/postgres/database_url.ts";
 import { PostgresStore } from "../../src/store/postgres/postgres_store.ts";
@@ -272,7 +273,7 @@ export async function openPostgresStore(
   return await PostgresStore.open(
     { ...address, passfile: undefined, strictReads: false, ...settings },
     runtime,
-    { create: true, onCreated: () => {} },
+    { create: true, guardKeys: GUARD_KEYS, onCreated: () => {} },
     AbortSignal.timeout(START_LIMIT_MS),
   );
 }

@@ -204,7 +204,8 @@ Deno.test("ResilientStore: a damage of the file is reported once, is not retried
 Deno.test("ResilientStore: calls wait for the connection after one found the store away", async () => {
   const runtime = new FakeRuntime();
   let isThere = false;
-  const answer = () => isThere ? Promise.resolve([]) : Promise.reject(new StoreAwayError("refused"));
+  const answer = () =>
+    isThere ? Promise.resolve([]) : Promise.reject(new StoreAwayError("refused"));
   const connection = { reopen: () => (isThere = true, Promise.resolve()) };
   const store = new ResilientStore(storeThat(answer, { connection }), options({ runtime }));
   await assertRejects(() => CALLS["commit()"](store), StoreAwayError);
@@ -278,7 +279,10 @@ Deno.test("ResilientStore: calls succeed a second after the store's return, alth
 
 Deno.test("ResilientStore: at most OUTSTANDING_LIMIT calls are in flight; one that waits too long is never made", async () => {
   await using test = openFlakyStore();
-  const commits = Array.from({ length: OUTSTANDING_LIMIT + 1 }, () => CALLS["commit()"](test.store));
+  const commits = Array.from(
+    { length: OUTSTANDING_LIMIT + 1 },
+    () => CALLS["commit()"](test.store),
+  );
   const failures = Promise.all(commits.map((commit) => commit.catch((thrown) => thrown)));
   await test.runtime.advance(STORE_CALL_LIMIT_MS);
   const notMade = (await failures).map((failure) => failure instanceof StoreAwayError);
