@@ -1,5 +1,6 @@
 /** Collects the faults that an audit finds. */
 
+import { count } from "../cli/progress_reporter.ts";
 import type { Head } from "../../src/log/head.ts";
 import { adviceFor, FAULT_KINDS, type FaultKind } from "./advice.ts";
 
@@ -83,4 +84,31 @@ export class Findings {
       notes: this.notes,
     };
   }
+}
+
+/** The report in words, for an operator. `extended` are sentences about what a sound log extends. */
+export function describe(report: AuditReport, extended: string[] = []): string {
+  const { sound, from, position, pets, hash, counts, faults, advice, notes, firstBadPosition } =
+    report;
+  const noted = notes.map((note) => `Note: ${note}.`);
+  if (sound) {
+    const what = from === undefined
+      ? `Sound: ${count(position)} events, ${count(pets)} pets.`
+      : `Sound, but partial: the events from position ${from} to ${position}. Only a whole export ` +
+        "can be restored.";
+    return [what, ...extended, `The last line's SHA-256 is ${hash}.`, ...noted].join("\n");
+  }
+  const total = Object.values(counts).reduce((sum, number) => sum + number, 0);
+  const what = from === undefined
+    ? `${count(position)} events`
+    : `a partial export, from position ${from} to ${position}`;
+  const more = total - faults.length;
+  return [
+    `Not sound: ${count(total)} ${total === 1 ? "fault" : "faults"} in ${what}.` +
+    (firstBadPosition === undefined ? "" : ` The first bad position is ${firstBadPosition}.`),
+    ...faults.map(({ message }) => `- ${message}`),
+    ...(more > 0 ? [`- and ${count(more)} more`] : []),
+    `Next: ${Object.values(advice)[0]}`,
+    ...noted,
+  ].join("\n");
 }

@@ -5,8 +5,7 @@
  */
 
 import { audit, auditLines, type AuditOptions, unreadableReport } from "./audit.ts";
-import type { AuditReport } from "./findings.ts";
-import type { Checkpoint } from "./log_audit.ts";
+import { type AuditReport, describe } from "./findings.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { readStoreConfig } from "../../src/settings/config.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
@@ -74,9 +73,13 @@ await runCommand({
       progress: (done, total) => progress.update(CHECKING, done, total),
     };
     const report = await auditWhat(file, options).finally(() => progress.end());
-    await print(
-      escapeInvisible(json ? JSON.stringify(report) : textOf(report, checkpoint, published)),
-    );
+    const extended = [
+      ...(checkpoint === undefined ? [] : ["The log extends the checkpoint."]),
+      ...(published === undefined
+        ? []
+        : [`The log extends the published log of ${count(published.size)} events.`]),
+    ];
+    await print(escapeInvisible(json ? JSON.stringify(report) : describe(report, extended)));
     if (report.sound && file === undefined) progress.reportSoundAudit();
     if (path !== undefined && report.sound) {
       await writeLogEnd(path, { position: report.position, hash: report.hash });
@@ -118,38 +121,4 @@ async function auditStore(options: AuditOptions): Promise<AuditReport> {
     if (error instanceof OpenStoreError && error.damage) return unreadableReport(error.damage);
     throw error;
   }
-}
-
-function textOf(report: AuditReport, checkpoint?: Checkpoint, published?: PublishedLog): string {
-  const { sound, from, position, pets, hash, counts, faults, advice, notes, firstBadPosition } =
-    report;
-  const lines: string[] = [];
-  if (sound) {
-    lines.push(
-      from === undefined
-        ? `Sound: ${count(position)} events, ${count(pets)} pets.`
-        : `Sound, but partial: the events from position ${from} to ${position}. Only a whole export ` +
-          "can be restored.",
-    );
-    if (checkpoint !== undefined) lines.push("The log extends the checkpoint.");
-    if (published !== undefined) {
-      lines.push(`The log extends the published log of ${count(published.size)} events.`);
-    }
-    lines.push(`The last line's SHA-256 is ${hash}.`);
-  } else {
-    const total = Object.values(counts).reduce((sum, number) => sum + number, 0);
-    const where = firstBadPosition === undefined
-      ? ""
-      : ` The first bad position is ${firstBadPosition}.`;
-    const faultsFound = `${count(total)} ${total === 1 ? "fault" : "faults"}`;
-    const what = from === undefined
-      ? `${count(position)} events`
-      : `a partial export, from position ${from} to ${position}`;
-    lines.push(`Not sound: ${faultsFound} in ${what}.${where}`);
-    for (const { message } of faults) lines.push(`- ${message}`);
-    if (total > faults.length) lines.push(`- and ${count(total - faults.length)} more`);
-    lines.push(`Next: ${Object.values(advice)[0]}`);
-  }
-  lines.push(...notes.map((note) => `Note: ${note}.`));
-  return lines.join("\n");
 }

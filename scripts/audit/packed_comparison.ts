@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { petIdOf } from "../../events/pet.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { LINE_FEED, unpackLines } from "../../src/encoding/pack_lines.ts";
@@ -15,13 +16,12 @@ export type PackedDifference =
   /** The record under `key` is not one that the service writes. `id` is the first pet that it should hold. */
   | { kind: "altered" | "extra"; key: Key; id?: number };
 
-/** A record of packed texts. All bytes before `offset` were compared. */
+/** A record of packed texts. */
 interface PackedRecord {
   key: Key;
   /** The last part of the key. */
   lastId: number;
   value: unknown;
-  offset: number;
 }
 
 /**
@@ -30,7 +30,10 @@ interface PackedRecord {
  */
 export class PackedComparison {
   #records: AsyncIterator<PackedRecord>;
-  #current: PackedRecord | undefined;
+  /** The next record, whose texts are not compared yet. */
+  #record: PackedRecord | undefined;
+  /** The rest of the record before it. */
+  #stored = new Texts(new Uint8Array());
   /** The last id of a damaged record: its texts are not reported one by one. */
   #damagedThrough = 0;
   #differs: (difference: PackedDifference) => void;
@@ -46,66 +49,43 @@ export class PackedComparison {
    * `lastId`.
    */
   async follow(packed: readonly Uint8Array[], lastId: number): Promise<void> {
-    const expected = new ExpectedTexts(packed);
-    expected.takeThrough(Math.min(this.#damagedThrough, lastId));
+    const expected = new Texts(Buffer.concat(packed));
+    expected.skipThrough(this.#damagedThrough);
     for (;;) {
-      this.#current ??= (await this.#records.next()).value as PackedRecord | undefined;
-      const record = this.#current;
-      if (record === undefined) {
-        for (const { id } of expected.takeThrough(lastId)) this.#differs({ kind: "missing", id });
-        return;
-      }
-      if (expected.isEmpty && record.lastId > lastId) return;
-      if (!this.#matches(record, expected)) this.#compare(record, expected, lastId);
+      while (this.#stored.id === Infinity && await this.#open(expected, lastId));
+      const stored = this.#stored;
+      const id = Math.min(stored.id, expected.id);
+      if (id > lastId) return;
+      if (stored.id !== id) this.#differs({ kind: "missing", id });
+      else if (expected.id !== id) this.#differs({ kind: "extra", id });
+      else if (!bytesEqual(stored.text, expected.text)) this.#differs({ kind: "altered", id });
+      stored.skipThrough(id);
+      expected.skipThrough(id);
     }
   }
 
-  /** Whether a record, or its part that is expected now, is as expected. Moves on in both if it is. */
-  #matches(record: PackedRecord, expected: ExpectedTexts): boolean {
-    const { value, offset, lastId } = record;
-    if (!(value instanceof Uint8Array) || value.at(-1) !== LINE_FEED) return false;
-    const length = expected.matchingLength(value, offset);
-    if (length === 0) return false;
-    const end = offset + length;
-    if (end === value.length) {
-      if (petIdOf(lastLineOf(value)) !== lastId) return false;
-      this.#current = undefined;
+  /** Goes on to the next record. Returns `false` if it has none of the texts up to an id. */
+  async #open(expected: Texts, lastId: number): Promise<boolean> {
+    const record = this.#record ??= (await this.#records.next()).value as PackedRecord | undefined;
+    if (record === undefined || expected.id === Infinity && record.lastId > lastId) return false;
+    this.#record = undefined;
+    const { key, value } = record;
+    // Sound records are nearly all, so they are compared as a whole.
+    if (value instanceof Uint8Array && lastIdOf(value) === record.lastId && expected.skip(value)) {
+      return true;
+    }
+    const ids = unpackLines(value)?.map(petIdOf) ?? [];
+    if (ids.at(-1) === record.lastId && isAscending(ids)) {
+      this.#stored = new Texts(value as Uint8Array);
     } else {
-      record.offset = end;
-    }
-    expected.skip(length);
-    return true;
-  }
-
-  /** Finds the differences of a record that does not match. */
-  #compare(record: PackedRecord, expected: ExpectedTexts, lastId: number): void {
-    const { key, value, offset } = record;
-    const texts = value instanceof Uint8Array ? unpackLines(value.subarray(offset)) : undefined;
-    const ids = texts?.map(petIdOf) ?? [];
-    const wanted = expected.takeThrough(Math.min(record.lastId, lastId));
-    this.#current = undefined;
-    if (texts === undefined || !isAscending(ids) || ids.at(-1) !== record.lastId) {
-      this.#differs({ kind: wanted.length > 0 ? "altered" : "extra", key, id: wanted[0]?.id });
+      const [kind, id] = expected.id <= record.lastId
+        ? ["altered" as const, expected.id]
+        : ["extra" as const, undefined];
+      this.#differs({ kind, key, id });
       this.#damagedThrough = record.lastId;
-      return;
+      expected.skipThrough(record.lastId);
     }
-    let index = 0;
-    let end = offset;
-    for (const [textIndex, text] of texts.entries()) {
-      const id = ids[textIndex];
-      if (id > lastId) {
-        // The rest of the record is expected by a later call.
-        this.#current = { ...record, offset: end };
-        break;
-      }
-      end += text.length + 1;
-      for (; wanted[index]?.id < id; index++) {
-        this.#differs({ kind: "missing", id: wanted[index].id });
-      }
-      if (wanted[index]?.id !== id) this.#differs({ kind: "extra", id });
-      else if (!bytesEqual(text, wanted[index++].text)) this.#differs({ kind: "altered", id });
-    }
-    for (; index < wanted.length; index++) this.#differs({ kind: "missing", id: wanted[index].id });
+    return true;
   }
 
   async *#read(store: Store, range: KeyRange): AsyncGenerator<PackedRecord> {
@@ -114,7 +94,7 @@ export class PackedComparison {
       for (const { key, value } of entries) {
         const lastId = key.at(-1);
         if (key.length === keyLength && Number.isSafeInteger(lastId)) {
-          yield { key, lastId: lastId as number, value, offset: 0 };
+          yield { key, lastId: lastId as number, value };
         } else {
           this.#differs({ kind: "extra", key });
         }
@@ -123,70 +103,41 @@ export class PackedComparison {
   }
 }
 
-/** The expected texts, as packed lines. */
-class ExpectedTexts {
-  #packed: Uint8Array[];
-  #offset = 0;
+/** Packed texts with ascending ids, of which the first ones are taken away. */
+class Texts {
+  /** The next text. */
+  text!: Uint8Array;
+  /** Its id; `Infinity` after the last text. */
+  id!: number;
+  #rest: Uint8Array;
 
-  constructor(packed: readonly Uint8Array[]) {
-    this.#packed = packed.filter(({ length }) => length > 0);
+  constructor(packed: Uint8Array) {
+    this.#rest = packed;
+    this.#take(0);
   }
 
-  get isEmpty(): boolean {
-    return this.#packed.length === 0;
+  skipThrough(id: number): void {
+    while (this.id <= id) this.#take(this.text.length + 1);
   }
 
-  /**
-   * Number of bytes from `offset` that equal the next expected bytes, up to the end of either; 0 if any byte
-   * differs.
-   */
-  matchingLength(value: Uint8Array, offset: number): number {
-    let length = 0;
-    let start = this.#offset;
-    for (const packed of this.#packed) {
-      const compared = Math.min(packed.length - start, value.length - offset - length);
-      const from = offset + length;
-      const expected = packed.subarray(start, start + compared);
-      if (!bytesEqual(value.subarray(from, from + compared), expected)) return 0;
-      length += compared;
-      if (offset + length === value.length) break;
-      start = 0;
-    }
-    return length;
+  /** Skips these bytes if they come next. Returns whether it did. */
+  skip(packed: Uint8Array): boolean {
+    if (!bytesEqual(this.#rest.subarray(0, packed.length), packed)) return false;
+    this.#take(packed.length);
+    return true;
   }
 
-  skip(length: number): void {
-    let left = length;
-    while (left > 0) {
-      const rest = this.#packed[0].length - this.#offset;
-      if (left < rest) {
-        this.#offset += left;
-        return;
-      }
-      left -= rest;
-      this.#packed.shift();
-      this.#offset = 0;
-    }
-  }
-
-  /** Removes and returns the texts up to an id. */
-  takeThrough(lastId: number): { id: number; text: Uint8Array }[] {
-    const taken: { id: number; text: Uint8Array }[] = [];
-    while (!this.isEmpty) {
-      const [packed] = this.#packed;
-      const end = packed.indexOf(LINE_FEED, this.#offset);
-      const text = packed.subarray(this.#offset, end);
-      const id = petIdOf(text);
-      if (id > lastId) break;
-      taken.push({ id, text });
-      this.skip(text.length + 1);
-    }
-    return taken;
+  #take(length: number): void {
+    this.#rest = this.#rest.subarray(length);
+    this.text = this.#rest.subarray(0, Math.max(0, this.#rest.indexOf(LINE_FEED)));
+    this.id = this.#rest.length === 0 ? Infinity : petIdOf(this.text);
   }
 }
 
-function lastLineOf(value: Uint8Array): Uint8Array {
-  return value.subarray(value.lastIndexOf(LINE_FEED, value.length - 2) + 1, value.length - 1);
+/** The id of the last text; `NaN` if the value does not end in a text and a line feed. */
+function lastIdOf(value: Uint8Array): number {
+  if (value.at(-1) !== LINE_FEED) return NaN;
+  return petIdOf(value.subarray(value.lastIndexOf(LINE_FEED, value.length - 2) + 1));
 }
 
 function isAscending(ids: readonly number[]): boolean {

@@ -55,14 +55,14 @@ await runCommand({
     if (Deno.stdout.isTerminal()) {
       throw new UsageError("The page is for a file: deno task report > report.html");
     }
-    const charts = await loadCharts();
+    const draw = await loadCharts();
     const statistics = new LogStatistics();
     const read = file === undefined ? readStore : readFile;
     const audit = await read(statistics, isAudited, file ?? "").finally(() => progress.end());
     const source = file === undefined
       ? locationName(readStoreConfig().store)
       : `the export ${file === "-" ? "from standard input" : file}`;
-    await print(reportPage({ statistics, source, audit, charts, now: Date.now() }).trimEnd());
+    await print(reportPage({ statistics, source, audit, draw, now: Date.now() }).trimEnd());
     return audit === undefined || audit.sound ? EXIT.done : EXIT.refused;
   },
 });

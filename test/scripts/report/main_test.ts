@@ -62,11 +62,11 @@ Deno.test({
       assert(!plain.stdout.includes("Zoë"), "the page shows no pets");
       const sound = await runTask(["report", "--audit"], { kvPath });
       assertEquals(sound.code, 0, sound.stderr);
-      assertMatch(sound.stdout, /Audit: sound<\/strong> up to position 40/);
+      assertMatch(sound.stdout, /Audit: sound<\/h2><pre>Sound: 40 events, 33 pets\./);
       await changeFile(kvPath, [{ type: "set", key: logKey(41), value: "foreign" }]);
       const faulty = await runTask(["report", "--audit"], { kvPath });
       assertEquals(faulty.code, 1, faulty.stderr);
-      assertMatch(faulty.stdout, /Audit: not sound<\/strong>, 1 fault[^]*<p>What to do:<\/p>/);
+      assertMatch(faulty.stdout, /Audit: not sound<\/h2><pre>Not sound: 1 fault[^]*Next: /);
     }),
 });
 
@@ -82,7 +82,7 @@ Deno.test({
       const whole = await runTask(["report", "--audit", "--file", file], { kvPath });
       assertEquals(whole.code, 0, whole.stderr);
       assertMatch(whole.stdout, / from the export \S+\/a &amp; b\.jsonl, by version /);
-      assertMatch(whole.stdout, /Audit: sound<\/strong> up to position 40/);
+      assertMatch(whole.stdout, /Audit: sound<\/h2><pre>Sound: 40 events, 33 pets\./);
       assertEquals(whole.stdout.includes("Commits by number of events"), false);
       const stdin = linesToBytes(lines.slice(10).with(4, "{}"));
       const partial = await runTask(["report", "--file", "-"], { kvPath, stdin });
