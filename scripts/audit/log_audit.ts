@@ -2,7 +2,6 @@ import type { RecordedLine } from "../../events/event.ts";
 import { LINE_FEED } from "../../src/encoding/pack_lines.ts";
 import type { Head } from "../../src/log/head.ts";
 import { linesOf } from "../../src/log/read_log.ts";
-import { textsOf } from "../../src/log/lines.ts";
 import { LogVerifier } from "../../src/log/log_verifier.ts";
 import type { Findings } from "./findings.ts";
 
@@ -84,10 +83,7 @@ export class LogAudit {
     const lines = linesOf(last, value);
     if (lines?.[0].position !== this.#position + 1) return this.#verifyDamaged(last, value);
     this.#explainKey(lines[0].position);
-    const texts = textsOf(lines.map(({ line }) => line));
-    return lines.flatMap(({ position, line }, index) =>
-      this.verify(line, position, { text: texts[index] }) ?? []
-    );
+    return lines.flatMap(({ position, line }) => this.verify(line, position) ?? []);
   }
 
   /**
@@ -126,7 +122,7 @@ export class LogAudit {
       // A line that cannot be read may be what is left of several.
       const next = sequences.slice(index + 1).find((it) => it > position && it <= last);
       const through = fitsKey ? position : (next ?? last + 1) - 1;
-      const one = this.verify(line, position, { through });
+      const one = this.verify(line, position, through);
       if (one !== undefined) verified.push(one);
     }
     if (repeated.length > 0) {
@@ -147,17 +143,16 @@ export class LogAudit {
   /**
    * Verifies the next line. Returns it if it can be compared with the projections. `storedPosition` is the
    * position that the line is stored at; absent for the lines of a file, which have only their order. If the
-   * line cannot be read, the lines up to `through` are lost with it. `text` is the text of the line, if it was
-   * decoded before.
+   * line cannot be read, the lines up to `through` are lost with it.
    */
   verify(
     line: unknown,
     storedPosition?: number,
-    { through = storedPosition, text }: { through?: number; text?: string } = {},
+    through = storedPosition,
   ): RecordedLine | undefined {
     const expectedPosition = this.#position + 1;
     this.#lines++;
-    const { event, faults, isLinked, isNewer } = this.#verifier.verify(line, storedPosition, text);
+    const { event, faults, isLinked, isNewer } = this.#verifier.verify(line, storedPosition);
     this.#position = this.#verifier.position;
     const explained = this.#explainBreak(isLinked);
     const isInOrder = this.#position === expectedPosition;

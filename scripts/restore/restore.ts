@@ -12,7 +12,7 @@ import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { HEAD_KEY, isRetained, logKey, recordMutation } from "../../src/keyspace.ts";
 import { decodeHeadRecord, encodeHead, type Head, type RestoreMark } from "../../src/log/head.ts";
 import { logMutations } from "../../src/log/read_log.ts";
-import { eventOf, splitLines, textsOf } from "../../src/log/lines.ts";
+import { eventOf, splitLines } from "../../src/log/lines.ts";
 import { LogVerifier } from "../../src/log/log_verifier.ts";
 import { project } from "../../src/projections/project.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
@@ -43,10 +43,9 @@ export async function verifyExport(source: Export, progress: Progress = () => {}
   const verifier = new LogVerifier();
   let number = 0;
   for await (const lines of splitLines(source())) {
-    const texts = textsOf(lines);
-    for (const [index, line] of lines.entries()) {
+    for (const line of lines) {
       number++;
-      const { event, faults } = verifier.verify(line, undefined, texts[index]);
+      const { event, faults } = verifier.verify(line);
       if (event !== undefined && faults.length === 0) continue;
       throw new ExportRefusedError(`Line ${number}: ${faults.join("; ")}`);
     }
@@ -86,9 +85,8 @@ async function* linesUpTo(head: Head, source: Export): AsyncGenerator<RecordedLi
   let position = 0;
   let lastHash = GENESIS_HASH;
   for await (const lines of splitLines(source())) {
-    const texts = textsOf(lines);
-    yield lines.map((line, index) => {
-      const event = followsHash(line, lastHash) ? eventOf(line, texts[index]) : undefined;
+    yield lines.map((line) => {
+      const event = followsHash(line, lastHash) ? eventOf(line) : undefined;
       if (event?.position !== ++position || position > head.position) throw exportChanged();
       lastHash = sha256Hex(line);
       return { event, line };

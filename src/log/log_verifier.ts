@@ -7,7 +7,6 @@ import {
   OPERATOR,
   type RecordedEvent,
 } from "../../events/event.ts";
-import { parseTimestamp } from "../encoding/parse_timestamp.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
 import { IDEMPOTENCY_LIFETIME_MS } from "../keyspace.ts";
 import { type ApiKey, issuedKey, revocationOf, revoke } from "./api_keys.ts";
@@ -81,11 +80,8 @@ export class LogVerifier {
     };
   }
 
-  /**
-   * Verifies the next line. `storedPosition` is the position in its key; the lines of a file have none. `text`
-   * is the text of the line, if {@linkcode textsOf} has decoded it.
-   */
-  verify(line: unknown, storedPosition?: number, text?: string): VerifiedLine {
+  /** Verifies the next line. `storedPosition` is the position in its key; the lines of a file have none. */
+  verify(line: unknown, storedPosition?: number): VerifiedLine {
     const faults: string[] = [];
     const expectedPosition = this.#position + 1;
     if (storedPosition !== undefined && storedPosition !== expectedPosition) {
@@ -96,7 +92,7 @@ export class LogVerifier {
       );
       this.#lose();
     }
-    const read = readEvent(line, text);
+    const read = readEvent(line);
     const isMalformed = read instanceof MalformedEventError;
     const isNewer = read instanceof NewerVersionError;
     const lastHash = this.#lastHash;
@@ -206,7 +202,7 @@ export class LogVerifier {
       faults.push(`its actor ${actor} expired at ${textOf(key.expiresAt)}`);
     }
     if (idempotencyKey === undefined) return;
-    const timeMs = parseTimestamp(time);
+    const timeMs = Date.parse(time);
     const last = this.#idempotencyUses.add(actor, idempotencyKey, { position, timeMs });
     if (last === undefined || this.#clockSetBackAt > last.position) return;
     const ageMs = timeMs - last.timeMs;
@@ -256,7 +252,7 @@ function expectOperator({ actor }: RecordedEvent, faults: string[]): void {
 }
 
 function isReached(instant: number | undefined, time: string): instant is number {
-  return instant !== undefined && parseTimestamp(time) >= instant;
+  return instant !== undefined && Date.parse(time) >= instant;
 }
 
 function textOf(instant: number): string {
