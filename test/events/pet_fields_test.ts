@@ -4,16 +4,14 @@ import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
 import { parseExactJson } from "../../events/int64.ts";
 import { NewPet } from "../../events/pet.ts";
-import { readHead } from "../../src/log/head.ts";
-import { readLog } from "../../src/log/read_log.ts";
 import { audit } from "../../scripts/audit/audit.ts";
 import { replay } from "../../scripts/replay/replay.ts";
 import { restore, verifyExport } from "../../scripts/restore/restore.ts";
 import { PetReader } from "../../src/projections/pet_reader.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
-import type { Store } from "../../src/store/store.ts";
 import { DESCRIPTION } from "../support/assert_described.ts";
 import { linesToBytes } from "../support/sample_log.ts";
+import { readLogLines } from "../support/sound_log.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
 
 const FIELDS = Object.entries<z.ZodType>(NewPet.shape);
@@ -51,7 +49,7 @@ Deno.test("every field of NewPet is returned, listed, logged, audited, replayed 
   }
   await assertServed(service, pets);
 
-  const lines = await linesOf(service.store);
+  const lines = await readLogLines(service.store);
   const events = lines.map((line) => parseExactJson(line) as { type: string; data: unknown });
   const logged = events.filter(({ type }) => type === "PetCreated").map(({ data }) => data);
   assertEquals(logged, pets);
@@ -67,7 +65,7 @@ Deno.test("every field of NewPet is returned, listed, logged, audited, replayed 
     const { runtime } = service;
     const head = await verifyExport(source);
     await restore({ store, runtime }, source, head);
-    assertEquals(await linesOf(store), lines);
+    assertEquals(await readLogLines(store), lines);
     assertEquals((await audit({ store, runtime })).faults, []);
     const { text } = await new PetReader(store).list({ limit: 100 }, head);
     assertEquals(parseExactJson(text), pets.toReversed());
@@ -93,12 +91,6 @@ async function assertServed({ send }: TestService, pets: { id: bigint }[]): Prom
   }
   const list = await send("/v1/pets?limit=100");
   assertEquals(parseExactJson(await list.text()), pets.toReversed());
-}
-
-async function linesOf(store: Store): Promise<string[]> {
-  const { position } = (await readHead(store)).head;
-  const batches = await Array.fromAsync(readLog(store, { from: 1, to: position }));
-  return batches.flat().map(({ line }) => new TextDecoder().decode(line));
 }
 
 function jsonOf(pet: Record<string, unknown>): string {

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import { ServiceError } from "../../src/service_error.ts";
-import { EMPTY_HEAD, encodeHead, ForeignStoreError, type Head } from "../../src/log/head.ts";
+import { EMPTY_HEAD, encodeHead, type Head } from "../../src/log/head.ts";
 import {
   HEAD_LIMIT_MS,
   HEAD_RECENT_MS,
@@ -26,11 +26,6 @@ function write(store: Store, head: Head | string): Promise<string | null> {
   return store.commit({ checks: [], mutations: [{ type: "set", key: HEAD_KEY, value }] });
 }
 
-Deno.test("fresh() returns the head of an empty log if the store has none", async () => {
-  using opened = await open();
-  assertEquals(await opened.heads.fresh(), { head: EMPTY_HEAD, versionstamp: null });
-});
-
 Deno.test("fresh() shares one read among concurrent calls", async () => {
   using opened = await open();
   const { store, heads } = opened;
@@ -54,17 +49,6 @@ Deno.test("fresh() joins the next read, not the one in flight", async () => {
   assertEquals((await first).versionstamp, old);
   for (const entry of await Promise.all(late)) assertEquals(entry.versionstamp, current);
   assertEquals(store.gets.length, 2);
-});
-
-Deno.test("fresh() rejects only the calls that shared a failed read", async () => {
-  using opened = await open();
-  const { store, heads } = opened;
-  let isAway = true;
-  store.onGet = (apply) => isAway ? Promise.reject(new Error("connection refused")) : apply();
-  const failing = [heads.fresh(), heads.fresh()];
-  for (const entry of failing) await assertRejects(() => entry, Error, "connection refused");
-  isAway = false;
-  assertEquals((await heads.fresh()).head, EMPTY_HEAD);
 });
 
 Deno.test("fresh() resolves a call that waits for a read that fails", async () => {
@@ -96,47 +80,22 @@ Deno.test("latest never goes back to an older head", async () => {
   assertEquals(heads.latest?.head, two);
 });
 
-Deno.test("fresh() rejects a head that the service did not write", async () => {
+Deno.test("use() returns the outcome of work on a fresh head, unless it took longer than a generation is kept", async () => {
   using opened = await open();
-  const { store, heads } = opened;
-  const foreign = [
-    "",
-    "{}",
-    "null",
-    encodeHead({ ...EMPTY_HEAD, format: 1 as 3 }),
-    encodeHead({ ...EMPTY_HEAD, position: -1 }),
-    encodeHead({ ...EMPTY_HEAD, lastHash: "x" }),
-    encodeHead({ ...EMPTY_HEAD, more: 1 } as Head),
-  ];
-  for (const value of foreign) {
-    await write(store, value);
-    await assertRejects(() => heads.fresh(), ForeignStoreError);
-  }
-});
-
-Deno.test("use() calls its work with a fresh head and returns the outcome", async () => {
-  using opened = await open();
-  const { heads, store } = opened;
+  const { heads, runtime, store } = opened;
   await write(store, { ...EMPTY_HEAD, position: 1 });
-  assertEquals(await heads.use(({ position }) => position + 1), 2);
-  await assertRejects(() => heads.use(() => Promise.reject(new TypeError("no"))), TypeError, "no");
-});
-
-Deno.test("use() rejects work that takes longer than a generation is kept", async () => {
-  using opened = await open();
-  const { heads, runtime } = opened;
-  const after = (ms: number, work: () => string) => () => runtime.advance(ms).then(work);
-  assertEquals(await heads.use(after(HEAD_LIMIT_MS, () => "in time")), "in time");
-  const late = after(HEAD_LIMIT_MS + 1, () => "late");
-  assertEquals(
-    (await assertRejects(() => heads.use(late), ServiceError)).code,
-    "store_unavailable",
-  );
-  const lateRefusal = after(HEAD_LIMIT_MS + 1, () => {
-    throw new ServiceError("invalid_credentials", "The API key is not known");
-  });
-  const failure = await assertRejects(() => heads.use(lateRefusal), ServiceError);
-  assertEquals(failure.code, "store_unavailable");
+  const after = (ms: number, isRefused = false) =>
+    heads.use(async ({ position }) => {
+      await runtime.advance(ms);
+      if (isRefused) throw new ServiceError("invalid_credentials", "The API key is not known");
+      return position;
+    });
+  assertEquals(await after(HEAD_LIMIT_MS), 1);
+  await assertRejects(() => after(HEAD_LIMIT_MS, true), ServiceError, "is not known");
+  for (const isRefused of [false, true]) {
+    const late = await assertRejects(() => after(HEAD_LIMIT_MS + 1, isRefused), ServiceError);
+    assertEquals(late.code, "store_unavailable");
+  }
 });
 
 Deno.test("fresh() rejects if a head disappears, and logs it once", async () => {

@@ -1,9 +1,9 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { LINE_LIMIT_BYTES, splitLines } from "../../src/log/lines.ts";
+import { LINE_LIMIT_BYTES } from "../../src/log/lines.ts";
 import { LogVerifier } from "../../src/log/log_verifier.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { IMPOSSIBLE_HISTORIES, POSSIBLE_HISTORIES } from "../support/histories.ts";
-import { linesToBytes, rewritten, sampleLog } from "../support/sample_log.ts";
+import { rewritten, sampleLog } from "../support/sample_log.ts";
 
 const encoder = new TextEncoder();
 const LINES = sampleLog(45);
@@ -51,12 +51,8 @@ Deno.test("LogVerifier finds missing, repeated and swapped lines at the first wr
   assertEquals(faultsOf(LINES.toSpliced(9, 1)), [
     "10: its sequence says position 11, but 10 was expected",
   ]);
-  assertEquals(
-    faultsOf(LINES.toSpliced(9, 0, LINES[9]))[0],
-    [
-      "11: its sequence says position 10, but 11 was expected",
-    ][0],
-  );
+  const repeated = LINES.toSpliced(9, 0, LINES[9]);
+  assertMatch(faultsOf(repeated)[0], /^11: its sequence says position 10, but 11 was expected$/);
   const swapped = LINES.with(8, LINES[9]).with(9, LINES[8]);
   assertMatch(faultsOf(swapped)[0], /^9: its sequence says position 10, but 9 was expected$/);
 });
@@ -136,33 +132,6 @@ Deno.test("LogVerifier finds missing positions and values that are not lines", (
     "its sequence says position 8, but 7 was expected",
   ]);
 });
-
-Deno.test("splitLines() yields the same lines for any chunks", async () => {
-  const bytes = linesToBytes(LINES);
-  for (const size of [1, 7, 100, 4_096, bytes.length]) {
-    assertEquals(await linesOf(chunksOf(bytes, size)), LINES);
-  }
-  const unended = bytes.subarray(0, -1);
-  assertEquals(await linesOf(chunksOf(unended, 50)), LINES);
-});
-
-Deno.test("splitLines() truncates a line just beyond its limit", async () => {
-  const bytes = new Uint8Array(10 * LINE_LIMIT_BYTES).fill(65);
-  bytes[bytes.length - 2] = 10;
-  const lines = (await Array.fromAsync(splitLines(chunksOf(bytes, 9_999)))).flat();
-  assertEquals(lines.map(({ length }) => length), [LINE_LIMIT_BYTES + 1, 1]);
-});
-
-async function* chunksOf(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
-  for (let start = 0; start < bytes.length; start += size) {
-    yield await Promise.resolve(bytes.subarray(start, start + size));
-  }
-}
-
-async function linesOf(chunks: AsyncIterable<Uint8Array>): Promise<string[]> {
-  const batches = await Array.fromAsync(splitLines(chunks));
-  return batches.flat().map((line) => new TextDecoder().decode(line));
-}
 
 Deno.test("LogVerifier finds a repeated event id", () => {
   const id = /"id":"(\w+)"/.exec(LINES[9])![1];
