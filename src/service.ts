@@ -1,6 +1,6 @@
 import type { CreatePetOutcome } from "./commands/create_pet.ts";
 import { SingleFlight } from "./commands/single_flight.ts";
-import { BodyCancellation } from "./http/requests/body_cancellation.ts";
+import { BodyCancellation } from "./http/requests/request_body.ts";
 import { createHandler, type RequestHandler } from "./http/handler.ts";
 import type { BaseAddresses } from "./http/docs/openapi.ts";
 import { RateLimiter } from "./http/limits/rate_limiter.ts";

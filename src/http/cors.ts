@@ -24,52 +24,51 @@ const RESPONSE_HEADERS = [
 const PREFLIGHT_SECONDS = 7_200;
 
 /**
- * Allows scripts of the given origins to use the service (https://fetch.spec.whatwg.org/#http-cors-protocol).
- * If no origin is given, responses have no CORS headers. CORS credentials are not allowed, because the script
- * itself sends the API key in a header.
+ * Returns the response with its headers for scripts of these origins
+ * (https://fetch.spec.whatwg.org/#http-cors-protocol). Errors have them too, so that a script can read the
+ * error. CORS credentials are not allowed, because the script itself sends the API key in a header.
  */
-export class Cors {
-  #origins: ReadonlySet<string>;
-
-  constructor(origins: readonly string[]) {
-    this.#origins = new Set(origins);
+export function shareWith(
+  origins: readonly string[],
+  response: HttpResponse,
+  requestHeaders: Headers,
+): HttpResponse {
+  const headers = { ...response.headers };
+  headers.vary = headers.vary === undefined ? "origin" : `${headers.vary}, origin`;
+  const origin = requestHeaders.get("origin");
+  if (origin !== null && origins.includes(origin)) {
+    headers["access-control-allow-origin"] = origin;
+    headers["access-control-expose-headers"] = RESPONSE_HEADERS.join(", ");
   }
+  return { ...response, headers };
+}
 
-  /**
-   * Returns the response with its CORS headers. Errors have them too, so that a script can read the error.
-   */
-  share(response: HttpResponse, request: Request): HttpResponse {
-    if (this.#origins.size === 0) return response;
-    const headers = { ...response.headers };
-    headers.vary = headers.vary === undefined ? "origin" : `${headers.vary}, origin`;
-    const origin = request.headers.get("origin");
-    if (origin !== null && this.#origins.has(origin)) {
-      headers["access-control-allow-origin"] = origin;
-      headers["access-control-expose-headers"] = RESPONSE_HEADERS.join(", ");
-    }
-    return { ...response, headers };
-  }
+/** Whether a browser asks if a script may send a request. It sends this question without a key. */
+export function isPreflight({ method, headers }: Request): boolean {
+  return method === "OPTIONS" && headers.has("origin") &&
+    headers.has("access-control-request-method");
+}
 
-  /**
-   * Responds to a preflight for a path that allows these methods. Returns `undefined` if the request is not a
-   * preflight. A preflight needs no key, because browsers send it without one. If its origin is not allowed,
-   * the response has no CORS headers, and browsers then name the origin as the reason.
-   */
-  preflightResponse({ method, headers }: Request, allow: string): HttpResponse | undefined {
-    const origin = headers.get("origin");
-    const isPreflight = method === "OPTIONS" && headers.has("access-control-request-method");
-    if (!isPreflight || origin === null) return undefined;
-    if (!this.#origins.has(origin)) return optionsResponse(allow);
-    return {
-      ...optionsResponse(allow),
-      headers: {
-        allow,
-        "access-control-allow-methods": allow,
-        "access-control-allow-headers": REQUEST_HEADERS.join(", "),
-        "access-control-max-age": String(PREFLIGHT_SECONDS),
-      },
-    };
-  }
+/**
+ * Responds to a preflight for a path that allows these methods. If its origin is not one of these, the
+ * response has no CORS headers, and browsers then name the origin as the reason.
+ */
+export function preflightResponse(
+  origins: readonly string[],
+  requestHeaders: Headers,
+  allow: string,
+): HttpResponse {
+  const response = optionsResponse(allow);
+  if (!origins.includes(requestHeaders.get("origin")!)) return response;
+  return {
+    ...response,
+    headers: {
+      allow,
+      "access-control-allow-methods": allow,
+      "access-control-allow-headers": REQUEST_HEADERS.join(", "),
+      "access-control-max-age": String(PREFLIGHT_SECONDS),
+    },
+  };
 }
 
 /** The response to OPTIONS. */

@@ -3,7 +3,6 @@
 import { STATUS_CODE } from "@std/http/status";
 import { type ServiceErrorCode, serviceErrorCode } from "../service_error.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
-import type { JsonFault } from "./requests/json_fault.ts";
 
 interface ErrorEntry {
   status: number;
@@ -163,54 +162,36 @@ const CLOSE = { connection: "close" };
 
 /**
  * Every error of the HTTP layer, with its message. A message says what to do. Because a request may hold a
- * secret, a message repeats at most names of fields and parameters, an integer id and two characters.
+ * secret, a message repeats at most names of fields and parameters, and an integer id.
  */
 export const HTTP_ERRORS = {
-  missingHost: () => new HttpError("malformed_request", "The Host header is missing"),
-  malformedHost: () =>
-    new HttpError(
-      "malformed_request",
-      "The Host header must be one host name with or without a port",
-    ),
-  malformedContentLength: () =>
-    new HttpError("malformed_request", "Content-Length must be one whole number"),
+  ...errorsOf("malformed_request", {
+    missingHost: () => "The Host header is missing",
+    malformedHost: () => "The Host header must be one host name with or without a port",
+    malformedContentLength: () => "Content-Length must be one whole number",
+  }),
 
-  missingKey: () => new HttpError("missing_credentials", `An API key is required: ${USE_BEARER}`),
-  keyInOtherHeader: (name: string) =>
-    new HttpError(
-      "missing_credentials",
+  ...errorsOf("missing_credentials", {
+    missingKey: () => `An API key is required: ${USE_BEARER}`,
+    keyInOtherHeader: (name: string) =>
       `The API key is not read from ${name}: send it as ${USE_BEARER}`,
-    ),
-  keyWithoutScheme: () =>
-    new HttpError(
-      "missing_credentials",
+    keyWithoutScheme: () =>
       `The Authorization header has a key without "Bearer" before it: send ${USE_BEARER}`,
-    ),
-  otherScheme: () =>
-    new HttpError(
-      "missing_credentials",
-      `The scheme of the Authorization header is not Bearer: send ${USE_BEARER}`,
-    ),
-  schemeWithoutKey: () =>
-    new HttpError(
-      "missing_credentials",
+    otherScheme: () => `The scheme of the Authorization header is not Bearer: send ${USE_BEARER}`,
+    schemeWithoutKey: () =>
       `The Authorization header has no API key after "Bearer": send ${USE_BEARER}`,
-    ),
-  repeatedScheme: () =>
-    new HttpError(
-      "invalid_credentials",
-      `The Authorization header has "Bearer" twice: send ${USE_BEARER}`,
-    ),
-  quotedKey: () =>
-    new HttpError(
-      "invalid_credentials",
-      `The API key is in quotes: send ${USE_BEARER} without quotes`,
-    ),
-  rateLimited: (perSecond: number) =>
-    new HttpError("rate_limited", `The rate limit of an API key is ${perSecond} per second`),
+  }),
+  ...errorsOf("invalid_credentials", {
+    repeatedScheme: () => `The Authorization header has "Bearer" twice: send ${USE_BEARER}`,
+    quotedKey: () => `The API key is in quotes: send ${USE_BEARER} without quotes`,
+  }),
+  ...errorsOf("rate_limited", {
+    rateLimited: (perSecond: number) => `The rate limit of an API key is ${perSecond} per second`,
+  }),
 
-  unknownPath: (paths: string) =>
-    new HttpError("not_found", `${ERRORS.not_found.when}: use ${paths}`),
+  ...errorsOf("not_found", {
+    unknownPath: (paths: string) => `${ERRORS.not_found.when}: use ${paths}`,
+  }),
   methodNotAllowed: (allow: string) =>
     new HttpError("method_not_allowed", `The path supports only ${allow}`, { allow }),
   petNotFound: (headers: Record<string, string>) =>
@@ -222,66 +203,66 @@ export const HTTP_ERRORS = {
       headers,
     ),
 
-  unknownParameter: (name: string, known: readonly string[]) =>
-    new HttpError(
-      "invalid_parameter",
+  ...errorsOf("invalid_parameter", {
+    unknownParameter: (name: string, known: readonly string[]) =>
       `Query parameter ${quoted(name)} is not known: ` +
-        (known.length === 0 ? "this operation takes none" : `use ${known.join(", ")}`),
-    ),
-  repeatedParameter: (name: string) =>
-    new HttpError("invalid_parameter", `Query parameter ${quoted(name)} is repeated`),
-  invalidParameter: (name: string, rule: string) =>
-    new HttpError("invalid_parameter", `Query parameter ${quoted(name)} ${rule}`),
-  invalidIdempotencyKey: (maxLength: number) =>
-    new HttpError(
-      "invalid_idempotency_key",
+      (known.length === 0 ? "this operation takes none" : `use ${known.join(", ")}`),
+    repeatedParameter: (name: string) => `Query parameter ${quoted(name)} is repeated`,
+    invalidParameter: (name: string, rule: string) => `Query parameter ${quoted(name)} ${rule}`,
+  }),
+  ...errorsOf("invalid_idempotency_key", {
+    invalidIdempotencyKey: (maxLength: number) =>
       `Header Idempotency-Key must be 1 to ${maxLength} characters of visible ASCII, ` +
-        "or such characters and spaces in double quotes",
-    ),
-  repeatedIdempotencyKey: () =>
-    new HttpError(
-      "invalid_idempotency_key",
+      "or such characters and spaces in double quotes",
+    repeatedIdempotencyKey: () =>
       "Header Idempotency-Key is repeated, or has a comma outside of double quotes",
-    ),
+  }),
 
-  missingContentType: () =>
-    new HttpError(
-      "unsupported_media_type",
+  ...errorsOf("unsupported_media_type", {
+    missingContentType: () =>
       "The Content-Type header is missing: send one JSON object as application/json",
-    ),
-  otherContentType: () =>
-    new HttpError(
-      "unsupported_media_type",
-      "The Content-Type must be application/json, in UTF-8",
-    ),
-  encodedBody: () =>
-    new HttpError("unsupported_media_type", "The body must not be encoded", {
-      "accept-encoding": "identity",
-    }),
-  bodyTooLarge: (limitBytes: number) =>
-    new HttpError("body_too_large", `The body is larger than ${limitBytes} bytes`, CLOSE),
-  bodyTimeout: (limitMs: number) =>
-    new HttpError("request_timeout", `The body did not arrive within ${limitMs} ms`, CLOSE),
-  brokenOffBody: () => new HttpError("malformed_body", "The body broke off", CLOSE),
-  shuttingDown: () => new HttpError("shutting_down", "The service is shutting down", CLOSE),
-  emptyBody: () => new HttpError("malformed_body", "The body is empty: send one JSON object"),
-  notUtf8: (byte: number) =>
-    new HttpError("malformed_body", `The body is not valid UTF-8 at byte ${byte}`),
-  notJson: ({ line, column, expected, found }: JsonFault) =>
-    new HttpError(
-      "malformed_body",
-      `The body is not valid JSON at line ${line}, column ${column}: ` +
-        `expected ${expected}, found ${found}`,
-    ),
-  tooDeep: () => new HttpError("malformed_body", "The body is nested too deep"),
-  notObject: (type: string) =>
-    new HttpError("malformed_body", `The body must be one JSON object, not ${type}`),
-  invalidBody: (faults: string) => new HttpError("invalid_body", faults),
+    otherContentType: () => "The Content-Type must be application/json, in UTF-8",
+  }),
+  ...errorsOf("unsupported_media_type", {
+    encodedBody: () => "The body must not be encoded",
+  }, { "accept-encoding": "identity" }),
+  ...errorsOf("body_too_large", {
+    bodyTooLarge: (limitBytes: number) => `The body is larger than ${limitBytes} bytes`,
+  }, CLOSE),
+  ...errorsOf("request_timeout", {
+    bodyTimeout: (limitMs: number) => `The body did not arrive within ${limitMs} ms`,
+  }, CLOSE),
+  ...errorsOf("shutting_down", { shuttingDown: () => "The service is shutting down" }, CLOSE),
+  ...errorsOf("malformed_body", { brokenOffBody: () => "The body broke off" }, CLOSE),
+  ...errorsOf("malformed_body", {
+    emptyBody: () => "The body is empty: send one JSON object",
+    notUtf8: (byte: number) => `The body is not valid UTF-8 at byte ${byte}`,
+    notJson: (fault: string) => `The body is not valid JSON${fault}`,
+    tooDeep: () => "The body is nested too deep",
+    notObject: (type: string) => `The body must be one JSON object, not ${type}`,
+  }),
+  ...errorsOf("invalid_body", { invalidBody: (faults: string) => faults }),
 
-  memoryStore: () =>
-    new HttpError("not_ready", "The store is in memory and is lost when the process ends"),
-  storeNotReady: (reason: string) => new HttpError("not_ready", reason),
+  ...errorsOf("not_ready", {
+    memoryStore: () => "The store is in memory and is lost when the process ends",
+    storeNotReady: (reason: string) => reason,
+  }),
 };
+
+/** A function for each message, which creates the error of that code. */
+function errorsOf<Messages extends Record<string, (...values: never[]) => string>>(
+  code: ErrorCode,
+  messages: Messages,
+  headers?: Record<string, string>,
+) {
+  const factories = Object.entries(messages).map(([name, message]) => [
+    name,
+    (...values: never[]) => new HttpError(code, message(...values), headers),
+  ]);
+  return Object.fromEntries(factories) as {
+    [Name in keyof Messages]: (...values: Parameters<Messages[Name]>) => HttpError;
+  };
+}
 
 /** Value of `Retry-After` on a 429 or a 503, in seconds. */
 export const RETRY_AFTER_SECONDS = 1;
@@ -299,12 +280,13 @@ export function codeOf(thrown: unknown): ErrorCode {
 }
 
 /**
- * The response to a request that failed with `thrown`. `root` is the path of the service at its public address, without a slash at the end.
+ * The response to a request that failed with `thrown`. `root` is the path of the service at its public
+ * address, without a slash at the end.
  */
 export function errorResponse(thrown: unknown, root = ""): HttpResponse {
   const code = codeOf(thrown);
   const { status } = ERRORS[code];
-  let message = code === "internal_error" ? ERRORS.internal_error.when : (thrown as Error).message;
+  let message = code === "internal_error" ? ERRORS[code].when : (thrown as Error).message;
   if (status === STATUS_CODE.Unauthorized) {
     const keyless = `${root}/docs, ${root}/openapi.json, ${root}/healthz and ${root}/readyz`;
     message += `; ${keyless} need no key`;

@@ -60,8 +60,9 @@ export async function readCreatePetRequest(
   token: string,
   limits: BodyLimits,
 ): Promise<CreatePetRequest> {
-  refuseQuery(search);
-  const idempotencyKey = parseIdempotencyKey(request.headers.get(IDEMPOTENCY_KEY_HEADER));
+  if (search !== "") refuseQuery(search);
+  const field = request.headers.get(IDEMPOTENCY_KEY_HEADER);
+  const idempotencyKey = field === null ? undefined : parseIdempotencyKey(field);
   return { pet: parseNewPet(await readJsonBody(request, limits)), token, idempotencyKey };
 }
 
@@ -86,7 +87,7 @@ export async function handleGetPet(
   search: string,
   baseUrl: string,
 ): Promise<HttpResponse> {
-  refuseQuery(search);
+  if (search !== "") refuseQuery(search);
   const link = `<${baseUrl}/pets?status=available>; rel="successor-version"`;
   if (!isPlainInteger(petId)) throw HTTP_ERRORS.petIdNotInteger({ ...DEPRECATION_HEADERS, link });
   const text = await pets.get(Number(petId), head);

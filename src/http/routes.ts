@@ -3,7 +3,7 @@
  * it, and telemetry names the spans of requests after it.
  */
 
-import { requestTarget } from "./requests/request_target.ts";
+import { HTTP_ERRORS } from "./errors.ts";
 
 /** The path of the interface (section 9). */
 export const BASE_PATH = "/v1";
@@ -77,18 +77,12 @@ const PARAMETER_ROUTES = new Map(
 export function findRoute(path: string): Route | undefined {
   const route = STATIC_ROUTES.get(path);
   if (route !== undefined) return route;
-  const parameter = lastSegment(path);
-  return parameter === ""
-    ? findPublicRoute(path.slice(0, -1))
-    : PARAMETER_ROUTES.get(path.slice(0, path.length - parameter.length));
-}
-
-/** The public route of a path with a parameter. A person may write a slash after it, but no client does. */
-function findPublicRoute(path: string): Route | undefined {
-  const parameter = lastSegment(path);
-  if (parameter === "") return undefined;
-  const route = PARAMETER_ROUTES.get(path.slice(0, path.length - parameter.length));
-  return route?.isPublic ? route : undefined;
+  // A person may write a slash after the name of a public page, but no client does.
+  const hasSlash = path.endsWith("/");
+  const name = hasSlash ? path.slice(0, -1) : path;
+  const parent = name.slice(0, name.lastIndexOf("/") + 1);
+  const found = parent === name ? undefined : PARAMETER_ROUTES.get(parent);
+  return hasSlash && !found?.isPublic ? undefined : found;
 }
 
 /**
@@ -126,4 +120,38 @@ function publicRoute(path: string, operations: Operations<PublicOperation>): Pub
 
 function allowOf(operations: Operations<unknown>): string {
   return [...Object.keys(operations), "OPTIONS"].join(", ").replace("GET", "GET, HEAD");
+}
+
+/** `uri-host [":" port]` (RFC 3986 section 3.2, RFC 9110 section 7.2), without user information. */
+const HOST_PATTERN = /^(?:[A-Za-z0-9._~!$&'()*+;=%-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
+
+/**
+ * The groups are the authority, the path and the query. This is cheaper than `new URL`, and never throws.
+ */
+const URL_PATTERN = /^[^:]*:\/\/([^/?]*)([^?]*)\??([^]*)$/;
+
+/** The path and the query of a request, as in its request line. The query is without its question mark. */
+export function requestTarget(url: string): { path: string; search: string } {
+  const [, , path, search] = URL_PATTERN.exec(url)!;
+  // A target in absolute form may lack a path, and a CONNECT target always does.
+  return { path: path || "/", search };
+}
+
+/**
+ * Returns the scheme and the host that the client called. Throws `malformed_request` if `Host` is missing or
+ * malformed. Deno copies the field's value into the request's URL unchanged, so a value with a slash or a
+ * question mark would change the path; and it does not check the authority of a target in absolute form.
+ * `urlWithoutHost` is the start of the URL of a request without a `Host`.
+ */
+export function originOfRequest({ headers, url }: Request, urlWithoutHost?: string): string {
+  let host = headers.get("host");
+  if (host === null) {
+    if (urlWithoutHost !== undefined && url.startsWith(urlWithoutHost)) {
+      throw HTTP_ERRORS.missingHost();
+    }
+    // An HTTP/2 request may have no Host; it names its authority in another field.
+    host = URL_PATTERN.exec(url)![1];
+  }
+  if (!HOST_PATTERN.test(host)) throw HTTP_ERRORS.malformedHost();
+  return url.startsWith("https:") ? `https://${host}` : `http://${host}`;
 }

@@ -41,30 +41,23 @@ export async function logStart(
     store: storeName(location),
     state: location.kind === "memory" ? "in memory" : isNew() ? "made" : "opened",
   });
-  const start = { hostname, port, version: VERSION };
-  try {
-    const contents = await readContents(service);
-    report("info", "listening", { ...start, ...storeOf(), ...contents });
-    return warn(service, storeOf(), contents);
-  } catch (error) {
-    if (error instanceof ForeignStoreError) return;
-    report("warn", "listening", {
-      ...start,
-      ...storeOf(),
-      state: "unknown",
-      reason: reasonOf(error),
-    });
-    if (!isAway(error)) return;
-  }
+  let event = "listening";
+  let start: Record<string, unknown> = { hostname, port, version: VERSION };
   for (;;) {
-    await sleep(runtime, READ_AGAIN_MS);
     try {
       const contents = await readContents(service);
-      report("info", "store_opened", { ...storeOf(), ...contents });
+      report("info", event, { ...start, ...storeOf(), ...contents });
       return warn(service, storeOf(), contents);
     } catch (error) {
+      if (error instanceof ForeignStoreError) return;
+      if (event === "listening") {
+        const reason = reasonOf(error);
+        report("warn", event, { ...start, ...storeOf(), state: "unknown", reason });
+      }
       if (!isAway(error)) return;
     }
+    [event, start] = ["store_opened", {}];
+    await sleep(runtime, READ_AGAIN_MS);
   }
 }
 

@@ -16,8 +16,7 @@ import {
   SpanStatusCode,
   trace,
 } from "@opentelemetry/api";
-import { requestTarget } from "../http/requests/request_target.ts";
-import { findRoute } from "../http/routes.ts";
+import { findRoute, requestTarget } from "../http/routes.ts";
 import { reasonOf } from "../runtime/logger.ts";
 import { redactKeys } from "../runtime/redact_keys.ts";
 import type { Instrumentation } from "./instrumentation.ts";
@@ -28,49 +27,49 @@ const meter = metrics.getMeter(NAME);
 
 redactSpans();
 
-const eventsAppended = meter.createCounter("animal_store.events.appended", {
-  description: "Events that this instance appended",
-  unit: "{event}",
-});
-const commitEvents = meter.createHistogram("animal_store.commit.events", {
-  description: "Events in one commit",
-  unit: "{event}",
-  advice: { explicitBucketBoundaries: [1, 2, 5, 10, 20, 50, 100, 200, 500] },
-});
-const commitDuration = meter.createHistogram("animal_store.commit.duration", {
-  description: "Time that the store took for one commit, whatever became of it",
-  unit: "s",
-  advice: {
-    explicitBucketBoundaries: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2],
-  },
-});
-const conflicts = meter.createCounter("animal_store.commit.conflicts", {
-  description: "Commits that conflicted with one of another instance, and are retried",
-  unit: "{commit}",
-});
-const unclear = meter.createCounter("animal_store.commit.unclear", {
-  description:
-    "Attempts to commit without a clear outcome, after which the log was read to find it",
-  unit: "{commit}",
-});
-const credentialsRefused = meter.createCounter("animal_store.credentials.refused", {
-  description: "Requests that were answered 401",
-  unit: "{request}",
-});
-const cacheReads = meter.createCounter("animal_store.cache.reads", {
-  description:
-    "Look-ups of a cache, by whether it had the answer (hit) or the store was asked (miss)",
-  unit: "{read}",
-});
+const eventsAppended = counter("events.appended", "{event}", "Events that this instance appended");
+const commitEvents = histogram(
+  "animal_store.commit.events",
+  "{event}",
+  "Events in one commit",
+  [1, 2, 5, 10, 20, 50, 100, 200, 500],
+);
+const commitDuration = histogram(
+  "animal_store.commit.duration",
+  "s",
+  "Time that the store took for one commit, whatever became of it",
+  [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2],
+);
+const conflicts = counter(
+  "commit.conflicts",
+  "{commit}",
+  "Commits that conflicted with one of another instance, and are retried",
+);
+const unclear = counter(
+  "commit.unclear",
+  "{commit}",
+  "Attempts to commit without a clear outcome, after which the log was read to find it",
+);
+const credentialsRefused = counter(
+  "credentials.refused",
+  "{request}",
+  "Requests that were answered 401",
+);
+const cacheReads = counter(
+  "cache.reads",
+  "{read}",
+  "Look-ups of a cache, by whether it had the answer (hit) or the store was asked (miss)",
+);
 const soundAudit = meter.createGauge("animal_store.audit.success.time", {
   description: "Unix time of the last audit that found the store sound",
   unit: "s",
 });
-const storeDuration = meter.createHistogram("db.client.operation.duration", {
-  description: "Duration of calls of the store",
-  unit: "s",
-  advice: { explicitBucketBoundaries: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10] },
-});
+const storeDuration = histogram(
+  "db.client.operation.duration",
+  "s",
+  "Duration of calls of the store",
+  [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10],
+);
 const toolProgress = meter.createGauge("animal_store.tool.progress", {
   description: "How far a phase of a replay, an audit or a restore is",
 });
@@ -120,26 +119,44 @@ export const OPEN_TELEMETRY: Instrumentation<Context> = {
   onProgress: (phase, unit, done) => toolProgress.record(done, { phase, unit }),
   onSoundAudit: (time) => soundAudit.record(time / 1_000),
   observe({ queueLength, headPosition, secondsSinceEvent }) {
-    meter.createObservableGauge("animal_store.queue.length", {
-      description: "Commands that wait for a commit",
-      unit: "{command}",
-    }).addCallback((result) => result.observe(queueLength()));
-    meter.createObservableGauge("animal_store.head.position", {
-      description: "Position of the newest event that this instance knows of",
-      unit: "{event}",
-    }).addCallback((result) => {
-      const position = headPosition();
-      if (position !== undefined) result.observe(position);
-    });
-    meter.createObservableGauge("animal_store.event.age", {
-      description: "Time since the newest event that this instance knows of",
-      unit: "s",
-    }).addCallback(async (result) => {
-      const seconds = await secondsSinceEvent();
-      if (seconds !== undefined) result.observe(seconds);
-    });
+    observed("queue.length", "{command}", "Commands that wait for a commit", queueLength);
+    observed(
+      "head.position",
+      "{event}",
+      "Position of the newest event that this instance knows of",
+      headPosition,
+    );
+    observed(
+      "event.age",
+      "s",
+      "Time since the newest event that this instance knows of",
+      secondsSinceEvent,
+    );
   },
 };
+
+function counter(name: string, unit: string, description: string) {
+  return meter.createCounter(`animal_store.${name}`, { unit, description });
+}
+
+function histogram(name: string, unit: string, description: string, boundaries: number[]) {
+  const advice = { explicitBucketBoundaries: boundaries };
+  return meter.createHistogram(name, { unit, description, advice });
+}
+
+/** A value that is read from time to time, and left out while it is not known. */
+function observed(
+  name: string,
+  unit: string,
+  description: string,
+  read: () => number | undefined | Promise<number | undefined>,
+): void {
+  const gauge = meter.createObservableGauge(`animal_store.${name}`, { unit, description });
+  gauge.addCallback(async (result) => {
+    const value = await read();
+    if (value !== undefined) result.observe(value);
+  });
+}
 
 /** The same for a store on PostgreSQL. */
 export const OPEN_TELEMETRY_ON_POSTGRES: Instrumentation<Context> = {
@@ -153,27 +170,28 @@ function storeTracing(
 ): Pick<Instrumentation, "traceStoreRead" | "traceStoreCommit"> {
   async function inStoreSpan<T>(
     operation: string,
-    { target, ...more }: { target?: string; [more: string]: string | number | undefined },
+    target: string | undefined,
     run: () => Promise<T>,
+    more?: Attributes,
   ): Promise<T> {
+    // OpenTelemetry ignores an attribute without a value.
     const attributes: Attributes = {
       "db.system.name": system,
       "db.operation.name": operation,
-      ...(target === undefined ? {} : { "db.collection.name": target }),
+      "db.collection.name": target,
     };
-    const name = `${operation} ${target ?? "records"}`;
     const options = { kind: SpanKind.CLIENT, attributes: { ...attributes, ...more } };
     const start = performance.now();
     try {
-      return await inSpan(name, options, run);
+      return await inSpan(`${operation} ${target ?? "records"}`, options, run);
     } finally {
       storeDuration.record((performance.now() - start) / 1_000, attributes);
     }
   }
   return {
-    traceStoreRead: (operation, key, run) => inStoreSpan(operation, { target: kindOf(key) }, run),
+    traceStoreRead: (operation, key, run) => inStoreSpan(operation, kindOf(key), run),
     traceStoreCommit: (mutations, run) =>
-      inStoreSpan("commit", { "db.operation.batch.size": mutations }, run),
+      inStoreSpan("commit", undefined, run, { "db.operation.batch.size": mutations }),
   };
 }
 

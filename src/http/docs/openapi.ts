@@ -294,12 +294,8 @@ const EXAMPLE_MESSAGES: Partial<Record<ErrorCode, string>> = {
   rate_limited: HTTP_ERRORS.rateLimited(1).message,
   invalid_parameter: HTTP_ERRORS.unknownParameter("owner", []).message,
   invalid_idempotency_key: HTTP_ERRORS.invalidIdempotencyKey(IDEMPOTENCY_KEY_MAX_LENGTH).message,
-  malformed_body: HTTP_ERRORS.notJson({
-    line: 1,
-    column: 15,
-    expected: "a field name in double quotes",
-    found: '"}"',
-  }).message,
+  malformed_body: HTTP_ERRORS.notJson(" at line 1, column 15: expected double-quoted property name")
+    .message,
   invalid_body: 'Field "name" is missing; Field "categoryId" is missing',
   pet_not_found: HTTP_ERRORS.petNotFound({}).message,
   request_timeout: HTTP_ERRORS.bodyTimeout(BODY_LIMIT_MS).message,

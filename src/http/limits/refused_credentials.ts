@@ -15,8 +15,6 @@ const CLIENTS_REPORTED = 5;
 /** Maximum length of the reported part of an `X-Forwarded-For` header, in characters. */
 const FORWARDED_FOR_LENGTH = 100;
 
-export type RefusalReason = "missing" | "invalid";
-
 export interface RefusedCredentialsDeps {
   runtime: Runtime;
   report: Logger;
@@ -37,7 +35,6 @@ interface Client {
  */
 export class RefusedCredentials {
   readonly #deps: RefusedCredentialsDeps;
-  readonly #instrumentation: Instrumentation;
   readonly #clients = new Map<string, Client>();
   #refused = 0;
   #reportedAtMs = -Infinity;
@@ -45,29 +42,30 @@ export class RefusedCredentials {
 
   constructor(deps: RefusedCredentialsDeps) {
     this.#deps = deps;
-    this.#instrumentation = deps.instrumentation ?? NO_INSTRUMENTATION;
   }
 
-  note(reason: RefusalReason, headers: Headers, addressOf: (() => string) | undefined): void {
-    this.#instrumentation.onCredentialsRefused(reason);
+  note(
+    reason: "missing" | "invalid",
+    headers: Headers,
+    addressOf: (() => string) | undefined,
+  ): void {
+    const { runtime, instrumentation = NO_INSTRUMENTATION } = this.#deps;
+    instrumentation.onCredentialsRefused(reason);
     if (reason === "missing") return;
     this.#refused++;
-    this.#noteClient(addressOf?.(), forwardedForOf(headers));
+    this.#noteClient({ address: addressOf?.(), forwardedFor: forwardedForOf(headers), refused: 1 });
     if (this.#isReportDue) return;
-    const { runtime } = this.#deps;
-    const waitMs = this.#reportedAtMs + REPORT_INTERVAL_MS - runtime.monotonicNow();
-    if (waitMs <= 0) return this.#report();
     this.#isReportDue = true;
-    runtime.setTimer(waitMs, () => this.#report());
+    const waitMs = this.#reportedAtMs + REPORT_INTERVAL_MS - runtime.monotonicNow();
+    if (waitMs <= 0) this.#report();
+    else runtime.setTimer(waitMs, () => this.#report());
   }
 
-  #noteClient(address: string | undefined, forwardedFor: string | undefined): void {
-    const name = `${address} ${forwardedFor}`;
-    const client = this.#clients.get(name);
-    if (client !== undefined) client.refused++;
-    else if (this.#clients.size < CLIENTS_LIMIT) {
-      this.#clients.set(name, { address, forwardedFor, refused: 1 });
-    }
+  #noteClient(client: Client): void {
+    const name = `${client.address} ${client.forwardedFor}`;
+    const known = this.#clients.get(name);
+    if (known !== undefined) known.refused++;
+    else if (this.#clients.size < CLIENTS_LIMIT) this.#clients.set(name, client);
   }
 
   #report(): void {

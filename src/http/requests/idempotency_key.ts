@@ -16,11 +16,10 @@ export const IDEMPOTENCY_KEY_PATTERN =
   /^(?:"((?:[ !#-[\]-~]|\\["\\]){1,255})"|([!#-+\--~]{1,255}))$/;
 
 /**
- * Parses an `Idempotency-Key` header (draft-ietf-httpapi-idempotency-key-header-07). Returns `undefined` if
- * there is no header. A key is the same key with and without quotes. Throws `invalid_idempotency_key`.
+ * Parses an `Idempotency-Key` header (draft-ietf-httpapi-idempotency-key-header-07). A key is the
+ * same key with and without quotes. Throws `invalid_idempotency_key`.
  */
-export function parseIdempotencyKey(field: string | null): string | undefined {
-  if (field === null) return undefined;
+export function parseIdempotencyKey(field: string): string {
   const match = IDEMPOTENCY_KEY_PATTERN.exec(field);
   if (match === null) throw keyError(field);
   const [, quoted, bare] = match;

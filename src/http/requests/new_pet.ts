@@ -2,7 +2,6 @@ import { z } from "zod";
 import { parseExactJson } from "../../../events/int64.ts";
 import { NewPet } from "../../../events/pet.ts";
 import { HTTP_ERRORS, HttpError, quoted } from "../errors.ts";
-import { findJsonFault } from "./json_fault.ts";
 
 /** Maximum number of faults that an error names. */
 const FAULTS_NAMED = 5;
@@ -27,7 +26,7 @@ function parseObject(text: string): object {
   try {
     body = parseExactJson(text);
   } catch (error) {
-    throw error instanceof RangeError ? HTTP_ERRORS.tooDeep() : syntaxError(text);
+    throw error instanceof RangeError ? HTTP_ERRORS.tooDeep() : syntaxError(text, error);
   }
   if (Array.isArray(body)) throw HTTP_ERRORS.notObject("an array");
   if (body === null) throw HTTP_ERRORS.notObject("null");
@@ -37,9 +36,14 @@ function parseObject(text: string): object {
   return body;
 }
 
-function syntaxError(text: string): HttpError {
+/** V8's message, with its place. A message without a place is dropped, because it quotes the body. */
+const PLACED_FAULT = /^(.+) in JSON at position \d+ \(line (\d+) column (\d+)\)$/;
+
+function syntaxError(text: string, error: unknown): HttpError {
   if (/^[ \t\n\r]*$/.test(text)) return HTTP_ERRORS.emptyBody();
-  return HTTP_ERRORS.notJson(findJsonFault(text)!);
+  const [, fault, line, column] = PLACED_FAULT.exec((error as Error).message) ?? [];
+  const place = fault && ` at line ${line}, column ${column}: ${fault.toLowerCase()}`;
+  return HTTP_ERRORS.notJson(place ?? "");
 }
 
 function describe(issue: z.core.$ZodIssue, body: object): string[] {

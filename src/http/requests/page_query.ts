@@ -16,48 +16,31 @@ export function parsePageQuery(search: string): PageQuery {
   for (const [name, value] of new URLSearchParams(search)) {
     if (seen.has(name)) throw HTTP_ERRORS.repeatedParameter(name);
     seen.add(name);
-    switch (name) {
-      case "limit":
-        query.limit = Number(value);
-        if (!isDecimal(value) || query.limit < LIMIT_MIN || query.limit > LIMIT_MAX) {
-          throw HTTP_ERRORS.invalidParameter(
-            name,
-            `must be an integer from ${LIMIT_MIN} to ${LIMIT_MAX}`,
-          );
-        }
-        break;
-      case "status": {
-        const status = PetStatus.safeParse(value);
-        if (!status.success) {
-          throw HTTP_ERRORS.invalidParameter(name, status.error.issues[0].message);
-        }
-        query.status = status.data;
-        break;
-      }
-      case "cursor":
-        query.cursor = Number(value);
-        if (!isDecimal(value) || query.cursor < 1) {
-          throw HTTP_ERRORS.invalidParameter(
-            name,
-            "must be taken from the Link header of another page",
-          );
-        }
-        break;
-      default:
-        throw HTTP_ERRORS.unknownParameter(name, PAGE_PARAMETERS);
+    const number = /^\d{1,19}$/.test(value) ? Number(value) : NaN;
+    const expect = (isValid: boolean, rule: string) => {
+      if (!isValid) throw HTTP_ERRORS.invalidParameter(name, rule);
+    };
+    if (name === "limit") {
+      const rule = `must be an integer from ${LIMIT_MIN} to ${LIMIT_MAX}`;
+      expect(number >= LIMIT_MIN && number <= LIMIT_MAX, rule);
+      query.limit = number;
+    } else if (name === "status") {
+      const { data, error } = PetStatus.safeParse(value);
+      expect(error === undefined, error?.issues[0].message ?? "");
+      query.status = data;
+    } else if (name === "cursor") {
+      expect(number >= 1, "must be taken from the Link header of another page");
+      query.cursor = number;
+    } else {
+      throw HTTP_ERRORS.unknownParameter(name, PAGE_PARAMETERS);
     }
   }
   return query;
 }
 
-/** Throws `invalid_parameter` if there is any parameter. Operations without parameters use this. */
+/** Throws `invalid_parameter` for the first parameter, if any. Operations without parameters use this. */
 export function refuseQuery(search: string): void {
-  if (search === "") return;
   for (const name of new URLSearchParams(search).keys()) {
     throw HTTP_ERRORS.unknownParameter(name, []);
   }
-}
-
-function isDecimal(text: string): boolean {
-  return /^\d{1,19}$/.test(text);
 }

@@ -1,5 +1,5 @@
+import { Buffer } from "node:buffer";
 import type { Runtime } from "../../runtime/runtime.ts";
-import type { BodyCancellation } from "./body_cancellation.ts";
 import { HTTP_ERRORS, HttpError } from "../errors.ts";
 
 /** Maximum length of a body, in bytes. */
@@ -10,6 +10,31 @@ export const BODY_LIMIT_BYTES = 64 * 1024;
  * Deno's server leaves the socket open until the client or a proxy closes it.
  */
 export const BODY_LIMIT_MS = 10_000;
+
+/**
+ * Tells all readers of bodies to stop waiting. An `AbortSignal` would work too, but it costs each request a
+ * listener, and a search through all listeners to remove it.
+ */
+export class BodyCancellation {
+  #isCancelled = false;
+  #waiting = new Set<() => void>();
+
+  /**
+   * Calls `onCancel` on cancellation, or at once if that has happened. The returned function unregisters
+   * `onCancel`.
+   */
+  wait(onCancel: () => void): () => void {
+    if (this.#isCancelled) onCancel();
+    else this.#waiting.add(onCancel);
+    return () => void this.#waiting.delete(onCancel);
+  }
+
+  cancel(): void {
+    this.#isCancelled = true;
+    for (const onCancel of this.#waiting) onCancel();
+    this.#waiting.clear();
+  }
+}
 
 export interface BodyLimits {
   runtime: Runtime;
@@ -84,58 +109,43 @@ export function bodyTooLargeError(): HttpError {
 async function readChunks(request: Request, limits: BodyLimits): Promise<Uint8Array> {
   const reader = request.body?.getReader();
   if (reader === undefined) return new Uint8Array();
-  let isGivenUp = false;
   try {
-    return await withinTime(readAll(reader, () => isGivenUp), limits);
+    return await withinTime(readAll(reader), limits);
   } catch (error) {
-    isGivenUp = true;
     abandonedBodies.set(request, reader);
     throw error;
   }
 }
 
-async function readAll(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-  isGivenUp: () => boolean,
-): Promise<Uint8Array> {
+async function readAll(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) break;
+    if (done) return Buffer.concat(chunks);
     length += value.length;
-    if (length > BODY_LIMIT_BYTES || isGivenUp()) throw bodyTooLargeError();
+    if (length > BODY_LIMIT_BYTES) throw bodyTooLargeError();
     chunks.push(value);
   }
-  const bytes = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return bytes;
 }
 
-function withinTime<T>(reading: Promise<T>, { runtime, bodyCancellation }: BodyLimits): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stopWaiting = bodyCancellation.wait(() => reject(HTTP_ERRORS.shuttingDown()));
-    const cancel = runtime.setTimer(
-      BODY_LIMIT_MS,
-      () => reject(HTTP_ERRORS.bodyTimeout(BODY_LIMIT_MS)),
-    );
-    const end = () => {
-      cancel();
-      stopWaiting();
-    };
-    reading.then((body) => {
-      end();
-      resolve(body);
-    }, (error) => {
-      end();
-      // If the body cannot be read to its end, the client broke it off, whatever error the server reports.
-      reject(error instanceof HttpError ? error : HTTP_ERRORS.brokenOffBody());
-    });
-  });
+async function withinTime<T>(
+  reading: Promise<T>,
+  { runtime, bodyCancellation }: BodyLimits,
+): Promise<T> {
+  const { promise: givenUp, reject } = Promise.withResolvers<never>();
+  const stopWaiting = bodyCancellation.wait(() => reject(HTTP_ERRORS.shuttingDown()));
+  const giveUp = () => reject(HTTP_ERRORS.bodyTimeout(BODY_LIMIT_MS));
+  const cancel = runtime.setTimer(BODY_LIMIT_MS, giveUp);
+  try {
+    return await Promise.race([reading, givenUp]);
+  } catch (error) {
+    // If the body cannot be read to its end, the client broke it off, whatever error the server reports.
+    throw error instanceof HttpError ? error : HTTP_ERRORS.brokenOffBody();
+  } finally {
+    cancel();
+    stopWaiting();
+  }
 }
 
 function isJson(contentType: string): boolean {
