@@ -1,5 +1,13 @@
-import { assert, assertEquals } from "@std/assert";
-import { BASE_PATH, findRoute, operationOf, ROUTES } from "../../src/http/routes.ts";
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { HttpError } from "../../src/http/errors.ts";
+import {
+  BASE_PATH,
+  findRoute,
+  operationOf,
+  originOfRequest,
+  requestTarget,
+  ROUTES,
+} from "../../src/http/routes.ts";
 import { DESCRIPTION } from "../support/assert_described.ts";
 import { assertError } from "../support/test_each_way.ts";
 import { openTestService } from "../support/test_service.ts";
@@ -68,4 +76,35 @@ Deno.test("a page or file that the docs do not have gets 404, with and without a
       await assertError(await send(path), { status: 404, code: "not_found", message });
     }
   }
+});
+
+const originFor = (url: string, host?: string) =>
+  originOfRequest(
+    new Request(url, host === undefined ? {} : { headers: { host } }),
+    "http://none/",
+  );
+
+Deno.test("the origin is the scheme of the URL and the Host, or else the authority of the URL", () => {
+  assertEquals(originFor("http://a.example/v1/pets", "a.example"), "http://a.example");
+  assertEquals(originFor("https://a.example/v1/pets", "a.example:8443"), "https://a.example:8443");
+  assertEquals(originFor("http://a.example:8000/v1/pets?x=/"), "http://a.example:8000");
+  assertEquals(originFor("http://[::1]:8000?x"), "http://[::1]:8000");
+});
+
+Deno.test("a missing Host is refused, and a Host or an authority that is not a host name", () => {
+  for (const host of ["", "a/b", "a?b", "a#b", "me@a", "a b", "a<b", "a:b", "a:123456"]) {
+    assertThrows(() => originFor("http://a.example/", host), HttpError, "must be one host name");
+  }
+  assertThrows(() => originFor("http://none/v1/pets"), HttpError, "is missing");
+});
+
+Deno.test("requestTarget() splits a URL into its path and its query", () => {
+  const cases = [
+    ["http://a/v1/pets?limit=1", "/v1/pets", "limit=1"],
+    ["http://a/v1/pets?", "/v1/pets", ""],
+    ["http://a/v1/pets", "/v1/pets", ""],
+    ["http://a?x=/y", "/", "x=/y"],
+    ["http://a", "/", ""],
+  ];
+  for (const [url, path, search] of cases) assertEquals(requestTarget(url), { path, search }, url);
 });

@@ -210,6 +210,19 @@ testOnServer(
 );
 
 testOnServer(
+  "a target in absolute form does not lead into the links",
+  async (service, port) => {
+    using connection = await connect(port);
+    await connection.write(
+      "GET http://evil.example>/v1/pets/1 HTTP/1.1\r\nHost: shop.example\r\n" +
+        `Authorization: Bearer ${service.token}\r\n\r\n`,
+    );
+    const link = /^link: (.*)\r$/m.exec(await connection.answer())?.[1];
+    assertEquals(link, '<http://shop.example/v1/pets?status=available>; rel="successor-version"');
+  },
+);
+
+testOnServer(
   "the server accepts only one run of digits as Content-Length, over HTTP/1.1 and HTTP/2",
   async (service, port) => {
     const body = new TextEncoder().encode(REX);

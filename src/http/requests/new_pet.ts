@@ -37,13 +37,16 @@ function parseObject(text: string): object {
 }
 
 /** V8's message, with its place. A message without a place is dropped, because it quotes the body. */
-const PLACED_FAULT = /^(.+) in JSON at position \d+ \(line (\d+) column (\d+)\)$/;
+const PLACED_FAULT = /^(.)(.+?)(?: in JSON)? at position \d+ \(line (\d+) column (\d+)\)$/;
 
 function syntaxError(text: string, error: unknown): HttpError {
   if (/^[ \t\n\r]*$/.test(text)) return HTTP_ERRORS.emptyBody();
-  const [, fault, line, column] = PLACED_FAULT.exec((error as Error).message) ?? [];
-  const place = fault && ` at line ${line}, column ${column}: ${fault.toLowerCase()}`;
-  return HTTP_ERRORS.notJson(place ?? "");
+  const match = PLACED_FAULT.exec((error as Error).message);
+  if (match === null) return HTTP_ERRORS.notJson("");
+  const [, initial, words, line, column] = match;
+  return HTTP_ERRORS.notJson(
+    ` at line ${line}, column ${column}: ${initial.toLowerCase()}${words}`,
+  );
 }
 
 function describe(issue: z.core.$ZodIssue, body: object): string[] {

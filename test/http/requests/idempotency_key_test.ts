@@ -13,10 +13,6 @@ Deno.test("parseIdempotencyKey() decodes escapes only in a quoted key", () => {
   assertEquals(parseIdempotencyKey(String.raw`a\\b`), String.raw`a\\b`);
 });
 
-Deno.test("parseIdempotencyKey() returns undefined without a header", () => {
-  assertEquals(parseIdempotencyKey(null), undefined);
-});
-
 Deno.test("parseIdempotencyKey() accepts 255 characters, not counting quotes and escapes", () => {
   const longest = "k".repeat(255);
   for (const field of [longest, `"${longest}"`]) assertEquals(parseIdempotencyKey(field), longest);

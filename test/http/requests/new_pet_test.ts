@@ -1,38 +1,35 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { NAME_MAX_LENGTH } from "../../../events/pet.ts";
+import { openTestService } from "../../support/test_service.ts";
 import { assertRefused, testEachWay } from "../../support/test_each_way.ts";
 
 const INVALID_BODY = { status: 400, code: "invalid_body" };
 const MALFORMED_BODY = { status: 400, code: "malformed_body" };
 
-testEachWay("a body that is not JSON is refused", async (service) => {
-  const bodies = [
-    "{",
-    "{}{}",
-    "{'name':'Rex'}",
-    '{"name":"Rex","categoryId":1,}',
-    '{"name":"Rex","categoryId":01}',
-    '{"name":"Rex","categoryId":+1}',
-    '{"name":"Rex","categoryId":1n}',
-    '{"name":"Rex","categoryId":NaN}',
-    '{"name":"Rex\n","categoryId":1}',
-    '\ufeff{"name":"Rex","categoryId":1}',
-    '// Rex\n{"name":"Rex","categoryId":1}',
-    "name=Rex&categoryId=1",
-  ];
-  for (const body of bodies) {
-    await assertRefused(service, () => service.add(body), {
-      ...MALFORMED_BODY,
-      message: /^The body is not valid JSON at line [12], column \d+: expected .+, found .+$/,
-    });
-  }
-});
+/** The place of the fault, if V8 names it. */
+const NOT_JSON: [body: string, place: string][] = [
+  ["{", "line 1, column 2"],
+  ["{}{}", "line 1, column 3"],
+  ["{'name':'Rex'}", "line 1, column 2"],
+  ['{"name":"Rex","categoryId":1,}', "line 1, column 30"],
+  ['{"name":"Rex","categoryId":01}', "line 1, column 29"],
+  ['{"name":"Rex","categoryId":+1}', ""],
+  ['{"name":"Rex","categoryId":1n}', "line 1, column 29"],
+  ['{"name":"Rex","categoryId":NaN}', ""],
+  ['{"name":"Rex\n","categoryId":1}', "line 1, column 13"],
+  ['\ufeff{"name":"Rex","categoryId":1}', ""],
+  ['// Rex\n{"name":"Rex","categoryId":1}', ""],
+  ['{\r\n"name":"Rex"\n "categoryId":1}', "line 3, column 2"],
+  ["name=Rex&categoryId=1", ""],
+];
 
-testEachWay("a body that is not a JSON object is refused", async (service) => {
-  for (const body of ["null", "1", '"Rex"', "true", "[]", '[{"name":"Rex","categoryId":1}]']) {
+Deno.test("a body that is not JSON is refused, with the place of the fault and without the body's text", async () => {
+  await using service = await openTestService();
+  for (const [body, place] of NOT_JSON) {
+    const where = place === "" ? "" : ` at ${place}: [a-z][-a-zA-Z',{}: ]+`;
     await assertRefused(service, () => service.add(body), {
       ...MALFORMED_BODY,
-      message: /^The body must be one JSON object, not (?:an array|a \w+|null)$/,
+      message: new RegExp(`^The body is not valid JSON${where}$`),
     });
   }
 });
