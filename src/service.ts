@@ -12,6 +12,7 @@ import { HEAD_KEY } from "./keyspace.ts";
 import { secondsSinceEvent } from "./log/seconds_since_event.ts";
 import { project } from "./projections/project.ts";
 import { ApiKeyReader } from "./projections/api_key_reader.ts";
+import { PetCache } from "./projections/pet_cache.ts";
 import { PetReader } from "./projections/pet_reader.ts";
 import type { Logger } from "./runtime/logger.ts";
 import { ResilientStore } from "./store/resilience/resilient_store.ts";
@@ -60,7 +61,8 @@ export function createService(options: ServiceOptions): Service {
   });
   const heads = new HeadReader(store, runtime, report, instrumentation);
   const keys = new ApiKeyReader(store, runtime, instrumentation);
-  const pets = new PetReader(store, instrumentation);
+  const cache = new PetCache();
+  const pets = new PetReader(store, instrumentation, cache);
   const appender = new Appender({
     appendLimitMs: options.appendLimitMs,
     store,
@@ -68,7 +70,7 @@ export function createService(options: ServiceOptions): Service {
     project,
     runtime,
     report,
-    committed: (records) => pets.cache(records),
+    cache,
     instrumentation,
   });
   instrumentation.observe({

@@ -23,12 +23,10 @@ import {
 import { type CommitOutcome, commitUntilKnown } from "../store/commit_until_known.ts";
 import type { Store } from "../store/store.ts";
 import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
-import type { Project, SealedBatch } from "./batch.ts";
-import { type Base, BatchPlanner } from "./batch_planner.ts";
+import { type Base, type Batch, BatchPlanner, type Project } from "./batch.ts";
 import type { Command } from "./command.ts";
-import { CommandQueue } from "./command_queue.ts";
+import { CommandQueue, QueuedCommand } from "./command_queue.ts";
 import { ContentionBackoff } from "./contention_backoff.ts";
-import { QueuedCommand } from "./queued_command.ts";
 import { StorageMonitor } from "./storage_monitor.ts";
 
 /** Default of `appendLimitMs`: the longest wait of a command, from append() to its outcome. */
@@ -54,8 +52,8 @@ export interface AppenderDeps {
   project: Project;
   runtime: Runtime;
   report: Logger;
-  /** Called with the projection records of every commit that landed, before its commands are answered. */
-  committed: (records: readonly ProjectionRecord[]) => void;
+  /** Receives the projection records of every commit that landed, before its commands are answered. */
+  cache?: { add(records: readonly ProjectionRecord[]): void };
   instrumentation?: Instrumentation;
 }
 
@@ -76,8 +74,6 @@ export class Appender {
   #baseReadAt = -Infinity;
   /** Number of commits that were not applied since one landed. */
   #notApplied = 0;
-  /** Monotonic time in milliseconds at which the first of them was planned. */
-  #notAppliedSince = 0;
   /** Monotonic time in milliseconds from which they may be reported again. */
   #reportNotAppliedFrom = -Infinity;
 
@@ -121,7 +117,6 @@ export class Appender {
     const deadline = this.#deps.runtime.monotonicNow() + this.#limitMs;
     const queued = new QueuedCommand(command, deadline, this.#instrumentation.capture());
     this.#queue.add(queued);
-    this.#planner.planAhead(queued);
     this.#running ??= this.#instrumentation.restore(undefined, () => this.#run());
     return queued.outcome;
   }
@@ -157,7 +152,6 @@ export class Appender {
       // Yield once so that commands arriving together share a commit.
       if (!hasLanded || this.#queue.length === 1) await runtime.nextTurn();
       hasLanded = false;
-      if (this.#notApplied === 0) this.#notAppliedSince = runtime.monotonicNow();
       try {
         const batch = await this.#planner.plan(await this.#base());
         if (batch === undefined) continue;
@@ -213,7 +207,7 @@ export class Appender {
   }
 
   /** Commits a batch. Retries send it unchanged, until its commands have reached their deadlines. */
-  #commitUntilKnown(batch: SealedBatch): Promise<CommitOutcome> {
+  #commitUntilKnown(batch: Batch): Promise<CommitOutcome> {
     const { runtime, heads, store } = this.#deps;
     const { base, members, firstLogRecord } = batch;
     for (const { queued } of members) queued.mayHaveLanded = true;
@@ -242,62 +236,54 @@ export class Appender {
       report("warn", `${step}_failed`, { reason });
       if (step === "commit" && !isRefused) this.#instrumentation.onUnclearOutcome();
     } else if (step !== "read_back" && !(error instanceof StoreAwayError)) {
-      this.#notApplied++;
       const now = runtime.monotonicNow();
-      if (now - this.#notAppliedSince < SHORT_LOCK_MS || now < this.#reportNotAppliedFrom) return;
+      if (this.#notApplied++ === 0) {
+        this.#reportNotAppliedFrom = Math.max(this.#reportNotAppliedFrom, now + SHORT_LOCK_MS);
+      }
+      if (now < this.#reportNotAppliedFrom) return;
       this.#reportNotAppliedFrom = now + NOT_APPLIED_REPORT_MS;
       report("warn", "commits_not_applied", { reason, count: this.#notApplied });
     }
   }
 
-  async #commit(batch: SealedBatch): Promise<string | null> {
-    const { heads } = this.#deps;
-    this.#planner.startFlight(batch);
-    try {
-      const contexts = batch.members.map(({ queued }) => queued.context);
-      const versionstamp = await this.#instrumentation.traceCommit(
-        contexts,
-        batch.events,
-        () => this.#storage.commit(batch.commit),
-      );
-      if (versionstamp !== null) {
-        this.#notApplied = 0;
-        heads.advance({ head: batch.next, versionstamp });
-        this.#planner.continueEpoch(batch, versionstamp);
-      }
-      return versionstamp;
-    } finally {
-      this.#planner.endFlight();
+  async #commit({ base, members, next, events, mutations }: Batch): Promise<string | null> {
+    const checks = [{ key: HEAD_KEY, versionstamp: base.versionstamp }];
+    const versionstamp = await this.#instrumentation.traceCommit(
+      members.map(({ queued }) => queued.context),
+      events,
+      () => this.#storage.commit({ checks, mutations }),
+    );
+    if (versionstamp !== null) {
+      this.#notApplied = 0;
+      this.#deps.heads.advance({ head: next, versionstamp });
     }
+    return versionstamp;
   }
 
-  #settle(batch: SealedBatch, outcome: CommitOutcome): void {
+  #settle(batch: Batch, outcome: CommitOutcome): void {
     switch (outcome.state) {
       case "landed":
-        this.#acknowledge(batch);
-        break;
+        return this.#acknowledge(batch);
       case "lost":
         this.#instrumentation.onConflict();
-        this.#requeue(batch);
-        break;
+        return this.#requeue(batch);
       // "check_failed" does not occur, because the head is the only check.
       case "check_failed":
       case "not_applied":
-        this.#requeue(batch);
-        break;
+        return this.#requeue(batch);
       case "refused":
         for (const { queued } of batch.members) queued.reject(outcome.cause);
-        break;
+        return;
       case "unclear":
         // Its commands were rejected at their deadlines.
-        break;
+        return;
       default:
         assertNever(outcome);
     }
   }
 
   /** Requeues the commands of a batch that did not land and no longer can. */
-  #requeue({ members }: SealedBatch): void {
+  #requeue({ members }: Batch): void {
     for (const { queued } of members) queued.mayHaveLanded = false;
     this.#queue.putFirst(members.map(({ queued }) => queued));
   }
@@ -306,15 +292,15 @@ export class Appender {
    * Resolves the commands of a batch. If other commands wait, their commit starts first, in this turn, so
    * that the store works on it meanwhile.
    */
-  #acknowledge(batch: SealedBatch): void {
+  #acknowledge(batch: Batch): void {
     if (this.#queue.length === 0) this.#resolve(batch);
     else this.#settling = this.#deps.runtime.nextTurn().then(() => this.#resolve(batch));
   }
 
-  #resolve({ members, events, records }: SealedBatch): void {
-    this.#deps.committed(records);
+  #resolve({ members, events, records }: Batch): void {
+    this.#deps.cache?.add(records);
     this.#instrumentation.onCommitted(events);
-    for (const { queued, plan } of members) queued.resolve(plan.lines.map(({ event }) => event));
+    for (const { queued, lines } of members) queued.resolve(lines.map(({ event }) => event));
     this.#queue.dropSettled();
   }
 

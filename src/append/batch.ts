@@ -1,97 +1,186 @@
-import type { RecordedLine } from "../../events/event.ts";
+import { assertNever } from "../../events/assert_never.ts";
+import { encodeEvent, type RecordedEvent, type RecordedLine } from "../../events/event.ts";
+import { sha256Hex } from "../encoding/sha256.ts";
 import { HEAD_KEY, type ProjectionRecord, recordMutation } from "../keyspace.ts";
-import { AppendSize } from "../log/append_size.ts";
 import { encodeHead, type Head, type HeadEntry, writtenGenerations } from "../log/head.ts";
+import { HEAD_LIMIT_MS } from "../log/head_reader.ts";
 import { type LogMutation, logMutations } from "../log/read_log.ts";
-import type { Commit, Mutation, StoreLimits } from "../store/store.ts";
-import type { PlannedAppend } from "./planned_append.ts";
-import type { QueuedCommand } from "./queued_command.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { sealCommit } from "../store/commit_size.ts";
+import type { Mutation, StoreLimits } from "../store/store.ts";
+import type { Instrumentation } from "../telemetry/instrumentation.ts";
+import type { CommandQueue, QueuedCommand } from "./command_queue.ts";
+
+const encoder = new TextEncoder();
 
 /** Makes events into the records of the projections. */
 export type Project = (lines: readonly RecordedLine[]) => ProjectionRecord[];
 
-/** The commands that share one commit on `base`. */
-export class Batch {
-  readonly base: HeadEntry;
-  readonly members: { queued: QueuedCommand; plan: PlannedAppend }[] = [];
-  readonly lines: RecordedLine[] = [];
-  #generations: number[];
-  #size: AppendSize;
-  #next: Head;
-
-  /** The commit stays within the limits. */
-  constructor(base: HeadEntry, limits: StoreLimits) {
-    this.base = base;
-    this.#next = base.head;
-    this.#generations = writtenGenerations(base.head);
-    const generations = this.#generations.length;
-    this.#size = new AppendSize({ generations, withLog: true, limits });
-  }
-
-  /** The head after this batch. */
-  get next(): Head {
-    return this.#next;
-  }
-
-  get isEmpty(): boolean {
-    return this.members.length === 0;
-  }
-
-  /** Whether the batch contains an API key event. */
-  get changesKeys(): boolean {
-    return this.#next.keyPosition !== this.base.head.keyPosition;
-  }
-
-  /** Whether a command's part fits into the same commit. Call add() next if it does. */
-  hasRoomFor(plan: PlannedAppend): boolean {
-    for (const line of plan.lines) this.#size.add(line);
-    // Commands after an API key event must be prepared again.
-    return this.isEmpty || !this.#size.exceedsLimits && !this.changesKeys;
-  }
-
-  add(queued: QueuedCommand, plan: PlannedAppend): void {
-    this.#next = plan.next;
-    this.members.push({ queued, plan });
-    this.lines.push(...plan.lines);
-  }
-
-  /** Makes the commit, which checks only the head. Add nothing after this. */
-  seal(project: Project, now: number): SealedBatch {
-    const { base, members, lines } = this;
-    const records = project(lines);
-    const logRecords = logMutations(base.head.position + 1, lines.map(({ line }) => line));
-    const mutations: Mutation[] = [
-      ...logRecords,
-      ...this.#generations.flatMap((generation) =>
-        records.map((record) => recordMutation(generation, record, now))
-      ),
-      { type: "set", key: HEAD_KEY, value: encodeHead(this.#next) },
-    ];
-    return {
-      base,
-      members,
-      next: this.#next,
-      changesKeys: this.changesKeys,
-      events: lines.length,
-      records,
-      firstLogRecord: logRecords[0],
-      commit: { checks: [{ key: HEAD_KEY, versionstamp: base.versionstamp }], mutations },
-    };
-  }
+/** A head to plan a batch on. */
+export interface Base extends HeadEntry {
+  /** Monotonic time in milliseconds at which the last read of a head from the store started. */
+  readAt: number;
 }
 
-/** A batch and its commit. Retries send the same commit. */
-export interface SealedBatch {
+/** A command, and what it adds to the log after the commands before it. */
+interface Member {
+  queued: QueuedCommand;
+  lines: RecordedLine[];
+  /** The head after these lines. */
+  next: Head;
+}
+
+/** Commands that share one commit on `base`. Retries send the same commit. */
+export interface Batch {
   base: HeadEntry;
-  members: Batch["members"];
+  members: readonly Member[];
   /** The head after the batch. */
   next: Head;
-  changesKeys: boolean;
   /** Number of events. */
   events: number;
   /** The records of the projections, without their generation. */
   records: ProjectionRecord[];
   /** The first log record of the batch. If the store holds exactly this value, the batch landed. */
   firstLogRecord: LogMutation;
-  commit: Commit;
+  mutations: Mutation[];
+}
+
+export interface BatchPlannerDeps {
+  queue: CommandQueue;
+  limits: StoreLimits;
+  project: Project;
+  runtime: Runtime;
+  instrumentation: Instrumentation;
+}
+
+/**
+ * Plans batches: prepares the waiting commands, asks each for its events, and puts as many as fit into one
+ * commit.
+ */
+export class BatchPlanner {
+  /** Set if the next base must be read from the store, even if a latest head is known. */
+  needsFreshBase = false;
+  #deps: BatchPlannerDeps;
+
+  constructor(deps: BatchPlannerDeps) {
+    this.#deps = deps;
+  }
+
+  /** Plans a batch of waiting commands on the base; `undefined` if none of them has events. */
+  async plan(base: Base): Promise<Batch | undefined> {
+    const { queue, limits } = this.#deps;
+    const candidates = queue.takeAll();
+    const refusals = await this.#prepare(candidates, base.head);
+    const members: Member[] = [];
+    let next = base.head;
+    let bytes = 0;
+    let count = 0;
+    for (const queued of candidates) {
+      // Commands after an API key event must be prepared on a head with that event. More lines never fit.
+      if (next.keyPosition !== base.head.keyPosition || bytes > limits.commitBytes) break;
+      count++;
+      if (queued.isSettled) continue;
+      try {
+        if (refusals.has(queued)) throw refusals.get(queued);
+        const member = memberAfter(next, queued);
+        if (member.lines.length === 0) {
+          this.#finish(queued, base, () => queued.resolve([]));
+          continue;
+        }
+        members.push(member);
+        next = member.next;
+        for (const { line } of member.lines) bytes += line.length;
+      } catch (reason) {
+        this.#finish(queued, base, () => queued.reject(reason));
+      }
+    }
+    queue.putFirst(candidates.slice(count));
+    if (members.length === 0) return undefined;
+    const batch = sealCommit(members, (it) => this.#seal(base, it), limits).sealed;
+    queue.putFirst(members.slice(batch.members.length).map(({ queued }) => queued));
+    return batch;
+  }
+
+  /** Prepares commands on a head. Resolves to the refusals of those that must be refused. */
+  async #prepare(
+    candidates: readonly QueuedCommand[],
+    head: Head,
+  ): Promise<Map<QueuedCommand, unknown>> {
+    const { instrumentation } = this.#deps;
+    const refusals = new Map<QueuedCommand, unknown>();
+    const preparations: Promise<void>[] = [];
+    for (const queued of candidates) {
+      const { command, context } = queued;
+      const refuse = (reason: unknown) => void refusals.set(queued, reason);
+      try {
+        const preparing = instrumentation.restore(context, () => command.prepare(head));
+        if (preparing !== undefined) preparations.push(preparing.catch(refuse));
+      } catch (reason) {
+        refuse(reason);
+      }
+    }
+    if (preparations.length > 0) await Promise.all(preparations);
+    return refusals;
+  }
+
+  /**
+   * Settles a command without events, or with a refusal, once it was prepared twice. No commit proves such an
+   * outcome, so it is valid only on a fresh head. On a stale head, the records that the command read may
+   * have been removed, for example after a replay. So the command is prepared a second time, on a head that
+   * is read for it.
+   */
+  #finish(queued: QueuedCommand, base: Base, settle: () => void): void {
+    const { queue, runtime } = this.#deps;
+    const isBaseFresh = runtime.monotonicNow() - base.readAt <= HEAD_LIMIT_MS;
+    if (queued.wasRepeated && isBaseFresh) return settle();
+    queued.wasRepeated = true;
+    this.needsFreshBase = true;
+    queue.putLast(queued);
+  }
+
+  #seal(base: HeadEntry, members: readonly Member[]): Batch {
+    const { project, runtime } = this.#deps;
+    const lines = members.flatMap(({ lines }) => lines);
+    const { next } = members.at(-1)!;
+    const now = runtime.now();
+    const records = project(lines);
+    const logRecords = logMutations(base.head.position + 1, lines.map(({ line }) => line));
+    const mutations: Mutation[] = [
+      ...logRecords,
+      ...writtenGenerations(base.head).flatMap((generation) =>
+        records.map((record) => recordMutation(generation, record, now))
+      ),
+      { type: "set", key: HEAD_KEY, value: encodeHead(next) },
+    ];
+    const [firstLogRecord] = logRecords;
+    return { base, members, next, events: lines.length, records, firstLogRecord, mutations };
+  }
+}
+
+/** Plans what a prepared command adds to a commit after `head`. Throws the refusal of the command. */
+function memberAfter(head: Head, queued: QueuedCommand): Member {
+  const lines: RecordedLine[] = [];
+  let next = head;
+  for (const decided of queued.command.decide(head)) {
+    const event = { ...decided, position: next.position + 1, previousHash: next.lastHash };
+    const line = encoder.encode(encodeEvent(event));
+    next = headAfter(next, event, line);
+    lines.push({ event, line });
+  }
+  return { queued, lines, next };
+}
+
+function headAfter(head: Head, event: RecordedEvent, line: Uint8Array): Head {
+  const next = { ...head, position: event.position, lastHash: sha256Hex(line) };
+  switch (event.type) {
+    case "PetCreated":
+      next.lastPetId = event.data.id;
+      return next;
+    case "ApiKeyIssued":
+    case "ApiKeyRevoked":
+      next.keyPosition = event.position;
+      return next;
+    default:
+      return assertNever(event);
+  }
 }

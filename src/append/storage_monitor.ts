@@ -1,14 +1,13 @@
-import type { Logger } from "../runtime/logger.ts";
-import { reasonOf } from "../runtime/logger.ts";
+import { type Logger, reasonOf } from "../runtime/logger.ts";
 import { type Runtime, sleep } from "../runtime/runtime.ts";
 import type { Commit, Store } from "../store/store.ts";
 import { StoreFullError } from "../store/store_errors.ts";
 
-/** Minimum time between two reports, in milliseconds. */
-const REPORT_INTERVAL_MS = 10_000;
-
 /** Time between two probes of a full disk, in milliseconds. */
 const PROBE_INTERVAL_MS = 1_000;
+
+/** Number of probes between two reports. */
+const PROBES_PER_REPORT = 10;
 
 export interface StorageMonitorDeps {
   store: Store;
@@ -25,10 +24,6 @@ export interface StorageMonitorDeps {
 export class StorageMonitor {
   #deps: StorageMonitorDeps;
   #fault: StoreFullError | undefined;
-  /** Whether the last report said that the disk is full. */
-  #isReported = false;
-  /** Monotonic time in milliseconds of the last report. */
-  #reportedAt = -Infinity;
   #isWatching = false;
 
   constructor(deps: StorageMonitorDeps) {
@@ -54,30 +49,22 @@ export class StorageMonitor {
     }
   }
 
-  /** Probes and reports until the disk has space and this is reported. */
+  /** Reports a full disk, and probes it, until it has space and this is reported. */
   async #watch(): Promise<void> {
-    const { runtime, probe } = this.#deps;
+    const { runtime, report, probe } = this.#deps;
     this.#isWatching = true;
-    for (;;) {
-      this.#report();
-      if (this.#fault === undefined && !this.#isReported) break;
-      await sleep(runtime, PROBE_INTERVAL_MS);
-      // A probe that fails for another reason says nothing about the disk.
-      if (this.#fault !== undefined) await probe().catch(() => {});
+    while (this.#fault !== undefined) {
+      report("error", "storage_full", {
+        reason: reasonOf(this.#fault),
+        remedy: "Free space on the disk of the store; the service then continues by itself",
+      });
+      for (let probes = 0; probes < PROBES_PER_REPORT; probes++) {
+        await sleep(runtime, PROBE_INTERVAL_MS);
+        // A probe that fails for another reason says nothing about the disk.
+        if (this.#fault !== undefined) await probe().catch(() => {});
+      }
     }
+    report("info", "storage_available");
     this.#isWatching = false;
-  }
-
-  /** Reports the state, unless the last report was less than {@linkcode REPORT_INTERVAL_MS} ago. */
-  #report(): void {
-    const { runtime, report } = this.#deps;
-    if (runtime.monotonicNow() - this.#reportedAt < REPORT_INTERVAL_MS) return;
-    this.#reportedAt = runtime.monotonicNow();
-    this.#isReported = this.#fault !== undefined;
-    if (this.#fault === undefined) return report("info", "storage_available");
-    report("error", "storage_full", {
-      reason: reasonOf(this.#fault),
-      remedy: "Free space on the disk of the store; the service then continues by itself",
-    });
   }
 }

@@ -4,7 +4,6 @@ import { ServiceError } from "../service_error.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { Appender } from "../append/appender.ts";
 import type { Command } from "../append/command.ts";
-import { formatTimestamp } from "../encoding/format_timestamp.ts";
 import type { Head } from "../log/head.ts";
 import type { HeadReader } from "../log/head_reader.ts";
 import type { ApiKey } from "../log/api_keys.ts";
@@ -121,15 +120,10 @@ class CreatePet implements Command {
     const { idempotencyKey } = request;
     this.#metadata = {
       id: deps.runtime.newId(),
-      time: formatTimestamp(this.#eventTimeMs),
+      time: new Date(this.#eventTimeMs).toISOString(),
       actor: "",
       ...(idempotencyKey === undefined ? {} : { idempotencyKey: sha256Hex(idempotencyKey) }),
     };
-  }
-
-  isPreparedAtOnce(head: Head): boolean {
-    const { idempotencyKey, token } = this.#request;
-    return idempotencyKey === undefined && this.#deps.keys.cached(token, head) !== undefined;
   }
 
   prepare(head: Head): Promise<void> | void {

@@ -27,26 +27,6 @@ export function packLines(lines: readonly Uint8Array[], limit: number): PackedLi
   return packed;
 }
 
-/** Counts the values that {@linkcode packLines} makes of lines. */
-export class PackedCount {
-  values = 0;
-  #limit: number;
-  /** Size of the last value. */
-  #bytes = Infinity;
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  /** Adds a line of that many bytes. */
-  add(bytes: number): void {
-    this.#bytes += bytes + 1;
-    if (this.#bytes <= this.#limit) return;
-    this.values++;
-    this.#bytes = bytes + 1;
-  }
-}
-
 /** Joins lines into one array. Each line is followed by a line feed. */
 export function joinLines(lines: readonly Uint8Array[]): Uint8Array {
   const value = new Uint8Array(lines.reduce((bytes, { length }) => bytes + length + 1, 0));

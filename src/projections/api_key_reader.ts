@@ -1,7 +1,7 @@
 import { isToken } from "./api_key.ts";
 import { ServiceError } from "../service_error.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { type ApiKey, type ApiKeyState, issuedKey, revoke, stateOf } from "../log/api_keys.ts";
+import { type ApiKey, issuedKey, revoke, stateOf } from "../log/api_keys.ts";
 import type { Head } from "../log/head.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
 import { keyByTokenKey, projectionKey } from "../keyspace.ts";
@@ -23,10 +23,9 @@ interface CachedKey {
    */
   generation: number;
   keyPosition: number;
-  /**
-   * Monotonic time at which the expiry or the revocation of the key takes effect, whichever is first, computed
-   * when the key was read. From then on, the cached key is refused, even if the wall clock was set back.
-   */
+  /** When the expiry or the revocation of the key takes effect, whichever is first. */
+  endsAt: number;
+  /** The same as monotonic time. From then on, the cached key is refused, even if the wall clock was set back. */
   endsAtMonotonicMs: number;
 }
 
@@ -47,7 +46,7 @@ export class ApiKeyReader {
   cached(token: string, head: Head): ApiKey | undefined {
     const cached = this.#byToken.get(token);
     if (cached === undefined || !isAsOf(head, cached)) return undefined;
-    return this.#stateOf(cached, this.#runtime.now()) === "live" ? cached.key : undefined;
+    return this.#isAlive(cached, this.#runtime.now()) ? cached.key : undefined;
   }
 
   /** The token's key as of that head. Throws or rejects with `invalid_credentials` if it has no live key. */
@@ -74,23 +73,23 @@ export class ApiKeyReader {
     }
     if (this.#byToken.size >= CACHE_LIMIT) this.#byToken.delete(this.#byToken.keys().next().value!);
     const { generation, keyPosition } = head;
-    const endsAt = Math.min(key.expiresAt ?? Infinity, key.revokedAt ?? Infinity);
+    const endsAt = key.isRevoked
+      ? -Infinity
+      : Math.min(key.expiresAt ?? Infinity, key.revokedAt ?? Infinity);
     const endsAtMonotonicMs = this.#runtime.monotonicNow() + endsAt - this.#runtime.now();
-    const cached = { key, generation, keyPosition, endsAtMonotonicMs };
+    const cached = { key, generation, keyPosition, endsAt, endsAtMonotonicMs };
     this.#byToken.set(token, cached);
     return this.#alive(cached, now);
   }
 
   #alive(cached: CachedKey, now: number): ApiKey {
-    const state = this.#stateOf(cached, now);
-    if (state === "live") return cached.key;
+    if (this.#isAlive(cached, now)) return cached.key;
+    const state = stateOf(cached.key, Math.max(cached.endsAt, now));
     throw new ServiceError("invalid_credentials", `The API key is ${state}`);
   }
 
-  #stateOf({ key, endsAtMonotonicMs }: CachedKey, now: number): ApiKeyState {
-    const state = stateOf(key, now);
-    if (state !== "live" || this.#runtime.monotonicNow() < endsAtMonotonicMs) return state;
-    return (key.revokedAt ?? Infinity) < (key.expiresAt ?? Infinity) ? "revoked" : "expired";
+  #isAlive({ endsAt, endsAtMonotonicMs }: CachedKey, now: number): boolean {
+    return now < endsAt && this.#runtime.monotonicNow() < endsAtMonotonicMs;
   }
 
   async #keyOf(tokenHash: string, { generation }: Head): Promise<ApiKey | undefined> {

@@ -1,5 +1,6 @@
 import { petIdOf } from "../../events/pet.ts";
 import { LINE_FEED } from "../encoding/pack_lines.ts";
+import type { ProjectionRecord } from "../keyspace.ts";
 
 /** Size of a part of the ring, in bytes: several times the largest record. */
 export const SLAB_BYTES = 1024 * 1024;
@@ -33,6 +34,13 @@ export class PetCache {
     const slab = this.#slabs[slabOf(position) % SLABS];
     const start = position % SLAB_BYTES;
     return decoder.decode(slab.subarray(start, slab.indexOf(LINE_FEED, start)));
+  }
+
+  /** Caches the pets in records that were just written. */
+  add(records: readonly ProjectionRecord[]): void {
+    for (const { key: [kind, lastId], value } of records) {
+      if (kind === "pet") this.put(lastId as number, value as Uint8Array);
+    }
   }
 
   /** Caches the pets of a record that was stored under its last id, unless the record is damaged. */

@@ -3,13 +3,7 @@ import { unpackLines } from "../encoding/pack_lines.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
 import { ServiceError } from "../service_error.ts";
 import type { Head } from "../log/head.ts";
-import {
-  petByIdempotencyKeyKey,
-  petByStatusKey,
-  petKey,
-  projectionKey,
-  type ProjectionRecord,
-} from "../keyspace.ts";
+import { petByIdempotencyKeyKey, petByStatusKey, petKey, projectionKey } from "../keyspace.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
 import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
 import { PetCache } from "./pet_cache.ts";
@@ -75,21 +69,16 @@ export class PetReader {
   #store: Store;
   #instrumentation: Instrumentation;
   #generation = 0;
-  #pets = new PetCache();
+  #pets: PetCache;
   #newest = new Map<PetStatus, Newest>();
   #pages = new Map<string, CachedPage>();
   #pagesLength = 0;
 
-  constructor(store: Store, instrumentation = NO_INSTRUMENTATION) {
+  /** Others may add pets of the generation being served to the cache. */
+  constructor(store: Store, instrumentation = NO_INSTRUMENTATION, pets = new PetCache()) {
     this.#store = store;
+    this.#pets = pets;
     this.#instrumentation = instrumentation;
-  }
-
-  /** Caches pets from records that were just written to the generation being served. */
-  cache(records: readonly ProjectionRecord[]): void {
-    for (const { key: [kind, lastId], value } of records) {
-      if (kind === "pet") this.#pets.put(lastId as number, value as Uint8Array);
-    }
   }
 
   /** The JSON text of the pet with an id, or `undefined` if there is no such pet. */

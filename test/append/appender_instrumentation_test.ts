@@ -22,7 +22,6 @@ function appenderOn(
     runtime,
     instrumentation,
     report: () => {},
-    committed: () => {},
   });
 }
 

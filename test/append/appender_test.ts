@@ -72,37 +72,6 @@ Deno.test("append() puts all commands that wait during a commit into the next co
   await assertSound(service, 101);
 });
 
-Deno.test("append() decides a command during the commit before it, and once if that commit lands", async () => {
-  await using opened = await openHeld();
-  const { service, first, release } = opened;
-  const decided: number[] = [];
-  const others = [1, 2, 3].map(() => service.appender.append(readyAddition(service, decided)));
-  assertEquals(decided, [1, 2, 3]);
-  release();
-  assertEquals((await first).status, 201);
-  await Promise.all(others);
-  assertEquals(decided, [1, 2, 3]);
-  await assertSound(service, 4);
-});
-
-Deno.test("append() decides an early command again if another instance committed first", async () => {
-  await using opened = await openHeld();
-  const { service, openOther, first, release } = opened;
-  const decided: number[] = [];
-  const ahead = service.appender.append(readyAddition(service, decided));
-  // A command that is not ready must be prepared first, and the commands behind it wait.
-  const slow = service.appender.append(addition(service));
-  const behind = service.appender.append(readyAddition(service, decided));
-  assertEquals(decided, [1]);
-  assertEquals((await addTo(openOther(), service.token)).status, 201);
-  release();
-  const added = await service.runtime.settle(Promise.all([ahead, slow, behind]));
-  assertEquals((await first).status, 201);
-  assertEquals(added.flat().map(({ data }) => (data as Pet).id), [3, 4, 5]);
-  assertEquals(decided, [1, 2, 4]);
-  await assertSound(service, 5);
-});
-
 Deno.test("append() checks the head's versionstamp and nothing else", async () => {
   await using opened = await open();
   const { service, store } = opened;
@@ -572,16 +541,6 @@ Deno.test("append() adds no pet for a key whose revocation is earlier in the que
   await assertSound(service, 1);
 });
 
-Deno.test("append() prepares a command once, however many commits of its instance come before it", async () => {
-  await using opened = await open();
-  const { service, store } = opened;
-  let prepared = 0;
-  const commands = Array.from({ length: QUEUE_LIMIT }, () => addition(service, () => prepared++));
-  await service.runtime.settle(Promise.all(commands.map((it) => service.appender.append(it))));
-  assertGreater(store.commits.length, 1);
-  assertEquals(prepared, QUEUE_LIMIT);
-});
-
 Deno.test("append() prepares a command again if another instance has moved the head", async () => {
   await using opened = await open();
   const { service, store, openOther } = opened;
@@ -631,19 +590,6 @@ const NOTHING: Command = { prepare: () => {}, decide: () => [] };
 function addition({ runtime, keyId }: TestService, onPrepare = () => {}): Command {
   const pet = { name: "Rex", categoryId: 1n, status: "sold" as const };
   return { ...addPetCommand(runtime, keyId, pet), prepare: () => void onPrepare() };
-}
-
-/** A command that needs no preparation. It records the last pet id at each decision. */
-function readyAddition(service: TestService, decided: number[]): Command {
-  const command = addition(service);
-  return {
-    ...command,
-    isPreparedAtOnce: () => true,
-    decide(head) {
-      decided.push(head.lastPetId);
-      return command.decide(head);
-    },
-  };
 }
 
 function addTo({ handler }: Service, token: string): Promise<Response> {

@@ -9,6 +9,7 @@ import { encodePet, PET_STATUSES, type PetStatus } from "../../events/pet.ts";
 import { joinLines } from "../../src/encoding/pack_lines.ts";
 import { EMPTY_HEAD } from "../../src/log/head.ts";
 import { ServiceError } from "../../src/service_error.ts";
+import { PetCache } from "../../src/projections/pet_cache.ts";
 import { type PageQuery, PetReader } from "../../src/projections/pet_reader.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { Key, Mutation } from "../../src/store/store.ts";
@@ -48,14 +49,15 @@ Deno.test("list() returns the same pages from the store, from its cache and afte
   }
 });
 
-Deno.test("cache() caches every pet of packed records", async () => {
+Deno.test("the cache takes every pet of packed records", async () => {
   using sample = await openSampleStore(40, [1_000]);
   const store = faultyStore(sample.store);
-  const reader = new PetReader(store);
+  const cache = new PetCache();
+  const reader = new PetReader(store, undefined, cache);
   const entries = await sample.store.list({ prefix: ["projection", 1] }, { limit: 100 });
   // As soon as it knows the generation.
   await reader.list({ limit: 1 }, { ...sample.head, lastPetId: 0 });
-  reader.cache(entries.map(({ key, value }) => {
+  cache.add(entries.map(({ key, value }) => {
     return { key: key.slice(2) as ProjectionKey, value: value as string | Uint8Array };
   }));
   store.lists.length = 0;
