@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertGreater, assertLessOrEqual, assertRejects } from "@std/assert";
 import { decodeEvent, type RecordedEvent } from "../../events/event.ts";
-import { type Pet, PET_STATUSES } from "../../events/pet.ts";
+import { PET_STATUSES } from "../../events/pet.ts";
 import { audit } from "../../scripts/audit/audit.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
