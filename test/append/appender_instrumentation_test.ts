@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { type EventBody, type EventMetadata, OPERATOR } from "../../events/event.ts";
 import { Appender } from "../../src/append/appender.ts";
 import { HeadReader } from "../../src/log/head_reader.ts";
@@ -102,17 +102,4 @@ Deno.test("Appender reports a commit without a clear outcome, and that it landed
     "unclear outcome",
     "committed 1",
   ]);
-});
-
-Deno.test("queueLength is the number of waiting commands", async () => {
-  using kv = await Deno.openKv(":memory:");
-  const runtime = new FakeRuntime();
-  const appender = appenderOn(new KvStore(kv), runtime);
-  assertEquals(appender.queueLength, 0);
-  const adding = [addPet(appender, runtime), addPet(appender, runtime), addPet(appender, runtime)];
-  assertEquals(appender.queueLength, 3);
-  await Promise.all(adding);
-  assertEquals(appender.queueLength, 0);
-  await appender.drain();
-  await assertRejects(() => addPet(appender, runtime), Error, "shutting down");
 });

@@ -95,7 +95,26 @@ const UNCLEAR: Record<string, CommitFault[]> = {
     COMMIT_FAULTS.isLocked,
     COMMIT_FAULTS.landsAndFails,
   ],
+  "a commit hangs and lands before its repetition": late("before"),
+  "a commit hangs and arrives after its repetition": late("after"),
 };
+
+/** A commit without an answer that reaches the store before or after its repetition. */
+function late(time: "before" | "after"): CommitFault[] {
+  let land!: () => Promise<string | null>;
+  return [
+    (apply) => {
+      land = apply;
+      return new Promise(() => {});
+    },
+    async (apply) => {
+      if (time === "before") await land();
+      const versionstamp = await apply();
+      if (time === "after") assertEquals(await land(), null);
+      return versionstamp;
+    },
+  ];
+}
 
 for (const [situation, faults] of Object.entries(UNCLEAR)) {
   Deno.test(`append() returns the first outcome when ${situation}`, async () => {
@@ -121,53 +140,6 @@ Deno.test("append() gives an event the same id in every attempt", async () => {
     eventOf(linesOf(key[1] as number, (first as Set).value)![0])
   );
   assertEquals(tried, [created, created, created, created]);
-});
-
-Deno.test("append() adds a pet once if a hanging commit lands before its repetition", async () => {
-  await using opened = await open();
-  const { service, store } = opened;
-  let land!: () => Promise<string | null>;
-  store.nextCommits.push((apply) => {
-    land = apply;
-    return new Promise(() => {});
-  });
-  store.nextCommits.push(async (apply) => {
-    await land();
-    return await apply();
-  });
-  const response = await service.runtime.settle(service.add(REX));
-  assertEquals((await response.json()).id, 1);
-  assertEquals(store.commits.length, 2);
-  await assertSound(service, 1);
-});
-
-Deno.test("append() adds a pet once if a hanging commit arrives after its repetition", async () => {
-  await using opened = await open();
-  const { service, store } = opened;
-  let land!: () => Promise<string | null>;
-  store.nextCommits.push((apply) => {
-    land = apply;
-    return new Promise(() => {});
-  });
-  const response = await service.runtime.settle(service.add(REX));
-  assertEquals((await response.json()).id, 1);
-  assertEquals(await land(), null);
-  assertEquals((await (await service.add(REX)).json()).id, 2);
-  await assertSound(service, 2);
-});
-
-Deno.test("append() builds on the commit of another instance that came first", async () => {
-  await using opened = await open();
-  const { service, store, openOther } = opened;
-  const other = openOther();
-  const { fault, reached, release } = hold();
-  store.nextCommits.push(fault);
-  const own = service.add(REX);
-  await reached;
-  assertEquals((await (await addTo(other, service.token)).json()).id, 1);
-  release();
-  assertEquals((await (await service.runtime.settle(own)).json()).id, 2);
-  await assertSound(service, 2);
 });
 
 Deno.test("append() finds its own commit if another instance has committed after it", async () => {
@@ -215,21 +187,6 @@ Deno.test("append() rejects with outcome_unknown at its limit if the commit may 
   const next = await service.runtime.settle(service.add(REX));
   assertEquals(next.status, 201);
   await assertSound(service, (await next.json()).id);
-});
-
-Deno.test("append() answers within its limit if the clock is set back meanwhile", async () => {
-  await using opened = await open();
-  const { service, store } = opened;
-  const { head } = await service.heads.fresh();
-  store.onCommit = COMMIT_FAULTS.fails;
-  let status: number | undefined;
-  service.add(REX).then((response) => status = response.status);
-  await service.runtime.advance(100);
-  service.runtime.jumpClock(-3_600_000);
-  await service.runtime.advance(APPEND_LIMIT_MS);
-  assertEquals(status, 503);
-  assertEquals((await service.heads.fresh()).head, head);
-  store.onCommit = COMMIT_FAULTS.lands;
 });
 
 Deno.test("append() rejects with store_unavailable at its limit if the store stayed locked", async () => {
@@ -334,20 +291,6 @@ Deno.test("append() rejects with outcome_unknown if the disk became full after a
   await assertError(response, { status: 503, code: "outcome_unknown" });
 });
 
-Deno.test("append() finds a commit that landed although a later attempt was refused", async () => {
-  await using opened = await open();
-  const { service, store } = opened;
-  const { landsAndFails, isRefused } = COMMIT_FAULTS;
-  store.nextCommits = [landsAndFails, isRefused];
-  // The first read-back fails, so the commit is sent a second time.
-  const before = store.commits.length;
-  store.onGet = (apply) =>
-    store.commits.length === before + 1 ? Promise.reject(new Error("reset")) : apply();
-  assertEquals((await service.runtime.settle(service.add(REX))).status, 201);
-  assertEquals(store.commits.length, before + 2);
-  await assertSound(service, 1);
-});
-
 Deno.test("append() rejects a command that was in no commit with store_unavailable", async () => {
   await using opened = await open();
   const { service, store } = opened;
@@ -362,24 +305,6 @@ Deno.test("append() rejects a command that was in no commit with store_unavailab
   await service.runtime.advance(APPEND_LIMIT_MS);
   const names = (await readEvents(service.store)).map(({ data }) => "name" in data && data.name);
   assert(!names.includes("Max"), "a pet that was reported as not stored is not stored later");
-});
-
-Deno.test("append() rejects with store_unavailable at its limit if another instance always commits first", async () => {
-  await using opened = await open();
-  const { service, store, openOther } = opened;
-  const other = openOther();
-  store.onCommit = async (apply) => {
-    await addTo(other, service.token);
-    return await apply();
-  };
-  const response = await service.runtime.settle(service.add({ name: "Max", categoryId: 2 }));
-  assertEquals((await response.json()).code, "store_unavailable");
-  store.onCommit = COMMIT_FAULTS.lands;
-  await service.runtime.advance(APPEND_LIMIT_MS);
-  const { head } = await readHead(service.store);
-  await assertSound(service, head.lastPetId);
-  const text = await (await service.send("/v1/pets?limit=100")).text();
-  assert(!text.includes("Max"));
 });
 
 Deno.test("append() touches the head after six conflicts in a row, and writes nothing else then", async () => {
@@ -484,62 +409,37 @@ Deno.test("append() puts a full queue of ordinary pets into few commits, of more
   await assertSound(service, QUEUE_LIMIT + 1);
 });
 
-Deno.test("append() keeps each commit within the byte limit of KV", async () => {
-  await using opened = await open();
-  const { service, store } = opened;
-  // The longest text that a name can have: six bytes for each of its characters.
-  const pet = { name: "\u0001".repeat(1_000), categoryId: 1, status: "pending" };
-  const added = Array.from({ length: 150 }, () => service.add(pet));
-  const ids = await idsOf(await service.runtime.settle(Promise.all(added)));
-  assertEquals(ids, firstIds(150));
-  assertGreater(store.commits.length, 3);
-  assertEquals(service.reports, []);
-  await assertSound(service, 150);
-});
+/** What ends a key while a command that was sent with it waits for the commit before it. */
+const ENDS: Record<
+  string,
+  (other: Service, service: TestService, keyId: string) => Promise<unknown>
+> = {
+  "another instance revokes it": (other, _, keyId) => revokeKey(other, keyId),
+  "it expires": (_, { runtime }) => runtime.advance(1_500),
+  "its revocation is earlier in the queue": (_, service, keyId) => {
+    revokeKey(service, keyId);
+    return Promise.resolve();
+  },
+};
 
-Deno.test("append() adds no pet for a key that another instance revokes during a commit", async () => {
-  await using opened = await open();
-  const { service, openOther } = opened;
-  const other = openOther();
-  const { id, token } = await issueKey(other, { label: "short" });
-  const headers = await usedKey(service, token);
-  const { first, release } = await holdFirst(opened);
-  const second = service.add({ name: "Max", categoryId: 2 }, headers);
-  await revokeKey(other, id);
-  release();
-  const responses = await service.runtime.settle(Promise.all([first, second]));
-  assertEquals(responses.map(({ status }) => status), [201, 401]);
-  assertEquals((await responses[1].json()).code, "invalid_credentials");
-  await assertSound(service, 1);
-});
-
-Deno.test("append() adds no pet for a key that expires during the commit before it", async () => {
-  await using opened = await open();
-  const { service } = opened;
-  const terms = { label: "short", expiresAt: service.runtime.now() + 1_000 };
-  const headers = await usedKey(service, (await issueKey(service, terms)).token);
-  const { first, release } = await holdFirst(opened);
-  const second = service.add({ name: "Max", categoryId: 2 }, headers);
-  await service.runtime.advance(1_500);
-  release();
-  const responses = await service.runtime.settle(Promise.all([first, second]));
-  assertEquals(responses.map(({ status }) => status), [201, 401]);
-  await assertSound(service, 1);
-});
-
-Deno.test("append() adds no pet for a key whose revocation is earlier in the queue", async () => {
-  await using opened = await open();
-  const { service } = opened;
-  const { id, token } = await issueKey(service, { label: "short" });
-  const headers = await usedKey(service, token);
-  const { first, release } = await holdFirst(opened);
-  const revoked = revokeKey(service, id);
-  const second = service.add({ name: "Max", categoryId: 2 }, headers);
-  release();
-  await revoked;
-  assertEquals([(await first).status, (await second).status], [201, 401]);
-  await assertSound(service, 1);
-});
+for (const [situation, end] of Object.entries(ENDS)) {
+  Deno.test(`append() adds no pet for a waiting command's key if ${situation}`, async () => {
+    await using opened = await open();
+    const { service, openOther } = opened;
+    const expiresAt = service.runtime.now() + 1_000;
+    const { id, token } = await issueKey(service, { label: "short", expiresAt });
+    const headers = await usedKey(service, token);
+    const { first, release } = await holdFirst(opened);
+    const ended = end(openOther(), service, id);
+    const second = service.add({ name: "Max", categoryId: 2 }, headers);
+    await ended;
+    release();
+    const responses = await service.runtime.settle(Promise.all([first, second]));
+    assertEquals(responses.map(({ status }) => status), [201, 401]);
+    assertEquals((await responses[1].json()).code, "invalid_credentials");
+    await assertSound(service, 1);
+  });
+}
 
 Deno.test("append() prepares a command again if another instance has moved the head", async () => {
   await using opened = await open();

@@ -1,6 +1,6 @@
 /** createPet adds one pet for each Idempotency-Key, however requests are repeated. */
 
-import { assertEquals, assertGreater, assertNotEquals } from "@std/assert";
+import { assertEquals, assertNotEquals } from "@std/assert";
 import { decodeEvent } from "../../events/event.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
@@ -77,17 +77,6 @@ Deno.test("createPet does not store the key of a refused request", async () => {
   await assertNew(1, service.add({ ...REX, name: "Ada" }, KEY));
 });
 
-Deno.test("createPet refuses an invalid key", async () => {
-  await using service = await openTestService();
-  for (const key of ["", '""', "k".repeat(256)]) {
-    await assertRefused(service, () => service.add(REX, { "idempotency-key": key }), {
-      status: 400,
-      code: "invalid_idempotency_key",
-      message: /^Header Idempotency-Key must be 1 to 255 characters/,
-    });
-  }
-});
-
 Deno.test("createPet stores the key's hash in the event, and not the key", async () => {
   await using service = await openTestService();
   await service.add(REX, KEY);
@@ -107,12 +96,6 @@ Deno.test("createPet honours a key to the millisecond, although the store keeps 
   assertEquals((await recordsOf(service, 1)).length, 2, "both records are in the store");
   await assertRepeated(2, service.add({ ...REX, name: "Ada" }, KEY));
   await assertRefused(service, () => service.add(REX, KEY), REUSED);
-});
-
-Deno.test("createPet honours a key after a restart", async () => {
-  await using service = await openTestService();
-  await service.add(REX, KEY);
-  await assertRepeated(1, instanceOn(service).add(REX, KEY));
 });
 
 Deno.test("createPet refuses a repeated request whose API key another instance has revoked", async () => {
@@ -142,16 +125,6 @@ Deno.test("createPet adds one pet per key if two instances get the same request 
     assertEquals(new Set(bodies).size, 1);
   }
   assertEquals((await readHead(service.store)).head.lastPetId, 25);
-});
-
-Deno.test("createPet adds one of two different pets if two instances get them with one key at once", async () => {
-  await using service = await openTestService();
-  const other = instanceOn(service);
-  const responses = await service.runtime.settle(
-    Promise.all([service.add(REX, KEY), other.add({ ...REX, name: "Ada" }, KEY)]),
-  );
-  assertEquals(responses.map(({ status }) => status).sort(), [201, 409]);
-  assertEquals((await readHead(service.store)).head.lastPetId, 1);
 });
 
 Deno.test("createPet makes a second request wait for the outcome of the first", async () => {
@@ -186,16 +159,6 @@ Deno.test("createPet refuses a waiting request if its API key is revoked meanwhi
   await assertError(await second, { status: 401, code: "invalid_credentials" });
 });
 
-Deno.test("createPet repeats the response to a retry if the unclear commit had landed", async () => {
-  const { service, store, pass } = await openFaultyService();
-  await using _ = service;
-  store.nextCommits.push(COMMIT_FAULTS.landsAndFails);
-  const first = service.add(REX, KEY);
-  await pass(100);
-  await assertNew(1, first);
-  await assertRepeated(1, service.add(REX, KEY));
-});
-
 Deno.test("createPet adds one pet if a late commit lands before the commit of the retry", async () => {
   const { service, store, pass } = await openFaultyService();
   await using _ = service;
@@ -224,54 +187,6 @@ Deno.test("createPet adds one pet if a late commit lands before the commit of th
   assertEquals(petsBefore, 0, "the retry made its own commit, on the same base");
   assertNotEquals(landed, null, "the late commit landed");
   assertEquals((await readHead(service.store)).head.lastPetId, 1);
-});
-
-Deno.test("createPet adds one pet if a late commit arrives after the commit of the retry", async () => {
-  const { service, store, pass } = await openFaultyService();
-  await using _ = service;
-  const { add } = service;
-  const late: (() => Promise<string | null>)[] = [];
-  store.onCommit = (apply) => {
-    late.push(apply);
-    return new Promise(() => {});
-  };
-  const first = add(REX, KEY);
-  await pass(APPEND_LIMIT_MS + 100);
-  await assertError(await first, { status: 503, code: "outcome_unknown" });
-  store.onCommit = COMMIT_FAULTS.lands;
-  const second = add(REX, KEY);
-  await pass(APPEND_LIMIT_MS - 1);
-  await assertNew(1, second);
-  assertGreater(late.length, 0);
-  for (const land of late) assertEquals(await land(), null, "its base is outdated");
-  assertEquals((await readHead(service.store)).head.lastPetId, 1);
-});
-
-Deno.test("createPet makes a retry wait for a shared commit, and then finds its pet", async () => {
-  const { service, store, pass } = await openFaultyService();
-  await using _ = service;
-  const { add } = service;
-  const { fault, release } = hold();
-  store.nextCommits.push(fault);
-  store.onCommit = COMMIT_FAULTS.fails;
-  // Rex and Ada wait for the commit before theirs, so they share one. Ada has 900 ms more to wait.
-  const blocker = add({ ...REX, name: "Bo" });
-  await pass(1);
-  const first = add(REX, KEY);
-  await pass(900);
-  const companion = add({ ...REX, name: "Ada" });
-  await pass(1);
-  release();
-  await assertNew(1, blocker);
-  await pass(APPEND_LIMIT_MS - 800);
-  await assertError(await first, { status: 503, code: "outcome_unknown" });
-  const second = add(REX, KEY);
-  assertEquals(await settledWithin(20, second), false);
-  store.onCommit = COMMIT_FAULTS.lands;
-  await pass(500);
-  await assertNew(3, companion);
-  await assertRepeated(2, second);
-  assertEquals((await readHead(service.store)).head.lastPetId, 3);
 });
 
 Deno.test("createPet finds a key after a replay, whether it was written before or during it", async () => {
@@ -351,14 +266,3 @@ async function recordsOf({ store }: TestService, generation: number) {
   const prefix = projectionKey(generation, ["pet_by_idempotency_key"]);
   return await store.list({ prefix }, { limit: store.limits.listEntries });
 }
-
-Deno.test("createPet never reports a stored pet as not stored", async () => {
-  await using service = await openTestService();
-  const headers = { "idempotency-key": "once" };
-  const responses = await Promise.all(
-    Array.from({ length: 3_500 }, async () => await (await service.add(REX, headers)).json()),
-  );
-  const codes = Map.groupBy(responses, ({ code, id }) => code ?? `pet ${id}`);
-  assertEquals([...codes.keys()].sort(), ["outcome_unknown", "pet 1"]);
-  assertEquals((await readHead(service.store)).head.lastPetId, 1);
-});

@@ -1,11 +1,6 @@
-import { assertEquals, assertMatch } from "@std/assert";
-import { permitted } from "../support/permitted.ts";
+import { assertEquals } from "@std/assert";
 import { failureReport } from "./failure_report.ts";
 import { NO_FAULTS } from "./fault_profile.ts";
-import { findKillingSeed } from "./find_killing_seed.ts";
-import { MUTANTS } from "./mutants.ts";
-import { simulate } from "./simulate.ts";
-import { withMutant } from "./with_mutant.ts";
 
 Deno.test("failureReport() prints violations, the fault profile and the command that repeats the seed", () => {
   const report = failureReport({
@@ -49,18 +44,4 @@ Deno.test("failureReport() prints violations, the fault profile and the command 
   restore, cluster faults: none
 To repeat it: deno task sim --seed 12 --trace`,
   );
-});
-
-Deno.test({
-  name: "failureReport() prints the fault profile of a seed that finds a mutant",
-  ignore: !permitted("read", "write"),
-  async fn() {
-    const mutant = MUTANTS.find(({ name }) => name === "a commit does not check the head")!;
-    const { seed, violation } = (await findKillingSeed(mutant))!;
-    const report = failureReport(await withMutant(mutant, (code) => simulate(code, seed)));
-    const [title, first, ...rest] = report.split("\n");
-    assertEquals([title, first], [`Seed ${seed} failed`, `  ${violation}`]);
-    assertMatch(rest.join("\n"), /^ {2}round 1, weights of commit faults: none 1/m);
-    assertEquals(rest.at(-1), `To repeat it: deno task sim --seed ${seed} --trace`);
-  },
 });
