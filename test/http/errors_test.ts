@@ -280,11 +280,18 @@ const CASES: Record<
     code: "malformed_body",
     message: "The body is empty: send one JSON object",
   })),
-  notUtf8: [{
-    send: ({ add }) => add(new Uint8Array([0x7b, 0xef, 0xbf, 0xbd, 0xc3])),
+  notUtf8: [
+    [0xff],
+    [0xc3],
+    [0xc0, 0x80],
+    [0xed, 0xa0, 0x80],
+    [0xf4, 0x90, 0x80, 0x80],
+  ].map((bytes) => ({
+    // The bytes before are a replacement character.
+    send: ({ add }) => add(Uint8Array.of(0x7b, 0xef, 0xbf, 0xbd, ...bytes, 0x7d)),
     code: "malformed_body",
     message: "The body is not valid UTF-8 at byte 5",
-  }],
+  })),
   notJson: [
     ['{"name":"Rex",}', " at line 1, column 15: expected double-quoted property name"],
     [

@@ -1,11 +1,12 @@
 import { assert } from "@std/assert";
 import { freePort } from "../support/free_port.ts";
+import { until } from "../support/raw_connection.ts";
 import { readLines } from "../support/service_process.ts";
 
-const README = new URL("../../README.md", import.meta.url);
+const CONFIGURATION = new URL("../../scripts/deploy/haproxy.cfg", import.meta.url);
 const PLACES = ["/usr/sbin/haproxy", "/usr/local/sbin/haproxy"];
 
-/** HAProxy with the configuration of README.md, on loopback and a free port. */
+/** HAProxy with the configuration that operators install, on loopback and a free port. */
 export class ProxyProcess implements AsyncDisposable {
   readonly port: number;
   /** The certificate of the proxy for `localhost` and 127.0.0.1, as PEM. */
@@ -42,14 +43,12 @@ export class ProxyProcess implements AsyncDisposable {
       stderr: "piped",
     }).spawn();
     const lines: string[] = [];
-    const reading = readLines(process.stderr, (line) => {
-      // The last lines contain the reason.
-      lines.push(line);
-      if (lines.length > 20) lines.shift();
-    });
+    const reading = readLines(process.stderr, (line) => void lines.push(line));
     const proxy = new ProxyProcess(process, reading, { port, certificate, folder });
     try {
-      await untilListening(port);
+      await until(() =>
+        Deno.connect({ hostname: "127.0.0.1", port }).then((it) => (it.close(), true), () => false)
+      );
     } catch (error) {
       await proxy[Symbol.asyncDispose]();
       throw new Error(`The proxy did not start: ${lines.join("\n")}`, { cause: error });
@@ -87,24 +86,23 @@ export function haproxyPath(): string | undefined {
   });
 }
 
-/** The one HAProxy configuration of README.md, with other addresses and files, and without another user. */
+/** The configuration, with other addresses and files, and without another user. */
 async function readConfiguration(
   { folder, port, upstream }: { folder: string; port: number; upstream: string },
 ): Promise<string> {
-  const readme = await Deno.readTextFile(README);
-  const blocks = [...readme.matchAll(/^```haproxy\n([^]*?)^```$/gm)];
-  assert(blocks.length === 1, "README.md has one block of haproxy");
-  let text = blocks[0][1];
-  const replace = (from: string, to: string) => {
+  const changes: [from: string, to: string][] = [
+    ["    user haproxy\n", ""],
+    ["    group haproxy\n", ""],
+    ["    chroot /var/lib/haproxy\n", ""],
+    ["bind :443,:::443 v6only ", `bind 127.0.0.1:${port} `],
+    ["/etc/haproxy/pets.pem", `${folder}/pets.pem`],
+    ["127.0.0.1:8000", upstream],
+  ];
+  let text = await Deno.readTextFile(CONFIGURATION);
+  for (const [from, to] of changes) {
     assert(text.split(from).length === 2, `the configuration has ${JSON.stringify(from)} once`);
     text = text.replace(from, to);
-  };
-  replace("    user haproxy\n", "");
-  replace("    group haproxy\n", "");
-  replace("    chroot /var/lib/haproxy\n", "");
-  replace("bind :443,:::443 v6only ", `bind 127.0.0.1:${port} `);
-  replace("/etc/haproxy/pets.pem", `${folder}/pets.pem`);
-  replace("127.0.0.1:8000", upstream);
+  }
   return text;
 }
 
@@ -129,17 +127,4 @@ async function run(program: string, args: string[]): Promise<void> {
   const { success, stdout, stderr } = await new Deno.Command(program, { args }).output();
   const decoder = new TextDecoder();
   assert(success, `${program}: ${decoder.decode(stdout)}${decoder.decode(stderr)}`);
-}
-
-async function untilListening(port: number): Promise<void> {
-  const deadlineMs = performance.now() + 10_000;
-  while (true) {
-    try {
-      (await Deno.connect({ hostname: "127.0.0.1", port })).close();
-      return;
-    } catch (error) {
-      if (performance.now() > deadlineMs) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
 }

@@ -1,5 +1,5 @@
 /**
- * Tests of the proxy configuration in README.md, with a real HAProxy.
+ * Tests of scripts/deploy/haproxy.cfg with a real HAProxy.
  *
  *     deno task test:proxy
  */
@@ -27,14 +27,46 @@ const MEDIAN_LIMIT_MS = 100;
 
 const missing = whatIsMissing();
 if (missing !== undefined) console.log(`Left out the tests of the proxy: ${missing}`);
-const ignore = missing !== undefined;
 
-Deno.test({
-  name: "the proxy serves a client during 2,000 idle and 1,000 slow connections from 30 addresses",
-  ignore,
-  async fn() {
-    await using live = await startService();
-    await using proxy = await ProxyProcess.start(live.host);
+/** Declares a test on a proxy before a service with a valid key. */
+function testOnProxy(
+  name: string,
+  check: (proxy: ProxyProcess, client: Deno.HttpClient, token: string) => Promise<void>,
+): void {
+  Deno.test({
+    name: `the proxy ${name}`,
+    ignore: missing !== undefined,
+    async fn() {
+      await using temp = await TempStore.make();
+      const token = await temp.issueKey();
+      await using service = await ServiceProcess.start(temp.kvPath);
+      await using proxy = await ProxyProcess.start(new URL(service.address).host);
+      using client = makeClient(proxy);
+      await check(proxy, client, token);
+    },
+  });
+}
+
+/** Declares a test on a proxy before a service that never answers. */
+function testOnFakeService(
+  name: string,
+  isSilent: boolean,
+  check: (proxy: ProxyProcess, service: FakeService) => Promise<void>,
+): void {
+  Deno.test({
+    name: `the proxy ${name}`,
+    ignore: missing !== undefined,
+    async fn() {
+      using service = new FakeService(isSilent);
+      await using proxy = await ProxyProcess.start(service.host);
+      await check(proxy, service);
+    },
+  });
+}
+
+testOnProxy(
+  "serves a client during 2,000 idle and 1,000 slow connections from 30 addresses",
+  async (proxy, _, token) => {
     using hostile = new HostileClients({
       port: proxy.port,
       connections: HOSTILE,
@@ -42,11 +74,10 @@ Deno.test({
       replaces: true,
     });
     await hostile.until(({ open }) => sum(open) > 0.98 * HOSTILE_TOTAL, 20_000);
-    const responses = await useAsHealthyClient(proxy, live.token, 15_000);
+    await assertServes(proxy, token, 15_000);
     const { open } = hostile.counts;
     const memoryMiB = Math.round(await proxy.residentBytes() / 2 ** 20);
-    console.log(`${summaryOf(responses)}; ${sum(open)} hostile connections open, ${memoryMiB} MiB`);
-    assertHealthy(responses);
+    console.log(`${sum(open)} hostile connections open, ${memoryMiB} MiB`);
     // Dropped connections are replaced, so that the load lasts to the end.
     assert(sum(open) > 0.9 * HOSTILE_TOTAL, JSON.stringify(open));
 
@@ -59,14 +90,11 @@ Deno.test({
       assert(last.longestMs[kind] < limitMs + LATE_MS, `${kind}: ${last.longestMs[kind]} ms`);
     }
   },
-});
+);
 
-Deno.test({
-  name: "the proxy refuses most of 3,000 connections from one address, and serves the others",
-  ignore,
-  async fn() {
-    await using live = await startService();
-    await using proxy = await ProxyProcess.start(live.host);
+testOnProxy(
+  "refuses most of 3,000 connections from one address, and serves the others",
+  async (proxy, _, token) => {
     using hostile = new HostileClients({
       port: proxy.port,
       connections: HOSTILE,
@@ -78,45 +106,29 @@ Deno.test({
       HEADER_LIMIT_MS - 2_000,
     );
     assertEquals(sum(open), CLIENT_CONNECTION_LIMIT);
-    const responses = await useAsHealthyClient(proxy, live.token, 3_000);
-    console.log(`${summaryOf(responses)}; ${sum(open)} of ${HOSTILE_TOTAL} connections accepted`);
-    assertHealthy(responses);
+    await assertServes(proxy, token, 3_000);
   },
-});
+);
 
-Deno.test({
-  name: "the proxy forwards a body of 64 KiB, and refuses a larger one",
-  ignore,
-  async fn() {
-    await using live = await startService();
-    await using proxy = await ProxyProcess.start(live.host);
-    using client = makeClient(proxy);
-    for (const bytes of [BODY_LIMIT_BYTES, BODY_LIMIT_BYTES + 1]) {
-      const body = '{"name":"Rex","categoryId":7}'.padEnd(bytes);
-      // A stream has no Content-Length.
-      for (const sent of [body, ReadableStream.from([new TextEncoder().encode(body)])]) {
-        const response = await fetch(`${proxy.address}/v1/pets`, {
-          client,
-          method: "POST",
-          headers: headersOf(live.token),
-          body: sent,
-        });
-        if (bytes > BODY_LIMIT_BYTES) await assertError(response, 413, "body_too_large");
-        else {
-          assertEquals(response.status, 201);
-          await response.body?.cancel();
-        }
+testOnProxy("forwards a body of 64 KiB, and refuses a larger one", async (proxy, client, token) => {
+  for (const bytes of [BODY_LIMIT_BYTES, BODY_LIMIT_BYTES + 1]) {
+    const body = '{"name":"Rex","categoryId":7}'.padEnd(bytes);
+    // A stream has no Content-Length.
+    for (const sent of [body, ReadableStream.from([new TextEncoder().encode(body)])]) {
+      const response = await post(proxy, client, token, sent);
+      if (bytes > BODY_LIMIT_BYTES) await assertError(response, 413, "body_too_large");
+      else {
+        assertEquals(response.status, 201);
+        await response.body?.cancel();
       }
     }
-  },
+  }
 });
 
-Deno.test({
-  name: "the proxy itself answers 413 to an endless body and 408 to one that stops",
-  ignore,
-  async fn() {
-    using service = new FakeService();
-    await using proxy = await ProxyProcess.start(service.host);
+testOnFakeService(
+  "itself answers 413 to an endless body and 408 to one that stops",
+  false,
+  async (proxy, service) => {
     const head = "POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
     const chunk = `4000\r\n${"a".repeat(0x4000)}\r\n`;
     const [chunked, declared, stopped] = await Promise.all([
@@ -133,30 +145,19 @@ Deno.test({
     assert(stopped.tookMs < HEADER_LIMIT_MS + LATE_MS, `${stopped.tookMs} ms`);
     assertEquals(service.connections, 0);
   },
+);
+
+testOnProxy("refuses headers that are larger than 16 KiB", async (proxy, client) => {
+  const get = (headerLength: number) =>
+    fetch(`${proxy.address}/healthz`, { client, headers: { "x-a": "a".repeat(headerLength) } });
+  const answered = await get(15_000);
+  assertEquals([answered.status, await answered.text()], [200, '{"status":"alive"}']);
+  await assertError(await get(17_000), 413, "body_too_large");
 });
 
-Deno.test({
-  name: "the proxy refuses headers that are larger than 16 KiB",
-  ignore,
-  async fn() {
-    await using live = await startService();
-    await using proxy = await ProxyProcess.start(live.host);
-    using client = makeClient(proxy);
-    const get = (headerLength: number) =>
-      fetch(`${proxy.address}/healthz`, { client, headers: { "x-a": "a".repeat(headerLength) } });
-    const answered = await get(15_000);
-    assertEquals([answered.status, await answered.text()], [200, '{"status":"alive"}']);
-    await assertError(await get(17_000), 413, "body_too_large");
-  },
-});
-
-Deno.test({
-  name: "the proxy answers 429 to an address whose requests were refused too often",
-  ignore,
-  async fn() {
-    await using live = await startService();
-    await using proxy = await ProxyProcess.start(live.host);
-    using client = makeClient(proxy);
+testOnProxy(
+  "answers 429 to an address whose requests were refused too often",
+  async (proxy, client) => {
     const get = () => fetch(`${proxy.address}/v1/pets`, { client });
     for (let i = 0; i < 200; i++) await assertError(await get(), 401, "missing_credentials");
     let refused = await get();
@@ -168,51 +169,34 @@ Deno.test({
     assertEquals(refused.headers.get("retry-after"), "10");
     await assertError(refused, 429, "rate_limited");
   },
-});
+);
 
-Deno.test({
-  name: "the proxy answers 503 if the service is away, is silent or closes the connection",
-  ignore,
-  async fn() {
-    const cases: [code: string, upstream: FakeService, isAway: boolean][] = [
-      ["store_unavailable", new FakeService(), true],
-      ["outcome_unknown", new FakeService({ isSilent: true }), false],
-      ["outcome_unknown", new FakeService(), false],
-    ];
-    await Promise.all(cases.map(async ([code, service, isAway]) => {
-      using upstream = service;
-      await using proxy = await ProxyProcess.start(upstream.host);
-      using client = makeClient(proxy);
-      if (isAway) upstream.close();
-      const startedMs = performance.now();
-      const response = await fetch(`${proxy.address}/v1/pets`, {
-        client,
-        method: "POST",
-        headers: headersOf("pets_"),
-        body: "{}",
-      });
-      assertEquals(response.headers.get("retry-after"), "1");
-      await assertError(response, 503, code);
-      assert(performance.now() - startedMs < RESPONSE_LIMIT_MS + LATE_MS);
-      // No request is sent to the service a second time.
-      assertEquals(upstream.connections, isAway ? 0 : 1);
-    }));
-  },
-});
+const UNANSWERED: Record<string, { code: string; isSilent: boolean; isAway: boolean }> = {
+  "is away": { code: "store_unavailable", isSilent: false, isAway: true },
+  "is silent": { code: "outcome_unknown", isSilent: true, isAway: false },
+  "closes the connection": { code: "outcome_unknown", isSilent: false, isAway: false },
+};
 
-Deno.test({
-  name: "the proxy refuses HTTP/2, with ALPN and with prior knowledge",
-  ignore,
-  async fn() {
-    using service = new FakeService();
-    await using proxy = await ProxyProcess.start(service.host);
+for (const [fault, { code, isSilent, isAway }] of Object.entries(UNANSWERED)) {
+  testOnFakeService(`answers 503 if the service ${fault}`, isSilent, async (proxy, service) => {
+    using client = makeClient(proxy);
+    if (isAway) service.close();
+    const startedMs = performance.now();
+    const response = await post(proxy, client, "pets_", "{}");
+    assertEquals(response.headers.get("retry-after"), "1");
+    await assertError(response, 503, code);
+    assert(performance.now() - startedMs < RESPONSE_LIMIT_MS + LATE_MS);
+    // No request is sent to the service a second time.
+    assertEquals(service.connections, isAway ? 0 : 1);
+  });
+}
+
+testOnFakeService(
+  "refuses HTTP/2, with ALPN and with prior knowledge",
+  false,
+  async (proxy) => {
     for (const alpnProtocols of [["h2", "http/1.1"], []]) {
-      using connection = await Deno.connectTls({
-        hostname: "127.0.0.1",
-        port: proxy.port,
-        caCerts: [proxy.certificate],
-        alpnProtocols,
-      });
+      using connection = await connectTo(proxy, alpnProtocols);
       const { alpnProtocol } = await connection.handshake();
       assert(alpnProtocol !== "h2");
       await connection.write(new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"));
@@ -222,55 +206,33 @@ Deno.test({
       assert(response.startsWith("HTTP/1.1 400 "), response);
     }
   },
-});
+);
 
-interface HealthyResponse {
-  status: number;
-  tookMs: number;
-}
-
-/** Lists and adds 20 times a second, half of the time on new connections. */
-async function useAsHealthyClient(
-  proxy: ProxyProcess,
-  token: string,
-  durationMs: number,
-): Promise<HealthyResponse[]> {
+/** Lists and adds 20 times a second, half of the time on new connections, and asserts that all is well. */
+async function assertServes(proxy: ProxyProcess, token: string, durationMs: number): Promise<void> {
   using kept = makeClient(proxy);
-  const headers = headersOf(token);
-  const body = '{"name":"Rex","categoryId":7}';
-  const send = async (i: number): Promise<HealthyResponse> => {
+  const send = async (i: number): Promise<number> => {
     using own = i % 4 < 2 ? makeClient(proxy) : undefined;
     const startedMs = performance.now();
-    const response = await fetch(`${proxy.address}/v1/pets`, {
-      client: own ?? kept,
-      headers,
-      ...(i % 2 === 0 ? {} : { method: "POST", body }),
-    });
+    const client = own ?? kept;
+    const response = i % 2 === 0
+      ? await fetch(`${proxy.address}/v1/pets`, { client, headers: headersOf(token) })
+      : await post(proxy, client, token, '{"name":"Rex","categoryId":7}');
     await response.text();
-    return { status: response.status, tookMs: performance.now() - startedMs };
+    assert(response.ok, `${response.status}`);
+    return performance.now() - startedMs;
   };
-  const responses: Promise<HealthyResponse>[] = [];
+  const responses: Promise<number>[] = [];
   for (let i = 0; i < durationMs / 50; i++) {
     responses.push(send(i));
     await sleep(50);
   }
-  return await Promise.all(responses);
-}
-
-function assertHealthy(responses: HealthyResponse[]): void {
-  for (const { status } of responses) assert(status === 200 || status === 201, `${status}`);
-  const medianMs = percentileMs(responses, 0.5);
-  assert(medianMs < MEDIAN_LIMIT_MS, `median ${medianMs} ms`);
-}
-
-function summaryOf(responses: HealthyResponse[]): string {
-  const [median, p99] = [0.5, 0.99].map((share) => percentileMs(responses, share).toFixed(1));
-  return `${responses.length} answers, median ${median} ms, p99 ${p99} ms`;
-}
-
-function percentileMs(responses: HealthyResponse[], share: number): number {
-  const sorted = responses.map(({ tookMs }) => tookMs).sort((a, b) => a - b);
-  return sorted[Math.floor(share * (sorted.length - 1))];
+  const sorted = (await Promise.all(responses)).sort((a, b) => a - b);
+  const [median, p99] = [0.5, 0.99].map((share) => sorted[Math.floor(share * (sorted.length - 1))]);
+  console.log(
+    `${sorted.length} answers, median ${Math.round(median)} ms, p99 ${Math.round(p99)} ms`,
+  );
+  assert(median < MEDIAN_LIMIT_MS, `median ${median} ms`);
 }
 
 /** The hostile clients of a worker. */
@@ -317,7 +279,7 @@ class FakeService implements Disposable {
   #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   #open: Deno.Conn[] = [];
 
-  constructor({ isSilent = false } = {}) {
+  constructor(isSilent: boolean) {
     this.host = `127.0.0.1:${this.#listener.addr.port}`;
     this.#accept(isSilent);
   }
@@ -349,11 +311,7 @@ class FakeService implements Disposable {
 /** Sends a text, then repeats another one until a response comes, and resolves to that response. */
 async function sendRaw(proxy: ProxyProcess, text: string, repeated?: string) {
   const startedMs = performance.now();
-  using connection = await Deno.connectTls({
-    hostname: "127.0.0.1",
-    port: proxy.port,
-    caCerts: [proxy.certificate],
-  });
+  using connection = await connectTo(proxy);
   const encoder = new TextEncoder();
   await connection.write(encoder.encode(text));
   let sentBytes = 0;
@@ -395,24 +353,24 @@ async function assertError(response: Response, status: number, code: string): Pr
   assertEquals(ERRORS[code as keyof typeof ERRORS].status, status);
 }
 
-/** A service on its own store, with a valid key. */
-async function startService() {
-  const temp = await TempStore.make();
-  const token = await temp.issueKey();
-  const process = await ServiceProcess.start(temp.kvPath);
-  return {
-    token,
-    /** Address and port. */
-    host: new URL(process.address).host,
-    async [Symbol.asyncDispose]() {
-      await process.stop();
-      await temp[Symbol.asyncDispose]();
-    },
-  };
+function connectTo(
+  { port, certificate }: ProxyProcess,
+  alpnProtocols?: string[],
+): Promise<Deno.TlsConn> {
+  return Deno.connectTls({ hostname: "127.0.0.1", port, caCerts: [certificate], alpnProtocols });
 }
 
 function makeClient(proxy: ProxyProcess): Deno.HttpClient {
   return Deno.createHttpClient({ caCerts: [proxy.certificate] });
+}
+
+function post(
+  { address }: ProxyProcess,
+  client: Deno.HttpClient,
+  token: string,
+  body: BodyInit,
+): Promise<Response> {
+  return fetch(`${address}/v1/pets`, { client, method: "POST", headers: headersOf(token), body });
 }
 
 function headersOf(token: string): Record<string, string> {

@@ -1,4 +1,5 @@
 import { issueKey } from "../../src/commands/issue_key.ts";
+import type { RequestHandler } from "../../src/http/handler.ts";
 import { createService, type Service, type ServiceOptions } from "../../src/service.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -49,9 +50,7 @@ export async function openTestService(
     ...options,
   });
   const { id, token } = await issueKey(service, { label: "test" });
-  const client = clientOf(token, (path, init) => {
-    return service.handler(new Request(`http://localhost${path}`, init));
-  });
+  const client = clientOfHandler(token, service.handler);
   const close = async () => {
     // A failed commit waits for its retry.
     await runtime.settle(service.appender.drain());
@@ -72,6 +71,11 @@ export async function openTestService(
 function awaitedBy(runtime: FakeRuntime, store: Store): Store {
   const during = <T>(apply: () => Promise<T>) => runtime.during(apply());
   return faultyStore(store, { onGet: during, onList: during, onCommit: during });
+}
+
+/** A client with a key that calls a handler. */
+export function clientOfHandler(token: string, handler: RequestHandler): Client {
+  return clientOf(token, (path, init) => handler(new Request(`http://localhost${path}`, init)));
 }
 
 /** A client with a key, over any transport. It asserts that every response is described. */

@@ -8,15 +8,12 @@ import { ServiceProcess } from "../../support/service_process.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { openTestService } from "../../support/test_service.ts";
 
-interface Reported {
-  refused: number;
-  clients: { address?: string; forwardedFor?: string; refused: number }[];
-}
+const ADDRESS = "192.0.2.1";
 
 /** Refused credentials with a fake runtime, and the reports about them. */
 function open() {
   const runtime = new FakeRuntime();
-  const reports: Reported[] = [];
+  const reports: { refused: number; clients: Record<string, unknown>[] }[] = [];
   const refused = new RefusedCredentials({
     runtime,
     report: (level, event, details) => {
@@ -25,10 +22,8 @@ function open() {
       reports.push(JSON.parse(JSON.stringify(details)));
     },
   });
-  const refuse = (address: string, times = 1, forwardedFor?: string) => {
-    const headers = new Headers(
-      forwardedFor === undefined ? {} : { "x-forwarded-for": forwardedFor },
-    );
+  const refuse = (address: string, times = 1, forwardedFor = "") => {
+    const headers = new Headers({ "x-forwarded-for": forwardedFor });
     for (let time = 0; time < times; time++) refused.note("invalid", headers, () => address);
   };
   return { runtime, reports, refuse };
@@ -36,28 +31,28 @@ function open() {
 
 Deno.test("RefusedCredentials logs the first refusal at once, and the next ones together", async () => {
   const { runtime, reports, refuse } = open();
-  refuse("192.0.2.1");
-  const first = { refused: 1, clients: [{ address: "192.0.2.1", refused: 1 }] };
-  assertEquals(reports, [first]);
-  refuse("192.0.2.1", 500);
+  const reportOf = (refused: number) => ({
+    refused,
+    clients: [{ address: ADDRESS, refused, forwardedFor: "" }],
+  });
+  refuse(ADDRESS);
+  assertEquals(reports, [reportOf(1)]);
+  refuse(ADDRESS, 500);
   await runtime.advance(4_000);
-  refuse("192.0.2.1", 500);
+  refuse(ADDRESS, 500);
   await runtime.advance(5_999);
   assertEquals(reports.length, 1);
   await runtime.advance(1);
-  assertEquals(reports.slice(1), [{
-    refused: 1_000,
-    clients: [{ address: "192.0.2.1", refused: 1_000 }],
-  }]);
-  refuse("192.0.2.1");
+  assertEquals(reports.slice(1), [reportOf(1_000)]);
+  refuse(ADDRESS);
   await runtime.advance(9_999);
   assertEquals(reports.length, 2);
   await runtime.advance(1);
-  assertEquals(reports.slice(2), [first]);
+  assertEquals(reports.slice(2), [reportOf(1)]);
   assertEquals(runtime.waits(), [], "nothing waits once there is nothing to report");
   await runtime.advance(10_000);
-  refuse("192.0.2.1");
-  assertEquals(reports.slice(3), [first]);
+  refuse(ADDRESS);
+  assertEquals(reports.slice(3), [reportOf(1)]);
 });
 
 Deno.test("RefusedCredentials logs the five clients with the most refusals", async () => {
@@ -65,10 +60,8 @@ Deno.test("RefusedCredentials logs the five clients with the most refusals", asy
   refuse("192.0.2.99");
   for (let client = 1; client <= 9; client++) refuse(`192.0.2.${client}`, client);
   await runtime.advance(10_000);
-  assertEquals(reports[1], {
-    refused: 45,
-    clients: [9, 8, 7, 6, 5].map((client) => ({ address: `192.0.2.${client}`, refused: client })),
-  });
+  assertEquals(reports[1].refused, 45);
+  assertEquals(reports[1].clients.map(({ refused }) => refused), [9, 8, 7, 6, 5]);
 });
 
 Deno.test("RefusedCredentials counts 1,000 clients separately, and the others together", async () => {
@@ -79,8 +72,9 @@ Deno.test("RefusedCredentials counts 1,000 clients separately, and the others to
   refuse("client 7");
   await runtime.advance(10_000);
   assertEquals(reports[1].refused, 6_001);
-  assertEquals(reports[1].clients[0], { address: "client 7", refused: 2 });
-  assert(reports[1].clients.every(({ address }) => address !== "late"));
+  const [busiest, ...others] = reports[1].clients;
+  assertEquals([busiest.address, busiest.refused], ["client 7", 2]);
+  assert(others.every(({ address }) => address !== "late"));
 });
 
 Deno.test("RefusedCredentials logs the last X-Forwarded-For, printable and without keys", async () => {
@@ -95,10 +89,10 @@ Deno.test("RefusedCredentials logs the last X-Forwarded-For, printable and witho
     "",
   ];
   for (const claim of claims) {
-    refuse("192.0.2.1", 1, claim);
+    refuse(ADDRESS, 1, claim);
     await runtime.advance(10_000);
   }
-  assertEquals(reports.map(({ clients }) => clients[0].forwardedFor ?? ""), [
+  assertEquals(reports.map(({ clients }) => clients[0].forwardedFor), [
     "198.51.100.7",
     "x".repeat(100),
     `[31mevil" "level":"info"198.51.100.7`,

@@ -1,10 +1,25 @@
-import { assertEquals, assertMatch } from "@std/assert";
-import { NAME_MAX_LENGTH } from "../../../events/pet.ts";
-import { openTestService } from "../../support/test_service.ts";
-import { assertRefused, testEachWay } from "../../support/test_each_way.ts";
+import { assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { NAME_MAX_LENGTH, NewPet } from "../../../events/pet.ts";
+import { HttpError } from "../../../src/http/errors.ts";
+import { parseNewPet } from "../../../src/http/requests/new_pet.ts";
+import { testEachWay } from "../../support/test_each_way.ts";
 
-const INVALID_BODY = { status: 400, code: "invalid_body" };
-const MALFORMED_BODY = { status: 400, code: "malformed_body" };
+const FIELDS = Object.keys(NewPet.shape).join(", ");
+const ARRAYS = "[".repeat(20_000) + "]".repeat(20_000);
+const OBJECTS = '{"a":'.repeat(10_000) + "1" + "}".repeat(10_000);
+
+const rex = (member: string) => `{"name":"Rex","categoryId":1,${member}}`;
+const named = (name: string) => `{"name":"${name}","categoryId":1}`;
+const inCategory = (categoryId: string) => `{"name":"Rex","categoryId":${categoryId}}`;
+
+/** Asserts that each body is refused with that code and message. */
+function assertRefuses(bodies: string[], code: string, message: RegExp): void {
+  for (const body of bodies) {
+    const error = assertThrows(() => parseNewPet(body), HttpError);
+    assertEquals(error.code, code, body.slice(0, 100));
+    assertMatch(error.message, message);
+  }
+}
 
 /** The place of the fault, if V8 names it. */
 const NOT_JSON: [body: string, place: string][] = [
@@ -12,69 +27,91 @@ const NOT_JSON: [body: string, place: string][] = [
   ["{}{}", "line 1, column 3"],
   ["{'name':'Rex'}", "line 1, column 2"],
   ['{"name":"Rex","categoryId":1,}', "line 1, column 30"],
-  ['{"name":"Rex","categoryId":01}', "line 1, column 29"],
-  ['{"name":"Rex","categoryId":+1}', ""],
-  ['{"name":"Rex","categoryId":1n}', "line 1, column 29"],
-  ['{"name":"Rex","categoryId":NaN}', ""],
-  ['{"name":"Rex\n","categoryId":1}', "line 1, column 13"],
-  ['\ufeff{"name":"Rex","categoryId":1}', ""],
-  ['// Rex\n{"name":"Rex","categoryId":1}', ""],
+  [inCategory("01"), "line 1, column 29"],
+  [inCategory("+1"), ""],
+  [inCategory("1n"), "line 1, column 29"],
+  [inCategory("NaN"), ""],
+  [named("Rex\n"), "line 1, column 13"],
+  [`\ufeff${named("Rex")}`, ""],
+  [`// Rex\n${named("Rex")}`, ""],
   ['{\r\n"name":"Rex"\n "categoryId":1}', "line 3, column 2"],
   ["name=Rex&categoryId=1", ""],
 ];
 
-Deno.test("a body that is not JSON is refused, with the place of the fault and without the body's text", async () => {
-  await using service = await openTestService();
+Deno.test("parseNewPet() refuses a body that is not JSON, and names the place without the text", () => {
   for (const [body, place] of NOT_JSON) {
     const where = place === "" ? "" : ` at ${place}: [a-z][-a-zA-Z',{}: ]+`;
-    await assertRefused(service, () => service.add(body), {
-      ...MALFORMED_BODY,
-      message: new RegExp(`^The body is not valid JSON${where}$`),
-    });
+    const message = new RegExp(`^The body is not valid JSON${where}$`);
+    assertRefuses([body], "malformed_body", message);
   }
 });
 
-testEachWay("a body that is not UTF-8 is refused", async (service) => {
-  const sequences = [[0xff], [0xc3], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80]];
-  for (const bytes of sequences) {
-    const body = new Uint8Array([
-      ...bytesOf('{"name":"'),
-      ...bytes,
-      ...bytesOf('","categoryId":1}'),
-    ]);
-    await assertRefused(service, () => service.add(body), {
-      ...MALFORMED_BODY,
-      message: /^The body is not valid UTF-8 at byte 10$/,
-    });
-  }
-  const latin1 = Uint8Array.from('{"name":"Zoë","categoryId":1}', (it) => it.charCodeAt(0));
-  await assertRefused(service, () => service.add(latin1), MALFORMED_BODY);
+Deno.test("parseNewPet() refuses 20,000 nested brackets", () => {
+  const message = /^The body is nested too deep$/;
+  assertRefuses([ARRAYS, OBJECTS, inCategory(ARRAYS)], "malformed_body", message);
+  assertRefuses(["[".repeat(20_000)], "malformed_body", /^The body is /);
 });
 
-testEachWay("a lone surrogate in a name is refused, and a pair is accepted", async (service) => {
-  for (const name of ["\\ud83d", "\\udc08", "\\udc08\\ud83d", "Rex \\uD83D!"]) {
-    await assertRefused(service, () => service.add(`{"name":"${name}","categoryId":1}`), {
-      ...INVALID_BODY,
-      message: /^Field "name" must be well-formed Unicode, without a lone surrogate$/,
-    });
-  }
-  const response = await service.add('{"name":"\\ud83d\\udc08","categoryId":1}');
-  assertEquals((await response.json()).name, "🐈");
+Deno.test("parseNewPet() refuses a lone surrogate in a name, and takes a pair", () => {
+  assertRefuses(
+    ["\\ud83d", "\\udc08", "\\udc08\\ud83d", "Rex \\uD83D!"].map(named),
+    "invalid_body",
+    /^Field "name" must be well-formed Unicode, without a lone surrogate$/,
+  );
+  assertEquals(parseNewPet(named("\\ud83d\\udc08")).name, "🐈");
 });
 
-testEachWay("a name is 1 to 1,000 characters long, counted in code points", async (service) => {
-  const message = /^Field "name" must be 1 to 1000 characters long$/;
-  for (const name of ["", "x".repeat(NAME_MAX_LENGTH + 1), "🐈".repeat(NAME_MAX_LENGTH + 1)]) {
-    await assertRefused(service, () => service.add({ name, categoryId: 1 }), {
-      ...INVALID_BODY,
-      message,
-    });
-  }
+Deno.test("parseNewPet() takes a name of 1 to 1,000 characters, counted in code points", () => {
   for (const name of ["x", "x".repeat(NAME_MAX_LENGTH), "🐈".repeat(NAME_MAX_LENGTH)]) {
-    const response = await service.add({ name, categoryId: 1 });
-    assertEquals(response.status, 201);
-    assertEquals((await response.json()).name, name);
+    assertEquals(parseNewPet(named(name)).name, name);
   }
+  const others = ["", "x".repeat(NAME_MAX_LENGTH + 1), "🐈".repeat(NAME_MAX_LENGTH + 1)];
+  const message = /^Field "name" must be 1 to 1000 characters long$/;
+  assertRefuses(others.map(named), "invalid_body", message);
+});
+
+Deno.test("parseNewPet() takes a categoryId in every notation of an int64", () => {
+  const integers: [written: string, value: bigint][] = [
+    ["1.0", 1n],
+    ["1e3", 1000n],
+    ["10e-1", 1n],
+    ["-0", 0n],
+    ["0e999999999", 0n],
+    ["9.223372036854775807e18", 9223372036854775807n],
+    ["9223372036854775807", 9223372036854775807n],
+    ["9007199254740993", 9007199254740993n],
+  ];
+  for (const [written, value] of integers) {
+    assertEquals(parseNewPet(inCategory(written)).categoryId, value);
+  }
+  const others = ["1.5", '"1"', "9223372036854775808", "1e999999999", "1e-1", "-1e999999999"];
+  others.push("9007199254740992.5", "0.1", "1E+19", "[1]", '{"valueOf":1}', "true", "null");
+  const message = /^Field "categoryId" must be an integer from -\d+ to \d+$/;
+  assertRefuses(others.map(inCategory), "invalid_body", message);
+});
+
+Deno.test("parseNewPet() refuses an unknown field by name", () => {
+  const names = ["colour", "id", "__proto__", "constructor", "toString", "Name", "name ", "", "é"];
+  for (const name of names.map((name) => JSON.stringify(name))) {
+    const message = new RegExp(`^Field ${name} is not known; the fields are ${FIELDS}$`);
+    assertRefuses([rex(`${name}:1`)], "invalid_body", message);
+  }
+  const body = '{"__proto__":{"name":"Rex","categoryId":1}}';
+  assertRefuses([body], "invalid_body", /Field "__proto__" is not known/);
+  assertEquals(({} as Record<string, unknown>).name, undefined, "no object got a field");
+});
+
+Deno.test("parseNewPet() refuses a repeated field by name, however it is written", () => {
+  const bodies = ['"name":"Tom"', '"n\\u0061me":"Rex"', '"name":{"name":1}'].map(rex);
+  assertRefuses(bodies, "invalid_body", /^Field "name" is repeated(?:$|;)/);
+  assertRefuses([rex('"categoryId" : 2')], "invalid_body", /^Field "categoryId" is repeated$/);
+  assertEquals(parseNewPet(named('\\"name\\": {[:')).name, '"name": {[:');
+});
+
+Deno.test("parseNewPet() names a few of many faults, and counts the rest", () => {
+  const fields = Array.from({ length: 1_000 }, (_, index) => `"f${index}":0`);
+  const message = new RegExp(`^Field .*; and 997 more; the fields are ${FIELDS}$`);
+  assertRefuses([`{${fields}}`], "invalid_body", message);
 });
 
 testEachWay("a name is returned exactly, whatever characters it has", async ({ add, send }) => {
@@ -89,106 +126,3 @@ testEachWay("a name is returned exactly, whatever characters it has", async ({ a
     assertEquals((await (await send("/v1/pets?limit=1")).json())[0], pet);
   }
 });
-
-testEachWay("a categoryId is accepted in every notation of an integer", async (service) => {
-  const integers: [written: string, digits: string][] = [
-    ["1.0", "1"],
-    ["1e3", "1000"],
-    ["10e-1", "1"],
-    ["-0", "0"],
-    ["0e999999999", "0"],
-    ["9.223372036854775807e18", "9223372036854775807"],
-    ["9223372036854775807", "9223372036854775807"],
-    ["9007199254740993", "9007199254740993"],
-  ];
-  for (const [written, digits] of integers) {
-    const response = await service.add(`{"name":"Rex","categoryId":${written}}`);
-    assertEquals(response.status, 201, written);
-    assertMatch(await response.text(), new RegExp(`"categoryId":${digits}}$`));
-  }
-  const others = ["1.5", '"1"', "9223372036854775808", "1e999999999", "1e-1", "-1e999999999"];
-  others.push("9007199254740992.5", "0.1", "1E+19", "[1]", '{"valueOf":1}', "true", "null");
-  for (const written of others) {
-    await assertRefused(service, () => service.add(`{"name":"Rex","categoryId":${written}}`), {
-      ...INVALID_BODY,
-      message: /^Field "categoryId" must be an integer from -\d+ to \d+$/,
-    });
-  }
-});
-
-testEachWay("an unknown field is refused by name", async (service) => {
-  const fields = ["colour", "id", "__proto__", "constructor", "toString", "Name", "name ", "", "é"];
-  for (const field of fields) {
-    const body = `{"name":"Rex","categoryId":1,${JSON.stringify(field)}:1}`;
-    await assertRefused(service, () => service.add(body), {
-      ...INVALID_BODY,
-      message: new RegExp(
-        `^Field ${JSON.stringify(field)} is not known; the fields are name, categoryId, status$`,
-      ),
-    });
-  }
-});
-
-testEachWay("__proto__ is an unknown field and adds no fields to any object", async (service) => {
-  const body = '{"__proto__":{"name":"Rex","categoryId":1}}';
-  await assertRefused(service, () => service.add(body), {
-    ...INVALID_BODY,
-    message: /Field "__proto__" is not known/,
-  });
-  assertEquals(({} as Record<string, unknown>).name, undefined);
-  const { message } = await (await service.add({})).json();
-  assertEquals(message, 'Field "name" is missing; Field "categoryId" is missing');
-});
-
-testEachWay("a repeated field is refused by name", async (service) => {
-  const bodies: [body: string, name: string][] = [
-    ['{"name":"Rex","categoryId":1,"name":"Rex"}', "name"],
-    ['{"name":"Rex","categoryId":1,"categoryId":2}', "categoryId"],
-    ['{"name":"Rex","categoryId":1,"n\\u0061me":"Max"}', "name"],
-    ['{"status":"sold","name":"a:b","categoryId":1,"status":"sold"}', "status"],
-    ['{"name":"\\"}{","categoryId":1,"name" \n:"Max"}', "name"],
-  ];
-  for (const [body, name] of bodies) {
-    await assertRefused(service, () => service.add(body), {
-      ...INVALID_BODY,
-      message: new RegExp(`^Field "${name}" is repeated$`),
-    });
-  }
-  const colons = await service.add('{"name":"\\"name\\": {[:","categoryId":1}');
-  assertEquals(colons.status, 201);
-});
-
-testEachWay(
-  "the Error of a body with many faults names a few and counts the rest",
-  async (service) => {
-    const fields = Array.from({ length: 1_000 }, (_, index) => `"f${index}":0`);
-    await assertRefused(service, () => service.add(`{${fields}}`), {
-      ...INVALID_BODY,
-      message: /^Field .*; and 997 more; the fields are name, categoryId, status$/,
-    });
-  },
-);
-
-testEachWay("20,000 nested brackets are refused", async (service) => {
-  const arrays = "[".repeat(20_000) + "]".repeat(20_000);
-  const objects = '{"a":'.repeat(10_000) + "1" + "}".repeat(10_000);
-  for (const body of [arrays, objects, `{"name":"Rex","categoryId":${arrays}}`]) {
-    await assertRefused(service, () => service.add(body), {
-      ...MALFORMED_BODY,
-      message: /^The body is nested too deep$/,
-    });
-  }
-  await assertRefused(service, () => service.add("[".repeat(20_000)), MALFORMED_BODY);
-});
-
-testEachWay("the service accepts a pet after every kind of refusal", async ({ add, send }) => {
-  for (const body of ["{", "[".repeat(20_000), '{"name":"\\ud83d","categoryId":1}', "{}"]) {
-    assertEquals((await add(body)).status, 400);
-  }
-  assertEquals((await add({ name: "Rex", categoryId: 1 })).status, 201);
-  assertEquals(await (await send("/v1/pets")).json(), [{ id: 1, name: "Rex", categoryId: 1 }]);
-});
-
-function bytesOf(text: string): Uint8Array {
-  return new TextEncoder().encode(text);
-}
