@@ -12,7 +12,7 @@ export interface SignedCheckpoint extends TreeHead {
 
 export function signCheckpoint({ size, root }: TreeHead, signer: Signer): SignedCheckpoint {
   const origin = signer.name;
-  const text = `${origin}\n${size}\n${Buffer.from(root).toString("base64")}\n`;
+  const text = `${origin}\n${size}\n${root.toBase64()}\n`;
   return { origin, size, root, note: signNote(text, signer) };
 }
 

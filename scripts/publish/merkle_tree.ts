@@ -8,29 +8,30 @@ export const HASH_BYTES = 32;
 const LEAF_PREFIX = 0;
 const NODE_PREFIX = 1;
 
-/** The value of each lower-case hex digit, by its character code. A table is faster than what the platform has. */
-const DIGITS = new Uint8Array(128);
-for (let value = 0; value < 16; value++) DIGITS[value.toString(16).charCodeAt(0)] = value;
-
 /** Root of the tree without leaves. */
-export const EMPTY_ROOT = decodeHex(sha256Hex(""));
+export const EMPTY_ROOT = Uint8Array.fromHex(sha256Hex(""));
 
 /** Reused for every hash, because an allocation costs more than the hash of a short input. */
-let leafInput = new Uint8Array(4_096);
-const nodeInput = new Uint8Array(1 + 2 * HASH_BYTES);
-nodeInput[0] = NODE_PREFIX;
+let input = new Uint8Array(4_096);
 
 export function leafHash(line: Uint8Array): Uint8Array {
-  if (line.length >= leafInput.length) leafInput = new Uint8Array(2 * line.length);
-  leafInput[0] = LEAF_PREFIX;
-  leafInput.set(line, 1);
-  return decodeHex(sha256Hex(leafInput.subarray(0, line.length + 1)));
+  return hashOf(LEAF_PREFIX, line);
 }
 
 export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
-  nodeInput.set(left, 1);
-  nodeInput.set(right, 1 + HASH_BYTES);
-  return decodeHex(sha256Hex(nodeInput));
+  return hashOf(NODE_PREFIX, left, right);
+}
+
+function hashOf(prefix: number, ...parts: Uint8Array[]): Uint8Array {
+  const bytes = parts.reduce((sum, { length }) => sum + length, 1);
+  if (bytes > input.length) input = new Uint8Array(2 * bytes);
+  input[0] = prefix;
+  let end = 1;
+  for (const part of parts) {
+    input.set(part, end);
+    end += part.length;
+  }
+  return Uint8Array.fromHex(sha256Hex(input.subarray(0, end)));
 }
 
 /** The root of the tree over hashes that are concatenated. There must be one at least. */
@@ -38,14 +39,9 @@ export function rootOf(hashes: Uint8Array): Uint8Array {
   const nodes = hashes.slice();
   for (let count = nodes.length / HASH_BYTES; count > 1; count = Math.ceil(count / 2)) {
     for (let index = 0; index < count; index += 2) {
-      const start = index * HASH_BYTES;
-      const target = start / 2;
-      if (index + 1 === count) {
-        nodes.copyWithin(target, start, start + HASH_BYTES);
-        continue;
-      }
-      nodeInput.set(nodes.subarray(start, start + 2 * HASH_BYTES), 1);
-      decodeHexInto(nodes, target, sha256Hex(nodeInput));
+      const pair = nodes.subarray(index * HASH_BYTES, Math.min(index + 2, count) * HASH_BYTES);
+      const node = pair.length === HASH_BYTES ? pair : hashOf(NODE_PREFIX, pair);
+      nodes.set(node, index / 2 * HASH_BYTES);
     }
   }
   return nodes.slice(0, HASH_BYTES);
@@ -59,8 +55,8 @@ export function splitOf(size: number): number {
 }
 
 /**
- * The root that a proof of inclusion leads to, for the leaf at `index` of a tree of that size. Returns
- * `undefined` if the proof has another length.
+ * The root that a proof of inclusion leads to, for the leaf at `index` of a tree of that size. It is another one
+ * if the proof was altered or is too short, and `undefined` if the proof is too long.
  */
 export function rootOfInclusion(
   index: number,
@@ -76,7 +72,8 @@ export function rootOfInclusion(
     const right = climb(index - split, size - split);
     return nodeHash(take(rest), right);
   };
-  return resultOf(() => climb(index, size), rest);
+  const root = climb(index, size);
+  return rest.length === 0 ? root : undefined;
 }
 
 /**
@@ -106,8 +103,8 @@ export function isConsistent(
     const left = take(rest);
     return [nodeHash(left, oldPart), nodeHash(left, newPart)];
   };
-  const roots = resultOf(() => climb(oldSize, newSize, true), rest);
-  return roots !== undefined && bytesEqual(roots[0], oldRoot) && bytesEqual(roots[1], newRoot);
+  const roots = climb(oldSize, newSize, true);
+  return rest.length === 0 && bytesEqual(roots[0], oldRoot) && bytesEqual(roots[1], newRoot);
 }
 
 /** A size and the root of the tree of that size. */
@@ -116,34 +113,7 @@ export interface TreeHead {
   root: Uint8Array;
 }
 
-class ProofTooShortError extends Error {}
-
+/** The next hash of a proof. After the last one it is empty, as no hash is, so that the root is another one. */
 function take(rest: Uint8Array[]): Uint8Array {
-  const hash = rest.shift();
-  if (hash === undefined) throw new ProofTooShortError();
-  return hash;
-}
-
-/** The result of a climb that uses up the whole proof. */
-function resultOf<T>(climb: () => T, rest: Uint8Array[]): T | undefined {
-  try {
-    const result = climb();
-    return rest.length === 0 ? result : undefined;
-  } catch (error) {
-    if (error instanceof ProofTooShortError) return undefined;
-    throw error;
-  }
-}
-
-function decodeHex(hex: string): Uint8Array {
-  const bytes = new Uint8Array(HASH_BYTES);
-  decodeHexInto(bytes, 0, hex);
-  return bytes;
-}
-
-function decodeHexInto(bytes: Uint8Array, offset: number, hex: string): void {
-  for (let index = 0; index < HASH_BYTES; index++) {
-    bytes[offset + index] = DIGITS[hex.charCodeAt(2 * index)] << 4 |
-      DIGITS[hex.charCodeAt(2 * index + 1)];
-  }
+  return rest.shift() ?? new Uint8Array();
 }

@@ -3,15 +3,15 @@
  * remembers what was signed, because a store can be an older copy that an audit finds sound.
  */
 
+import { Buffer } from "node:buffer";
 import { followsHash, GENESIS_HASH, MalformedEventError } from "../../events/event.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { eventOf, LINE_LIMIT_BYTES, readEvent } from "../../src/log/lines.ts";
 import { openCheckpoint, signCheckpoint, type SignedCheckpoint } from "./checkpoint.ts";
-import { type EntryBundle, EntryBundler } from "./entry_bundler.ts";
 import { EMPTY_ROOT, HASH_BYTES, leafHash, type TreeHead } from "./merkle_tree.ts";
 import { decodeVerifierKey, encodeVerifierKey, NoteError, type Signer } from "./signed_note.ts";
-import { hashesOn, TILE_WIDTH, type TileLevel, tilePath, widthOf } from "./tile.ts";
+import { TILE_WIDTH, tilePath, widthOf } from "./tile.ts";
 import { type Tile, TileBuilder } from "./tile_builder.ts";
 import { PublishedFileError, type ReadPublished, TileTree } from "./tile_tree.ts";
 
@@ -36,10 +36,8 @@ export interface PublishFolder {
   /** Reads a staged file or, if there is none, a published one. */
   read: ReadPublished;
   stage(files: PublishedFile[]): Promise<void>;
-  /** Moves all staged files to their places. Resolves when they are on disk. */
+  /** Moves each staged file to its place atomically. Resolves when all are on disk. */
   publishStaged(): Promise<void>;
-  /** Replaces one file atomically. Resolves when it is on disk. */
-  replace(file: PublishedFile): Promise<void>;
   /** Removes a folder if it exists. */
   removeFolder(path: string): Promise<void>;
 }
@@ -92,14 +90,14 @@ export async function publishLog(
       checkpoint = await cosign(checkpoint, publication.tree, previousSize);
     } else if (checkpoint.size === previousSize) checkpoint = previous!;
     await folder.publishStaged();
-    if (checkpoint.note !== previous?.note) {
-      await folder.replace(textFile(CHECKPOINT_PATH, checkpoint.note));
-    }
+    const replace = async (path: string, text: string) => {
+      await folder.stage([{ path, content: new TextEncoder().encode(text) }]);
+      await folder.publishStaged();
+    };
+    if (checkpoint.note !== previous?.note) await replace(CHECKPOINT_PATH, checkpoint.note);
     // Written after the checkpoint, so a folder with this file has had a checkpoint.
-    if (folder.read(VKEY_PATH) === undefined) {
-      await folder.replace(textFile(VKEY_PATH, `${vkey}\n`));
-    }
-    for (const path of publication.outdatedFolders()) await folder.removeFolder(path);
+    if (folder.read(VKEY_PATH) === undefined) await replace(VKEY_PATH, `${vkey}\n`);
+    for (const path of publication.outdatedFolders) await folder.removeFolder(path);
     return { previousSize, checkpoint };
   } catch (error) {
     if (!(error instanceof PublishedFileError || error instanceof NoteError)) throw error;
@@ -125,10 +123,13 @@ function readPrevious(read: ReadPublished, vkey: string): SignedCheckpoint | und
 class Publication {
   /** Position of the first line to read. */
   readonly from: number;
+  /** The folders of partial tiles that are full now. Readers use the full tile instead. */
+  readonly outdatedFolders: string[] = [];
   #folder: PublishFolder;
   #previous: TreeHead;
   #builder: TileBuilder;
-  #bundler: EntryBundler | undefined;
+  /** The lines of the open tile, if they are published too. */
+  #entries: Uint8Array[] | undefined;
   /** Number of lines that the published bundles have. */
   #bundledSize: number;
   #files: PublishedFile[] = [];
@@ -138,9 +139,11 @@ class Publication {
 
   constructor(folder: PublishFolder, previous: SignedCheckpoint | undefined, entries: boolean) {
     this.#folder = folder;
-    this.#previous = previous ?? EMPTY_TREE_HEAD;
+    this.#previous = previous ?? { size: 0, root: EMPTY_ROOT };
     const { size } = this.#previous;
-    const isBundled = folder.read(lastBundlePath(size)) !== undefined;
+    const lastTile = lastTileStart(size);
+    const lastBundle = tilePath("entries", lastTile / TILE_WIDTH, size - lastTile);
+    const isBundled = folder.read(lastBundle) !== undefined;
     if (isBundled && !entries) {
       throw new Error(
         "The folder has entry bundles, so --entries must add those of the new events",
@@ -148,9 +151,9 @@ class Publication {
     }
     this.#bundledSize = isBundled ? size : 0;
     // The last published lines, up to a full tile, are read again to compare them with what was signed.
-    const start = entries && !isBundled ? 0 : lastTileStart(size);
+    const start = entries && !isBundled ? 0 : lastTile;
     this.from = start + 1;
-    if (entries) this.#bundler = new EntryBundler(start);
+    this.#entries = entries ? [] : undefined;
     const tree = new TileTree(folder.read, size);
     this.#builder = TileBuilder.resume(tree, start, (tile) => this.#addTile(tile));
   }
@@ -175,8 +178,8 @@ class Publication {
     const isNew = position > this.#previous.size;
     if (isNew) this.#expectLinked(line, position);
     const leaf = leafHash(line);
+    this.#entries?.push(line);
     this.#builder.push(leaf);
-    this.#addBundle(this.#bundler?.add(line));
     this.#lastLine = line;
     if (!isNew) this.#compareWithPublished(leaf, position);
   }
@@ -199,39 +202,21 @@ class Publication {
     if (this.#lastLine === undefined) throw new PublishRefusedError("The log has no events");
     expectEvent(this.#lastLine, this.size);
     for (const tile of this.#builder.partialTiles()) this.#addTile(tile);
-    this.#addBundle(this.#bundler?.rest());
     await this.#stage();
-  }
-
-  /** The folders of partial tiles that are full now. Readers use the full tile instead. */
-  outdatedFolders(): string[] {
-    const { size } = this.#previous;
-    const levels: TileLevel[] = this.#bundler === undefined ? [] : ["entries"];
-    for (let level = 0; hashesOn(level, size) > 0; level++) levels.push(level);
-    return levels
-      .map((level) => ({ level, index: Math.floor(hashesOn(level, size) / TILE_WIDTH) }))
-      .filter(({ level, index }) =>
-        widthOf(level, index, size) > 0 && widthOf(level, index, this.size) === TILE_WIDTH
-      )
-      .map(({ level, index }) => `${tilePath(level, index)}.p`);
   }
 
   #expectLinked(line: Uint8Array, position: number): void {
     if (line.length > LINE_LIMIT_BYTES) {
       throw new PublishRefusedError(`Line ${position} is longer than ${LINE_LIMIT_BYTES} bytes`);
     }
-    const isFirst = this.#lastLine === undefined;
-    const hash = isFirst ? GENESIS_HASH : sha256Hex(this.#lastLine!);
-    if (followsHash(line, hash)) return;
-    if (isFirst && eventOf(line) === undefined) {
-      throw new PublishRefusedError(
-        "Line 1 is not an event, so this is not a log or an export of one",
-      );
-    }
+    const last = this.#lastLine;
+    if (followsHash(line, last === undefined ? GENESIS_HASH : sha256Hex(last))) return;
     throw new PublishRefusedError(
-      isFirst
-        ? "The log does not begin with the first line of a log"
-        : `Line ${position} does not follow from line ${position - 1}: its previoushash is another`,
+      last !== undefined
+        ? `Line ${position} does not follow from line ${position - 1}: its previoushash is another`
+        : eventOf(line) === undefined
+        ? "Line 1 is not an event, so this is not a log or an export of one"
+        : "The log does not begin with the first line of a log",
     );
   }
 
@@ -255,14 +240,28 @@ class Publication {
     );
   }
 
+  /** Adds a tile and the bundle of its entries. */
   #addTile({ level, index, hashes }: Tile): void {
     const width = hashes.length / HASH_BYTES;
-    const isPublished = widthOf(level, index, this.#previous.size) >= width;
-    if (!isPublished) this.#files.push({ path: tilePath(level, index, width), content: hashes });
+    this.#addFile(level, index, width, widthOf(level, index, this.#previous.size), hashes);
+    if (level > 0 || this.#entries === undefined) return;
+    const bundled = widthOf(0, index, this.#bundledSize);
+    this.#addFile("entries", index, width, bundled, packEntries(this.#entries));
+    this.#entries = [];
   }
 
-  #addBundle(bundle: EntryBundle | undefined): void {
-    if (bundle !== undefined && bundle.end > this.#bundledSize) this.#files.push(bundle);
+  /** Adds a tile or a bundle, unless as much of it was published before. */
+  #addFile(
+    level: number | "entries",
+    index: number,
+    width: number,
+    publishedWidth: number,
+    content: Uint8Array,
+  ): void {
+    if (publishedWidth >= width) return;
+    this.#files.push({ path: tilePath(level, index, width), content });
+    if (publishedWidth <= 0 || width < TILE_WIDTH) return;
+    this.outdatedFolders.push(`${tilePath(level, index)}.p`);
   }
 
   async #stage(): Promise<void> {
@@ -272,29 +271,27 @@ class Publication {
   }
 }
 
-const EMPTY_TREE_HEAD: TreeHead = { size: 0, root: EMPTY_ROOT };
-
 /** Number of lines before the last tile of a tree of that size, which may be full. */
 function lastTileStart(size: number): number {
   return Math.max(0, Math.ceil(size / TILE_WIDTH) - 1) * TILE_WIDTH;
 }
 
-function lastBundlePath(size: number): string {
-  const start = lastTileStart(size);
-  return tilePath("entries", start / TILE_WIDTH, size - start);
+/** A bundle: each line after its length in two bytes. */
+function packEntries(lines: Uint8Array[]): Uint8Array {
+  return Buffer.concat(
+    lines.flatMap((line) => [Uint8Array.of(line.length >> 8, line.length & 0xff), line]),
+  );
 }
 
 /** Throws `PublishRefusedError` for a line that was cut, or that is not at its position. */
 function expectEvent(line: Uint8Array, position: number): void {
   const event = readEvent(line);
-  const isMalformed = event instanceof MalformedEventError;
-  if (!isMalformed && event.position === position) return;
-  const reason = isMalformed ? event.message : `its sequence says position ${event.position}`;
-  throw new PublishRefusedError(`Line ${position}, the last one, is not sound: ${reason}`);
-}
-
-function textFile(path: string, text: string): PublishedFile {
-  return { path, content: new TextEncoder().encode(text) };
+  if (event instanceof MalformedEventError || event.position !== position) {
+    const reason = event instanceof MalformedEventError
+      ? event.message
+      : `its sequence says position ${event.position}`;
+    throw new PublishRefusedError(`Line ${position}, the last one, is not sound: ${reason}`);
+  }
 }
 
 function textOf(content: Uint8Array | undefined): string | undefined {

@@ -50,8 +50,6 @@ export class WritableFolder implements PublishFolder {
   #folder: string;
   #lock: Deno.FsFile;
   #staged = new Set<string>();
-  /** Folders that exist. */
-  #made = new Set<string>();
 
   private constructor(folder: string, lock: Deno.FsFile) {
     this.#folder = folder;
@@ -75,7 +73,10 @@ export class WritableFolder implements PublishFolder {
     for (let first = 0; first < files.length; first += WRITES_AT_ONCE) {
       await Promise.all(
         files.slice(first, first + WRITES_AT_ONCE).map(async ({ path, content }) => {
-          await this.#write(`${STAGING}/${path}`, content);
+          const staged = `${this.#folder}/${STAGING}/${path}`;
+          await Deno.mkdir(dirname(staged), { recursive: true });
+          await Deno.writeFile(staged, content);
+          await this.#sync(`${STAGING}/${path}`);
           this.#staged.add(path);
         }),
       );
@@ -85,7 +86,7 @@ export class WritableFolder implements PublishFolder {
   async publishStaged(): Promise<void> {
     const folders = new Set<string>();
     for (const path of this.#staged) {
-      await this.#makeFolder(dirname(path));
+      await Deno.mkdir(`${this.#folder}/${dirname(path)}`, { recursive: true });
       Deno.renameSync(`${this.#folder}/${STAGING}/${path}`, `${this.#folder}/${path}`);
       for (let folder = dirname(path); folder !== "."; folder = dirname(folder)) {
         folders.add(folder);
@@ -97,20 +98,12 @@ export class WritableFolder implements PublishFolder {
     await this.removeFolder(STAGING);
   }
 
-  async replace({ path, content }: PublishedFile): Promise<void> {
-    await this.#write(`${STAGING}/${path}`, content);
-    await Deno.rename(`${this.#folder}/${STAGING}/${path}`, `${this.#folder}/${path}`);
-    await this.#sync(".");
-    await this.removeFolder(STAGING);
-  }
-
   async removeFolder(path: string): Promise<void> {
     try {
       await Deno.remove(`${this.#folder}/${path}`, { recursive: true });
     } catch (error) {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
     }
-    this.#made.clear();
   }
 
   /** Removes what a refused run has staged. */
@@ -119,29 +112,9 @@ export class WritableFolder implements PublishFolder {
     this.#lock.close();
   }
 
-  /** Writes a file, which is on disk then. */
-  async #write(path: string, content: Uint8Array): Promise<void> {
-    await this.#makeFolder(dirname(path));
-    using file = await Deno.open(`${this.#folder}/${path}`, {
-      write: true,
-      create: true,
-      truncate: true,
-    });
-    for (let offset = 0; offset < content.length;) {
-      offset += await file.write(content.subarray(offset));
-    }
-    await file.sync();
-  }
-
-  async #makeFolder(path: string): Promise<void> {
-    if (this.#made.has(path)) return;
-    await Deno.mkdir(`${this.#folder}/${path}`, { recursive: true });
-    this.#made.add(path);
-  }
-
-  /** Makes the names in a folder durable. */
+  /** Makes a file durable, or the names in a folder. */
   async #sync(path: string): Promise<void> {
-    using folder = await Deno.open(`${this.#folder}/${path}`);
-    await folder.sync();
+    using opened = await Deno.open(`${this.#folder}/${path}`);
+    await opened.sync();
   }
 }

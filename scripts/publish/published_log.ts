@@ -1,4 +1,3 @@
-import { Buffer } from "node:buffer";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { openCheckpoint, type SignedCheckpoint } from "./checkpoint.ts";
 import { isConsistent, leafHash, rootOfInclusion } from "./merkle_tree.ts";
@@ -57,7 +56,7 @@ export class PublishedLog {
         "The published tiles do not have the root that the checkpoint signs",
       );
     }
-    const hashes = proof.map((hash) => `${Buffer.from(hash).toString("base64")}\n`);
+    const hashes = proof.map((hash) => `${hash.toBase64()}\n`);
     return `${PROOF_FORMAT}\nindex ${index}\n${hashes.join("")}\n${note}`;
   }
 

@@ -45,17 +45,19 @@ export function isKeyName(name: string): boolean {
 
 /** The vkey of a signer: what others need to verify its signatures. */
 export function encodeVerifierKey({ name, privateKey }: Signer): string {
-  const material = keyMaterial(ED25519, rawPublicKey(createPublicKey(privateKey)));
+  const { x } = createPublicKey(privateKey).export({ format: "jwk" });
+  const material = Buffer.concat([Buffer.of(ED25519), Buffer.from(x!, "base64url")]);
   return `${name}+${keyId(name, material).toString("hex")}+${material.toString("base64")}`;
 }
 
 /** Decodes a vkey of an Ed25519 key. Throws `VerifierKeyError`. */
 export function decodeVerifierKey(vkey: string): VerifierKey {
-  const [name, id, encoded, ...rest] = splitVerifierKey(vkey.trim());
+  // Base64 may have plus signs, too.
+  const [, name, id, encoded] = /^([^+]*)\+([^+]*)\+(.*)$/s.exec(vkey.trim()) ?? [];
   const material = Buffer.from(encoded ?? "", "base64");
   const [type] = material;
   if (
-    rest.length > 0 || !isKeyName(name) || material.toString("base64") !== encoded ||
+    name === undefined || !isKeyName(name) || material.toString("base64") !== encoded ||
     material.length !== 33 || type !== ED25519 && type !== ED25519_COSIGNATURE ||
     keyId(name, material).toString("hex") !== id
   ) {
@@ -80,25 +82,26 @@ export function openNote(note: string, key: VerifierKey): string {
   if (end === -1 || !note.endsWith("\n")) throw new NoteError("It is not a signed note");
   const text = note.slice(0, end + 1);
   const lines = note.slice(end + 2).split("\n").slice(0, -1);
-  if (!lines.some((line) => isSignedBy(key, line, text))) {
-    throw new NoteError(`It is not signed by the key ${key.name}+${key.id.toString("hex")}`);
+  const signatures = lines.map((line) => isSignedBy(key, line, text));
+  if (signatures.includes(false)) {
+    throw new NoteError(`Its signature by ${key.name} is not valid`);
   }
-  return text;
+  if (signatures.includes(true)) return text;
+  throw new NoteError(`It is not signed by the key ${key.name}+${key.id.toString("hex")}`);
 }
 
 /**
- * Whether a signature line is by that key. For a witness, this is its cosignature
- * (https://c2sp.org/tlog-cosignature). Throws `NoteError` if the line names the key and the signature is not
- * valid.
+ * Whether the signature of a line is valid; `undefined` if the line is not by that key. For a witness, this is its
+ * cosignature (https://c2sp.org/tlog-cosignature).
  */
-export function isSignedBy(key: VerifierKey, line: string, text: string): boolean {
+export function isSignedBy(key: VerifierKey, line: string, text: string): boolean | undefined {
   const signature = parseSignatureLine(line);
-  if (signature?.name !== key.name || !signature.id.equals(key.id)) return false;
-  const isValid = key.type === ED25519
-    ? verifyEd25519(key, text, signature.bytes)
-    : verifyCosignature(key, text, signature.bytes);
-  if (!isValid) throw new NoteError(`Its signature by ${key.name} is not valid`);
-  return true;
+  if (signature?.name !== key.name || !signature.id.equals(key.id)) return undefined;
+  const { bytes } = signature;
+  if (key.type === ED25519) return verifyEd25519(key, text, bytes);
+  if (bytes.length !== COSIGNATURE_BYTES) return false;
+  const message = `cosignature/v1\ntime ${bytes.readBigUInt64BE(0)}\n${text}`;
+  return verifyEd25519(key, message, bytes.subarray(TIMESTAMP_BYTES));
 }
 
 /** The parts of a signature line; `undefined` if the line is not one. */
@@ -112,29 +115,9 @@ export function parseSignatureLine(
   return { name, id: bytes.subarray(0, KEY_ID_BYTES), bytes: bytes.subarray(KEY_ID_BYTES) };
 }
 
-function verifyCosignature(key: VerifierKey, text: string, bytes: Buffer): boolean {
-  if (bytes.length !== COSIGNATURE_BYTES) return false;
-  const message = `cosignature/v1\ntime ${bytes.readBigUInt64BE(0)}\n${text}`;
-  return verifyEd25519(key, message, bytes.subarray(TIMESTAMP_BYTES));
-}
-
 function verifyEd25519({ publicKey }: VerifierKey, text: string, signature: Buffer): boolean {
   return signature.length === ED25519_BYTES &&
     verify(null, Buffer.from(text), publicKey, signature);
-}
-
-/** Splits at the first two plus signs, because base64 may have others. */
-function splitVerifierKey(vkey: string): string[] {
-  const [, ...parts] = /^([^+]*)\+([^+]*)\+(.*)$/s.exec(vkey) ?? ["", ""];
-  return parts;
-}
-
-function rawPublicKey(publicKey: KeyObject): Buffer {
-  return Buffer.from(publicKey.export({ format: "jwk" }).x!, "base64url");
-}
-
-function keyMaterial(type: number, publicKey: Buffer): Buffer {
-  return Buffer.concat([Buffer.from([type]), publicKey]);
 }
 
 function keyId(name: string, material: Buffer): Buffer {

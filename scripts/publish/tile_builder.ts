@@ -1,5 +1,5 @@
 import { EMPTY_ROOT, HASH_BYTES, rootOf } from "./merkle_tree.ts";
-import { hashesOn, TILE_WIDTH } from "./tile.ts";
+import { hashesOn, TILE_WIDTH, widthOf } from "./tile.ts";
 import type { TileTree } from "./tile_tree.ts";
 
 export interface Tile {
@@ -9,17 +9,11 @@ export interface Tile {
   hashes: Uint8Array;
 }
 
-/** The rightmost tile of a level, which is not full. */
-interface OpenTile {
-  index: number;
-  width: number;
-  hashes: Uint8Array;
-}
-
 /** Appends leaves to a tree, and makes its tiles. It keeps one tile of each level. */
 export class TileBuilder {
   #size = 0;
-  #open: OpenTile[] = [];
+  /** The hashes of the rightmost tile of each level, with room for a full tile. */
+  #open: Uint8Array[] = [];
   #onFull: (tile: Tile) => void;
 
   /** `onFull` is called with each tile that becomes full. */
@@ -32,12 +26,10 @@ export class TileBuilder {
     const builder = new TileBuilder(onFull);
     builder.#size = size;
     for (let level = 0; hashesOn(level, size) > 0; level++) {
-      const hashes = hashesOn(level, size);
-      const open = builder.#openTile(level);
-      open.index = Math.floor(hashes / TILE_WIDTH);
-      open.width = hashes % TILE_WIDTH;
-      if (open.width === 0) continue;
-      open.hashes.set(tree.tile(level, open.index).subarray(0, open.width * HASH_BYTES));
+      const index = Math.floor(hashesOn(level, size) / TILE_WIDTH);
+      const bytes = widthOf(level, index, size) * HASH_BYTES;
+      const hashes = builder.#openTile(level);
+      if (bytes > 0) hashes.set(tree.tile(level, index).subarray(0, bytes));
     }
     return builder;
   }
@@ -52,44 +44,34 @@ export class TileBuilder {
     let hash = leaf;
     for (let level = 0;; level++) {
       const open = this.#openTile(level);
-      open.hashes.set(hash, open.width++ * HASH_BYTES);
-      if (open.width < TILE_WIDTH) return;
-      const hashes = open.hashes.slice();
-      this.#onFull({ level, index: open.index, hashes });
-      open.index++;
-      open.width = 0;
+      const count = hashesOn(level, this.#size);
+      open.set(hash, (count - 1) % TILE_WIDTH * HASH_BYTES);
+      if (count % TILE_WIDTH > 0) return;
+      const hashes = open.slice();
+      this.#onFull({ level, index: count / TILE_WIDTH - 1, hashes });
       hash = rootOf(hashes);
     }
   }
 
   /** The tiles at the right edge that are not full. */
   partialTiles(): Tile[] {
-    return this.#open.flatMap(({ index, width, hashes }, level) =>
-      width === 0 ? [] : [{ level, index, hashes: hashes.slice(0, width * HASH_BYTES) }]
-    );
+    return this.#open.flatMap((open, level) => {
+      const index = Math.floor(hashesOn(level, this.#size) / TILE_WIDTH);
+      const hashes = open.slice(0, widthOf(level, index, this.#size) * HASH_BYTES);
+      return hashes.length === 0 ? [] : [{ level, index, hashes }];
+    });
   }
 
   root(): Uint8Array {
     let root: Uint8Array | undefined;
     for (const { hashes } of this.partialTiles()) {
       // The hashes beyond the full tiles of the lower levels are the last subtree of this level.
-      root = rootOf(root === undefined ? hashes : concatenate(hashes, root));
+      root = rootOf(root === undefined ? hashes : Uint8Array.of(...hashes, ...root));
     }
     return root ?? EMPTY_ROOT;
   }
 
-  #openTile(level: number): OpenTile {
-    return this.#open[level] ??= {
-      index: 0,
-      width: 0,
-      hashes: new Uint8Array(TILE_WIDTH * HASH_BYTES),
-    };
+  #openTile(level: number): Uint8Array {
+    return this.#open[level] ??= new Uint8Array(TILE_WIDTH * HASH_BYTES);
   }
-}
-
-function concatenate(one: Uint8Array, other: Uint8Array): Uint8Array {
-  const both = new Uint8Array(one.length + other.length);
-  both.set(one);
-  both.set(other, one.length);
-  return both;
 }

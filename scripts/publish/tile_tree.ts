@@ -55,37 +55,31 @@ export class TileTree {
 
   /** The hashes that lead from the leaf at an index to the root (RFC 6962, 2.1.1). */
   inclusionProof(index: number): Uint8Array[] {
-    const proof: Uint8Array[] = [];
-    for (let [start, end] = [0, this.size]; end - start > 1;) {
-      const middle = start + splitOf(end - start);
-      if (index < middle) {
-        proof.unshift(this.#root(middle, end));
-        end = middle;
-      } else {
-        proof.unshift(this.#root(start, middle));
-        start = middle;
-      }
-    }
-    return proof;
+    return this.#descend(index + 1, (start, end) => end - start === 1).siblings;
   }
 
   /** The hashes that prove that this tree begins with the tree of `oldSize` leaves (RFC 6962, 2.1.2). */
   consistencyProof(oldSize: number): Uint8Array[] {
     if (oldSize === 0) return [];
-    const proof: Uint8Array[] = [];
+    const { siblings, start } = this.#descend(oldSize, (_, end) => end === oldSize);
+    return start === 0 ? siblings : [this.#root(start, oldSize), ...siblings];
+  }
+
+  /** The subtree in which the leaf before `until` lies, and the roots beside the way to it, the lowest first. */
+  #descend(until: number, isReached: (start: number, end: number) => boolean) {
+    const siblings: Uint8Array[] = [];
     let [start, end] = [0, this.size];
-    while (oldSize < end) {
+    while (!isReached(start, end)) {
       const middle = start + splitOf(end - start);
-      if (oldSize <= middle) {
-        proof.unshift(this.#root(middle, end));
+      if (until <= middle) {
+        siblings.unshift(this.#root(middle, end));
         end = middle;
       } else {
-        proof.unshift(this.#root(start, middle));
+        siblings.unshift(this.#root(start, middle));
         start = middle;
       }
     }
-    if (start > 0) proof.unshift(this.#root(start, end));
-    return proof;
+    return { siblings, start };
   }
 
   /** The root of the leaves from `start` to before `end`, which must be a subtree that RFC 6962 splits off. */

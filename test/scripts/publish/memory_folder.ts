@@ -38,12 +38,6 @@ export class MemoryFolder implements PublishFolder {
   }
 
   // deno-lint-ignore require-await
-  async replace({ path, content }: PublishedFile): Promise<void> {
-    this.#change();
-    this.files.set(path, content);
-  }
-
-  // deno-lint-ignore require-await
   async removeFolder(folder: string): Promise<void> {
     for (const path of [...this.files.keys()]) {
       if (!path.startsWith(`${folder}/`)) continue;
