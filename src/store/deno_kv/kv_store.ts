@@ -1,12 +1,4 @@
-import type {
-  Commit,
-  Key,
-  KeyRange,
-  ListOptions,
-  Store,
-  StoreEntry,
-  StoreLimits,
-} from "../store.ts";
+import type { Key, KeyRange, Store, StoreEntry, StoreLimits } from "../store.ts";
 import {
   NotAppliedError,
   StoreDamagedError,
@@ -38,16 +30,15 @@ export class KvStore implements Store {
     this.#reader = reader;
   }
 
-  get(key: Key): Promise<StoreEntry | null> {
-    return withTypedErrors(async () => {
+  get: Store["get"] = (key) =>
+    withTypedErrors(async () => {
       if (this.#reader !== undefined) return decoded(await this.#reader.get(key));
       const entry = await this.#kv.get(key);
       return entry.versionstamp === null ? null : storeEntry(entry);
     });
-  }
 
-  list(range: KeyRange, { limit, reverse = false }: ListOptions): Promise<StoreEntry[]> {
-    return withTypedErrors(async () => {
+  list: Store["list"] = (range, { limit, reverse = false }) =>
+    withTypedErrors(async () => {
       const { listEntries } = this.limits;
       if (limit > listEntries) throw new StoreRefusedError(`Too many entries (max ${listEntries})`);
       if (this.#reader !== undefined) {
@@ -57,10 +48,9 @@ export class KvStore implements Store {
       const options = { limit, reverse, batchSize: limit };
       return (await Array.fromAsync(this.#kv.list(selectorOf(range), options))).map(storeEntry);
     });
-  }
 
-  commit({ checks, mutations }: Commit): Promise<string | null> {
-    return withTypedErrors(async () => {
+  commit: Store["commit"] = ({ checks, mutations }) =>
+    withTypedErrors(async () => {
       const atomic = this.#kv.atomic().check(...checks as Deno.AtomicCheck[]);
       for (const mutation of mutations) {
         if (mutation.type === "delete") atomic.delete(mutation.key);
@@ -69,7 +59,6 @@ export class KvStore implements Store {
       const result = await atomic.commit();
       return result.ok ? result.versionstamp : null;
     });
-  }
 
   close(): void {
     // The last to close the file writes the log of SQLite into it, and a reader cannot.
@@ -108,11 +97,15 @@ const REFUSALS =
 const DAMAGES =
   /^(database disk image is malformed|file is not a database|could not deserialize value|The value encoding |Invalid column type )/;
 
-/** The damage of the store's file that an error of Deno KV shows; `undefined` if it shows none. */
+/** SQLite's primary result codes for a damaged file: SQLITE_CORRUPT and SQLITE_NOTADB. */
+const DAMAGE_CODES = [11, 26];
+
+/** The damage of the store's file that an error of SQLite or Deno KV shows; `undefined` if it shows none. */
 export function damageOf(error: unknown): StoreDamagedError | undefined {
   if (error instanceof StoreDamagedError) return error;
-  const { message } = error as Error;
-  return DAMAGES.test(message) ? new StoreDamagedError(message) : undefined;
+  const { errcode = 0, message } = error as Error & { errcode?: number };
+  const isDamage = DAMAGE_CODES.includes(errcode & 0xff) || DAMAGES.test(message);
+  return isDamage ? new StoreDamagedError(message) : undefined;
 }
 
 /** Makes a call. Deno KV's errors have no type of their own, so their messages decide. */

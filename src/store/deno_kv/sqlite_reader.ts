@@ -4,7 +4,7 @@ import { deserialize } from "node:v8";
 import { decodeKey, encodeKey, encodeRange } from "../key_encoding/key_encoding.ts";
 import type { Key, KeyRange, ListOptions, Store, StoreEntry } from "../store.ts";
 import { StoreDamagedError, StoreRefusedError } from "../store_errors.ts";
-import { KV_LIMITS } from "./kv_store.ts";
+import { damageOf, KV_LIMITS } from "./kv_store.ts";
 
 /** How long a read waits for a locked file. */
 const BUSY_LIMIT_MS = 10_000;
@@ -12,9 +12,6 @@ const BUSY_LIMIT_MS = 10_000;
 /** The encodings of a value, in the column `v_encoding`. */
 const V8 = 1;
 const BYTES = 3;
-
-/** SQLite's primary result codes for a damaged file: SQLITE_CORRUPT and SQLITE_NOTADB. */
-const DAMAGE_CODES = [11, 26];
 
 interface Row {
   k: Uint8Array;
@@ -87,12 +84,11 @@ export class SqliteReader implements Store, Disposable {
   // deno-lint-ignore require-await -- the port is asynchronous
   async #select(query: string, ...parameters: SQLInputValue[]): Promise<StoreEntry[]> {
     return withDamageError(() => {
-      let statement = this.#statements.get(query);
-      if (statement === undefined) {
-        this.#statements.set(query, statement = this.#database.prepare(query));
-      }
-      const rows = statement.all(...parameters);
-      return (rows as unknown as Row[]).map(entryOf);
+      const statement = this.#statements.getOrInsertComputed(
+        query,
+        () => this.#database.prepare(query),
+      );
+      return (statement.all(...parameters) as unknown as Row[]).map(entryOf);
     });
   }
 }
@@ -117,11 +113,8 @@ export function withDamageError<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    const { errcode = 0, message } = error as Error & { errcode?: number };
-    if (error instanceof TypeError || DAMAGE_CODES.includes(errcode & 0xff)) {
-      throw new StoreDamagedError(message);
-    }
-    throw error;
+    if (error instanceof TypeError) throw new StoreDamagedError(error.message);
+    throw damageOf(error) ?? error;
   }
 }
 

@@ -39,7 +39,8 @@ export async function isMissingFile(location: StoreLocation): Promise<boolean> {
   return location.kind === "file" && await statOf(location.path) === undefined;
 }
 
-async function statOf(path: string): Promise<Deno.FileInfo | undefined> {
+/** Resolves to `undefined` if the file does not exist. */
+export async function statOf(path: string): Promise<Deno.FileInfo | undefined> {
   try {
     return await Deno.stat(path);
   } catch (error) {

@@ -1,5 +1,6 @@
 import type { Logger } from "../../runtime/logger.ts";
 import { type Runtime, sleep } from "../../runtime/runtime.ts";
+import { statOf } from "./store_file.ts";
 import { type StoreError, StoreFileLostError } from "../store_errors.ts";
 
 /** Time between two looks at the files of a store, in milliseconds. */
@@ -22,11 +23,11 @@ export async function watchFile(
   { runtime, report, onChange }: WatchFileOptions,
 ): Promise<() => void> {
   const paths = [path, `${path}-wal`];
-  const opened = await Promise.all(paths.map(stat));
+  const opened = await Promise.all(paths.map(statOf));
   let isLost = false;
   let isStopped = false;
   const look = async () => {
-    const found = await Promise.all(paths.map(stat));
+    const found = await Promise.all(paths.map(statOf));
     if (isStopped) return;
     const lost = paths.findIndex((_, index) => !isSame(opened[index], found[index]));
     if (isLost === lost >= 0) return;
@@ -37,7 +38,7 @@ export async function watchFile(
     }
     report("error", "store_file_lost", {
       store: path,
-      reason: `${paths[lost]} was ${found[lost] === null ? "deleted or moved" : "replaced"}`,
+      reason: `${paths[lost]} was ${found[lost] === undefined ? "deleted or moved" : "replaced"}`,
       remedy: REMEDY,
       saveCommand: saveCommand(opened),
     });
@@ -54,18 +55,8 @@ export async function watchFile(
   return () => isStopped = true;
 }
 
-/** Resolves to `null` if the file does not exist. */
-async function stat(path: string): Promise<Deno.FileInfo | null> {
-  try {
-    return await Deno.stat(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return null;
-    throw error;
-  }
-}
-
-function isSame(opened: Deno.FileInfo | null, found: Deno.FileInfo | null): boolean {
-  return opened === null || opened.dev === found?.dev && opened.ino === found?.ino;
+function isSame(opened: Deno.FileInfo | undefined, found: Deno.FileInfo | undefined): boolean {
+  return opened === undefined || opened.dev === found?.dev && opened.ino === found?.ino;
 }
 
 const REMEDY = "If the file was moved, move it back. Otherwise, before the service stops, run " +
@@ -76,9 +67,9 @@ const REMEDY = "If the file was moved, move it back. Otherwise, before the servi
  * A command for Linux that copies both files as they are at one moment, through the descriptors of this process.
  * Deno itself may not read /proc.
  */
-function saveCommand([database, log]: (Deno.FileInfo | null)[]): string {
+function saveCommand([database, log]: (Deno.FileInfo | undefined)[]): string {
   const { pid } = Deno;
-  const copy = (info: Deno.FileInfo | null, to: string) =>
+  const copy = (info: Deno.FileInfo | undefined, to: string) =>
     `cp $(find -L /proc/${pid}/fd -inum ${info?.ino} | head -n 1) ${to}`;
   const copies = [copy(database, "saved.sqlite3"), copy(log, "saved.sqlite3-wal")];
   return [`kill -STOP ${pid}`, ...copies, `kill -CONT ${pid}`].join("; ");

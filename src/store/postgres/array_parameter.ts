@@ -27,7 +27,7 @@ export function encodeArray(elements: Uint8Array[]): Uint8Array {
   return bytes;
 }
 
-/** Encodes an array of numbers, booleans or `null`, given by their texts. */
-export function textArray(elements: string[]): string {
-  return `{${elements.join(",")}}`;
+/** Encodes an array of numbers, booleans or `null`. */
+export function textArray(elements: readonly (string | number | boolean | null)[]): string {
+  return `{${elements.map(String).join(",")}}`;
 }

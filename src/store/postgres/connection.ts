@@ -36,7 +36,7 @@ export class Connection {
   /** Called once if the connection is lost. */
   onLost: () => void = () => {};
 
-  private constructor(client: Client, socket: Socket, endpoint: Endpoint) {
+  constructor(client: Client, socket: Socket, endpoint: Endpoint) {
     this.#client = client;
     this.#socket = socket;
     this.#endpoint = endpoint;
@@ -53,31 +53,25 @@ export class Connection {
     host: DatabaseHost,
     signal: AbortSignal,
   ): Promise<Connection> {
-    const { database, user } = settings;
-    const password = settings.password ??
-      (settings.passfile && await readPassfile(settings.passfile, host, settings));
+    const { database, user, passfile, sslMode } = settings;
     const { hostname, port } = host;
-    // Called if the server asks for a password.
-    const getPassword = () => {
-      if (password) return password;
-      throw new StoreRefusedError("it asks for a password; set PGPASSWORD or PGPASSFILE");
-    };
-    const endpoint = { host: hostname, port, database, user, password: getPassword };
     try {
-      return await connect({ ...endpoint, ssl: await tlsOf(settings) }, signal);
-    } catch (error) {
-      const isClearText = settings.sslMode === "prefer" && isWithoutTls(error);
-      if (!isClearText) throw connectError(error, settings);
-    }
-    try {
-      return await connect({ ...endpoint, ssl: false }, signal);
+      const secret = settings.password ??
+        (passfile && await readPassfile(passfile, host, settings));
+      // Called if the server asks for a password.
+      const password = () => {
+        if (secret) return secret;
+        throw new StoreRefusedError("it asks for a password; set PGPASSWORD or PGPASSFILE");
+      };
+      const endpoint = { host: hostname, port, database, user, password };
+      const ssl = await tlsOf(settings);
+      return await connect({ ...endpoint, ssl }, signal).catch((error) => {
+        if (sslMode !== "prefer" || !isWithoutTls(error)) throw error;
+        return connect({ ...endpoint, ssl: false }, signal);
+      });
     } catch (error) {
       throw connectError(error, settings);
     }
-  }
-
-  static adopt(client: Client, socket: Socket, endpoint: Endpoint): Connection {
-    return new Connection(client, socket, endpoint);
   }
 
   get isLost(): boolean {
@@ -85,23 +79,13 @@ export class Connection {
   }
 
   /** Executes a statement without lasting effects, such as a read. */
-  async read(statement: Statement, values: Parameter[] = []): Promise<Row[]> {
-    this.#expectOpen();
-    try {
-      return await this.#query(statement, values);
-    } catch (error) {
-      throw this.#typed(error, StoreAwayError);
-    }
+  read(statement: Statement, values: Parameter[] = []): Promise<Row[]> {
+    return this.#run(statement, values, StoreAwayError);
   }
 
   /** Executes a statement that writes. */
-  async write(statement: Statement, values: Parameter[] = []): Promise<Row[]> {
-    this.#expectOpen();
-    try {
-      return await this.#query(statement, values);
-    } catch (error) {
-      throw this.#typed(error, UnclearOutcomeError);
-    }
+  write(statement: Statement, values: Parameter[] = []): Promise<Row[]> {
+    return this.#run(statement, values, UnclearOutcomeError);
   }
 
   /**
@@ -123,19 +107,34 @@ export class Connection {
     this.close();
     if (!isCancellable) return;
     // By its name, because the program may have no permission for its address.
-    requestCancel(this.#endpoint, cancelRequest(processID, secretKey!), runtime);
+    requestCancel(this.#endpoint, processID, secretKey!, runtime);
   }
 
-  #expectOpen(): void {
+  /** `Lost` is the type of the error if the connection is lost meanwhile. */
+  async #run(
+    { name, text }: Statement,
+    values: Parameter[],
+    Lost: new (message: string, options?: ErrorOptions) => StoreError,
+  ): Promise<Row[]> {
     if (this.#isLost) throw new StoreAwayError("The connection to the database is closed");
-  }
-
-  async #query({ name, text }: Statement, values: Parameter[]): Promise<Row[]> {
-    const query = { name, text, values, rowMode: "array" as const, types: AS_TEXT };
-    const { rows } = await this.#client.query(query);
-    // A warning before the result has closed the connection.
-    if (this.#isLost) throw new Error("The result is not reliable");
-    return rows;
+    try {
+      const query = { name, text, values, rowMode: "array" as const, types: AS_TEXT };
+      const { rows } = await this.#client.query(query);
+      // A warning before the result has closed the connection.
+      if (this.#isLost) throw new Error("The result is not reliable");
+      return rows;
+    } catch (error) {
+      if (!isServerError(error)) {
+        this.close();
+        throw new Lost("The connection to the database was lost", { cause: error });
+      }
+      const { code } = error;
+      const message = `The database reports: ${error.message}`;
+      if (code === READ_ONLY || UNCLEAR.test(code)) this.close();
+      if (code === DISK_FULL) throw new StoreFullError({ cause: error });
+      if (NOT_APPLIED.test(code)) throw new NotAppliedError(message);
+      throw UNCLEAR.test(code) ? new Lost(message) : new StoreRefusedError(message);
+    }
   }
 
   #lose(): void {
@@ -143,54 +142,27 @@ export class Connection {
     this.#isLost = true;
     this.onLost();
   }
-
-  /** Types the error of a query. `Lost` is the type if the connection was lost. */
-  #typed(error: unknown, Lost: new (message: string, options?: ErrorOptions) => StoreError) {
-    if (!isServerError(error)) {
-      this.close();
-      return new Lost("The connection to the database was lost", { cause: error });
-    }
-    const { code, message } = error;
-    if (isOfReplacedServer(code)) this.close();
-    if (code === DISK_FULL) return new StoreFullError({ cause: error });
-    if (isNotApplied(code)) return new NotAppliedError(`The database reports: ${message}`);
-    if (isUnclear(code)) {
-      this.close();
-      return new Lost(`The database reports: ${message}`);
-    }
-    return new StoreRefusedError(`The database reports: ${message}`);
-  }
 }
 
 const DISK_FULL = "53100";
 
-/** Serialization failure, deadlock, lock time-out, lack of resources, cancelled, read-only. */
-function isNotApplied(code: string): boolean {
-  return ["40001", "40P01", "55P03", "57014"].includes(code) || isOfReplacedServer(code) ||
-    code.startsWith("53");
-}
+/** The server is a standby now. */
+const READ_ONLY = "25006";
 
-/** The server has become read-only: it is a standby now. */
-function isOfReplacedServer(code: string): boolean {
-  return code === "25006";
-}
+/** Serialization failure, deadlock, lock time-out, cancelled, read-only, lack of resources. */
+const NOT_APPLIED = /^(40001|40P01|55P03|57014|25006|53...)$/;
 
 /**
  * The server ends the connection, which it may report before or after it has committed; or it failed itself. The
  * severity says nothing here, because the server translates it.
  */
-function isUnclear(code: string): boolean {
-  return /^(08|25P|57P|58|XX)/.test(code);
-}
+const UNCLEAR = /^(08|25P|57P|58|XX)/;
 
 function isServerError(error: unknown): error is ServerError {
   return error instanceof Error && "severity" in error && "code" in error;
 }
 
-type Endpoint = Pick<
-  ClientOptions,
-  "host" | "port" | "database" | "user" | "password" | "ssl"
->;
+type Endpoint = Pick<ClientOptions, "host" | "port" | "database" | "user" | "password" | "ssl">;
 
 async function connect(endpoint: Endpoint, signal: AbortSignal): Promise<Connection> {
   signal.throwIfAborted();
@@ -203,7 +175,7 @@ async function connect(endpoint: Endpoint, signal: AbortSignal): Promise<Connect
     connectionTimeoutMillis: 0,
     pipeline: true,
   });
-  const connection = Connection.adopt(client, socket, endpoint);
+  const connection = new Connection(client, socket, endpoint);
   const abort = () => connection.close();
   signal.addEventListener("abort", abort);
   try {
@@ -234,28 +206,26 @@ const CANCEL_LIMIT_MS = 1_000;
 /** The code of a cancel request in PostgreSQL's protocol. */
 const CANCEL_CODE = 80_877_102;
 
-/** Asks the server to cancel the statement of another connection. The server does not answer. */
+/**
+ * Asks the server to cancel the statement of another connection, which a process and its key identify. The server
+ * does not answer.
+ */
 function requestCancel(
   { host, port }: Endpoint,
-  request: Uint8Array,
+  processId: number,
+  secretKey: number,
   runtime: Runtime,
 ): void {
+  const request = new DataView(new ArrayBuffer(16));
+  for (const [index, field] of [16, CANCEL_CODE, processId, secretKey].entries()) {
+    request.setInt32(4 * index, field);
+  }
   const socket = new Socket();
   const end = () => socket.destroy();
   socket.on("close", runtime.setTimer(CANCEL_LIMIT_MS, end));
   // Nobody waits for the outcome.
   socket.on("error", end);
-  socket.connect({ host, port }, () => socket.write(request, end));
-}
-
-/** The process and its key identify a connection to its server. */
-function cancelRequest(processId: number, secretKey: number): Uint8Array {
-  const request = new DataView(new ArrayBuffer(16));
-  request.setInt32(0, request.byteLength);
-  request.setInt32(4, CANCEL_CODE);
-  request.setInt32(8, processId);
-  request.setInt32(12, secretKey);
-  return new Uint8Array(request.buffer);
+  socket.connect({ host, port }, () => socket.write(new Uint8Array(request.buffer), end));
 }
 
 async function tlsOf({ sslMode, sslRootCert }: PostgresSettings): Promise<ClientOptions["ssl"]> {
@@ -288,16 +258,12 @@ function connectError(error: unknown, { database, user }: PostgresSettings): Sto
     if (/certificate|altnames/i.test(reason)) {
       return new StoreRefusedError(`its certificate is refused: ${reason}`);
     }
-    const Type = isWithoutTls(error) ? StoreRefusedError : StoreAwayError;
-    return new Type(reason);
+    return isWithoutTls(error) ? new StoreRefusedError(reason) : new StoreAwayError(reason);
   }
   const { code, message } = error;
-  switch (code) {
-    case "28P01":
-      return new StoreRefusedError(`it refuses the password of the role ${user}`);
-    case "3D000":
-      return new StoreRefusedError(`there is no database ${database}`);
+  if (code === "28P01") {
+    return new StoreRefusedError(`it refuses the password of the role ${user}`);
   }
-  const isRefused = /^(28|42)/.test(code);
-  return isRefused ? new StoreRefusedError(message) : new StoreAwayError(message);
+  if (code === "3D000") return new StoreRefusedError(`there is no database ${database}`);
+  return /^(28|42)/.test(code) ? new StoreRefusedError(message) : new StoreAwayError(message);
 }

@@ -5,8 +5,6 @@ import { NotAppliedError, StoreRefusedError } from "../store_errors.ts";
 import {
   type Commit,
   type Key,
-  type KeyRange,
-  type ListOptions,
   type Mutation,
   type Store,
   type StoreEntry,
@@ -19,16 +17,7 @@ import type { Row } from "./connection.ts";
 import type { PostgresSettings } from "./database_url.ts";
 import { closeBoth, connectToPrimary, type PrimaryConnections } from "./primary.ts";
 import { prepareSchema } from "./schema.ts";
-import {
-  COMMIT,
-  GET,
-  LIST,
-  LIST_REVERSE,
-  PROVE_AND_GET,
-  RESERVE,
-  SWEEP,
-  SWEEP_RECORDS,
-} from "./statements.ts";
+import * as SQL from "./statements.ts";
 
 /**
  * PostgreSQL itself allows much more. With these, a commit is small enough to be quick, and large enough for
@@ -45,7 +34,7 @@ export interface PostgresStoreOptions {
   /** Whether an empty database gets the tables of a store. */
   create: boolean;
   /** Called after they were created. */
-  onCreated: () => void;
+  onCreated?: () => void;
   /**
    * Every commit writes one of these records, so the larger of their versions is the largest of all records. Reads
    * of the first prove that the server is the primary.
@@ -79,8 +68,7 @@ export class PostgresStore implements Store {
   private constructor(
     primary: PrimaryConnections,
     runtime: Runtime,
-    strictReads: boolean,
-    provenKey: Uint8Array,
+    { strictReads, provenKey }: { strictReads: boolean; provenKey: Uint8Array },
   ) {
     this.#primary = primary;
     this.#runtime = runtime;
@@ -106,7 +94,7 @@ export class PostgresStore implements Store {
     signal.addEventListener("abort", close);
     try {
       signal.throwIfAborted();
-      if (await prepareSchema(primary.commits, create)) onCreated();
+      if (await prepareSchema(primary.commits, create)) onCreated?.();
       await advanceVersions(primary.commits, encodedKeys);
     } catch (error) {
       close();
@@ -114,7 +102,8 @@ export class PostgresStore implements Store {
     } finally {
       signal.removeEventListener("abort", close);
     }
-    return new PostgresStore(primary, runtime, settings.strictReads, encodedKeys[0]);
+    const { strictReads } = settings;
+    return new PostgresStore(primary, runtime, { strictReads, provenKey: encodedKeys[0] });
   }
 
   async get(key: Key): Promise<StoreEntry | null> {
@@ -122,21 +111,21 @@ export class PostgresStore implements Store {
     const encoded = encodeKey(key);
     const mustProve = bytesEqual(encoded, this.#provenKey) &&
       (this.#strictReads || sentAt - this.#provenAt >= PROVEN_MS);
-    const statement = mustProve ? PROVE_AND_GET : GET;
+    const statement = mustProve ? SQL.PROVE_AND_GET : SQL.GET;
     const [row] = await this.#primary.reads.read(statement, [encoded]);
     if (mustProve) this.#provenAt = sentAt;
     return row === undefined || row[0] === null ? null : entryOf(key, row);
   }
 
-  async list(range: KeyRange, { limit, reverse = false }: ListOptions): Promise<StoreEntry[]> {
+  list: Store["list"] = async (range, { limit, reverse = false }) => {
     if (limit > this.limits.listEntries) {
       throw new StoreRefusedError("The limit of a list is too large");
     }
     const { start, end } = encodeRange(range);
-    const statement = reverse ? LIST_REVERSE : LIST;
+    const statement = reverse ? SQL.LIST_REVERSE : SQL.LIST;
     const rows = await this.#primary.reads.read(statement, [start, end, limit]);
     return rows.map((row) => entryOf(decodeKey(bytesOf(row[3])), row));
-  }
+  };
 
   async commit({ checks, mutations }: Commit): Promise<string | null> {
     const checkedKeys = checks.map(({ key }) => encodeKey(key));
@@ -146,8 +135,10 @@ export class PostgresStore implements Store {
     const { commits } = this.#primary;
     const sentAt = this.#runtime.monotonicNow();
     // Both are sent at once. Placeholders have no effect that a reader sees.
-    const reserving = missing.length === 0 ? [] : commits.write(RESERVE, [encodeArray(missing)]);
-    const committing = commits.write(COMMIT, [
+    const reserving = missing.length === 0
+      ? []
+      : commits.write(SQL.RESERVE, [encodeArray(missing)]);
+    const committing = commits.write(SQL.COMMIT, [
       encodeArray(checkedKeys),
       textArray(versions),
       ...parameters,
@@ -181,7 +172,7 @@ export class PostgresStore implements Store {
   /** Removes expired records. Several instances may do so at once. */
   async #sweep(): Promise<void> {
     try {
-      while ((await this.#primary.commits.write(SWEEP)).length === SWEEP_RECORDS);
+      while ((await this.#primary.commits.write(SQL.SWEEP)).length === SQL.SWEEP_RECORDS);
       this.#scheduleSweep();
     } catch {
       // The connection is lost, and the next one sweeps; or the store is closed.
@@ -198,40 +189,34 @@ function parametersOf(mutations: Mutation[]): (Uint8Array | string)[] {
   if (mutations.length > POSTGRES_LIMITS.commitMutations) {
     throw new StoreRefusedError("The commit has too many mutations");
   }
-  let size = 0;
   const last = new Map<string, { key: Uint8Array; mutation: Mutation }>();
   for (const mutation of mutations) {
     const key = encodeKey(mutation.key);
     last.set(String.fromCharCode(...key), { key, mutation });
   }
+  let size = 0;
   const deleted: Uint8Array[] = [];
   const keys: Uint8Array[] = [];
   const values: Uint8Array[] = [];
-  const areTexts: string[] = [];
-  const lifetimes: string[] = [];
+  const areTexts: boolean[] = [];
+  const lifetimes: (number | null)[] = [];
   for (const { key, mutation } of last.values()) {
     if (mutation.type === "delete") {
       deleted.push(key);
       continue;
     }
-    const { value, expireIn } = mutation;
-    const isText = typeof value === "string";
+    const { value, expireIn = null } = mutation;
     if (value.length > VALUE_BYTES_LIMIT) throw new StoreRefusedError("A value is too large");
+    const isText = typeof value === "string";
     const bytes = isText ? encoder.encode(value) : value;
     size += bytes.length;
     keys.push(key);
     values.push(bytes);
-    areTexts.push(isText ? "t" : "f");
-    lifetimes.push(expireIn === undefined ? "null" : String(expireIn));
+    areTexts.push(isText);
+    lifetimes.push(expireIn);
   }
   if (size > POSTGRES_LIMITS.commitBytes) throw new StoreRefusedError("The commit is too large");
-  return [
-    encodeArray(deleted),
-    encodeArray(keys),
-    encodeArray(values),
-    textArray(areTexts),
-    textArray(lifetimes),
-  ];
+  return [...[deleted, keys, values].map(encodeArray), textArray(areTexts), textArray(lifetimes)];
 }
 
 function entryOf(key: Key, [version, isText, value]: Row): StoreEntry {

@@ -113,36 +113,24 @@ async function connectTo(
   runtime: Runtime,
   signal: AbortSignal,
 ): Promise<PrimaryConnections> {
-  const reads = await openProven(host, settings, runtime, signal);
-  try {
-    const commits = await openProven(host, settings, runtime, signal);
-    const primary = { host, reads: reads.connection, commits: commits.connection };
-    if (reads.startedAt === commits.startedAt) return primary;
-    closeBoth(primary);
-    throw new StoreAwayError("its address leads to different servers");
-  } catch (error) {
-    reads.connection.close();
-    throw error;
-  }
-}
-
-async function openProven(
-  host: DatabaseHost,
-  settings: PostgresSettings,
-  runtime: Runtime,
-  signal: AbortSignal,
-): Promise<{ connection: Connection; startedAt: string | null }> {
-  const connection = await Connection.open(settings, host, signal);
-  const giveUp = () => connection.cancelAndClose(runtime);
+  const opened: Connection[] = [];
+  const giveUp = () => opened.at(-1)?.cancelAndClose(runtime);
   signal.addEventListener("abort", giveUp);
   try {
-    await configure(connection, runtime);
-    const [[isStandby, startedAt]] = await connection.read(DESCRIBE);
-    if (isStandby === "t") throw new StoreAwayError("it is a standby");
-    await prove(connection, runtime);
-    return { connection, startedAt };
+    const starts = new Set<string | null>();
+    for (let count = 0; count < 2; count++) {
+      const connection = await Connection.open(settings, host, signal);
+      opened.push(connection);
+      await configure(connection, runtime);
+      const [[isStandby, startedAt]] = await connection.read(DESCRIBE);
+      if (isStandby === "t") throw new StoreAwayError("it is a standby");
+      await prove(connection, runtime);
+      starts.add(startedAt);
+    }
+    if (starts.size > 1) throw new StoreAwayError("its address leads to different servers");
+    return { host, reads: opened[0], commits: opened[1] };
   } catch (error) {
-    connection.close();
+    for (const connection of opened) connection.close();
     throw error;
   } finally {
     signal.removeEventListener("abort", giveUp);
@@ -152,11 +140,8 @@ async function openProven(
 /** Repeats the first statement, because the default time limit of the role may cancel it. */
 async function configure(connection: Connection, runtime: Runtime): Promise<void> {
   const isRetryable = (error: unknown) => error instanceof NotAppliedError;
-  await retry(() => connection.read(BEGIN_SESSION), {
-    runtime,
-    limitMs: PROOF_LIMIT_MS,
-    isRetryable,
-  });
+  const options = { runtime, limitMs: PROOF_LIMIT_MS, isRetryable };
+  await retry(() => connection.read(BEGIN_SESSION), options);
   await connection.read(CONFIGURE);
 }
 

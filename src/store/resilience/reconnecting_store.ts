@@ -1,13 +1,4 @@
-import type {
-  Commit,
-  Key,
-  KeyRange,
-  ListOptions,
-  Store,
-  StoreConnection,
-  StoreEntry,
-  StoreLimits,
-} from "../store.ts";
+import type { Store, StoreConnection, StoreLimits } from "../store.ts";
 import { StoreAwayError, StoreNotReachedError, StoreRefusedError } from "../store_errors.ts";
 
 export interface ReconnectingStoreDeps {
@@ -41,17 +32,11 @@ export class ReconnectingStore implements Store {
     this.#deps = deps;
   }
 
-  get(key: Key): Promise<StoreEntry | null> {
-    return this.#store?.get(key) ?? notReached();
-  }
+  get: Store["get"] = (key) => this.#store?.get(key) ?? notReached();
 
-  list(range: KeyRange, options: ListOptions): Promise<StoreEntry[]> {
-    return this.#store?.list(range, options) ?? notReached();
-  }
+  list: Store["list"] = (range, options) => this.#store?.list(range, options) ?? notReached();
 
-  commit(commit: Commit): Promise<string | null> {
-    return this.#store?.commit(commit) ?? notReached();
-  }
+  commit: Store["commit"] = (commit) => this.#store?.commit(commit) ?? notReached();
 
   close(): void {
     this.#isClosed = true;
@@ -87,7 +72,9 @@ export class ReconnectingStore implements Store {
     try {
       signal.throwIfAborted();
       if (!this.#isAccepted) {
-        await Promise.race([this.#deps.accept(store), rejectAtAbort(signal)]);
+        const { promise: aborted, reject } = Promise.withResolvers<never>();
+        signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+        await Promise.race([this.#deps.accept(store), aborted]);
       }
       if (this.#isClosed) throw new StoreAwayError("The store is closed");
       return store;
@@ -96,12 +83,6 @@ export class ReconnectingStore implements Store {
       throw error;
     }
   }
-}
-
-function rejectAtAbort(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
 }
 
 function notReached(): Promise<never> {
