@@ -11,24 +11,23 @@ import { denokvProgram, DenokvServer } from "../support/denokv_server.ts";
 import { examplePet } from "../support/fill_store.ts";
 import { openRealStore } from "../support/real_store.ts";
 import { assertSoundLog, readLogLines } from "../support/sound_log.ts";
+import { testIf } from "../support/test_if.ts";
 
-Deno.test({
-  name: "a full queue of 2,048 pets goes to denokv in few commits, of more than 960 events each",
-  ignore: denokvProgram() === undefined,
-  async fn() {
-    await using server = await DenokvServer.start();
-    const store = await openRealStore(server.address, server.env);
-    const { appender } = createService({ store, runtime: systemRuntime, report: () => {} });
-    await Promise.all(Array.from({ length: QUEUE_LIMIT }, (_, index) => {
-      return appender.append(addPetCommand(systemRuntime, OPERATOR, examplePet(index)));
-    }));
-    await appender.drain();
-    const events = await eventsByCommit(store);
-    for (const count of events.slice(0, -1)) assertGreater(count, 960);
-    assertEquals(events.reduce((sum, count) => sum + count), QUEUE_LIMIT);
-    assertEquals(assertSoundLog(await readLogLines(store)).length, QUEUE_LIMIT);
-    store.close();
-  },
+const test = testIf(denokvProgram() !== undefined);
+
+test("a full queue of 2,048 pets goes to denokv in few commits, of more than 960 events each", async () => {
+  await using server = await DenokvServer.start();
+  const store = await openRealStore(server.address, server.env);
+  const { appender } = createService({ store, runtime: systemRuntime, report: () => {} });
+  await Promise.all(Array.from({ length: QUEUE_LIMIT }, (_, index) => {
+    return appender.append(addPetCommand(systemRuntime, OPERATOR, examplePet(index)));
+  }));
+  await appender.drain();
+  const events = await eventsByCommit(store);
+  for (const count of events.slice(0, -1)) assertGreater(count, 960);
+  assertEquals(events.reduce((sum, count) => sum + count), QUEUE_LIMIT);
+  assertEquals(assertSoundLog(await readLogLines(store)).length, QUEUE_LIMIT);
+  store.close();
 });
 
 /** The number of events in each commit. The records of a commit share a versionstamp. */

@@ -3,42 +3,40 @@ import { freePort } from "../support/free_port.ts";
 import { runTask } from "../support/run_task.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { denokvProgram, DenokvServer } from "../support/denokv_server.ts";
+import { testIf } from "../support/test_if.ts";
 
-Deno.test({
-  name:
-    "with the variables of Deno Deploy, the service uses their address and the attached database",
-  ignore: denokvProgram() === undefined,
-  async fn() {
-    await using server = await DenokvServer.start();
-    const env = { DENO_KV_ACCESS_TOKEN: server.token };
-    const issued = await runTask(["keys", "issue", "--label", "first"], {
-      kvPath: server.address,
-      env,
-    });
-    const port = freePort();
-    await using service = await ServiceProcess.start("", {
-      ...env,
-      DENO_DEPLOYMENT_ID: "test",
-      DENO_KV_DEFAULT_PATH: server.address,
-      DENO_SERVE_ADDRESS: `tcp:127.0.0.1:${port}`,
-      PORT: "1",
-    });
-    assertEquals(service.address, `http://127.0.0.1:${port}`);
-    assertEquals((await service.send("/readyz", "")).status, 200);
-    const token = issued.stdout.trim();
-    assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
-    server.pause();
-    const hanging = service.add({ name: "Max", categoryId: 1 }, token);
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    const signalledAt = performance.now();
-    assertEquals(await service.stop("SIGINT"), 0);
-    assertLess(performance.now() - signalledAt, 5_000);
-    assertEquals(await hanging, 503);
-    server.resume();
-    const { stdout } = await runTask(["log", "--type", "PetCreated", "--to", "2"], {
-      kvPath: server.address,
-      env,
-    });
-    assertEquals(JSON.parse(stdout).data.name, "Rex");
-  },
+const test = testIf(denokvProgram() !== undefined);
+
+test("with the variables of Deno Deploy, the service uses their address and the attached database", async () => {
+  await using server = await DenokvServer.start();
+  const env = { DENO_KV_ACCESS_TOKEN: server.token };
+  const issued = await runTask(["keys", "issue", "--label", "first"], {
+    kvPath: server.address,
+    env,
+  });
+  const port = freePort();
+  await using service = await ServiceProcess.start("", {
+    ...env,
+    DENO_DEPLOYMENT_ID: "test",
+    DENO_KV_DEFAULT_PATH: server.address,
+    DENO_SERVE_ADDRESS: `tcp:127.0.0.1:${port}`,
+    PORT: "1",
+  });
+  assertEquals(service.address, `http://127.0.0.1:${port}`);
+  assertEquals((await service.send("/readyz", "")).status, 200);
+  const token = issued.stdout.trim();
+  assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
+  server.pause();
+  const hanging = service.add({ name: "Max", categoryId: 1 }, token);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const signalledAt = performance.now();
+  assertEquals(await service.stop("SIGINT"), 0);
+  assertLess(performance.now() - signalledAt, 5_000);
+  assertEquals(await hanging, 503);
+  server.resume();
+  const { stdout } = await runTask(["log", "--type", "PetCreated", "--to", "2"], {
+    kvPath: server.address,
+    env,
+  });
+  assertEquals(JSON.parse(stdout).data.name, "Rex");
 });

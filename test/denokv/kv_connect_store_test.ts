@@ -5,8 +5,10 @@ import type { Store } from "../../src/store/store.ts";
 import { StoreRefusedError, UnclearOutcomeError } from "../../src/store/store_errors.ts";
 import { testStoreContract } from "../support/store_contract.ts";
 import { denokvProgram, DenokvServer } from "../support/denokv_server.ts";
+import { testIf } from "../support/test_if.ts";
 
 const ignore = denokvProgram() === undefined;
+const test = testIf(!ignore);
 
 testStoreContract({
   name: "KvConnectStore",
@@ -28,94 +30,74 @@ testStoreContract({
   },
 });
 
-Deno.test({
-  name: "KvConnectStore reads what Deno.openKv() wrote, and the other way round",
-  ignore,
-  async fn() {
-    await using server = await DenokvServer.start();
-    const stores = [await connectTo(server), new KvStore(await Deno.openKv(server.address))];
-    const values = [
-      "",
-      "Zoë",
-      "猫 🐈",
-      "x".repeat(40_000),
-      new Uint8Array(),
-      Uint8Array.of(0, 255),
-    ];
-    const key = ["key", 1.5, Uint8Array.of(0)];
-    for (const [writer, reader] of [stores, stores.toReversed()]) {
-      for (const value of values) {
-        const versionstamp = await put(writer, value, key);
-        assertEquals(await reader.get(key), { key, value, versionstamp: versionstamp! });
-      }
+test("KvConnectStore reads what Deno.openKv() wrote, and the other way round", async () => {
+  await using server = await DenokvServer.start();
+  const stores = [await connectTo(server), new KvStore(await Deno.openKv(server.address))];
+  const values = [
+    "",
+    "Zoë",
+    "猫 🐈",
+    "x".repeat(40_000),
+    new Uint8Array(),
+    Uint8Array.of(0, 255),
+  ];
+  const key = ["key", 1.5, Uint8Array.of(0)];
+  for (const [writer, reader] of [stores, stores.toReversed()]) {
+    for (const value of values) {
+      const versionstamp = await put(writer, value, key);
+      assertEquals(await reader.get(key), { key, value, versionstamp: versionstamp! });
     }
-    for (const store of stores) store.close();
-  },
+  }
+  for (const store of stores) store.close();
 });
 
-Deno.test({
-  name: "KvConnectStore: a commit beyond a kilobyte does not wait for an acknowledgement",
-  ignore,
-  async fn() {
-    await using server = await DenokvServer.start();
-    const store = await connectTo(server);
-    const value = new Uint8Array(20_000);
-    const took: number[] = [];
-    for (let round = 0; round < 21; round++) {
-      const start = performance.now();
-      await put(store, value);
-      took.push(performance.now() - start);
-    }
-    store.close();
-    const median = took.sort((a, b) => a - b)[10];
-    // Nagle's algorithm and a delayed acknowledgement would take 40 ms.
-    assertEquals(median < 30, true, `${median} ms`);
-  },
+test("KvConnectStore: a commit beyond a kilobyte does not wait for an acknowledgement", async () => {
+  await using server = await DenokvServer.start();
+  const store = await connectTo(server);
+  const value = new Uint8Array(20_000);
+  const took: number[] = [];
+  for (let round = 0; round < 21; round++) {
+    const start = performance.now();
+    await put(store, value);
+    took.push(performance.now() - start);
+  }
+  store.close();
+  const median = took.sort((a, b) => a - b)[10];
+  // Nagle's algorithm and a delayed acknowledgement would take 40 ms.
+  assertEquals(median < 30, true, `${median} ms`);
 });
 
-Deno.test({
-  name: "KvConnectStore.open() rejects with StoreRefusedError for a wrong token",
-  ignore,
-  async fn() {
-    await using server = await DenokvServer.start();
-    Deno.env.set("DENO_KV_ACCESS_TOKEN", "some-other-token");
-    const wrongToken = await assertRejects(() => open(server.address), StoreRefusedError);
-    assertEquals(wrongToken.message, "it refuses the access token (DENO_KV_ACCESS_TOKEN)");
-  },
+test("KvConnectStore.open() rejects with StoreRefusedError for a wrong token", async () => {
+  await using server = await DenokvServer.start();
+  Deno.env.set("DENO_KV_ACCESS_TOKEN", "some-other-token");
+  const wrongToken = await assertRejects(() => open(server.address), StoreRefusedError);
+  assertEquals(wrongToken.message, "it refuses the access token (DENO_KV_ACCESS_TOKEN)");
 });
 
-Deno.test({
-  name: "KvConnectStore: the type of an error says whether a commit may have landed",
-  ignore,
-  async fn() {
-    await using server = await DenokvServer.start();
-    const store = await connectTo(server);
-    await assertRejects(() => store.get([]), StoreRefusedError);
-    await assertRejects(() => put(store, "", []), StoreRefusedError);
-    await assertRejects(() => put(store, "", ["k".repeat(3_000)]), StoreRefusedError);
-    await put(store, "first");
-    await server.kill();
-    await assertRejects(() => put(store, "second"), UnclearOutcomeError);
-    await server.start();
-    await put(store, "third");
-    store.close();
-  },
+test("KvConnectStore: the type of an error says whether a commit may have landed", async () => {
+  await using server = await DenokvServer.start();
+  const store = await connectTo(server);
+  await assertRejects(() => store.get([]), StoreRefusedError);
+  await assertRejects(() => put(store, "", []), StoreRefusedError);
+  await assertRejects(() => put(store, "", ["k".repeat(3_000)]), StoreRefusedError);
+  await put(store, "first");
+  await server.kill();
+  await assertRejects(() => put(store, "second"), UnclearOutcomeError);
+  await server.start();
+  await put(store, "third");
+  store.close();
 });
 
-Deno.test({
-  name: "KvConnectStore.close() rejects a call that hangs",
-  ignore,
-  async fn() {
-    await using server = await DenokvServer.start();
-    const store = await connectTo(server);
-    await put(store, "first");
-    server.pause();
-    const commit = assertRejects(() => put(store, "second"), UnclearOutcomeError);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    store.close();
-    await commit;
-    server.resume();
-  },
+test("KvConnectStore.close() rejects a call that hangs", async () => {
+  await using server = await DenokvServer.start();
+  const store = await connectTo(server);
+  await put(store, "first");
+  server.pause();
+  const commit = assertRejects(() => put(store, "second"), UnclearOutcomeError);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  store.close();
+  await commit;
+  server.resume();
 });
 
 function open(address: string): Promise<KvConnectStore> {

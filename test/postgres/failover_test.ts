@@ -5,78 +5,66 @@ import { LoadClient } from "../support/load_client.ts";
 import { POSTGRES, PostgresServer, until } from "../support/postgres_server.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { runFailover, untilAdded, withOperator } from "./failover.ts";
+import { testIf } from "../support/test_if.ts";
 
-const { ignore } = POSTGRES;
+const test = testIf(!POSTGRES.ignore);
 
-Deno.test({
-  name: "fail-over: nothing acknowledged is lost or stored twice, and additions continue at once",
-  ignore,
-  async fn() {
-    const { summary, outcomes, returnsMs } = await runFailover(3);
-    console.log(summary, outcomes, { returnsMs });
-    assertGreater(outcomes.created, 100);
-  },
+test("fail-over: nothing acknowledged is lost or stored twice, and additions continue at once", async () => {
+  const { summary, outcomes, returnsMs } = await runFailover(3);
+  console.log(summary, outcomes, { returnsMs });
+  assertGreater(outcomes.created, 100);
 });
 
-Deno.test({
-  name: "split brain: with READS=strict, a list of the old primary's instance is never stale",
-  ignore,
-  async fn() {
-    for (let run = 0; run < 3; run++) {
-      await using split = await splitBrain({ READS: "strict" }, 1);
-      await split.promote();
-      const deadline = Date.now() + 10_000;
-      for (let count = 0, isBack = false; count < 20 || !isBack; count++) {
-        assert(Date.now() < deadline, "the instance returns");
-        const added = await split.addOnNew();
-        assert(added !== undefined, "the new primary acknowledges");
-        const { status, ids } = await split.listOnOld();
-        isBack ||= status === 200;
-        if (status === 200) assertEquals(ids[0], added);
-        else assertEquals(status, 503);
-      }
+test("split brain: with READS=strict, a list of the old primary's instance is never stale", async () => {
+  for (let run = 0; run < 3; run++) {
+    await using split = await splitBrain({ READS: "strict" }, 1);
+    await split.promote();
+    const deadline = Date.now() + 10_000;
+    for (let count = 0, isBack = false; count < 20 || !isBack; count++) {
+      assert(Date.now() < deadline, "the instance returns");
+      const added = await split.addOnNew();
+      assert(added !== undefined, "the new primary acknowledges");
+      const { status, ids } = await split.listOnOld();
+      isBack ||= status === 200;
+      if (status === 200) assertEquals(ids[0], added);
+      else assertEquals(status, 503);
     }
-  },
+  }
 });
 
 /** Maximum time from the promotion until each instance adds on the new primary and shows nothing old. */
 const SPLIT_LIMIT_MS = 5_000;
 
-Deno.test({
-  name:
-    "split brain: by default, every instance of the old primary soon adds on the new one, also if it only meets locks, and shows nothing old",
-  ignore,
-  async fn() {
-    await using split = await splitBrain({}, 3);
-    const { load, token, revoked, next, services: [one, other, reading] } = split;
-    let isOver = false;
-    // One commit waits for the standby that left, and keeps the head locked for the other instance.
-    const running = load.run(() => isOver);
-    await split.promote();
-    const promotedAt = performance.now();
-    const expectInTime = () => assertLess(performance.now() - promotedAt, SPLIT_LIMIT_MS);
-    const adding = [one, other].map(async (service) => {
-      await untilAdded(service, token, load);
-      expectInTime();
-    });
-    await withOperator(next, (operator) => revokeKey(operator, revoked.id));
-    // An instance that adds nothing notices it, too.
-    for (let status = 200; status !== 401; expectInTime()) {
-      const response = await reading.send("/v1/pets?limit=1", revoked.token);
-      status = response.status;
-      await response.body?.cancel();
-    }
-    await Promise.all(adding);
-    isOver = true;
-    await running;
-    const lines = [...one.lines, ...other.lines].join("\n");
-    assertMatch(lines, /"commits_not_applied".*canceling statement due to lock timeout/);
-    await withOperator(next, (operator) => load.expectLogged(operator));
-    for (const service of split.services) {
-      await load.expectServed(service);
-      await load.expectKey(service, revoked.token, 401);
-    }
-  },
+test("split brain: by default, every instance of the old primary soon adds on the new one, also if it only meets locks, and shows nothing old", async () => {
+  await using split = await splitBrain({}, 3);
+  const { load, token, revoked, next, services: [one, other, reading] } = split;
+  let isOver = false;
+  // One commit waits for the standby that left, and keeps the head locked for the other instance.
+  const running = load.run(() => isOver);
+  await split.promote();
+  const promotedAt = performance.now();
+  const expectInTime = () => assertLess(performance.now() - promotedAt, SPLIT_LIMIT_MS);
+  const adding = [one, other].map(async (service) => {
+    await untilAdded(service, token, load);
+    expectInTime();
+  });
+  await withOperator(next, (operator) => revokeKey(operator, revoked.id));
+  // An instance that adds nothing notices it, too.
+  for (let status = 200; status !== 401; expectInTime()) {
+    const response = await reading.send("/v1/pets?limit=1", revoked.token);
+    status = response.status;
+    await response.body?.cancel();
+  }
+  await Promise.all(adding);
+  isOver = true;
+  await running;
+  const lines = [...one.lines, ...other.lines].join("\n");
+  assertMatch(lines, /"commits_not_applied".*canceling statement due to lock timeout/);
+  await withOperator(next, (operator) => load.expectLogged(operator));
+  for (const service of split.services) {
+    await load.expectServed(service);
+    await load.expectKey(service, revoked.token, 401);
+  }
 });
 
 /**

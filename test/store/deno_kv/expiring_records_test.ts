@@ -15,8 +15,9 @@ import {
 import type { Key, Mutation } from "../../../src/store/store.ts";
 import { permitted } from "../../support/permitted.ts";
 import { changeFile, withSampleFile } from "../../support/sample_file.ts";
+import { testIf } from "../../support/test_if.ts";
 
-const ignore = !permitted("read", "write", "net", "run");
+const test = testIf(permitted("read", "write", "net", "run"));
 
 /** More records than one read returns. */
 const MANY = 1_200;
@@ -43,58 +44,46 @@ function expiring(key: Key): Mutation {
   return { type: "set", key, value: "", expireIn: 3_600_000 };
 }
 
-Deno.test({
-  name: "readExpiringRecords() reads each record once, and no idempotency records",
-  ignore,
-  fn: () =>
-    withSampleFile(async ({ kvPath }) => {
-      const read = () => readExpiringRecords(kvPath);
-      assertEquals([...read()], []);
-      const keys = Array.from({ length: MANY }, (_, index) => logKey(1_000 + index));
-      keys.push(projectionKey(1, ["pet_by_idempotency_keys", 1]));
-      for (let start = 0; start < keys.length; start += 500) {
-        await changeFile(kvPath, keys.slice(start, start + 500).map(expiring));
-      }
-      const idempotencyKeys = [1, 2, -1].map((generation) =>
-        projectionKey(generation, petByIdempotencyKeyKey("actor", "hash", 7))
-      );
-      await changeFile(kvPath, idempotencyKeys.map(expiring));
-      const found = [...read()];
-      assertEquals(found.map(({ key }) => formatKey(key)).sort(), keys.map(formatKey).sort());
-      for (const { expiresAt } of found) {
-        assertLess(Math.abs(expiresAt - Date.now() - 3_600_000), 60_000);
-      }
-    }),
-});
+test("readExpiringRecords() reads each record once, and no idempotency records", () =>
+  withSampleFile(async ({ kvPath }) => {
+    const read = () => readExpiringRecords(kvPath);
+    assertEquals([...read()], []);
+    const keys = Array.from({ length: MANY }, (_, index) => logKey(1_000 + index));
+    keys.push(projectionKey(1, ["pet_by_idempotency_keys", 1]));
+    for (let start = 0; start < keys.length; start += 500) {
+      await changeFile(kvPath, keys.slice(start, start + 500).map(expiring));
+    }
+    const idempotencyKeys = [1, 2, -1].map((generation) =>
+      projectionKey(generation, petByIdempotencyKeyKey("actor", "hash", 7))
+    );
+    await changeFile(kvPath, idempotencyKeys.map(expiring));
+    const found = [...read()];
+    assertEquals(found.map(({ key }) => formatKey(key)).sort(), keys.map(formatKey).sort());
+    for (const { expiresAt } of found) {
+      assertLess(Math.abs(expiresAt - Date.now() - 3_600_000), 60_000);
+    }
+  }));
 
-Deno.test({
-  name: "readExpiringRecords() does not block writers while it reads",
-  ignore,
-  fn: () =>
-    withSampleFile(async ({ kvPath, store }) => {
-      const keys = Array.from({ length: 600 }, (_, index) => logKey(1_000 + index));
-      await store.commit({ checks: [], mutations: keys.map(expiring) });
-      let count = 0;
-      for (const { key } of readExpiringRecords(kvPath)) {
-        const mutations: Mutation[] = [{ type: "set", key, value: "other" }];
-        if (count++ % 100 === 0) {
-          assertNotEquals(await store.commit({ checks: [], mutations }), null);
-        }
+test("readExpiringRecords() does not block writers while it reads", () =>
+  withSampleFile(async ({ kvPath, store }) => {
+    const keys = Array.from({ length: 600 }, (_, index) => logKey(1_000 + index));
+    await store.commit({ checks: [], mutations: keys.map(expiring) });
+    let count = 0;
+    for (const { key } of readExpiringRecords(kvPath)) {
+      const mutations: Mutation[] = [{ type: "set", key, value: "other" }];
+      if (count++ % 100 === 0) {
+        assertNotEquals(await store.commit({ checks: [], mutations }), null);
       }
-      assertEquals(count, keys.length);
-    }),
-});
+    }
+    assertEquals(count, keys.length);
+  }));
 
-Deno.test({
-  name: "readExpiringRecords() reads every expiry time that the file can hold",
-  ignore,
-  fn: () =>
-    withSampleFile(async ({ kvPath }) => {
-      await changeFile(kvPath, [expiring(["far"])]);
-      const database = new DatabaseSync(kvPath);
-      database.exec("update kv set expiration_ms = 9223372036854775807 where expiration_ms >= 0");
-      database.close();
-      const records = [...readExpiringRecords(kvPath)];
-      assertEquals(records.map(({ expiresAt }) => new Date(expiresAt).getUTCFullYear()), [275_760]);
-    }),
-});
+test("readExpiringRecords() reads every expiry time that the file can hold", () =>
+  withSampleFile(async ({ kvPath }) => {
+    await changeFile(kvPath, [expiring(["far"])]);
+    const database = new DatabaseSync(kvPath);
+    database.exec("update kv set expiration_ms = 9223372036854775807 where expiration_ms >= 0");
+    database.close();
+    const records = [...readExpiringRecords(kvPath)];
+    assertEquals(records.map(({ expiresAt }) => new Date(expiresAt).getUTCFullYear()), [275_760]);
+  }));

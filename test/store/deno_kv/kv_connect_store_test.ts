@@ -8,71 +8,60 @@ import {
 } from "../../../src/store/store_errors.ts";
 import { freePort } from "../../support/free_port.ts";
 import { permitted } from "../../support/permitted.ts";
+import { testIf } from "../../support/test_if.ts";
 
-const ignore = !permitted("env", "net", "read");
+const test = testIf(permitted("env", "net", "read"));
 
-Deno.test({
-  name: "KvConnectStore.open() rejects with StoreRefusedError if the server is another one",
-  ignore,
-  async fn() {
-    for (
-      const [status, body] of [[200, "<html>\n</html>"], [200, "{}"], [404, "Not found\n"]] as const
-    ) {
-      await using other = serve(() => new Response(body, { status }));
-      const { message } = await assertRejects(() => open(other.address), StoreRefusedError);
-      assertMatch(message, /^it (is not a KV Connect server|answers with status 404: Not found)$/);
-    }
-  },
+test("KvConnectStore.open() rejects with StoreRefusedError if the server is another one", async () => {
+  for (
+    const [status, body] of [[200, "<html>\n</html>"], [200, "{}"], [404, "Not found\n"]] as const
+  ) {
+    await using other = serve(() => new Response(body, { status }));
+    const { message } = await assertRejects(() => open(other.address), StoreRefusedError);
+    assertMatch(message, /^it (is not a KV Connect server|answers with status 404: Not found)$/);
+  }
 });
 
-Deno.test({
-  name: "KvConnectStore.open() rejects with StoreAwayError if no server answers, and gives up",
-  ignore,
-  async fn() {
-    const nobody = `http://127.0.0.1:${freePort()}`;
-    const { message } = await assertRejects(() => open(nobody), StoreAwayError);
-    assertMatch(message, /^it does not answer: .*refused/);
-    await using failing = serve(() => new Response("Starting", { status: 503 }));
-    await assertRejects(() => open(failing.address), StoreAwayError);
-    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-    const cutting = (async () => {
-      using connection = await listener.accept();
-      await readRequest(connection);
-      await connection.write((await responseBytes(metadata())).slice(0, -1));
-      listener.close();
-    })();
-    await assertRejects(() => open(addressOf(listener)), StoreAwayError, "its answer broke off");
-    await cutting;
-    await using hanging = serve(() => new Promise(() => {}));
-    const signal = AbortSignal.timeout(100);
-    await assertRejects(() => KvConnectStore.open(hanging.address, signal), StoreAwayError);
-  },
+test("KvConnectStore.open() rejects with StoreAwayError if no server answers, and gives up", async () => {
+  const nobody = `http://127.0.0.1:${freePort()}`;
+  const { message } = await assertRejects(() => open(nobody), StoreAwayError);
+  assertMatch(message, /^it does not answer: .*refused/);
+  await using failing = serve(() => new Response("Starting", { status: 503 }));
+  await assertRejects(() => open(failing.address), StoreAwayError);
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const cutting = (async () => {
+    using connection = await listener.accept();
+    await readRequest(connection);
+    await connection.write((await responseBytes(metadata())).slice(0, -1));
+    listener.close();
+  })();
+  await assertRejects(() => open(addressOf(listener)), StoreAwayError, "its answer broke off");
+  await cutting;
+  await using hanging = serve(() => new Promise(() => {}));
+  const signal = AbortSignal.timeout(100);
+  await assertRejects(() => KvConnectStore.open(hanging.address, signal), StoreAwayError);
 });
 
-Deno.test({
-  name: "KvConnectStore.open() that fails closes its HTTP client",
-  ignore,
-  async fn() {
-    const { createHttpClient } = Deno;
-    let clients = 0;
-    Deno.createHttpClient = (options) => {
-      const client = createHttpClient(options);
-      const close = client.close.bind(client);
-      clients++;
-      client.close = () => {
-        clients--;
-        close();
-      };
-      return client;
+test("KvConnectStore.open() that fails closes its HTTP client", async () => {
+  const { createHttpClient } = Deno;
+  let clients = 0;
+  Deno.createHttpClient = (options) => {
+    const client = createHttpClient(options);
+    const close = client.close.bind(client);
+    clients++;
+    client.close = () => {
+      clients--;
+      close();
     };
-    await using server = serve(() => new Response("Starting", { status: 503 }));
-    try {
-      await assertRejects(() => open(server.address), StoreAwayError);
-    } finally {
-      Deno.createHttpClient = createHttpClient;
-    }
-    assertEquals(clients, 0);
-  },
+    return client;
+  };
+  await using server = serve(() => new Response("Starting", { status: 503 }));
+  try {
+    await assertRejects(() => open(server.address), StoreAwayError);
+  } finally {
+    Deno.createHttpClient = createHttpClient;
+  }
+  assertEquals(clients, 0);
 });
 
 for (
@@ -83,45 +72,36 @@ for (
     [500, UnclearOutcomeError],
   ] as const
 ) {
-  Deno.test({
-    name:
-      `KvConnectStore: a commit that is answered with ${status} rejects with ${Kind.name}, once`,
-    ignore,
-    async fn() {
-      let commits = 0;
-      await using server = serve(({ url }) => {
-        if (!url.endsWith("/atomic_write")) return metadata();
-        commits++;
-        return new Response("No\nstack", { status });
-      });
-      const store = await open(server.address);
-      const { message } = await assertRejects(() => put(store, ""), Kind);
-      assertEquals([message, commits], [`it answers with status ${status}: No`, 1]);
-      store.close();
-    },
+  test(`KvConnectStore: a commit that is answered with ${status} rejects with ${Kind.name}, once`, async () => {
+    let commits = 0;
+    await using server = serve(({ url }) => {
+      if (!url.endsWith("/atomic_write")) return metadata();
+      commits++;
+      return new Response("No\nstack", { status });
+    });
+    const store = await open(server.address);
+    const { message } = await assertRejects(() => put(store, ""), Kind);
+    assertEquals([message, commits], [`it answers with status ${status}: No`, 1]);
+    store.close();
   });
 }
 
-Deno.test({
-  name: "KvConnectStore: a commit may have landed if its connection broke and the server is gone",
-  ignore,
-  async fn() {
-    // fetch() sends a request a second time if a connection that it used before breaks. The error is then that
-    // of the second attempt, which finds nobody.
-    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-    const serving = (async () => {
-      using connection = await listener.accept();
-      await readRequest(connection);
-      await connection.write(await responseBytes(metadata()));
-      await readRequest(connection);
-      listener.close();
-    })();
-    const store = await open(addressOf(listener));
-    const failure = await assertRejects(() => put(store, ""), Error);
-    assert(mayHaveLanded(failure), failure.message);
-    await serving;
-    store.close();
-  },
+test("KvConnectStore: a commit may have landed if its connection broke and the server is gone", async () => {
+  // fetch() sends a request a second time if a connection that it used before breaks. The error is then that
+  // of the second attempt, which finds nobody.
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const serving = (async () => {
+    using connection = await listener.accept();
+    await readRequest(connection);
+    await connection.write(await responseBytes(metadata()));
+    await readRequest(connection);
+    listener.close();
+  })();
+  const store = await open(addressOf(listener));
+  const failure = await assertRejects(() => put(store, ""), Error);
+  assert(mayHaveLanded(failure), failure.message);
+  await serving;
+  store.close();
 });
 
 function metadata(): Response {

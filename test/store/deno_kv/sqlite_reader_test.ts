@@ -10,101 +10,90 @@ import type { KeyRange } from "../../../src/store/store.ts";
 import { StoreDamagedError } from "../../../src/store/store_errors.ts";
 import { permitted } from "../../support/permitted.ts";
 import { withSampleFile } from "../../support/sample_file.ts";
+import { testIf } from "../../support/test_if.ts";
 
-const ignore = !permitted("read", "write");
+const test = testIf(permitted("read", "write"));
 const runtime = systemRuntime;
 
-Deno.test({
-  name: "SqliteReader reads the same entries as Deno KV",
-  ignore,
-  fn: () =>
-    withSampleFile(async ({ kvPath, store }) => {
-      using reader = new SqliteReader(kvPath);
-      const ranges: KeyRange[] = [
-        { prefix: [] },
-        { prefix: ["projection", 1, "pet"] },
-        { prefix: ["~log"], start: ["~log", 20] },
-        { start: ["projection", 1, "pet", 6], end: ["~log", 12] },
-      ];
-      for (const range of ranges) {
-        for (const options of [{ limit: 500 }, { limit: 3 }, { limit: 3, reverse: true }]) {
-          const entries = await store.list(range, options);
-          assert(entries.length > 1);
-          assertEquals(await reader.list(range, options), entries);
-        }
+test("SqliteReader reads the same entries as Deno KV", () =>
+  withSampleFile(async ({ kvPath, store }) => {
+    using reader = new SqliteReader(kvPath);
+    const ranges: KeyRange[] = [
+      { prefix: [] },
+      { prefix: ["projection", 1, "pet"] },
+      { prefix: ["~log"], start: ["~log", 20] },
+      { start: ["projection", 1, "pet", 6], end: ["~log", 12] },
+    ];
+    for (const range of ranges) {
+      for (const options of [{ limit: 500 }, { limit: 3 }, { limit: 3, reverse: true }]) {
+        const entries = await store.list(range, options);
+        assert(entries.length > 1);
+        assertEquals(await reader.list(range, options), entries);
       }
-      for (const key of [["head"], ["none"]]) {
-        assertEquals(await reader.get(key), await store.get(key));
-      }
-      reader.checkStructure();
-    }),
-});
+    }
+    for (const key of [["head"], ["none"]]) {
+      assertEquals(await reader.get(key), await store.get(key));
+    }
+    reader.checkStructure();
+  }));
 
-Deno.test({
-  name: "audit() of a damaged file reports a record that cannot be decoded, and audits the others",
-  ignore,
-  fn: () =>
-    withSampleFile(async ({ kvPath }) => {
-      const database = new DatabaseSync(kvPath);
-      const change = "update kv set v = ?, v_encoding = ? where k = ?";
-      // Values that V8 cannot decode, in an encoding that is unknown, and that are not bytes.
-      database.prepare(change).run("text", 3, encodeKey(projectionKey(1, petKey(6))));
-      database.prepare(change).run(new Uint8Array([255, 15]), 1, encodeKey(["~log", 40]));
-      database.close();
-      using store = new SqliteReader(kvPath);
-      const damage = new StoreDamagedError("could not deserialize value");
-      const { position, faults, counts } = await audit({ store, runtime, damage });
-      assertEquals([position, counts.file_damaged], [40, 1]);
-      const messages = faults.map(({ message }) => message);
-      assert(messages.includes("The record at position 40 holds no lines of the log"), messages[0]);
-      assert(messages.some((it) => it.startsWith('Record ["projection",1,"pet",6] is damaged')));
-      const { events, fault } = await recoverLog(store);
-      assertEquals([events, fault?.startsWith("Line 36: ")], [35, true]);
-    }),
-});
+test("audit() of a damaged file reports a record that cannot be decoded, and audits the others", () =>
+  withSampleFile(async ({ kvPath }) => {
+    const database = new DatabaseSync(kvPath);
+    const change = "update kv set v = ?, v_encoding = ? where k = ?";
+    // Values that V8 cannot decode, in an encoding that is unknown, and that are not bytes.
+    database.prepare(change).run("text", 3, encodeKey(projectionKey(1, petKey(6))));
+    database.prepare(change).run(new Uint8Array([255, 15]), 1, encodeKey(["~log", 40]));
+    database.close();
+    using store = new SqliteReader(kvPath);
+    const damage = new StoreDamagedError("could not deserialize value");
+    const { position, faults, counts } = await audit({ store, runtime, damage });
+    assertEquals([position, counts.file_damaged], [40, 1]);
+    const messages = faults.map(({ message }) => message);
+    assert(messages.includes("The record at position 40 holds no lines of the log"), messages[0]);
+    assert(messages.some((it) => it.startsWith('Record ["projection",1,"pet",6] is damaged')));
+    const { events, fault } = await recoverLog(store);
+    assertEquals([events, fault?.startsWith("Line 36: ")], [35, true]);
+  }));
 
-Deno.test({
-  name: "Damage of any page of the file is found, and every line before it can be recovered",
-  ignore,
-  fn: () =>
-    withSampleFile(async ({ folder, kvPath, lines, store }) => {
-      // Large records with overflow pages, which are deleted again, so that there are free pages.
-      for (const type of ["set", "delete"] as const) {
-        for (let index = 0; index < 6; index++) {
-          const mutation = { key: ["free", index], value: new Uint8Array(20_000), type };
-          await store.commit({ checks: [], mutations: [mutation] });
-        }
+test("Damage of any page of the file is found, and every line before it can be recovered", () =>
+  withSampleFile(async ({ folder, kvPath, lines, store }) => {
+    // Large records with overflow pages, which are deleted again, so that there are free pages.
+    for (const type of ["set", "delete"] as const) {
+      for (let index = 0; index < 6; index++) {
+        const mutation = { key: ["free", index], value: new Uint8Array(20_000), type };
+        await store.commit({ checks: [], mutations: [mutation] });
       }
-      const database = new DatabaseSync(kvPath);
-      database.exec("pragma wal_checkpoint(truncate)");
-      const [{ freelist_count: free }] = database.prepare("pragma freelist_count").all();
-      assert(free as number > 10);
-      database.close();
-      const original = await Deno.readFile(kvPath);
-      const path = `${folder}/damaged.sqlite3`;
-      const pages = original.length / PAGE_BYTES;
-      let harmless = 0;
-      const recovered = new Set<number>();
-      for (let page = 0; page < pages; page++) {
-        await Deno.writeFile(path, original);
-        overwritePage(path, page);
-        using reader = new SqliteReader(path);
-        try {
-          reader.checkStructure();
-          harmless++;
-        } catch (error) {
-          assert(error instanceof StoreDamagedError, `page ${page}: ${error}`);
-          const { events, lines: recover } = await recoverLog(reader);
-          const texts = (await Array.fromAsync(recover())).flat().map((it) => decoder.decode(it));
-          assertEquals(texts, lines.slice(0, events));
-          recovered.add(events);
-        }
+    }
+    const database = new DatabaseSync(kvPath);
+    database.exec("pragma wal_checkpoint(truncate)");
+    const [{ freelist_count: free }] = database.prepare("pragma freelist_count").all();
+    assert(free as number > 10);
+    database.close();
+    const original = await Deno.readFile(kvPath);
+    const path = `${folder}/damaged.sqlite3`;
+    const pages = original.length / PAGE_BYTES;
+    let harmless = 0;
+    const recovered = new Set<number>();
+    for (let page = 0; page < pages; page++) {
+      await Deno.writeFile(path, original);
+      overwritePage(path, page);
+      using reader = new SqliteReader(path);
+      try {
+        reader.checkStructure();
+        harmless++;
+      } catch (error) {
+        assert(error instanceof StoreDamagedError, `page ${page}: ${error}`);
+        const { events, lines: recover } = await recoverLog(reader);
+        const texts = (await Array.fromAsync(recover())).flat().map((it) => decoder.decode(it));
+        assertEquals(texts, lines.slice(0, events));
+        recovered.add(events);
       }
-      // The content of a free page does not matter, unless it lists others.
-      assert(harmless < (free as number), `${harmless} of ${pages} pages`);
-      assertEquals([recovered.has(0), recovered.has(40), recovered.size > 5], [true, true, true]);
-    }),
-});
+    }
+    // The content of a free page does not matter, unless it lists others.
+    assert(harmless < (free as number), `${harmless} of ${pages} pages`);
+    assertEquals([recovered.has(0), recovered.has(40), recovered.size > 5], [true, true, true]);
+  }));
 
 const PAGE_BYTES = 4_096;
 

@@ -5,6 +5,7 @@ import { formatKey } from "../../../src/store/key_encoding/key_text.ts";
 import type { Key, KeyPart } from "../../../src/store/store.ts";
 import { permitted } from "../../support/permitted.ts";
 import { withSampleFile } from "../../support/sample_file.ts";
+import { testIf } from "../../support/test_if.ts";
 
 /** Parts as this program writes them. Texts with a lone surrogate are not among them: KV replaces it. */
 const PARTS: KeyPart[] = [
@@ -42,27 +43,19 @@ async function storeInKv(kvPath: string, parts: readonly Deno.KvKeyPart[]) {
   return keys;
 }
 
-const ignore = !permitted("read", "write", "net", "run");
+const test = testIf(permitted("read", "write", "net", "run"));
 
-Deno.test({
-  name: "encodeKey() encodes keys as Deno KV does",
-  ignore,
-  fn: () =>
-    withSampleFile(async ({ kvPath }) => {
-      const keys = await storeInKv(kvPath, PARTS) as Key[];
-      assertEquals(keys.map(encodeKey), storedKeys(kvPath));
-    }),
-});
+test("encodeKey() encodes keys as Deno KV does", () =>
+  withSampleFile(async ({ kvPath }) => {
+    const keys = await storeInKv(kvPath, PARTS) as Key[];
+    assertEquals(keys.map(encodeKey), storedKeys(kvPath));
+  }));
 
-Deno.test({
-  name: "decodeKey() decodes Deno KV's keys with parts of all types, alone and next to others",
-  ignore,
-  fn: () =>
-    withSampleFile(async ({ kvPath }) => {
-      const keys = await storeInKv(kvPath, [...PARTS, ...FOREIGN_PARTS]);
-      assertEquals(storedKeys(kvPath).map(decodeKey).map(formatKey), keys.map(formatKey));
-    }),
-});
+test("decodeKey() decodes Deno KV's keys with parts of all types, alone and next to others", () =>
+  withSampleFile(async ({ kvPath }) => {
+    const keys = await storeInKv(kvPath, [...PARTS, ...FOREIGN_PARTS]);
+    assertEquals(storedKeys(kvPath).map(decodeKey).map(formatKey), keys.map(formatKey));
+  }));
 
 Deno.test("encodeKey() keeps a key whose number is -0, and one of no parts", () => {
   for (const key of [[-0], [0], []]) {
