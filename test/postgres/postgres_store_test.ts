@@ -21,7 +21,7 @@ import {
   serverOfFile,
   until,
 } from "../support/postgres_server.ts";
-import { startTcpProxy } from "./tcp_proxy.ts";
+import { TcpProxy } from "../support/tcp_proxy.ts";
 import { freePort } from "../support/free_port.ts";
 import { testStoreContract } from "../support/store_contract.ts";
 import { testIf } from "../support/test_if.ts";
@@ -104,7 +104,7 @@ test("open() rejects if two connections to one address reach different servers",
   await until(() => other.sql("create temporary table t ()"), "It is not promoted");
   const ports = [primary.port, other.port];
   let connections = 0;
-  await using proxy = startTcpProxy(() => ports[connections++ % 2]);
+  await using proxy = new TcpProxy(() => ports[connections++ % 2]);
   const url = primary.url(database, { ports: [proxy.port], query: "?sslmode=disable" });
   await assertRejects(() => openStore(url), StoreAwayError, "leads to different servers");
 });
@@ -220,7 +220,7 @@ test("open() types errors alike whatever the language of the server", async () =
   await server().sql("create role stranger login password 'secret'");
   const database = await server().createDatabase();
   // Translates the severity.
-  await using proxy = startTcpProxy(
+  await using proxy = new TcpProxy(
     () => server().port,
     (text) => text.replaceAll("SERROR\0", "SFEHLE\0"),
   );

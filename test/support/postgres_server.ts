@@ -40,9 +40,10 @@ const SETTINGS = {
 export type ServerSettings = Record<string, string>;
 
 /** A real PostgreSQL server on loopback, in a temporary folder. */
-export class PostgresServer implements AsyncDisposable {
+export class PostgresServer implements StoreServer {
   readonly port = freePort();
   readonly password: string;
+  readonly env = {};
   #folder: string;
   #settings: ServerSettings;
   #process: Deno.ChildProcess | undefined;
@@ -89,6 +90,19 @@ export class PostgresServer implements AsyncDisposable {
   ): string {
     const hosts = ports.map((port) => `127.0.0.1:${port}`);
     return `postgres://${user}:${password}@${hosts}/${database}${query}`;
+  }
+
+  get secret(): string {
+    return this.password;
+  }
+
+  /** The URL of the database that was created first. */
+  get address(): string {
+    return this.addressAt(this.port);
+  }
+
+  addressAt(port: number): string {
+    return this.url("pets_1", { ports: [port] });
   }
 
   /** Creates an empty database, and resolves to its name. */
@@ -195,61 +209,14 @@ export class PostgresServer implements AsyncDisposable {
   }
 }
 
-/** A server with one database, as a store. */
-class DatabaseServer implements StoreServer {
-  readonly env = {};
-  #server: PostgresServer;
-  #database: string;
-
-  constructor(server: PostgresServer, database: string) {
-    this.#server = server;
-    this.#database = database;
-  }
-
-  get port(): number {
-    return this.#server.port;
-  }
-
-  get address(): string {
-    return this.addressAt(this.port);
-  }
-
-  get secret(): string {
-    return this.#server.password;
-  }
-
-  addressAt(port: number): string {
-    return this.#server.url(this.#database, { ports: [port] });
-  }
-
-  start(): Promise<void> {
-    return this.#server.start();
-  }
-
-  kill(): Promise<void> {
-    return this.#server.kill();
-  }
-
-  pause(): void {
-    this.#server.pause();
-  }
-
-  resume(): void {
-    this.#server.resume();
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#server[Symbol.asyncDispose]();
-  }
-}
-
 /** The servers for tests that run on several kinds of them. */
 export const POSTGRES: StoreServers = {
   name: "PostgreSQL",
   ignore: postgresPrograms() === undefined,
   async start() {
     const server = await PostgresServer.start();
-    return new DatabaseServer(server, await server.createDatabase());
+    await server.createDatabase();
+    return server;
   },
 };
 

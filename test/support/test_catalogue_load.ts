@@ -4,7 +4,7 @@ import { revokeKey } from "../../src/commands/revoke_key.ts";
 import { createService, type Service } from "../../src/service.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
-import { CuttingProxy } from "./cutting_proxy.ts";
+import { TcpProxy } from "./tcp_proxy.ts";
 import { freePort } from "./free_port.ts";
 import { type ExpectedFaults, LoadClient } from "./load_client.ts";
 import { openRealStore } from "./real_store.ts";
@@ -84,7 +84,7 @@ export function testCatalogueLoad({ name, ignore, start }: StoreServers, cutShar
       "acknowledged pets are stored once although connections to the server are cut after commits",
     async fn() {
       await using server = await start();
-      using proxy = new CuttingProxy(server.port, 0);
+      await using proxy = new TcpProxy(() => server.port);
       await using fixture = await openFixture(server, "store", proxy.port);
       const { load } = fixture;
       proxy.share = cutShare;

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertGreater, assertLess, assertMatch } from "@s
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { createService } from "../../src/service.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
-import { CuttingProxy } from "./cutting_proxy.ts";
+import { TcpProxy } from "./tcp_proxy.ts";
 import { openRealStore } from "./real_store.ts";
 import { runTask } from "./run_task.ts";
 import { ServiceProcess } from "./service_process.ts";
@@ -119,7 +119,7 @@ export function testOutages(
     name: "a service replaces a connection on which the store no longer responds",
     async fn() {
       await using server = await start();
-      using proxy = new CuttingProxy(server.port, 0);
+      await using proxy = new TcpProxy(() => server.port);
       await using fixture = await openFixture(server, proxy.port);
       assertEquals((await fixture.create("before")).status, 201);
       for (let round = 0; round < 2; round++) {
