@@ -53,6 +53,14 @@ declare module "@std/http/etag" {
   export function ifNoneMatch(value: string, etag: string): boolean;
 }
 
+declare module "@std/http/negotiation" {
+  /** The accepted encoding that the client prefers, or `undefined` if it accepts none of them. */
+  export function acceptsEncodings(
+    request: { headers: Headers },
+    ...encodings: string[]
+  ): string | undefined;
+}
+
 declare module "@std/http/status" {
   export const STATUS_CODE: {
     readonly OK: 200;

@@ -130,7 +130,7 @@ function respond(
   const { method, headers } = request;
   const match = findRoute(path);
   const respondPublicly = match?.isPublic
-    ? operations.find(match.operations.GET, path, headers)
+    ? operations(match.operations.GET, path, headers)
     : undefined;
   // A page that is only for browsers is an unknown path for others, for which a key is needed too.
   const route = match?.isPublic && respondPublicly === undefined ? undefined : match;

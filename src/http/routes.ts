@@ -20,8 +20,7 @@ export type PublicOperation =
   | "describeInterface"
   | "redirectToDocs"
   | "redirectBrowserToDocs"
-  | "getDocsPage"
-  | "getDocsFile"
+  | "getDocs"
   | "getIcon";
 
 /** Operations by method. HEAD uses the operation of GET. */
@@ -55,9 +54,9 @@ export const ROUTES: readonly Route[] = [
   publicRoute(BASE_PATH, { GET: "redirectBrowserToDocs" }),
   publicRoute(`${BASE_PATH}/`, { GET: "redirectBrowserToDocs" }),
   publicRoute("/favicon.ico", { GET: "getIcon" }),
-  publicRoute("/docs", { GET: "getDocsPage" }),
+  publicRoute("/docs", { GET: "getDocs" }),
   publicRoute("/docs/", { GET: "redirectToDocs" }),
-  publicRoute("/docs/{file}", { GET: "getDocsFile" }),
+  publicRoute("/docs/{file}", { GET: "getDocs" }),
 ];
 
 const PARAMETER = /\{\w+\}$/;
@@ -77,12 +76,8 @@ const PARAMETER_ROUTES = new Map(
 export function findRoute(path: string): Route | undefined {
   const route = STATIC_ROUTES.get(path);
   if (route !== undefined) return route;
-  // A person may write a slash after the name of a public page, but no client does.
-  const hasSlash = path.endsWith("/");
-  const name = hasSlash ? path.slice(0, -1) : path;
-  const parent = name.slice(0, name.lastIndexOf("/") + 1);
-  const found = parent === name ? undefined : PARAMETER_ROUTES.get(parent);
-  return hasSlash && !found?.isPublic ? undefined : found;
+  const parent = path.slice(0, path.lastIndexOf("/") + 1);
+  return parent === path ? undefined : PARAMETER_ROUTES.get(parent);
 }
 
 /**

@@ -26,8 +26,9 @@ import {
 import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, PAGE_PARAMETERS } from "../requests/page_query.ts";
 import { DEPRECATION_HEADERS, READ_HEADERS } from "../pets.ts";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../requests/request_body.ts";
-import { codeSamples, type SampleRequest } from "./code_samples.ts";
-import { type ApiOperation, type ApiRoute, BASE_PATH, PETS_PATH, ROUTES } from "../routes.ts";
+import { guides, REMOVAL_DATE } from "./guides.ts";
+import { codeSamples } from "./code_samples.ts";
+import { BASE_PATH, PETS_PATH } from "../routes.ts";
 
 /** The addresses of the service for clients; the paths of the first two end in /v1. */
 export interface BaseAddresses {
@@ -37,16 +38,16 @@ export interface BaseAddresses {
   contact?: string;
 }
 
-/** The text before the operations. The guides explain the rest. */
-const OVERVIEW = `
-Every operation needs an API key: \`Authorization: Bearer <API_KEY>\`. All bodies are JSON in UTF-8.
+const PETS_TAG = { name: "Pets", description: "The animals offered in the store" };
 
-Guides: [errors](docs/errors), [paging](docs/paging), [retries](docs/retries), [polling](docs/polling),
-[limits](docs/limits) and [deprecation](docs/deprecation).
-`.trim();
+/** The text before the operations. */
+const OVERVIEW =
+  "Every operation needs an API key: `Authorization: Bearer <API_KEY>`. All bodies are JSON in UTF-8.";
 
 /** The description as JSON text. */
 export function describeInterface(addresses: BaseAddresses): string {
+  const base = sampleBase(addresses);
+  const guideTags = guides(base);
   const description = {
     openapi: "3.1.1",
     info: {
@@ -58,9 +59,16 @@ export function describeInterface(addresses: BaseAddresses): string {
       license: { name: "All rights reserved", identifier: "LicenseRef-All-Rights-Reserved" },
     },
     servers: serversOf(addresses),
-    tags: [{ name: "Pets", description: "The animals offered in the store" }],
+    tags: [PETS_TAG, ...guideTags],
+    "x-tagGroups": [
+      { name: "Operations", tags: [PETS_TAG.name] },
+      { name: "Guides", tags: guideTags.map(({ name }) => name) },
+    ],
     security: [{ bearerAuth: [] }],
-    paths: describePaths(addresses),
+    paths: {
+      "/pets": { get: listPets(base), post: createPet(base) },
+      "/pets/{petId}": { get: getPet(base) },
+    },
     components: {
       schemas: schemasOf({ PetStatus, PetInput, Pet, Error: ErrorBody }),
       parameters: { IfNoneMatch: IF_NONE_MATCH },
@@ -75,26 +83,6 @@ export function describeInterface(addresses: BaseAddresses): string {
     },
   };
   return JSON.stringify(description, exactBounds);
-}
-
-/** The path items of all routes of the interface. */
-function describePaths(addresses: BaseAddresses) {
-  const samples = sampleRequests(sampleBase(addresses));
-  const operations: Record<ApiOperation, () => object> = { listPets, createPet, getPet };
-  const routes = ROUTES.filter((route): route is ApiRoute => !route.isPublic);
-  return Object.fromEntries(routes.map((route) => [
-    route.path.slice(BASE_PATH.length),
-    Object.fromEntries(
-      Object.entries(route.operations).map(([method, operationId]) => [
-        method.toLowerCase(),
-        {
-          operationId,
-          ...operations[operationId](),
-          "x-codeSamples": codeSamples(samples[operationId]),
-        },
-      ]),
-    ),
-  ]));
 }
 
 /**
@@ -117,152 +105,122 @@ const ErrorBody = z.strictObject({
 
 const EXAMPLE_NEW_PET = { name: "Rex", categoryId: 7, status: "available" };
 const EXAMPLE_PET = { id: 1, ...EXAMPLE_NEW_PET };
-const EXAMPLE_TAG = entityTagOfPet(JSON.stringify(EXAMPLE_PET));
 
 /** The absolute address of the list, on whatever host. */
 const PETS_URL_PATTERN = `https?://[^<>]+${PETS_PATH}`;
 const EXAMPLE_PETS_URL = `http://localhost:8000${PETS_PATH}`;
 
-function sampleRequests(base: string): Record<ApiOperation, SampleRequest> {
-  return {
-    listPets: { method: "GET", url: `${base}/pets?status=available&limit=${LIMIT_DEFAULT}` },
-    createPet: { method: "POST", url: `${base}/pets`, body: EXAMPLE_NEW_PET },
-    getPet: { method: "GET", url: `${base}/pets/${EXAMPLE_PET.id}` },
-  };
-}
-
 /** The base address that samples use: that of production, by default that of a local service. */
-export function sampleBase({ production }: BaseAddresses): string {
+function sampleBase({ production }: BaseAddresses): string {
   return production ?? `http://localhost:8000${BASE_PATH}`;
 }
 
-/** The day of an HTTP date, without its weekday. */
-export const REMOVAL_DATE = DEPRECATION_HEADERS.sunset.slice(5, 16);
-
 /** Response headers that this interface defines. */
 const HEADERS = {
-  RequestId: {
-    description: "Identifies this response in the operator's logs",
-    required: true,
-    schema: {
-      type: "string",
-      pattern: "^[0-7][0-9A-HJKMNP-TV-Z]{25}(-[0-9]+)?$",
-      minLength: 26,
-      maxLength: 43,
-    },
-    example: "01KA7Z9MZ4QH4C4P5R4Z2Y0V7B",
-  },
-  Challenge: {
-    description: "How to authenticate (RFC 6750 section 3)",
-    required: true,
-    schema: { type: "string", enum: Object.values(CHALLENGES) },
-  },
-  RetryAfter: {
-    description: "Seconds to wait before the next attempt (RFC 9110 section 10.2.3)",
-    required: true,
+  RequestId: always(
+    "Identifies this response in the operator's logs",
+    pattern("^[0-7][0-9A-HJKMNP-TV-Z]{25}(-[0-9]+)?$", "01KA7Z9MZ4QH4C4P5R4Z2Y0V7B", 43),
+  ),
+  Challenge: always(
+    "How to authenticate (RFC 6750 section 3)",
+    { schema: { type: "string", enum: Object.values(CHALLENGES) } },
+  ),
+  RetryAfter: always("Seconds to wait before the next attempt (RFC 9110 section 10.2.3)", {
     schema: { type: "integer", format: "int32", minimum: 1, maximum: 60 },
     example: RETRY_AFTER_SECONDS,
-  },
-  AllowedOrigin: {
-    description:
-      "The origin of the calling script, if the operator allows scripts of that origin to read responses " +
+  }),
+  AllowedOrigin: sometimes(
+    "The origin of the calling script, if the operator allows scripts of that origin to read responses " +
       "(https://fetch.spec.whatwg.org/#http-cors-protocol)",
-    schema: { type: "string", format: "uri", pattern: "^https?://[^/]+$", maxLength: 300 },
-    example: "https://shop.example",
-  },
-  RateLimit: {
-    description:
-      "If the operator has set a limit: how many requests (`r`) the API key can send within the " +
+    pattern("^https?://[^/]+$", "https://shop.example", 300),
+  ),
+  RateLimit: sometimes(
+    "If the operator has set a limit: how many requests (`r`) the API key can send within the " +
       "next seconds (`t`). See draft-ietf-httpapi-ratelimit-headers-11.",
-    schema: { type: "string", pattern: '^"default";r=[0-9]{1,7};t=[12]$', maxLength: 23 },
-    example: '"default";r=199;t=2',
-  },
-  RateLimitPolicy: {
-    description:
-      "If the operator has set a limit: how many requests (`q`) an API key can send within a " +
+    pattern('^"default";r=[0-9]{1,7};t=[12]$', '"default";r=199;t=2', 23),
+  ),
+  RateLimitPolicy: sometimes(
+    "If the operator has set a limit: how many requests (`q`) an API key can send within a " +
       "number of seconds (`w`)",
-    schema: { type: "string", pattern: '^"default";q=[1-9][0-9]{0,6};w=2$', maxLength: 23 },
-    example: '"default";q=200;w=2',
-  },
-  AcceptEncoding: {
-    description: "The accepted content coding, if the body was encoded (RFC 9110 section 12.5.3)",
-    schema: { type: "string", const: "identity" },
-  },
-  NextPage: {
-    description: "The address of the next page (RFC 8288); absent on the last page",
-    schema: { type: "string", pattern: `^<${PETS_URL_PATTERN}\\?[^<>]+>; rel="next"$` },
-    example: `<${EXAMPLE_PETS_URL}?limit=20&cursor=81>; rel="next"`,
-  },
-  EntityTag: {
-    description: "Changes exactly when the content changes; for use in `If-None-Match`",
-    required: true,
-    schema: {
-      type: "string",
-      pattern: ENTITY_TAG_PATTERN.source,
-      minLength: 10,
-      maxLength: 34,
-    },
-    example: EXAMPLE_TAG,
-  },
-  PrivateCaching: {
-    description: "A client may cache the response, but must revalidate it each time",
-    required: true,
-    schema: { type: "string", const: READ_HEADERS["cache-control"] },
-  },
-  NeverStored: {
-    description: "The response must not be cached",
-    required: true,
-    schema: { type: "string", const: NEVER_STORED["cache-control"] },
-  },
-  Location: {
-    description: "The address of the animal that was added",
-    required: true,
-    schema: {
-      type: "string",
-      format: "uri",
-      pattern: `^${PETS_URL_PATTERN}/[1-9][0-9]*$`,
-    },
-    example: `${EXAMPLE_PETS_URL}/${EXAMPLE_PET.id}`,
-  },
-  IdempotencyReplayed: {
-    description: "Present if the response repeats that of an earlier request with the same key",
-    schema: { type: "string", const: "true" },
-  },
-  Deprecation: {
-    description: "The date since which the operation is deprecated (RFC 9745)",
-    required: true,
-    schema: { type: "string", const: DEPRECATION_HEADERS.deprecation },
-  },
-  Sunset: {
-    description: "The date on which the operation will be removed (RFC 8594)",
-    required: true,
-    schema: { type: "string", const: DEPRECATION_HEADERS.sunset },
-  },
-  Successor: {
-    description: "The replacement of the operation (RFC 5829)",
-    required: true,
-    schema: {
-      type: "string",
-      pattern: `^<${PETS_URL_PATTERN}\\?status=available>; rel="successor-version"$`,
-    },
-    example: `<${EXAMPLE_PETS_URL}?status=available>; rel="successor-version"`,
-  },
+    pattern('^"default";q=[1-9][0-9]{0,6};w=2$', '"default";q=200;w=2', 23),
+  ),
+  AcceptEncoding: sometimes(
+    "The accepted content coding, if the body was encoded (RFC 9110 section 12.5.3)",
+    constant("identity"),
+  ),
+  NextPage: sometimes(
+    "The address of the next page (RFC 8288); absent on the last page",
+    pattern(
+      `^<${PETS_URL_PATTERN}\\?[^<>]+>; rel="next"$`,
+      `<${EXAMPLE_PETS_URL}?limit=20&cursor=81>; rel="next"`,
+    ),
+  ),
+  EntityTag: always(
+    "Changes exactly when the content changes; for use in `If-None-Match`",
+    pattern(ENTITY_TAG_PATTERN.source, entityTagOfPet(JSON.stringify(EXAMPLE_PET)), 34),
+  ),
+  PrivateCaching: always(
+    "A client may cache the response, but must revalidate it each time",
+    constant(READ_HEADERS["cache-control"]),
+  ),
+  NeverStored: always("The response must not be cached", constant(NEVER_STORED["cache-control"])),
+  Location: always(
+    "The address of the animal that was added",
+    pattern(`^${PETS_URL_PATTERN}/[1-9][0-9]*$`, `${EXAMPLE_PETS_URL}/${EXAMPLE_PET.id}`),
+  ),
+  IdempotencyReplayed: sometimes(
+    "Present if the response repeats that of an earlier request with the same key",
+    constant("true"),
+  ),
+  Deprecation: always(
+    "The date since which the operation is deprecated (RFC 9745)",
+    constant(DEPRECATION_HEADERS.deprecation),
+  ),
+  Sunset: always(
+    "The date on which the operation will be removed (RFC 8594)",
+    constant(DEPRECATION_HEADERS.sunset),
+  ),
+  Successor: always(
+    "The replacement of the operation (RFC 5829)",
+    pattern(
+      `^<${PETS_URL_PATTERN}\\?status=available>; rel="successor-version"$`,
+      `<${EXAMPLE_PETS_URL}?status=available>; rel="successor-version"`,
+    ),
+  ),
 };
+
+/** The schema of a header and an example of it. */
+interface HeaderValue {
+  schema: object;
+  example?: unknown;
+}
+
+function always(description: string, value: HeaderValue) {
+  return { description, required: true, ...value };
+}
+
+function sometimes(description: string, value: HeaderValue) {
+  return { description, required: false, ...value };
+}
+
+function pattern(pattern: string, example: string, maxLength?: number): HeaderValue {
+  return { schema: { type: "string", pattern, maxLength }, example };
+}
+
+function constant(value: string): HeaderValue {
+  return { schema: { type: "string", const: value } };
+}
 
 const COMMON_HEADERS: Headers = {
   "X-Request-Id": "RequestId",
   "Access-Control-Allow-Origin": "AllowedOrigin",
-  "RateLimit": "RateLimit",
+  RateLimit: "RateLimit",
   "RateLimit-Policy": "RateLimitPolicy",
 };
 
 const CACHING: Headers = { "Cache-Control": "PrivateCaching", ETag: "EntityTag" };
 
-const WARNINGS: Headers = {
-  Deprecation: "Deprecation",
-  Sunset: "Sunset",
-  Link: "Successor",
-};
+const WARNINGS: Headers = { Deprecation: "Deprecation", Sunset: "Sunset", Link: "Successor" };
 
 /** The headers of an error response, by status. */
 const ERROR_HEADERS: Record<number, Headers> = {
@@ -285,7 +243,7 @@ const EVERY_OPERATION = [
   "store_unavailable",
 ] as const;
 
-/** A message of each code that an operation can return, as the service sends it. */
+/** A message of each code that an operation can return, as the service sends it, if it is not `when`. */
 const EXAMPLE_MESSAGES: Partial<Record<ErrorCode, string>> = {
   malformed_request: HTTP_ERRORS.malformedHost().message,
   missing_credentials: HTTP_ERRORS.missingKey().message,
@@ -297,13 +255,11 @@ const EXAMPLE_MESSAGES: Partial<Record<ErrorCode, string>> = {
   malformed_body: HTTP_ERRORS.notJson(" at line 1, column 15: expected double-quoted property name")
     .message,
   invalid_body: 'Field "name" is missing; Field "categoryId" is missing',
-  pet_not_found: HTTP_ERRORS.petNotFound({}).message,
   request_timeout: HTTP_ERRORS.bodyTimeout(BODY_LIMIT_MS).message,
   body_too_large: HTTP_ERRORS.bodyTooLarge(BODY_LIMIT_BYTES).message,
   unsupported_media_type: HTTP_ERRORS.otherContentType().message,
   idempotency_key_reused:
     "The Idempotency-Key was sent with another animal before; nothing was added",
-  internal_error: ERRORS.internal_error.when,
   projection_damaged: "API key 01KA7Z9MZ4QH4C4P5R4Z2Y0V7B has no record of its issue",
   outcome_unknown:
     "The store gave no clear answer within 3500 ms, so it may or may not have been stored",
@@ -321,36 +277,36 @@ const IF_NONE_MATCH = {
   schema: { type: "string" },
 };
 
-function listPets() {
+function listPets(base: string) {
   return {
+    operationId: "listPets",
     tags: ["Pets"],
     summary: "List animals",
     description: "Lists the animals of the store, newest first, one page at a time.",
+    "x-codeSamples": codeSamples("GET", `${base}/pets?status=available&limit=${LIMIT_DEFAULT}`),
     parameters: [
-      {
-        name: "limit",
-        in: "query",
-        description: "The maximum number of animals on a page",
-        schema: {
-          type: "integer",
-          format: "int32",
-          minimum: LIMIT_MIN,
-          maximum: LIMIT_MAX,
-          default: LIMIT_DEFAULT,
+      inQuery("limit", "The maximum number of animals on a page", {
+        type: "integer",
+        format: "int32",
+        minimum: LIMIT_MIN,
+        maximum: LIMIT_MAX,
+        default: LIMIT_DEFAULT,
+      }),
+      inQuery(
+        "status",
+        "Lists only animals of this availability; by default all animals",
+        schemaRef("PetStatus"),
+      ),
+      inQuery(
+        "cursor",
+        "The start of the page, taken from the `Link` header of the previous page",
+        {
+          type: "string",
+          pattern: "^[1-9][0-9]{0,18}$",
+          minLength: 1,
+          maxLength: 19,
         },
-      },
-      {
-        name: "status",
-        in: "query",
-        description: "Lists only animals of this availability; by default all animals",
-        schema: schemaRef("PetStatus"),
-      },
-      {
-        name: "cursor",
-        in: "query",
-        description: "The start of the page, taken from the `Link` header of the previous page",
-        schema: { type: "string", pattern: "^[1-9][0-9]{0,18}$", minLength: 1, maxLength: 19 },
-      },
+      ),
       { $ref: "#/components/parameters/IfNoneMatch" },
     ],
     responses: {
@@ -370,10 +326,16 @@ function listPets() {
   };
 }
 
-function createPet() {
+function inQuery(name: string, description: string, schema: object) {
+  return { name, in: "query", description, schema };
+}
+
+function createPet(base: string) {
   return {
+    operationId: "createPet",
     tags: ["Pets"],
     summary: "Add an animal",
+    "x-codeSamples": codeSamples("POST", `${base}/pets`),
     description: "Adds an animal. The service assigns its `id`. An omitted `status` stays absent.",
     parameters: [
       {
@@ -425,13 +387,15 @@ function createPet() {
   };
 }
 
-function getPet() {
+function getPet(base: string) {
   return {
+    operationId: "getPet",
     tags: ["Pets"],
     summary: "Get an animal",
     description: `Returns one animal. This operation will be removed on ${REMOVAL_DATE}: ` +
       "use `listPets` with a `status` instead.",
     deprecated: true,
+    "x-codeSamples": codeSamples("GET", `${base}/pets/${EXAMPLE_PET.id}`),
     parameters: [
       {
         name: "petId",
@@ -506,8 +470,8 @@ function errors(codes: ErrorCode[], { headers = {}, messages = {} }: ErrorOption
   );
 }
 
-function errorExample(code: ErrorCode, message = EXAMPLE_MESSAGES[code]) {
-  const { body } = errorResponse(new HttpError(code, message!));
+function errorExample(code: ErrorCode, message = EXAMPLE_MESSAGES[code] ?? ERRORS[code].when) {
+  const { body } = errorResponse(new HttpError(code, message));
   return { summary: ERRORS[code].when, value: JSON.parse(body as string) };
 }
 

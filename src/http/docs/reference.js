@@ -1,17 +1,7 @@
 // Starts Scalar with the description of the service that serves this page.
 
-const { nonce } = document.currentScript;
-
 // Scalar keeps the API key and its other settings in localStorage. They must not outlive the session.
 Object.defineProperty(globalThis, "localStorage", { value: sessionStorage });
-
-// The policy of the page accepts only style elements with its nonce.
-const { createElement } = Document.prototype;
-Document.prototype.createElement = function (...options) {
-  const element = createElement.apply(this, options);
-  if (element instanceof HTMLStyleElement) element.nonce = nonce;
-  return element;
-};
 
 // A key is often pasted with its scheme. This listener runs before that of the field.
 addEventListener("input", ({ target }) => {
@@ -21,43 +11,20 @@ addEventListener("input", ({ target }) => {
 }, { capture: true });
 
 addEventListener("DOMContentLoaded", async () => {
-  const { createApiReference } = globalThis.Scalar;
-  const response = await fetch("openapi.json");
-  const description = JSON.parse(await response.text(), withoutNoise);
-  // Scalar shows the license as an icon without a text, and a contact without an address as a bare name.
-  const { contact, license: _license, ...info } = description.info;
-  description.info = contact?.email ?? contact?.url ? { ...info, contact } : info;
   const here = new URL("v1", document.baseURI).href;
-  const elsewhere = description.servers.filter(({ url }) => new URL(url, here).href !== here);
+  const text = await (await fetch("openapi.json")).text();
+  // The samples use this service. After a line number, a tab would be hardly visible.
+  const samples = text.replaceAll(/https?:\/\/[^"<> ]+(?=\/pets)/g, here).replaceAll("\\t", "    ");
+  const description = JSON.parse(samples, withoutNoise);
+  const { info } = description;
+  // Scalar shows the license as an icon without a text, and a contact without an address as a bare name.
+  delete info.license;
+  if (!(info.contact.email ?? info.contact.url)) delete info.contact;
   // This service comes first, so that nobody sends a key to another environment by mistake.
+  const elsewhere = description.servers.filter(({ url }) => new URL(url, here).href !== here);
   description.servers = [{ url: here, description: "This service" }, ...elsewhere];
 
-  for (const item of Object.values(description.paths)) {
-    for (const { "x-codeSamples": samples } of Object.values(item)) {
-      for (const sample of samples) {
-        // After the line number, a tab would be hardly visible.
-        sample.source = sample.source.replace(SAMPLE_BASE, here).replaceAll("\t", "    ");
-      }
-    }
-  }
-
-  // The guides follow the operations in the side bar and in the search, but they are pages of their own.
-  const guides = Array.from(
-    document.querySelectorAll("#guides a"),
-    ({ href, textContent, title }) => ({ name: textContent, description: title, href }),
-  );
-  const namesOf = (tags) => tags.map(({ name }) => name);
-  description["x-tagGroups"] = [
-    { name: "Operations", tags: namesOf(description.tags) },
-    { name: "Guides", tags: namesOf(guides) },
-  ];
-  description.tags.push(...guides.map(({ name, description }) => ({ name, description })));
-  openInsteadOfTags(guides);
-
-  // Scalar would take the content of an existing element for its own.
-  const reference = document.createElement("div");
-  document.querySelector("#page").replaceWith(reference);
-  createApiReference(reference, {
+  globalThis.Scalar.createApiReference("#reference", {
     content: description,
     // Nothing comes from other hosts, and nothing is sent to them.
     withDefaultFonts: false,
@@ -71,35 +38,15 @@ addEventListener("DOMContentLoaded", async () => {
     defaultOpenAllTags: true,
     // The description has samples of its own.
     hiddenClients: true,
-    customCss: guides.map(({ name }) => `${sectionOf(name)} { display: none; }`).join("\n"),
+    // A guide has no samples beside it, and its tables break only between words.
+    customCss: `
+      .section-column:has(+ :empty) { flex-basis: 100%; max-width: 45rem }
+      .markdown table { word-break: normal }
+    `,
   });
 });
 
-/** Opens the page of a guide when Scalar is about to show the section of its tag. */
-function openInsteadOfTags(guides) {
-  const { pushState } = history;
-  history.pushState = function (state, unused, url) {
-    const guide = guides.find(({ name }) => `${url}`.endsWith(`#${anchorOf(name)}`));
-    if (guide === undefined) return pushState.call(this, state, unused, url);
-    location.assign(guide.href);
-  };
-}
-
-/** The selector of the section of a tag. */
-function sectionOf(name) {
-  return `.tag-section-container:has(> [id$="/${anchorOf(name)}"])`;
-}
-
-function anchorOf(name) {
-  return `tag/${name.toLowerCase()}`;
-}
-
-/** The base address in the samples. */
-const SAMPLE_BASE = /https?:\/\/[^"]+(?=\/pets)/;
-
-/**
- * Omits bounds that JavaScript would round, which are those of int64, and patterns, which only programs read.
- */
+/** Omits bounds that JavaScript would round, which are those of int64, and patterns, which only programs read. */
 function withoutNoise(name, value) {
   const isBound = name === "minimum" || name === "maximum";
   return name === "pattern" || (isBound && !Number.isSafeInteger(value)) ? undefined : value;

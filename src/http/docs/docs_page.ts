@@ -1,0 +1,86 @@
+/**
+ * The reference at /docs: Scalar renders the description of the interface. All files come from this service. They
+ * are imported as text, which needs no permission to read files.
+ */
+
+import { StaticAsset } from "../assets/static_asset.ts";
+import type { BaseAddresses } from "./openapi.ts";
+
+/** The page and its files, each by its path. All addresses are relative, in case a proxy adds a path prefix. */
+export function docsAssets(addresses: BaseAddresses): ReadonlyMap<string, StaticAsset> {
+  const policy = { "content-security-policy": contentPolicy(addresses) };
+  return new Map([
+    ["/docs", textAsset("text/html", () => Promise.resolve(PAGE), policy)],
+    ...FILES.map(([name, type, load]): [string, StaticAsset] => [
+      `/docs/${name}`,
+      textAsset(type, async () => (await load()).default),
+    ]),
+  ]);
+}
+
+const PAGE = `<!DOCTYPE html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <title>Animal Store API</title>
+    <link rel="icon" href="docs/icon.svg" type="image/svg+xml">
+    <script src="docs/reference.js"></script>
+    <script src="docs/scalar.js" defer></script>
+  </head>
+  <body>
+    <noscript>
+      This page needs JavaScript. Without it, read <a href="openapi.json">the description</a>.
+    </noscript>
+    <div id="reference"></div>
+  </body>
+</html>
+`;
+
+const FILES: [name: string, type: string, load: () => Promise<{ default: string }>][] = [
+  ["icon.svg", "image/svg+xml", () => import("./icon.svg", { with: { type: "text" } })],
+  ["reference.js", "text/javascript", () => import("./reference.js", { with: { type: "text" } })],
+  ["scalar.js", "text/javascript", () => import(scalarBundle(), { with: { type: "text" } })],
+];
+
+/**
+ * The bundle of Scalar, from its package for Fastify, because Scalar's own package depends on hundreds of others.
+ * The package does not export the bundle, so it is found next to the entry point. With gzip, the pages of later
+ * versions exceed 1 MiB. From 1.62.4 on, the bundle is not a file.
+ */
+function scalarBundle(): string {
+  const entryPoint = import.meta.resolve("@scalar/fastify-api-reference");
+  return new URL("./js/standalone.js", entryPoint).href;
+}
+
+/**
+ * Allows only the service's own scripts, and only requests to the hosts of the interface. Scalar adds style
+ * elements and attributes, which differ with the content of the page.
+ */
+function contentPolicy({ production, staging }: BaseAddresses): string {
+  const hosts = [production, staging].filter((address) => address !== undefined)
+    .map((address) => ` ${new URL(address).origin}`);
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'unsafe-inline'",
+    `connect-src 'self'${hosts.join("")}`,
+    "img-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
+
+function textAsset(
+  type: string,
+  load: () => Promise<string>,
+  headers?: Record<string, string>,
+): StaticAsset {
+  return new StaticAsset({
+    type: `${type}; charset=utf-8`,
+    headers,
+    load: async () => new TextEncoder().encode(await load()),
+  });
+}
