@@ -59,7 +59,8 @@ function testInBrowser(name: string, check: (parts: Parts) => Promise<void>): vo
 function behindPrefix(handler: RequestHandler): RequestHandler {
   return async (request, connection) => {
     const url = new URL(request.url);
-    if (!url.pathname.startsWith(`${PREFIX}/`)) return new Response(null, { status: 404 });
+    // Besides what the page requests, which is watched, the browser asks for /favicon.ico.
+    if (!url.pathname.startsWith(`${PREFIX}/`)) return new Response(null, { status: 204 });
     url.pathname = url.pathname.slice(PREFIX.length);
     const { method, headers, body } = request;
     return await handler(new Request(url, { method, headers, body }), connection);
