@@ -17,53 +17,21 @@ import { SOME_IDEMPOTENCY_KEY } from "../../src/keyspace.ts";
 import { expiringRecordsOf } from "../../src/store/read_expiring_records.ts";
 import { openFileToRead, OpenStoreError } from "../../src/store/open_store.ts";
 import { StoreDamagedError } from "../../src/store/store_errors.ts";
-import { commandVariables } from "../../src/settings/variables.ts";
 import { expectFolderOf, readLogEnd, writeLogEnd } from "./log_end_file.ts";
 import { count, ProgressReporter } from "../cli/progress_reporter.ts";
 import { readPublished } from "../publish/published_folder.ts";
-import { EXIT, print, runCommand, UsageError, withRetryingStore } from "../cli/run_command.ts";
-
-const HELP = `
-Reads the whole store again and checks it against the log: the format, hash, position and data of every
-line, the head, and every record of the projections. If the store is a file or a database, the audit also
-checks that only idempotency records are set to expire. It writes nothing to the store. It works while the
-service runs, and covers the events up to the newest one at its start.
-
-  deno task audit [--json] [--checkpoint FILE] [--published DIR] [--file EXPORT]
-
-  --json              prints the report as one JSON object
-  --checkpoint FILE   also checks that the log extends the checkpoint in that file, if the file exists,
-                      and writes a new checkpoint if the log is sound. Keep the file away from the store.
-  --published DIR     also checks that the log extends what deno task publish wrote into that folder
-  --file EXPORT       audits an export of deno task log (- for standard input) instead of the store. A
-                      partial one (log --from) is verified from its first line.
-
-If the log is not sound, the audit says what to do next.
-
-${commandVariables()}
-
-Exit codes: 0 sound, 1 not sound, 2 the audit could not run.
-`;
+import { EXIT, print, runCommand, withRetryingStore } from "../cli/run_command.ts";
+import { COMMANDS } from "../launch/commands.ts";
 
 const progress = new ProgressReporter();
 const CHECKING = { title: "Auditing", unit: "events" };
 
-await runCommand({
-  help: HELP,
-  options: {
-    json: { type: "boolean" },
-    checkpoint: { type: "string" },
-    published: { type: "string" },
-    file: { type: "string" },
-  },
+await runCommand(COMMANDS.audit, {
   interrupt() {
     progress.end();
     return "The audit has no result, and wrote nothing. Run it again.";
   },
-  async run({ json = false, checkpoint: path, published: folder, file }, positionals) {
-    if (positionals.length > 0) {
-      throw new UsageError(`Unexpected argument ${JSON.stringify(positionals[0])}`);
-    }
+  async run({ json = false, checkpoint: path, published: folder, file }) {
     if (path !== undefined) await expectFolderOf(path);
     const checkpoint = path === undefined ? undefined : await readLogEnd(path);
     const published = folder === undefined ? undefined : new PublishedLog(readPublished(folder));

@@ -16,7 +16,6 @@ import { Backup, BackupRefusedError } from "./backup.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import type { Service } from "../../src/service.ts";
 import { ResilientStore, RETRY_LIMIT_MS } from "../../src/store/resilience/resilient_store.ts";
-import { commandVariables } from "../../src/settings/variables.ts";
 import { count, ProgressReporter } from "../cli/progress_reporter.ts";
 import { reportReachable } from "../cli/report_reachable.ts";
 import {
@@ -27,26 +26,7 @@ import {
   UsageError,
   withService,
 } from "../cli/run_command.ts";
-
-const HELP = `
-Keeps a backup of the log in a file: an export as deno task log prints it, to which each run appends the new
-events. The file must be new, empty, or an export of this log. If an earlier run was killed, the command
-first removes the incomplete line that it left. The command works while the service runs.
-
-  deno task backup FILE [--follow]
-
-  --follow   then appends each new event within a second, until Ctrl-C. Waits while the store is away.
-             Ends with 1 if the file is removed, replaced or changed meanwhile.
-
-Whenever the file is on disk, the position and the hash of its last event are printed as a line of JSON, in
-the form of a checkpoint of deno task audit. On a terminal, --follow shows only the number of events. Only
-one process at a time can write the file.
-
-${commandVariables()}
-
-Exit codes: 0 done; 1 the file does not belong to the log or was changed meanwhile, or the log is damaged; 2
-the command could not run, for example because the disk is full. Run it again then.
-`;
+import { COMMANDS } from "../launch/commands.ts";
 
 /** Maximum time that a call of the store may delay the exit after a signal. */
 const LAST_CALL_LIMIT_MS = 1_000;
@@ -64,18 +44,15 @@ let path = "";
 let isFollowing = false;
 let backup: Backup | undefined;
 
-await runCommand({
-  help: HELP,
-  options: { follow: { type: "boolean" } },
+await runCommand(COMMANDS.backup, {
   interrupt(code) {
     interruptedWith = code;
     stop.abort();
     setTimeout(() => exit(endInterrupted()), LAST_CALL_LIMIT_MS);
     return undefined;
   },
-  async run({ follow = false }, [name, ...rest]) {
+  async run({ follow = false }, [name]) {
     if (!name || name === "-") throw new UsageError("The name of a file is required");
-    if (rest.length > 0) throw new UsageError(`Unexpected argument ${JSON.stringify(rest[0])}`);
     const { store } = readStoreConfig();
     const file = store.kind === "file" ? resolve(store.path) : undefined;
     if (file !== undefined && FILES_OF_SQLITE.some((end) => file + end === resolve(name))) {

@@ -2,7 +2,7 @@
  * Runs an operator's command: parses flags, prints help, reports an error on one line, sets the exit code.
  */
 
-import { parseArgs, type ParseArgsConfig } from "node:util";
+import { parseArgs } from "node:util";
 import { readStoreConfig } from "../../src/settings/config.ts";
 import { exit } from "../../src/life_cycle/exit.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
@@ -17,7 +17,8 @@ import { type OpenOptions, openStore } from "../../src/store/open_store.ts";
 import { isMissingFile } from "../../src/store/deno_kv/store_file.ts";
 import { ResilientStore, RETRY_LIMIT_MS } from "../../src/store/resilience/resilient_store.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
-import { VERSION } from "../../src/settings/version.ts";
+import { type Command, type FlagValues, optionsOf } from "../launch/commands.ts";
+import { exitWithHelp } from "./help.ts";
 
 /** Exit codes of every command. If a signal interrupts a command, the code is 128 and the signal's number. */
 export const EXIT = { done: 0, refused: 1, couldNotRun: 2 } as const;
@@ -25,37 +26,25 @@ export const EXIT = { done: 0, refused: 1, couldNotRun: 2 } as const;
 /** The arguments are wrong; the message says what to write instead. */
 export class UsageError extends Error {}
 
-export interface Tool<Options extends NonNullable<ParseArgsConfig["options"]>> {
-  /** The text that `--help` prints. */
-  help: string;
-  options: Options;
+export interface CommandActions<C extends Command> {
   /**
    * Called on SIGINT (Ctrl-C) and SIGTERM. Returns what the command leaves and what to run next, in sentences, and
    * the command then exits with the code. The text is empty if nothing needs to be said. Returns `undefined` if the command itself will end soon.
    */
   interrupt?(code: number): string | undefined;
-  run(
-    values: ReturnType<typeof parseArgs<{ options: Options; allowPositionals: true }>>["values"],
-    positionals: string[],
-  ): Promise<number>;
+  run(values: FlagValues<C>, positionals: string[]): Promise<number>;
 }
 
 /** Runs a command, then exits the process with its exit code. */
-export async function runCommand<Options extends NonNullable<ParseArgsConfig["options"]>>(
-  { help, options, interrupt, run }: Tool<Options>,
+export async function runCommand<const C extends Command>(
+  command: C,
+  { interrupt, run }: CommandActions<C>,
 ): Promise<never> {
-  if (Deno.args.includes("--help") || Deno.args.includes("-h")) {
-    await print(help.trim());
-    exit(EXIT.done);
-  }
-  if (Deno.args.includes("--version")) {
-    await print(`animal-store ${VERSION}`);
-    exit(EXIT.done);
-  }
+  exitWithHelp(command, Deno.args);
   try {
-    const { values, positionals } = parse(options);
+    const { values, positionals } = parse(command);
     if (interrupt !== undefined) exitOnInterrupt(interrupt);
-    exit(await run(values, positionals));
+    exit(await run(values as FlagValues<C>, positionals));
   } catch (error) {
     const hint = error instanceof UsageError ? "; see --help" : "";
     printError(`${failureOf(error)}${hint}`);
@@ -161,11 +150,16 @@ export async function write(bytes: Uint8Array): Promise<boolean> {
   }
 }
 
-function parse<Options extends NonNullable<ParseArgsConfig["options"]>>(options: Options) {
+function parse(command: Command) {
+  const { positionals: words = [] } = command;
+  let parsed: ReturnType<typeof parseArgs>;
   try {
-    return parseArgs({ args: Deno.args, options, allowPositionals: true, strict: true });
+    parsed = parseArgs({ options: optionsOf(command), allowPositionals: true, strict: true });
   } catch (error) {
     // The first sentence names the error; the others explain how an argument can begin with a dash.
     throw new UsageError((error as Error).message.split(". ")[0]);
   }
+  const unexpected = parsed.positionals[words.length];
+  if (unexpected === undefined) return parsed;
+  throw new UsageError(`Unexpected argument ${JSON.stringify(unexpected)}`);
 }

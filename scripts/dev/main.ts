@@ -5,9 +5,9 @@
  */
 
 import { readDevConfig } from "../../src/settings/config.ts";
-import { serviceVariables } from "../../src/settings/variables.ts";
 import { permissionFlags } from "../launch/permission_flags.ts";
-import { EXIT, runCommand, UsageError } from "../cli/run_command.ts";
+import { EXIT, runCommand } from "../cli/run_command.ts";
+import { COMMANDS } from "../launch/commands.ts";
 import { sendSignal } from "../launch/send_signal.ts";
 import { SourceWatcher } from "./source_watcher.ts";
 import { TypeCheck } from "./type_check.ts";
@@ -18,29 +18,10 @@ const SOURCES = ["events", "scripts", "src"];
 /** Time, in milliseconds, in which the service ends after a signal, unless it hangs. */
 const END_LIMIT_MS = 5_000;
 
-const HELP = `
-Serves for development: starts again after every change of the source, reports type errors, issues a
-development key if the store has none, and prints the address, the key and a curl line that can be pasted.
-
-  deno task dev
-
-It listens on 127.0.0.1 unless HOST is set. The key is kept in a file next to the store, KV_PATH.dev_key, and
-stays the same until that file is deleted or the key is revoked. Ctrl-C ends the service.
-
-${serviceVariables()}
-
-Exit codes: 0 told to end, 2 the command could not run.
-`;
-
-await runCommand({
-  help: HELP,
-  options: {},
-  async run(_values, positionals) {
-    if (positionals.length > 0) {
-      throw new UsageError(`Unexpected argument ${JSON.stringify(positionals[0])}`);
-    }
+await runCommand(COMMANDS.dev, {
+  async run() {
     readDevConfig();
-    return await serveUntilStopped(await permissionFlags(SERVER, []));
+    return await serveUntilStopped(await permissionFlags("dev", []));
   },
 });
 

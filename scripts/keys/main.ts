@@ -16,7 +16,6 @@ import { rotateKey, UnrotatableKeyError } from "../../src/commands/rotate_key.ts
 import { listApiKeys } from "../../src/projections/api_key_reader.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
-import { commandVariables } from "../../src/settings/variables.ts";
 import { minute, second, shownStateOf, stateWithTime } from "../cli/key_state.ts";
 import { parseDuration } from "../cli/parse_duration.ts";
 import { shortened } from "../cli/shortened.ts";
@@ -29,94 +28,64 @@ import {
   withService,
   write,
 } from "../cli/run_command.ts";
-
-const HELP = `
-Issues, lists, rotates and revokes API keys. Works while the service runs; the service applies a change
-from its next request on.
-
-  deno task keys issue --label TEXT [--expires-in 90d] [--read-only]
-      prints a new key, only this once
-  deno task keys list [--json]
-      shows all keys, but never a secret
-  deno task keys rotate ID [--overlap 24h] [--label TEXT] [--expires-in 90d]
-      prints a successor of that key, only this once; the service refuses the old key after the overlap
-  deno task keys revoke ID
-      revokes the key with that id at once
-
-  --label TEXT        the purpose or the holder of the key, 1 to 100 characters
-                      (rotate: by default the label of the old key)
-  --read-only         the service refuses to add a pet with the key (rotate: as the old key)
-  --expires-in TIME   how long the key is valid: 90d, 24h, 30m or 10s (default: until it is revoked;
-                      rotate: by default as long as the old key was valid in total)
-  --overlap TIME      how long the old key stays valid after its successor is issued (default: 24h)
-  --json              prints one JSON array; times are in UTC, and absent if they do not apply
-
-A key that was rotated is retiring during the overlap: it is valid until then.
-
-A key is the only text on standard output.
-
-${commandVariables()}
-
-Exit codes: 0 done, 1 no key has that id or the key cannot be rotated, 2 the command could not run.
-`;
+import { COMMANDS, type FlagValues } from "../launch/commands.ts";
 
 const OVERLAP_DEFAULT = "24h";
 
 /** Maximum width of the table, in columns of a terminal. */
 const TABLE_WIDTH = 100;
 
-interface Flags {
-  label?: string;
-  "expires-in"?: string;
-  "read-only"?: boolean;
-  overlap?: string;
-  json?: boolean;
-}
+type Flags = FlagValues<typeof COMMANDS.keys>;
 
 /** Whether the command may change a key. */
 let isChanging = false;
 
-await runCommand({
-  help: HELP,
-  options: {
-    label: { type: "string" },
-    "expires-in": { type: "string" },
-    "read-only": { type: "boolean" },
-    overlap: { type: "string" },
-    json: { type: "boolean" },
-  },
+await runCommand(COMMANDS.keys, {
   interrupt: () => isChanging ? "deno task keys list shows whether a key was changed." : "",
-  run(values: Flags, [action, ...rest]) {
+  run(values, [action, keyId]) {
     isChanging = action !== "list";
     if (readStoreConfig().store.kind === "memory") {
       throw new ConfigError(
         "KV_PATH must not be :memory:, because its keys end with this command; set it to a file",
       );
     }
+    expectUsage(action, values, keyId);
     switch (action) {
       case "issue":
-        expectFlags(action, values, ["label", "expires-in", "read-only"]);
-        expectNone(rest);
         return issue(values);
       case "list":
-        expectFlags(action, values, ["json"]);
-        expectNone(rest);
         return list(values);
       case "rotate":
-        expectFlags(action, values, ["label", "expires-in", "overlap"]);
-        return rotate(onlyId(action, rest), values);
-      case "revoke":
-        expectFlags(action, values, []);
-        return revoke(onlyId(action, rest));
+        return rotate(keyId, values);
       default:
-        throw new UsageError(
-          action === undefined
-            ? "A command is required: issue, list, rotate or revoke"
-            : `Unknown command ${JSON.stringify(action)}; use issue, list, rotate or revoke`,
-        );
+        return revoke(keyId);
     }
   },
 });
+
+/** Throws unless the action exists, and takes these flags and the id of a key. */
+function expectUsage(action: string | undefined, values: Flags, keyId: string | undefined): void {
+  if (action === undefined) {
+    throw new UsageError("A command is required: issue, list, rotate or revoke");
+  }
+  const usage = COMMANDS.keys.usage.find((line) =>
+    `${line} `.startsWith(`deno task keys ${action} `)
+  );
+  if (usage === undefined) {
+    throw new UsageError(
+      `Unknown command ${JSON.stringify(action)}; use issue, list, rotate or revoke`,
+    );
+  }
+  const flag = Object.keys(values).find((name) => !usage.includes(`--${name}`));
+  if (flag !== undefined) throw new UsageError(`--${flag} cannot be used with ${action}`);
+  const takesId = usage.includes(" ID");
+  if (takesId && keyId === undefined) {
+    throw new Error(`${action} needs the id of a key: run deno task keys list`);
+  }
+  if (!takesId && keyId !== undefined) {
+    throw new UsageError(`Unexpected argument ${JSON.stringify(keyId)}`);
+  }
+}
 
 async function issue(flags: Flags): Promise<number> {
   const label = labelOf(flags);
@@ -264,21 +233,4 @@ function labelOf({ label }: Flags): string | undefined {
 function durationOf(name: "expires-in" | "overlap", flags: Flags): number | undefined {
   const text = flags[name];
   return text === undefined ? undefined : parseDuration(`--${name}`, text);
-}
-
-function onlyId(action: string, [keyId, ...rest]: string[]): string {
-  if (keyId === undefined) {
-    throw new Error(`${action} needs the id of a key: run deno task keys list`);
-  }
-  expectNone(rest);
-  return keyId;
-}
-
-function expectNone(rest: string[]): void {
-  if (rest.length > 0) throw new UsageError(`Unexpected argument ${JSON.stringify(rest[0])}`);
-}
-
-function expectFlags(action: string, values: Flags, known: (keyof Flags)[]): void {
-  const flag = Object.keys(values).find((name) => !(known as string[]).includes(name));
-  if (flag !== undefined) throw new UsageError(`--${flag} cannot be used with ${action}`);
 }

@@ -1,20 +1,25 @@
 /**
- * Runs a program of this project with only the permissions that its settings and arguments need, and exits
+ * Runs a command of this project with only the permissions that its settings and arguments need, and exits
  * with its exit code. A launcher is necessary because Deno's tasks cannot compute permissions.
  *
- *     deno run -q -P=launcher scripts/launch/main.ts [FLAGS OF DENO RUN] MODULE [ARGUMENTS]
+ *     deno run -q -P=launcher scripts/launch/main.ts COMMAND [ARGUMENTS]
  */
 
 import { exitCodeOf } from "../../src/life_cycle/exit.ts";
+import { exitWithHelp } from "../cli/help.ts";
+import { type Command, type CommandName, COMMANDS, moduleOf } from "./commands.ts";
 import { permissionFlags } from "./permission_flags.ts";
-import { telemetryVariables } from "./telemetry_variables.ts";
 import { sendSignal } from "./send_signal.ts";
+import { telemetryVariables } from "./telemetry_variables.ts";
 
-const moduleIndex = Deno.args.findIndex((argument) => !argument.startsWith("-"));
-const flags = Deno.args.slice(0, moduleIndex);
-const [module, ...args] = Deno.args.slice(moduleIndex);
+const [name, ...args] = Deno.args as [CommandName, ...string[]];
+const { denoFlags = [] }: Command = COMMANDS[name];
+const module = moduleOf(name);
 
-const permissions = await permissionFlags(module, args);
+// The other commands read their arguments themselves.
+if (name === "start") exitWithHelp(COMMANDS.start, args);
+
+const permissions = await permissionFlags(name, args);
 
 let program: Deno.ChildProcess | undefined = undefined;
 
@@ -27,7 +32,7 @@ for (const signal of ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"] as const) {
 }
 
 program = new Deno.Command(Deno.execPath(), {
-  args: ["run", ...flags, ...permissions, module, ...args],
+  args: ["run", ...denoFlags, ...permissions, module, ...args],
   env: telemetryVariables(module, Deno.env.toObject()),
 }).spawn();
 

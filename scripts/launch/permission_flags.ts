@@ -10,6 +10,8 @@ import type { StoreLocation } from "../../src/store/store_location.ts";
 import { hostName, type PostgresSettings } from "../../src/store/postgres/database_url.ts";
 import { parseHttpAddress } from "../../src/runtime/network_address.ts";
 import denoJson from "../../deno.json" with { type: "json" };
+import { type Command, type CommandName, COMMANDS, type Grant, optionsOf } from "./commands.ts";
+import { assertNever } from "../../events/assert_never.ts";
 import { devKeyPath } from "../dev/dev_key_path.ts";
 
 /** Name of the set in deno.json with the permissions that every program needs, whatever its settings. */
@@ -39,28 +41,20 @@ interface Grants {
 }
 
 /**
- * The flags of `deno run` for a program, given by its path in the project. They allow only its store, the
- * files that its arguments name and, if it is a server, its own port.
+ * The flags of `deno run` for a command. They allow only its store, the files and addresses that its arguments
+ * name and, if it is a server, its own port.
  */
-export async function permissionFlags(module: string, args: string[]): Promise<string[]> {
+export async function permissionFlags(name: CommandName, args: string[]): Promise<string[]> {
   const grants: Grants = { read: [], write: [], net: [], hidden: [] };
-  const isDevServer = module === "scripts/dev/dev_server.ts";
-  const isServer = module === "src/main.ts" || isDevServer;
-  const config = readUsable<StoreConfig | ServiceConfig>(
-    isDevServer ? readDevConfig : isServer ? readServiceConfig : readStoreConfig,
-  );
+  const reader = { start: readServiceConfig, dev: readDevConfig }[name as string];
+  const config = readUsable<StoreConfig | ServiceConfig>(reader ?? readStoreConfig);
   if (config !== undefined) {
     grantStore(grants, config.store);
     if ("port" in config) grantPort(grants, config);
-    const keyPath = isDevServer ? devKeyPath(config.store) : undefined;
+    const keyPath = name === "dev" ? devKeyPath(config.store) : undefined;
     if (keyPath !== undefined) grants.write.push(folderOf(keyPath));
   }
-  if (module === "scripts/audit/main.ts") await grantAudit(grants, args);
-  if (module === "scripts/backup/main.ts") await grantBackup(grants, args);
-  if (module === "scripts/report/main.ts") await grantReport(grants, args);
-  if (module === "scripts/restore/main.ts") await grantRestore(grants, args);
-  if (module === "scripts/publish/main.ts") await grantPublish(grants, args);
-  if (module === "scripts/prove/main.ts") await grantProve(grants, args);
+  if (args.length > 0) await grantArguments(grants, COMMANDS[name], args);
   const { read, net, hidden } = grants;
   const write = grants.write.filter((path) => !isOfProject(path));
   return [
@@ -119,72 +113,47 @@ function grantPort({ net }: Grants, { hostname, port }: ServiceConfig): void {
   net.push(port === 0 ? host : `${host}:${port}`);
 }
 
-async function grantAudit({ read, write }: Grants, args: string[]): Promise<void> {
-  const { checkpoint, published, file } = (await parse(args)).values;
-  if (file && file !== "-") read.push(file);
-  if (published) read.push(published);
-  // The new checkpoint is written to a file next to the old one and then renamed.
-  if (checkpoint) write.push(folderOf(checkpoint));
-}
-
-async function grantBackup({ write }: Grants, args: string[]): Promise<void> {
-  const [file] = (await parse(args)).positionals;
-  if (file) write.push(file);
-}
-
-async function grantReport({ read }: Grants, args: string[]): Promise<void> {
-  const { file } = (await parse(args)).values;
-  if (file && file !== "-") read.push(file);
-}
-
-async function grantRestore({ read, write }: Grants, args: string[]): Promise<void> {
-  const [file] = (await parse(args)).positionals;
-  // The tool itself rejects an empty name.
-  if (!file) return;
-  if (file !== "-") read.push(file);
-  // An export that can be read only once is copied to a temporary file.
-  if (isCopied(file)) write.push(Deno.env.get("TMPDIR") || "/tmp");
-}
-
-async function grantPublish({ read, write, net }: Grants, args: string[]): Promise<void> {
-  const { values, positionals: [folder], witnesses } = await parse(args);
-  if (folder) write.push(folder);
-  const newKey = values["new-key"];
-  if (newKey) write.push(newKey);
-  for (const file of [values.key, values["from-file"]]) if (file && file !== "-") read.push(file);
-  for (const witness of witnesses) {
-    const url = parseHttpAddress(witness);
-    if (url !== undefined) net.push(hostOf(url));
+/** Grants what arguments name. Ignores wrong ones, because the command itself reports them. */
+async function grantArguments(grants: Grants, command: Command, args: string[]): Promise<void> {
+  // Imported only here, because Node's modules would add some 10 ms to every start.
+  const { parseArgs } = await import("node:util");
+  const options = optionsOf(command);
+  const parsed = parseArgs({ args, options, allowPositionals: true, strict: false });
+  const values: Record<string, unknown> = { ...parsed.values };
+  command.positionals?.forEach((word, index) => values[word] = parsed.positionals[index]);
+  for (const [name, grant] of Object.entries(command.grants ?? {})) {
+    for (const value of [values[name]].flat()) {
+      // A flag without its value is `true`.
+      if (typeof value === "string" && value !== "") grantArgument(grants, grant, value);
+    }
   }
 }
 
-async function grantProve({ read, write }: Grants, args: string[]): Promise<void> {
-  const { published, consistency, line, "from-file": file } = (await parse(args)).values;
-  for (const path of [published, consistency]) if (path) read.push(path);
-  if (file && file !== "-") read.push(file);
-  if (line) write.push(line);
-}
-
-/** Parses arguments as the tools do, but ignores errors: the tools report them. */
-async function parse(args: string[]) {
-  // Imported only here, because Node's modules would add some 10 ms to every start.
-  const { parseArgs } = await import("node:util");
-  const names = ["checkpoint", "file", "published", "key", "new-key", "origin", "from-file"];
-  names.push("witness", "witness-vkey", "consistency", "line");
-  const { values, positionals } = parseArgs({
-    args,
-    options: Object.fromEntries(names.map((name) => [name, { type: "string", multiple: true }])),
-    allowPositionals: true,
-    strict: false,
-  });
-  /** All values of each flag; a flag without one counts as empty. */
-  const texts = (name: string) =>
-    [values[name] ?? []].flat().filter((value) => typeof value === "string");
-  return {
-    values: Object.fromEntries(names.map((name) => [name, texts(name).at(-1)])),
-    witnesses: texts("witness"),
-    positionals,
-  };
+function grantArgument({ read, write, net }: Grants, grant: Grant, value: string): void {
+  switch (grant) {
+    case "read":
+      if (value !== "-") read.push(value);
+      return;
+    case "write":
+      write.push(value);
+      return;
+    case "replace":
+      // The new file is written under another name and then renamed.
+      write.push(folderOf(value));
+      return;
+    case "export":
+      if (value !== "-") read.push(value);
+      // An export that can be read only once is copied to a temporary file.
+      if (isCopied(value)) write.push(Deno.env.get("TMPDIR") || "/tmp");
+      return;
+    case "connect": {
+      const url = parseHttpAddress(value);
+      if (url !== undefined) net.push(hostOf(url));
+      return;
+    }
+    default:
+      assertNever(grant);
+  }
 }
 
 function isCopied(file: string): boolean {

@@ -7,7 +7,6 @@
  */
 
 import { setColorEnabled } from "@std/fmt/colors";
-import { EVENT_TYPES } from "../../events/event.ts";
 import { joinLines } from "../../src/encoding/pack_lines.ts";
 import { exit } from "../../src/life_cycle/exit.ts";
 import { followLog } from "../../src/log/follow_log.ts";
@@ -19,7 +18,6 @@ import type { Store } from "../../src/store/store.ts";
 import { listApiKeys } from "../../src/projections/api_key_reader.ts";
 import type { Service } from "../../src/service.ts";
 import { ServiceError } from "../../src/service_error.ts";
-import { commandVariables } from "../../src/settings/variables.ts";
 import { eventFilter } from "./event_filter.ts";
 import { prettyEvent } from "./pretty_event.ts";
 import { reportReachable } from "../cli/report_reachable.ts";
@@ -31,37 +29,7 @@ import {
   withService,
   write,
 } from "../cli/run_command.ts";
-
-const HELP = `
-Prints the event log in order, one event a line, byte for byte as stored.
-
-  deno task log [--from N | --last N] [--to N] [--since TIME] [--until TIME] [--type TYPE]
-                [--subject SUBJECT] [--actor ACTOR] [--follow] [--pretty]
-  deno task log --recover
-
-  --from N            starts at position N (default: 1)
-  --last N            starts with the newest N events; with --follow, 0 prints only new events.
-                      Only with --follow can it be used with a flag that selects events.
-  --to N              ends at position N (default: the newest event)
-  --since TIME        prints only events of this time or later: 2026-11-20, 2026-11-20T08:00Z (without an
-                      offset in UTC) or 24h (ago)
-  --until TIME        prints only events before this time
-  --type TYPE         prints only events of this type: ${EVENT_TYPES.join(", ")}
-  --subject SUBJECT   prints only events about pets/7 or keys/ID
-  --actor ACTOR       prints only events that the key with this id caused, or operator
-  --follow            then prints each new event of any instance, until Ctrl-C. If the reader of a pipe
-                      has closed it, the command ends at the next event.
-  --pretty            prints time, position, type, subject, actor, the label of the actor's key, and data,
-                      with colours on a terminal
-  --recover           prints every line that verifies, from the first one, of a store that an audit found
-                      not sound, whatever its head says. Stop the service before. It cannot be used with
-                      another flag.
-
-${commandVariables("NO_COLOR")}
-
-Exit codes: 0 done; 1 a part of the log does not verify, so --recover left it out; 2 the command could not
-run.
-`;
+import { COMMANDS } from "../launch/commands.ts";
 
 /** Maximum time that an unread write may delay the exit after a signal. */
 const LAST_WRITE_LIMIT_MS = 1_000;
@@ -73,21 +41,7 @@ let isRecovering = false;
 /** The last position that was printed, and the last one to print. */
 let printed = { to: 0, of: 0 };
 
-await runCommand({
-  help: HELP,
-  options: {
-    from: { type: "string" },
-    last: { type: "string" },
-    to: { type: "string" },
-    since: { type: "string" },
-    until: { type: "string" },
-    type: { type: "string" },
-    subject: { type: "string" },
-    actor: { type: "string" },
-    follow: { type: "boolean" },
-    pretty: { type: "boolean" },
-    recover: { type: "boolean" },
-  },
+await runCommand(COMMANDS.log, {
   interrupt(code) {
     interruptedWith = code;
     stop.abort();
@@ -96,11 +50,7 @@ await runCommand({
   },
   async run(
     { follow = false, pretty = false, recover = false, from, to, last, ...filters },
-    positionals,
   ) {
-    if (positionals.length > 0) {
-      throw new UsageError(`Unexpected argument ${JSON.stringify(positionals[0])}`);
-    }
     if (recover) {
       if (Deno.args.length > 1) throw new UsageError("--recover cannot be used with another flag");
       isRecovering = true;

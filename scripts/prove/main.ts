@@ -10,42 +10,15 @@ import { eventOf } from "../../src/log/lines.ts";
 import { NotProvenError, PublishedLog } from "../publish/published_log.ts";
 import { NoteError } from "../publish/signed_note.ts";
 import { PublishedFileError } from "../publish/tile_tree.ts";
-import { commandVariables } from "../../src/settings/variables.ts";
 import { type ReadLines, withLog } from "../cli/log_source.ts";
 import { count } from "../cli/progress_reporter.ts";
 import { readPublished, readRegularFile } from "../publish/published_folder.ts";
 import { EXIT, print, printError, runCommand, UsageError, write } from "../cli/run_command.ts";
+import { COMMANDS } from "../launch/commands.ts";
 
-const HELP = `
-Prints a proof (https://c2sp.org/tlog-proof) that an event is in the log that deno task publish wrote, or
-checks that the published log extends an older checkpoint of it.
-
-  deno task prove pets/7 --published DIR [--line FILE] [--from-file EXPORT] > pet-7.tlog-proof
-  deno task prove --consistency FILE --published DIR
-
-  pets/7, keys/ID, 42   the event: that which added a pet, that which issued a key, or a position
-  --published DIR       the published folder
-  --line FILE           also writes the line of the event, exactly the bytes that the proof is about
-  --consistency FILE    a file with a checkpoint that was published earlier
-  --from-file EXPORT    finds the event in an export of deno task log (- for standard input) instead of
-                        the store
-
-${commandVariables()}
-
-Exit codes: 0 proven, 1 not proven, 2 the command could not run.
-`;
-
-await runCommand({
-  help: HELP,
-  options: {
-    published: { type: "string" },
-    line: { type: "string" },
-    consistency: { type: "string" },
-    "from-file": { type: "string" },
-  },
+await runCommand(COMMANDS.prove, {
   interrupt: () => "No proof was printed. Run the same command again.",
-  async run({ published: dir, line, consistency, "from-file": file }, [what, ...rest]) {
-    if (rest.length > 0) throw new UsageError(`Unexpected argument ${JSON.stringify(rest[0])}`);
+  async run({ published: dir, line, consistency, "from-file": file }, [what]) {
     if (!dir) throw new UsageError("--published is required: the folder of the published log");
     if ((what === undefined) === (consistency === undefined)) {
       throw new UsageError("Name either an event (pets/7, keys/ID or a position) or --consistency");

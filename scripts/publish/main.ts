@@ -13,69 +13,25 @@ import { CHECKPOINT_PATH, type Cosign, publishLog, PublishRefusedError } from ".
 import { decodeVerifierKey, encodeVerifierKey, isKeyName } from "./signed_note.ts";
 import { requestCosignature } from "./witness.ts";
 import { parseHttpAddress } from "../../src/runtime/network_address.ts";
-import { commandVariables } from "../../src/settings/variables.ts";
 import { withLog } from "../cli/log_source.ts";
 import { count, ProgressReporter } from "../cli/progress_reporter.ts";
 import { readPublished, WritableFolder } from "./published_folder.ts";
 import { EXIT, printError, runCommand, UsageError } from "../cli/run_command.ts";
+import { COMMANDS, type FlagValues } from "../launch/commands.ts";
 import { makeSigningKey, readSigningKey } from "./signing_key.ts";
-
-const HELP = `
-Publishes the log in a folder for any static host: C2SP tiles (https://c2sp.org/tlog-tiles) under a signed
-checkpoint. With deno task prove, outsiders can then verify that an event is in the log, and that the log
-only grows. The command works while the service runs, and reads only what is new.
-
-  deno task publish --new-key FILE
-  deno task publish DIR --key FILE [--origin NAME] [--entries] [--witness URL] [--witness-vkey VKEY]
-                    [--from-file EXPORT]
-
-  --new-key FILE       makes a private key in a new file that only its owner can read
-  --key FILE           the private key that signs the checkpoint. It must be neither in DIR nor in the
-                       folder of the store.
-  --origin NAME        the address where DIR is published, without https:// (needed only the first time)
-  --entries            also publishes the lines of the log, with all that they reveal
-  --witness URL        asks this witness to cosign the checkpoint; if it refuses, nothing is published.
-                       Can be given several times.
-  --witness-vkey VKEY  keeps only valid cosignatures by this key. Can be given several times.
-  --from-file EXPORT   publishes an export of deno task log (- for standard input) instead of the store
-
-${commandVariables()}
-
-Exit codes: 0 done; 1 refused, for example because the log does not continue what was published; 2 the
-command could not run. DIR then has what it had before.
-`;
 
 const PUBLISHING = { title: "Publishing", unit: "events" };
 
 const progress = new ProgressReporter();
 
-interface Flags {
-  key?: string;
-  "new-key"?: string;
-  origin?: string;
-  entries?: boolean;
-  witness?: string[];
-  "witness-vkey"?: string[];
-  "from-file"?: string;
-}
+type Flags = FlagValues<typeof COMMANDS.publish>;
 
-await runCommand({
-  help: HELP,
-  options: {
-    key: { type: "string" },
-    "new-key": { type: "string" },
-    origin: { type: "string" },
-    entries: { type: "boolean" },
-    witness: { type: "string", multiple: true },
-    "witness-vkey": { type: "string", multiple: true },
-    "from-file": { type: "string" },
-  },
+await runCommand(COMMANDS.publish, {
   interrupt() {
     progress.end();
     return "What was published before is still complete. Run the same command again.";
   },
-  async run(flags: Flags, [dir, ...rest]) {
-    if (rest.length > 0) throw new UsageError(`Unexpected argument ${JSON.stringify(rest[0])}`);
+  async run(flags, [dir]) {
     if (flags["new-key"] !== undefined) return await makeKey(flags["new-key"], dir);
     if (!dir) throw new UsageError("A folder is required, in which the log is published");
     if (!flags.key) throw new UsageError("--key is required; --new-key makes one");

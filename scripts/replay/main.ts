@@ -10,25 +10,9 @@ import { LEASE_LIMIT_MS, ReplayUnderWayError } from "./replay_lease.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { formatKey } from "../../src/store/key_encoding/key_text.ts";
 import type { Store } from "../../src/store/store.ts";
-import { commandVariables } from "../../src/settings/variables.ts";
 import { count, type ProgressPhase, ProgressReporter } from "../cli/progress_reporter.ts";
 import { EXIT, printError, runCommand, UsageError, withRetryingStore } from "../cli/run_command.ts";
-
-const HELP = `
-Rebuilds the projections (pets, status index, keys) from the log. The service continues to read and
-write meanwhile. If a replay is killed, the next one resumes it.
-
-  deno task replay [--dry-run] [--grace SECONDS]
-
-  --dry-run         only compares the served projections with the log; writes nothing
-  --grace SECONDS   how long to keep the old projections after the service changes to the new ones, for
-                    requests that still read the old ones (default: ${GRACE_MS / 1_000})
-
-${commandVariables()}
-
-Exit codes: 0 done; 1 another replay is running, the log is not sound, or a dry run found differences;
-2 the command could not run.
-`;
+import { COMMANDS } from "../launch/commands.ts";
 
 const PHASES: Record<ReplayPhase, ProgressPhase> = {
   fill: { title: "Filling", unit: "events" },
@@ -49,17 +33,12 @@ const LEFT = {
 
 let left = LEFT.dryRun;
 
-await runCommand({
-  help: HELP,
-  options: { "dry-run": { type: "boolean" }, grace: { type: "string" } },
+await runCommand(COMMANDS.replay, {
   interrupt() {
     progress.end();
     return left;
   },
-  async run({ "dry-run": dryRun = false, grace }, positionals) {
-    if (positionals.length > 0) {
-      throw new UsageError(`Unexpected argument ${JSON.stringify(positionals[0])}`);
-    }
+  async run({ "dry-run": dryRun = false, grace }) {
     if (dryRun && grace !== undefined) {
       throw new UsageError("--grace cannot be used with --dry-run");
     }

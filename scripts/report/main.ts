@@ -15,43 +15,23 @@ import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { SOME_IDEMPOTENCY_KEY } from "../../src/keyspace.ts";
 import { expiringRecordsOf } from "../../src/store/read_expiring_records.ts";
 import { locationName } from "../../src/store/store_location.ts";
-import { commandVariables } from "../../src/settings/variables.ts";
 import { ProgressReporter } from "../cli/progress_reporter.ts";
 import { loadCharts } from "./report_charts.ts";
 import { reportPage } from "./report_page.ts";
 import { EXIT, print, runCommand, UsageError, withRetryingStore } from "../cli/run_command.ts";
-
-const HELP = `
-Prints one HTML page about the log: events a day and in all, pets by status and by API key, the states of
-the keys, the commits by size, and the end of the log. The page needs no script and no other file. It shows
-the labels of the keys, but no pets. Reads the log once, while the service runs, and writes nothing.
-
-  deno task report [--audit] [--file EXPORT] > report.html
-
-  --audit             also audits the store or the export, and shows the verdict
-  --file EXPORT       reads an export of deno task log (- for standard input) instead of the store
-
-${commandVariables()}
-
-Exit codes: 0 done; 1 the page says that the audit found a fault; 2 the command could not run.
-`;
+import { COMMANDS } from "../launch/commands.ts";
 
 const READING = { title: "Reading", unit: "events" };
 const CHECKING = { title: "Auditing", unit: "events" };
 
 const progress = new ProgressReporter();
 
-await runCommand({
-  help: HELP,
-  options: { audit: { type: "boolean" }, file: { type: "string" } },
+await runCommand(COMMANDS.report, {
   interrupt() {
     progress.end();
     return "Nothing was printed. Run deno task report again.";
   },
-  async run({ audit: isAudited = false, file }, positionals) {
-    if (positionals.length > 0) {
-      throw new UsageError(`Unexpected argument ${JSON.stringify(positionals[0])}`);
-    }
+  async run({ audit: isAudited = false, file }) {
     if (Deno.stdout.isTerminal()) {
       throw new UsageError("The page is for a file: deno task report > report.html");
     }

@@ -9,24 +9,9 @@ import { type Export, ExportRefusedError, restore, verifyExport } from "./restor
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { expectFolder } from "../../src/store/deno_kv/store_file.ts";
 import { OpenStoreError } from "../../src/store/open_store.ts";
-import { commandVariables } from "../../src/settings/variables.ts";
 import { count, ProgressReporter } from "../cli/progress_reporter.ts";
 import { EXIT, printError, runCommand, UsageError, withRetryingStore } from "../cli/run_command.ts";
-
-const HELP = `
-Restores an export, as deno task log prints it, into an empty store: the same bytes in the log, and all
-records that are projected from them. Verifies the whole export before it writes anything. If a restore is
-killed, run it again with the same export, and it resumes. Until it is done, the service and the other
-commands refuse that store. In an empty PostgreSQL database, it creates the tables after the verification.
-
-  deno task restore FILE
-  deno task log | KV_PATH=… deno task restore -
-
-${commandVariables("TMPDIR")}
-
-Exit codes: 0 done; 1 the export is not one complete, sound log; 2 the command could not run, for example
-because the store is not empty.
-`;
+import { COMMANDS } from "../launch/commands.ts";
 
 const CHUNK_BYTES = 256 * 1024;
 
@@ -37,20 +22,17 @@ const progress = new ProgressReporter();
 
 let isWriting = false;
 
-await runCommand({
-  help: HELP,
-  options: {},
+await runCommand(COMMANDS.restore, {
   interrupt() {
     progress.end();
     return isWriting
       ? "The store is incomplete and refused. Run deno task restore again with the same export: it resumes."
       : "Nothing was written. Run deno task restore again.";
   },
-  async run(_values, [path, ...rest]) {
+  async run(_values, [path]) {
     if (path === undefined) {
       throw new UsageError("An export is required: the name of a file, or - for standard input");
     }
-    if (rest.length > 0) throw new UsageError(`Unexpected argument ${JSON.stringify(rest[0])}`);
     const { store } = readStoreConfig();
     if (store.kind === "memory") {
       throw new ConfigError(

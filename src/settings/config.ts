@@ -178,7 +178,7 @@ function readRateLimit(): number | undefined {
   const rate = Number(text);
   if (/^\d+$/.test(text) && rate >= 1 && rate <= RATE_LIMIT_MAX) return rate;
   throw new ConfigError(
-    `RATE_LIMIT must be a whole number of requests a second from 1 to ${RATE_LIMIT_MAX}, not ` +
+    `RATE_LIMIT must be a whole number of requests per second from 1 to ${RATE_LIMIT_MAX}, not ` +
       JSON.stringify(text),
   );
 }

@@ -1,4 +1,4 @@
-/** The environment variables of all programs: the one table for `--help`, and for the README. */
+/** The environment variables of all commands: the one table for `--help`, and for the manual. */
 
 import { DEFAULT_KV_PATH } from "./default_kv_path.ts";
 
@@ -30,7 +30,7 @@ export const VARIABLES = {
   },
   STAGING_URL: { meaning: "address of the staging service, shown in the API description" },
   CONTACT: { meaning: "mail or http(s) address for questions, shown in the API description" },
-  RATE_LIMIT: { meaning: "requests a second for each API key, 1 to 1,000,000" },
+  RATE_LIMIT: { meaning: "requests per second for each API key, 1 to 1,000,000" },
   OTEL_DENO: { meaning: "true sends OpenTelemetry data" },
   OTEL_DENO_CONSOLE: { meaning: "ignore sends no log records", default: "replace" },
   NO_COLOR: { meaning: "any value turns colours off" },
@@ -41,51 +41,3 @@ export const VARIABLES = {
 } as const satisfies Record<string, Variable>;
 
 export type VariableName = keyof typeof VARIABLES;
-
-/** The variables of every program that opens the store. */
-const STORE: VariableName[] = [
-  "KV_PATH",
-  "DENO_KV_ACCESS_TOKEN",
-  "DATABASE_URL",
-  "PGPASSWORD",
-  "PGPASSFILE",
-  "READS",
-  "DENO_DEPLOYMENT_ID",
-  "DENO_KV_DEFAULT_PATH",
-  "DENO_KV_PATH_PREFIX",
-];
-
-/** The other variables of the service. */
-const SERVICE: VariableName[] = [
-  "PORT",
-  "HOST",
-  "CORS_ORIGINS",
-  "PUBLIC_URL",
-  "STAGING_URL",
-  "CONTACT",
-  "RATE_LIMIT",
-  "OTEL_DENO",
-  "OTEL_DENO_CONSOLE",
-];
-
-/** Describes the variables of the service for its `--help`. */
-export function serviceVariables(): string {
-  return describe([...STORE, ...SERVICE]);
-}
-
-/** Describes the variables of a tool for its `--help`: those of every tool, and its own. */
-export function commandVariables(...own: VariableName[]): string {
-  return describe([...STORE, "OTEL_DENO", ...own]);
-}
-
-/** The lines of these variables, in the order of the table. */
-function describe(names: VariableName[]): string {
-  const width = Math.max(...names.map((name) => name.length));
-  const lines = Object.entries<Variable>(VARIABLES)
-    .filter(([name]) => (names as string[]).includes(name))
-    .map(([name, { meaning, default: value }]) => {
-      const suffix = value === undefined ? "" : ` (default: ${value})`;
-      return `  ${name.padEnd(width)}   ${meaning}${suffix}`;
-    });
-  return ["Environment variables:", ...lines].join("\n");
-}

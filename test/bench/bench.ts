@@ -20,42 +20,32 @@ import { benchWriters } from "./writers_bench.ts";
 
 const PARTS = ["http", "raw", "loads", "writers", "polling", "tools", "growth"];
 
-const HELP = `
-Compares the service with a bare Deno.serve and raw KV, on loopback, in a temporary folder.
-
-  deno task bench [--quick] [--only PART,…] [--soak MINUTES] [--json FILE]
-  deno task bench --against DIR [--rounds N] [--seconds S] [--events N] [--only TEXT]
-
-  --quick          shorter, and growth to 100,000 pets instead of 1,000,000
-  --only PART,…    of ${PARTS.join(", ")}
-  --soak MINUTES   mixed load for so long as well, with the memory of the service
-  --json FILE      writes what was measured there, too
-
-With --against, measures this checkout and another one instead, in turns, and prints ratios:
-
-  --against DIR    the folder of the other checkout, such as git worktree add DIR COMMIT makes
-  --rounds N       measures each workload N times on each checkout (default: 5)
-  --seconds S      how long each measurement of requests takes (default: 4)
-  --events N       number of events for replay, restore, audit and export (default: 300000)
-  --only TEXT      only workloads with this text in their names, for example create or replay
-
-Takes about six minutes, a minute with --quick, ten minutes with --against.
-Exit codes: 0 done, 1 a response was not 2xx, 2 could not run.
-`;
-
-await runCommand({
-  help: HELP,
-  options: {
-    quick: { type: "boolean", default: false },
-    only: { type: "string" },
-    soak: { type: "string", default: "0" },
-    json: { type: "string" },
-    against: { type: "string" },
-    rounds: { type: "string" },
-    seconds: { type: "string" },
-    events: { type: "string" },
+const BENCH = {
+  title:
+    "Compares the service with a bare Deno.serve and raw KV, on loopback, in a temporary folder",
+  details: `Takes about six minutes, a minute with --quick. With --against, measures this checkout
+    and another one instead, in turns, prints ratios, and takes ten minutes.`,
+  usage: [
+    "deno task bench [--quick] [--only PARTS] [--soak MINUTES] [--json FILE]",
+    "deno task bench --against DIR [--rounds N] [--seconds S] [--events N] [--only TEXT]",
+  ],
+  flags: {
+    "--quick": "shorter, and growth to 100,000 pets instead of 1,000,000",
+    "--only PARTS":
+      "of http, raw, loads, writers, polling, tools, growth, separated by commas; with " +
+      "--against, only workloads with this text in their names, for example create or replay",
+    "--soak MINUTES": "mixed load for so long as well, with the memory of the service",
+    "--json FILE": "writes what was measured there, too",
+    "--against DIR": "the folder of the other checkout, such as git worktree add DIR COMMIT makes",
+    "--rounds N": "measures each workload N times on each checkout (default: 5)",
+    "--seconds S": "how long each measurement of requests takes (default: 4)",
+    "--events N": "number of events for replay, restore, audit and export (default: 300000)",
   },
-  async run({ quick, only, soak, json, against, rounds, seconds, events }) {
+  exits: "0 done, 1 a response was not 2xx, 2 could not run",
+} as const;
+
+await runCommand(BENCH, {
+  async run({ quick = false, only, soak = "0", json, against, rounds, seconds, events }) {
     if (against !== undefined) {
       if (quick || soak !== "0" || json !== undefined) {
         throw new UsageError("--quick, --soak and --json cannot be used with --against");

@@ -24,17 +24,17 @@ import { startService } from "./server_process.ts";
 import { sum } from "./sum.ts";
 import { printTable } from "./table.ts";
 
-const HELP = `
-Measures 1, 2 and 4 instances on one SQLite file, on one denokv, which it first builds with cargo, and on one
-PostgreSQL server. Leaves out what is not installed.
-
-  deno task bench:scaling [--quick] [--only NAME]
-
-  --quick       a second instead of five for each number
-  --only NAME   measures only file, denokv or postgresql; can be repeated
-
-Exit codes: 0 done, 2 could not run.
-`;
+const SCALING = {
+  title:
+    "Measures 1, 2 and 4 instances on one SQLite file, on one denokv and on one PostgreSQL server",
+  details: "First builds denokv with cargo. Leaves out what is not installed.",
+  usage: ["deno task bench:scaling [--quick] [--only NAME]"],
+  flags: {
+    "--quick": "a second instead of five for each number",
+    "--only NAME…": "measures only file, denokv or postgresql; can be repeated",
+  },
+  exits: "0 done, 2 could not run",
+} as const;
 
 const INSTANCES = [1, 2, 4];
 
@@ -75,13 +75,8 @@ const STORES: Record<string, (stack: AsyncDisposableStack) => Promise<string | u
   },
 };
 
-await runCommand({
-  help: HELP,
-  options: {
-    quick: { type: "boolean", default: false },
-    only: { type: "string", multiple: true },
-  },
-  async run({ quick, only = Object.keys(STORES) }) {
+await runCommand(SCALING, {
+  async run({ quick = false, only = Object.keys(STORES) }) {
     const ms = quick ? 1_000 : 5_000;
     await using stack = new AsyncDisposableStack();
     const stores: NamedStore[] = [];

@@ -1,6 +1,7 @@
 /** The permissions of the tasks of deno.json, probed by real processes in a copy of the project. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { COMMANDS } from "../../../scripts/launch/commands.ts";
 import { freePort } from "../../support/free_port.ts";
 import { permitted } from "../../support/permitted.ts";
 import { type Outcome, runTask, spawnTask } from "../../support/run_task.ts";
@@ -9,7 +10,8 @@ import { withProjectCopy } from "../../support/with_project_copy.ts";
 
 const ignore = !permitted("env", "net", "read", "run", "write");
 
-const TOOLS = ["keys", "log", "backup", "replay", "audit", "restore", "publish", "prove"];
+const { start: _start, dev: _dev, ...OTHERS } = COMMANDS;
+const TOOLS = Object.keys(OTHERS);
 const STORE = ["read the store", "write the store"];
 const ENV = {
   HOST: "127.0.0.1",
@@ -71,6 +73,7 @@ Deno.test({
           [["prove", "--consistency", "exports/log.jsonl"], ["read the export"]],
           [["backup", "checkpoints/probe.txt", "--follow"], ["write the checkpoint"]],
           [["prove", "1", "--line", "checkpoints/probe.txt"], ["write the checkpoint"]],
+          [["report", "--file", "exports/log.jsonl"], ["read the export"]],
         ] as const
       ) assertEquals([args, await allowed([...args], ":memory:")], [args, names]);
     }),

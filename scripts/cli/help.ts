@@ -1,0 +1,55 @@
+/** The text that `--help` prints about a command. */
+
+import { exit } from "../../src/life_cycle/exit.ts";
+import { VARIABLES } from "../../src/settings/variables.ts";
+import { VERSION } from "../../src/settings/version.ts";
+import type { Command } from "../launch/commands.ts";
+
+/** Maximum length of a line. */
+const WIDTH = 100;
+
+/** Prints the help or the version and exits, if the arguments ask for it. */
+export function exitWithHelp(command: Command, args: string[]): void {
+  const isHelp = args.includes("--help") || args.includes("-h");
+  if (!isHelp && !args.includes("--version")) return;
+  console.log(isHelp ? helpOf(command) : `animal-store ${VERSION}`);
+  exit(0);
+}
+
+/** Describes a command: what it does, its forms, its flags, its variables and its exit codes. */
+function helpOf(command: Command): string {
+  const { title, details = "", usage, flags = {}, notes, variables = [], exits } = command;
+  const described = Object.entries<{ meaning: string; default?: string }>(VARIABLES)
+    .filter(([name]) => (variables as string[]).includes(name))
+    .map(([name, { meaning, default: value }]) => [
+      name,
+      value === undefined ? meaning : `${meaning} (default: ${value})`,
+    ]);
+  const parts = [
+    wrap(`${title}. ${details}`, 0),
+    usage.map((line) => "  " + wrap(line, 6)).join("\n"),
+    columns(Object.entries(flags).map(([flag, meaning]) => [flag.replace("…", ""), meaning])),
+    wrap(notes ?? "", 0),
+    described.length === 0 ? "" : `Environment variables:\n${columns(described)}`,
+    wrap(`Exit codes: ${exits}.`, 0),
+  ];
+  return parts.filter((part) => part !== "").join("\n\n");
+}
+
+/** Rows of a name and its meaning. */
+function columns(rows: string[][]): string {
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, meaning]) => `  ${name.padEnd(width)}   ${wrap(meaning, width + 5)}`)
+    .join("\n");
+}
+
+/** Breaks a text into lines between words. The first line begins after `indent` columns, as all others do. */
+function wrap(text: string, indent: number): string {
+  const lines = [""];
+  for (const word of text.trim().split(/\s+/)) {
+    const line = `${lines.at(-1)} ${word}`.trim();
+    if (line.length <= WIDTH - indent) lines[lines.length - 1] = line;
+    else lines.push(word);
+  }
+  return lines.join(`\n${" ".repeat(indent)}`);
+}

@@ -1,0 +1,319 @@
+/**
+ * The commands: the one table for their `--help`, their arguments and their permissions. The tasks of deno.json
+ * and the README are compared with it. Texts are wrapped when they are printed.
+ */
+
+import type { VariableName } from "../../src/settings/variables.ts";
+
+/**
+ * What an argument allows a command to access: to read or to write a file or folder, to `replace` a file (which
+ * writes its folder), to read an `export`, which may have to be copied, or to connect to an address.
+ */
+export type Grant = "read" | "write" | "replace" | "export" | "connect";
+
+export interface Command {
+  /** What the command does, as `deno task` lists it. */
+  title: string;
+  /** Follows the title in `--help`. */
+  details?: string;
+  usage: readonly string[];
+  /** Its flags, each with a word for the value that it takes, and with `…` if it may be repeated. */
+  flags?: Record<string, string>;
+  /** Words for the other arguments. */
+  positionals?: readonly string[];
+  /** What arguments allow, by the name of the flag or by the word of the positional. */
+  grants?: Record<string, Grant>;
+  notes?: string;
+  variables?: readonly VariableName[];
+  /** The meaning of each exit code. */
+  exits: string;
+  /** Flags of `deno run`. */
+  denoFlags?: readonly string[];
+}
+
+/** The variables of every command that opens the store. */
+const STORE: VariableName[] = [
+  ...["KV_PATH", "DENO_KV_ACCESS_TOKEN", "DATABASE_URL", "PGPASSWORD", "PGPASSFILE"] as const,
+  ...["READS", "DENO_DEPLOYMENT_ID", "DENO_KV_DEFAULT_PATH", "DENO_KV_PATH_PREFIX"] as const,
+  "OTEL_DENO",
+];
+
+const SERVICE: VariableName[] = [
+  ...STORE,
+  ...["PORT", "HOST", "CORS_ORIGINS", "PUBLIC_URL", "STAGING_URL", "CONTACT"] as const,
+  ...["RATE_LIMIT", "OTEL_DENO_CONSOLE"] as const,
+];
+
+/** Keeps the heap small. A command that reads the whole log makes much garbage, but keeps little of it. */
+const SMALL_HEAP = "--v8-flags=--max-semi-space-size=8,--heap-growing-percent=50";
+
+export const COMMANDS = {
+  start: {
+    title: "Serves for production",
+    usage: ["deno task start"],
+    notes: "On SIGTERM and SIGINT, the service finishes accepted requests and ends.",
+    variables: SERVICE,
+    exits: "0 ended by a signal, 1 the service could not run, 2 the command has wrong arguments",
+  },
+  dev: {
+    title: "Serves for development, with a restart after every change, type checks and a key",
+    details: `Prints the address, a development key and a curl line that can be pasted. A type error
+      is reported, and the service starts again when it is corrected.`,
+    usage: ["deno task dev"],
+    notes: `It listens on 127.0.0.1 unless HOST is set. The key is kept in a file next to the store,
+      KV_PATH.dev_key, and stays the same until that file is deleted or the key is revoked. Ctrl-C
+      ends the service.`,
+    variables: SERVICE,
+    exits: "0 told to end, 2 the command could not run",
+  },
+  keys: {
+    title: "Issues, lists, rotates and revokes API keys",
+    details: `Works while the service runs; the service applies a change from its next request on. A
+      key is the only text on standard output, and is printed only once. "list" never shows a secret.
+      "rotate" prints a successor of a key, and the service refuses the old key after the overlap.
+      "revoke" revokes a key at once.`,
+    usage: [
+      "deno task keys issue --label TEXT [--expires-in 90d] [--read-only]",
+      "deno task keys list [--json]",
+      "deno task keys rotate ID [--overlap 24h] [--label TEXT] [--expires-in 90d]",
+      "deno task keys revoke ID",
+    ],
+    flags: {
+      "--label TEXT": `the purpose or the holder of the key, 1 to 100 characters (rotate: by default
+        the label of the old key)`,
+      "--read-only": "the service refuses to add a pet with the key (rotate: as the old key)",
+      "--expires-in TIME": `how long the key is valid: 90d, 24h, 30m or 10s (default: until it is
+        revoked; rotate: by default as long as the old key was valid in total)`,
+      "--overlap TIME":
+        "how long the old key stays valid after its successor is issued (default: 24h)",
+      "--json": "prints one JSON array; times are in UTC, and absent if they do not apply",
+    },
+    positionals: ["ACTION", "ID"],
+    notes: "A key that was rotated is retiring during the overlap: it is valid until then.",
+    variables: STORE,
+    exits: "0 done, 1 no key has that id or the key cannot be rotated, 2 the command could not run",
+  },
+  log: {
+    title: "Prints, exports and follows the event log",
+    details: "Prints the events in order, one a line, byte for byte as stored.",
+    usage: [
+      `deno task log [--from N | --last N] [--to N] [--since TIME] [--until TIME] [--type TYPE]
+        [--subject SUBJECT] [--actor ACTOR] [--follow] [--pretty]`,
+      "deno task log --recover",
+    ],
+    flags: {
+      "--from N": "starts at position N (default: 1)",
+      "--last N": `starts with the newest N events; with --follow, 0 prints only new events. Only
+        with --follow can it be used with a flag that selects events.`,
+      "--to N": "ends at position N (default: the newest event)",
+      "--since TIME": `prints only events of this time or later: 2026-11-20, 2026-11-20T08:00Z
+        (without an offset in UTC) or 24h (ago)`,
+      "--until TIME": "prints only events before this time",
+      "--type TYPE": "prints only events of this type: PetCreated, ApiKeyIssued, ApiKeyRevoked",
+      "--subject SUBJECT": "prints only events about pets/7 or keys/ID",
+      "--actor ACTOR": "prints only events that the key with this id caused, or operator",
+      "--follow": `then prints each new event of any instance, until Ctrl-C. If the reader of a pipe
+        has closed it, the command ends at the next event.`,
+      "--pretty": `prints time, position, type, subject, actor, the label of the actor's key, and
+        data, with colours on a terminal`,
+      "--recover": `prints every line that verifies, from the first one, of a store that an audit
+        found not sound, whatever its head says. Stop the service before. It cannot be used with
+        another flag.`,
+    },
+    variables: [...STORE, "NO_COLOR"],
+    exits: `0 done; 1 a part of the log does not verify, so --recover left it out; 2 the command
+      could not run`,
+  },
+  backup: {
+    title: "Keeps a backup of the log in a file up to date",
+    details: `The file is an export as deno task log prints it. Each run appends the new events. The
+      file must be new, empty, or an export of this log. If an earlier run was killed, the command
+      first removes the incomplete line that it left. The command works while the service runs.`,
+    usage: ["deno task backup FILE [--follow]"],
+    flags: {
+      "--follow": `then appends each new event within a second, until Ctrl-C. Waits while the store
+        is away. Ends with 1 if the file is removed, replaced or changed meanwhile.`,
+    },
+    positionals: ["FILE"],
+    grants: { FILE: "write" },
+    notes: `Whenever the file is on disk, the position and the hash of its last event are printed as
+      a line of JSON, in the form of a checkpoint of deno task audit. On a terminal, --follow shows
+      only the number of events. Only one process at a time can write the file.`,
+    variables: STORE,
+    exits: `0 done; 1 the file does not belong to the log or was changed meanwhile, or the log is
+      damaged; 2 the command could not run, for example because the disk is full. Run it again then`,
+  },
+  replay: {
+    title: "Rebuilds the projections from the log while the service runs",
+    details: `The projections are the pets, the status index and the keys. The service continues to
+      read and write meanwhile. If a replay is killed, the next one resumes it.`,
+    usage: ["deno task replay [--dry-run] [--grace SECONDS]"],
+    flags: {
+      "--dry-run": "only compares the served projections with the log; writes nothing",
+      "--grace SECONDS": `how long to keep the old projections after the service changes to the new
+        ones, for requests that still read the old ones (default: 10)`,
+    },
+    variables: STORE,
+    exits: `0 done; 1 another replay is running, the log is not sound, or a dry run found
+      differences; 2 the command could not run`,
+    denoFlags: [SMALL_HEAP],
+  },
+  audit: {
+    title: "Proves that the log and every record are sound",
+    details: `Reads the whole store again and checks the format, hash, position and data of every
+      line, the head, and every record of the projections. If the store is a file or a database, the
+      audit also checks that only idempotency records are set to expire. It writes nothing to the
+      store. It works while the service runs, and covers the events up to the newest one at its
+      start.`,
+    usage: ["deno task audit [--json] [--checkpoint FILE] [--published DIR] [--file EXPORT]"],
+    flags: {
+      "--json": "prints the report as one JSON object",
+      "--checkpoint FILE": `also checks that the log extends the checkpoint in that file, if the
+        file exists, and writes a new checkpoint if the log is sound. Keep the file away from the
+        store.`,
+      "--published DIR": `also checks that the log extends what deno task publish wrote into that
+        folder`,
+      "--file EXPORT": `audits an export of deno task log (- for standard input) instead of the
+        store. A partial one (log --from) is verified from its first line.`,
+    },
+    grants: { checkpoint: "replace", published: "read", file: "read" },
+    notes: "If the log is not sound, the audit says what to do next.",
+    variables: STORE,
+    exits: "0 sound, 1 not sound, 2 the audit could not run",
+    denoFlags: [SMALL_HEAP],
+  },
+  report: {
+    title: "Prints a page about the log for people, with charts",
+    details: `The HTML page shows events per day and in all, pets by status and by API key, the
+      states of the keys, the commits by size, and the end of the log. It needs no script and no
+      other file. It shows the labels of the keys, but no pets. The command reads the log once,
+      while the service runs, and writes nothing.`,
+    usage: ["deno task report [--audit] [--file EXPORT] > report.html"],
+    flags: {
+      "--audit": "also audits the store or the export, and shows the verdict",
+      "--file EXPORT": `reads an export of deno task log (- for standard input) instead of the
+        store`,
+    },
+    grants: { file: "read" },
+    variables: STORE,
+    exits: "0 done; 1 the page says that the audit found a fault; 2 the command could not run",
+    denoFlags: ["--lock=scripts/report/report.lock", SMALL_HEAP],
+  },
+  schema: {
+    title: "Prints the SQL that creates the tables in a PostgreSQL database",
+    details: `The service creates them at its first start. Use this command only if the role of the
+      service must not create tables: run the SQL as a role that owns the database, and let the
+      service use a role with fewer rights.`,
+    usage: [
+      "deno task schema [--role NAME] > schema.sql",
+      "psql --single-transaction --file schema.sql postgres://owner@host/database",
+    ],
+    flags: { "--role NAME": "also grants that role what the service and every command need" },
+    exits: "0 done, 2 the command has wrong arguments",
+  },
+  publish: {
+    title: "Publishes the log as signed tiles, which outsiders can verify",
+    details:
+      `Writes C2SP tiles (https://c2sp.org/tlog-tiles) under a signed checkpoint into a folder
+      for any static host. With deno task prove, outsiders can then verify that an event is in the
+      log, and that the log only grows. The command works while the service runs, and reads only
+      what is new.`,
+    usage: [
+      "deno task publish --new-key FILE",
+      `deno task publish DIR --key FILE [--origin NAME] [--entries] [--witness URL]
+        [--witness-vkey VKEY] [--from-file EXPORT]`,
+    ],
+    flags: {
+      "--new-key FILE": "makes a private key in a new file that only its owner can read",
+      "--key FILE": `the private key that signs the checkpoint. It must be neither in DIR nor in the
+        folder of the store.`,
+      "--origin NAME": `the address where DIR is published, without https:// (needed only the first
+        time)`,
+      "--entries": "also publishes the lines of the log, with all that they reveal",
+      "--witness URL…": `asks this witness to cosign the checkpoint; if it refuses, nothing is
+        published. Can be given several times.`,
+      "--witness-vkey VKEY…": `keeps only valid cosignatures by this key. Can be given several
+        times.`,
+      "--from-file EXPORT": `publishes an export of deno task log (- for standard input) instead of
+        the store`,
+    },
+    positionals: ["DIR"],
+    grants: {
+      DIR: "write",
+      "new-key": "write",
+      key: "read",
+      witness: "connect",
+      "from-file": "read",
+    },
+    variables: STORE,
+    exits: `0 done; 1 refused, for example because the log does not continue what was published; 2
+      the command could not run. DIR then has what it had before`,
+    denoFlags: [SMALL_HEAP],
+  },
+  prove: {
+    title: "Proves that an event is in the published log, or that the log extends an older one",
+    details:
+      `Prints a proof (https://c2sp.org/tlog-proof) that an event is in the log that deno task
+      publish wrote, or checks that the published log extends an older checkpoint of it. EVENT is
+      pets/7 (the event that added a pet), keys/ID (the event that issued a key), or a position.`,
+    usage: [
+      "deno task prove EVENT --published DIR [--line FILE] [--from-file EXPORT] > event.tlog-proof",
+      "deno task prove --consistency FILE --published DIR",
+    ],
+    flags: {
+      "--published DIR": "the published folder",
+      "--line FILE": `also writes the line of the event, exactly the bytes that the proof is
+        about`,
+      "--consistency FILE": "a file with a checkpoint that was published earlier",
+      "--from-file EXPORT": `finds the event in an export of deno task log (- for standard input)
+        instead of the store`,
+    },
+    positionals: ["EVENT"],
+    grants: { published: "read", line: "write", consistency: "read", "from-file": "read" },
+    variables: STORE,
+    exits: "0 proven, 1 not proven, 2 the command could not run",
+  },
+  restore: {
+    title: "Restores an export into an empty store",
+    details: `Writes the same bytes into the log, and all records that are projected from them.
+      Verifies the whole export, as deno task log prints it, before it writes anything. If a restore
+      is killed, run it again with the same export, and it resumes. Until it is done, the service
+      and the other commands refuse that store. In an empty PostgreSQL database, it creates the
+      tables after the verification.`,
+    usage: ["deno task restore FILE", "deno task log | KV_PATH=… deno task restore -"],
+    positionals: ["FILE"],
+    grants: { FILE: "export" },
+    variables: [...STORE, "TMPDIR"],
+    exits: `0 done; 1 the export is not one complete, sound log; 2 the command could not run, for
+      example because the store is not empty`,
+    denoFlags: [SMALL_HEAP],
+  },
+} as const satisfies Record<string, Command>;
+
+export type CommandName = keyof typeof COMMANDS;
+
+/** The module that runs a command, by its path in the project. */
+export function moduleOf(name: string): string {
+  return name === "start" ? "src/main.ts" : `scripts/${name}/main.ts`;
+}
+
+/** The values of the flags of a command, by name. */
+export type FlagValues<C extends Command> = {
+  -readonly [Flag in keyof C["flags"] as NameOf<Flag>]?: ValueOf<Flag>;
+};
+type NameOf<Flag> = Flag extends `--${infer Name} ${string}` ? Name
+  : Flag extends `--${infer Name}` ? Name
+  : never;
+type ValueOf<Flag> = Flag extends `${string} ${string}…` ? string[]
+  : Flag extends `${string} ${string}` ? string
+  : boolean;
+
+/** The flags of a command, as `parseArgs` of `node:util` takes them. */
+export function optionsOf({ flags = {} }: Command) {
+  const options = Object.keys(flags).map((flag) => {
+    const [name, value] = flag.slice("--".length).split(" ");
+    const type: "string" | "boolean" = value === undefined ? "boolean" : "string";
+    return [name, { type, multiple: value?.endsWith("…") ?? false }] as const;
+  });
+  return Object.fromEntries(options);
+}

@@ -1,0 +1,108 @@
+/** What all commands share: help, version and the refusal of wrong arguments. */
+
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { EVENT_TYPES } from "../../events/event.ts";
+import {
+  type Command,
+  type CommandName,
+  COMMANDS,
+  moduleOf,
+} from "../../scripts/launch/commands.ts";
+import { GRACE_MS } from "../../scripts/replay/replay.ts";
+import { VARIABLES } from "../../src/settings/variables.ts";
+import { VERSION } from "../../src/settings/version.ts";
+import { permitted } from "../support/permitted.ts";
+import { runTask } from "../support/run_task.ts";
+
+const ignore = !permitted("env", "net", "read", "run", "write");
+
+const ROOT = new URL("../../", import.meta.url);
+
+/** A path where even root cannot create a file. */
+const NO_STORE = { kvPath: "/dev/null/pets.sqlite3", env: { PORT: "0" } };
+
+/** Arguments with which a command opens the store. */
+const OPENING: { [Name in CommandName]?: string[] } = {
+  keys: ["list"],
+  backup: ["/dev/null/pets.jsonl"],
+  report: ["--audit"],
+  restore: ["-"],
+  publish: ["/dev/null/published", "--key", "/dev/null/key"],
+  prove: ["1", "--published", "/dev/null/published"],
+};
+
+for (const [name, command] of Object.entries<Command>(COMMANDS)) {
+  const { title, usage, flags = {}, positionals = [], grants = {}, variables = [] } = command;
+  const flagNames = Object.keys(flags).map((flag) => flag.split(" ")[0]);
+
+  Deno.test(`${name}: its usage names its flags and arguments, and its grants are of them`, () => {
+    const forms = usage.join("\n");
+    for (const word of [...flagNames, ...positionals.filter((word) => word !== "ACTION")]) {
+      assert(forms.includes(word), word);
+    }
+    const names = [...positionals, ...flagNames.map((flag) => flag.slice("--".length))];
+    assertEquals(Object.keys(grants).filter((it) => !names.includes(it)), []);
+  });
+
+  Deno.test({
+    name: `${name}: --help, --version, and one line about a wrong flag or argument`,
+    ignore,
+    async fn() {
+      const help = await runTask([name, "--help"], NO_STORE);
+      assertEquals([help.code, help.stderr], [0, ""]);
+      const lines = help.stdout.split("\n");
+      assertEquals(lines.filter((line) => line.length > 100), []);
+      assert(help.stdout.startsWith(title.slice(0, 60)));
+      assertMatch(help.stdout, new RegExp(`\n  deno task ${name}`));
+      assertMatch(help.stdout, /\nExit codes: 0 /);
+      const described = lines.flatMap((line) =>
+        /^ {2}(--[a-z-]+|[A-Z_]+) .*/.exec(line)?.[1] ?? []
+      );
+      assertEquals(described.toSorted(), [...flagNames, ...variables].sort());
+
+      const version = await runTask([name, "--version"], NO_STORE);
+      assertEquals(version, { code: 0, stdout: `animal-store ${VERSION}\n`, stderr: "" });
+
+      const unknown = await runTask([name, "--colour"], NO_STORE);
+      assertEquals([unknown.code, unknown.stdout], [2, ""]);
+      assertMatch(unknown.stderr, /^error: [^\n]*['"]--colour['"][^\n]*--help[^\n]*\n$/);
+      const more = await runTask([name, ...positionals.map(() => "list"), "more"], NO_STORE);
+      assertEquals([more.code, more.stdout], [2, ""]);
+      assertMatch(more.stderr, /^error: Unexpected argument "(more|list)"; see --help\n$/);
+    },
+  });
+
+  Deno.test({
+    name: `${name}: its variables are those that it reads`,
+    ignore: ignore || name === "schema",
+    async fn() {
+      const read = await variablesReadBy(moduleOf(name), OPENING[name as CommandName] ?? []);
+      assert(read.size > 0);
+      assertEquals([...read].filter((it) => !(variables as string[]).includes(it)), []);
+      assertEquals(variables.filter((it) => !Object.hasOwn(VARIABLES, it)), []);
+    },
+  });
+}
+
+Deno.test("--help repeats what the code says: the types of events, and the grace of a replay", () => {
+  assertMatch(COMMANDS.log.flags["--type TYPE"], new RegExp(`: ${EVENT_TYPES.join(", ")}$`));
+  assertMatch(COMMANDS.replay.flags["--grace SECONDS"], RegExp(`default: ${GRACE_MS / 1_000}\\)`));
+});
+
+/** The names of the variables that a command may read, and does read. */
+async function variablesReadBy(module: string, args: string[]): Promise<Set<string>> {
+  const { stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      ...["run", "--quiet", "--allow-all", "--preload", "test/scripts/record_env.ts"],
+      ...(module.includes("report") ? ["--lock=scripts/report/report.lock"] : []),
+      module,
+      ...args,
+    ],
+    cwd: ROOT,
+    env: { KV_PATH: NO_STORE.kvPath },
+    stdin: "null",
+  }).output();
+  const lines = new TextDecoder().decode(stderr).split("\n");
+  const { permissions } = JSON.parse(await Deno.readTextFile(new URL("deno.json", ROOT)));
+  return new Set(lines.filter((line) => permissions.program.env.includes(line)));
+}
