@@ -15,6 +15,7 @@ export const SINGLE_FLIGHT_WAITING_LIMIT = 2_048;
 export class SingleFlight<Outcome extends object> {
   #runtime: Runtime;
   #waiting = 0;
+  /** They never reject; without an outcome, the operation failed. */
   #underWay = new Map<string, Promise<Outcome | undefined>>();
 
   constructor(runtime: Runtime) {
@@ -28,13 +29,16 @@ export class SingleFlight<Outcome extends object> {
   async share(name: string, start: () => Promise<Outcome>): Promise<Outcome> {
     const deadline = this.#runtime.monotonicNow() + SINGLE_FLIGHT_LIMIT_MS;
     for (let flight; (flight = this.#underWay.get(name)) !== undefined;) {
-      const outcome = await this.#waitFor(flight);
+      // The running operation may still be stored, so `overloaded` would be wrong.
+      if (this.#waiting >= SINGLE_FLIGHT_WAITING_LIMIT) {
+        throw unknown("Too many requests with the same Idempotency-Key wait for the first of them");
+      }
+      this.#waiting++;
+      const outcome = await flight;
+      this.#waiting--;
       if (outcome !== undefined) return outcome;
       if (this.#runtime.monotonicNow() >= deadline) {
-        throw new ServiceError(
-          "outcome_unknown",
-          "Earlier requests with the same Idempotency-Key have had no outcome yet",
-        );
+        throw unknown("Earlier requests with the same Idempotency-Key have had no outcome yet");
       }
     }
     const own = start();
@@ -43,20 +47,8 @@ export class SingleFlight<Outcome extends object> {
     this.#underWay.set(name, own.then((outcome) => (landing(), outcome), landing));
     return await own;
   }
+}
 
-  async #waitFor(flight: Promise<Outcome | undefined>): Promise<Outcome | undefined> {
-    if (this.#waiting >= SINGLE_FLIGHT_WAITING_LIMIT) {
-      // The running operation may still be stored, so `overloaded` would be wrong.
-      throw new ServiceError(
-        "outcome_unknown",
-        "Too many requests with the same Idempotency-Key wait for the first of them",
-      );
-    }
-    this.#waiting++;
-    try {
-      return await flight;
-    } finally {
-      this.#waiting--;
-    }
-  }
+function unknown(message: string): ServiceError {
+  return new ServiceError("outcome_unknown", message);
 }

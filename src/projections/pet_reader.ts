@@ -87,7 +87,7 @@ export class PetReader {
     this.#follow(head);
     const text = this.#pets.get(id);
     this.#instrumentation.onCacheRead("pets", text === undefined ? "miss" : "hit");
-    return text ?? this.#readPet(id, head);
+    return text ?? this.#readTexts(id, id, head).then(([text]) => text);
   }
 
   /** A page of pets. */
@@ -129,11 +129,6 @@ export class PetReader {
     this.#newest.clear();
     this.#pages.clear();
     this.#pagesLength = 0;
-  }
-
-  async #readPet(id: number, head: Head): Promise<string> {
-    const [text] = await this.#readTexts(id, id, head);
-    return text;
   }
 
   async #readPage(name: string, query: PageQuery, head: Head): Promise<Page> {
@@ -179,25 +174,21 @@ export class PetReader {
 
   /** The newest pets of a status. If few pets were added since the last call, checks only those. */
   async #newestOf(status: PetStatus, head: Head): Promise<PetText[]> {
+    const { lastPetId, generation } = head;
     const known = this.#newest.get(status);
-    const { lastPetId } = head;
+    const added = known === undefined ? -1 : lastPetId - known.lastPetId;
     let pets: PetText[];
-    if (
-      known !== undefined && known.lastPetId <= lastPetId &&
-      lastPetId - known.lastPetId <= CATCH_UP_LIMIT
-    ) {
+    if (known !== undefined && added >= 0 && added <= CATCH_UP_LIMIT) {
       const first = known.lastPetId + 1;
-      const added = (await this.#texts(first, lastPetId, head))
-        .map((text, index) => ({ id: first + index, text }))
+      const texts = await this.#texts(first, lastPetId, head);
+      const later = texts.map((text, index) => ({ id: first + index, text }))
         .filter(({ text }) => hasStatus(text, status));
-      pets = [...added.reverse(), ...known.pets].slice(0, NEWEST_LIMIT);
+      pets = [...later.reverse(), ...known.pets].slice(0, NEWEST_LIMIT);
     } else {
       pets = await this.#readIndex(status, lastPetId + 1, NEWEST_LIMIT, head);
     }
-    const isCurrent = head.generation === this.#generation;
-    if (isCurrent && lastPetId >= (this.#newest.get(status)?.lastPetId ?? 0)) {
-      this.#newest.set(status, { pets, lastPetId });
-    }
+    const isNewest = lastPetId >= (this.#newest.get(status)?.lastPetId ?? 0);
+    if (isNewest && generation === this.#generation) this.#newest.set(status, { pets, lastPetId });
     return pets;
   }
 
