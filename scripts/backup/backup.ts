@@ -21,19 +21,21 @@ export class BackupRefusedError extends Error {
 
 /** An export of the log, from the first event on, in a file that only this process writes. */
 export class Backup {
-  #file: BackupFile;
-  /** Length of all complete lines, in bytes. */
-  #length: number;
-  #position: number;
-  #hash: string;
+  /** Length of the file, in bytes, unless another program has changed it. */
+  length: number;
+  /** Position of the last event in the file; 0 without one. */
+  position: number;
+  /** SHA-256 (hex) of the last line. */
+  hash: string;
   /** Length of the incomplete line that {@linkcode open} removed, in bytes. */
   readonly removedBytes: number;
+  #file: BackupFile;
 
-  private constructor(file: BackupFile, { end, last, size }: FileEnd) {
+  private constructor(file: BackupFile, { end, position, last, size }: FileEnd) {
     this.#file = file;
-    this.#length = end;
-    this.#position = last?.position ?? 0;
-    this.#hash = last === undefined ? GENESIS_HASH : sha256Hex(last.line);
+    this.length = end;
+    this.position = position;
+    this.hash = position === 0 ? GENESIS_HASH : sha256Hex(last);
     this.removedBytes = size - end;
   }
 
@@ -52,24 +54,9 @@ export class Backup {
     return new Backup(file, fileEnd);
   }
 
-  /** Position of the last event in the file; 0 without one. */
-  get position(): number {
-    return this.#position;
-  }
-
-  /** Length of the file, in bytes, unless another program has changed it. */
-  get length(): number {
-    return this.#length;
-  }
-
-  /** SHA-256 (hex) of the last line. */
-  get hash(): string {
-    return this.#hash;
-  }
-
   /** Appends the next lines of the log. Rejects with `LogDamagedError` if they do not continue the chain. */
   async append(lines: readonly StoredLine[]): Promise<void> {
-    let hash = this.#hash;
+    let hash = this.hash;
     for (const { position, line } of lines) {
       if (!followsHash(line, hash)) {
         throw new LogDamagedError(position, "does not continue the line before it");
@@ -83,12 +70,12 @@ export class Backup {
       }
     } catch (error) {
       // The disk may be full. Without a part of a line, the file is a valid export.
-      await this.#file.truncate(this.#length).catch(() => {});
+      await this.#file.truncate(this.length).catch(() => {});
       throw this.#writeError(error);
     }
-    this.#length += bytes.length;
-    this.#position = lines.at(-1)!.position;
-    this.#hash = hash;
+    this.length += bytes.length;
+    this.position = lines.at(-1)!.position;
+    this.hash = hash;
   }
 
   /** Resolves when all appended lines are on disk. */
@@ -99,7 +86,7 @@ export class Backup {
   }
 
   #writeError(cause: unknown): Error {
-    return new Error(`Cannot write the backup after position ${this.#position}`, { cause });
+    return new Error(`Cannot write the backup after position ${this.position}`, { cause });
   }
 }
 
@@ -108,10 +95,10 @@ interface FileEnd {
   size: number;
   /** Length of all complete lines, in bytes. */
   end: number;
-  /** The last complete line; absent if there is none. */
-  last?: StoredLine;
-  /** The bytes after it, if there is none. */
-  torn?: Uint8Array;
+  /** Position of the last complete line; 0 if there is none. */
+  position: number;
+  /** That line. Without one, the whole file, which may be the beginning of the first line. */
+  last: Uint8Array;
 }
 
 /** Reads the first and the last line of a file. Rejects with `BackupRefusedError` if they are not events. */
@@ -119,22 +106,21 @@ async function readEnd(file: BackupFile): Promise<FileEnd> {
   const { size } = await file.stat();
   // A line and an incomplete line after it, each with a line feed before it.
   const tail = await read(file, Math.max(0, size - 2 * (LINE_LIMIT_BYTES + 1)), size);
-  const tailStart = size - tail.length;
   const lastFeed = tail.lastIndexOf(LINE_FEED);
   if (lastFeed === -1) {
     if (size > LINE_LIMIT_BYTES) throw new BackupRefusedError("is not an export of a log");
-    return { size, end: 0, torn: tail };
+    return { size, end: 0, position: 0, last: tail };
   }
   const head = await read(file, 0, Math.min(size, LINE_LIMIT_BYTES + 1));
   if (eventOf(head.subarray(0, head.indexOf(LINE_FEED)))?.position !== 1) {
     throw new BackupRefusedError("does not begin with the first event of a log");
   }
-  const line = tail.subarray(tail.lastIndexOf(LINE_FEED, lastFeed - 1) + 1, lastFeed);
-  const position = eventOf(line)?.position;
+  const last = tail.subarray(tail.lastIndexOf(LINE_FEED, lastFeed - 1) + 1, lastFeed);
+  const position = eventOf(last)?.position;
   if (position === undefined) {
     throw new BackupRefusedError("does not end with an event that this version knows");
   }
-  return { size, end: tailStart + lastFeed + 1, last: { position, line } };
+  return { size, end: size - tail.length + lastFeed + 1, position, last };
 }
 
 async function read(file: BackupFile, from: number, to: number): Promise<Uint8Array> {
@@ -150,29 +136,26 @@ async function read(file: BackupFile, from: number, to: number): Promise<Uint8Ar
 
 /** Rejects with `BackupRefusedError` unless the log has the end of the file. */
 async function expectInLog(
-  { last, torn }: FileEnd,
+  { position, last }: FileEnd,
   store: Store,
   headPosition: number,
 ): Promise<void> {
-  if (last === undefined && torn?.length === 0) return;
-  const position = last?.position ?? 1;
-  if (last !== undefined && position > headPosition) {
+  if (last.length === 0) return;
+  if (position > headPosition) {
     throw new BackupRefusedError(
       `ends at position ${position}, but the log at ${headPosition}: events of the log are missing, ` +
         "or this is another log. Keep the file, and run deno task audit",
     );
   }
-  for await (const [{ line }] of readLog(store, { from: position, to: position })) {
-    const isSame = last === undefined
-      ? bytesEqual(torn, line.subarray(0, torn!.length))
-      : bytesEqual(last.line, line);
-    if (isSame) return;
-  }
-  if (last === undefined) {
-    throw new BackupRefusedError("does not begin with the first event of this log");
+  const isTorn = position === 0;
+  const from = isTorn ? 1 : position;
+  for await (const [{ line }] of readLog(store, { from, to: from })) {
+    if (bytesEqual(last, isTorn ? line.subarray(0, last.length) : line)) return;
   }
   throw new BackupRefusedError(
-    `has another event at position ${position} than the log: it belongs to another log, or one of them ` +
-      "was altered. Keep the file, and run deno task audit",
+    isTorn
+      ? "does not begin with the first event of this log"
+      : `has another event at position ${position} than the log: it belongs to another log, or one of ` +
+        "them was altered. Keep the file, and run deno task audit",
   );
 }

@@ -11,7 +11,7 @@ import type { RecordedLine } from "../../events/event.ts";
 import type { Pet } from "../../events/pet.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { sleep } from "../../src/runtime/runtime.ts";
-import { encodeHead, type Head, type HeadEntry, readHead } from "../../src/log/head.ts";
+import { encodeHead, type Head, readHead } from "../../src/log/head.ts";
 import { groupIntoCommits } from "../../src/store/commit_size.ts";
 import { formatKey } from "../../src/store/key_encoding/key_text.ts";
 import { HEAD_KEY, isRetained, projectionKey, recordMutation } from "../../src/keyspace.ts";
@@ -57,18 +57,12 @@ export async function replay(
   options: ReplayOptions = {},
 ): Promise<ReplayOutcome> {
   // An empty log has nothing to rebuild. A lease without a head would make the store look like a foreign one.
-  const { head, versionstamp } = await readHead(store);
+  const { head: { generation }, versionstamp } = await readHead(store);
   if (versionstamp === null) {
-    return {
-      generation: head.generation,
-      events: 0,
-      resumedFrom: 0,
-      differences: new Differences(),
-    };
+    return { generation, events: 0, resumedFrom: 0, differences: new Differences() };
   }
   const lease = await ReplayLease.take(store, runtime, options.onWait ?? (() => {}));
-  const work = new Replay(store, runtime, lease, options);
-  const outcome = await work.run();
+  const outcome = await new Replay(store, runtime, lease, options).run();
   await lease.release();
   return outcome;
 }
@@ -90,12 +84,17 @@ class Replay {
 
   async run(): Promise<ReplayOutcome> {
     await this.#removeLeftovers();
-    const { generation: old, building = await this.#announce() } = (await this.#head()).head;
+    const { generation: old, building = await this.#announce() } =
+      (await readHead(this.#store)).head;
     const { generation, until } = building;
     try {
       const resumedFrom = this.#lease.filledTo;
       const differences = await this.#fill(old, generation, until);
-      await this.#flip(old, generation);
+      await this.#changeHead(({ building: _, ...head }) => ({
+        ...head,
+        generation,
+        removing: old,
+      }));
       await this.#removeLeftovers();
       return { generation, events: until, resumedFrom, differences };
     } catch (error) {
@@ -106,7 +105,7 @@ class Replay {
 
   /** From this commit on, every instance also writes the records of new events to the new generation. */
   async #announce(): Promise<NonNullable<Head["building"]>> {
-    const { head } = await this.#head();
+    const { head } = await readHead(this.#store);
     const generation = head.generation + 1;
     await this.#remove(generation);
     this.#lease.filledTo = 0;
@@ -177,8 +176,6 @@ class Replay {
       if (first !== 0) await compare(lines.slice(0, first === -1 ? lines.length : first));
       if (first !== -1) yield lines.slice(first);
       this.#progress("fill", lines.at(-1)!.event.position, until);
-      // While an earlier run's part is skipped, no commit renews the lease.
-      if (first === -1) await this.#lease.keep();
     }
   }
 
@@ -192,10 +189,6 @@ class Replay {
     return { lines, records, mutations };
   }
 
-  async #flip(old: number, generation: number): Promise<void> {
-    await this.#changeHead(({ building: _, ...head }) => ({ ...head, generation, removing: old }));
-  }
-
   /** Withdraws the announcement and removes the new generation. The service continues with the old one. */
   async #abandon(generation: number): Promise<void> {
     await this.#changeHead(({ building: _, ...head }) => ({ ...head, removing: generation }));
@@ -205,7 +198,7 @@ class Replay {
 
   /** Removes a generation that is no longer written, once no request can still read it. */
   async #removeLeftovers(): Promise<void> {
-    const { removing, generation } = (await this.#head()).head;
+    const { removing, generation } = (await readHead(this.#store)).head;
     if (removing === undefined) return;
     // A generation that was never served has no readers.
     if (removing < generation) {
@@ -231,7 +224,7 @@ class Replay {
   async #changeHead(change: (head: Head) => Head): Promise<Head> {
     const deadline = this.#runtime.monotonicNow() + RETRY_LIMIT_MS;
     do {
-      const { head, versionstamp } = await this.#head();
+      const { head, versionstamp } = await readHead(this.#store);
       const next = change(head);
       const mutations: Mutation[] = [{ type: "set", key: HEAD_KEY, value: encodeHead(next) }];
       const checks = [{ key: HEAD_KEY, versionstamp }];
@@ -240,10 +233,6 @@ class Replay {
       await sleep(this.#runtime, this.#runtime.random());
     } while (this.#runtime.monotonicNow() < deadline);
     throw new Error("The head changed during every attempt to update it; run the replay again");
-  }
-
-  #head(): Promise<HeadEntry> {
-    return readHead(this.#store);
   }
 }
 

@@ -5,11 +5,9 @@
 
 import { z } from "zod";
 import { Instant, Ulid } from "../../events/api_key.ts";
-import { assertNever } from "../../events/assert_never.ts";
 import { type Runtime, sleep } from "../../src/runtime/runtime.ts";
 import { REPLAY_KEY } from "../../src/keyspace.ts";
-import { commitUntilKnown } from "../../src/store/commit_until_known.ts";
-import { RETRY_LIMIT_MS } from "../../src/store/resilience/resilient_store.ts";
+import { GuardedRecord } from "../../src/store/guarded_record.ts";
 import type { Commit, Mutation, Store, StoreEntry } from "../../src/store/store.ts";
 
 /** How often a replay renews its lease. */
@@ -49,18 +47,22 @@ export function decodeLease(value: unknown): LeaseRecord | undefined {
 export class ReplayLease {
   /** Position up to which this replay, or the one before it, has filled the new generation. */
   filledTo: number;
-  #store: Store;
+  #record: GuardedRecord;
   #runtime: Runtime;
   #owner: string;
   #beat = 0;
   #beatAt = 0;
-  #versionstamp: string | null;
 
   private constructor(store: Store, runtime: Runtime, found: StoreEntry | null) {
-    this.#store = store;
+    this.#record = new GuardedRecord(store, runtime, {
+      key: REPLAY_KEY,
+      versionstamp: found?.versionstamp ?? null,
+      lostError: () => new ReplayUnderWayError("Another replay has taken over from this one"),
+      failedError: (cause) =>
+        new Error("The store takes no commit; run the replay again", { cause }),
+    });
     this.#runtime = runtime;
     this.#owner = runtime.newId();
-    this.#versionstamp = found?.versionstamp ?? null;
     this.filledTo = decodeLease(found?.value)?.filledTo ?? 0;
   }
 
@@ -105,14 +107,12 @@ export class ReplayLease {
     const time = new Date(this.#runtime.now()).toISOString();
     const record: LeaseRecord = { owner: this.#owner, beat, time, filledTo };
     const renewal: Mutation = { type: "set", key: REPLAY_KEY, value: JSON.stringify(record) };
-    const hasLanded = await this.#commitUntilKnown(
-      { checks, mutations: [...mutations, renewal] },
-      (entry) => {
-        const found = decodeLease(entry?.value);
-        return found?.owner === this.#owner && found.beat === beat;
-      },
-    );
-    if (!hasLanded) return false;
+    const isOurs = (value: unknown) => {
+      const found = decodeLease(value);
+      return found?.owner === this.#owner && found.beat === beat;
+    };
+    const commit = { checks, mutations: [...mutations, renewal] };
+    if (!await this.#record.commit(commit, isOurs)) return false;
     this.filledTo = filledTo;
     this.#beat = beat;
     this.#beatAt = this.#runtime.monotonicNow();
@@ -142,44 +142,6 @@ export class ReplayLease {
   /** Deletes the lease. */
   async release(): Promise<void> {
     const mutations: Mutation[] = [{ type: "delete", key: REPLAY_KEY }];
-    await this.#commitUntilKnown({ checks: [], mutations }, (entry) => entry === null);
-  }
-
-  /** Commits, and resolves to whether it landed. Throws as {@linkcode ReplayLease.commit} does. */
-  async #commitUntilKnown(
-    { checks, mutations }: Commit,
-    hasLanded: (lease: StoreEntry | null) => boolean,
-  ): Promise<boolean> {
-    const guard = this.#versionstamp;
-    const commit = {
-      checks: [{ key: REPLAY_KEY, versionstamp: guard }, ...checks],
-      mutations,
-    };
-    const deadline = this.#runtime.monotonicNow() + RETRY_LIMIT_MS;
-    const outcome = await commitUntilKnown(this.#runtime, {
-      guard,
-      commit: () => this.#store.commit(commit),
-      readGuard: () => this.#store.get(REPLAY_KEY),
-      hasLanded,
-      checksOthers: checks.length > 0,
-      isOver: () => this.#runtime.monotonicNow() >= deadline,
-    });
-    switch (outcome.state) {
-      case "landed":
-        this.#versionstamp = outcome.versionstamp;
-        return true;
-      case "check_failed":
-        return false;
-      case "lost":
-        throw new ReplayUnderWayError("Another replay has taken over from this one");
-      case "not_applied":
-      case "refused":
-      case "unclear":
-        throw new Error("The store takes no commit; run the replay again", {
-          cause: outcome.cause,
-        });
-      default:
-        return assertNever(outcome);
-    }
+    await this.#record.commit({ checks: [], mutations }, (value) => value === undefined);
   }
 }

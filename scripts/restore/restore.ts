@@ -4,23 +4,21 @@
  * log, and a killed restore can be continued where it stopped.
  */
 
-import { assertNever } from "../../events/assert_never.ts";
 import { followsHash, GENESIS_HASH, type RecordedLine } from "../../events/event.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { unpackLines } from "../../src/encoding/pack_lines.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { HEAD_KEY, isRetained, logKey, recordMutation } from "../../src/keyspace.ts";
 import { decodeHeadRecord, encodeHead, type Head, type RestoreMark } from "../../src/log/head.ts";
-import { logMutations } from "../../src/log/read_log.ts";
 import { eventOf, splitLines } from "../../src/log/lines.ts";
 import { LogVerifier } from "../../src/log/log_verifier.ts";
+import { logMutations } from "../../src/log/read_log.ts";
 import { project } from "../../src/projections/project.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { groupIntoCommits } from "../../src/store/commit_size.ts";
-import { commitUntilKnown } from "../../src/store/commit_until_known.ts";
-import { RETRY_LIMIT_MS } from "../../src/store/resilience/resilient_store.ts";
-import type { Commit, Mutation, Store } from "../../src/store/store.ts";
+import { GuardedRecord } from "../../src/store/guarded_record.ts";
+import type { Mutation, Store, StoreEntry } from "../../src/store/store.ts";
 
 /** Each call reads the export from its first byte. */
 export type Export = () => AsyncIterable<Uint8Array>;
@@ -66,40 +64,64 @@ export async function restore(
   head: Head,
   progress: Progress = () => {},
 ): Promise<void> {
-  const writer = await RestoreWriter.begin(store, runtime, head);
+  const { mark, replaceMark } = await takeMark(store, runtime, head);
+  const seal = (lines: readonly RecordedLine[]) => sealLines(lines, head, runtime.now());
+  let writing = Promise.resolve();
   try {
-    const lines = writer.newLines(linesUpTo(head, source));
-    for await (const group of groupIntoCommits(lines, (it) => writer.seal(it), store.limits)) {
-      await writer.write(group);
-      progress(writer.restored);
+    const lines = linesAfter(mark.restored, store, source, head);
+    for await (const { restored, mutations } of groupIntoCommits(lines, seal, store.limits)) {
+      // The next group is gathered while this one is written. One commit stores both the lines and their count.
+      await writing;
+      writing = replaceMark({ ...mark, restored }, mutations).then(() => progress(restored));
+      writing.catch(() => {});
     }
-    await writer.end();
+    await writing;
+    await replaceMark(head);
   } finally {
-    await writer.drain();
+    await writing.catch(() => {});
   }
-  progress(writer.restored);
 }
 
-/** The lines of an export that was verified, with that head. The hash chain shows that it has not changed since. */
-async function* linesUpTo(head: Head, source: Export): AsyncGenerator<RecordedLine[]> {
+/** What writes lines and their records. */
+function sealLines(lines: readonly RecordedLine[], { generation }: Head, now: number) {
+  const mutations: Mutation[] = [
+    ...logMutations(lines[0].event.position, lines.map(({ line }) => line)),
+    ...project(lines)
+      .filter((record) => isRetained(record, now))
+      .map((record) => recordMutation(generation, record, now)),
+  ];
+  return { restored: lines.at(-1)!.event.position, mutations };
+}
+
+/**
+ * The lines of a verified export after the first ones, which an earlier run has restored. The hash chain shows that
+ * the export has not changed since, and makes the last restored line prove all lines before it.
+ */
+async function* linesAfter(
+  restored: number,
+  store: Store,
+  source: Export,
+  head: Head,
+): AsyncGenerator<RecordedLine[]> {
+  const record = restored === 0 ? null : await store.get(logKey(restored));
+  const lastRestored = unpackLines(record?.value)?.at(-1);
   let position = 0;
   let lastHash = GENESIS_HASH;
   for await (const lines of splitLines(source())) {
-    yield lines.map((line) => {
+    const recorded = lines.map((line) => {
       const event = followsHash(line, lastHash) ? eventOf(line) : undefined;
       if (event?.position !== ++position || position > head.position) throw exportChanged();
+      if (position === restored && !bytesEqual(lastRestored, line)) {
+        throw new StoreNotFreeError(
+          "An earlier run restored another export than it had verified; name another store",
+        );
+      }
       lastHash = sha256Hex(line);
       return { event, line };
     });
+    yield recorded.filter(({ event }) => event.position > restored);
   }
   if (position !== head.position || lastHash !== head.lastHash) throw exportChanged();
-}
-
-/** Consecutive lines that share a commit. */
-interface Group {
-  /** The position of the last line. */
-  restored: number;
-  mutations: Mutation[];
 }
 
 function exportChanged(): ExportRefusedError {
@@ -107,175 +129,50 @@ function exportChanged(): ExportRefusedError {
 }
 
 /**
- * Writes groups of lines, each as one commit with its projection records and the mark. So the mark counts
- * exactly what is stored, and a run that continues another one never stores a line in two records.
+ * Writes the mark into an empty store, or takes over that of an unfinished restore of the same export.
+ * `replaceMark` commits mutations with a new mark, or with the head at the end. It rejects unless the commit landed.
  */
-class RestoreWriter {
-  #store: Store;
-  #runtime: Runtime;
-  #head: Head;
-  #mark: RestoreMark;
-  /** The versionstamp of the mark, which only this writer may have changed. */
-  #versionstamp: string | null;
-  /** The line stored at position `mark.restored`, if an earlier run wrote it. */
-  #lastLine: Uint8Array | undefined;
-  /** Settles when the current group is written; the next one is gathered meanwhile. */
-  #writing: Promise<void> = Promise.resolve();
+async function takeMark(store: Store, runtime: Runtime, head: Head) {
+  const { format: storeFormat, position, lastHash } = head;
+  const entry = await store.get(HEAD_KEY);
+  const restored = await restoredIn(store, entry, head);
+  const run = runtime.newId();
+  const mark: RestoreMark = { format: "restore", storeFormat, run, position, lastHash, restored };
+  const record = new GuardedRecord(store, runtime, {
+    key: HEAD_KEY,
+    versionstamp: entry?.versionstamp ?? null,
+    lostError: () =>
+      new StoreNotFreeError("Another restore or a service has begun to write to the store"),
+    failedError: (cause) => {
+      const reason = cause === undefined ? "it refused the commit" : reasonOf(cause);
+      return new Error(`The store takes no commit: ${reason}`);
+    },
+  });
+  const replaceMark = async (next: RestoreMark | Head, mutations: Mutation[] = []) => {
+    const value = encodeHead(next);
+    // A mark has the id of its run. Only this run replaces its mark with a head, so any head follows from that one.
+    const isOurs = (stored: unknown) =>
+      next === head ? decodeHeadRecord(stored).kind === "head" : stored === value;
+    const set: Mutation = { type: "set", key: HEAD_KEY, value };
+    await record.commit({ checks: [], mutations: [...mutations, set] }, isOurs);
+  };
+  await replaceMark(mark);
+  return { mark, replaceMark };
+}
 
-  private constructor(
-    store: Store,
-    runtime: Runtime,
-    head: Head,
-    mark: RestoreMark,
-    versionstamp: string | null,
-  ) {
-    this.#store = store;
-    this.#runtime = runtime;
-    this.#head = head;
-    this.#mark = mark;
-    this.#versionstamp = versionstamp;
+/** Number of events in the store: 0 if it is empty. Rejects with `StoreNotFreeError` if it has other data. */
+async function restoredIn(store: Store, entry: StoreEntry | null, head: Head): Promise<number> {
+  if (entry === null) {
+    if ((await store.list({ prefix: [] }, { limit: 1 })).length === 0) return 0;
+    throw new StoreNotFreeError("The store is not empty; name another");
   }
-
-  /**
-   * Writes the mark into an empty store, or takes over the mark of an unfinished restore of the same export.
-   */
-  static async begin(store: Store, runtime: Runtime, head: Head): Promise<RestoreWriter> {
-    const { position, lastHash } = head;
-    const entry = await store.get(HEAD_KEY);
-    let restored = 0;
-    if (entry === null) {
-      const isEmpty = (await store.list({ prefix: [] }, { limit: 1 })).length === 0;
-      if (!isEmpty) throw new StoreNotFreeError("The store is not empty; name another");
-    } else {
-      const record = decodeHeadRecord(entry.value);
-      if (record.kind === "other_format") {
-        throw new StoreNotFreeError(`The store is not empty: ${record.message}`);
-      }
-      if (record.kind !== "restore_mark") {
-        throw new StoreNotFreeError("The store already holds a log; name another");
-      }
-      restored = resumedAt(record.mark, head);
-    }
-    const mark: RestoreMark = {
-      format: "restore",
-      storeFormat: head.format,
-      run: runtime.newId(),
-      position,
-      lastHash,
-      restored,
-    };
-    const writer = new RestoreWriter(store, runtime, head, mark, entry?.versionstamp ?? null);
-    if (restored > 0) {
-      writer.#lastLine = unpackLines((await store.get(logKey(restored)))?.value)?.at(-1);
-    }
-    await writer.#replaceMark(encodeHead(mark));
-    return writer;
-  }
-
-  /** Number of events that the mark counts as stored. */
-  get restored(): number {
-    return this.#mark.restored;
-  }
-
-  /** Leaves out the lines that an earlier run wrote. */
-  async *newLines(batches: AsyncIterable<RecordedLine[]>): AsyncGenerator<RecordedLine[]> {
-    const { restored } = this.#mark;
-    for await (const batch of batches) {
-      // The hash chain makes the last line of the earlier run prove all lines before it.
-      const last = batch.find(({ event }) => event.position === restored);
-      if (last !== undefined && !bytesEqual(this.#lastLine, last.line)) {
-        throw new StoreNotFreeError(
-          "An earlier run restored another export than it had verified; name another store",
-        );
-      }
-      yield batch.filter(({ event }) => event.position > restored);
-    }
-  }
-
-  /** What writes lines and their records, beside the mark. */
-  seal(lines: readonly RecordedLine[]): Group {
-    const now = this.#runtime.now();
-    const { generation } = this.#head;
-    const mutations = [
-      ...logMutations(lines[0].event.position, lines.map(({ line }) => line)),
-      ...project(lines)
-        .filter((record) => isRetained(record, now))
-        .map((record) => recordMutation(generation, record, now)),
-    ];
-    return { restored: lines.at(-1)!.event.position, mutations };
-  }
-
-  /** Starts to write a group once the one before is written. */
-  async write(group: Group): Promise<void> {
-    await this.#writing;
-    this.#writing = this.#write(group);
-    // Awaited before the next group. Until then, a failure must not count as an unhandled rejection.
-    this.#writing.catch(() => {});
-  }
-
-  /** Waits for the last group, then replaces the mark with the head. */
-  async end(): Promise<void> {
-    await this.#writing;
-    // Nobody else can replace the mark with a head, so a stored head is this one or a newer one.
-    await this.#replaceMark(
-      encodeHead(this.#head),
-      [],
-      (stored) => decodeHeadRecord(stored).kind === "head",
-    );
-  }
-
-  /** Resolves when the current group has landed or failed. */
-  drain(): Promise<void> {
-    return this.#writing.catch(() => {});
-  }
-
-  async #write({ restored, mutations }: Group): Promise<void> {
-    const mark = { ...this.#mark, restored };
-    await this.#replaceMark(encodeHead(mark), mutations);
-    this.#mark = mark;
-  }
-
-  /**
-   * Commits mutations together with a new value of the mark. By default, the value is unique: a mark contains
-   * the id of its run. Rejects unless the commit landed.
-   */
-  async #replaceMark(
-    value: string,
-    mutations: Mutation[] = [],
-    hasLanded: (stored: unknown) => boolean = (stored) => stored === value,
-  ): Promise<void> {
-    const guard = this.#versionstamp;
-    const commit: Commit = {
-      checks: [{ key: HEAD_KEY, versionstamp: guard }],
-      mutations: [...mutations, { type: "set", key: HEAD_KEY, value }],
-    };
-    const deadline = this.#runtime.monotonicNow() + RETRY_LIMIT_MS;
-    const outcome = await commitUntilKnown(this.#runtime, {
-      guard,
-      commit: () => this.#store.commit(commit),
-      readGuard: () => this.#store.get(HEAD_KEY),
-      hasLanded: (entry) => hasLanded(entry?.value),
-      isOver: () => this.#runtime.monotonicNow() >= deadline,
-    });
-    switch (outcome.state) {
-      case "landed":
-        this.#versionstamp = outcome.versionstamp;
-        return;
-      case "lost":
-      // "check_failed" does not occur, because the mark is the only check.
-      case "check_failed":
-        throw new StoreNotFreeError("Another restore or a service has begun to write to the store");
-      case "not_applied":
-      case "refused":
-      case "unclear": {
-        const { cause } = outcome;
-        const reason = cause === undefined ? "it refused the commit" : reasonOf(cause);
-        throw new Error(`The store takes no commit: ${reason}`);
-      }
-      default:
-        assertNever(outcome);
-    }
-  }
+  const record = decodeHeadRecord(entry.value);
+  if (record.kind === "restore_mark") return resumedAt(record.mark, head);
+  throw new StoreNotFreeError(
+    record.kind === "other_format"
+      ? `The store is not empty: ${record.message}`
+      : "The store already holds a log; name another",
+  );
 }
 
 /**

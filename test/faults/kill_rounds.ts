@@ -7,9 +7,12 @@ import { LoadClient } from "../support/load_client.ts";
 
 const CONNECTIONS = 16;
 
-const TOOLS = [
+/** The commands that are killed; `folder` is where they put their files. */
+const commandsIn = (folder: string) => [
   ["replay", "--grace", "0.2"],
   ["audit"],
+  ["backup", `${folder}/pets.jsonl`, "--follow"],
+  ["publish", `${folder}/published`, "--key", `${folder}/log.key`, "--origin", "log.example"],
   ["log"],
   ["keys", "issue", "--label", "round"],
 ];
@@ -17,19 +20,22 @@ const TOOLS = [
 export interface KillCounts {
   rounds: number;
   killedServices: number;
-  killedTools: number;
+  killedCommands: number;
   load: LoadClient;
   events: number;
 }
 
 /**
- * Two services and a tool on one store file, under load. In every round, one of them is killed at a random
- * moment. At the end, every acknowledged pet must be stored.
+ * Two services and a command on one store file, under load. In every round, one of them is killed at a random
+ * moment. At the end, every acknowledged pet must be stored, backed up and published.
  */
 export async function killRounds(rounds: number): Promise<KillCounts> {
   await using temp = await TempStore.make();
+  await using kept = await TempStore.make();
+  const commands = commandsIn(kept.folder);
   const token = await temp.issueKey();
-  const counts = { rounds, killedServices: 0, killedTools: 0, events: 0 };
+  await expectDone(["publish", "--new-key", `${kept.folder}/log.key`], temp);
+  const counts = { rounds, killedServices: 0, killedCommands: 0, events: 0 };
   const start = () => ServiceProcess.start(temp.kvPath);
   const services = await Promise.all([start(), start()]);
   const load = new LoadClient({
@@ -42,22 +48,31 @@ export async function killRounds(rounds: number): Promise<KillCounts> {
     let isOver = false;
     const running = load.run(() => isOver);
     for (let round = 1; round <= rounds; round++) {
-      const tool = runTool(TOOLS[round % TOOLS.length], temp.kvPath);
+      const command = runCommand(commands[round % commands.length], temp.kvPath);
       await pause(50 + Math.random() * 1_000);
       const victim = Math.floor(Math.random() * 3);
-      if (victim < 2) {
+      // A command that follows the log does not end by itself.
+      if (victim < 2 && !command.follows) {
         await services[victim].stop("SIGKILL");
         services[victim] = await start();
         counts.killedServices++;
       } else {
-        counts.killedTools += await tool.kill() ? 1 : 0;
+        counts.killedCommands += await command.kill() ? 1 : 0;
       }
-      await tool.ended;
+      await command.ended;
       await expectFresh(load, services, token);
     }
     isOver = true;
     await running;
-    await expectReplayable(temp);
+    // They finish the work of killed ones.
+    await expectDone(["replay", "--grace", "0"], temp);
+    const [, , [, file], [, published]] = commands;
+    for (const command of commands.slice(2, 4)) {
+      await expectDone(command.filter((it) => it !== "--follow"), temp);
+    }
+    await expectDone(["audit", "--published", published], temp);
+    await expectDone(["restore", file], kept);
+    await expectDone(["audit", "--published", published], kept);
     for (const service of services) await load.expectServed(service);
     await temp.use((service) => load.expectLogged(service));
     counts.events = await temp.use(async ({ store }) => (await readHead(store)).head.position);
@@ -83,19 +98,17 @@ async function expectFresh(
   }
 }
 
-/** A replay finishes the work of killed ones. */
-async function expectReplayable({ kvPath }: TempStore): Promise<void> {
-  const { ended } = runTool(["replay", "--grace", "0"], kvPath);
-  const { code, stderr } = await ended;
+async function expectDone(command: string[], { kvPath }: TempStore): Promise<void> {
+  const { code, stderr } = await runCommand(command, kvPath).ended;
   assertEquals(code, 0, stderr);
 }
 
-function runTool([script, ...args]: string[], kvPath: string) {
+function runCommand([script, ...args]: string[], kvPath: string) {
   const child = spawnScript(script, args, kvPath);
   const ended = child.output().then(({ code, stderr }) => {
     return { code, stderr: new TextDecoder().decode(stderr) };
   });
-  /** Resolves to whether the tool was still running. */
+  /** Resolves to whether the command was still running. */
   const kill = async () => {
     try {
       child.kill("SIGKILL");
@@ -104,7 +117,7 @@ function runTool([script, ...args]: string[], kvPath: string) {
     }
     return (await child.status).signal === "SIGKILL";
   };
-  return { ended, kill };
+  return { ended, kill, follows: args.includes("--follow") };
 }
 
 function pause(ms: number): Promise<void> {

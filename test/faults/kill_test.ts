@@ -41,10 +41,11 @@ Deno.test({
 });
 
 Deno.test({
-  name: "acknowledged pets are stored once after kill -9 of services and tools at random moments",
+  name:
+    "acknowledged pets are stored once after kill -9 of services and commands at random moments",
   ignore,
   async fn() {
-    const { load } = await killRounds(4);
+    const { load } = await killRounds(6);
     assertGreater(load.acknowledged.size, 0);
   },
 });

@@ -14,8 +14,8 @@ if (!/^[1-9]\d{0,5}$/.test(rounds)) {
   console.error(`error: --rounds takes a number from 1, not ${JSON.stringify(rounds)}`);
   Deno.exit(2);
 }
-const { load, killedServices, killedTools, events } = await killRounds(Number(rounds));
+const { load, killedServices, killedCommands, events } = await killRounds(Number(rounds));
 console.log(
-  `${rounds} rounds: ${killedServices} services and ${killedTools} tools killed; ` +
+  `${rounds} rounds: ${killedServices} services and ${killedCommands} commands killed; ` +
     `additions: ${load.summary}; ${events} events; none lost or duplicated`,
 );

@@ -242,7 +242,7 @@ const EDITS: Record<string, Record<string, Edit[]>> = {
   "scripts/replay/replay.ts": {
     "a generation is served before it is filled": [[
       "const differences = await this.#fill(old, generation, until);",
-      "await this.#flip(old, generation);\n" +
+      "await this.#changeHead((head) => ({ ...head, building: undefined, generation, removing: old }));\n" +
       "      const differences = await this.#fill(old, generation, until);",
     ]],
     "a replay does not fill in earlier events": [[
@@ -265,17 +265,17 @@ const EDITS: Record<string, Record<string, Edit[]>> = {
     "the old generation is removed without a grace period": [["GRACE_MS = 10_000", "GRACE_MS = 0"]],
     "the old generation is not removed": [["    await this.#remove(removing);\n", ""]],
   },
-  "scripts/replay/replay_lease.ts": {
+  "src/store/guarded_record.ts": {
     "a replay writes without checking its lease": [[
-      "checks: [{ key: REPLAY_KEY, versionstamp: guard }, ...checks]",
+      "checks: [{ key, versionstamp: guard }, ...checks]",
       "checks",
     ]],
   },
   "scripts/restore/restore.ts": {
     "a restore counts lines before the commit of their records": [[
-      "await this.#replaceMark(encodeHead(mark), mutations);",
-      "await this.#replaceMark(encodeHead(mark));\n" +
-      "    await this.#replaceMark(encodeHead(mark), mutations);",
+      "writing = replaceMark({ ...mark, restored }, mutations)",
+      "await replaceMark({ ...mark, restored });\n" +
+      "      writing = replaceMark({ ...mark, restored }, mutations)",
     ]],
     "a resumed restore skips a line": [[
       "mark.lastHash === lastHash) return mark.restored;",

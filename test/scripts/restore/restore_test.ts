@@ -20,10 +20,11 @@ import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";
 import { scan } from "../../../src/store/scan.ts";
 import type { Key, Mutation, Store } from "../../../src/store/store.ts";
 import { contentOfGeneration } from "../../support/content_of.ts";
+import { dyingStore } from "../../support/dying_store.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
-import { IMPOSSIBLE_HISTORIES, POSSIBLE_HISTORIES } from "../../support/histories.ts";
 import { linesToBytes, rewritten, sampleLog } from "../../support/sample_log.ts";
 import { atCommit, COMMIT_FAULTS, faultyStore } from "../../support/faulty_store.ts";
+import { openSampleStore } from "../../support/sample_store.ts";
 import { readLogLines } from "../../support/sound_log.ts";
 import { openTestService } from "../../support/test_service.ts";
 
@@ -122,143 +123,72 @@ Deno.test("restore() refuses a bad line by its number, and writes nothing", asyn
   }
 });
 
-Deno.test("restore() refuses a history that the service cannot have written, and writes nothing", async () => {
-  for (const { name, lines, fault } of IMPOSSIBLE_HISTORIES) {
-    using store = await openStore();
-    const error = await assertRejects(
-      () => restore({ store, runtime: new FakeRuntime() }, exportOf(lines)),
-      ExportRefusedError,
-    );
-    assertEquals(error.message, `Line ${lines.length}: ${fault}`, name);
-    assertEquals(await recordsOf(store), [], name);
-  }
-});
-
-Deno.test("restore() accepts possible histories that look impossible", async () => {
-  for (const { name, lines } of POSSIBLE_HISTORIES) {
-    using store = await openStore();
-    const { position } = await restore({ store, runtime: new FakeRuntime() }, exportOf(lines));
-    assertEquals(position, lines.length, name);
-  }
-});
-
 Deno.test("restore() refuses a store that is not empty, and does not change it", async () => {
-  await using service = await openTestService();
-  const before = await recordsOf(service.store);
-  await assertRejects(
-    () => restore(service, exportOf(LINES)),
-    StoreNotFreeError,
-    "already holds a log",
-  );
-  assertEquals(await recordsOf(service.store), before);
-
-  using foreign = await openStore();
-  await foreign.commit({ checks: [], mutations: [{ type: "set", key: ["theirs"], value: "x" }] });
-  const deps = { store: foreign, runtime: new FakeRuntime() };
-  await assertRejects(() => restore(deps, exportOf(LINES)), StoreNotFreeError, "is not empty");
-  assertEquals(await recordsOf(foreign), [[["theirs"], "x"]]);
-});
-
-Deno.test("restore() killed at any commit leaves a store that is not served, and can be run again", async () => {
-  using whole = await openStore();
-  await restore({ store: whole, runtime: new FakeRuntime() }, exportOf(LINES));
-  const expected = await restoredIn(whole);
-  assertEquals(expected.lines, LINES);
-  for (let attempt = 2;; attempt++) {
-    const number = Math.floor(attempt / 2);
-    const isApplied = attempt % 2 === 1;
+  using sample = await openSampleStore(1);
+  const { head } = sample;
+  const set = (key: Key, record: unknown): Mutation => {
+    return { type: "set", key, value: JSON.stringify(record) };
+  };
+  const oldMark = { format: "restore", run: head.lastHash, position: 30, restored: 3 };
+  const cases: [mutation: Mutation, refusal: string][] = [
+    [set(HEAD_KEY, head), "already holds a log"],
+    [set(HEAD_KEY, { ...head, format: 1 }), "is not empty: it has format 1, of an older version"],
+    [set(HEAD_KEY, oldMark), "is not empty: it holds an unfinished restore of another version"],
+    [set(["theirs"], "x"), "is not empty; name another"],
+  ];
+  for (const [mutation, refusal] of cases) {
     using store = await openStore();
-    const killed = Promise.withResolvers<undefined>();
-    const dying = faultyStore(store, {
-      onCommit: atCommit(number, async (apply) => {
-        if (isApplied) await apply();
-        killed.resolve(undefined);
-        return await new Promise(() => {});
-      }),
-    });
-    const restored = restore({ store: dying, runtime: new FakeRuntime() }, exportOf(LINES));
-    if (await Promise.race([restored, killed.promise]) !== undefined) {
-      assertGreater(number, 4, "the sample needs several commits");
-      break;
-    }
-    if ((await store.get(HEAD_KEY)) !== null && await readMark(store) === undefined) {
-      // The last commit, which replaces the mark with the head, was applied.
-      assertEquals(await restoredIn(store), expected);
-      continue;
-    }
-    if (number > 1 || isApplied) {
-      assert(await readMark(store) !== undefined);
-      await assertRejects(() => readHead(store), ServiceError, "A log is being restored");
-      const other = exportOf(sampleLog(30));
-      await assertRejects(
-        () => restore({ store, runtime: new FakeRuntime() }, other),
-        StoreNotFreeError,
-        "a restore of another export, of 1300 events",
-      );
-    }
-    await restore({ store, runtime: new FakeRuntime() }, exportOf(LINES));
-    const kill = `killed at commit ${number}, ${isApplied ? "" : "not "}applied`;
-    assertEquals(await restoredIn(store), expected, kill);
+    await store.commit({ checks: [], mutations: [mutation] });
+    const before = await recordsOf(store);
+    const deps = { store, runtime: new FakeRuntime() };
+    await assertRejects(() => restore(deps, exportOf(LINES)), StoreNotFreeError, refusal);
+    assertEquals(await recordsOf(store), before);
   }
 });
 
-Deno.test("restore() continues a killed one after the events that its mark counts", async () => {
-  const lines = sampleLog(5_000);
-  /** Resolves to the number of commits. The one with that number hangs, and all others land. */
-  const restoreKilledAt = async (store: Store, number: number) => {
-    const landing: Promise<string | null>[] = [];
-    const hung = Promise.withResolvers<void>();
-    const dying = faultyStore(store, {
-      onCommit(apply, _commit, current) {
-        if (current === number) {
-          hung.resolve();
-          return new Promise(() => {});
-        }
-        const landed = apply();
-        landing.push(landed);
-        return landed;
-      },
-    });
-    await Promise.race([
-      restore({ store: dying, runtime: new FakeRuntime() }, exportOf(lines)),
-      hung.promise,
-    ]);
-    // The commits in flight land.
-    for (let seen = -1; seen < landing.length;) {
-      seen = landing.length;
-      await Promise.all(landing);
-      await new Promise((resolve) => setTimeout(resolve));
-    }
-    return dying.commits.length;
+Deno.test("restore() killed at any commit leaves a store that is not served, and continues when it is run again", async () => {
+  const restoreInto = async (inner: Store, source = exportOf(LINES)) => {
+    const store = faultyStore(inner);
+    await restore({ store, runtime: new FakeRuntime() }, source);
+    return store.commits.length;
   };
   using whole = await openStore();
-  const commits = await restoreKilledAt(whole, Infinity);
-  const expected = await restoredIn(whole);
+  const commits = await restoreInto(whole);
+  const expected = await recordsOf(whole);
+  // It asserts that no records overlap.
+  await contentOfGeneration(whole, 1);
+  assertEquals(await readLogLines(whole), LINES);
   const counts = new Set<number>();
-  // The first commit sets the mark and the last one the head.
-  for (let number = 2; number < commits; number += 2) {
-    using store = await openStore();
-    await restoreKilledAt(store, number);
-    const mark = (await readMark(store))!;
-    counts.add(mark.restored);
-    const rest = await restoreKilledAt(store, Infinity);
-    assert(
-      mark.restored === 0 || rest < commits,
-      "the events that the mark counts are not written again",
-    );
-    assertEquals(await restoredIn(store), expected, `killed at commit ${number}`);
+  for (let number = 1; number <= commits; number++) {
+    for (const isApplied of [true, false]) {
+      const kill = `killed at commit ${number}, ${isApplied ? "" : "not "}applied`;
+      using inner = await openStore();
+      const { store, killed } = dyingStore(inner, number, isApplied);
+      restore({ store, runtime: new FakeRuntime() }, exportOf(LINES));
+      await killed;
+      const mark = await readMark(inner);
+      // The first commit writes the mark, and the last one replaces it with the head.
+      if (isApplied && number === commits) assertEquals(await recordsOf(inner), expected, kill);
+      else if (isApplied || number > 1) {
+        assert(mark !== undefined);
+        counts.add(mark.restored);
+        await assertRejects(() => readHead(inner), ServiceError, "A log is being restored");
+        await assertRejects(
+          () => restoreInto(inner, exportOf(sampleLog(30))),
+          StoreNotFreeError,
+          "a restore of another export, of 1300 events",
+        );
+        const rest = await restoreInto(inner);
+        assert(
+          mark.restored === 0 || rest < commits,
+          "it writes only what the mark does not count",
+        );
+        assertEquals(await recordsOf(inner), expected, kill);
+      }
+    }
   }
-  assertGreater(counts.size, 1, "the mark moves during the restore");
+  assertGreater(counts.size, 2, "the mark moves during the restore");
 });
-
-/** What a store holds, however its records are packed. Asserts that no records overlap. */
-async function restoredIn(store: Store) {
-  return {
-    lines: await readLogLines(store),
-    content: await contentOfGeneration(store, 1),
-    head: (await store.get(HEAD_KEY))?.value,
-  };
-}
 
 Deno.test("a service returns 503 until the restore of its store is complete", async () => {
   await using origin = await openTestService();
@@ -315,14 +245,13 @@ Deno.test("restore() rejects if the export is not the verified one", async () =>
 Deno.test("restore() does not continue the restore of another export", async () => {
   using store = await openStore();
   const parts = { store, runtime: new FakeRuntime() };
-  const lines = sampleLog(5_000);
-  const head = await verifyExport(exportOf(lines));
+  const head = await verifyExport(exportOf(LINES));
   // It replaces the first export after the verification.
-  const other = exportOf(sampleLog(5_000, { since: 1 }));
+  const other = exportOf(sampleLog(1_300, { since: 1 }));
   await assertRejects(() => restoreVerified(parts, other, head), ExportRefusedError, "changed");
   assert((await readMark(store))!.restored > 0);
   await assertRejects(
-    () => restore(parts, exportOf(lines)),
+    () => restore(parts, exportOf(LINES)),
     StoreNotFreeError,
     "An earlier run restored another export",
   );
