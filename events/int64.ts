@@ -8,29 +8,9 @@ export const INT64_MAX = 2n ** 63n - 1n;
 
 /** Parses JSON text. Throws `SyntaxError` on malformed text and `RangeError` on text nested too deep. */
 export function parseExactJson(text: string): unknown {
-  return parsePlainly(text) ??
-    // TypeScript's library does not declare the reviver's third argument yet
-    // (https://github.com/tc39/proposal-json-parse-with-source).
-    JSON.parse(text, exactInteger as (key: string, value: unknown) => unknown);
-}
-
-/** Matches a fraction, an exponent or more digits than a double holds exactly, even within a string. */
-const MAY_BE_INEXACT = /\d[.eE]|\d{16}/;
-
-/**
- * Parses an object of strings and small integers, the usual case, without the cost of a reviver. Returns
- * `undefined` for any other text.
- */
-function parsePlainly(text: string): unknown {
-  if (MAY_BE_INEXACT.test(text)) return undefined;
-  const members = JSON.parse(text);
-  if (typeof members !== "object" || members === null) return undefined;
-  for (const name of Object.keys(members)) {
-    const value = members[name];
-    if (typeof value === "number") members[name] = BigInt(value);
-    else if (typeof value !== "string") return undefined;
-  }
-  return members;
+  // TypeScript's library does not declare the reviver's third argument yet
+  // (https://github.com/tc39/proposal-json-parse-with-source).
+  return JSON.parse(text, exactInteger as (key: string, value: unknown) => unknown);
 }
 
 function exactInteger(_key: string, value: unknown, context: { source: string }): unknown {

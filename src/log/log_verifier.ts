@@ -43,6 +43,8 @@ const IDS_KEPT = 10_000;
  */
 export class LogVerifier {
   #position = 0;
+  /** Of the line that is verified. */
+  #faults: string[] = [];
   #keyPosition = 0;
   /** This and `#lastPetId` are `undefined` after a line that is missing or could not be read. */
   #lastHash: string | undefined = EMPTY_HEAD.lastHash;
@@ -83,9 +85,10 @@ export class LogVerifier {
   /** Verifies the next line. `storedPosition` is the position in its key; the lines of a file have none. */
   verify(line: unknown, storedPosition?: number): VerifiedLine {
     const faults: string[] = [];
+    this.#faults = faults;
     const expectedPosition = this.#position + 1;
     if (storedPosition !== undefined && storedPosition !== expectedPosition) {
-      faults.push(
+      this.#faults.push(
         storedPosition > expectedPosition
           ? `${positions(expectedPosition, storedPosition - 1)} missing`
           : `position ${expectedPosition} was expected`,
@@ -97,13 +100,13 @@ export class LogVerifier {
     const isNewer = read instanceof NewerVersionError;
     const lastHash = this.#lastHash;
     this.#position = storedPosition ?? expectedPosition;
-    if (isMalformed) faults.push(read.message);
+    if (isMalformed) this.#faults.push(read.message);
     if (!isMalformed || isNewer) {
-      this.#checkPosition(read, this.#position, faults);
+      this.#checkPosition(read, this.#position);
       this.#position = storedPosition ?? read.position;
     }
     if (isMalformed) this.#lose();
-    else this.#checkBody(read, faults);
+    else this.#checkBody(read);
     if (line instanceof Uint8Array) this.#lastHash = sha256Hex(line);
     const event = isMalformed ? undefined : read;
     const verified = { event, faults, ...(isNewer ? { isNewer } : {}) };
@@ -126,32 +129,29 @@ export class LogVerifier {
   #checkPosition(
     { position, previousHash }: RecordedEvent | NewerVersionError,
     expectedPosition: number,
-    faults: string[],
   ): void {
     if (position !== expectedPosition) {
-      faults.push(`its sequence says position ${position}, but ${expectedPosition} was expected`);
+      this.#faults.push(
+        `its sequence says position ${position}, but ${expectedPosition} was expected`,
+      );
       this.#lose();
     } else if (this.#lastHash !== undefined && previousHash !== this.#lastHash) {
-      faults.push("its previoushash is not the SHA-256 of the line before");
+      this.#faults.push("its previoushash is not the SHA-256 of the line before");
     }
   }
 
-  #checkBody(event: RecordedEvent, faults: string[]): void {
+  #checkBody(event: RecordedEvent): void {
     const { id } = event;
-    if (this.#isUsed(id)) faults.push(`its id ${id} is that of an earlier event`);
+    if (this.#isUsed(id)) this.#faults.push(`its id ${id} is that of an earlier event`);
     this.#watchClock(event);
     switch (event.type) {
       case "PetCreated":
-        this.#checkPetId(event.data.id, faults);
-        return this.#checkPetActor(event, faults);
+        this.#checkPetId(event.data.id);
+        return this.#checkPetActor(event);
       case "ApiKeyIssued":
-        this.#keyPosition = event.position;
-        expectOperator(event, faults);
-        return this.#checkIssue(event, faults);
+        return this.#checkIssue(event);
       case "ApiKeyRevoked":
-        this.#keyPosition = event.position;
-        expectOperator(event, faults);
-        return this.#checkRevocation(event, faults);
+        return this.#checkRevocation(event);
       default:
         return assertNever(event);
     }
@@ -169,9 +169,11 @@ export class LogVerifier {
     return false;
   }
 
-  #checkPetId(id: number, faults: string[]): void {
+  #checkPetId(id: number): void {
     const expectedId = this.#lastPetId === undefined ? id : this.#lastPetId + 1;
-    if (id !== expectedId) faults.push(`it adds pet ${id}, but pet ${expectedId} was expected`);
+    if (id !== expectedId) {
+      this.#faults.push(`it adds pet ${id}, but pet ${expectedId} was expected`);
+    }
     this.#lastPetId = id;
   }
 
@@ -185,21 +187,22 @@ export class LogVerifier {
   }
 
   /** Checks that the actor is a key that was issued before, and was not revoked or expired at the time. */
-  #checkPetActor({ actor, time, position, idempotencyKey }: RecordedEvent, faults: string[]): void {
+  #checkPetActor({ actor, time, position, idempotencyKey }: RecordedEvent): void {
     const key = this.#keys.get(actor);
     if (key === undefined) {
-      if (actor === OPERATOR) faults.push("its actor is the operator, but only a key adds pets");
-      else if (this.#keysKnown) {
-        faults.push(`its actor ${actor} is not a key that was issued before`);
+      if (actor === OPERATOR) {
+        this.#faults.push("its actor is the operator, but only a key adds pets");
+      } else if (this.#keysKnown) {
+        this.#faults.push(`its actor ${actor} is not a key that was issued before`);
       }
       return;
     }
-    if (key.isReadOnly) faults.push(`its actor ${actor} may only read`);
-    if (key.isRevoked) faults.push(`its actor ${actor} was revoked before`);
+    if (key.isReadOnly) this.#faults.push(`its actor ${actor} may only read`);
+    if (key.isRevoked) this.#faults.push(`its actor ${actor} was revoked before`);
     else if (isReached(key.revokedAt, time)) {
-      faults.push(`its actor ${actor} was revoked with effect from ${textOf(key.revokedAt)}`);
+      this.#faults.push(`its actor ${actor} was revoked with effect from ${textOf(key.revokedAt)}`);
     } else if (isReached(key.expiresAt, time)) {
-      faults.push(`its actor ${actor} expired at ${textOf(key.expiresAt)}`);
+      this.#faults.push(`its actor ${actor} expired at ${textOf(key.expiresAt)}`);
     }
     if (idempotencyKey === undefined) return;
     const timeMs = Date.parse(time);
@@ -208,33 +211,43 @@ export class LogVerifier {
     const ageMs = timeMs - last.timeMs;
     // Earlier versions looked the key up a moment after the time of the event.
     if (ageMs >= 0 && ageMs < IDEMPOTENCY_LIFETIME_MS - CLOCK_TOLERANCE_MS) {
-      faults.push(
+      this.#faults.push(
         `its Idempotency-Key was used at position ${last.position}, less than a day before`,
       );
     }
   }
 
-  #checkIssue(event: EventOf<"ApiKeyIssued">, faults: string[]): void {
+  #checkIssue(event: EventOf<"ApiKeyIssued">): void {
+    this.#checkOperator(event);
     const { data: { keyId, tokenHash }, id, time } = event;
-    if (keyId !== id) faults.push(`its keyId ${keyId} is not its id ${id}`);
+    if (keyId !== id) this.#faults.push(`its keyId ${keyId} is not its id ${id}`);
     if (this.#keys.has(keyId) || this.#tokenHashes.has(tokenHash)) {
-      faults.push(`key ${keyId} or its token was issued before`);
+      this.#faults.push(`key ${keyId} or its token was issued before`);
     }
     this.#keys.set(keyId, issuedKey(event.data, time));
     this.#tokenHashes.add(tokenHash);
   }
 
-  #checkRevocation(event: EventOf<"ApiKeyRevoked">, faults: string[]): void {
+  #checkRevocation(event: EventOf<"ApiKeyRevoked">): void {
+    this.#checkOperator(event);
     const { keyId, tokenHash } = event.data;
     const key = this.#keys.get(keyId);
     if (key === undefined) {
-      if (this.#keysKnown) faults.push(`it revokes key ${keyId}, which was not issued before`);
+      if (this.#keysKnown) {
+        this.#faults.push(`it revokes key ${keyId}, which was not issued before`);
+      }
       return;
     }
     if (key.tokenHash !== tokenHash) {
-      faults.push(`it revokes key ${keyId} under a token hash that is not the key's`);
+      this.#faults.push(`it revokes key ${keyId} under a token hash that is not the key's`);
     }
     revoke(key, revocationOf(event));
+  }
+
+  #checkOperator({ actor, position }: RecordedEvent): void {
+    this.#keyPosition = position;
+    if (actor === OPERATOR) return;
+    this.#faults.push(`its actor is key ${actor}, but only the operator issues and revokes keys`);
   }
 
   #lose(): void {
@@ -245,11 +258,6 @@ export class LogVerifier {
 }
 
 type EventOf<Type extends RecordedEvent["type"]> = Extract<RecordedEvent, { type: Type }>;
-
-function expectOperator({ actor }: RecordedEvent, faults: string[]): void {
-  if (actor === OPERATOR) return;
-  faults.push(`its actor is key ${actor}, but only the operator issues and revokes keys`);
-}
 
 function isReached(instant: number | undefined, time: string): instant is number {
   return instant !== undefined && Date.parse(time) >= instant;
