@@ -1,48 +1,45 @@
 import { assertEquals, assertLess, assertMatch } from "@std/assert";
 import { runTask, spawnTask } from "../support/run_task.ts";
 import { LoadClient } from "../support/load_client.ts";
+import { connect } from "../support/raw_connection.ts";
 import { permitted } from "../support/permitted.ts";
 import { readLines, ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
 
+const END_LIMIT_MS = 5_000;
+
+const ignore = !permitted("read", "write", "net", "run", "env");
+
 Deno.test({
   name: "serve() on SIGTERM answers 503 to an incomplete body, and ends within 5 seconds",
-  ignore: !permitted("read", "write", "net", "run", "env"),
+  ignore,
   async fn() {
-    const folder = await Deno.makeTempDir();
-    const kvPath = `${folder}/pets.sqlite3`;
-    const { stdout: token } = await runTask(["keys", "issue", "--label", "test"], { kvPath });
-    await using service = await ServiceProcess.start(kvPath);
+    await using temp = await TempStore.make();
+    const token = await temp.issueKey();
+    await using service = await ServiceProcess.start(temp.kvPath);
     const port = Number(new URL(service.address).port);
-    using idle = await Deno.connect({ hostname: "127.0.0.1", port });
-    using slow = await Deno.connect({ hostname: "127.0.0.1", port });
-    await send(idle, "GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n");
-    assertMatch(await receive(idle), /^HTTP\/1.1 200 /);
-    const lines = [
-      "POST /v1/pets HTTP/1.1",
-      "host: localhost",
-      `authorization: Bearer ${token.trim()}`,
-      "content-type: application/json",
-      "content-length: 100",
-    ];
-    await send(slow, `${lines.join("\r\n")}\r\n\r\n{"name":`);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    using idle = await connect(port);
+    using slow = await connect(port);
+    await idle.write("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    assertMatch(await idle.answer(), /^HTTP\/1.1 200 /);
+    await slow.write(
+      "POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
+        `Authorization: Bearer ${token}\r\nContent-Length: 100\r\n\r\n{"name":`,
+    );
+    await slow.rest();
     const signalledAt = performance.now();
     const ending = service.stop();
-
-    assertMatch(await receive(slow), /^HTTP\/1.1 503 [^]*"code":"shutting_down"/);
+    assertMatch(await slow.answer(), /^HTTP\/1.1 503 [^]*"code":"shutting_down"/);
     assertEquals(await ending, 0);
-    assertLess(performance.now() - signalledAt, 5_000);
-    const { stdout: log } = await runTask(["log", "--type", "PetCreated"], { kvPath });
-    assertEquals(log, "");
-    await Deno.remove(folder, { recursive: true });
+    assertLess(performance.now() - signalledAt, END_LIMIT_MS);
+    await temp.use(async ({ heads }) => assertEquals((await heads.fresh()).head.lastPetId, 0));
   },
 });
 
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
   Deno.test({
     name: `serve() on ${signal} under load finishes accepted requests and ends with exit code 0`,
-    ignore: !permitted("read", "write", "net", "run", "env"),
+    ignore,
     async fn() {
       await using temp = await TempStore.make();
       const token = await temp.issueKey();
@@ -85,12 +82,10 @@ function silentReceiver() {
   return { env, [Symbol.dispose]: () => listener.close() };
 }
 
-const END_LIMIT_MS = 5_000;
-
 Deno.test({
   name:
     "SIGTERM and SIGINT end the service within 5 seconds although the OTLP receiver never answers",
-  ignore: !permitted("read", "write", "net", "run", "env"),
+  ignore,
   async fn() {
     await using temp = await TempStore.make();
     using receiver = silentReceiver();
@@ -117,7 +112,7 @@ Deno.test({
 Deno.test({
   name:
     "A command ends with its exit code, 5 seconds after its output, although the OTLP receiver never answers",
-  ignore: !permitted("read", "write", "net", "run", "env"),
+  ignore,
   async fn() {
     await using temp = await TempStore.make();
     await temp.issueKey();
@@ -141,14 +136,3 @@ Deno.test({
     }
   },
 });
-
-async function send(socket: Deno.Conn, text: string): Promise<void> {
-  await socket.write(new TextEncoder().encode(text));
-}
-
-/** Receives one chunk, which holds a small response. */
-async function receive(socket: Deno.Conn): Promise<string> {
-  const buffer = new Uint8Array(4_096);
-  const length = await socket.read(buffer);
-  return new TextDecoder().decode(buffer.subarray(0, length ?? 0));
-}

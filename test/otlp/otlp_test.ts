@@ -5,10 +5,12 @@
  *     deno task test:telemetry
  */
 
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
 import { freePort } from "../support/free_port.ts";
 import { permitted } from "../support/permitted.ts";
+import { until } from "../support/raw_connection.ts";
 import { runTask, spawnTask } from "../support/run_task.ts";
+import { readLines } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
 
 const HERE = new URL("./", import.meta.url).pathname;
@@ -27,62 +29,51 @@ Deno.test({
     const token = await temp.issueKey();
     await using receiver = await Receiver.start();
     const { kvPath } = temp;
-    const port = freePort();
-    const env = { ...receiver.env, HOST: "127.0.0.1", PORT: String(port) };
+    const env = { ...receiver.env, HOST: "127.0.0.1", PORT: "0" };
     const service = spawnTask(["start"], { kvPath, env });
     await service.stdin.close();
-    const pets = `http://127.0.0.1:${port}/v1/pets`;
-    await waitUntil(() =>
-      fetch(`http://127.0.0.1:${port}/readyz`).then((it) => it.ok, () => false)
-    );
+    const lines: { event: string; level: string; port: number }[] = [];
+    const reading = readLines(service.stderr, (line) => void lines.push(JSON.parse(line)));
+    await until(() => lines.length > 0);
+    const pets = `http://127.0.0.1:${lines[0].port}/v1/pets`;
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
     const body = '{"name":"Rex","categoryId":7}';
-    const response = await fetch(pets, { method: "POST", headers, body });
-    assertEquals(response.status, 201);
-    await response.body?.cancel();
-    const requestId = response.headers.get("x-request-id")!;
+    const added = await fetch(pets, { method: "POST", headers, body });
+    assertEquals([added.status, await added.json()], [201, { id: 1, name: "Rex", categoryId: 7 }]);
+    const requestId = added.headers.get("x-request-id")!;
     const refused = await fetch(pets, { headers: { authorization: "Bearer pets_none" } });
-    assertEquals(refused.status, 401);
-    await refused.body?.cancel();
+    assertEquals([refused.status, (await refused.json()).status], [401, 401]);
     // Observable gauges are not read once more when the process ends.
-    await waitUntil(() => receiver.text.includes("animal_store.event.age"));
+    await until(() => receiver.text.includes("animal_store.event.age"));
     service.kill("SIGTERM");
-    const { code, stderr } = await service.output();
+    const { code } = await service.status;
     assertEquals(code, 0);
+    await Promise.all([reading, service.stdout.cancel()]);
     const audited = await runTask(["audit"], { kvPath, env: receiver.env });
     assertEquals(audited.code, 0, audited.stderr);
-    await waitUntil(() => receiver.text.includes("animal_store.audit.success.time"));
+    await until(() => receiver.text.includes("animal_store.audit.success.time"));
 
     const { text } = receiver;
     const records = text.split(/^LogRecord #\d+$/m).slice(1).map((record) => ({
       severity: /^SeverityText: (\w+)$/m.exec(record)?.[1],
       event: /^Body: Str\(.*"event":"(\w+)"/m.exec(record)?.[1],
     }));
-    const lines = new TextDecoder().decode(stderr).trim().split("\n").map((it) => JSON.parse(it));
-    assertEquals(
-      records.map(({ severity, event }) => [severity, event]),
-      lines.map(({ level, event }) => [level.toUpperCase(), event]),
-    );
-    assert(lines.some(({ event }) => event === "listening"));
+    const logged = lines.map(({ level, event }) => ({ severity: level.toUpperCase(), event }));
+    assertEquals(records, logged);
     assert(text.includes(`-> http.response.header.x-request-id: Slice(Str(${requestId}))`));
     assertMatch(text, /^ +-> service\.name: Str\(animal-store\)$/m);
     for (const name of ["POST /v1/pets", "append", "commit records", "get head"]) {
       assertMatch(text, new RegExp(`^ +Name +: ${name}$`, "m"));
     }
-    for (
-      const name of [
-        "http.server.request.duration",
-        "db.client.operation.duration",
-        "animal_store.events.appended",
-        "animal_store.event.age",
-      ]
-    ) assertMatch(text, new RegExp(`^ +-> Name: ${name}$`, "m"));
-    const [, age] = /-> Name: animal_store\.event\.age$[^]*?^Value: ([\d.]+)$/m.exec(text)!;
-    assert(Number(age) < 60, age);
-    const [, time] = /-> Name: animal_store\.audit\.success\.time$[^]*?^Value: ([\d.]+)$/m.exec(
-      text,
-    )!;
-    assert(Math.abs(Date.now() / 1_000 - Number(time)) < 60, time);
+    const metrics = ["http.server.request.duration", "db.client.operation.duration"];
+    for (const name of [...metrics, "animal_store.events.appended"]) {
+      assertMatch(text, new RegExp(`^ +-> Name: ${name}$`, "m"));
+    }
+    const valueOf = (name: string) =>
+      Number(new RegExp(`-> Name: ${name}$[^]*?^Value: ([\\d.]+)$`, "m").exec(text)?.[1]);
+    assertLess(valueOf("animal_store.event.age"), 60);
+    const auditedAt = valueOf("animal_store.audit.success.time");
+    assertLess(Math.abs(Date.now() / 1_000 - auditedAt), 60);
     assert(!text.includes(token), "the key is not in the telemetry");
   },
 });
@@ -120,14 +111,9 @@ class Receiver implements AsyncDisposable {
       stdout: "piped",
       stderr: "null",
     }).spawn();
-    await waitUntil(async () => {
-      try {
-        (await Deno.connect({ hostname: "127.0.0.1", port })).close();
-        return true;
-      } catch {
-        return false;
-      }
-    });
+    await until(() =>
+      Deno.connect({ hostname: "127.0.0.1", port }).then((it) => (it.close(), true), () => false)
+    );
     return new Receiver(process, port);
   }
 
@@ -141,15 +127,6 @@ class Receiver implements AsyncDisposable {
     this.#process.kill("SIGKILL");
     await this.#process.status;
     await this.#reading;
-  }
-}
-
-/** Waits up to ten seconds. */
-async function waitUntil(condition: () => Promise<boolean> | boolean): Promise<void> {
-  const end = performance.now() + 10_000;
-  while (!await condition()) {
-    if (performance.now() > end) throw new Error(`Waited in vain: ${condition}`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
 
@@ -176,18 +153,10 @@ async function installRotel(): Promise<string | undefined> {
 
 /** The paths of the receiver's program: one if it is installed. */
 async function agents(): Promise<string[]> {
-  const paths: string[] = [];
-  for (const { name } of await Array.fromAsync(readDirIfThere(`${CACHE}/lib`))) {
-    const path = `${CACHE}/lib/${name}/site-packages/rotel/rotel-agent`;
-    if (await Deno.stat(path).then(() => true, () => false)) paths.push(path);
-  }
-  return paths;
-}
-
-async function* readDirIfThere(path: string): AsyncGenerator<Deno.DirEntry> {
-  try {
-    yield* Deno.readDir(path);
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-  }
+  const folders = await Array.fromAsync(Deno.readDir(`${CACHE}/lib`)).catch(() => []);
+  const paths = folders.map(({ name }) => `${CACHE}/lib/${name}/site-packages/rotel/rotel-agent`);
+  const isThere = await Promise.all(
+    paths.map((path) => Deno.stat(path).then(() => true, () => false)),
+  );
+  return paths.filter((_, index) => isThere[index]);
 }

@@ -1,3 +1,5 @@
+import { Buffer } from "node:buffer";
+
 /**
  * Sends one request over clear-text HTTP/2, with header fields that client libraries do not send. Resolves to
  * the text of the response's DATA frames, up to a reset of the stream.
@@ -12,13 +14,13 @@ export async function http2Request(
   await writeAll(connection, [
     preface,
     frame(FRAME.settings, 0, 0, new Uint8Array()),
-    frame(FRAME.headers, FLAG.endHeaders, 1, concat(fields.map(literalField))),
+    frame(FRAME.headers, FLAG.endHeaders, 1, Buffer.concat(fields.map(literalField))),
     frame(FRAME.data, FLAG.endStream, 1, body),
   ]);
-  let bytes = new Uint8Array();
+  let bytes = Buffer.alloc(0);
   let data = "";
   for await (const chunk of connection.readable) {
-    bytes = concat([bytes, chunk]);
+    bytes = Buffer.concat([bytes, chunk]);
     while (bytes.length >= 9) {
       const length = bytes[0] << 16 | bytes[1] << 8 | bytes[2];
       if (bytes.length < 9 + length) break;
@@ -28,7 +30,7 @@ export async function http2Request(
         if (flags & FLAG.endStream) return data;
       }
       if (type === FRAME.reset || type === FRAME.goAway) return data;
-      bytes = bytes.slice(9 + length);
+      bytes = bytes.subarray(9 + length);
     }
   }
   return data;
@@ -41,7 +43,7 @@ const FLAG = { endStream: 1, endHeaders: 4 };
 function frame(type: number, flags: number, stream: number, payload: Uint8Array): Uint8Array {
   const { length } = payload;
   const head = [length >> 16, length >> 8 & 255, length & 255, type, flags, 0, 0, 0, stream];
-  return concat([Uint8Array.from(head), payload]);
+  return Buffer.concat([Uint8Array.from(head), payload]);
 }
 
 /**
@@ -51,21 +53,14 @@ function frame(type: number, flags: number, stream: number, payload: Uint8Array)
 function literalField([name, value]: [string, string]): Uint8Array {
   const encoder = new TextEncoder();
   const texts = [name, value].map((text) => encoder.encode(text));
-  return concat([Uint8Array.of(0), ...texts.flatMap((it) => [Uint8Array.of(it.length), it])]);
-}
-
-function concat(parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const all = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
-  let offset = 0;
-  for (const part of parts) {
-    all.set(part, offset);
-    offset += part.length;
-  }
-  return all;
+  return Buffer.concat([
+    Uint8Array.of(0),
+    ...texts.flatMap((it) => [Uint8Array.of(it.length), it]),
+  ]);
 }
 
 async function writeAll(connection: Deno.Conn, parts: Uint8Array[]): Promise<void> {
   const writer = connection.writable.getWriter();
-  await writer.write(concat(parts));
+  await writer.write(Buffer.concat(parts));
   writer.releaseLock();
 }

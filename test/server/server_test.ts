@@ -50,15 +50,7 @@ testOnProcess(
     } finally {
       for (const connection of idle) connection.close();
     }
-    await until(async () => {
-      try {
-        const response = await service.send("/v1/pets", token);
-        await response.body?.cancel();
-        return response.status === 200;
-      } catch {
-        return false;
-      }
-    });
+    await until(() => fetch(`${service.address}/healthz`).then((it) => it.json(), () => false));
     const reports = service.lines.filter((line) => line.includes("accept_failed"));
     assertEquals(reports.length, 1, reports.join("\n"));
     assertStringIncludes(reports[0], "Too many open files");
@@ -122,21 +114,13 @@ testOnServer(
         assertStringIncludes(connection.received, `HTTP/1.1 ${status} `, `${head} ${framing}`);
       }
     }
-  },
-);
-
-testOnServer(
-  "the server stops reading an endless body after its 408",
-  async (service, port) => {
-    using connection = await connect(port);
-    await connection.write(
-      "POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
-        `Authorization: Bearer ${service.token}\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFF\r\n{`,
-    );
+    using late = await connect(port);
+    const head = `POST /v1/pets HTTP/1.1\r\nHost: localhost\r\n${key}${json}`;
+    await late.write(`${head}Transfer-Encoding: chunked\r\n\r\nFFFFFFFF\r\n{`);
     await until(() => service.runtime.waits().includes(BODY_LIMIT_MS));
     await service.runtime.advance(BODY_LIMIT_MS);
-    await until(() => connection.received.includes("HTTP/1.1 408 "));
-    assertLess(await connection.flood(500, SWALLOWED_BYTES), SWALLOWED_BYTES);
+    await until(() => late.received.includes("HTTP/1.1 408 "));
+    assertLess(await late.flood(500, SWALLOWED_BYTES), SWALLOWED_BYTES);
   },
 );
 
@@ -206,19 +190,10 @@ testOnServer(
       await until(() => connection.received !== "" || connection.ended);
       assertStringIncludes(connection.received, `HTTP/1.1 ${status} `, head);
     }
-  },
-);
-
-testOnServer(
-  "a target in absolute form does not lead into the links",
-  async (service, port) => {
     using connection = await connect(port);
-    await connection.write(
-      "GET http://evil.example>/v1/pets/1 HTTP/1.1\r\nHost: shop.example\r\n" +
-        `Authorization: Bearer ${service.token}\r\n\r\n`,
-    );
-    const link = /^link: (.*)\r$/m.exec(await connection.answer())?.[1];
-    assertEquals(link, '<http://shop.example/v1/pets?status=available>; rel="successor-version"');
+    const target = "http://evil.example>/v1/pets/1";
+    await connection.write(`GET ${target} HTTP/1.1\r\nHost: shop.example\r\n${key}\r\n`);
+    assertStringIncludes(await connection.answer(), "link: <http://shop.example/v1/pets?");
   },
 );
 

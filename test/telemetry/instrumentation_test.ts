@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { newToken } from "../../src/projections/api_key.ts";
 import { createService } from "../../src/service.ts";
 import { RecordingInstrumentation } from "../support/recording_instrumentation.ts";
-import { clientOf, openTestService, type TestService } from "../support/test_service.ts";
+import { clientOfHandler, openTestService, type TestService } from "../support/test_service.ts";
 
 const FRESH_HEAD = ["head fresh", "store get head"];
 
@@ -16,10 +16,9 @@ async function status(response: Promise<Response>): Promise<number> {
 function openSecond({ store, runtime, token }: TestService) {
   const instrumentation = new RecordingInstrumentation();
   const { handler } = createService({ store, runtime, report: () => {}, instrumentation });
-  const carry = (path: string, init?: RequestInit) =>
-    handler(new Request(`http://localhost${path}`, init));
+  const client = clientOfHandler(token, handler);
   const reportsOf = async (path: string, expected = 200, headers: HeadersInit = {}) => {
-    assertEquals(await status(clientOf(token, carry).send(path, { headers })), expected);
+    assertEquals(await status(client.send(path, { headers })), expected);
     return instrumentation.take();
   };
   return { reportsOf };
@@ -75,40 +74,26 @@ Deno.test("A cache read is a miss if it reads the store, and a hit otherwise", a
   assertEquals(await reportsOf("/v1/pets?status=sold&cursor=2"), read);
 });
 
-Deno.test("A page of pets that are not cached is a miss", async () => {
+Deno.test("A read that needs neither cache nor store is no cache read, and a page of other pets is a miss", async () => {
   await using service = await openTestService();
   assertEquals(await status(service.add({ name: "Rex", categoryId: 1 })), 201);
   const { reportsOf } = openSecond(service);
   assertEquals((await reportsOf("/v1/pets")).slice(-2), ["pages miss", "store list pet"]);
+  const missingPet = ["request GET /v1/pets/2", ...FRESH_HEAD, "keys hit"];
+  assertEquals(await reportsOf("/v1/pets/2", 404), missingPet);
 });
 
-Deno.test("An answer that needs neither cache nor store is not a cache read", async () => {
+Deno.test("A request without a key, or with a mistyped or unknown one, is reported as refused", async () => {
   await using service = await openTestService();
   const { reportsOf } = openSecond(service);
-  const missingPet = ["request GET /v1/pets/1", ...FRESH_HEAD, "keys hit"];
-  await reportsOf("/v1/pets");
-  assertEquals(await reportsOf("/v1/pets/1", 404), missingPet);
-  const refused = ["request GET /v1/pets", ...FRESH_HEAD, "credentials refused: invalid"];
-  assertEquals(await reportsOf("/v1/pets", 401, { authorization: "Bearer pets_none" }), refused);
-});
-
-Deno.test("A request without a key, or with an unknown one, is reported as refused", async () => {
-  await using service = await openTestService();
-  const { reportsOf } = openSecond(service);
-  assertEquals(await reportsOf("/v1/pets", 401, { authorization: "" }), [
-    "request GET /v1/pets",
-    "credentials refused: missing",
-  ]);
-  assertEquals(
-    await reportsOf("/v1/pets", 401, {
-      authorization: `Bearer ${newToken(service.runtime.randomBytes)}`,
-    }),
-    [
-      "request GET /v1/pets",
-      ...FRESH_HEAD,
-      "keys miss",
-      "store list key_by_token",
-      "credentials refused: invalid",
-    ],
-  );
+  const read = [...FRESH_HEAD, "keys miss", "store list key_by_token"];
+  const cases: [authorization: string, reads: string[], reason: string][] = [
+    ["", [], "missing"],
+    ["Bearer pets_none", FRESH_HEAD, "invalid"],
+    [`Bearer ${newToken(service.runtime.randomBytes)}`, read, "invalid"],
+  ];
+  for (const [authorization, reads, reason] of cases) {
+    const expected = ["request GET /v1/pets", ...reads, `credentials refused: ${reason}`];
+    assertEquals(await reportsOf("/v1/pets", 401, { authorization }), expected);
+  }
 });
