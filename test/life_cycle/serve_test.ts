@@ -1,5 +1,5 @@
 import { assertEquals, assertLess, assertMatch } from "@std/assert";
-import { runTask, spawnTask } from "../support/run_task.ts";
+import { spawnTask } from "../support/run_task.ts";
 import { LoadClient } from "../support/load_client.ts";
 import { connect } from "../support/raw_connection.ts";
 import { permitted } from "../support/permitted.ts";
