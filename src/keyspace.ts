@@ -19,8 +19,9 @@
  * which the live writer and a replay write them does not matter.
  */
 
+import { packLines } from "./encoding/pack_lines.ts";
 import { PET_STATUSES, type PetStatus } from "../events/pet.ts";
-import type { Key, Mutation } from "./store/store.ts";
+import type { Key, Mutation, SetMutation } from "./store/store.ts";
 
 /** Maximum size of a log record of several lines, in bytes. Larger records do not make the tools faster. */
 export const LOG_RECORD_LIMIT_BYTES = 8_192;
@@ -143,4 +144,16 @@ export function recordMutation(
   if (record.expiresAt === undefined) return { type: "set", key, value: record.value };
   const expireIn = Math.max(1, record.expiresAt + RETENTION_MARGIN_MS - now);
   return { type: "set", key, value: record.value, expireIn };
+}
+
+/** Stores lines as one record. */
+export type LogMutation = SetMutation & { value: Uint8Array };
+
+/** Returns the mutations that store lines at the positions from `first` on. */
+export function logMutations(first: number, lines: readonly Uint8Array[]): LogMutation[] {
+  let last = first - 1;
+  return packLines(lines, LOG_RECORD_LIMIT_BYTES).map(({ count, value }) => {
+    last += count;
+    return { type: "set", key: logKey(last), value };
+  });
 }

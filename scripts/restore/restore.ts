@@ -8,7 +8,7 @@ import { followsHash, GENESIS_HASH, type RecordedLine } from "../../events/event
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { unpackLines } from "../../src/encoding/pack_lines.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
-import { HEAD_KEY, isRetained, logKey, recordMutation } from "../../src/keyspace.ts";
+import { HEAD_KEY, isRetained, logKey, logMutations, recordMutation } from "../../src/keyspace.ts";
 import { decodeHeadRecord, encodeHead, type Head, type RestoreMark } from "../../src/log/head.ts";
 import { eventOf, splitLines } from "../../src/log/lines.ts";
 import { LogVerifier } from "../../src/log/log_verifier.ts";

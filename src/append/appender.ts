@@ -21,13 +21,13 @@ import {
   StoreRefusedError,
 } from "../store/store_errors.ts";
 import { type CommitOutcome, commitUntilKnown } from "../store/commit_until_known.ts";
-import type { Store } from "../store/store.ts";
+import type { Commit, Store } from "../store/store.ts";
 import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
 import { type Base, type Batch, BatchPlanner, type Project } from "./batch.ts";
 import type { Command } from "./command.ts";
 import { CommandQueue, QueuedCommand } from "./command_queue.ts";
 import { ContentionBackoff } from "./contention_backoff.ts";
-import { StorageMonitor } from "./storage_monitor.ts";
+import { watchFullDisk } from "./watch_full_disk.ts";
 
 /** Default of `appendLimitMs`: the longest wait of a command, from append() to its outcome. */
 export const APPEND_LIMIT_MS = 3_500;
@@ -64,7 +64,9 @@ export class Appender {
   #queue = new CommandQueue();
   #planner: BatchPlanner;
   #backoff: ContentionBackoff;
-  #storage: StorageMonitor;
+  /** The error of the last commit if the disk was full. */
+  #diskFault: StoreFullError | undefined;
+  #isWatchingDisk = false;
   #running: Promise<void> | undefined;
   /** Pending while the settling of a batch is deferred to the next turn. */
   #settling: Promise<void> | undefined;
@@ -78,7 +80,7 @@ export class Appender {
   #reportNotAppliedFrom = -Infinity;
 
   constructor(deps: AppenderDeps) {
-    const { store, heads, project, runtime, report, instrumentation = NO_INSTRUMENTATION } = deps;
+    const { store, project, runtime, instrumentation = NO_INSTRUMENTATION } = deps;
     this.#deps = deps;
     this.#instrumentation = instrumentation;
     this.#limitMs = deps.appendLimitMs ?? APPEND_LIMIT_MS;
@@ -90,10 +92,6 @@ export class Appender {
       instrumentation,
     });
     this.#backoff = new ContentionBackoff(runtime);
-    const probe = async () => {
-      if (this.#running === undefined) await this.#touchHead(await heads.read());
-    };
-    this.#storage = new StorageMonitor({ store, runtime, report, probe });
   }
 
   /**
@@ -123,7 +121,7 @@ export class Appender {
 
   /** Why additions fail; `undefined` if no lasting reason is known. */
   get fault(): StoreError | undefined {
-    return this.#suspension ?? this.#storage.fault;
+    return this.#suspension ?? this.#diskFault;
   }
 
   /** Makes append() reject new commands with this error. `undefined` ends this. */
@@ -199,7 +197,7 @@ export class Appender {
    */
   async #touchHead({ head, versionstamp }: HeadEntry): Promise<void> {
     if (versionstamp === null) return;
-    const touched = await this.#storage.commit({
+    const touched = await this.#storeCommit({
       checks: [{ key: HEAD_KEY, versionstamp }],
       mutations: [{ type: "set", key: HEAD_KEY, value: encodeHead(head) }],
     });
@@ -226,7 +224,7 @@ export class Appender {
     });
   }
 
-  /** Reports a failure, unless the store reports it as an outage, or the storage monitor as a full disk. */
+  /** Reports a failure, unless the store reports it as an outage, or as a full disk. */
   #reportFailure(step: "append" | "commit" | "read_back", error: unknown): void {
     if (error instanceof StoreFullError) return;
     const { runtime, report } = this.#deps;
@@ -251,13 +249,35 @@ export class Appender {
     const versionstamp = await this.#instrumentation.traceCommit(
       members.map(({ queued }) => queued.context),
       events,
-      () => this.#storage.commit({ checks, mutations }),
+      () => this.#storeCommit({ checks, mutations }),
     );
-    if (versionstamp !== null) {
-      this.#notApplied = 0;
-      this.#deps.heads.advance({ head: next, versionstamp });
-    }
+    if (versionstamp !== null) this.#deps.heads.advance({ head: next, versionstamp });
     return versionstamp;
+  }
+
+  async #storeCommit(commit: Commit): Promise<string | null> {
+    try {
+      const versionstamp = await this.#deps.store.commit(commit);
+      if (versionstamp !== null) {
+        this.#notApplied = 0;
+        this.#diskFault = undefined;
+      }
+      return versionstamp;
+    } catch (error) {
+      if (error instanceof StoreFullError) this.#onFullDisk(error);
+      throw error;
+    }
+  }
+
+  #onFullDisk(fault: StoreFullError): void {
+    this.#diskFault = fault;
+    if (this.#isWatchingDisk) return;
+    this.#isWatchingDisk = true;
+    const probe = async () => {
+      if (this.#running === undefined) await this.#touchHead(await this.#deps.heads.read());
+    };
+    watchFullDisk(this.#deps, () => this.#diskFault, probe)
+      .then(() => this.#isWatchingDisk = false);
   }
 
   #settle(batch: Batch, outcome: CommitOutcome): void {

@@ -1,10 +1,15 @@
 import { assertNever } from "../../events/assert_never.ts";
 import { encodeEvent, type RecordedEvent, type RecordedLine } from "../../events/event.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
-import { HEAD_KEY, type ProjectionRecord, recordMutation } from "../keyspace.ts";
+import {
+  HEAD_KEY,
+  type LogMutation,
+  logMutations,
+  type ProjectionRecord,
+  recordMutation,
+} from "../keyspace.ts";
 import { encodeHead, type Head, type HeadEntry, writtenGenerations } from "../log/head.ts";
 import { HEAD_LIMIT_MS } from "../log/head_reader.ts";
-import { type LogMutation, logMutations } from "../log/read_log.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { sealCommit } from "../store/commit_size.ts";
 import type { Mutation, StoreLimits } from "../store/store.ts";

@@ -1,26 +1,14 @@
-/** The records of the log: how lines are stored in them, and how they are read. */
+/** Reads the records of the log. */
 
-import { packLines, unpackLines } from "../encoding/pack_lines.ts";
-import { LOG_RECORD_LIMIT_BYTES, logKey } from "../keyspace.ts";
+import { unpackLines } from "../encoding/pack_lines.ts";
+import { logKey } from "../keyspace.ts";
 import { scan } from "../store/scan.ts";
-import type { SetMutation, Store } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 
 /** A stored line and its position in the log. */
 export interface StoredLine {
   position: number;
   line: Uint8Array;
-}
-
-/** Stores lines as one record. */
-export type LogMutation = SetMutation & { value: Uint8Array };
-
-/** Returns the mutations that store lines at the positions from `first` on. */
-export function logMutations(first: number, lines: readonly Uint8Array[]): LogMutation[] {
-  let last = first - 1;
-  return packLines(lines, LOG_RECORD_LIMIT_BYTES).map(({ count, value }) => {
-    last += count;
-    return { type: "set", key: logKey(last), value };
-  });
 }
 
 /**

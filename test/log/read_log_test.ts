@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { LOG_RECORD_LIMIT_BYTES, logKey } from "../../src/keyspace.ts";
+import { LOG_RECORD_LIMIT_BYTES, logKey, logMutations } from "../../src/keyspace.ts";
 import { LINE_LIMIT_BYTES } from "../../src/log/lines.ts";
-import { linesOf, LogDamagedError, logMutations, readLog } from "../../src/log/read_log.ts";
+import { linesOf, LogDamagedError, readLog } from "../../src/log/read_log.ts";
 import { SCAN_LIMIT } from "../../src/store/scan.ts";
 import type { Store } from "../../src/store/store.ts";
 import { faultyStore } from "../support/faulty_store.ts";

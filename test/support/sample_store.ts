@@ -1,11 +1,10 @@
 import { decodeEvent, type RecordedLine } from "../../events/event.ts";
 import { LogVerifier } from "../../src/log/log_verifier.ts";
 import { encodeHead, type Head } from "../../src/log/head.ts";
-import { logMutations } from "../../src/log/read_log.ts";
 import { project } from "../../src/projections/project.ts";
 import { groupIntoCommits } from "../../src/store/commit_size.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
-import { HEAD_KEY, recordMutation } from "../../src/keyspace.ts";
+import { HEAD_KEY, logMutations, recordMutation } from "../../src/keyspace.ts";
 import type { Mutation, Store } from "../../src/store/store.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { FakeRuntime } from "./fake_runtime.ts";

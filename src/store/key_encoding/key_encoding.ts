@@ -63,13 +63,13 @@ function appendPart(bytes: number[], part: KeyPart): void {
  * in keys of other programs.
  */
 export function decodeKey(bytes: Uint8Array): Key {
-  const reader = new ApiKeyReader(bytes);
+  const reader = new KeyReader(bytes);
   const key: unknown[] = [];
   while (!reader.isAtEnd) key.push(reader.readPart());
   return key as KeyPart[];
 }
 
-class ApiKeyReader {
+class KeyReader {
   #bytes: Uint8Array;
   #offset = 0;
 
