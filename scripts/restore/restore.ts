@@ -12,7 +12,6 @@ import { HEAD_KEY, isRetained, logKey, logMutations, recordMutation } from "../.
 import { decodeHeadRecord, encodeHead, type Head, type RestoreMark } from "../../src/log/head.ts";
 import { eventOf, splitLines } from "../../src/log/lines.ts";
 import { LogVerifier } from "../../src/log/log_verifier.ts";
-import { logMutations } from "../../src/log/read_log.ts";
 import { project } from "../../src/projections/project.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
