@@ -112,3 +112,16 @@ Deno.test({
     assertEquals(Object.fromEntries(own), Object.fromEntries(expected));
   },
 });
+
+Deno.test({
+  name: "README: its commands are those of the table",
+  ignore: !permitted("read"),
+  fn: async () => {
+    const readme = await Deno.readTextFile(new URL("README.md", ROOT));
+    const rows = [...readme.matchAll(/^\| `deno task (\w+)` +\| (.*?) +\|$/gm)];
+    assertEquals(
+      rows.map(([, name, title]) => [name, title]),
+      Object.entries(COMMANDS).map(([name, { title }]) => [name, title]),
+    );
+  },
+});

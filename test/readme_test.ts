@@ -12,7 +12,7 @@ Deno.test({
   name: "README: its requests get the responses shown, and the commands for operators work",
   ignore: !permitted("env", "net", "read", "run", "write") || !PROGRAMS.every(isThere),
   async fn() {
-    const readme = await Deno.readTextFile(new URL("README.md", ROOT));
+    const readme = await readManuals();
     await using temp = await TempStore.make();
     const token = await temp.issueKey();
     await using service = await ServiceProcess.start(temp.kvPath);
@@ -71,13 +71,20 @@ Deno.test({
   name: "README: every task that it names exists",
   ignore: !permitted("read"),
   async fn() {
-    const readme = await Deno.readTextFile(new URL("README.md", ROOT));
+    const readme = await readManuals();
     const { tasks } = JSON.parse(await Deno.readTextFile(new URL("deno.json", ROOT)));
     const named = [...readme.matchAll(/deno(?:@[\d.]+)? task ([a-z][a-z:]*)/g)].map(([, it]) => it);
     assert(named.length > 10);
     for (const name of new Set(named)) assert(Object.hasOwn(tasks, name), name);
   },
 });
+
+/** The texts of all README.md files. */
+async function readManuals(): Promise<string> {
+  const folders = ["", "src/", "scripts/", "scripts/deploy/", "scripts/publish/", "test/"];
+  const paths = folders.map((folder) => new URL(`${folder}README.md`, ROOT));
+  return (await Promise.all(paths.map((path) => Deno.readTextFile(path)))).join("\n");
+}
 
 function isThere(program: string): boolean {
   if (!permitted("run")) return false;

@@ -1,4 +1,4 @@
-/** The kinds of faults that an audit finds, and the advice for each. README.md has the same tables; a test compares them. */
+/** The kinds of faults that an audit finds, and the advice for each. scripts/README.md has the same table; a test compares them. */
 
 /**
  * The actions that an audit advises. A line that begins with two spaces is a command. N is the last position before

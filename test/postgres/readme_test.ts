@@ -8,8 +8,8 @@ const ROOT = new URL("../../", import.meta.url);
 
 const server = serverOfFile();
 
-test("README: its commands create the tables as the owner, and issue a key as the service's role", async () => {
-  const readme = await Deno.readTextFile(new URL("README.md", ROOT));
+test("The commands of the manual create the tables as the owner, and issue a key as the service's role", async () => {
+  const readme = await Deno.readTextFile(new URL("scripts/deploy/README.md", ROOT));
   const database = await server().createDatabase();
   await server().sql("create role pets login password 'secret'");
   const folder = await Deno.makeTempDir();

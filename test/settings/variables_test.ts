@@ -5,11 +5,11 @@ import { permitted } from "../support/permitted.ts";
 const ROOT = new URL("../../", import.meta.url);
 
 Deno.test({
-  name: "README: its settings are those of the service, with their defaults",
+  name: "The settings of the manual are those of the service, with their defaults",
   ignore: !permitted("read"),
   async fn() {
-    const readme = await Deno.readTextFile(new URL("README.md", ROOT));
-    const table = readme.slice(readme.indexOf("### Settings"), readme.indexOf("### Life cycle"));
+    const readme = await Deno.readTextFile(new URL("scripts/README.md", ROOT));
+    const table = readme.slice(readme.indexOf("## Settings"), readme.indexOf("## Life cycle"));
     const rows = [...table.matchAll(/^\| `([A-Z_]+)` +\| (?:`([^`]+)`|none) +\|/gm)]
       .map(([, name, value]) => [name, value]);
     const others = ["NO_COLOR", "TMPDIR", "DENO_DEPLOYMENT_ID"];

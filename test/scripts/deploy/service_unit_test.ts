@@ -3,7 +3,7 @@ import { permitted } from "../../support/permitted.ts";
 
 const ROOT = new URL("../../../", import.meta.url);
 
-/** Ten times the highest exposure level that the README promises. */
+/** Ten times the highest exposure level that the manual promises. */
 const EXPOSURE_THRESHOLD = 13;
 
 function hasSystemdAnalyze(): boolean {
@@ -11,23 +11,20 @@ function hasSystemdAnalyze(): boolean {
   try {
     return new Deno.Command("systemd-analyze", { args: ["--version"] }).outputSync().success;
   } catch {
-    console.log("No systemd-analyze here: the unit of the README is not checked");
+    console.log("No systemd-analyze here: the unit is not checked");
     return false;
   }
 }
 
-async function readBlock(language: string): Promise<string> {
-  const readme = await Deno.readTextFile(new URL("README.md", ROOT));
-  const blocks = [...readme.matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\`$`, "gm"))];
-  assertEquals(blocks.length, 1, language);
-  return blocks[0][1];
+function read(file: string): Promise<string> {
+  return Deno.readTextFile(new URL(`scripts/deploy/${file}`, ROOT));
 }
 
 Deno.test({
-  name: "README: systemd accepts its unit, and finds the exposure that it names",
+  name: "systemd accepts the unit, and finds the exposure that the manual names",
   ignore: !hasSystemdAnalyze(),
   async fn() {
-    const unit = await readBlock("systemd");
+    const unit = await read("animal-store.service");
     const folder = await Deno.makeTempDir();
     const file = `${folder}/animal-store.service`;
     const analyze = async (...args: string[]) => {
@@ -47,6 +44,7 @@ Deno.test({
       // The checks can fail.
       await Deno.writeTextFile(file, unit.replace("CapabilityBoundingSet=\n", ""));
       assertEquals((await analyze("security", "--offline=true", threshold)).code, 1);
+      await Deno.writeTextFile(file, unit.replace("/usr/local/bin/deno", `${folder}/missing`));
       assertEquals((await analyze("verify")).code, 1);
     } finally {
       await Deno.remove(folder, { recursive: true });
@@ -55,10 +53,10 @@ Deno.test({
 });
 
 Deno.test({
-  name: "README: its Containerfile copies what the service needs, and runs as its own user",
+  name: "The Containerfile copies what the service needs, and runs as its own user",
   ignore: !permitted("read"),
   async fn() {
-    const lines = (await readBlock("dockerfile")).replaceAll("\\\n", "").split("\n");
+    const lines = (await read("Containerfile")).replaceAll("\\\n", "").split("\n");
     const copied = lines.flatMap((line) => /^COPY (.+) \S+$/.exec(line)?.[1].split(" ") ?? []);
     assertEquals(copied, ["deno.json", "deno.lock", "events", "src", "scripts"]);
     for (const path of copied) assert(await Deno.stat(new URL(path, ROOT)), path);
