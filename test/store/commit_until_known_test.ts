@@ -42,93 +42,129 @@ async function outcomeOf(
   return { outcome, commits: made, reads, failures };
 }
 
-const LOST_ANSWER = new Error("connection reset");
+const LOST = new Error("connection reset");
 const LOCKED = new NotAppliedError("The store is locked");
+const REFUSED = new StoreRefusedError("too large");
+const MINE = { versionstamp: "mine" };
+const UNCHANGED = { versionstamp: "1" };
 
-Deno.test("commitUntilKnown() returns the versionstamp of a confirmed commit without a read", async () => {
-  const { outcome, reads } = await outcomeOf(["2"], []);
-  assertEquals(outcome, { state: "landed", versionstamp: "2" });
-  assertEquals(reads, 0);
-});
+interface Case {
+  /** The answers to the commits, and to the reads of the guard. */
+  commits: Answer[];
+  guards?: (Guard | Error)[];
+  options?: Partial<GuardedCommit<Guard>>;
+  state: CommitOutcome["state"];
+  /** The numbers of commits and of reads that were made. */
+  made?: [commits: number, reads: number];
+}
 
-for (const answer of [null, LOST_ANSWER]) {
-  const after = answer === null ? "a failed check" : "a lost answer";
-  Deno.test(`commitUntilKnown() finds a landed commit after ${after}`, async () => {
-    const { outcome, commits } = await outcomeOf([answer], [{ versionstamp: "mine" }]);
-    assertEquals(outcome, { state: "landed", versionstamp: "mine" });
-    assertEquals(commits, 1);
-  });
+const others = { checksOthers: true };
+const atOnce = { isOver: (isUnclear: boolean) => !isUnclear };
+const isGone = { hasLanded: (guard: Guard) => guard === null };
 
-  Deno.test(`commitUntilKnown() finds that another commit came first after ${after}`, async () => {
-    const { outcome, commits } = await outcomeOf([answer], [{ versionstamp: "2" }]);
-    assertEquals(outcome, { state: "lost" });
-    assertEquals(commits, 1);
-  });
-
-  Deno.test(`commitUntilKnown() finds a removed guard after ${after}`, async () => {
-    const { outcome } = await outcomeOf([answer], [null], { hasLanded: (guard) => guard === null });
-    assertEquals(outcome, { state: "landed", versionstamp: null });
-  });
-
-  Deno.test(`commitUntilKnown() repeats the commit while the guard is unchanged after ${after}`, async () => {
-    const { outcome, commits } = await outcomeOf([answer, answer, "2"], [{ versionstamp: "1" }]);
-    assertEquals(outcome, { state: "landed", versionstamp: "2" });
-    assertEquals(commits, 3);
+const CASES: Record<string, Case> = {
+  "a confirmed commit": { commits: ["2"], state: "landed", made: [1, 0] },
+  "a lock, then a confirmed commit": { commits: [LOCKED, "2"], state: "landed", made: [2, 0] },
+  "a store that is away, then a confirmed commit": {
+    commits: [new StoreAwayError("refused"), "2"],
+    state: "landed",
+    made: [2, 0],
+  },
+  "only locks, until the time is over": {
+    commits: [LOCKED],
+    options: atOnce,
+    state: "not_applied",
+    made: [1, 0],
+  },
+  "a refusal": { commits: [REFUSED], state: "refused", made: [1, 0] },
+  "another check that failed": {
+    commits: [null],
+    guards: [UNCHANGED],
+    options: others,
+    state: "check_failed",
+    made: [1, 1],
+  },
+  "a lost answer, then another check that failed": {
+    commits: [LOST, null],
+    guards: [UNCHANGED],
+    options: others,
+    state: "check_failed",
+    made: [2, 2],
+  },
+  "a lost answer and no read, then locks": {
+    commits: [LOST, LOCKED],
+    guards: [LOST],
+    state: "unclear",
+  },
+  "a lost answer, then a failed read": {
+    commits: [LOST],
+    guards: [LOST, MINE],
+    state: "landed",
+    made: [2, 2],
+  },
+};
+// What an unclear answer means only the guard can tell.
+for (
+  const [name, answer] of Object.entries({
+    "a failed check": null,
+    "a lost answer": LOST,
+    "an unclear outcome": new UnclearOutcomeError("reset"),
+  })
+) {
+  Object.assign<typeof CASES, typeof CASES>(CASES, {
+    [`${name}, and our guard`]: {
+      commits: [answer],
+      guards: [MINE],
+      state: "landed",
+      made: [1, 1],
+    },
+    [`${name}, and the guard of another`]: {
+      commits: [answer],
+      guards: [{ versionstamp: "2" }],
+      state: "lost",
+      made: [1, 1],
+    },
+    [`${name}, and a guard that we removed`]: {
+      commits: [answer],
+      guards: [null],
+      options: isGone,
+      state: "landed",
+    },
+    [`${name} twice, and an unchanged guard`]: {
+      commits: [answer, answer, "2"],
+      guards: [UNCHANGED],
+      state: "landed",
+      made: [3, 2],
+    },
+    [`${name}, then a refusal, and our guard`]: {
+      commits: [answer, REFUSED],
+      guards: [UNCHANGED, MINE],
+      state: "landed",
+    },
+    [`${name}, then refusals, and an unchanged guard`]: {
+      commits: [answer, REFUSED],
+      guards: [UNCHANGED],
+      state: "unclear",
+    },
   });
 }
 
-Deno.test("commitUntilKnown() reports that another check failed", async () => {
-  const unchanged = [{ versionstamp: "1" }];
-  const failed = await outcomeOf([null], unchanged, { checksOthers: true });
-  assertEquals(failed.outcome, { state: "check_failed" });
-  const unclear = await outcomeOf([LOST_ANSWER, null], unchanged, { checksOthers: true });
-  assertEquals([unclear.outcome.state, unclear.commits], ["check_failed", 2]);
-});
-
-Deno.test("commitUntilKnown() reads no guard while no attempt can have landed", async () => {
-  const { outcome, reads } = await outcomeOf([LOCKED, LOCKED, "2"], []);
-  assertEquals(outcome, { state: "landed", versionstamp: "2" });
-  assertEquals(reads, 0);
-});
-
-Deno.test("commitUntilKnown() ends as not applied if no attempt had an effect", async () => {
-  const { outcome, commits } = await outcomeOf([LOCKED], [], {
-    isOver: (isUnclear) => !isUnclear,
+for (const [name, { commits, guards = [], options, state, made }] of Object.entries(CASES)) {
+  Deno.test(`commitUntilKnown(): after ${name}, the outcome is ${state}`, async () => {
+    const { outcome, ...calls } = await outcomeOf(commits, guards, options);
+    assertEquals(outcome.state, state);
+    if (made !== undefined) assertEquals([calls.commits, calls.reads], made);
   });
+}
+
+Deno.test("commitUntilKnown() returns the versionstamp, or the cause, and reports each failure", async () => {
+  const versionstamps = [["2"], [LOST]].map(async (commits) => {
+    const { outcome } = await outcomeOf(commits, [MINE]);
+    return outcome.state === "landed" && outcome.versionstamp;
+  });
+  assertEquals(await Promise.all(versionstamps), ["2", "mine"]);
+  const { outcome } = await outcomeOf([LOCKED], [], atOnce);
   assertEquals(outcome, { state: "not_applied", cause: LOCKED });
-  assertEquals(commits, 1);
-});
-
-Deno.test("commitUntilKnown() ends as unclear if one attempt may have landed", async () => {
-  const { outcome, failures } = await outcomeOf([LOST_ANSWER, LOCKED], [LOST_ANSWER]);
-  assertEquals(outcome.state, "unclear");
+  const { failures } = await outcomeOf([LOST, LOCKED], [LOST]);
   assertEquals(failures.slice(0, 4), ["commit", "read_back", "commit", "read_back"]);
-});
-
-Deno.test("commitUntilKnown() ends at once if the store refuses the commit", async () => {
-  const refusal = new StoreRefusedError("too large");
-  const { outcome, commits, reads } = await outcomeOf([refusal], []);
-  assertEquals(outcome, { state: "refused", cause: refusal });
-  assertEquals([commits, reads], [1, 0]);
-});
-
-Deno.test("commitUntilKnown() does not take a refusal for the outcome of an earlier attempt", async () => {
-  const refusal = new StoreRefusedError("no rights");
-  const unchanged = { versionstamp: "1" };
-  for (const first of [LOST_ANSWER, new UnclearOutcomeError("reset"), null]) {
-    const landed = await outcomeOf([first, refusal], [unchanged, { versionstamp: "mine" }]);
-    assertEquals(landed.outcome, { state: "landed", versionstamp: "mine" });
-    assertEquals((await outcomeOf([first, refusal], [unchanged])).outcome.state, "unclear");
-  }
-});
-
-Deno.test("commitUntilKnown() reads no guard while the store is away", async () => {
-  const { outcome, reads } = await outcomeOf([new StoreAwayError("refused"), "2"], []);
-  assertEquals(outcome, { state: "landed", versionstamp: "2" });
-  assertEquals(reads, 0);
-});
-
-Deno.test("commitUntilKnown() continues after a failed read of the guard", async () => {
-  const { outcome } = await outcomeOf([LOST_ANSWER], [LOST_ANSWER, { versionstamp: "mine" }]);
-  assertEquals(outcome, { state: "landed", versionstamp: "mine" });
 });

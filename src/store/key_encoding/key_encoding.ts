@@ -63,67 +63,39 @@ function appendPart(bytes: number[], part: KeyPart): void {
  * in keys of other programs.
  */
 export function decodeKey(bytes: Uint8Array): Key {
-  const reader = new KeyReader(bytes);
-  const key: unknown[] = [];
-  while (!reader.isAtEnd) key.push(reader.readPart());
-  return key as KeyPart[];
-}
-
-class KeyReader {
-  #bytes: Uint8Array;
-  #offset = 0;
-
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
-  }
-
-  get isAtEnd(): boolean {
-    return this.#offset === this.#bytes.length;
-  }
-
-  readPart(): KeyPart | bigint | boolean {
-    const tag = this.#take(1)[0];
-    switch (tag) {
-      case BYTES:
-        return this.#takeEscaped();
-      case TEXT:
-        return decoder.decode(this.#takeEscaped());
-      case DOUBLE:
-        return decodeDouble(this.#take(ENCODED_NUMBER_BYTES - 1));
-      case FALSE:
-        return false;
-      case TRUE:
-        return true;
-      case LONG_NEGATIVE:
-        return -bigintOf(inverted(this.#take(255 - this.#take(1)[0])));
-      case LONG_POSITIVE:
-        return bigintOf(this.#take(this.#take(1)[0]));
-    }
-    if (tag < LONG_NEGATIVE || tag > LONG_POSITIVE) {
-      throw new TypeError(`Tag ${tag} of a part of a key is not known`);
-    }
-    return tag < ZERO
-      ? -bigintOf(inverted(this.#take(ZERO - tag)))
-      : bigintOf(this.#take(tag - ZERO));
-  }
-
-  #take(length: number): Uint8Array {
-    const end = this.#offset + length;
-    if (end > this.#bytes.length) throw new TypeError("A key ends within one of its parts");
-    return this.#bytes.slice(this.#offset, this.#offset = end);
-  }
-
-  #takeEscaped(): Uint8Array<ArrayBuffer> {
+  let offset = 0;
+  const take = (length: number): Uint8Array => {
+    const end = offset + length;
+    if (end > bytes.length) throw new TypeError("A key ends within one of its parts");
+    return bytes.slice(offset, offset = end);
+  };
+  const takeEscaped = (): Uint8Array<ArrayBuffer> => {
     const content: number[] = [];
     for (;;) {
-      const [byte] = this.#take(1);
+      const [byte] = take(1);
       if (byte === END) {
-        if (this.#bytes[this.#offset] !== ESCAPE) return Uint8Array.from(content);
-        this.#offset++;
+        if (bytes[offset] !== ESCAPE) return Uint8Array.from(content);
+        offset++;
       }
       content.push(byte);
     }
-  }
+  };
+  const takePart = (): KeyPart | bigint | boolean => {
+    const [tag] = take(1);
+    if (tag === BYTES) return takeEscaped();
+    if (tag === TEXT) return decoder.decode(takeEscaped());
+    if (tag === DOUBLE) return decodeDouble(take(ENCODED_NUMBER_BYTES - 1));
+    if (tag === FALSE || tag === TRUE) return tag === TRUE;
+    if (tag === LONG_NEGATIVE) return -bigintOf(inverted(take(255 - take(1)[0])));
+    if (tag === LONG_POSITIVE) return bigintOf(take(take(1)[0]));
+    if (tag < LONG_NEGATIVE || tag > LONG_POSITIVE) {
+      throw new TypeError(`Tag ${tag} of a part of a key is not known`);
+    }
+    return tag < ZERO ? -bigintOf(inverted(take(ZERO - tag))) : bigintOf(take(tag - ZERO));
+  };
+  const key: unknown[] = [];
+  while (offset < bytes.length) key.push(takePart());
+  return key as KeyPart[];
 }
 
 function bigintOf(bytes: Uint8Array): bigint {
