@@ -5,11 +5,9 @@ import { issueKey } from "../../src/commands/issue_key.ts";
 import { readHead } from "../../src/log/head.ts";
 import { audit } from "../../scripts/audit/audit.ts";
 import type { Checkpoint } from "../../scripts/audit/log_audit.ts";
-import { systemRuntime } from "../../src/runtime/system_runtime.ts";
-import { createService } from "../../src/service.ts";
 import { LoadClient } from "../support/load_client.ts";
 import { PostgresServer } from "../support/postgres_server.ts";
-import { openRealStore } from "../support/real_store.ts";
+import { useRealStore } from "../support/real_store.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 
 const CONNECTIONS = 64;
@@ -38,7 +36,7 @@ export async function runFailover(rounds: number): Promise<FailoverOutcome> {
   await one.requireStandby();
   const database = await one.createDatabase();
   const address = one.url(database, { ports: [one.port, other.port] });
-  const token = await withOperator(address, async (operator) => {
+  const token = await useRealStore(address, async (operator) => {
     return (await issueKey(operator, { label: "failover" })).token;
   });
   await using first = await ServiceProcess.start(address);
@@ -61,7 +59,7 @@ export async function runFailover(rounds: number): Promise<FailoverOutcome> {
       [primary, standby] = [standby, primary];
       await standby.follow(primary);
       await primary.requireStandby();
-      await withOperator(address, async ({ store, runtime }) => {
+      await useRealStore(address, async ({ store, runtime }) => {
         const { sound, faults } = await audit({ store, runtime }, { checkpoint });
         assert(sound, JSON.stringify(faults));
       });
@@ -70,7 +68,7 @@ export async function runFailover(rounds: number): Promise<FailoverOutcome> {
   } finally {
     await stop();
   }
-  await withOperator(address, (operator) => load.expectLogged(operator));
+  await useRealStore(address, (operator) => load.expectLogged(operator));
   for (const service of services) await load.expectServed(service);
   for (const ms of returnsMs) assertLess(ms, RETURN_LIMIT_MS);
   assertEquals(returnsMs.length, 2 * rounds);
@@ -96,7 +94,7 @@ export function startLoad(services: ServiceProcess[], token: string) {
 }
 
 export function readCheckpoint(address: string): Promise<Checkpoint> {
-  return withOperator(address, async ({ store }) => {
+  return useRealStore(address, async ({ store }) => {
     const { position, lastHash: hash } = (await readHead(store)).head;
     return { position, hash };
   });
@@ -113,21 +111,6 @@ export async function untilAdded(
     unclear.add(name);
     if (await service.add({ name, categoryId: 1 }, token) === 201) return;
     await sleep(10);
-  }
-}
-
-/** Calls `use` with an instance of an operator's command. */
-export async function withOperator<T>(
-  address: string,
-  use: (service: ReturnType<typeof createService>) => Promise<T>,
-): Promise<T> {
-  const store = await openRealStore(address);
-  const service = createService({ store, runtime: systemRuntime, report: () => {} });
-  try {
-    return await use(service);
-  } finally {
-    await service.appender.drain();
-    service.store.close();
   }
 }
 

@@ -3,8 +3,9 @@ import { issueKey } from "../../src/commands/issue_key.ts";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
 import { LoadClient } from "../support/load_client.ts";
 import { POSTGRES, PostgresServer, until } from "../support/postgres_server.ts";
+import { useRealStore } from "../support/real_store.ts";
 import { ServiceProcess } from "../support/service_process.ts";
-import { runFailover, untilAdded, withOperator } from "./failover.ts";
+import { runFailover, untilAdded } from "./failover.ts";
 import { testIf } from "../support/test_if.ts";
 
 const test = testIf(!POSTGRES.ignore);
@@ -48,7 +49,7 @@ test("split brain: by default, every instance of the old primary soon adds on th
     await untilAdded(service, token, load);
     expectInTime();
   });
-  await withOperator(next, (operator) => revokeKey(operator, revoked.id));
+  await useRealStore(next, (operator) => revokeKey(operator, revoked.id));
   // An instance that adds nothing notices it, too.
   for (let status = 200; status !== 401; expectInTime()) {
     const response = await reading.send("/v1/pets?limit=1", revoked.token);
@@ -60,7 +61,7 @@ test("split brain: by default, every instance of the old primary soon adds on th
   await running;
   const lines = [...one.lines, ...other.lines].join("\n");
   assertMatch(lines, /"commits_not_applied".*canceling statement due to lock timeout/);
-  await withOperator(next, (operator) => load.expectLogged(operator));
+  await useRealStore(next, (operator) => load.expectLogged(operator));
   for (const service of split.services) {
     await load.expectServed(service);
     await load.expectKey(service, revoked.token, 401);
@@ -78,7 +79,7 @@ async function splitBrain(env: Record<string, string>, instances: number) {
   await old.requireStandby();
   const database = await old.createDatabase();
   const both = old.url(database, { ports: [old.port, standby.port] });
-  const [{ token }, revoked] = await withOperator(both, async (operator) => [
+  const [{ token }, revoked] = await useRealStore(both, async (operator) => [
     await issueKey(operator, { label: "split brain" }),
     await issueKey(operator, { label: "revoked after the split" }),
   ]);

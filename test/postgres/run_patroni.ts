@@ -17,14 +17,9 @@ import {
   signalTree,
   until,
 } from "../support/postgres_server.ts";
+import { useRealStore } from "../support/real_store.ts";
 import { ServiceProcess } from "../support/service_process.ts";
-import {
-  readCheckpoint,
-  RETURN_LIMIT_MS,
-  startLoad,
-  untilAdded,
-  withOperator,
-} from "./failover.ts";
+import { readCheckpoint, RETURN_LIMIT_MS, startLoad, untilAdded } from "./failover.ts";
 
 /** Patroni's minimum for the time after which a leader that is silent is replaced. */
 const TTL_SECONDS = 20;
@@ -60,7 +55,7 @@ async function testFailover(members: Member[]): Promise<void> {
   }, "The follower is not synchronous");
   const hosts = members.map(({ port }) => `127.0.0.1:${port}`);
   const address = `postgres://postgres:${PASSWORD}@${hosts}/postgres`;
-  const token = await withOperator(address, async (operator) => {
+  const token = await useRealStore(address, async (operator) => {
     return (await issueKey(operator, { label: "patroni" })).token;
   });
   await using first = await ServiceProcess.start(address);
@@ -87,7 +82,7 @@ async function testFailover(members: Member[]): Promise<void> {
   );
   await sleep(3_000);
   await stop();
-  await withOperator(address, async (operator) => {
+  await useRealStore(address, async (operator) => {
     await load.expectLogged(operator);
     const { sound, faults } = await audit(operator, { checkpoint });
     assert(sound, JSON.stringify(faults));

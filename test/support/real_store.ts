@@ -2,9 +2,11 @@
 
 import { GUARD_KEYS } from "../../src/keyspace.ts";
 import { acceptLog } from "../../src/log/accept_store.ts";
+import { createService, type Service } from "../../src/service.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { openStore } from "../../src/store/open_store.ts";
 import { parseDatabaseUrl } from "../../src/store/postgres/database_url.ts";
+import type { StoreLocation } from "../../src/store/store_location.ts";
 import type { Store } from "../../src/store/store.ts";
 
 /** The variables that make a program use a store. */
@@ -15,20 +17,39 @@ export function storeVariables(name: string): Record<string, string> {
 /** Opens a store as a tool does. Deno's client reads the token of a server from the environment. */
 export function openRealStore(name: string, env: Record<string, string> = {}): Promise<Store> {
   for (const [variable, text] of Object.entries(env)) Deno.env.set(variable, text);
-  const location = isDatabase(name)
-    ? {
-      kind: "postgres" as const,
-      settings: { ...parseDatabaseUrl(name), passfile: undefined, strictReads: false },
-    }
-    : name.startsWith("http:")
-    ? { kind: "kv_connect" as const, address: name }
-    : { kind: "file" as const, path: name, isDefault: false };
-  return openStore(location, {
+  const runtime = systemRuntime;
+  return openStore(locationOf(name), {
     create: true,
     accept: acceptLog,
     guardKeys: GUARD_KEYS,
-    runtime: systemRuntime,
+    runtime,
   });
+}
+
+function locationOf(name: string): StoreLocation {
+  if (isDatabase(name)) {
+    const settings = { ...parseDatabaseUrl(name), passfile: undefined, strictReads: false };
+    return { kind: "postgres", settings };
+  }
+  return name.startsWith("http:")
+    ? { kind: "kv_connect", address: name }
+    : { kind: "file", path: name, isDefault: false };
+}
+
+/** Opens a store during `use`, with an instance of a command. */
+export async function useRealStore<T>(
+  name: string,
+  use: (service: Service) => Promise<T>,
+  env?: Record<string, string>,
+): Promise<T> {
+  const store = await openRealStore(name, env);
+  const service = createService({ store, runtime: systemRuntime, report: () => {} });
+  try {
+    return await use(service);
+  } finally {
+    await service.appender.drain();
+    service.store.close();
+  }
 }
 
 function isDatabase(name: string): boolean {

@@ -1,7 +1,6 @@
 import { issueKey } from "../../src/commands/issue_key.ts";
-import { createService, type Service } from "../../src/service.ts";
-import { systemRuntime } from "../../src/runtime/system_runtime.ts";
-import { openRealStore } from "./real_store.ts";
+import type { Service } from "../../src/service.ts";
+import { useRealStore } from "./real_store.ts";
 
 /** A temporary store file that several processes can share. */
 export class TempStore implements AsyncDisposable {
@@ -20,15 +19,8 @@ export class TempStore implements AsyncDisposable {
   }
 
   /** Opens the store next to the processes that use it, as a tool does. */
-  async use<T>(work: (service: Service) => Promise<T>): Promise<T> {
-    const store = await openRealStore(this.kvPath);
-    const service = createService({ store, runtime: systemRuntime, report: () => {} });
-    try {
-      return await work(service);
-    } finally {
-      await service.appender.drain();
-      store.close();
-    }
+  use<T>(work: (service: Service) => Promise<T>): Promise<T> {
+    return useRealStore(this.kvPath, work);
   }
 
   /** Issues a key and resolves to its token. */

@@ -22,79 +22,68 @@ const CONNECTIONS = 64;
  * connections of the store with them.
  */
 export function testCatalogueLoad({ name, ignore, start }: StoreServers, cutShare: number): void {
-  const test = (definition: { name: string; fn: () => Promise<void> }) =>
-    Deno.test({ ...definition, name: `${name}: ${definition.name}`, ignore });
+  const test = (criterion: string, fn: () => Promise<void>) =>
+    Deno.test({ name: `${name}: ${criterion}`, ignore, fn });
 
-  test({
-    name: "four instances agree on keys and pets at every moment",
-    async fn() {
-      await using fixture = await openFixture(start, "none");
-      const { load } = fixture;
-      const keysRevoked = await fixture.run(LOAD_MS);
-      await fixture.verify();
-      console.log({ keysRevoked, ...load.outcomes });
-      assertGreater(load.acknowledged.size, LOAD_MS / 100);
-      assertGreater(keysRevoked, 0);
-    },
+  test("four instances agree on keys and pets at every moment", async () => {
+    await using fixture = await openFixture(start, "none");
+    const { load } = fixture;
+    const keysRevoked = await fixture.run(LOAD_MS);
+    await fixture.verify();
+    console.log({ keysRevoked, ...load.outcomes });
+    assertGreater(load.acknowledged.size, LOAD_MS / 100);
+    assertGreater(keysRevoked, 0);
   });
 
-  test({
-    name:
-      "acknowledged pets are stored once although instances and the server are killed and stopped",
-    async fn() {
-      await using fixture = await openFixture(start, "process");
-      const { server, load } = fixture;
-      let isOver = false;
-      const faults = [
-        () => fixture.restart(Math.floor(Math.random() * INSTANCES)),
-        async () => {
-          await server.kill();
-          await sleep(500);
-          await server.start();
-        },
-        async () => {
-          server.pause();
-          await sleep(LOAD_MS < 30_000 ? 3_000 : 5_000 + Math.random() * 15_000);
-          server.resume();
-        },
-      ];
-      const breaking = async () => {
-        for (let round = 0; !isOver; round++) {
-          await sleep(1_000);
-          // Each fault once, then by chance.
-          await faults[round < faults.length ? round : Math.floor(Math.random() * faults.length)]();
-        }
-      };
-      const broken = breaking();
-      try {
-        await fixture.run(Math.max(LOAD_MS, 15_000));
-      } finally {
-        isOver = true;
-        await broken;
+  test("acknowledged pets are stored once although instances and the server are killed and stopped", async () => {
+    await using fixture = await openFixture(start, "process");
+    const { server, load } = fixture;
+    let isOver = false;
+    const faults = [
+      () => fixture.restart(Math.floor(Math.random() * INSTANCES)),
+      async () => {
+        await server.kill();
+        await sleep(500);
+        await server.start();
+      },
+      async () => {
+        server.pause();
+        await sleep(LOAD_MS < 30_000 ? 3_000 : 5_000 + Math.random() * 15_000);
+        server.resume();
+      },
+    ];
+    const breaking = async () => {
+      for (let round = 0; !isOver; round++) {
+        await sleep(1_000);
+        // Each fault once, then by chance.
+        await faults[round < faults.length ? round : Math.floor(Math.random() * faults.length)]();
       }
-      await fixture.verify();
-      console.log(load.outcomes);
-      assertGreater(load.acknowledged.size, 0);
-      assertGreater(load.unclear.size, 0);
-    },
+    };
+    const broken = breaking();
+    try {
+      await fixture.run(Math.max(LOAD_MS, 15_000));
+    } finally {
+      isOver = true;
+      await broken;
+    }
+    await fixture.verify();
+    console.log(load.outcomes);
+    assertGreater(load.acknowledged.size, 0);
+    assertGreater(load.unclear.size, 0);
   });
 
-  test({
-    name:
-      "acknowledged pets are stored once although connections to the server are cut after commits",
-    async fn() {
-      await using server = await start();
-      await using proxy = new TcpProxy(() => server.port);
-      await using fixture = await openFixture(server, "store", proxy.port);
-      const { load } = fixture;
-      proxy.share = cutShare;
-      await fixture.run(LOAD_MS);
-      proxy.share = 0;
-      await fixture.verify();
-      console.log({ cuts: proxy.cuts, ...load.outcomes });
-      assertGreater(proxy.cuts, LOAD_MS / 1_000);
-      assertGreater(load.acknowledged.size, 20 * (load.refused.size + load.unclear.size));
-    },
+  test("acknowledged pets are stored once although connections to the server are cut after commits", async () => {
+    await using server = await start();
+    await using proxy = new TcpProxy(() => server.port);
+    await using fixture = await openFixture(server, "store", proxy.port);
+    const { load } = fixture;
+    proxy.share = cutShare;
+    await fixture.run(LOAD_MS);
+    proxy.share = 0;
+    await fixture.verify();
+    console.log({ cuts: proxy.cuts, ...load.outcomes });
+    assertGreater(proxy.cuts, LOAD_MS / 1_000);
+    assertGreater(load.acknowledged.size, 20 * (load.refused.size + load.unclear.size));
   });
 }
 
