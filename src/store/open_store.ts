@@ -71,11 +71,11 @@ async function openLocalStore(
       expectUsableIndexes(location.path);
     }
     const kv = await Deno.openKv(storeName(location));
-    // A wait for a lock would block the thread, so the service retries instead.
-    const reader = hasReader && location.kind === "file"
-      ? new SqliteReader(location.path, 0)
-      : undefined;
-    store = new KvStore(kv, reader);
+    store = new KvStore(kv);
+    if (hasReader && location.kind === "file") {
+      // A wait for a lock would block the thread, so the service retries instead.
+      store = new KvStore(kv, new SqliteReader(location.path, 0));
+    }
     await accept(store);
     return store;
   } catch (error) {

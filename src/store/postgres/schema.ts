@@ -74,67 +74,59 @@ const HAS_RIGHTS = {
  * tables, and resolves to whether it did. Rejects with `StoreRefusedError` if the schema cannot be used.
  */
 export async function prepareSchema(connection: Connection, create: boolean): Promise<boolean> {
-  const [table] = await connection.read(LIST_TABLES);
-  if (table === undefined) {
-    if (!create) {
-      throw new StoreRefusedError(
-        "there is no log in it yet; the service creates one at its start",
-      );
-    }
-    return await createSchema(connection);
-  }
-  await expectOurs(connection, table.join("."));
-  return false;
-}
-
-/** Resolves to whether it created the schema, and not another instance meanwhile. */
-async function createSchema(connection: Connection): Promise<boolean> {
+  if (await isPrepared(connection)) return false;
+  if (!create) refuse("there is no log in it yet; the service creates one at its start");
   try {
     await connection.write({ text: LOCK_SCHEMA + CREATE_SCHEMA });
     return true;
   } catch (error) {
-    const [table] = await connection.read(LIST_TABLES);
-    if (table !== undefined) {
-      await expectOurs(connection, table.join("."));
-      return false;
-    }
+    // Another instance may have created it meanwhile.
+    if (await isPrepared(connection)) return false;
     if (!(error instanceof StoreRefusedError)) throw error;
-    throw new StoreRefusedError(
+    refuse(
       `the role may not create the schema animal_store; see deno task schema: ${error.message}`,
     );
   }
 }
 
-async function expectOurs(connection: Connection, table: string): Promise<void> {
+/** Resolves to whether the schema exists; then it can be used. */
+async function isPrepared(connection: Connection): Promise<boolean> {
+  const [names] = await connection.read(LIST_TABLES);
+  if (names === undefined) return false;
+  const table = names.join(".");
   if (table !== "animal_store.schema_version") {
-    throw new StoreRefusedError(
+    refuse(
       `it holds tables of another program, such as ${table}; use another database, or create the ` +
         "schema animal_store in it (deno task schema)",
     );
   }
-  let version: string | null | undefined;
-  let hasRights: string | null;
-  try {
-    const rows = await connection.read(READ_VERSION);
-    version = rows.find(([program]) => program === PROGRAM)?.[1];
-    [[hasRights]] = await connection.read(HAS_RIGHTS);
-  } catch (error) {
-    if (!(error instanceof StoreRefusedError)) throw error;
-    const advice = "the role lacks rights on the schema animal_store; see deno task schema";
-    throw new StoreRefusedError(`${advice}: ${error.message}`);
-  }
-  if (version === undefined) {
-    throw new StoreRefusedError("another program created its schema animal_store");
-  }
+  const { version, hasRights } = await readState(connection);
+  if (version === undefined) refuse("another program created its schema animal_store");
   if (Number(version) !== SCHEMA_VERSION) {
     const age = Number(version) > SCHEMA_VERSION ? "a newer" : "an older";
-    throw new StoreRefusedError(
+    refuse(
       `its schema animal_store has version ${version}, of ${age} version of this program; use that version`,
     );
   }
-  if (hasRights !== "t") {
-    throw new StoreRefusedError(
-      "the role lacks rights on the schema animal_store; see deno task schema --role",
-    );
+  if (!hasRights) {
+    refuse("the role lacks rights on the schema animal_store; see deno task schema --role");
   }
+  return true;
+}
+
+async function readState(connection: Connection) {
+  try {
+    const versions = await connection.read(READ_VERSION);
+    const [[hasRights]] = await connection.read(HAS_RIGHTS);
+    const version = versions.find(([program]) => program === PROGRAM)?.[1];
+    return { version, hasRights: hasRights === "t" };
+  } catch (error) {
+    if (!(error instanceof StoreRefusedError)) throw error;
+    const advice = "the role lacks rights on the schema animal_store; see deno task schema";
+    refuse(`${advice}: ${error.message}`);
+  }
+}
+
+function refuse(reason: string): never {
+  throw new StoreRefusedError(reason);
 }
