@@ -48,112 +48,48 @@ const REFUSED = new StoreRefusedError("too large");
 const MINE = { versionstamp: "mine" };
 const UNCHANGED = { versionstamp: "1" };
 
-interface Case {
-  /** The answers to the commits, and to the reads of the guard. */
-  commits: Answer[];
-  guards?: (Guard | Error)[];
-  options?: Partial<GuardedCommit<Guard>>;
-  state: CommitOutcome["state"];
-  /** The numbers of commits and of reads that were made. */
-  made?: [commits: number, reads: number];
-}
+const AWAY = new StoreAwayError("refused");
 
-const others = { checksOthers: true };
-const atOnce = { isOver: (isUnclear: boolean) => !isUnclear };
-const isGone = { hasLanded: (guard: Guard) => guard === null };
+type Options = Partial<GuardedCommit<Guard>>;
+const others: Options = { checksOthers: true };
+const atOnce: Options = { isOver: (isUnclear) => !isUnclear };
+const isGone: Options = { hasLanded: (guard) => guard === null };
+
+/** Answers to commits and to reads of the guard, the outcome, how many of them were used, and options. */
+type Case = [Answer[], (Guard | Error)[], CommitOutcome["state"], [number, number], Options?];
 
 const CASES: Record<string, Case> = {
-  "a confirmed commit": { commits: ["2"], state: "landed", made: [1, 0] },
-  "a lock, then a confirmed commit": { commits: [LOCKED, "2"], state: "landed", made: [2, 0] },
-  "a store that is away, then a confirmed commit": {
-    commits: [new StoreAwayError("refused"), "2"],
-    state: "landed",
-    made: [2, 0],
-  },
-  "only locks, until the time is over": {
-    commits: [LOCKED],
-    options: atOnce,
-    state: "not_applied",
-    made: [1, 0],
-  },
-  "a refusal": { commits: [REFUSED], state: "refused", made: [1, 0] },
-  "another check that failed": {
-    commits: [null],
-    guards: [UNCHANGED],
-    options: others,
-    state: "check_failed",
-    made: [1, 1],
-  },
-  "a lost answer, then another check that failed": {
-    commits: [LOST, null],
-    guards: [UNCHANGED],
-    options: others,
-    state: "check_failed",
-    made: [2, 2],
-  },
-  "a lost answer and no read, then locks": {
-    commits: [LOST, LOCKED],
-    guards: [LOST],
-    state: "unclear",
-  },
-  "a lost answer, then a failed read": {
-    commits: [LOST],
-    guards: [LOST, MINE],
-    state: "landed",
-    made: [2, 2],
-  },
+  "a confirmed commit": [["2"], [], "landed", [1, 0]],
+  "a lock, then a confirmed commit": [[LOCKED, "2"], [], "landed", [2, 0]],
+  "a store that is away, then a confirmed commit": [[AWAY, "2"], [], "landed", [2, 0]],
+  "a lock, when the time is over": [[LOCKED], [], "not_applied", [1, 0], atOnce],
+  "a refusal": [[REFUSED], [], "refused", [1, 0]],
+  "another check that failed": [[null], [UNCHANGED], "check_failed", [1, 1], others],
+  "a lost answer, then such a check": [[LOST, null], [UNCHANGED], "check_failed", [2, 2], others],
+  "a lost answer and failed reads": [[LOST, LOCKED], [LOST], "unclear", [5, 5]],
+  "a lost answer, then a failed read": [[LOST], [LOST, MINE], "landed", [2, 2]],
 };
-// What an unclear answer means only the guard can tell.
-for (
-  const [name, answer] of Object.entries({
-    "a failed check": null,
-    "a lost answer": LOST,
-    "an unclear outcome": new UnclearOutcomeError("reset"),
-  })
-) {
-  Object.assign<typeof CASES, typeof CASES>(CASES, {
-    [`${name}, and our guard`]: {
-      commits: [answer],
-      guards: [MINE],
-      state: "landed",
-      made: [1, 1],
-    },
-    [`${name}, and the guard of another`]: {
-      commits: [answer],
-      guards: [{ versionstamp: "2" }],
-      state: "lost",
-      made: [1, 1],
-    },
-    [`${name}, and a guard that we removed`]: {
-      commits: [answer],
-      guards: [null],
-      options: isGone,
-      state: "landed",
-    },
-    [`${name} twice, and an unchanged guard`]: {
-      commits: [answer, answer, "2"],
-      guards: [UNCHANGED],
-      state: "landed",
-      made: [3, 2],
-    },
-    [`${name}, then a refusal, and our guard`]: {
-      commits: [answer, REFUSED],
-      guards: [UNCHANGED, MINE],
-      state: "landed",
-    },
-    [`${name}, then refusals, and an unchanged guard`]: {
-      commits: [answer, REFUSED],
-      guards: [UNCHANGED],
-      state: "unclear",
-    },
-  });
+
+/** Answers of which only the guard tells what they mean. */
+const UNCLEAR: Record<string, Answer> = {
+  "a failed check": null,
+  "a lost answer": LOST,
+  "an unclear outcome": new UnclearOutcomeError("reset"),
+};
+for (const [name, it] of Object.entries(UNCLEAR)) {
+  const ofOther = { versionstamp: "2" };
+  CASES[`${name}, and our guard`] = [[it], [MINE], "landed", [1, 1]];
+  CASES[`${name}, and the guard of another`] = [[it], [ofOther], "lost", [1, 1]];
+  CASES[`${name}, and a guard that we removed`] = [[it], [null], "landed", [1, 1], isGone];
+  CASES[`${name} twice, and an unchanged guard`] = [[it, it, "2"], [UNCHANGED], "landed", [3, 2]];
+  CASES[`${name}, a refusal, and our guard`] = [[it, REFUSED], [UNCHANGED, MINE], "landed", [2, 2]];
+  CASES[`${name}, and refusals`] = [[it, REFUSED], [UNCHANGED], "unclear", [5, 5]];
 }
 
-for (const [name, { commits, guards = [], options, state, made }] of Object.entries(CASES)) {
+for (const [name, [commits, guards, state, made, options]] of Object.entries(CASES)) {
   Deno.test(`commitUntilKnown(): after ${name}, the outcome is ${state}`, async () => {
     const { outcome, ...calls } = await outcomeOf(commits, guards, options);
-    assertEquals(outcome.state, state);
-    if (made !== undefined) assertEquals([calls.commits, calls.reads], made);
+    assertEquals([outcome.state, calls.commits, calls.reads], [state, ...made]);
   });
 }
 
