@@ -1,11 +1,13 @@
 import { assertEquals } from "@std/assert";
-import { type EventBody, type EventMetadata, OPERATOR } from "../../events/event.ts";
+import { OPERATOR } from "../../events/event.ts";
 import { Appender } from "../../src/append/appender.ts";
 import { HeadReader } from "../../src/log/head_reader.ts";
 import { project } from "../../src/projections/project.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { Instrumentation } from "../../src/telemetry/instrumentation.ts";
+import { addPetCommand } from "../support/add_pet_command.ts";
+import { COMMIT_FAULTS, faultyStore } from "../support/faulty_store.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { RecordingInstrumentation } from "../support/recording_instrumentation.ts";
 
@@ -15,30 +17,11 @@ function appenderOn(
   instrumentation?: Instrumentation,
 ): Appender {
   const heads = new HeadReader(store, runtime);
-  return new Appender({
-    store,
-    heads,
-    project,
-    runtime,
-    instrumentation,
-    report: () => {},
-  });
+  return new Appender({ store, heads, project, runtime, instrumentation, report: () => {} });
 }
 
 function addPet(appender: Appender, runtime: FakeRuntime) {
-  const origin: EventMetadata = {
-    id: runtime.newId(),
-    time: "2026-01-01T00:00:00.000Z",
-    actor: OPERATOR,
-  };
-  return appender.append({
-    prepare: () => {},
-    decide: ({ lastPetId }): (EventBody & EventMetadata)[] => [{
-      ...origin,
-      type: "PetCreated",
-      data: { id: lastPetId + 1, name: "Rex", categoryId: 1n },
-    }],
-  });
+  return appender.append(addPetCommand(runtime, OPERATOR, { name: "Rex", categoryId: 1n }));
 }
 
 Deno.test("Appender prepares and commits in the contexts of its callers, and reports the commit", async () => {
@@ -67,10 +50,8 @@ Deno.test("Appender reports a conflict with a commit of another instance", async
   await addPet(appender, runtime);
   await addPet(appenderOn(store, runtime), runtime);
   instrumentation.take();
-  let isDone = false;
-  const adding = addPet(appender, runtime).finally(() => isDone = true);
-  while (!isDone) await runtime.advance(10);
-  assertEquals((await adding)[0].position, 3);
+  const [added] = await runtime.settle(addPet(appender, runtime));
+  assertEquals(added.position, 3);
   assertEquals(instrumentation.reports.filter((report) => !report.startsWith("restore")), [
     "append",
     "commit of 1 for 2",
@@ -84,18 +65,8 @@ Deno.test("Appender reports a commit without a clear outcome, and that it landed
   using kv = await Deno.openKv(":memory:");
   const runtime = new FakeRuntime();
   const instrumentation = new RecordingInstrumentation();
-  const store = new KvStore(kv);
-  const doubtful: Store = {
-    limits: store.limits,
-    get: (key) => store.get(key),
-    list: (range, options) => store.list(range, options),
-    close: () => {},
-    commit: async (commit) => {
-      await store.commit(commit);
-      throw new TypeError("connection reset");
-    },
-  };
-  const appender = appenderOn(doubtful, runtime, instrumentation);
+  const store = faultyStore(new KvStore(kv), { onCommit: COMMIT_FAULTS.landsAndFails });
+  const appender = appenderOn(store, runtime, instrumentation);
   assertEquals((await addPet(appender, runtime))[0].position, 1);
   assertEquals(instrumentation.reports.slice(-3), [
     "commit of 1 for 1",
