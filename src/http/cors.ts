@@ -3,22 +3,11 @@ import type { HttpResponse } from "./http_response.ts";
 import { IDEMPOTENCY_KEY_HEADER, IDEMPOTENCY_REPLAYED_HEADER } from "./requests/idempotency_key.ts";
 
 /** Request headers that a script may send, besides the CORS-safelisted ones. */
-const REQUEST_HEADERS = ["authorization", "content-type", IDEMPOTENCY_KEY_HEADER, "if-none-match"];
+const REQUEST_HEADERS = `authorization, content-type, ${IDEMPOTENCY_KEY_HEADER}, if-none-match`;
 
 /** Response headers that a script may read, besides the CORS-safelisted ones. */
-const RESPONSE_HEADERS = [
-  "deprecation",
-  "etag",
-  IDEMPOTENCY_REPLAYED_HEADER,
-  "link",
-  "location",
-  "ratelimit",
-  "ratelimit-policy",
-  "retry-after",
-  "sunset",
-  "www-authenticate",
-  "x-request-id",
-];
+const RESPONSE_HEADERS = `deprecation, etag, ${IDEMPOTENCY_REPLAYED_HEADER}, link, location, ` +
+  "ratelimit, ratelimit-policy, retry-after, sunset, www-authenticate, x-request-id";
 
 /** How long a browser may cache a preflight response, in seconds. This is Chromium's own limit. */
 const PREFLIGHT_SECONDS = 7_200;
@@ -38,7 +27,7 @@ export function shareWith(
   const origin = requestHeaders.get("origin");
   if (origin !== null && origins.includes(origin)) {
     headers["access-control-allow-origin"] = origin;
-    headers["access-control-expose-headers"] = RESPONSE_HEADERS.join(", ");
+    headers["access-control-expose-headers"] = RESPONSE_HEADERS;
   }
   return { ...response, headers };
 }
@@ -65,7 +54,7 @@ export function preflightResponse(
     headers: {
       allow,
       "access-control-allow-methods": allow,
-      "access-control-allow-headers": REQUEST_HEADERS.join(", "),
+      "access-control-allow-headers": REQUEST_HEADERS,
       "access-control-max-age": String(PREFLIGHT_SECONDS),
     },
   };

@@ -89,14 +89,11 @@ export async function handleGetPet(
 ): Promise<HttpResponse> {
   if (search !== "") refuseQuery(search);
   const link = `<${baseUrl}/pets?status=available>; rel="successor-version"`;
-  if (!isPlainInteger(petId)) throw HTTP_ERRORS.petIdNotInteger({ ...DEPRECATION_HEADERS, link });
+  const deprecation = { ...DEPRECATION_HEADERS, link };
+  // An integer that is too large exceeds every id, so it is harmless.
+  if (!/^(0|-?[1-9]\d*)$/.test(petId)) throw HTTP_ERRORS.petIdNotInteger(deprecation);
   const text = await pets.get(Number(petId), head);
-  if (text === undefined) throw HTTP_ERRORS.petNotFound({ ...DEPRECATION_HEADERS, link });
-  const headers = { ...READ_HEADERS, ...DEPRECATION_HEADERS, link, etag: entityTagOfPet(text) };
+  if (text === undefined) throw HTTP_ERRORS.petNotFound(deprecation);
+  const headers = { ...READ_HEADERS, ...deprecation, etag: entityTagOfPet(text) };
   return { status: STATUS_CODE.OK, body: text, headers };
-}
-
-/** Whether the text is a canonical integer. One that is too large exceeds every id, so it is harmless. */
-function isPlainInteger(text: string): boolean {
-  return /^(0|-?[1-9]\d*)$/.test(text);
 }

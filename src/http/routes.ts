@@ -26,37 +26,31 @@ export type PublicOperation =
 /** Operations by method. HEAD uses the operation of GET. */
 type Operations<Name> = { GET: Name; POST?: Name };
 
-interface RouteOf<Name> {
+interface RouteOf<Name, IsPublic extends boolean> {
   /** The path. Its last segment may be a parameter, such as `{petId}`. */
   path: string;
   operations: Operations<Name>;
   /** The value of the `Allow` header. */
   allow: string;
+  /** Whether its operations need no key. */
+  isPublic: IsPublic;
 }
 
-export interface ApiRoute extends RouteOf<ApiOperation> {
-  isPublic: false;
-}
-
-export interface PublicRoute extends RouteOf<PublicOperation> {
-  isPublic: true;
-}
-
-export type Route = ApiRoute | PublicRoute;
+export type Route = RouteOf<ApiOperation, false> | RouteOf<PublicOperation, true>;
 
 export const ROUTES: readonly Route[] = [
   apiRoute(PETS_PATH, { GET: "listPets", POST: "createPet" }),
   apiRoute(`${PETS_PATH}/{petId}`, { GET: "getPet" }),
-  publicRoute("/healthz", { GET: "checkLiveness" }),
-  publicRoute("/readyz", { GET: "checkReadiness" }),
-  publicRoute("/openapi.json", { GET: "describeInterface" }),
-  publicRoute("/", { GET: "redirectToDocs" }),
-  publicRoute(BASE_PATH, { GET: "redirectBrowserToDocs" }),
-  publicRoute(`${BASE_PATH}/`, { GET: "redirectBrowserToDocs" }),
-  publicRoute("/favicon.ico", { GET: "getIcon" }),
-  publicRoute("/docs", { GET: "getDocs" }),
-  publicRoute("/docs/", { GET: "redirectToDocs" }),
-  publicRoute("/docs/{file}", { GET: "getDocs" }),
+  publicRoute("/healthz", "checkLiveness"),
+  publicRoute("/readyz", "checkReadiness"),
+  publicRoute("/openapi.json", "describeInterface"),
+  publicRoute("/", "redirectToDocs"),
+  publicRoute(BASE_PATH, "redirectBrowserToDocs"),
+  publicRoute(`${BASE_PATH}/`, "redirectBrowserToDocs"),
+  publicRoute("/favicon.ico", "getIcon"),
+  publicRoute("/docs", "getDocs"),
+  publicRoute("/docs/", "redirectToDocs"),
+  publicRoute("/docs/{file}", "getDocs"),
 ];
 
 const PARAMETER = /\{\w+\}$/;
@@ -105,11 +99,12 @@ export function operationOf<Name>(
   return method === "POST" ? operations.POST : undefined;
 }
 
-function apiRoute(path: string, operations: Operations<ApiOperation>): ApiRoute {
+function apiRoute(path: string, operations: Operations<ApiOperation>): Route {
   return { path, operations, allow: allowOf(operations), isPublic: false };
 }
 
-function publicRoute(path: string, operations: Operations<PublicOperation>): PublicRoute {
+function publicRoute(path: string, operation: PublicOperation): Route {
+  const operations = { GET: operation };
   return { path, operations, allow: allowOf(operations), isPublic: true };
 }
 

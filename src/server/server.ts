@@ -35,7 +35,7 @@ export class Server {
   #old: Deno.HttpServer<Deno.NetAddr>[] = [];
   /** Shutdowns of retired servers that are finishing their last requests. */
   #closing = new Set<Promise<unknown>>();
-  #addr: Deno.NetAddr;
+  readonly addr: Deno.NetAddr;
   #urlWithoutHost: string;
   #failedAt = -Infinity;
   #isShuttingDown = false;
@@ -43,13 +43,9 @@ export class Server {
   constructor(options: ServerOptions) {
     this.#options = options;
     this.#current = this.#listen(options.hostname, options.port);
-    this.#addr = this.#current.addr;
-    this.#urlWithoutHost = urlWithoutHost(this.#addr);
+    this.addr = this.#current.addr;
+    this.#urlWithoutHost = urlWithoutHost(this.addr);
     this.#superviseUntilShutdown();
-  }
-
-  get addr(): Deno.NetAddr {
-    return this.#addr;
   }
 
   /** Stops accepting connections. Resolves when all requests have their responses. */
@@ -124,8 +120,8 @@ export class Server {
       if (this.#isShuttingDown) return;
       try {
         // Use the configured name, because the permission to listen covers that name only.
-        const hostname = this.#options.hostname ?? this.#addr.hostname;
-        this.#current = this.#listen(hostname, this.#addr.port);
+        const hostname = this.#options.hostname ?? this.addr.hostname;
+        this.#current = this.#listen(hostname, this.addr.port);
         return;
       } catch (error) {
         // Usually no file descriptor is free for the listener either.
@@ -134,10 +130,7 @@ export class Server {
     }
   }
 
-  async #answer(
-    request: Request,
-    info: Deno.ServeHandlerInfo<Deno.NetAddr>,
-  ): Promise<Response> {
+  async #answer(request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>): Promise<Response> {
     const { handler, runtime } = this.#options;
     const response = await handler(request, {
       // A function, because reading the address costs Deno a call.

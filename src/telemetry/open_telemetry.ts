@@ -27,49 +27,44 @@ const meter = metrics.getMeter(NAME);
 
 redactSpans();
 
-const eventsAppended = counter("events.appended", "{event}", "Events that this instance appended");
-const commitEvents = histogram(
-  "animal_store.commit.events",
-  "{event}",
-  "Events in one commit",
-  [1, 2, 5, 10, 20, 50, 100, 200, 500],
-);
-const commitDuration = histogram(
-  "animal_store.commit.duration",
-  "s",
-  "Time that the store took for one commit, whatever became of it",
-  [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2],
-);
-const conflicts = counter(
-  "commit.conflicts",
-  "{commit}",
-  "Commits that conflicted with one of another instance, and are retried",
-);
-const unclear = counter(
-  "commit.unclear",
-  "{commit}",
-  "Attempts to commit without a clear outcome, after which the log was read to find it",
-);
-const credentialsRefused = counter(
-  "credentials.refused",
-  "{request}",
-  "Requests that were answered 401",
-);
-const cacheReads = counter(
-  "cache.reads",
-  "{read}",
-  "Look-ups of a cache, by whether it had the answer (hit) or the store was asked (miss)",
-);
+const eventsAppended = meter.createCounter("animal_store.events.appended", {
+  description: "Events that this instance appended",
+  unit: "{event}",
+});
+const commitEvents = histogram("animal_store.commit.events", "{event}", {
+  description: "Events in one commit",
+  boundaries: [1, 2, 5, 10, 20, 50, 100, 200, 500],
+});
+const commitDuration = histogram("animal_store.commit.duration", "s", {
+  description: "Time that the store took for one commit, whatever became of it",
+  boundaries: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2],
+});
+const conflicts = meter.createCounter("animal_store.commit.conflicts", {
+  description: "Commits that conflicted with one of another instance, and are retried",
+  unit: "{commit}",
+});
+const unclear = meter.createCounter("animal_store.commit.unclear", {
+  description:
+    "Attempts to commit without a clear outcome, after which the log was read to find it",
+  unit: "{commit}",
+});
+const credentialsRefused = meter.createCounter("animal_store.credentials.refused", {
+  description: "Requests that were answered 401",
+  unit: "{request}",
+});
+const cacheReads = meter.createCounter("animal_store.cache.reads", {
+  description:
+    "Look-ups of a cache, by whether it had the answer (hit) or the store was asked (miss)",
+  unit: "{read}",
+});
 const soundAudit = meter.createGauge("animal_store.audit.success.time", {
   description: "Unix time of the last audit that found the store sound",
   unit: "s",
 });
-const storeDuration = histogram(
-  "db.client.operation.duration",
-  "s",
-  "Duration of calls of the store",
-  [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10],
-);
+const storeDuration = histogram("db.client.operation.duration", "s", {
+  description: "Duration of calls of the store",
+  boundaries: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10],
+});
 const toolProgress = meter.createGauge("animal_store.tool.progress", {
   description: "How far a phase of a replay, an audit or a restore is",
 });
@@ -119,27 +114,18 @@ export const OPEN_TELEMETRY: Instrumentation<Context> = {
   onProgress: (phase, unit, done) => toolProgress.record(done, { phase, unit }),
   onSoundAudit: (time) => soundAudit.record(time / 1_000),
   observe({ queueLength, headPosition, secondsSinceEvent }) {
+    const newest = "the newest event that this instance knows of";
     observed("queue.length", "{command}", "Commands that wait for a commit", queueLength);
-    observed(
-      "head.position",
-      "{event}",
-      "Position of the newest event that this instance knows of",
-      headPosition,
-    );
-    observed(
-      "event.age",
-      "s",
-      "Time since the newest event that this instance knows of",
-      secondsSinceEvent,
-    );
+    observed("head.position", "{event}", `Position of ${newest}`, headPosition);
+    observed("event.age", "s", `Time since ${newest}`, secondsSinceEvent);
   },
 };
 
-function counter(name: string, unit: string, description: string) {
-  return meter.createCounter(`animal_store.${name}`, { unit, description });
-}
-
-function histogram(name: string, unit: string, description: string, boundaries: number[]) {
+function histogram(
+  name: string,
+  unit: string,
+  { description, boundaries }: { description: string; boundaries: number[] },
+) {
   const advice = { explicitBucketBoundaries: boundaries };
   return meter.createHistogram(name, { unit, description, advice });
 }

@@ -197,6 +197,19 @@ testOnServer(
   },
 );
 
+testOnServer("the server knows the address of a client", async (service, port) => {
+  using connection = await connect(port);
+  const path = `/v1/pets/${service.token}`;
+  const key = service.token.replace(/.$/, "x");
+  await connection.write(
+    `GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n` +
+      `X-Forwarded-For: for ${service.token}\r\n\r\n`,
+  );
+  assertStringIncludes(await connection.answer(), "HTTP/1.1 401 ");
+  const clients = [{ address: "127.0.0.1", forwardedFor: "for pets_…", refused: 1 }];
+  assertEquals(service.reports, [["warn", "credentials_refused", { refused: 1, clients }]]);
+});
+
 testOnServer(
   "the server accepts only one run of digits as Content-Length, over HTTP/1.1 and HTTP/2",
   async (service, port) => {

@@ -17,13 +17,10 @@ export const HOLD_BACK_MS = 1_000;
 /** Maximum number of responses delayed at a time. Further responses are sent at once. */
 export const HELD_BACK_LIMIT = 2_000;
 
-/** Fields of draft-ietf-httpapi-ratelimit-headers-11. */
-type RateLimitHeaders = Record<"ratelimit-policy" | "ratelimit", string>;
-
 export interface CountedRequest {
   isAdmitted: boolean;
-  /** The rate-limit headers of the response. */
-  headers: RateLimitHeaders;
+  /** The fields of draft-ietf-httpapi-ratelimit-headers-11 for the response. */
+  headers: Record<string, string>;
 }
 
 interface Bucket {
@@ -83,7 +80,7 @@ export class RateLimiter {
     this.#heldBack--;
   }
 
-  #headers(remaining: number): RateLimitHeaders {
+  #headers(remaining: number): Record<string, string> {
     // Rounded up, so that `r / t` never exceeds the rate.
     const windowSeconds = Math.max(1, Math.ceil(remaining / this.perSecond));
     return {

@@ -53,19 +53,18 @@ export class RefusedCredentials {
     instrumentation.onCredentialsRefused(reason);
     if (reason === "missing") return;
     this.#refused++;
-    this.#noteClient({ address: addressOf?.(), forwardedFor: forwardedForOf(headers), refused: 1 });
+    const [address, forwardedFor] = [addressOf?.(), forwardedForOf(headers)];
+    const name = `${address} ${forwardedFor}`;
+    const client = this.#clients.get(name);
+    if (client !== undefined) client.refused++;
+    else if (this.#clients.size < CLIENTS_LIMIT) {
+      this.#clients.set(name, { address, forwardedFor, refused: 1 });
+    }
     if (this.#isReportDue) return;
     this.#isReportDue = true;
     const waitMs = this.#reportedAtMs + REPORT_INTERVAL_MS - runtime.monotonicNow();
     if (waitMs <= 0) this.#report();
     else runtime.setTimer(waitMs, () => this.#report());
-  }
-
-  #noteClient(client: Client): void {
-    const name = `${client.address} ${client.forwardedFor}`;
-    const known = this.#clients.get(name);
-    if (known !== undefined) known.refused++;
-    else if (this.#clients.size < CLIENTS_LIMIT) this.#clients.set(name, client);
   }
 
   #report(): void {

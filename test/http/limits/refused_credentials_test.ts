@@ -3,9 +3,6 @@ import { issueKey } from "../../../src/commands/issue_key.ts";
 import { revokeKey } from "../../../src/commands/revoke_key.ts";
 import { RefusedCredentials } from "../../../src/http/limits/refused_credentials.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
-import { permitted } from "../../support/permitted.ts";
-import { ServiceProcess } from "../../support/service_process.ts";
-import { TempStore } from "../../support/temp_store.ts";
 import { openTestService } from "../../support/test_service.ts";
 
 const ADDRESS = "192.0.2.1";
@@ -125,31 +122,4 @@ Deno.test("an invalid key is logged with the client's address, and a missing key
     ["warn", "credentials_refused", { refused: 1, clients: [{ ...client, refused: 1 }] }],
     ["warn", "credentials_refused", { refused: 3, clients: [{ ...client, refused: 3 }] }],
   ]);
-});
-
-Deno.test({
-  name: "a refused key makes one line on standard error, with the address and without key or path",
-  ignore: !permitted("run", "read", "write", "env", "net"),
-  async fn() {
-    await using store = await TempStore.make();
-    const token = await store.issueKey();
-    await using service = await ServiceProcess.start(store.kvPath);
-    const unknown = token.replace(/.$/, (last) => last === "0" ? "1" : "0");
-    const response = await service.send(`/v1/pets/${token}`, unknown, {
-      headers: { "x-forwarded-for": `for ${token}` },
-    });
-    assertEquals(response.status, 401);
-    await response.body?.cancel();
-    assertEquals(await service.stop(), 0);
-    const lines = service.lines.filter((line) => line.includes("credentials_refused"));
-    const [{ time: _, ...line }] = lines.map((line) => JSON.parse(line));
-    assertEquals(line, {
-      level: "warn",
-      event: "credentials_refused",
-      refused: 1,
-      clients: [{ address: "127.0.0.1", forwardedFor: "for pets_…", refused: 1 }],
-    });
-    assertEquals(lines.length, 1);
-    assert(!service.lines.join("\n").includes(token.slice(5, 25)));
-  },
 });
