@@ -64,22 +64,34 @@ Deno.test("LogVerifier finds a changed line at the line after it", () => {
 });
 
 Deno.test("LogVerifier finds a false history with correct hashes", () => {
-  const forged = (index: number, from: string | RegExp, to: string) =>
-    faultsOf(rewritten(LINES, index, replaced(index, from, to)[index]));
-  assertMatch(
-    forged(4, /pets\/4"(.*)"id":4/, 'pets/9"$1"id":9')[0],
-    /^5: it adds pet 9, but pet 4/,
-  );
-  assertMatch(
-    forged(4, /"actor":"\w+"/, '"actor":"01HZZZZZZZ0000000000000044"')[0],
-    /^5: its actor 01HZ.*44 is not a key/,
-  );
-  assertMatch(
-    forged(11, /"tokenHash":"\w+"/, `"tokenHash":"${sha256Hex("other")}"`)[0],
-    /^12: it revokes key 01HZ\w+ under a token hash that is not the key's$/,
-  );
-  const twice = LINES[10].replace(/"tokenHash":"\w+"/, `"tokenHash":"${sha256Hex("token 1")}"`);
-  assertMatch(faultsOf(rewritten(LINES, 10, twice))[0], /^11: key .* was issued before$/);
+  const id = /"id":"(\w+)"/.exec(LINES[9])![1];
+  const other = sha256Hex("other");
+  const cases: [index: number, from: RegExp, to: string, fault: RegExp][] = [
+    [4, /pets\/4"(.*)"id":4/, 'pets/9"$1"id":9', /^5: it adds pet 9, but pet 4/],
+    [4, /"actor":"\w+"/, '"actor":"01HZZZZZZZ0000000000000044"', /^5: its actor 01H.*44 is not a/],
+    [
+      11,
+      /"tokenHash":"\w+"/,
+      `"tokenHash":"${other}"`,
+      /^12: it revokes key 01HZ\w+ under a token/,
+    ],
+    [
+      10,
+      /"tokenHash":"\w+"/,
+      `"tokenHash":"${sha256Hex("token 1")}"`,
+      /^11: key .* was issued bef/,
+    ],
+    [
+      22,
+      /"id":"\w+"/,
+      `"id":"${id}"`,
+      new RegExp(`^23: its id ${id} is that of an earlier event$`),
+    ],
+  ];
+  for (const [index, from, to, fault] of cases) {
+    const lines = rewritten(LINES, index, replaced(index, from, to)[index]);
+    assertMatch(faultsOf(lines)[0], fault);
+  }
 });
 
 Deno.test("LogVerifier finds every history that the service cannot have written", () => {
@@ -130,13 +142,5 @@ Deno.test("LogVerifier finds missing positions and values that are not lines", (
   assertEquals(take(6), []);
   assertEquals(take(7, encoder.encode(LINES[7])), [
     "its sequence says position 8, but 7 was expected",
-  ]);
-});
-
-Deno.test("LogVerifier finds a repeated event id", () => {
-  const id = /"id":"(\w+)"/.exec(LINES[9])![1];
-  const again = LINES[22].replace(/"id":"\w+"/, `"id":"${id}"`);
-  assertEquals(faultsOf(rewritten(LINES, 22, again)), [
-    `23: its id ${id} is that of an earlier event`,
   ]);
 });

@@ -84,21 +84,14 @@ Deno.test({
     const linked = await Deno.makeTempDir();
     const link = `${linked}/link`;
     await Deno.symlink(Deno.cwd(), link);
-    const own = [
-      "src/pets.jsonl",
-      ".//src/pets.jsonl",
-      "src/../events/none/pets.jsonl",
-      "deno.json",
-    ];
     const isForbidden =
       /^error: Requires (?:read|write) access to "\S+", which this command does not have\n$/;
-    for (const name of [...own, `${Deno.cwd()}//test/pets.jsonl`, `${link}/scripts/pets.jsonl`]) {
+    for (const name of ["src/../events/none/pets.jsonl", `${link}/scripts/pets.jsonl`]) {
       await refused(words, 2, isForbidden, name);
     }
     await Deno.remove(link);
     await Deno.remove(linked);
     await refused(words, 2, /^error: Is a directory .*\n$/, temp.folder);
-    await refused(words, 2, /^error: No such file .*\n$/, `${temp.folder}/none/pets.jsonl`);
     await refused(words, 2, /^error: The name of a file is required; see --help\n$/, "-");
   },
 });

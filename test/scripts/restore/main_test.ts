@@ -1,9 +1,9 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { encodeHead } from "../../../src/log/head.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { HEAD_KEY } from "../../../src/keyspace.ts";
 import { permitted } from "../../support/permitted.ts";
-import { type Outcome, runTask } from "../../support/run_task.ts";
+import { runTask } from "../../support/run_task.ts";
 import { linesToBytes, sampleLog } from "../../support/sample_log.ts";
 import { ServiceProcess } from "../../support/service_process.ts";
 import { TempStore } from "../../support/temp_store.ts";
@@ -122,7 +122,6 @@ Deno.test({
       const kvPath = `${folder}/pets.sqlite3`;
       const cases: [string[], string, RegExp][] = [
         [["restore"], kvPath, /An export is required/],
-        [["restore", "a", "b"], kvPath, /Unexpected argument "b"/],
         [["restore", `${folder}/none`], kvPath, /No such file/],
         // The export would be refused too, but the store is checked first.
         [
@@ -158,15 +157,10 @@ Deno.test({
       };
       await kv.set(HEAD_KEY, encodeHead(mark));
       kv.close();
-      const tasks = [["start"], ["log"], ["log", "--follow"], ["keys", "list"], ["audit"], [
-        "replay",
-      ]];
-      const outcomes = await Promise.all(tasks.map((args) => runTask(args, { kvPath })));
-      const isRefused = (outcome: Outcome) =>
-        outcome.code !== 0 && outcome.stdout === "" &&
-        /a restore into it is under way or was interrupted/.test(outcome.stderr);
-      for (const [index, outcome] of outcomes.entries()) {
-        assert(isRefused(outcome), `${tasks[index].join(" ")}: ${JSON.stringify(outcome)}`);
+      for (const task of ["start", "log", "audit"]) {
+        const { code, stdout, stderr } = await runTask([task], { kvPath });
+        assertEquals([code !== 0, stdout], [true, ""], task);
+        assertMatch(stderr, /a restore into it is under way or was interrupted/);
       }
       await done(["restore", "-"], kvPath, linesToBytes(lines));
       assertMatch(await done(["audit"], kvPath), /^Sound: 30 events/m);
