@@ -1,16 +1,12 @@
 /**
- * Rebuilds the projections while the service runs. A replay announces a new generation in the head, so that
- * every instance writes both generations. It then writes the records of all earlier events, reads them back,
- * compares both generations with the log, flips the head, and removes the old generation. Each step is one
- * commit or a series of commits that can be restarted. So after a replay was killed, the next one continues
- * where it stopped. Only the holder of the lease writes the records of earlier events, so they are read back
- * once, right after they were written. Only an audit finds what damages them later.
+ * Rebuilds the projections while the service runs, as src/README.md tells. Each step is one commit or a series of
+ * commits that can be restarted, so after a replay was killed, the next one continues where it stopped. Only the
+ * holder of the lease writes the records of earlier events, so they are read back once, right after they were written.
  */
 
 import type { RecordedLine } from "../../events/event.ts";
 import type { Pet } from "../../events/pet.ts";
-import type { Runtime } from "../../src/runtime/runtime.ts";
-import { sleep } from "../../src/runtime/runtime.ts";
+import { type Runtime, sleep } from "../../src/runtime/runtime.ts";
 import { encodeHead, type Head, readHead } from "../../src/log/head.ts";
 import { groupIntoCommits } from "../../src/store/commit_size.ts";
 import { formatKey } from "../../src/store/key_encoding/key_text.ts";

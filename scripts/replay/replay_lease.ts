@@ -72,18 +72,16 @@ export class ReplayLease {
    * clock, because the clocks of two machines may differ.
    */
   static async take(store: Store, runtime: Runtime, onWait: () => void): Promise<ReplayLease> {
-    const found = await store.get(REPLAY_KEY);
-    if (found !== null) {
-      onWait();
-      const deadline = runtime.monotonicNow() + LEASE_LIMIT_MS;
-      while (runtime.monotonicNow() < deadline) {
-        await sleep(runtime, POLL_MS);
-        const now = await store.get(REPLAY_KEY);
-        if (now?.versionstamp === found.versionstamp) continue;
-        // The other replay has either just ended or renewed its lease.
-        if (now === null) return await ReplayLease.take(store, runtime, onWait);
+    let found = await store.get(REPLAY_KEY);
+    if (found !== null) onWait();
+    const deadline = runtime.monotonicNow() + LEASE_LIMIT_MS;
+    while (found !== null && runtime.monotonicNow() < deadline) {
+      await sleep(runtime, POLL_MS);
+      const now = await store.get(REPLAY_KEY);
+      if (now !== null && now.versionstamp !== found.versionstamp) {
         throw new ReplayUnderWayError("Another replay is under way");
       }
+      found = now;
     }
     const lease = new ReplayLease(store, runtime, found);
     try {
