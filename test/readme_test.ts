@@ -12,7 +12,7 @@ Deno.test({
   name: "README: its requests get the responses shown, and the commands for operators work",
   ignore: !permitted("env", "net", "read", "run", "write") || !PROGRAMS.every(isThere),
   async fn() {
-    const readme = await readManuals();
+    const readme = await allReadmes();
     await using temp = await TempStore.make();
     const token = await temp.issueKey();
     await using service = await ServiceProcess.start(temp.kvPath);
@@ -71,7 +71,7 @@ Deno.test({
   name: "README: every task that it names exists",
   ignore: !permitted("read"),
   async fn() {
-    const readme = await readManuals();
+    const readme = await allReadmes();
     const { tasks } = JSON.parse(await Deno.readTextFile(new URL("deno.json", ROOT)));
     const named = [...readme.matchAll(/deno(?:@[\d.]+)? task ([a-z][a-z:]*)/g)].map(([, it]) => it);
     assert(named.length > 10);
@@ -79,11 +79,51 @@ Deno.test({
   },
 });
 
-/** The texts of all README.md files. */
-async function readManuals(): Promise<string> {
-  const folders = ["", "src/", "scripts/", "scripts/deploy/", "scripts/publish/", "test/"];
-  const paths = folders.map((folder) => new URL(`${folder}README.md`, ROOT));
-  return (await Promise.all(paths.map((path) => Deno.readTextFile(path)))).join("\n");
+Deno.test({
+  name: "README: every relative link leads to a file, and every anchor to a heading",
+  ignore: !permitted("read"),
+  async fn() {
+    const broken: string[] = [];
+    for (const url of await readmeUrls()) {
+      const text = await Deno.readTextFile(url);
+      const prose = text.replace(/^```[^]*?^```$/gm, "");
+      for (const [link, target] of prose.matchAll(/\]\((?!https?:)([^)]+)\)/g)) {
+        if (!await leadsSomewhere(new URL(target, url))) broken.push(`${link} in ${url.pathname}`);
+      }
+    }
+    assertEquals(broken, []);
+  },
+});
+
+/** Whether the file exists, and has a heading with the anchor of the address. */
+async function leadsSomewhere(url: URL): Promise<boolean> {
+  const anchor = url.hash.slice(1);
+  try {
+    if (anchor === "") return (await Deno.stat(new URL(url.pathname, url))) !== undefined;
+    const text = await Deno.readTextFile(new URL(url.pathname, url));
+    const anchors = text.replace(/^```[^]*?^```$/gm, "").match(/^#+ .*/gm)!
+      .map((heading) => heading.replace(/^#+ /, "").toLowerCase())
+      .map((heading) => heading.replaceAll(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-"));
+    return anchors.includes(anchor);
+  } catch {
+    return false;
+  }
+}
+
+/** The README.md files of the project. */
+async function readmeUrls(folder = ROOT): Promise<URL[]> {
+  const urls: URL[] = [];
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    if (name === "README.md") urls.push(new URL(name, folder));
+    const isOurs = isDirectory && !name.startsWith(".") && name !== "node_modules";
+    if (isOurs) urls.push(...await readmeUrls(new URL(`${name}/`, folder)));
+  }
+  return urls;
+}
+
+async function allReadmes(): Promise<string> {
+  const texts = (await readmeUrls()).map((url) => Deno.readTextFile(url));
+  return (await Promise.all(texts)).join("\n");
 }
 
 function isThere(program: string): boolean {

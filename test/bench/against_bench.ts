@@ -6,8 +6,7 @@ import { fillByCheckout } from "./fill_by_checkout.ts";
 import { measure, type Operation, OPERATIONS } from "./http_bench.ts";
 import { runScript, type ScriptRun } from "./script_process.ts";
 import { ROOT, type ServerProcess, startService } from "./server_process.ts";
-import { sum } from "./sum.ts";
-import { median, printTable } from "./table.ts";
+import { median, printTable, sum } from "./table.ts";
 import { benchWriters } from "./writers_bench.ts";
 
 export interface AgainstOptions {

@@ -15,4 +15,4 @@ Deno.serve({
   hostname: "127.0.0.1",
   port: 0,
   onListen: ({ port }) => console.error(JSON.stringify({ event: "listening", port })),
-}, () => new Response(body, { status, headers }));
+}, () => new Response(body || null, { status, headers }));

@@ -12,6 +12,7 @@ export interface Operation {
   /** `{id}` in it is replaced by a random pet id from 1 to `ids`. */
   path: string;
   ids?: number;
+  headers?: Record<string, string>;
   body?: string;
 }
 
@@ -26,6 +27,13 @@ export const OPERATIONS: Operation[] = [
     method: "GET",
     path: "/v1/pets?status=available&limit=100",
   },
+  {
+    name: "list, unchanged",
+    connections: 64,
+    method: "GET",
+    path: "/v1/pets",
+    headers: { "if-none-match": "*" },
+  },
   { name: "create, c=64", connections: 64, method: "POST", path: "/v1/pets", body: NEW_PET },
   { name: "create, c=256", connections: 256, method: "POST", path: "/v1/pets", body: NEW_PET },
   { name: "create, c=1", connections: 1, method: "POST", path: "/v1/pets", body: NEW_PET },
@@ -39,6 +47,7 @@ export interface HttpRow {
   ratio: number;
   /** Processor time per request of the bare server, as a share of the service's. */
   cpuRatio: number;
+  failures: number;
 }
 
 export async function benchHttp(
@@ -60,12 +69,13 @@ export async function benchHttp(
       bare,
       ratio: own.perSecond / bare.perSecond,
       cpuRatio: bare.cpuUs / own.cpuUs,
+      failures: own.failures + bare.failures,
     });
   }
   printTable(
     `Requests per second compared with a bare Deno.serve that returns the same bytes (load: ${generator})`,
     ["", "service/s", "bare/s", "ratio", "cpu ratio", "p50 ms", "p99 ms", "failures"],
-    rows.map(({ name, service, bare, ratio, cpuRatio }) => [
+    rows.map(({ name, service, bare, ratio, cpuRatio, failures }) => [
       name,
       service.perSecond,
       bare.perSecond,
@@ -73,7 +83,7 @@ export async function benchHttp(
       cpuRatio,
       service.p50Ms,
       service.p99Ms,
-      service.failures + bare.failures,
+      failures,
     ]),
   );
   return rows;
@@ -96,10 +106,10 @@ export async function measure(
 export async function runOperation(
   { port }: ServerProcess,
   token: string,
-  { connections, method, path, ids, body }: Operation,
+  { connections, method, path, ids, headers: own, body }: Operation,
   ms: number,
 ): Promise<Measured> {
-  const headers = headersOf(token, body);
+  const headers = { ...headersOf(token, body), ...own };
   if (await hasWrk()) {
     return await runWrk({ port, connections, ms, method, path, ids, headers, body });
   }
@@ -121,9 +131,9 @@ export function headersOf(token: string, body: string | undefined): Record<strin
 async function exampleAnswer(
   { port }: ServerProcess,
   token: string,
-  { method, path, body }: Operation,
+  { method, path, headers: own, body }: Operation,
 ) {
-  const headers = headersOf(token, body);
+  const headers = { ...headersOf(token, body), ...own };
   const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers, body });
   const answered = Object.fromEntries(response.headers);
   // The server adds these itself.

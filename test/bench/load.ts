@@ -10,7 +10,7 @@ export interface Measured {
   perSecond: number;
   p50Ms: number;
   p99Ms: number;
-  /** Number of responses other than 2xx, and of broken connections. */
+  /** Number of errors, and of broken connections. */
   failures: number;
   /** Number of responses by status. */
   statuses: Map<number, number>;
@@ -54,7 +54,7 @@ export async function runLoad({ port, connections, ms, next }: Load): Promise<Me
   }));
   const seconds = (performance.now() - start) / 1_000;
   const sorted = Float64Array.from(latencies).sort();
-  const refused = [...statuses].filter(([status]) => status < 200 || status > 299);
+  const refused = [...statuses].filter(([status]) => status >= 400);
   return {
     requests: sorted.length,
     perSecond: sorted.length / seconds,

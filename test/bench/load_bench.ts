@@ -48,34 +48,6 @@ export async function benchLoads(service: ServerProcess, token: string, ms: numb
   }));
 }
 
-/** Nine reads to one create for a long time, with the memory of the service. */
-export async function benchSoak(service: ServerProcess, token: string, minutes: number) {
-  const create = createBytes(token);
-  const list = listBytes(token);
-  const next = cycle([create, ...Array<Uint8Array>(9).fill(list)]);
-  const curve = [];
-  for (let minute = 1; minute <= minutes; minute++) {
-    const { perSecond, failures } = await runLoad({
-      port: service.port,
-      connections: 64,
-      ms: 60_000,
-      next,
-    });
-    curve.push({ minute, perSecond, failures, memoryMiB: service.memoryMiB() });
-  }
-  printTable(
-    "Memory under nine reads to one create, c=64",
-    ["minute", "service/s", "memory MiB", "failures"],
-    curve.map(({ minute, perSecond, memoryMiB, failures }) => [
-      minute,
-      perSecond,
-      memoryMiB,
-      failures,
-    ]),
-  );
-  return curve;
-}
-
 function createBytes(token: string): Uint8Array {
   const body = '{"name":"Rex the dog","categoryId":12,"status":"available"}';
   return requestBytes("POST", "/v1/pets", headersOf(token, body), body);

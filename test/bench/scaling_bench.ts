@@ -21,8 +21,7 @@ import { countCommits } from "../support/count_commits.ts";
 import { examplePet } from "../support/fill_store.ts";
 import { measure, type Operation } from "./http_bench.ts";
 import { startService } from "./server_process.ts";
-import { sum } from "./sum.ts";
-import { printTable } from "./table.ts";
+import { printTable, sum } from "./table.ts";
 
 const SCALING = {
   title:

@@ -3,8 +3,7 @@
 import { fillByCheckout } from "./fill_by_checkout.ts";
 import { measure, OPERATIONS, runOperation } from "./http_bench.ts";
 import { type ServerProcess, startService } from "./server_process.ts";
-import { sum } from "./sum.ts";
-import { median, printTable } from "./table.ts";
+import { median, printTable, sum } from "./table.ts";
 
 /** Number of pets in each store at first. */
 const PETS = 10_000;

@@ -1,73 +1,95 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { serveOnSocket } from "../support/test_each_way.ts";
-import { permitted } from "../support/permitted.ts";
 import { readHead } from "../../src/log/head.ts";
-import { openTestService, type TestService } from "../support/test_service.ts";
-import { generateTypes, TYPES } from "./generate_types.ts";
-import { type PetClient, readmeClient } from "./readme_client.ts";
+import { describeInterface } from "../../src/http/docs/openapi.ts";
+import { importTestPackage, TEST_PACKAGES } from "../support/import_test_package.ts";
+import { permitted } from "../support/permitted.ts";
+import { serveOnSocket } from "../support/test_each_way.ts";
+import { openTestService } from "../support/test_service.ts";
 
-Deno.test({
-  name: "the types of the TypeScript client equal those generated from the OpenAPI document",
-  ignore: !permitted("read", "env", "sys"),
-  async fn() {
-    assertEquals(
-      await Deno.readTextFile(TYPES),
-      await generateTypes(),
-      "Run: deno run -A --lock=test/deno.lock test/client/generate_types.ts",
-    );
-  },
-});
+const ROOT = new URL("../../", import.meta.url);
 
-/** Runs a client against a live service. */
-async function withClient(
-  use: (client: PetClient, service: TestService) => Promise<void>,
-): Promise<void> {
-  await using service = await openTestService();
-  await using server = await serveOnSocket(service);
-  const client = await readmeClient(`http://127.0.0.1:${server.port}/v1`, service.token);
-  await use(client, service);
+interface Pet {
+  id: number;
+  name: string;
+  categoryId: number;
+  status?: "available" | "pending" | "sold";
 }
 
+interface PetClient {
+  add(idempotencyKey: string, pet: Omit<Pet, "id">): Promise<Pet>;
+  list(status?: Pet["status"]): AsyncGenerator<Pet>;
+}
+
+/** Follows the client in the file, so that its types are checked. */
+const TYPES_OF_USERS = `
+import type { AssertTrue, IsExact } from "@std/testing/types";
+type PetOfUser = Awaited<ReturnType<ReturnType<typeof petClient>["add"]>>;
+export type PetIsAsDescribed = AssertTrue<IsExact<PetOfUser, {
+  id: number; name: string; categoryId: number; status?: "available" | "pending" | "sold";
+}>>;
+`;
+
 Deno.test({
-  name: "the TypeScript client adds an animal once, however often it retries",
-  ignore: !permitted("net", "read", "run", "write", "env"),
-  fn: () =>
-    withClient(async (client, service) => {
+  name: "the TypeScript client of src/http/README.md has the described types, adds and lists",
+  ignore: !permitted("net", "read", "run", "write", "env", "sys"),
+  async fn(test) {
+    await using service = await openTestService();
+    await using server = serveOnSocket(service);
+    const client = await readmeClient(`http://127.0.0.1:${server.port}/v1`, service.token);
+
+    await test.step("it adds an animal once, however often it retries", async () => {
       const rex = { name: "Rex", categoryId: 7, status: "available" as const };
       assertEquals(await client.add("one", rex), { id: 1, ...rex });
       assertEquals(await client.add("one", rex), { id: 1, ...rex });
       assertEquals(await client.add("two", rex), { id: 2, ...rex });
       assertEquals((await readHead(service.store)).head.lastPetId, 2);
-    }),
-});
+    });
 
-Deno.test({
-  name: "the TypeScript client lists all animals of a status, page by page",
-  ignore: !permitted("net", "read", "run", "write", "env"),
-  fn: () =>
-    withClient(async (client) => {
-      for (let n = 1; n <= 230; n++) {
-        const status = n % 2 === 0 ? "sold" as const : "pending" as const;
-        await client.add(String(n), { name: `Pet ${n}`, categoryId: n, status });
+    await test.step("it lists all animals of a status, page by page", async () => {
+      for (let id = 3; id <= 230; id++) {
+        const status = id % 2 === 0 ? "sold" as const : undefined;
+        await client.add(`pet-${id}`, { name: `Pet ${id}`, categoryId: id, status });
       }
-      const idsOf = async (status?: "sold" | "available") =>
+      const idsOf = async (status?: Pet["status"]) =>
         (await Array.fromAsync(client.list(status))).map(({ id }) => id);
       const newestFirst = Array.from({ length: 230 }, (_, index) => 230 - index);
       assertEquals(await idsOf(), newestFirst);
-      assertEquals(await idsOf("sold"), newestFirst.filter((id) => id % 2 === 0));
-      assertEquals(await idsOf("available"), []);
-    }),
+      assertEquals(await idsOf("sold"), newestFirst.filter((id) => id > 2 && id % 2 === 0));
+      assertEquals(await idsOf("pending"), []);
+    });
+
+    await test.step("it throws the code and the message of an Error", async () => {
+      const message = 'invalid_body: Field "name" must be 1 to 1000 characters long';
+      await assertRejects(() => client.add("three", { name: "", categoryId: 7 }), Error, message);
+    });
+  },
 });
 
-Deno.test({
-  name: "the TypeScript client throws the code and the message of an Error",
-  ignore: !permitted("net", "read", "run", "write", "env"),
-  fn: () =>
-    withClient(async (client) => {
-      await assertRejects(
-        () => client.add("one", { name: "", categoryId: 7 }),
-        Error,
-        'invalid_body: Field "name" must be 1 to 1000 characters long',
-      );
-    }),
-});
+/** Checks the types of the client against types generated from the OpenAPI document, and creates one. */
+async function readmeClient(baseUrl: string, apiKey: string): Promise<PetClient> {
+  const { default: openapiTS, astToString } = await importTestPackage("openapi-typescript");
+  await importTestPackage("openapi-fetch");
+  const readme = await Deno.readTextFile(new URL("src/http/README.md", ROOT));
+  const [, source] = /^```ts\n(import createClient from "openapi-fetch";\n[^]*?)^```$/m
+    .exec(readme)!;
+  const folder = await Deno.makeTempDir();
+  try {
+    const path = `${folder}/pet_client.ts`;
+    const specifier = JSON.stringify(TEST_PACKAGES["openapi-fetch"]);
+    const client = source.replace('"openapi-fetch"', specifier);
+    await Deno.writeTextFile(path, client + TYPES_OF_USERS);
+    const types = astToString(await openapiTS(describeInterface({})));
+    await Deno.writeTextFile(`${folder}/openapi_types.d.ts`, types);
+    const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["check", "--quiet", "--config=deno.json", "--lock=test/deno.lock", path],
+      cwd: ROOT,
+      env: { NO_COLOR: "1" },
+    }).output();
+    assertEquals(success, true, new TextDecoder().decode(stderr));
+    await Deno.writeTextFile(path, client);
+    const { petClient } = await import(`file://${path}`);
+    return petClient(baseUrl, apiKey);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}

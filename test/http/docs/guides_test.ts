@@ -16,6 +16,25 @@ Deno.test("the guide to errors lists every code with its status and its remedy, 
   assertEquals(items, expected.toSorted((a, b) => a.slice(0, 7) < b.slice(0, 7) ? -1 : 1));
 });
 
+Deno.test({
+  name: "src/http/README.md lists every status with its error codes",
+  ignore: !permitted("read"),
+  async fn() {
+    const readme = await Deno.readTextFile(
+      new URL("../../../src/http/README.md", import.meta.url),
+    );
+    const rows = [...readme.matchAll(/^\| (\d{3}) +\| (`[^|]+`) +\|$/gm)];
+    const codes = Map.groupBy(Object.entries(ERRORS), ([, { status }]) => String(status));
+    assertEquals(
+      rows.map(([, status, names]) => [status, names]),
+      Array.from(codes, ([status, entries]) => [
+        status,
+        entries.map(([code]) => `\`${code}\``).join(", "),
+      ]),
+    );
+  },
+});
+
 Deno.test("the guides have a value for every placeholder, and only addresses of the given base", () => {
   const text = guides(BASE).map(({ description }) => description).join("\n");
   assertEquals(/\{\{|undefined/.exec(text), null);

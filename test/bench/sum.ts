@@ -1,3 +1,0 @@
-export function sum(numbers: number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
-}
