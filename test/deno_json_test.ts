@@ -92,7 +92,7 @@ async function filesIn(folder: URL): Promise<URL[]> {
   const paths: URL[] = [];
   for await (const { name, isDirectory } of Deno.readDir(folder)) {
     if (isDirectory) paths.push(...await filesIn(new URL(`${name}/`, folder)));
-    else paths.push(new URL(name, folder));
+    else if (!name.endsWith(".md")) paths.push(new URL(name, folder));
   }
   return paths;
 }

@@ -33,7 +33,7 @@ Deno.test({
 
     await run("> report.html");
     const report = await Deno.readTextFile(`${temp.folder}/report.html`);
-    assertMatch(report, /Audit: sound<\/strong> up to position 3\./);
+    assertMatch(report, /Audit: sound<\/h2><pre>Sound: 3 events, 2 pets\./);
 
     await Deno.mkdir(`${temp.folder}-backup`);
     const moved = await run("KV_PATH=copy.sqlite3");
