@@ -2,7 +2,7 @@ import { assertEquals, assertGreater } from "@std/assert";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
 import { createService, type Service } from "../../src/service.ts";
-import { ServiceError } from "../../src/service_error.ts";
+import { serviceErrorCode } from "../../src/service_error.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { TcpProxy } from "./tcp_proxy.ts";
 import { freePort } from "./free_port.ts";
@@ -131,7 +131,7 @@ async function openFixture(
             await changeKeys();
             keysRevoked++;
           } catch (error) {
-            if (faults === "none" || !(error instanceof ServiceError)) throw error;
+            if (faults === "none" || serviceErrorCode(error) === undefined) throw error;
           }
         }
       })();
