@@ -242,20 +242,10 @@ Deno.test({
   async fn() {
     const cases: [env: Record<string, string>, line: RegExp][] = [
       [{ PORT: "http" }, /^error: PORT must be a number from 0 to 65535, not "http"\n$/],
-      [{ PORT: "65536" }, /^error: PORT must be a number from 0 to 65535, not "65536"\n$/],
-      [{ PORT: "-1" }, /^error: PORT must be .*\n$/],
-      [
-        { HOST: "no host" },
-        /^error: HOST must be a host name or an IP address, not "no host"\n$/,
-      ],
       [{ HOST: "192.0.2.1" }, /^error: Cannot listen on 192.0.2.1:0 \(HOST, PORT\): .*\n$/],
-      [{ KV_PATH: "ftp://localhost/x" }, /^error: KV_PATH must be a file, .*address\n$/],
-      [{ KV_PATH: "http://" }, /^error: KV_PATH must be a file, .*\n$/],
-      [{ KV_PATH: "http://localhost:1" }, /^error: DENO_KV_ACCESS_TOKEN must be set .*\n$/],
+      [{ DENO_DEPLOYMENT_ID: "test" }, /^error: KV_PATH must not be set on Deno Deploy: .*\n$/],
     ];
-    await Promise.all(cases.map(async ([env, line]) => {
-      await assertRefuses(line, ":memory:", env);
-    }));
+    await Promise.all(cases.map(([env, line]) => assertRefuses(line, ":memory:", env)));
   },
 });
 
@@ -382,33 +372,3 @@ async function tempFolder() {
   const path = await Deno.makeTempDir();
   return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
 }
-
-Deno.test({
-  name: "start: on Deno Deploy without an attached database, exits with 1 and one line",
-  ignore,
-  async fn() {
-    for (const path of ["", ":memory:", "pets.sqlite3"]) {
-      const env = { DENO_DEPLOYMENT_ID: "test", DENO_KV_DEFAULT_PATH: path };
-      assertEquals(await runTask(["start"], { kvPath: "", env }), {
-        code: 1,
-        stdout: "",
-        stderr: "error: A database must be attached on Deno Deploy: " +
-          "DENO_KV_DEFAULT_PATH is not the address of one\n",
-      });
-    }
-  },
-});
-
-Deno.test({
-  name: "start: on Deno Deploy with a KV_PATH, exits with 1 and one line",
-  ignore,
-  async fn() {
-    for (const kvPath of [":memory:", "pets.sqlite3", "https://kv.example"]) {
-      assertEquals(await runTask(["start"], { kvPath, env: { DENO_DEPLOYMENT_ID: "test" } }), {
-        code: 1,
-        stdout: "",
-        stderr: "error: KV_PATH must not be set on Deno Deploy: attach a database there\n",
-      });
-    }
-  },
-});
