@@ -66,10 +66,6 @@ Deno.test("PackedComparison finds nothing in sound records, whatever their group
   }
 });
 
-Deno.test("PackedComparison leaves a record of later ids to later calls", async () => {
-  assertEquals(await differencesOf([...GROUPINGS[2], recordOf(17, 18)], [7, 16]), []);
-});
-
 Deno.test("PackedComparison finds every single damaged piece", async () => {
   const damages: [name: string, Record[], PackedDifference[]][] = [
     ["a missing pet", [recordOf(1, 2, 4), recordOf(8, 9, 12, 15)], [{ kind: "missing", id: 7 }]],

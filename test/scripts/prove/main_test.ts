@@ -94,22 +94,6 @@ Deno.test({
 });
 
 Deno.test({
-  name: "prove: an altered line in the store is not proven",
-  ignore,
-  fn: () =>
-    withPublished(async ({ kvPath, dir, lines, run }) => {
-      const value = new TextEncoder().encode(`${lines[0].replace("key 1", "key 2")}\n`);
-      await changeFile(kvPath, [{ type: "set", key: ["~log", 1], value }]);
-      const { code, stdout, stderr } = await run("prove", "1", "--published", dir);
-      assertEquals([code, stdout, stderr], [
-        1,
-        "",
-        "error: Line 1 of the log is not the one that was published\n",
-      ]);
-    }),
-});
-
-Deno.test({
   name: "prove --consistency: says in words whether the published log extends a checkpoint",
   ignore,
   fn: () =>

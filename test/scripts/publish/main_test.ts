@@ -142,23 +142,6 @@ Deno.test({
 });
 
 Deno.test({
-  name: "publish --from-file: a file that is not an export exits 1 and says so",
-  ignore,
-  fn: () =>
-    withSample(3, async (sample) => {
-      const path = `${sample.folder}/notes.txt`;
-      for (const text of ["hello", "hello\nworld\n"]) {
-        await Deno.writeTextFile(path, text);
-        const outcome = await sample.publish(...ORIGIN, "--from-file", path);
-        assertEquals([outcome.code, outcome.stderr], [
-          1,
-          "error: Line 1 is not an event, so this is not a log or an export of one\n",
-        ]);
-      }
-    }),
-});
-
-Deno.test({
   name: "publish: refuses a store file that was copied without its -wal",
   ignore,
   async fn() {

@@ -68,7 +68,3 @@ Deno.test("LogStatistics counts lines that it cannot read, and keys whose issue 
   ]);
 });
 
-Deno.test("LogStatistics of an empty log has no position", () => {
-  const { lines, position, hash } = new LogStatistics();
-  assertEquals([lines, position, hash], [0, 0, "0".repeat(64)]);
-});

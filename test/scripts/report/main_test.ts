@@ -96,19 +96,6 @@ Deno.test({
 });
 
 Deno.test({
-  name: "report: a store that is not there, and a wrong argument, are one line on standard error",
-  ignore,
-  async fn() {
-    const kvPath = "/nowhere/pets.sqlite3";
-    for (const args of [["report"], ["report", "extra"], ["report", "--file", "/nowhere/x"]]) {
-      const { code, stdout, stderr } = await runTask(args, { kvPath });
-      assertEquals([code, stdout], [2, ""], stderr);
-      assertMatch(stderr, /^error: [^\n]+\n$/);
-    }
-  },
-});
-
-Deno.test({
   name:
     "report: a browser shows hostile labels as text, runs nothing, loads nothing and needs no scrolling sideways",
   ignore: chromiumPath() === undefined,
