@@ -145,13 +145,10 @@ export async function auditLines(
   const { progress = () => {} } = options;
   const findings = new Findings();
   const log = new LogAudit(findings, options);
-  let start: LogStart | undefined;
+  let from: number | undefined;
   let events = 0;
   for await (const batch of lines) {
-    if (log.lines === 0) {
-      start = partialStart(batch[0]);
-      if (start !== undefined) startPartial(log, start, options);
-    }
+    if (log.lines === 0) from = startPartial(log, batch[0], options);
     for (const line of batch) if (log.verify(line) !== undefined) events++;
     progress(log.position);
   }
@@ -164,7 +161,7 @@ export async function auditLines(
     findings.add("no_lines", "The export has no lines, so it is not a whole copy of a log", 1);
   }
   log.end();
-  return findings.report(log.head, { from: start && start.position + 1, isExport: true });
+  return findings.report(log.head, { from, isExport: true });
 }
 
 /** A partial export lacks the events that it must be compared with. */
@@ -172,39 +169,31 @@ export class PartialExportError extends Error {
   override name = "PartialExportError";
 }
 
-/** The position and the hash of the line before the first one of a partial export. */
-interface LogStart {
-  position: number;
-  hash: string;
-}
-
-/** Returns the start of a partial export, by its first line; `undefined` if the export should be a whole log. */
-function partialStart(line: Uint8Array): LogStart | undefined {
-  const first = readEvent(line);
-  if (first instanceof MalformedEventError && !(first instanceof NewerVersionError)) {
-    return undefined;
-  }
-  if (first.position < 2) return undefined;
-  // Only the first line of a log has this hash, so its position is wrong.
-  if (first.previousHash === GENESIS_HASH) return undefined;
-  return { position: first.position - 1, hash: first.previousHash };
-}
-
+/**
+ * Begins at the first line of a partial export, and returns its position; `undefined` if the export should be a
+ * whole log.
+ */
 function startPartial(
   log: LogAudit,
-  { position, hash }: LogStart,
+  line: Uint8Array,
   { checkpoint, comparePublished }: AuditOptions,
-): void {
-  const partial = `The export begins at position ${position + 1}, so it cannot be compared with`;
+): number | undefined {
+  const first = readEvent(line);
+  if (!("position" in first) || first.position < 2) return undefined;
+  const { position: from, previousHash } = first;
+  // Only the first line of a log has this hash, so its position is wrong.
+  if (previousHash === GENESIS_HASH) return undefined;
+  const partial = `The export begins at position ${from}, so it cannot be compared with`;
   if (comparePublished !== undefined) {
     throw new PartialExportError(`${partial} the published log; audit a whole export`);
   }
-  if (checkpoint !== undefined && checkpoint.position < position) {
+  if (checkpoint !== undefined && checkpoint.position < from - 1) {
     throw new PartialExportError(
       `${partial} the checkpoint at position ${checkpoint.position}; audit an export from there`,
     );
   }
-  log.startAfter(position, hash);
+  log.startAfter(from - 1, previousHash);
+  return from;
 }
 
 class StoreAudit {
@@ -398,30 +387,22 @@ const RECORD_FAULTS = {
 
 function wordsFor(difference: Difference, lastPetId: number): string {
   const { kind, key, position } = difference;
-  const isOfPets = key[2] === "pet" || key[2] === "pet_by_status";
-  const isUnknown = isOfPets && kind === "extra" && key.at(-1) as number > lastPetId;
-  const petId = difference.petId ?? (isUnknown ? key.at(-1) as number : undefined);
-  if (petId !== undefined) return wordsForPet(petId, difference, lastPetId);
-  switch (kind) {
-    case "missing":
-      return `Record ${formatKey(key)} is missing: the event at position ${position} makes it`;
-    case "extra":
-      return `Record ${formatKey(key)} is stored, but no event makes it`;
-    case "altered":
-      if (isOfPets) {
-        return `Record ${formatKey(key)} is damaged: it does not hold whole pets in order`;
-      }
-      return `Record ${formatKey(key)} is not what the event at position ${position} makes it`;
-  }
-}
-
-/** A record holds many pets, so its key would not say which of them differs. */
-function wordsForPet(
-  petId: number,
-  { kind, key, position }: Difference,
-  lastPetId: number,
-): string {
   const [, generation, name, status] = key;
+  const isOfPets = name === "pet" || name === "pet_by_status";
+  const last = key.at(-1) as number;
+  const isUnknown = isOfPets && kind === "extra" && last > lastPetId;
+  const petId = difference.petId ?? (isUnknown ? last : undefined);
+  if (petId === undefined) {
+    const record = `Record ${formatKey(key)}`;
+    if (kind === "missing") {
+      return `${record} is missing: the event at position ${position} makes it`;
+    }
+    if (kind === "extra") return `${record} is stored, but no event makes it`;
+    return isOfPets
+      ? `${record} is damaged: it does not hold whole pets in order`
+      : `${record} is not what the event at position ${position} makes it`;
+  }
+  // A record holds many pets, so its key would not say which of them differs.
   const kindOfList = name === "pet" ? "id" : `status ${String(status)}`;
   const projection = `the projection by ${kindOfList} of generation ${String(generation)}`;
   switch (kind) {

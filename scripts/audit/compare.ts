@@ -64,12 +64,6 @@ export class Differences {
   }
 }
 
-/** A record that is not packed texts of pets, and the position of its event. */
-interface OwnRecord {
-  record: ProjectionRecord;
-  position: number;
-}
-
 /**
  * Takes the events of the log in order and compares their records with the stored records. Afterwards, the
  * caller calls {@linkcode Comparison.finish}. It then calls {@linkcode Comparison.readRest}, or it passes the
@@ -157,23 +151,18 @@ export class Comparison {
     records: readonly ProjectionRecord[],
     lines: readonly RecordedLine[],
   ): Promise<void> {
-    const own = records
-      .map((record): OwnRecord => ({ record, position: record.key.at(-1) as number }));
-    const found = await Promise.all(
-      own.map(({ record }) => this.#deps.store.get(projectionKey(this.generation, record.key))),
-    );
+    const keys = records.map(({ key }) => projectionKey(this.generation, key));
+    const found = await Promise.all(keys.map((key) => this.#deps.store.get(key)));
     let index = 0;
     for (const { event: { position, time } } of lines) {
       this.#missing.observe(time);
-      for (; own[index]?.position === position; index++) this.#compareOwn(own[index], found[index]);
+      for (; keys[index]?.at(-1) === position; index++) {
+        const [key, record, entry] = [keys[index], records[index], found[index]];
+        this.#ownKeys.set(position, hashOf(key));
+        if (entry === null) this.#missOwn(record, key, position);
+        else if (entry.value !== record.value) this.#differ("altered", key, position);
+      }
     }
-  }
-
-  #compareOwn({ record, position }: OwnRecord, entry: StoreEntry | null): void {
-    const key = projectionKey(this.generation, record.key);
-    this.#ownKeys.set(position, hashOf(key));
-    if (entry === null) this.#missOwn(record, key, position);
-    else if (entry.value !== record.value) this.#differ("altered", key, position);
   }
 
   /**
@@ -182,7 +171,7 @@ export class Comparison {
    */
   finish(): void {
     for (const [{ key, position }, count] of this.#missing.differences()) {
-      this.#differ("missing", key, position, { count });
+      this.#differ("missing", key, position, undefined, count);
     }
   }
 
@@ -231,7 +220,7 @@ export class Comparison {
     if (kind === "missing" && position! <= (this.#deps.mayMissUntil ?? 0)) return;
     if ("key" in difference) return this.#differ(kind, difference.key, position);
     const key = projectionKey(this.generation, [...prefix, difference.id]);
-    this.#differ(kind, key, position, { petId: difference.id });
+    this.#differ(kind, key, position, difference.id);
   }
 
   #missOwn({ expiresAt }: ProjectionRecord, key: Key, position: number): void {
@@ -251,12 +240,7 @@ export class Comparison {
     };
   }
 
-  #differ(
-    kind: DifferenceKind,
-    key: Key,
-    position?: number,
-    { petId, count = 1 }: { petId?: number; count?: number } = {},
-  ): void {
+  #differ(kind: DifferenceKind, key: Key, position?: number, petId?: number, count = 1): void {
     const difference = {
       kind,
       key,

@@ -98,8 +98,8 @@ export class LogAudit {
     if (lines.length === 0 || sequences[0] > last) {
       this.#explainKey(expectedPosition);
       const fault = lines.length === 0 ? "no lines of the log" : `line ${sequences[0]}`;
-      const message = `The record at position ${last} holds ${fault}`;
-      this.#findings.add("line", message, Math.min(expectedPosition, last));
+      const position = Math.min(expectedPosition, last);
+      this.#fault(`The record at position ${last} holds ${fault}`, position);
       if (lines.length === 0 && last >= expectedPosition) this.#skipTo(last);
       return [];
     }
@@ -127,15 +127,15 @@ export class LogAudit {
     }
     if (repeated.length > 0) {
       const from = Math.min(...repeated);
-      const message = `${linesText(from, Math.max(...repeated))} stored twice or out of order, ` +
-        `in the record at position ${last}`;
-      this.#findings.add("line", message, from);
+      const which = linesText(from, Math.max(...repeated));
+      const where = `in the record at position ${last}`;
+      this.#fault(`${which} stored twice or out of order, ${where}`, from);
     }
     if (this.#findings.countOf("line") > faultsBefore) return verified;
     if (this.#position !== last) this.#wrongKey = { expectedPosition, last };
     else {
       const message = `The record at position ${last} is not lines that each end with a line feed`;
-      this.#findings.add("line", message, expectedPosition);
+      this.#fault(message, expectedPosition);
     }
     return verified;
   }
@@ -167,7 +167,7 @@ export class LogAudit {
         : `Line ${storedPosition ?? this.#lines}`;
       // A missing line is reported at the position where it was expected.
       const position = Math.min(expectedPosition, this.#position);
-      this.#findings.add("line", `${which}: ${faults.join("; ")}`, position);
+      this.#fault(`${which}: ${faults.join("; ")}`, position);
       if (isLost) this.#skipTo(through);
     }
     this.#compareWithCheckpoint();
@@ -184,10 +184,8 @@ export class LogAudit {
   end(until = this.#position, lastHash?: string): void {
     const from = this.#position + 1;
     if (from <= until) {
-      const message = `${
-        linesText(from, until)
-      } missing, although the head is at position ${until}`;
-      this.#findings.add("line", message, from);
+      const which = linesText(from, until);
+      this.#fault(`${which} missing, although the head is at position ${until}`, from);
     }
     this.#explainKey(until + 1);
     const isHashKnown = lastHash !== undefined && this.#position === until;
@@ -217,11 +215,10 @@ export class LogAudit {
     this.#wrongKey = undefined;
     if (wrong === undefined || nextPosition > this.#position + 1) return;
     const { expectedPosition, last } = wrong;
-    const which = expectedPosition === this.#position
-      ? `line ${expectedPosition}`
-      : `lines ${expectedPosition} to ${this.#position}`;
-    const message = `The record of ${which} is stored at position ${last}`;
-    this.#findings.add("line", message, Math.min(last, this.#position));
+    const from = expectedPosition === this.#position ? "line" : `lines ${expectedPosition} to`;
+    const which = `${from} ${this.#position}`;
+    const position = Math.min(last, this.#position);
+    this.#fault(`The record of ${which} is stored at position ${last}`, position);
   }
 
   /**
@@ -235,18 +232,19 @@ export class LogAudit {
     this.#break = undefined;
     const first = second - 1;
     if (isNextLinked === true) {
-      const message =
-        `Line ${first} was altered: the previoushash of line ${second} does not match it`;
-      this.#findings.add("line", message, first);
+      const why = `the previoushash of line ${second} does not match it`;
+      this.#fault(`Line ${first} was altered: ${why}`, first);
     } else if (isNextLinked === false) {
-      const message =
-        `Line ${second} was altered: it fits neither the line before nor what follows`;
-      this.#findings.add("line", message, second);
+      const why = "it fits neither the line before nor what follows";
+      this.#fault(`Line ${second} was altered: ${why}`, second);
     } else {
-      const message = `Line ${first} or ${second} was altered: they do not fit together`;
-      this.#findings.add("line", message, first);
+      this.#fault(`Line ${first} or ${second} was altered: they do not fit together`, first);
     }
     return isNextLinked === false;
+  }
+
+  #fault(message: string, position: number): void {
+    this.#findings.add("line", message, position);
   }
 
   #addPublished(fault: string | undefined, position?: number): void {

@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { permitted } from "../../support/permitted.ts";
 import { runTask } from "../../support/run_task.ts";
-import { changeFile, withSampleFile } from "../../support/sample_file.ts";
+import { withSampleFile } from "../../support/sample_file.ts";
 import { linesToBytes, rewritten } from "../../support/sample_log.ts";
 
 const ignore = !permitted("run", "read", "write", "env", "net");

@@ -67,4 +67,3 @@ Deno.test("LogStatistics counts lines that it cannot read, and keys whose issue 
     ["key 11", 8],
   ]);
 });
-
