@@ -3,12 +3,7 @@
  * and reports all faults. Writes nothing.
  */
 
-import {
-  GENESIS_HASH,
-  MalformedEventError,
-  NewerVersionError,
-  type RecordedLine,
-} from "../../events/event.ts";
+import { GENESIS_HASH, type RecordedLine } from "../../events/event.ts";
 import {
   EMPTY_HEAD,
   encodeHead,

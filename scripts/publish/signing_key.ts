@@ -9,7 +9,11 @@ const OTHERS = 0o077;
 export async function makeSigningKey(path: string): Promise<void> {
   const { privateKey } = generateKeyPairSync("ed25519");
   const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
-  using file = await openNew(path);
+  using file = await Deno.open(path, { write: true, createNew: true, mode: 0o600 })
+    .catch((error) => {
+      if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+      throw new Error(`${path} exists already; a key is never overwritten`);
+    });
   await file.write(new TextEncoder().encode(pem));
   await file.sync();
 }
@@ -29,13 +33,4 @@ export async function readSigningKey(path: string): Promise<KeyObject> {
   }
   if (key?.asymmetricKeyType === "ed25519") return key;
   throw new Error(`${path} is not an Ed25519 key in PEM, as publish --new-key makes it`);
-}
-
-async function openNew(path: string): Promise<Deno.FsFile> {
-  try {
-    return await Deno.open(path, { write: true, createNew: true, mode: 0o600 });
-  } catch (error) {
-    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
-    throw new Error(`${path} exists already; a key is never overwritten`);
-  }
 }

@@ -133,7 +133,7 @@ Deno.test({
   name: "audit --file: a partial export is called partial, and named so",
   ignore,
   fn: () =>
-    withSampleFile(async ({ folder, kvPath }) => {
+    withSampleFile(async ({ kvPath }) => {
       const partial = await runTask(["log", "--from", "10"], { kvPath });
       const { code, stdout } = await runTask(["audit", "--file", "-"], {
         kvPath,
