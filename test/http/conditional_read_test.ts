@@ -65,13 +65,14 @@ testEachWay(
       assertEquals(response.headers.get("vary"), null);
       await response.body?.cancel();
     }
+    const any = { headers: { "if-none-match": "*" } };
     const others = [
       created,
-      await send("/v1/pets/2"),
-      await send("/v1/pets?limit=0"),
-      await send("/v1/pets", { method: "DELETE" }),
-      await sendBare("/v1/pets"),
-      await add("{"),
+      await send("/v1/pets/2", any),
+      await send("/v1/pets?limit=0", any),
+      await send("/v1/pets", { method: "DELETE", ...any }),
+      await sendBare("/v1/pets", any),
+      await add("{", any.headers),
     ];
     assertEquals(others.map(({ status }) => status), [201, 404, 400, 405, 401, 400]);
     for (const response of others) {
@@ -81,17 +82,6 @@ testEachWay(
     }
   },
 );
-
-testEachWay("If-None-Match does not let a refused request through", async (service) => {
-  const init = { headers: { "if-none-match": "*" } };
-  const refused = [
-    await service.sendBare("/v1/pets", init),
-    await service.send("/v1/pets?limit=0", init),
-    await service.send("/v1/pets/1", init),
-  ];
-  for (const { body } of refused) await body?.cancel();
-  assertEquals(refused.map(({ status }) => status), [401, 400, 404]);
-});
 
 Deno.test("an ETag changes if and only if the list or its Link changes", async () => {
   await using service = await openTestService();
