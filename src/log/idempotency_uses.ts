@@ -5,10 +5,10 @@ import { IDEMPOTENCY_LIFETIME_MS } from "../keyspace.ts";
 export const CLOCK_TOLERANCE_MS = 60_000;
 
 /**
- * Minimum number of recent uses kept; up to twice as many are kept. A repeated key is found if fewer than this many
- * other uses lie between.
+ * Minimum number of recent uses kept; up to twice as many are kept, at some 190 bytes each. A repeated key is found if
+ * fewer than this many other uses lie between.
  */
-export const USES_KEPT = 250_000;
+export const USES_KEPT = 100_000;
 
 /** Duration of a generation: long enough that the earlier one alone covers at least 24 hours. */
 const GENERATION_MS = IDEMPOTENCY_LIFETIME_MS + CLOCK_TOLERANCE_MS;
