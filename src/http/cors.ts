@@ -32,10 +32,9 @@ export function shareWith(
   return { ...response, headers };
 }
 
-/** Whether a browser asks if a script may send a request. It sends this question without a key. */
-export function isPreflight({ method, headers }: Request): boolean {
-  return method === "OPTIONS" && headers.has("origin") &&
-    headers.has("access-control-request-method");
+/** Whether an OPTIONS request asks, for a browser, if a script may send a request. It has no key. */
+export function isPreflight(headers: Headers): boolean {
+  return headers.has("origin") && headers.has("access-control-request-method");
 }
 
 /**

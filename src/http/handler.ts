@@ -135,7 +135,7 @@ function respond(
   // A page that is only for browsers is an unknown path for others, for which a key is needed too.
   const route = match?.isPublic && respondPublicly === undefined ? undefined : match;
   const operation = route && operationOf(route, method);
-  const isAsked = route !== undefined && isPreflight(request);
+  const isAsked = method === "OPTIONS" && route !== undefined && isPreflight(headers);
   if (route !== undefined && (isAsked || respondPublicly !== undefined)) {
     // These responses need no key, and the server would read an unbounded body to its end.
     if (!isBodyBounded(headers)) throw bodyTooLargeError();
