@@ -1,6 +1,6 @@
 /**
- * All routes of the service. The handler dispatches by this table, the OpenAPI description takes its paths from
- * it, and telemetry names the spans of requests after it.
+ * All routes of the service. The handler dispatches by this table, a test compares the OpenAPI
+ * description with it, and telemetry names the spans of requests after it.
  */
 
 import { HTTP_ERRORS } from "./errors.ts";
