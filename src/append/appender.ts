@@ -76,6 +76,8 @@ export class Appender {
   #baseReadAt = -Infinity;
   /** Number of commits that were not applied since one landed. */
   #notApplied = 0;
+  /** Monotonic time in milliseconds at which the first of them was planned. */
+  #notAppliedSince = 0;
   /** Monotonic time in milliseconds from which they may be reported again. */
   #reportNotAppliedFrom = -Infinity;
 
@@ -151,6 +153,7 @@ export class Appender {
       if (!hasLanded || this.#queue.length === 1) await runtime.nextTurn();
       hasLanded = false;
       try {
+        if (this.#notApplied === 0) this.#notAppliedSince = runtime.monotonicNow();
         const batch = await this.#planner.plan(await this.#base());
         if (batch === undefined) continue;
         const startedAt = runtime.monotonicNow();
@@ -235,10 +238,9 @@ export class Appender {
       if (step === "commit" && !isRefused) this.#instrumentation.onUnclearOutcome();
     } else if (step !== "read_back" && !(error instanceof StoreAwayError)) {
       const now = runtime.monotonicNow();
-      if (this.#notApplied++ === 0) {
-        this.#reportNotAppliedFrom = Math.max(this.#reportNotAppliedFrom, now + SHORT_LOCK_MS);
-      }
-      if (now < this.#reportNotAppliedFrom) return;
+      this.#notApplied++;
+      // A commit may have waited for the lock, so the time counts from its plan.
+      if (now - this.#notAppliedSince < SHORT_LOCK_MS || now < this.#reportNotAppliedFrom) return;
       this.#reportNotAppliedFrom = now + NOT_APPLIED_REPORT_MS;
       report("warn", "commits_not_applied", { reason, count: this.#notApplied });
     }
