@@ -130,7 +130,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "audit --file: a partial export is called partial, and named so",
+  name: "audit --file: a partial export is called partial",
   ignore,
   fn: () =>
     withSampleFile(async ({ kvPath }) => {
