@@ -431,7 +431,7 @@ async function readHeadFor(findings: Findings, store: Store): Promise<Head | und
     const { head } = headEntryOf(entry);
     if (entry !== null) {
       if (await isHeadBehind(store, head)) {
-        const message = `The head is at position ${head.position}, but the log goes on after it`;
+        const message = `The head is at position ${head.position}, but the log continues after it`;
         findings.add("head", message);
         return undefined;
       }

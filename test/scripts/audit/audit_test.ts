@@ -490,7 +490,7 @@ Deno.test("audit() reports a head that is older than the log, and audits the who
     await commit(sample.store, [{ type: "set", key: HEAD_KEY, value }]);
     const checkpoint = { position: 40, hash: head.lastHash };
     const report = await audit(sample, { checkpoint });
-    const message = `The head is at position ${position}, but the log goes on after it`;
+    const message = `The head is at position ${position}, but the log continues after it`;
     assertEquals([report.position, report.faults], [40, [{ kind: "head", message }]]);
     await assertRejects(() => acceptLog(sample.store), StoreRefusedError, "after the head record");
   }
