@@ -87,3 +87,31 @@ declare module "@std/http/status" {
 declare module "@std/ulid" {
   export function monotonicUlid(seedTime?: number): string;
 }
+
+declare module "@std/testing/mock" {
+  /** A function that records its calls. `restore()` puts back a method that it has replaced. */
+  // deno-lint-ignore no-explicit-any -- the defaults fit every function
+  export interface Spy<Args extends any[] = any[], Return = any> extends Disposable {
+    (...args: Args): Return;
+    calls: { args: Args; returned?: Return; error?: Error; self?: unknown }[];
+    restored: boolean;
+    restore(): void;
+  }
+  type SpyOf<Method> = Method extends (...args: infer Args) => infer Return ? Spy<Args, Return>
+    : never;
+  export function spy(): Spy;
+  export function spy<Args extends unknown[], Return>(
+    run: (...args: Args) => Return,
+  ): Spy<Args, Return>;
+  export function spy<Self, Name extends keyof Self>(self: Self, method: Name): SpyOf<Self[Name]>;
+  export function assertSpyCalls(spy: Spy, expected: number): void;
+}
+
+declare module "@std/testing/types" {
+  export type AssertTrue<IsTrue extends true> = never;
+  export type IsExact<One, Other> = [One] extends [Other]
+    ? [Other] extends [One]
+      ? (<T>() => T extends One ? 1 : 2) extends (<T>() => T extends Other ? 1 : 2) ? true : false
+    : false
+    : false;
+}
