@@ -1,6 +1,6 @@
 /** Collects the faults that an audit finds. */
 
-import { count } from "../cli/progress_reporter.ts";
+import { count } from "../cli/count.ts";
 import type { Head } from "../../src/log/head.ts";
 import { adviceFor, FAULT_KINDS, type FaultKind } from "./advice.ts";
 

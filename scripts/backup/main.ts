@@ -16,7 +16,8 @@ import { Backup, BackupRefusedError } from "./backup.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import type { Service } from "../../src/service.ts";
 import { ResilientStore, RETRY_LIMIT_MS } from "../../src/store/resilience/resilient_store.ts";
-import { count, ProgressReporter } from "../cli/progress_reporter.ts";
+import { count } from "../cli/count.ts";
+import { ProgressReporter } from "../cli/progress_reporter.ts";
 import { reportReachable } from "../cli/report_reachable.ts";
 import {
   EXIT,

@@ -3,6 +3,7 @@
 import { SingleBar } from "cli-progress";
 import { isTelemetryOn } from "../../src/settings/config.ts";
 import { NO_INSTRUMENTATION } from "../../src/telemetry/instrumentation.ts";
+import { count } from "./count.ts";
 
 /** OpenTelemetry is loaded only if it is on. */
 const instrumentation = isTelemetryOn()
@@ -83,13 +84,6 @@ export class ProgressReporter {
     this.#line = "";
     this.#printedAt = performance.now();
   }
-}
-
-const numbers = new Intl.NumberFormat("en-US");
-
-/** Formats a number for people: 12,345. */
-export function count(number: number): string {
-  return numbers.format(number);
 }
 
 function duration(seconds: number): string {

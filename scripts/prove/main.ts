@@ -11,7 +11,7 @@ import { NotProvenError, PublishedLog } from "../publish/published_log.ts";
 import { NoteError } from "../publish/signed_note.ts";
 import { PublishedFileError } from "../publish/tile_tree.ts";
 import { type ReadLines, withLog } from "../cli/log_source.ts";
-import { count } from "../cli/progress_reporter.ts";
+import { count } from "../cli/count.ts";
 import { readPublished, readRegularFile } from "../publish/published_folder.ts";
 import { EXIT, print, printError, runCommand, UsageError, write } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";

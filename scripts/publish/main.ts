@@ -14,7 +14,8 @@ import { decodeVerifierKey, encodeVerifierKey, isKeyName } from "./signed_note.t
 import { requestCosignature } from "./witness.ts";
 import { parseHttpAddress } from "../../src/runtime/network_address.ts";
 import { withLog } from "../cli/log_source.ts";
-import { count, ProgressReporter } from "../cli/progress_reporter.ts";
+import { count } from "../cli/count.ts";
+import { ProgressReporter } from "../cli/progress_reporter.ts";
 import { readPublished, WritableFolder } from "./published_folder.ts";
 import { EXIT, printError, runCommand, UsageError } from "../cli/run_command.ts";
 import { COMMANDS, type FlagValues } from "../launch/commands.ts";

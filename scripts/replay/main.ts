@@ -10,7 +10,8 @@ import { LEASE_LIMIT_MS, ReplayUnderWayError } from "./replay_lease.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { formatKey } from "../../src/store/key_encoding/key_text.ts";
 import type { Store } from "../../src/store/store.ts";
-import { count, type ProgressPhase, ProgressReporter } from "../cli/progress_reporter.ts";
+import { count } from "../cli/count.ts";
+import { type ProgressPhase, ProgressReporter } from "../cli/progress_reporter.ts";
 import { EXIT, printError, runCommand, UsageError, withRetryingStore } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
 

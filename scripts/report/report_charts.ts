@@ -3,7 +3,7 @@
  * of the page, so that they follow its light or dark form.
  */
 
-import { count } from "../cli/progress_reporter.ts";
+import { count } from "../cli/count.ts";
 
 /** Only the report downloads and loads the library: its lock file is `scripts/report/report.lock`. */
 const LIBRARY = "npm:echarts@6.1.0/dist/echarts.esm.min.mjs";

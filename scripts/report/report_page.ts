@@ -6,7 +6,7 @@ import { type AuditReport, describe } from "../audit/findings.ts";
 import type { KeyUse, LogStatistics } from "./log_statistics.ts";
 import { VERSION } from "../../src/settings/version.ts";
 import { minute, shownStateOf, stateWithTime } from "../cli/key_state.ts";
-import { count } from "../cli/progress_reporter.ts";
+import { count } from "../cli/count.ts";
 import type { ChartKind, DrawChart, Values } from "./report_charts.ts";
 
 export interface ReportParts {

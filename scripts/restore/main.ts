@@ -9,7 +9,8 @@ import { type Export, ExportRefusedError, restore, verifyExport } from "./restor
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { expectFolder } from "../../src/store/deno_kv/store_file.ts";
 import { OpenStoreError } from "../../src/store/open_store.ts";
-import { count, ProgressReporter } from "../cli/progress_reporter.ts";
+import { count } from "../cli/count.ts";
+import { ProgressReporter } from "../cli/progress_reporter.ts";
 import { EXIT, printError, runCommand, UsageError, withRetryingStore } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
 

@@ -1,5 +1,6 @@
-import { assertEquals, assertNotEquals } from "@std/assert";
+import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { permitted } from "../support/permitted.ts";
+import { runTask } from "../support/run_task.ts";
 import { findKillingSeed } from "./find_killing_seed.ts";
 import { loadCode } from "./load_code.ts";
 import { MUTANT_SEEDS, MUTANTS } from "./mutants.ts";
@@ -56,3 +57,13 @@ for (const mutant of MUTANTS.filter(({ isRare }) => isRare)) {
     },
   });
 }
+
+Deno.test({
+  name: "deno task sim runs with the permissions of its task",
+  ignore: !permitted("env", "read", "run", "write"),
+  async fn() {
+    const { code, stdout } = await runTask(["sim", "--seeds", "1"], { kvPath: ":memory:" });
+    assertEquals(code, 0);
+    assertMatch(stdout, /^1 seeds from \d+: 0 failed;/m);
+  },
+});
