@@ -97,7 +97,7 @@ interface FileEnd {
   end: number;
   /** Position of the last complete line; 0 if there is none. */
   position: number;
-  /** That line. Without one, the whole file, which may be the beginning of the first line. */
+  /** The bytes of that line. Without a line, the whole file, which may be the beginning of the first line. */
   last: Uint8Array;
 }
 

@@ -6,13 +6,13 @@
 import type { VariableName } from "../../src/settings/variables.ts";
 
 /**
- * What an argument allows a command to access: to read or to write a file or folder, to `replace` a file (which
+ * The access that an argument gives a command: to read or to write a file or folder, to `replace` a file (which
  * writes its folder), to read an `export`, which may have to be copied, or to connect to an address.
  */
 export type Grant = "read" | "write" | "replace" | "export" | "connect";
 
 export interface Command {
-  /** What the command does, as `deno task` lists it. */
+  /** Describes the command, as `deno task` lists it. */
   title: string;
   /** Follows the title in `--help`. */
   details?: string;
@@ -21,7 +21,7 @@ export interface Command {
   flags?: Record<string, string>;
   /** Words for the other arguments. */
   positionals?: readonly string[];
-  /** What arguments allow, by the name of the flag or by the word of the positional. */
+  /** The access that arguments give, by the name of the flag or by the word of the positional. */
   grants?: Record<string, Grant>;
   notes?: string;
   variables?: readonly VariableName[];

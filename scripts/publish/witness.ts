@@ -10,7 +10,7 @@ import {
 } from "./signed_note.ts";
 import type { TileTree } from "./tile_tree.ts";
 
-/** What a status means, according to the specification. */
+/** The meaning of a status, according to the specification. */
 const MEANINGS: Record<number, string> = {
   403: "it does not know the key",
   404: "it does not know the origin",

@@ -17,7 +17,7 @@ interface ECharts {
   ): { setOption(option: object): void; renderToSVGString(): string; dispose(): void };
 }
 
-/** What a chart shows, in that order. */
+/** The values of a chart, in the order in which it shows them. */
 export type Values = [label: string, value: number][];
 
 /** Vertical bars and an area are for values over time; horizontal bars show their values. */

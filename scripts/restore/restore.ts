@@ -81,7 +81,7 @@ export async function restore(
   }
 }
 
-/** What writes lines and their records. */
+/** Makes the mutations that write lines and their records. */
 function sealLines(lines: readonly RecordedLine[], { generation }: Head, now: number) {
   const mutations: Mutation[] = [
     ...logMutations(lines[0].event.position, lines.map(({ line }) => line)),

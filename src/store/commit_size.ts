@@ -10,13 +10,13 @@ const AIM = 0.99;
 /** Number of items in the first commit that {@linkcode groupIntoCommits} tries. */
 const FIRST_COUNT = 100;
 
-/** What a commit writes, beside the records of {@linkcode RESERVE_BYTES}. */
+/** The mutations of a commit, beside the records of {@linkcode RESERVE_BYTES}. */
 interface Part {
   mutations: readonly Mutation[];
 }
 
 /**
- * What part of the limits of a commit the mutations take; at most 1 if they fit. Counts a key twice, as Deno KV does
+ * The part of the limits of a commit that the mutations take; at most 1 if they fit. Counts a key twice, as Deno KV does
  * (measured), and two bytes per character, as for a string outside Latin-1.
  */
 export function fillOf(mutations: readonly Mutation[], limits: StoreLimits): number {

@@ -8,7 +8,7 @@ export interface FileLocation {
   isDefault: boolean;
 }
 
-/** Where a store is. `attached` is the database that the platform attaches; `kv_connect` is an http(s) address. */
+/** The location of a store. `attached` is the database that the platform attaches; `kv_connect` is an http(s) address. */
 export type StoreLocation =
   | FileLocation
   | { kind: "memory" | "attached" }

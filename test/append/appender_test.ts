@@ -409,7 +409,7 @@ Deno.test("append() puts a full queue of ordinary pets into few commits, of more
   await assertSound(service, QUEUE_LIMIT + 1);
 });
 
-/** What ends a key while a command that was sent with it waits for the commit before it. */
+/** The ways in which a key ends while a command that was sent with it waits for the commit before it. */
 const ENDS: Record<
   string,
   (other: Service, service: TestService, keyId: string) => Promise<unknown>

@@ -20,7 +20,7 @@ function serviceOn(faults: Partial<Faults>, isDurable = true) {
   return { ask, reports, runtime, store };
 }
 
-/** What the probes respond on a store with that fault. */
+/** The responses of the probes on a store with that fault. */
 const PROBES: [subject: string, path: string, Partial<Faults>, isDurable: boolean, {
   status: number;
   body: object;

@@ -1,4 +1,4 @@
-/** What all commands share: help, version and the refusal of wrong arguments. */
+/** The common part of all commands: help, version and the refusal of wrong arguments. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { EVENT_TYPES } from "../../events/event.ts";

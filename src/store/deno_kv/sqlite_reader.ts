@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { deserialize } from "node:v8";
 import { decodeKey, encodeKey, encodeRange } from "../key_encoding/key_encoding.ts";
 import type { Key, KeyRange, ListOptions, Store, StoreEntry } from "../store.ts";
@@ -41,8 +41,13 @@ export class SqliteReader implements Store, Disposable {
     this.#database = openToRead(path, busyLimitMs);
   }
 
-  get(key: Key): Promise<StoreEntry | null> {
-    return this.#select(`${SELECT} k = ?`, encodeKey(key)).then(([entry]) => entry ?? null);
+  // deno-lint-ignore require-await -- the port is asynchronous
+  async get(key: Key): Promise<StoreEntry | null> {
+    const encoded = encodeKey(key);
+    return withDamageError(() => {
+      const row = this.#statement(`${SELECT} k = ?`).get(encoded);
+      return row === undefined ? null : entryOf(row as unknown as Row, key);
+    });
   }
 
   async list(range: KeyRange, { limit, reverse = false }: ListOptions): Promise<StoreEntry[]> {
@@ -50,12 +55,11 @@ export class SqliteReader implements Store, Disposable {
     await nextTurn();
     const { start, end } = encodeRange(range);
     const order = reverse ? "desc" : "asc";
-    return await this.#select(
-      `${SELECT} k >= ? and k < ? order by k ${order} limit ?`,
-      start,
-      end,
-      limit,
-    );
+    return withDamageError(() => {
+      const statement = this.#statement(`${SELECT} k >= ? and k < ? order by k ${order} limit ?`);
+      const rows = statement.all(start, end, limit) as unknown as Row[];
+      return rows.map((row) => entryOf(row, decodeKey(row.k)));
+    });
   }
 
   commit(): Promise<never> {
@@ -81,15 +85,8 @@ export class SqliteReader implements Store, Disposable {
     this.close();
   }
 
-  // deno-lint-ignore require-await -- the port is asynchronous
-  async #select(query: string, ...parameters: SQLInputValue[]): Promise<StoreEntry[]> {
-    return withDamageError(() => {
-      const statement = this.#statements.getOrInsertComputed(
-        query,
-        () => this.#database.prepare(query),
-      );
-      return (statement.all(...parameters) as unknown as Row[]).map(entryOf);
-    });
+  #statement(query: string): StatementSync {
+    return this.#statements.getOrInsertComputed(query, () => this.#database.prepare(query));
   }
 }
 
@@ -118,9 +115,9 @@ export function withDamageError<T>(read: () => T): T {
   }
 }
 
-function entryOf({ k, v, v_encoding, version }: Row): StoreEntry {
+function entryOf({ v, v_encoding, version }: Row, key: Key): StoreEntry {
   const versionstamp = `${version.toString(16).padStart(16, "0")}0000`;
-  return { key: decodeKey(k), value: valueOf(v, v_encoding), versionstamp };
+  return { key, value: valueOf(v, v_encoding), versionstamp };
 }
 
 function valueOf(value: Uint8Array, encoding: number): unknown {

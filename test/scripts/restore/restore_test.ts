@@ -186,7 +186,7 @@ Deno.test("restore() killed at any commit leaves a store that is not served, and
   assertGreater(counts.size, 2, "the mark moves during the restore");
 });
 
-/** What a store holds, however its records are packed. Asserts that no records overlap. */
+/** The content of a store, however its records are packed. Asserts that no records overlap. */
 async function restoredIn(store: Store) {
   return {
     lines: await readLogLines(store),
