@@ -205,7 +205,7 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
         const process = spawnTask(["start"], {
           kvPath: temp.kvPath,
           env: { PORT: "0", HOST: "127.0.0.1" },
-          detached: true,
+          detached: target === "its process group",
         });
         const events: string[] = [];
         const { promise: listening, resolve: onListening } = Promise.withResolvers<number>();

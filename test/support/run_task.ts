@@ -14,11 +14,18 @@ export interface RunOptions {
   project?: string;
   env?: Record<string, string>;
   stdin?: Uint8Array;
-  /** Whether the task has a process group of its own. */
+  /**
+   * Whether the command has a process group of its own, without Deno's task runner. A signal to the whole group
+   * would sometimes end the task runner itself, with its own code: it may take the signal for a late one, after the
+   * command has ended.
+   */
   detached?: boolean;
 }
 
 const ROOT = new URL("../../", import.meta.url);
+
+/** Arguments of Deno that run a command as its task does. */
+export const LAUNCH = ["run", "--quiet", "--permission-set=launcher", "scripts/launch/main.ts"];
 
 /** Runs `deno task ARGS` until it exits. */
 export async function runTask(args: string[], options: RunOptions): Promise<Outcome> {
@@ -39,7 +46,7 @@ export function spawnTask(
   { kvPath, project, env = {}, detached = false }: RunOptions,
 ): Deno.ChildProcess {
   return new Deno.Command(Deno.execPath(), {
-    args: ["task", "--quiet", ...args],
+    args: [...(detached ? LAUNCH : ["task", "--quiet"]), ...args],
     cwd: project ?? ROOT,
     env: { NO_COLOR: "1", ...storeVariables(kvPath), ...env },
     detached,

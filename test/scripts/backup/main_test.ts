@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { permitted } from "../../support/permitted.ts";
-import { type Outcome, runTask, spawnTask } from "../../support/run_task.ts";
+import { LAUNCH, type Outcome, runTask, spawnTask } from "../../support/run_task.ts";
 import { linesToBytes, sampleLog } from "../../support/sample_log.ts";
 import { readLines, ServiceProcess } from "../../support/service_process.ts";
 import { TempStore } from "../../support/temp_store.ts";
@@ -197,7 +197,7 @@ Deno.test({
     const token = await temp.issueKey();
     await using service = await ServiceProcess.start(temp.kvPath);
     const file = `${temp.folder}/pets.jsonl`;
-    const command = `${Deno.execPath()} task --quiet backup ${file} --follow`;
+    const command = [Deno.execPath(), ...LAUNCH, "backup", file, "--follow"].join(" ");
     const terminal = new Deno.Command("script", {
       args: ["--quiet", "--return", "--command", command, "/dev/null"],
       env: { NO_COLOR: "1", KV_PATH: temp.kvPath },
