@@ -87,3 +87,9 @@ export interface SetMutation {
   /** Milliseconds after which the store removes the record. */
   expireIn?: number;
 }
+
+/** A record that the store removes at `expiresAt`, in milliseconds since the Unix epoch. */
+export interface ExpiringRecord {
+  key: Key;
+  expiresAt: number;
+}

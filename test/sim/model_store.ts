@@ -1,7 +1,7 @@
-import type { ExpiringRecord } from "../../src/store/read_expiring_records.ts";
 import { KV_LIMITS } from "../../src/store/deno_kv/kv_store.ts";
 import type {
   Commit,
+  ExpiringRecord,
   Key,
   KeyPart,
   KeyRange,

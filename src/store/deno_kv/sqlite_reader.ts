@@ -1,8 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { deserialize } from "node:v8";
-import { decodeKey, encodeKey, encodeRange } from "../key_encoding/key_encoding.ts";
-import type { Key, KeyRange, ListOptions, Store, StoreEntry } from "../store.ts";
+import {
+  decodeKey,
+  ENCODED_NUMBER_BYTES,
+  encodeKey,
+  encodeRange,
+} from "../key_encoding/key_encoding.ts";
+import type { ExpiringRecord, Key, KeyRange, ListOptions, Store, StoreEntry } from "../store.ts";
 import { StoreDamagedError, StoreRefusedError } from "../store_errors.ts";
 import { damageOf, KV_LIMITS } from "./kv_store.ts";
 
@@ -21,6 +26,11 @@ interface Row {
 }
 
 const SELECT = "select k, v, v_encoding, version from kv where";
+
+/** SQL counts bytes from 1. The time is at most the latest one of a `Date`. */
+const SELECT_EXPIRING = `select k, min(expiration_ms, 8640000000000000) as expiresAt from kv
+  where expiration_ms >= 0 and not (substr(k, 1, length(?1)) = ?1 and
+    substr(k, length(?1) + ${ENCODED_NUMBER_BYTES + 1}, length(?2)) = ?2)`;
 
 /**
  * Reads the SQLite file of a Deno KV beside Deno KV, and writes nothing. The service uses it because a handle of Deno KV
@@ -59,6 +69,16 @@ export class SqliteReader implements Store, Disposable {
       const statement = this.#statement(`${SELECT} k >= ? and k < ? order by k ${order} limit ?`);
       const rows = statement.all(start, end, limit) as unknown as Row[];
       return rows.map((row) => entryOf(row, decodeKey(row.k)));
+    });
+  }
+
+  /** Reads the records that expire, without those whose keys have these bytes before and after a number. */
+  expiringRecords(space: Uint8Array, kind: Uint8Array): ExpiringRecord[] {
+    return withDamageError(() => {
+      const rows = this.#statement(SELECT_EXPIRING).all(space, kind);
+      return rows.map(({ k, expiresAt }) => {
+        return { key: decodeKey(k as Uint8Array), expiresAt: expiresAt as number };
+      });
     });
   }
 

@@ -1,6 +1,5 @@
 import { Socket } from "node:net";
 import Client, { type ClientOptions, type Notice, type ServerError } from "pg/lib/client.js";
-import type { Runtime } from "../../runtime/runtime.ts";
 import {
   NotAppliedError,
   StoreAwayError,
@@ -31,15 +30,13 @@ const AS_TEXT = { getTypeParser: () => (text: string) => text };
 export class Connection {
   #client: Client;
   #socket: Socket;
-  #endpoint: Endpoint;
   #isLost = false;
   /** Called once if the connection is lost. */
   onLost: () => void = () => {};
 
-  constructor(client: Client, socket: Socket, endpoint: Endpoint) {
+  constructor(client: Client, socket: Socket) {
     this.#client = client;
     this.#socket = socket;
-    this.#endpoint = endpoint;
     client.on("error", () => this.#lose());
     socket.on("close", () => this.#lose());
   }
@@ -95,19 +92,6 @@ export class Connection {
   close(): void {
     this.#socket.destroy();
     this.#lose();
-  }
-
-  /**
-   * Closes the connection, and cancels its statement, which must not be a commit. A server that waits for a standby
-   * does not notice the end of a connection, so its process would remain.
-   */
-  cancelAndClose(runtime: Runtime): void {
-    const { processID, secretKey } = this.#client;
-    const isCancellable = processID !== null && !this.#isLost;
-    this.close();
-    if (!isCancellable) return;
-    // By its name, because the program may have no permission for its address.
-    requestCancel(this.#endpoint, processID, secretKey!, runtime);
   }
 
   /** `Lost` is the type of the error if the connection is lost meanwhile. */
@@ -166,29 +150,23 @@ type Endpoint = Pick<ClientOptions, "host" | "port" | "database" | "user" | "pas
 
 async function connect(endpoint: Endpoint, signal: AbortSignal): Promise<Connection> {
   signal.throwIfAborted();
-  const socket = new Socket();
-  const client = new Client({
-    ...endpoint,
-    application_name: "animal-store",
-    stream: socket,
-    keepAlive: true,
-    connectionTimeoutMillis: 0,
-    pipeline: true,
-  });
-  const connection = new Connection(client, socket, endpoint);
+  const stream = new Socket();
+  const options = { application_name: "animal-store", keepAlive: true, connectionTimeoutMillis: 0 };
+  const client = new Client({ ...endpoint, ...options, stream, pipeline: true });
+  const connection = new Connection(client, stream);
   const abort = () => connection.close();
   signal.addEventListener("abort", abort);
   try {
     await client.connect();
     signal.throwIfAborted();
+    client.on("notice", (notice) => isOfCancelledWait(notice) && connection.close());
+    return connection;
   } catch (error) {
     connection.close();
     throw signal.aborted ? signal.reason : error;
   } finally {
     signal.removeEventListener("abort", abort);
   }
-  client.on("notice", (notice) => isOfCancelledWait(notice) && connection.close());
-  return connection;
 }
 
 /**
@@ -198,34 +176,6 @@ async function connect(endpoint: Endpoint, signal: AbortSignal): Promise<Connect
 function isOfCancelledWait({ code = "", routine }: Notice): boolean {
   if (routine === undefined) return code !== "00000";
   return routine === "SyncRepWaitForLSN" || code.startsWith("57P");
-}
-
-/** Time limit of a cancel request. */
-const CANCEL_LIMIT_MS = 1_000;
-
-/** The code of a cancel request in PostgreSQL's protocol. */
-const CANCEL_CODE = 80_877_102;
-
-/**
- * Asks the server to cancel the statement of another connection, which a process and its key identify. The server
- * does not answer.
- */
-function requestCancel(
-  { host, port }: Endpoint,
-  processId: number,
-  secretKey: number,
-  runtime: Runtime,
-): void {
-  const request = new DataView(new ArrayBuffer(16));
-  for (const [index, field] of [16, CANCEL_CODE, processId, secretKey].entries()) {
-    request.setInt32(4 * index, field);
-  }
-  const socket = new Socket();
-  const end = () => socket.destroy();
-  socket.on("close", runtime.setTimer(CANCEL_LIMIT_MS, end));
-  // Nobody waits for the outcome.
-  socket.on("error", end);
-  socket.connect({ host, port }, () => socket.write(new Uint8Array(request.buffer), end));
 }
 
 async function tlsOf({ sslMode, sslRootCert }: PostgresSettings): Promise<ClientOptions["ssl"]> {

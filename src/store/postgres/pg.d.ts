@@ -2,6 +2,7 @@
 
 declare module "pg/lib/client.js" {
   import type { Socket } from "node:net";
+  import type { ConnectionOptions } from "node:tls";
 
   export interface ClientOptions {
     host: string;
@@ -10,12 +11,8 @@ declare module "pg/lib/client.js" {
     password: () => string;
     database: string;
     application_name: string;
-    /** `false` for clear text. Otherwise options of `tls.connect()`. */
-    ssl: false | {
-      ca?: string;
-      rejectUnauthorized?: boolean;
-      checkServerIdentity?: () => undefined;
-    };
+    /** `false` for clear text. */
+    ssl: false | ConnectionOptions;
     /** An unconnected socket. */
     stream: Socket;
     keepAlive: boolean;
@@ -35,30 +32,17 @@ declare module "pg/lib/client.js" {
     types: { getTypeParser(): (text: string) => string };
   }
 
-  export interface Notice {
-    /** SQLSTATE; 00000 for a mere notice. */
-    code?: string;
-    message: string;
-    /** The function of the server's source that reports it. */
-    routine?: string;
-  }
+  /** `code` is an SQLSTATE; 00000 for a mere notice. `routine` is the function of the server that reports it. */
+  export type Notice = { code?: string; routine?: string };
 
   /** An error that the server reports. Other errors have no `severity`, which the server translates. */
-  export interface ServerError extends Error {
-    /** SQLSTATE. */
-    code: string;
-    severity: string;
-  }
+  export type ServerError = Error & { code: string; severity: string };
 
   export default class Client {
     constructor(options: ClientOptions);
-    /** The server's process of this connection, and the key that allows to cancel its statement. */
-    readonly processID: number | null;
-    readonly secretKey: number | null;
     connect(): Promise<void>;
     query(query: Query): Promise<{ rows: (string | null)[][] }>;
     on(event: "error", listen: (error: Error) => void): void;
     on(event: "notice", listen: (notice: Notice) => void): void;
-    end(): Promise<void>;
   }
 }

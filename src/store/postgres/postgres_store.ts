@@ -12,7 +12,6 @@ import {
   VALUE_BYTES_LIMIT,
 } from "../store.ts";
 import { advanceVersions } from "./advance_versions.ts";
-import { encodeArray, textArray } from "./array_parameter.ts";
 import type { Row } from "./connection.ts";
 import type { PostgresSettings } from "./database_url.ts";
 import { closeBoth, connectToPrimary, type PrimaryConnections } from "./primary.ts";
@@ -137,10 +136,10 @@ export class PostgresStore implements Store {
     // Both are sent at once. Placeholders have no effect that a reader sees.
     const reserving = missing.length === 0
       ? []
-      : commits.write(SQL.RESERVE, [encodeArray(missing)]);
+      : commits.write(SQL.RESERVE, [SQL.encodeArray(missing)]);
     const committing = commits.write(SQL.COMMIT, [
-      encodeArray(checkedKeys),
-      textArray(versions),
+      SQL.encodeArray(checkedKeys),
+      SQL.textArray(versions),
       ...parameters,
     ]);
     const [reserved, committed] = await Promise.allSettled([reserving, committing]);
@@ -216,7 +215,11 @@ function parametersOf(mutations: Mutation[]): (Uint8Array | string)[] {
     lifetimes.push(expireIn);
   }
   if (size > POSTGRES_LIMITS.commitBytes) throw new StoreRefusedError("The commit is too large");
-  return [...[deleted, keys, values].map(encodeArray), textArray(areTexts), textArray(lifetimes)];
+  return [
+    ...[deleted, keys, values].map(SQL.encodeArray),
+    SQL.textArray(areTexts),
+    SQL.textArray(lifetimes),
+  ];
 }
 
 function entryOf(key: Key, [version, isText, value]: Row): StoreEntry {

@@ -22,6 +22,9 @@ export interface PrimaryConnections {
 /** Time in which a primary and its synchronous standby must prove themselves. */
 const PROOF_LIMIT_MS = 1_000;
 
+/** Time in which a server must cancel a proof that is late. */
+const CANCEL_LIMIT_MS = 1_000;
+
 /**
  * The first statement of a session. Until then, the role decides which functions a statement means, so another role
  * could have created them (CVE-2018-1058), and how long a statement may take.
@@ -56,10 +59,14 @@ const CONFIGURE = {
     ) as needed (name, setting)`,
 };
 
-/** The start of a server tells it from others, even from its standbys. */
+/**
+ * Columns: whether the server is a standby; its start, which tells it from others, even from its standbys; and its
+ * process of this connection.
+ */
 const DESCRIBE = {
   text: `
-    select pg_catalog.pg_is_in_recovery(), extract(epoch from pg_catalog.pg_postmaster_start_time())`,
+    select pg_catalog.pg_is_in_recovery(), extract(epoch from pg_catalog.pg_postmaster_start_time()),
+      pg_catalog.pg_backend_pid()`,
 };
 
 /**
@@ -68,6 +75,9 @@ const DESCRIBE = {
  * that one.
  */
 const PROVE = { text: "select pg_catalog.pg_logical_emit_message(true, 'animal_store', '')" };
+
+/** Cancels the statement of another connection. Parameter: its process. */
+const CANCEL = { text: "select pg_catalog.pg_cancel_backend($1)" };
 
 /**
  * Connects to the first host that proves to be the primary. Asks all hosts at once, because one that hangs must
@@ -114,26 +124,30 @@ async function connectTo(
   signal: AbortSignal,
 ): Promise<PrimaryConnections> {
   const opened: Connection[] = [];
-  const giveUp = () => opened.at(-1)?.cancelAndClose(runtime);
-  signal.addEventListener("abort", giveUp);
+  const close = () => opened.forEach((connection) => connection.close());
+  signal.addEventListener("abort", close);
   try {
     const starts = new Set<string | null>();
+    let process: string | null = null;
     for (let count = 0; count < 2; count++) {
       const connection = await Connection.open(settings, host, signal);
       opened.push(connection);
       await configure(connection, runtime);
-      const [[isStandby, startedAt]] = await connection.read(DESCRIBE);
+      const [[isStandby, startedAt, id]] = await connection.read(DESCRIBE);
       if (isStandby === "t") throw new StoreAwayError("it is a standby");
-      await prove(connection, runtime);
       starts.add(startedAt);
+      process = id;
     }
     if (starts.size > 1) throw new StoreAwayError("its address leads to different servers");
-    return { host, reads: opened[0], commits: opened[1] };
+    const [reads, commits] = opened;
+    signal.removeEventListener("abort", close);
+    await prove({ host, reads, commits }, process!, runtime, signal);
+    return { host, reads, commits };
   } catch (error) {
-    for (const connection of opened) connection.close();
+    close();
     throw error;
   } finally {
-    signal.removeEventListener("abort", giveUp);
+    signal.removeEventListener("abort", close);
   }
 }
 
@@ -145,20 +159,36 @@ async function configure(connection: Connection, runtime: Runtime): Promise<void
   await connection.read(CONFIGURE);
 }
 
-async function prove(connection: Connection, runtime: Runtime): Promise<void> {
+/**
+ * A server that waits for a standby does not notice the end of a connection, so its process would remain. Therefore a
+ * late statement is cancelled, over the other connection. This must not happen to a commit, which would then count as
+ * successful.
+ */
+async function prove(
+  { reads, commits }: PrimaryConnections,
+  process: string,
+  runtime: Runtime,
+  signal: AbortSignal,
+): Promise<void> {
   let isLate = false;
-  const cancelTimer = runtime.setTimer(PROOF_LIMIT_MS, () => {
+  const giveUp = () => {
     isLate = true;
-    connection.cancelAndClose(runtime);
-  });
+    reads.read(CANCEL, [process]).catch(() => {});
+    cancelTimer();
+    cancelTimer = runtime.setTimer(CANCEL_LIMIT_MS, () => commits.close());
+  };
+  let cancelTimer = runtime.setTimer(PROOF_LIMIT_MS, giveUp);
+  signal.addEventListener("abort", giveUp);
+  if (signal.aborted) giveUp();
   try {
-    await connection.read(PROVE);
+    await commits.read(PROVE);
   } catch (error) {
-    if (isLate) throw new StoreAwayError("its synchronous standby does not answer");
-    throw error;
+    if (!isLate) throw error;
   } finally {
     cancelTimer();
+    signal.removeEventListener("abort", giveUp);
   }
+  if (isLate) throw new StoreAwayError("its synchronous standby does not answer");
 }
 
 /** Why a host is not the primary. */

@@ -60,13 +60,13 @@ const LIST_TABLES = {
     limit 1`,
 };
 
-const READ_VERSION = { text: "select program, version from animal_store.schema_version" };
-
-const HAS_RIGHTS = {
+/** Columns: the version of the tables, and whether the role has the rights of {@linkcode grantTo}. */
+const READ_STATE = {
   text: `
-    select pg_catalog.bool_and(pg_catalog.has_table_privilege('animal_store.records', needed)) and
-      pg_catalog.has_sequence_privilege('animal_store.versions', 'usage')
-    from pg_catalog.unnest(array['select', 'insert', 'update', 'delete']) as needed`,
+    select version, pg_catalog.has_sequence_privilege('animal_store.versions', 'usage') and (
+      select pg_catalog.bool_and(pg_catalog.has_table_privilege('animal_store.records', needed))
+      from pg_catalog.unnest(array['select', 'insert', 'update', 'delete']) as needed)
+    from animal_store.schema_version where program = '${PROGRAM}'`,
 };
 
 /**
@@ -100,31 +100,22 @@ async function isPrepared(connection: Connection): Promise<boolean> {
         "schema animal_store in it (deno task schema)",
     );
   }
-  const { version, hasRights } = await readState(connection);
-  if (version === undefined) refuse("another program created its schema animal_store");
+  const lacksRights =
+    "the role lacks rights on the schema animal_store; see deno task schema --role";
+  const [state] = await connection.read(READ_STATE).catch((error) => {
+    if (!(error instanceof StoreRefusedError)) throw error;
+    return refuse(`${lacksRights}: ${error.message}`);
+  });
+  if (state === undefined) refuse("another program created its schema animal_store");
+  const [version, hasRights] = state;
   if (Number(version) !== SCHEMA_VERSION) {
     const age = Number(version) > SCHEMA_VERSION ? "a newer" : "an older";
     refuse(
       `its schema animal_store has version ${version}, of ${age} version of this program; use that version`,
     );
   }
-  if (!hasRights) {
-    refuse("the role lacks rights on the schema animal_store; see deno task schema --role");
-  }
+  if (hasRights !== "t") refuse(lacksRights);
   return true;
-}
-
-async function readState(connection: Connection) {
-  try {
-    const versions = await connection.read(READ_VERSION);
-    const [[hasRights]] = await connection.read(HAS_RIGHTS);
-    const version = versions.find(([program]) => program === PROGRAM)?.[1];
-    return { version, hasRights: hasRights === "t" };
-  } catch (error) {
-    if (!(error instanceof StoreRefusedError)) throw error;
-    const advice = "the role lacks rights on the schema animal_store; see deno task schema";
-    refuse(`${advice}: ${error.message}`);
-  }
 }
 
 function refuse(reason: string): never {
