@@ -2,11 +2,7 @@ import { assertEquals, assertLess } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { expiringRecordsOf } from "../../src/store/read_expiring_records.ts";
-import {
-  petByIdempotencyKeyKey,
-  projectionKey,
-  SOME_IDEMPOTENCY_KEY,
-} from "../../src/keyspace.ts";
+import { petByIdempotencyKeyKey, projectionKey, SOME_IDEMPOTENCY_KEY } from "../../src/keyspace.ts";
 import type { StoreLocation } from "../../src/store/store_location.ts";
 import { permitted } from "../support/permitted.ts";
 import { changeFile, withSampleFile } from "../support/sample_file.ts";
