@@ -1,6 +1,6 @@
 import type { CreatePetOutcome } from "./commands/create_pet.ts";
 import { SingleFlight } from "./commands/single_flight.ts";
-import { BodyCancellation } from "./http/requests/request_body.ts";
+import { BodyReader } from "./http/requests/request_body.ts";
 import { createHandler, type RequestHandler } from "./http/handler.ts";
 import type { BaseAddresses } from "./http/docs/openapi.ts";
 import { RateLimiter } from "./http/limits/rate_limiter.ts";
@@ -78,14 +78,14 @@ export function createService(options: ServiceOptions): Service {
     headPosition: () => heads.latest?.head.position,
     secondsSinceEvent: () => secondsSinceEvent(store, runtime, heads.latest?.head.position),
   });
-  const bodyCancellation = new BodyCancellation();
+  const bodies = new BodyReader(runtime);
   const creations = new SingleFlight<CreatePetOutcome>(runtime);
   const handler = createHandler({
     addresses,
     appender,
     corsOrigins,
     creations,
-    bodyCancellation,
+    bodies,
     heads,
     instrumentation,
     runtime,
@@ -101,7 +101,7 @@ export function createService(options: ServiceOptions): Service {
   });
   return {
     appender,
-    cancelBodies: () => bodyCancellation.cancel(),
+    cancelBodies: () => bodies.cancel(),
     handler,
     heads,
     runtime,

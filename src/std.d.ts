@@ -61,29 +61,6 @@ declare module "@std/http/negotiation" {
   ): string | undefined;
 }
 
-declare module "@std/http/status" {
-  export const STATUS_CODE: {
-    readonly OK: 200;
-    readonly Created: 201;
-    readonly NoContent: 204;
-    readonly Found: 302;
-    readonly NotModified: 304;
-    readonly BadRequest: 400;
-    readonly Unauthorized: 401;
-    readonly Forbidden: 403;
-    readonly NotFound: 404;
-    readonly MethodNotAllowed: 405;
-    readonly RequestTimeout: 408;
-    readonly Conflict: 409;
-    readonly ContentTooLarge: 413;
-    readonly UnsupportedMediaType: 415;
-    readonly TooManyRequests: 429;
-    readonly InternalServerError: 500;
-    readonly ServiceUnavailable: 503;
-  };
-  export function isServerErrorStatus(status: number): boolean;
-}
-
 declare module "@std/ulid" {
   export function monotonicUlid(seedTime?: number): string;
 }

@@ -4,7 +4,6 @@
 
 import { crc32 } from "node:zlib";
 import { ifNoneMatch } from "@std/http/etag";
-import { STATUS_CODE } from "@std/http/status";
 import { sha256Hex } from "../encoding/sha256.ts";
 import type { HttpResponse } from "./http_response.ts";
 
@@ -39,5 +38,5 @@ export function applyIfNoneMatch(response: HttpResponse, requestHeaders: Headers
   if (etag === undefined) return response;
   const field = requestHeaders.get("if-none-match");
   if (field === null || ifNoneMatch(field, etag)) return response;
-  return { ...response, status: STATUS_CODE.NotModified, body: null };
+  return { ...response, status: 304, body: null };
 }

@@ -1,4 +1,3 @@
-import { STATUS_CODE } from "@std/http/status";
 import type { HttpResponse } from "./http_response.ts";
 import { IDEMPOTENCY_KEY_HEADER, IDEMPOTENCY_REPLAYED_HEADER } from "./requests/idempotency_key.ts";
 
@@ -15,51 +14,31 @@ const PREFLIGHT_SECONDS = 7_200;
 /**
  * Returns the response with its headers for scripts of these origins
  * (https://fetch.spec.whatwg.org/#http-cors-protocol). Errors have them too, so that a script can read the
- * error. CORS credentials are not allowed, because the script itself sends the API key in a header.
+ * error. For another origin, a response has no CORS headers, and browsers then name the origin as the reason.
+ * CORS credentials are not allowed, because the script itself sends the API key in a header.
  */
 export function shareWith(
   origins: readonly string[],
   response: HttpResponse,
-  requestHeaders: Headers,
+  request: Request,
 ): HttpResponse {
   const headers = { ...response.headers };
   headers.vary = headers.vary === undefined ? "origin" : `${headers.vary}, origin`;
-  const origin = requestHeaders.get("origin");
+  const origin = request.headers.get("origin");
   if (origin !== null && origins.includes(origin)) {
     headers["access-control-allow-origin"] = origin;
     headers["access-control-expose-headers"] = RESPONSE_HEADERS;
+    if (isPreflight(request) && headers.allow !== undefined) {
+      headers["access-control-allow-methods"] = headers.allow;
+      headers["access-control-allow-headers"] = REQUEST_HEADERS;
+      headers["access-control-max-age"] = String(PREFLIGHT_SECONDS);
+    }
   }
   return { ...response, headers };
 }
 
-/** Whether an OPTIONS request asks, for a browser, if a script may send a request. It has no key. */
-export function isPreflight(headers: Headers): boolean {
-  return headers.has("origin") && headers.has("access-control-request-method");
-}
-
-/**
- * Responds to a preflight for a path that allows these methods. If its origin is not one of these, the
- * response has no CORS headers, and browsers then name the origin as the reason.
- */
-export function preflightResponse(
-  origins: readonly string[],
-  requestHeaders: Headers,
-  allow: string,
-): HttpResponse {
-  const response = optionsResponse(allow);
-  if (!origins.includes(requestHeaders.get("origin")!)) return response;
-  return {
-    ...response,
-    headers: {
-      allow,
-      "access-control-allow-methods": allow,
-      "access-control-allow-headers": REQUEST_HEADERS,
-      "access-control-max-age": String(PREFLIGHT_SECONDS),
-    },
-  };
-}
-
-/** The response to OPTIONS. */
-export function optionsResponse(allow: string): HttpResponse {
-  return { status: STATUS_CODE.NoContent, body: null, headers: { allow } };
+/** Whether a browser asks if a script may send a request. The question has no key. */
+export function isPreflight({ method, headers }: Request): boolean {
+  return method === "OPTIONS" && headers.has("origin") &&
+    headers.has("access-control-request-method");
 }

@@ -1,6 +1,5 @@
 /** Handles a request: routes it, checks its credentials, runs its operation and builds the response. */
 
-import { isServerErrorStatus, STATUS_CODE } from "@std/http/status";
 import type { ApiKey } from "../log/api_keys.ts";
 import { type CreatePetDeps, type CreatePetRequest, expectMayAdd } from "../commands/create_pet.ts";
 import { StoreError } from "../store/store_errors.ts";
@@ -9,18 +8,14 @@ import type { Instrumentation } from "../telemetry/instrumentation.ts";
 import type { HttpResponse } from "./http_response.ts";
 import { byteStream } from "./assets/byte_stream.ts";
 import { applyIfNoneMatch } from "./conditional_read.ts";
-import { isPreflight, optionsResponse, preflightResponse, shareWith } from "./cors.ts";
+import { isPreflight, shareWith } from "./cors.ts";
 import { bearerToken } from "./requests/credentials.ts";
-import { codeOf, errorResponse, HTTP_ERRORS } from "./errors.ts";
+import { codeOf, errorResponse, HttpError } from "./errors.ts";
 import { handleCreatePet, handleGetPet, handleListPets, readCreatePetRequest } from "./pets.ts";
 import { type PublicDeps, type PublicOperations, publicOperations } from "./public_operations.ts";
 import type { CountedRequest, RateLimiter } from "./limits/rate_limiter.ts";
 import type { RefusedCredentials } from "./limits/refused_credentials.ts";
-import {
-  type BodyCancellation,
-  bodyTooLargeError,
-  isBodyBounded,
-} from "./requests/request_body.ts";
+import { type BodyReader, bodyTooLargeError, isBodyBounded } from "./requests/request_body.ts";
 import {
   BASE_PATH,
   findRoute,
@@ -29,13 +24,13 @@ import {
   originOfRequest,
   requestTarget,
   rightPaths,
+  unknownPathError,
 } from "./routes.ts";
 
 export interface HandlerDeps extends CreatePetDeps, PublicDeps {
   /** The origins whose scripts may read responses. */
   corsOrigins: readonly string[];
-  /** Rejects bodies that are still arriving, once the service shuts down. */
-  bodyCancellation: BodyCancellation;
+  bodies: BodyReader;
   instrumentation: Instrumentation;
   /** Limits the requests of each key; without it, there is no limit. */
   rateLimiter: RateLimiter | undefined;
@@ -96,9 +91,9 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
       response = errorResponse(thrown, root);
       const { status } = response;
       const isLogged = thrown instanceof StoreError && thrown.isLogged;
-      if (isServerErrorStatus(status) && !isLogged) {
+      if (status >= 500 && !isLogged) {
         // 503 is a temporary condition, not a defect of the service.
-        const level = status === STATUS_CODE.ServiceUnavailable ? "warn" : "error";
+        const level = status === 503 ? "warn" : "error";
         report(level, "request_failed", {
           requestId,
           method: request.method,
@@ -108,13 +103,13 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
           reason: reasonOf(thrown),
         });
       }
-      if (status === STATUS_CODE.TooManyRequests) await rateLimiter?.holdBack();
-      if (status === STATUS_CODE.Unauthorized) {
+      if (status === 429) await rateLimiter?.holdBack();
+      if (status === 401) {
         const reason = codeOf(thrown) === "missing_credentials" ? "missing" : "invalid";
         refusedCredentials.note(reason, request.headers, connection?.clientAddress);
       }
     }
-    if (corsOrigins.length > 0) response = shareWith(corsOrigins, response, request.headers);
+    if (corsOrigins.length > 0) response = shareWith(corsOrigins, response, request);
     // For HEAD, the server omits the body and keeps its Content-Length.
     return responseOf(response, requestId, exchange.counted);
   };
@@ -123,33 +118,27 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
 /** Runs the operation of a request. The request's key is checked before its path and method. */
 function respond(
   exchange: Exchange,
-  operations: PublicOperations,
+  respondPublicly: PublicOperations,
   deps: HandlerDeps,
 ): HttpResponse | Promise<HttpResponse> {
   const { request, path, search, baseUrl } = exchange;
   const { method, headers } = request;
-  const match = findRoute(path);
-  const respondPublicly = match?.isPublic
-    ? operations(match.operations.GET, path, headers)
-    : undefined;
-  // A page that is only for browsers is an unknown path for others, for which a key is needed too.
-  const route = match?.isPublic && respondPublicly === undefined ? undefined : match;
-  const operation = route && operationOf(route, method);
-  const isAsked = method === "OPTIONS" && route !== undefined && isPreflight(headers);
-  if (route !== undefined && (isAsked || respondPublicly !== undefined)) {
+  const route = findRoute(path, headers);
+  if (route !== undefined && (route.isPublic || isPreflight(request))) {
     // These responses need no key, and the server would read an unbounded body to its end.
     if (!isBodyBounded(headers)) throw bodyTooLargeError();
-    if (isAsked) return preflightResponse(deps.corsOrigins, headers, route.allow);
-    if (respondPublicly !== undefined && operation !== undefined) return respondPublicly(headers);
+    const operation = route.isPublic ? operationOf(route, method) : undefined;
+    if (operation !== undefined) return respondPublicly(operation, path, headers);
     return respondWithMethods(method, route.allow);
   }
   const token = bearerToken(headers);
+  const operation = route && operationOf(route, method);
   if (operation === "createPet") return createPet(exchange, token, deps);
   const { heads, runtime, keys, pets } = deps;
   return heads.use(async (head) => {
     const key = await keys.authorize(token, head, runtime.now());
     expectWithinLimit(key, exchange, deps);
-    if (route === undefined) throw HTTP_ERRORS.unknownPath(rightPaths(path, baseUrl));
+    if (route === undefined) throw unknownPathError(rightPaths(path, baseUrl));
     switch (operation) {
       case "listPets":
         return await handleListPets(pets, head, search, baseUrl);
@@ -163,8 +152,8 @@ function respond(
 
 /** Responds to OPTIONS. Throws `method_not_allowed` for any other method. */
 function respondWithMethods(method: string, allow: string): HttpResponse {
-  if (method !== "OPTIONS") throw HTTP_ERRORS.methodNotAllowed(allow);
-  return optionsResponse(allow);
+  if (method === "OPTIONS") return { status: 204, body: null, headers: { allow } };
+  throw new HttpError("method_not_allowed", `The path supports only ${allow}`, { allow });
 }
 
 /**
@@ -186,7 +175,7 @@ async function createPet(
   try {
     expectWithinLimit(key, exchange, deps);
     expectMayAdd(key);
-    createRequest = await readCreatePetRequest(exchange.request, exchange.search, token, deps);
+    createRequest = await readCreatePetRequest(exchange, token, deps.bodies);
   } catch (error) {
     await authorize();
     throw error;
@@ -198,7 +187,9 @@ async function createPet(
 function expectWithinLimit(key: ApiKey, exchange: Exchange, { rateLimiter }: HandlerDeps): void {
   if (rateLimiter === undefined) return;
   exchange.counted = rateLimiter.count(key.id);
-  if (!exchange.counted.isAdmitted) throw HTTP_ERRORS.rateLimited(rateLimiter.perSecond);
+  if (exchange.counted.isAdmitted) return;
+  const message = `The rate limit of an API key is ${rateLimiter.perSecond} per second`;
+  throw new HttpError("rate_limited", message);
 }
 
 export function responseOf(

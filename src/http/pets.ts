@@ -1,13 +1,12 @@
 /** The three operations of the interface (sections 4.1 to 4.3). */
 
-import { STATUS_CODE } from "@std/http/status";
 import { encodePet } from "../../events/pet.ts";
 import { createPet, type CreatePetDeps, type CreatePetRequest } from "../commands/create_pet.ts";
 import type { Head } from "../log/head.ts";
 import type { PageQuery, PetReader } from "../projections/pet_reader.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
 import { entityTagOfHash, entityTagOfPet } from "./conditional_read.ts";
-import { HTTP_ERRORS } from "./errors.ts";
+import { ERRORS, HttpError } from "./errors.ts";
 import {
   IDEMPOTENCY_KEY_HEADER,
   IDEMPOTENCY_REPLAYED_HEADER,
@@ -15,7 +14,7 @@ import {
 } from "./requests/idempotency_key.ts";
 import { parseNewPet } from "./requests/new_pet.ts";
 import { parsePageQuery, refuseQuery } from "./requests/page_query.ts";
-import { type BodyLimits, readJsonBody } from "./requests/request_body.ts";
+import type { BodyReader } from "./requests/request_body.ts";
 
 /**
  * getPet has been deprecated (RFC 9745) since the first release of the service. Its announced removal date is
@@ -41,7 +40,7 @@ export async function handleListPets(
   const page = await pets.list(query, head);
   const headers: HttpResponse["headers"] = { ...READ_HEADERS, etag: entityTagOfHash(page.hash) };
   if (page.next !== undefined) headers.link = nextLink(baseUrl, query, page.next);
-  return { status: STATUS_CODE.OK, body: page.text, headers };
+  return { status: 200, body: page.text, headers };
 }
 
 /** The Link header of the next page (RFC 8288), absolute because many clients do not resolve it. */
@@ -55,15 +54,14 @@ function nextLink(baseUrl: string, { limit, status }: PageQuery, cursor: number)
  * valid.
  */
 export async function readCreatePetRequest(
-  request: Request,
-  search: string,
+  { request, search }: { request: Request; search: string },
   token: string,
-  limits: BodyLimits,
+  bodies: BodyReader,
 ): Promise<CreatePetRequest> {
   if (search !== "") refuseQuery(search);
   const field = request.headers.get(IDEMPOTENCY_KEY_HEADER);
   const idempotencyKey = field === null ? undefined : parseIdempotencyKey(field);
-  return { pet: parseNewPet(await readJsonBody(request, limits)), token, idempotencyKey };
+  return { pet: parseNewPet(await bodies.readJson(request)), token, idempotencyKey };
 }
 
 export async function handleCreatePet(
@@ -77,7 +75,7 @@ export async function handleCreatePet(
     location: `${baseUrl}/pets/${pet.id}`,
   };
   if (isDuplicate) headers[IDEMPOTENCY_REPLAYED_HEADER] = "true";
-  return { status: STATUS_CODE.Created, body: encodePet(pet), headers };
+  return { status: 201, body: encodePet(pet), headers };
 }
 
 export async function handleGetPet(
@@ -91,9 +89,14 @@ export async function handleGetPet(
   const link = `<${baseUrl}/pets?status=available>; rel="successor-version"`;
   const deprecation = { ...DEPRECATION_HEADERS, link };
   // An integer that is too large exceeds every id, so it is harmless.
-  if (!/^(0|-?[1-9]\d*)$/.test(petId)) throw HTTP_ERRORS.petIdNotInteger(deprecation);
+  if (!/^(0|-?[1-9]\d*)$/.test(petId)) {
+    const message = "The identifier of an animal is an integer without leading zeros, such as 42";
+    throw new HttpError("pet_not_found", message, deprecation);
+  }
   const text = await pets.get(Number(petId), head);
-  if (text === undefined) throw HTTP_ERRORS.petNotFound(deprecation);
+  if (text === undefined) {
+    throw new HttpError("pet_not_found", ERRORS.pet_not_found.when, deprecation);
+  }
   const headers = { ...READ_HEADERS, ...deprecation, etag: entityTagOfPet(text) };
-  return { status: STATUS_CODE.OK, body: text, headers };
+  return { status: 200, body: text, headers };
 }

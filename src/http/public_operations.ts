@@ -1,6 +1,5 @@
 /** The operations outside of /v1, which need no key. */
 
-import { STATUS_CODE } from "@std/http/status";
 import type { Appender } from "../append/appender.ts";
 import type { HeadReader } from "../log/head_reader.ts";
 import { serviceErrorCode } from "../service_error.ts";
@@ -8,9 +7,9 @@ import type { StoreDamagedError } from "../store/store_errors.ts";
 import { StaticAsset } from "./assets/static_asset.ts";
 import { docsAssets } from "./docs/docs_page.ts";
 import { type BaseAddresses, describeInterface } from "./docs/openapi.ts";
-import { errorResponse, HTTP_ERRORS } from "./errors.ts";
+import { errorResponse, HttpError } from "./errors.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
-import type { PublicOperation } from "./routes.ts";
+import { type PublicOperation, unknownPathError } from "./routes.ts";
 
 export interface PublicDeps {
   /** The addresses of the service for clients. */
@@ -24,14 +23,11 @@ export interface PublicDeps {
 }
 
 /** Responds to GET and HEAD. */
-export type PublicResponder = (requestHeaders: Headers) => HttpResponse | Promise<HttpResponse>;
-
-/** Finds the responder of an operation. Returns `undefined` if the operation is only for browsers. */
 export type PublicOperations = (
   operation: PublicOperation,
   path: string,
   requestHeaders: Headers,
-) => PublicResponder | undefined;
+) => HttpResponse | Promise<HttpResponse>;
 
 export function publicOperations(deps: PublicDeps): PublicOperations {
   const docs = docsAssets(deps.addresses);
@@ -42,32 +38,24 @@ export function publicOperations(deps: PublicDeps): PublicOperations {
   return (operation, path, requestHeaders) => {
     switch (operation) {
       case "checkLiveness":
-        return checkLiveness;
+        // Does not read the store: a platform must not end the process because its store is away for a while.
+        return { status: 200, body: '{"status":"alive"}', headers: NEVER_STORED };
       case "checkReadiness":
-        return () => checkReadiness(deps);
+        return checkReadiness(deps);
       case "describeInterface":
-        return (headers) => description.respond(headers);
-      case "getDocs":
-        return (headers) => {
-          const asset = docs.get(path);
-          if (asset === undefined) throw HTTP_ERRORS.unknownPath("/docs");
-          return asset.respond(headers);
-        };
+        return description.respond(requestHeaders);
+      case "getDocs": {
+        const asset = docs.get(path);
+        if (asset === undefined) throw unknownPathError("/docs");
+        return asset.respond(requestHeaders);
+      }
       case "getIcon":
-        return () => redirectFrom(path, "docs/icon.svg");
-      case "redirectBrowserToDocs":
-        return isBrowser(requestHeaders) ? () => redirectFrom(path, "docs") : undefined;
+        return redirectFrom(path, "docs/icon.svg");
       case "redirectToDocs":
-        return () => redirectFrom(path, "docs");
+      case "redirectBrowserToDocs":
+        return redirectFrom(path, "docs");
     }
   };
-}
-
-/**
- * Does not read the store: a platform must not end the process because its store is temporarily unreachable.
- */
-function checkLiveness(): HttpResponse {
-  return { status: STATUS_CODE.OK, body: '{"status":"alive"}', headers: NEVER_STORED };
 }
 
 /**
@@ -77,32 +65,26 @@ function checkLiveness(): HttpResponse {
 async function checkReadiness(
   { appender, heads, isDurable, storeDamage }: PublicDeps,
 ): Promise<HttpResponse> {
-  if (!isDurable) throw HTTP_ERRORS.memoryStore();
+  const notReadyError = (message: string) => new HttpError("not_ready", message);
+  if (!isDurable) throw notReadyError("The store is in memory and is lost when the process ends");
   const damage = storeDamage();
-  if (damage !== undefined) throw HTTP_ERRORS.storeNotReady(damage.message);
+  if (damage !== undefined) throw notReadyError(damage.message);
   try {
     await heads.fresh();
   } catch (error) {
-    const reason = serviceErrorCode(error) === undefined
-      ? "The store does not belong to the service"
-      : (error as Error).message;
-    throw HTTP_ERRORS.storeNotReady(reason);
+    const isOurs = serviceErrorCode(error) !== undefined;
+    throw notReadyError(
+      isOurs ? (error as Error).message : "The store does not belong to the service",
+    );
   }
   const { fault } = appender;
   // Not thrown, because the fault is already logged.
-  if (fault !== undefined) {
-    return errorResponse(HTTP_ERRORS.storeNotReady(`Additions fail: ${fault.message}`));
-  }
-  return { status: STATUS_CODE.OK, body: '{"status":"ready"}', headers: NEVER_STORED };
-}
-
-/** Whether a browser opens the address as a page. Clients of the interface do not ask for HTML. */
-function isBrowser(requestHeaders: Headers): boolean {
-  return /\btext\/html\b/i.test(requestHeaders.get("accept") ?? "");
+  if (fault !== undefined) return errorResponse(notReadyError(`Additions fail: ${fault.message}`));
+  return { status: 200, body: '{"status":"ready"}', headers: NEVER_STORED };
 }
 
 /** Redirects to an address under the root of the service. It is relative, in case a proxy adds a path prefix. */
 function redirectFrom(path: string, address: string): HttpResponse {
   const location = "../".repeat(path.split("/").length - 2) + address;
-  return { status: STATUS_CODE.Found, body: "", headers: { location } };
+  return { status: 302, body: "", headers: { location } };
 }

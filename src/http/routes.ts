@@ -3,7 +3,7 @@
  * description with it, and telemetry names the spans of requests after it.
  */
 
-import { HTTP_ERRORS } from "./errors.ts";
+import { HttpError } from "./errors.ts";
 
 /** The path of the interface (section 9). */
 export const BASE_PATH = "/v1";
@@ -53,25 +53,24 @@ export const ROUTES: readonly Route[] = [
   publicRoute("/docs/{file}", "getDocs"),
 ];
 
-const PARAMETER = /\{\w+\}$/;
-
-/** Routes without a parameter, by path. */
-const STATIC_ROUTES = new Map(
-  ROUTES.filter(({ path }) => !PARAMETER.test(path)).map((route) => [route.path, route]),
+/** The routes by their paths. A parameter has no name here. */
+const ROUTES_BY_PATH = new Map(
+  ROUTES.map((route) => [route.path.replace(/\{\w+\}$/, "{}"), route]),
 );
 
-/** Routes with a parameter, by the path before it. */
-const PARAMETER_ROUTES = new Map(
-  ROUTES.filter(({ path }) => PARAMETER.test(path))
-    .map((route) => [route.path.replace(PARAMETER, ""), route]),
-);
+/**
+ * The route of a path, or `undefined` if no route matches. A route that is only for browsers matches if the
+ * client asks for HTML, or if its `headers` are not given.
+ */
+export function findRoute(path: string, headers?: Headers): Route | undefined {
+  const route = ROUTES_BY_PATH.get(path) ?? ROUTES_BY_PATH.get(path.replace(/[^/]+$/, "{}"));
+  const isForBrowser = route?.operations.GET === "redirectBrowserToDocs";
+  if (!isForBrowser || headers === undefined) return route;
+  return /\btext\/html\b/i.test(headers.get("accept") ?? "") ? route : undefined;
+}
 
-/** The route of a path, or `undefined` if no route matches. */
-export function findRoute(path: string): Route | undefined {
-  const route = STATIC_ROUTES.get(path);
-  if (route !== undefined) return route;
-  const parent = path.slice(0, path.lastIndexOf("/") + 1);
-  return parent === path ? undefined : PARAMETER_ROUTES.get(parent);
+export function unknownPathError(rightPaths: string): HttpError {
+  return new HttpError("not_found", `The path does not exist: use ${rightPaths}`);
 }
 
 /**
@@ -137,11 +136,16 @@ export function originOfRequest({ headers, url }: Request, urlWithoutHost?: stri
   let host = headers.get("host");
   if (host === null) {
     if (urlWithoutHost !== undefined && url.startsWith(urlWithoutHost)) {
-      throw HTTP_ERRORS.missingHost();
+      throw new HttpError("malformed_request", "The Host header is missing");
     }
     // An HTTP/2 request may have no Host; it names its authority in another field.
     host = URL_PATTERN.exec(url)![1];
   }
-  if (!HOST_PATTERN.test(host)) throw HTTP_ERRORS.malformedHost();
+  if (!HOST_PATTERN.test(host)) throw malformedHostError();
   return url.startsWith("https:") ? `https://${host}` : `http://${host}`;
+}
+
+export function malformedHostError(): HttpError {
+  const message = "The Host header must be one host name with or without a port";
+  return new HttpError("malformed_request", message);
 }

@@ -4,8 +4,9 @@
  */
 
 import { type Runtime, sleep } from "../runtime/runtime.ts";
-import { errorResponse, HTTP_ERRORS } from "../http/errors.ts";
+import { errorResponse } from "../http/errors.ts";
 import { type RequestHandler, responseOf } from "../http/handler.ts";
+import { malformedHostError } from "../http/routes.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
 import { ENDED, leaveBodyUnread } from "./leave_body_unread.ts";
 
@@ -68,7 +69,7 @@ export class Server {
           report("error", "answer_failed", { reason: reasonOf(error) });
         }
         return responseOf(
-          errorResponse(isHost ? HTTP_ERRORS.malformedHost() : error),
+          errorResponse(isHost ? malformedHostError() : error),
           runtime.newId(),
         );
       },

@@ -3,7 +3,6 @@
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { promisify } from "node:util";
 import { acceptsEncodings } from "@std/http/negotiation";
-import { STATUS_CODE } from "@std/http/status";
 import type { HttpResponse } from "../http_response.ts";
 import { entityTag } from "../conditional_read.ts";
 
@@ -67,7 +66,7 @@ export class StaticAsset {
     const load = this.#compressed.get(accepted ?? "") ?? this.#identity;
     const { encoding, bytes, etag } = await load();
     return {
-      status: STATUS_CODE.OK,
+      status: 200,
       headers: {
         "cache-control": "no-cache",
         "x-content-type-options": "nosniff",

@@ -15,7 +15,6 @@ import {
   type ErrorCode,
   errorResponse,
   ERRORS,
-  HTTP_ERRORS,
   HttpError,
   RETRY_AFTER_SECONDS,
 } from "../errors.ts";
@@ -25,10 +24,10 @@ import {
 } from "../requests/idempotency_key.ts";
 import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, PAGE_PARAMETERS } from "../requests/page_query.ts";
 import { DEPRECATION_HEADERS, READ_HEADERS } from "../pets.ts";
-import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../requests/request_body.ts";
+import { BODY_LIMIT_MS, bodyTooLargeError } from "../requests/request_body.ts";
 import { guides, REMOVAL_DATE } from "./guides.ts";
 import { codeSamples } from "./code_samples.ts";
-import { BASE_PATH, PETS_PATH } from "../routes.ts";
+import { BASE_PATH, malformedHostError, PETS_PATH } from "../routes.ts";
 
 /** The addresses of the service for clients; the paths of the first two end in /v1. */
 export interface BaseAddresses {
@@ -245,19 +244,20 @@ const EVERY_OPERATION = [
 
 /** A message of each code that an operation can return, as the service sends it, if it is not `when`. */
 const EXAMPLE_MESSAGES: Partial<Record<ErrorCode, string>> = {
-  malformed_request: HTTP_ERRORS.malformedHost().message,
-  missing_credentials: HTTP_ERRORS.missingKey().message,
+  malformed_request: malformedHostError().message,
+  missing_credentials: "An API key is required: Authorization: Bearer <API_KEY>",
   invalid_credentials: MALFORMED_TOKEN,
   read_only_key: "The API key may only read: use a key that may add animals",
-  rate_limited: HTTP_ERRORS.rateLimited(1).message,
-  invalid_parameter: HTTP_ERRORS.unknownParameter("owner", []).message,
-  invalid_idempotency_key: HTTP_ERRORS.invalidIdempotencyKey(IDEMPOTENCY_KEY_MAX_LENGTH).message,
-  malformed_body: HTTP_ERRORS.notJson(" at line 1, column 15: expected double-quoted property name")
-    .message,
+  rate_limited: "The rate limit of an API key is 1 per second",
+  invalid_parameter: 'Query parameter "owner" is not known: this operation takes none',
+  invalid_idempotency_key: "Header Idempotency-Key must be 1 to 255 characters of visible ASCII, " +
+    "or such characters and spaces in double quotes",
+  malformed_body:
+    "The body is not valid JSON at line 1, column 15: expected double-quoted property name",
   invalid_body: 'Field "name" is missing; Field "categoryId" is missing',
-  request_timeout: HTTP_ERRORS.bodyTimeout(BODY_LIMIT_MS).message,
-  body_too_large: HTTP_ERRORS.bodyTooLarge(BODY_LIMIT_BYTES).message,
-  unsupported_media_type: HTTP_ERRORS.otherContentType().message,
+  request_timeout: `The body did not arrive within ${BODY_LIMIT_MS} ms`,
+  body_too_large: bodyTooLargeError().message,
+  unsupported_media_type: "The Content-Type must be application/json, in UTF-8",
   idempotency_key_reused:
     "The Idempotency-Key was sent with another animal before; nothing was added",
   projection_damaged: "API key 01KA7Z9MZ4QH4C4P5R4Z2Y0V7B has no record of its issue",
@@ -319,7 +319,9 @@ function listPets(base: string) {
       304: notModified({ Link: "NextPage" }),
       ...errors([...EVERY_OPERATION, "invalid_parameter"], {
         messages: {
-          invalid_parameter: HTTP_ERRORS.unknownParameter("owner", PAGE_PARAMETERS).message,
+          invalid_parameter: `Query parameter "owner" is not known: use ${
+            PAGE_PARAMETERS.join(", ")
+          }`,
         },
       }),
     },

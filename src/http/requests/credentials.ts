@@ -1,33 +1,44 @@
-import { HTTP_ERRORS } from "../errors.ts";
+import { HttpError } from "../errors.ts";
+
+const USE_BEARER = "Authorization: Bearer <API_KEY>";
 
 /** Headers that other services read a key from. */
 const OTHER_HEADERS = ["X-API-Key", "Api-Key"];
 
 /**
  * Returns the token of an `Authorization: Bearer` header (RFC 6750 section 2.1). Throws `missing_credentials`
- * if there is none.
+ * if there is none, and `invalid_credentials` if it has a second scheme or quotes around it.
  */
 export function bearerToken(headers: Headers): string {
-  const authorization = headers.get("authorization");
-  // The scheme is case-insensitive (RFC 9110 section 11.1), but almost all clients write it like this.
-  if (authorization?.startsWith("Bearer ")) return unwrapped(authorization.slice(7).trim());
-  const match = /^bearer +(.*)$/i.exec(authorization ?? "");
-  if (match === null) throw credentialsError(authorization ?? "", headers);
-  return unwrapped(match[1].trim());
-}
-
-/** Returns the token. Throws `invalid_credentials` if it has a second scheme or quotes around it. */
-function unwrapped(token: string): string {
-  if (/^bearer\s/i.test(token)) throw HTTP_ERRORS.repeatedScheme();
-  if (/^["']|["']$/.test(token)) throw HTTP_ERRORS.quotedKey();
+  const authorization = headers.get("authorization") ?? "";
+  // The scheme is case-insensitive (RFC 9110 section 11.1).
+  const match = /^bearer +(.*)$/i.exec(authorization);
+  if (match === null) {
+    const fault = whyMissing(authorization, headers);
+    throw new HttpError("missing_credentials", `${fault} ${USE_BEARER}`);
+  }
+  const token = match[1].trim();
+  if (/^bearer\s/i.test(token)) {
+    const message = `The Authorization header has "Bearer" twice: send ${USE_BEARER}`;
+    throw new HttpError("invalid_credentials", message);
+  }
+  if (/^["']|["']$/.test(token)) {
+    const message = `The API key is in quotes: send ${USE_BEARER} without quotes`;
+    throw new HttpError("invalid_credentials", message);
+  }
   return token;
 }
 
-function credentialsError(authorization: string, headers: Headers) {
+function whyMissing(authorization: string, headers: Headers): string {
   if (authorization === "") {
     const other = OTHER_HEADERS.find((name) => headers.has(name));
-    return other === undefined ? HTTP_ERRORS.missingKey() : HTTP_ERRORS.keyInOtherHeader(other);
+    if (other !== undefined) return `The API key is not read from ${other}: send it as`;
+    return "An API key is required:";
   }
-  if (/^bearer$/i.test(authorization)) return HTTP_ERRORS.schemeWithoutKey();
-  return authorization.includes(" ") ? HTTP_ERRORS.otherScheme() : HTTP_ERRORS.keyWithoutScheme();
+  if (/^bearer$/i.test(authorization)) {
+    return 'The Authorization header has no API key after "Bearer": send';
+  }
+  return authorization.includes(" ")
+    ? "The scheme of the Authorization header is not Bearer: send"
+    : 'The Authorization header has a key without "Bearer" before it: send';
 }

@@ -1,4 +1,4 @@
-import { HTTP_ERRORS } from "../errors.ts";
+import { HttpError } from "../errors.ts";
 
 export const IDEMPOTENCY_KEY_HEADER = "idempotency-key";
 
@@ -21,17 +21,19 @@ export const IDEMPOTENCY_KEY_PATTERN =
  */
 export function parseIdempotencyKey(field: string): string {
   const match = IDEMPOTENCY_KEY_PATTERN.exec(field);
-  if (match === null) throw keyError(field);
+  if (match === null) throw new HttpError("invalid_idempotency_key", faultOf(field));
   const [, quoted, bare] = match;
   return bare ?? quoted.replace(/\\(.)/g, "$1");
 }
 
-function keyError(field: string) {
+function faultOf(field: string): string {
   // Repeated fields arrive as one, joined by a comma.
   const values = field.split(",");
   const isRepeated = values.length > 1 &&
     values.every((value) => IDEMPOTENCY_KEY_PATTERN.test(value.trim()));
-  return isRepeated
-    ? HTTP_ERRORS.repeatedIdempotencyKey()
-    : HTTP_ERRORS.invalidIdempotencyKey(IDEMPOTENCY_KEY_MAX_LENGTH);
+  if (isRepeated) {
+    return "Header Idempotency-Key is repeated, or has a comma outside of double quotes";
+  }
+  return `Header Idempotency-Key must be 1 to ${IDEMPOTENCY_KEY_MAX_LENGTH} characters of visible ASCII, ` +
+    "or such characters and spaces in double quotes";
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { parseExactJson } from "../../../events/int64.ts";
 import { NewPet } from "../../../events/pet.ts";
-import { HTTP_ERRORS, HttpError, quoted } from "../errors.ts";
+import { HttpError, quoted } from "../errors.ts";
 
 /** Maximum number of faults that an error names. */
 const FAULTS_NAMED = 5;
@@ -18,7 +18,8 @@ export function parseNewPet(text: string): NewPet {
   const more = faults.length > FAULTS_NAMED ? `; and ${faults.length - FAULTS_NAMED} more` : "";
   const isUnknown = parsed.error?.issues.some(({ code }) => code === "unrecognized_keys");
   const known = isUnknown ? `; the fields are ${Object.keys(NewPet.shape).join(", ")}` : "";
-  throw HTTP_ERRORS.invalidBody(faults.slice(0, FAULTS_NAMED).join("; ") + more + known);
+  const message = faults.slice(0, FAULTS_NAMED).join("; ") + more + known;
+  throw new HttpError("invalid_body", message);
 }
 
 function parseObject(text: string): object {
@@ -26,27 +27,28 @@ function parseObject(text: string): object {
   try {
     body = parseExactJson(text);
   } catch (error) {
-    throw error instanceof RangeError ? HTTP_ERRORS.tooDeep() : syntaxError(text, error);
+    const fault = error instanceof RangeError ? "is nested too deep" : syntaxFault(text, error);
+    throw new HttpError("malformed_body", `The body ${fault}`);
   }
-  if (Array.isArray(body)) throw HTTP_ERRORS.notObject("an array");
-  if (body === null) throw HTTP_ERRORS.notObject("null");
-  if (typeof body !== "object") {
-    throw HTTP_ERRORS.notObject(typeof body === "bigint" ? "a number" : `a ${typeof body}`);
-  }
-  return body;
+  if (typeof body === "object" && body !== null && !Array.isArray(body)) return body;
+  throw new HttpError("malformed_body", `The body must be one JSON object, not ${typeName(body)}`);
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "an array";
+  return typeof value === "bigint" ? "a number" : `a ${typeof value}`;
 }
 
 /** V8's message, with its place. A message without a place is dropped, because it quotes the body. */
 const PLACED_FAULT = /^(.)(.+?)(?: in JSON)? at position \d+ \(line (\d+) column (\d+)\)$/;
 
-function syntaxError(text: string, error: unknown): HttpError {
-  if (/^[ \t\n\r]*$/.test(text)) return HTTP_ERRORS.emptyBody();
+function syntaxFault(text: string, error: unknown): string {
+  if (/^[ \t\n\r]*$/.test(text)) return "is empty: send one JSON object";
   const match = PLACED_FAULT.exec((error as Error).message);
-  if (match === null) return HTTP_ERRORS.notJson("");
+  if (match === null) return "is not valid JSON";
   const [, initial, words, line, column] = match;
-  return HTTP_ERRORS.notJson(
-    ` at line ${line}, column ${column}: ${initial.toLowerCase()}${words}`,
-  );
+  return `is not valid JSON at line ${line}, column ${column}: ${initial.toLowerCase()}${words}`;
 }
 
 function describe(issue: z.core.$ZodIssue, body: object): string[] {

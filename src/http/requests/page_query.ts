@@ -1,6 +1,6 @@
 import { PetStatus } from "../../../events/pet.ts";
 import type { PageQuery } from "../../projections/pet_reader.ts";
-import { HTTP_ERRORS } from "../errors.ts";
+import { HttpError, quoted } from "../errors.ts";
 
 /** Section 8 of the interface. */
 export const LIMIT_MIN = 1;
@@ -14,11 +14,11 @@ export function parsePageQuery(search: string): PageQuery {
   const query: PageQuery = { limit: LIMIT_DEFAULT };
   const seen = new Set<string>();
   for (const [name, value] of new URLSearchParams(search)) {
-    if (seen.has(name)) throw HTTP_ERRORS.repeatedParameter(name);
+    if (seen.has(name)) throw parameterError(name, "is repeated");
     seen.add(name);
     const number = /^\d{1,19}$/.test(value) ? Number(value) : NaN;
     const expect = (isValid: boolean, rule: string) => {
-      if (!isValid) throw HTTP_ERRORS.invalidParameter(name, rule);
+      if (!isValid) throw parameterError(name, rule);
     };
     if (name === "limit") {
       const rule = `must be an integer from ${LIMIT_MIN} to ${LIMIT_MAX}`;
@@ -32,7 +32,7 @@ export function parsePageQuery(search: string): PageQuery {
       expect(number >= 1, "must be taken from the Link header of another page");
       query.cursor = number;
     } else {
-      throw HTTP_ERRORS.unknownParameter(name, PAGE_PARAMETERS);
+      throw parameterError(name, `is not known: use ${PAGE_PARAMETERS.join(", ")}`);
     }
   }
   return query;
@@ -41,6 +41,10 @@ export function parsePageQuery(search: string): PageQuery {
 /** Throws `invalid_parameter` for the first parameter, if any. Operations without parameters use this. */
 export function refuseQuery(search: string): void {
   for (const name of new URLSearchParams(search).keys()) {
-    throw HTTP_ERRORS.unknownParameter(name, []);
+    throw parameterError(name, "is not known: this operation takes none");
   }
+}
+
+function parameterError(name: string, fault: string): HttpError {
+  return new HttpError("invalid_parameter", `Query parameter ${quoted(name)} ${fault}`);
 }
