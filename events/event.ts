@@ -9,7 +9,7 @@ import { z } from "zod";
 import { assertNever } from "./assert_never.ts";
 import { Instant, KeyIssuedData, KeyRevokedData, SHA256_HEX, ULID } from "./api_key.ts";
 import { parseExactJson } from "./int64.ts";
-import { decodePet, encodePet, Pet } from "./pet.ts";
+import { encodePet, Pet } from "./pet.ts";
 
 /** `previoushash` of the first line. */
 export const GENESIS_HASH = "0".repeat(64);
@@ -53,32 +53,15 @@ interface TypeEntry {
   /** The name of the schema, without the version. */
   schema: string;
   data: z.ZodObject;
-  /** The members that a version after the first has added, by version. An event has the lowest version possible. */
-  added: Record<number, string>;
+  /** The members that versions 2, 3 … of the schema have added. An event has the lowest version possible. */
+  added: readonly string[];
 }
 
-/** The schema of each type. */
 const TYPES: Record<EventType, TypeEntry> = {
-  PetCreated: { schema: "urn:animal-store:pet-created", data: Pet, added: {} },
-  ApiKeyIssued: {
-    schema: "urn:animal-store:api-key-issued",
-    data: KeyIssuedData,
-    added: { 2: "readOnly" },
-  },
-  ApiKeyRevoked: { schema: "urn:animal-store:api-key-revoked", data: KeyRevokedData, added: {} },
+  PetCreated: { schema: schemaOf("PetCreated"), data: Pet, added: [] },
+  ApiKeyIssued: { schema: schemaOf("ApiKeyIssued"), data: KeyIssuedData, added: ["readOnly"] },
+  ApiKeyRevoked: { schema: schemaOf("ApiKeyRevoked"), data: KeyRevokedData, added: [] },
 };
-
-/** The names of the schema versions of each type, from version 1 on. */
-const DATASCHEMAS = Object.fromEntries(
-  Object.entries(TYPES).map(([type, { schema, added }]) => {
-    return [type, [1, ...Object.keys(added)].map((version) => `${schema}:${version}`)];
-  }),
-) as Record<EventType, string[]>;
-
-/** The names of the members of each type's data. */
-const MEMBERS = Object.fromEntries(
-  Object.entries(TYPES).map(([type, { data }]) => [type, Object.keys(data.shape)]),
-) as Record<EventType, string[]>;
 
 export const EVENT_TYPES = Object.keys(TYPES) as EventType[];
 
@@ -88,7 +71,9 @@ export function encodeEvent(event: RecordedEvent): string {
     ? ""
     : `,"idempotencykey":"${event.idempotencyKey}"`;
   return `{"specversion":"1.0","id":"${event.id}","source":"${SOURCE}","type":"${event.type}",` +
-    `"time":"${event.time}","sequence":"${encodeSequence(event.position)}",` +
+    `"time":"${event.time}","sequence":"${
+      String(event.position).padStart(SEQUENCE_DIGITS, "0")
+    }",` +
     `"subject":"${subjectOf(event)}","dataschema":"${dataschemaOf(event)}",` +
     `"actor":"${event.actor}"${idempotencyKey},"previoushash":"${event.previousHash}",` +
     `"data":${encodeData(event)}}`;
@@ -104,14 +89,12 @@ export function dataOf(line: Uint8Array): Uint8Array {
 
 /** Length of `","data":`, which separates the previous hash from the data. */
 const BEFORE_DATA = 9;
+const decoder = new TextDecoder();
 
 /** Whether a line that {@linkcode encodeEvent} has written has that `previoushash`. Its event is not decoded. */
 export function followsHash(line: Uint8Array, hash: string): boolean {
-  const start = line.indexOf(OPENING_BRACE, 1) - BEFORE_DATA - hash.length;
-  for (let index = 0; index < hash.length; index++) {
-    if (line[start + index] !== hash.charCodeAt(index)) return false;
-  }
-  return true;
+  const end = line.indexOf(OPENING_BRACE, 1) - BEFORE_DATA;
+  return decoder.decode(line.subarray(end - hash.length, end)) === hash;
 }
 
 /**
@@ -121,24 +104,25 @@ export function followsHash(line: Uint8Array, hash: string): boolean {
 export function decodeEvent(line: string): RecordedEvent {
   const match = LINE.exec(line);
   if (match === null) throw malformed(line);
-  const [, id, type, time, sequence, subject, dataschema, actor, idempotencyKey, ...rest] = match;
-  const [previousHash, dataText] = rest;
-  if (!isKnown(type, dataschema)) {
-    if (!mayBeNewer(type, dataschema)) {
-      throw new MalformedEventError(`Schema ${dataschema} of event type ${type} is not known`);
-    }
-    const what = Object.hasOwn(TYPES, type) ? `schema ${dataschema}` : `event type ${type}`;
-    throw new NewerVersionError(what, { position: Number(sequence), previousHash });
+  const [, id, type, time, sequence, subject, schema, version, actor, ...rest] = match;
+  const [idempotencyKey, previousHash, data] = rest;
+  const position = Number(sequence);
+  const known = Object.hasOwn(TYPES, type) ? TYPES[type as EventType] : undefined;
+  if (schema !== (known?.schema ?? schemaOf(type))) throw malformed(line);
+  if (known === undefined || Number(version) > 1 + known.added.length) {
+    const what = known === undefined ? `event type ${type}` : `schema ${schema}:${version}`;
+    throw new NewerVersionError(what, { position, previousHash });
   }
-  const body = decodeBody(type, dataText, line);
-  if (dataschemaOf(body) !== dataschema) throw malformed(line);
-  if (!Instant.safeParse(time).success || subjectOf(body) !== subject) throw malformed(line);
+  const body = { type, data: decodeData(known.data, data, line) } as EventBody;
+  const isExact = encodeData(body) === data && subjectOf(body) === subject &&
+    dataschemaOf(body) === `${schema}:${version}` && Instant.safeParse(time).success;
+  if (!isExact) throw malformed(line);
   return {
     ...body,
     id,
     time,
     actor,
-    position: Number(sequence),
+    position,
     previousHash,
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
   };
@@ -168,50 +152,31 @@ export class NewerVersionError extends MalformedEventError {
   }
 }
 
-function isKnown(type: string, dataschema: string): type is EventType {
-  return Object.hasOwn(TYPES, type) && DATASCHEMAS[type as EventType].includes(dataschema);
-}
-
-const SCHEMA_NAME = /^(urn:animal-store:[a-z]+(?:-[a-z]+)*):[1-9]\d*$/;
-
-/** Whether another version could have written a line of that type and schema. A version is never taken back. */
-function mayBeNewer(type: string, dataschema: string): boolean {
-  const schema = SCHEMA_NAME.exec(dataschema)?.[1];
-  const isOfKnownType = Object.values(TYPES).some((entry) => entry.schema === schema);
-  if (Object.hasOwn(TYPES, type)) return TYPES[type as EventType].schema === schema;
-  return schema !== undefined && !isOfKnownType && /^(?:[A-Z][a-z]*)+$/.test(type);
-}
-
-function encodeSequence(position: number): string {
-  return String(position).padStart(SEQUENCE_DIGITS, "0");
-}
-
-/**
- * Matches a line as {@linkcode encodeEvent} writes it. The type, its schema, the time, the subject and the
- * data need further checks; all other members are fully checked. A pattern, not a schema, because the log is
- * long.
- */
+/** Matches a line as {@linkcode encodeEvent} writes it. A pattern, not a schema, because the log is long. */
 const LINE = new RegExp(
-  `^{"specversion":"1\\.0","id":"(${ULID})","source":"${SOURCE}","type":"([^"]*)",` +
+  `^{"specversion":"1\\.0","id":"(${ULID})","source":"${SOURCE}","type":"((?:[A-Z][a-z]*)+)",` +
     `"time":"([^"]*)","sequence":"(\\d{${SEQUENCE_DIGITS}})","subject":"([^"]*)",` +
-    `"dataschema":"([^"]*)","actor":"(${ULID}|${OPERATOR})"(?:,"idempotencykey":"(${SHA256_HEX})")?,` +
-    `"previoushash":"(${SHA256_HEX})","data":({.*})}$`,
+    `"dataschema":"([^"]*):([1-9]\\d*)","actor":"(${ULID}|${OPERATOR})"` +
+    `(?:,"idempotencykey":"(${SHA256_HEX})")?,"previoushash":"(${SHA256_HEX})","data":({.*})}$`,
   "s",
 );
 
-function decodeBody(type: EventType, text: string, line: string): EventBody {
-  const pet = type === "PetCreated" ? decodePet(text) : undefined;
-  if (pet !== undefined) return { type: "PetCreated", data: pet };
-  const { data, error } = TYPES[type].data.safeParse(parseData(text, line));
+function decodeData(schema: z.ZodObject, text: string, line: string): unknown {
+  const { data, error } = schema.safeParse(parseData(text, line));
   if (error !== undefined) throw new MalformedEventError(z.prettifyError(error));
-  const body = { type, data } as EventBody;
-  if (encodeData(body) !== text) throw malformed(line);
-  return body;
+  return data;
 }
 
+/** Parses data as {@linkcode parseExactJson} does, but faster, if it is as {@linkcode encodeData} writes it. */
 function parseData(text: string, line: string): unknown {
   try {
-    return parseExactJson(text);
+    const data = JSON.parse(text);
+    for (const name in data) {
+      if (typeof data[name] !== "number") continue;
+      if (!Number.isSafeInteger(data[name])) return parseExactJson(text);
+      data[name] = BigInt(data[name]);
+    }
+    return data;
   } catch {
     throw malformed(line);
   }
@@ -241,17 +206,21 @@ export function subjectOf(body: EventBody): string {
   }
 }
 
-/** The name of the schema of the event's data: that of the lowest version that has all its members. */
+/** The name of the schema of the event's data, with the lowest version that has all its members. */
 function dataschemaOf({ type, data }: EventBody): string {
-  const names = DATASCHEMAS[type];
-  if (names.length === 1) return names[0];
+  const { schema, added } = TYPES[type];
   const members = data as Record<string, unknown>;
-  const newest = Object.values(TYPES[type].added)
-    .findLastIndex((member) => members[member] !== undefined);
-  return names[newest + 1];
+  return `${schema}:${2 + added.findLastIndex((member) => members[member] !== undefined)}`;
+}
+
+/** The name of a type's schema, without the version: `urn:animal-store:pet-created` for `PetCreated`. */
+function schemaOf(type: string): string {
+  return `${SOURCE}:${type.replace(/(?!^)[A-Z]/g, "-$&").toLowerCase()}`;
 }
 
 /** The members of the data are in the order of the schema. */
 function encodeData({ type, data }: EventBody): string {
-  return type === "PetCreated" ? encodePet(data) : JSON.stringify(data, MEMBERS[type]);
+  return type === "PetCreated"
+    ? encodePet(data)
+    : JSON.stringify(data, Object.keys(TYPES[type].data.shape));
 }
