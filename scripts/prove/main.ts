@@ -7,9 +7,8 @@
 
 import { subjectOf } from "../../events/event.ts";
 import { eventOf } from "../../src/log/lines.ts";
-import { NotProvenError, PublishedLog } from "../publish/published_log.ts";
-import { NoteError } from "../publish/signed_note.ts";
-import { PublishedFileError } from "../publish/tile_tree.ts";
+import { PublishedLog } from "../publish/published_log.ts";
+import { RefusedError } from "../publish/refused_error.ts";
 import { type ReadLines, withLog } from "../cli/log_source.ts";
 import { count } from "../cli/count.ts";
 import { readPublished, readRegularFile } from "../publish/published_folder.ts";
@@ -28,22 +27,15 @@ await runCommand(COMMANDS.prove, {
       if (consistency !== undefined) return await proveConsistency(published, consistency);
       return await withLog(file, (readLines) => proveInclusion(published, what, readLines, line));
     } catch (error) {
-      const isRefused = [NotProvenError, NoteError, PublishedFileError].some((it) =>
-        error instanceof it
-      );
-      if (!isRefused) throw error;
-      printError((error as Error).message);
+      if (!(error instanceof RefusedError)) throw error;
+      printError(error.message);
       return EXIT.refused;
     }
   },
 });
 
 async function proveConsistency(published: PublishedLog, path: string): Promise<number> {
-  const note = new TextDecoder().decode(readRegularFile(path, path));
-  if (!note.includes("\n\n")) {
-    throw new NoteError("The file of --consistency is not a published checkpoint");
-  }
-  const old = published.proveConsistency(note);
+  const old = published.proveConsistency(new TextDecoder().decode(readRegularFile(path, path)));
   await print(
     `The published log of ${count(published.size)} events extends the checkpoint of ` +
       `${count(old.size)}: nothing before it was changed or removed.`,
@@ -86,7 +78,7 @@ async function findLine(what: string, readLines: ReadLines) {
       position++;
     }
   }
-  throw new NotProvenError(
+  throw new RefusedError(
     text === undefined ? `The log has no event about ${what}` : `The log ends before line ${what}`,
   );
 }

@@ -5,11 +5,12 @@
  *     deno task publish DIR --key FILE [--origin NAME] [--entries] [--witness URL] [--from-file EXPORT]
  */
 
-import { relative, resolve } from "node:path";
+import { dirname, relative, resolve } from "node:path";
 import { readStoreConfig } from "../../src/settings/config.ts";
 import { LogDamagedError } from "../../src/log/read_log.ts";
-import { claimedOrigin } from "./checkpoint.ts";
-import { CHECKPOINT_PATH, type Cosign, publishLog, PublishRefusedError } from "./publish_log.ts";
+import { type Cosign, publishLog } from "./publish_log.ts";
+import { CHECKPOINT_PATH } from "./published_log.ts";
+import { RefusedError } from "./refused_error.ts";
 import { decodeVerifierKey, encodeVerifierKey, isKeyName } from "./signed_note.ts";
 import { requestCosignature } from "./witness.ts";
 import { parseHttpAddress } from "../../src/runtime/network_address.ts";
@@ -40,7 +41,7 @@ await runCommand(COMMANDS.publish, {
       return await publish(dir, flags.key, flags);
     } catch (error) {
       progress.end();
-      if (!(error instanceof PublishRefusedError || error instanceof LogDamagedError)) throw error;
+      if (!(error instanceof RefusedError || error instanceof LogDamagedError)) throw error;
       printError(error.message);
       return EXIT.refused;
     }
@@ -49,10 +50,9 @@ await runCommand(COMMANDS.publish, {
 
 async function makeKey(path: string, dir: string | undefined): Promise<number> {
   if (path === "") throw new UsageError("--new-key takes the name of a file");
-  expectSecret(path, dir);
   await makeSigningKey(path);
   try {
-    // Again, because only now symbolic links can be followed.
+    // Not before, because symbolic links can only be followed to a file that exists.
     expectSecret(path, dir);
   } catch (error) {
     await Deno.remove(path);
@@ -80,9 +80,12 @@ async function publish(dir: string, keyPath: string, flags: Flags): Promise<numb
   const { previousSize, checkpoint: { size } } = await withLog(
     flags["from-file"],
     (readLines) =>
-      publishLog({ folder, readLines, signer }, {
+      publishLog({
+        folder,
+        readLines,
+        signer,
         entries,
-        ...(witnesses.length === 0 ? {} : { cosign }),
+        ...(witnesses.length > 0 && { cosign }),
         progress: (done) => progress.update(PUBLISHING, done),
       }),
   );
@@ -98,34 +101,30 @@ async function publish(dir: string, keyPath: string, flags: Flags): Promise<numb
   return EXIT.done;
 }
 
-/** The origin of the log: the published one, or the given one if nothing was published. */
+/** The origin of the log: the given one, which cannot change once it is published, or the published one. */
 function originFor(dir: string, given: string | undefined): string {
   if (given !== undefined && (!isKeyName(given) || /:\/\/|\/$/.test(given))) {
     throw new UsageError(
       "--origin takes an address without its scheme, such as log.shop.example/pets",
     );
   }
+  if (given !== undefined) return given;
   const note = readPublished(dir)(CHECKPOINT_PATH);
-  const published = note && claimedOrigin(new TextDecoder().decode(note));
-  if (published !== undefined && given !== undefined && published !== given) {
-    throw new UsageError(`The log was published as ${published}, which cannot change`);
-  }
-  const origin = published ?? given;
-  if (origin !== undefined) return origin;
+  if (note !== undefined) return new TextDecoder().decode(note).split("\n", 1)[0];
   throw new UsageError("--origin is required the first time: the address where DIR is published");
 }
 
 /** Throws if the key is in a folder that is published, or that is backed up or copied with the store. */
 function expectSecret(keyPath: string, dir: string | undefined): void {
-  const { store } = readStoreConfig();
-  const storeFolder = store.kind === "file" ? resolve(store.path, "..") : undefined;
   if (dir !== undefined && isInside(keyPath, dir)) {
     throw new UsageError("The key must not be in the folder that is published");
   }
-  if (storeFolder !== undefined && isInside(keyPath, storeFolder)) {
+  const { store } = readStoreConfig();
+  if (store.kind !== "file") return;
+  if (isInside(keyPath, dirname(store.path))) {
     throw new UsageError("The key must not be in the folder of the store (KV_PATH), nor below it");
   }
-  if (dir !== undefined && store.kind === "file" && isInside(store.path, dir)) {
+  if (dir !== undefined && isInside(store.path, dir)) {
     throw new UsageError("The store (KV_PATH) must not be in the folder that is published");
   }
 }

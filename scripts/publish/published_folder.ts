@@ -3,14 +3,11 @@
 import { dirname, resolve } from "node:path";
 import { LINE_LIMIT_BYTES } from "../../src/log/lines.ts";
 import type { PublishedFile, PublishFolder } from "./publish_log.ts";
-import { TILE_WIDTH } from "./tile.ts";
-import { PublishedFileError, type ReadPublished } from "./tile_tree.ts";
+import { RefusedError } from "./refused_error.ts";
+import { type ReadPublished, TILE_WIDTH } from "./tile_tree.ts";
 
 /** Holds new files until all of them are published. */
 const STAGING = ".staging";
-
-/** How many files are written at the same time: the disk syncs them together. */
-const WRITES_AT_ONCE = 32;
 
 /** Size of the largest published file: a full bundle of lines, each with two bytes for its length. */
 const FILE_LIMIT_BYTES = TILE_WIDTH * (2 + LINE_LIMIT_BYTES);
@@ -32,17 +29,15 @@ export function readPublished(folder: string): ReadPublished {
   };
 }
 
-/** Reads a file that is as long as a published one at most. Throws `PublishedFileError`, which names it. */
+/** Reads a file that is as long as a published one at most. Throws `RefusedError`, which names it. */
 export function readRegularFile(path: string, name: string): Uint8Array {
   const { isFile, size } = Deno.statSync(path);
   if (!isFile || size > FILE_LIMIT_BYTES) throw irregularFileError(name);
   return Deno.readFileSync(path);
 }
 
-function irregularFileError(name: string): PublishedFileError {
-  return new PublishedFileError(
-    `${name} is not a regular file of at most ${FILE_LIMIT_BYTES} bytes`,
-  );
+function irregularFileError(name: string): RefusedError {
+  return new RefusedError(`${name} is not a regular file of at most ${FILE_LIMIT_BYTES} bytes`);
 }
 
 /** Writes to a published folder. Only one process at a time can open it. */
@@ -69,18 +64,15 @@ export class WritableFolder implements PublishFolder {
   read: ReadPublished = (path) =>
     readPublished(this.#staged.has(path) ? `${this.#folder}/${STAGING}` : this.#folder)(path);
 
+  /** Writes all files at the same time, so that the disk syncs them together. */
   async stage(files: PublishedFile[]): Promise<void> {
-    for (let first = 0; first < files.length; first += WRITES_AT_ONCE) {
-      await Promise.all(
-        files.slice(first, first + WRITES_AT_ONCE).map(async ({ path, content }) => {
-          const staged = `${this.#folder}/${STAGING}/${path}`;
-          await Deno.mkdir(dirname(staged), { recursive: true });
-          await Deno.writeFile(staged, content);
-          await this.#sync(`${STAGING}/${path}`);
-          this.#staged.add(path);
-        }),
-      );
-    }
+    await Promise.all(files.map(async ({ path, content }) => {
+      const staged = `${STAGING}/${path}`;
+      await Deno.mkdir(dirname(`${this.#folder}/${staged}`), { recursive: true });
+      await Deno.writeFile(`${this.#folder}/${staged}`, content);
+      await this.#sync(staged);
+      this.#staged.add(path);
+    }));
   }
 
   async publishStaged(): Promise<void> {

@@ -9,13 +9,10 @@ const OTHERS = 0o077;
 export async function makeSigningKey(path: string): Promise<void> {
   const { privateKey } = generateKeyPairSync("ed25519");
   const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
-  using file = await Deno.open(path, { write: true, createNew: true, mode: 0o600 })
-    .catch((error) => {
-      if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
-      throw new Error(`${path} exists already; a key is never overwritten`);
-    });
-  await file.write(new TextEncoder().encode(pem));
-  await file.sync();
+  await Deno.writeTextFile(path, pem, { createNew: true, mode: 0o600 }).catch((error) => {
+    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+    throw new Error(`${path} exists already; a key is never overwritten`);
+  });
 }
 
 /** Reads the key. No message contains any of it. */

@@ -1,105 +1,182 @@
-import { EMPTY_ROOT, HASH_BYTES, nodeHash, rootOf, splitOf } from "./merkle_tree.ts";
-import { TILE_WIDTH, tilePath, widthOf } from "./tile.ts";
+/** The tiles of a tree: files with up to 256 hashes of one level (https://c2sp.org/tlog-tiles). */
+
+import { Buffer } from "node:buffer";
+import {
+  descend,
+  EMPTY_ROOT,
+  HASH_BYTES,
+  nodeHash,
+  rootOf,
+  splitOf,
+  type Subtree,
+} from "./merkle_tree.ts";
+import { RefusedError } from "./refused_error.ts";
+
+/** Most hashes of a tile, and most entries of a bundle. */
+export const TILE_WIDTH = 256;
+
+/** A tile. Level 0 has the hashes of lines; a hash of level N + 1 is the root of a full tile of level N. */
+export interface Tile {
+  level: number;
+  index: number;
+  /** The hashes, concatenated: {@linkcode TILE_WIDTH} of them if the tile is full. */
+  hashes: Uint8Array;
+}
 
 /**
  * Reads a file of the published folder, by its path there. Returns `undefined` if there is no such file. Throws
- * {@linkcode PublishedFileError} if it is not a regular file of the folder, or too long.
+ * `RefusedError` if it is not a regular file of the folder, or too long.
  */
 export type ReadPublished = (path: string) => Uint8Array | undefined;
 
-/** A published file cannot be used: it is missing, has another length, or is not a file. The message names it. */
-export class PublishedFileError extends Error {
-  override name = "PublishedFileError";
+/** The path of a tile in the published folder, or of the bundle with the entries of a tile of level 0. */
+export function tilePath(level: number | "entries", index: number, width = TILE_WIDTH): string {
+  const digits = String(index);
+  // Groups of three digits, all but the last after an x.
+  const padded = digits.padStart(Math.ceil(digits.length / 3) * 3, "0");
+  const path = `tile/${level}/${padded.replaceAll(/...(?=.)/g, "x$&/")}`;
+  return width === TILE_WIDTH ? path : `${path}.p/${width}`;
 }
 
-/** How many tiles are kept: those of a proof, of which each level has a few. */
-const TILES_KEPT = 64;
+/** Number of hashes of a tile in a tree of that size. It is 0 or less if the tree does not have the tile. */
+export function widthOf(level: number, index: number, size: number): number {
+  return Math.min(TILE_WIDTH, hashesOn(level, size) - index * TILE_WIDTH);
+}
+
+/** Number of hashes on a level of a tree of that size. */
+function hashesOn(level: number, size: number): number {
+  return Math.floor(size / TILE_WIDTH ** level);
+}
 
 /** The tree of the published tiles at a certain size. */
 export class TileTree {
   readonly size: number;
   #read: ReadPublished;
-  #tiles = new Map<string, Uint8Array>();
+  /** The tile that was read last, because many calls in turn need the same one. */
+  #last: Tile | undefined;
 
   constructor(read: ReadPublished, size: number) {
     this.#read = read;
     this.size = size;
   }
 
-  /** The hashes of a tile, which this tree must have. Throws `PublishedFileError`. */
+  /** The hashes of a tile, which this tree must have. Throws `RefusedError`. */
   tile(level: number, index: number): Uint8Array {
+    if (this.#last?.level === level && this.#last.index === index) return this.#last.hashes;
     const width = widthOf(level, index, this.size);
     const path = tilePath(level, index, width);
-    const kept = this.#tiles.get(path);
-    if (kept !== undefined) return kept;
     // A partial tile is removed when the full one is there, of which it is the beginning.
-    const bytes = this.#read(path) ??
+    const hashes = this.#read(path) ??
       this.#read(tilePath(level, index))?.subarray(0, width * HASH_BYTES);
-    if (bytes === undefined) throw new PublishedFileError(`${path} is missing`);
-    if (bytes.length !== width * HASH_BYTES) {
-      throw new PublishedFileError(`${path} does not have ${width} hashes`);
+    if (hashes === undefined) throw new RefusedError(`The published folder lacks ${path}`);
+    if (hashes.length !== width * HASH_BYTES) {
+      throw new RefusedError(`The published ${path} does not have ${width} hashes`);
     }
-    if (this.#tiles.size >= TILES_KEPT) this.#tiles.clear();
-    this.#tiles.set(path, bytes);
-    return bytes;
+    this.#last = { level, index, hashes };
+    return hashes;
   }
 
   /** The hash of the leaf at an index. */
   leaf(index: number): Uint8Array {
-    return this.#root(index, index + 1);
+    return this.#root({ start: index, end: index + 1 });
   }
 
   root(): Uint8Array {
-    return this.size === 0 ? EMPTY_ROOT : this.#root(0, this.size);
+    return this.size === 0 ? EMPTY_ROOT : this.#root({ start: 0, end: this.size });
   }
 
   /** The hashes that lead from the leaf at an index to the root (RFC 6962, 2.1.1). */
   inclusionProof(index: number): Uint8Array[] {
-    return this.#descend(index + 1, (start, end) => end - start === 1).siblings;
+    return descend(this.size, index + 1, true).siblings.map((subtree) => this.#root(subtree));
   }
 
   /** The hashes that prove that this tree begins with the tree of `oldSize` leaves (RFC 6962, 2.1.2). */
   consistencyProof(oldSize: number): Uint8Array[] {
     if (oldSize === 0) return [];
-    const { siblings, start } = this.#descend(oldSize, (_, end) => end === oldSize);
-    return start === 0 ? siblings : [this.#root(start, oldSize), ...siblings];
+    const { start, siblings } = descend(this.size, oldSize);
+    const subtrees = start === 0 ? siblings : [{ start, end: oldSize }, ...siblings];
+    return subtrees.map((subtree) => this.#root(subtree));
   }
 
-  /** The subtree in which the leaf before `until` lies, and the roots beside the way to it, the lowest first. */
-  #descend(until: number, isReached: (start: number, end: number) => boolean) {
-    const siblings: Uint8Array[] = [];
-    let [start, end] = [0, this.size];
-    while (!isReached(start, end)) {
+  #root({ start, end }: Subtree): Uint8Array {
+    const power = Math.log2(end - start);
+    if (!Number.isInteger(power)) {
       const middle = start + splitOf(end - start);
-      if (until <= middle) {
-        siblings.unshift(this.#root(middle, end));
-        end = middle;
-      } else {
-        siblings.unshift(this.#root(start, middle));
-        start = middle;
-      }
+      return nodeHash(this.#root({ start, end: middle }), this.#root({ start: middle, end }));
     }
-    return { siblings, start };
+    // A complete subtree is a run of hashes in one tile.
+    const level = Math.floor(power / Math.log2(TILE_WIDTH));
+    const [first, last] = [hashesOn(level, start), hashesOn(level, end)];
+    const index = Math.floor(first / TILE_WIDTH);
+    const offset = index * TILE_WIDTH;
+    const tile = this.tile(level, index);
+    return rootOf(tile.subarray((first - offset) * HASH_BYTES, (last - offset) * HASH_BYTES));
+  }
+}
+
+/** Appends leaves to a tree, and makes its tiles. */
+export class TileBuilder {
+  #size: number;
+  /** The hashes of the rightmost tile of each level, which is not full. */
+  #open: Uint8Array[][] = [];
+  #onFull: (tile: Tile) => void;
+
+  /**
+   * Continues a tree after its first `size` leaves, a multiple of {@linkcode TILE_WIDTH}. `onFull` is called with
+   * each tile that becomes full.
+   */
+  constructor(onFull: (tile: Tile) => void = () => {}, tree?: TileTree, size = 0) {
+    this.#onFull = onFull;
+    this.#size = size;
+    for (let level = 0; hashesOn(level, size) > 0; level++) {
+      const count = hashesOn(level, size) % TILE_WIDTH;
+      const tile = count > 0 ? tree!.tile(level, this.#lastIndex(level)) : new Uint8Array();
+      this.#open[level] = Array.from(
+        { length: count },
+        (_, index) => tile.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES),
+      );
+    }
   }
 
-  /** The root of the leaves from `start` to before `end`, which must be a subtree that RFC 6962 splits off. */
-  #root(start: number, end: number): Uint8Array {
-    const length = end - start;
-    // A complete subtree is a run of hashes in one tile.
-    let level = 0;
-    let span = 1;
-    while (span * TILE_WIDTH <= length) {
-      span *= TILE_WIDTH;
-      level++;
+  /** Number of leaves. */
+  get size(): number {
+    return this.#size;
+  }
+
+  push(leaf: Uint8Array): void {
+    this.#size++;
+    let hash = leaf;
+    for (let level = 0;; level++) {
+      const open = this.#open[level] ??= [];
+      if (open.push(hash) < TILE_WIDTH) return;
+      const hashes = Buffer.concat(open);
+      this.#open[level] = [];
+      this.#onFull({ level, index: this.#lastIndex(level) - 1, hashes });
+      hash = rootOf(hashes);
     }
-    const isPowerOfTwo = length === 1 || splitOf(length) * 2 === length;
-    if (!isPowerOfTwo) {
-      const middle = start + splitOf(length);
-      return nodeHash(this.#root(start, middle), this.#root(middle, end));
-    }
-    const first = start / span;
-    const index = Math.floor(first / TILE_WIDTH);
-    const offset = first % TILE_WIDTH * HASH_BYTES;
-    return rootOf(this.tile(level, index).subarray(offset, offset + length / span * HASH_BYTES));
+  }
+
+  /** The tiles at the right edge that are not full. */
+  partialTiles(): Tile[] {
+    return this.#open
+      .map((open, level) => ({
+        level,
+        index: this.#lastIndex(level),
+        hashes: Buffer.concat(open),
+      }))
+      .filter(({ hashes }) => hashes.length > 0);
+  }
+
+  root(): Uint8Array {
+    // The hashes beyond the full tiles of the lower levels are the last subtree of a level.
+    return this.partialTiles().reduce<Uint8Array | undefined>(
+      (below, { hashes }) => rootOf(below === undefined ? hashes : Buffer.concat([hashes, below])),
+      undefined,
+    ) ?? EMPTY_ROOT;
+  }
+
+  /** Index of the tile on a level that is not full. */
+  #lastIndex(level: number): number {
+    return Math.floor(hashesOn(level, this.#size) / TILE_WIDTH);
   }
 }

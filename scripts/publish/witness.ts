@@ -1,11 +1,11 @@
 /** Asks a witness to cosign a checkpoint (https://c2sp.org/tlog-witness). */
 
-import type { SignedCheckpoint } from "./checkpoint.ts";
-import { PublishRefusedError } from "./publish_log.ts";
+import { RefusedError } from "./refused_error.ts";
 import {
   COSIGNATURE_BYTES,
   isSignedBy,
   parseSignatureLine,
+  type SignedCheckpoint,
   type VerifierKey,
 } from "./signed_note.ts";
 import type { TileTree } from "./tile_tree.ts";
@@ -27,7 +27,7 @@ const ANSWER_LIMIT_BYTES = 128 * 1024;
 /**
  * Resolves to the checkpoint with the cosignatures of a witness. `previousSize` is the size that the witness has
  * probably seen. With `keys`, only valid cosignatures by them count; without keys, all are kept unverified.
- * Rejects with `PublishRefusedError` if the witness refuses.
+ * Rejects with `RefusedError` if the witness refuses.
  */
 export async function requestCosignature(
   url: string,
@@ -36,15 +36,12 @@ export async function requestCosignature(
   tree: TileTree,
   previousSize: number,
 ): Promise<SignedCheckpoint> {
-  let oldSize = previousSize;
-  let answer = await post(url, oldSize, checkpoint, tree);
-  // Only the witness knows which checkpoint it has cosigned last.
-  if (
-    answer.status === 409 && /^\d{1,15}\n$/.test(answer.text) && Number(answer.text) !== oldSize
-  ) {
-    oldSize = Number(answer.text);
+  let answer = await post(url, previousSize, checkpoint, tree);
+  if (answer.status === 409 && /^\d{1,15}\n$/.test(answer.text)) {
+    // Only the witness knows which checkpoint it has cosigned last.
+    const oldSize = Number(answer.text);
     if (oldSize > checkpoint.size) {
-      throw new PublishRefusedError(
+      throw new RefusedError(
         `The witness ${url} has cosigned ${oldSize} events, but the log has ${checkpoint.size}`,
       );
     }
@@ -53,13 +50,13 @@ export async function requestCosignature(
   const { status, text } = answer;
   if (status !== 200) {
     const meaning = MEANINGS[status] ?? "see its operator";
-    throw new PublishRefusedError(
+    throw new RefusedError(
       `The witness ${url} refuses the checkpoint with status ${status} (${meaning})`,
     );
   }
-  const lines = cosignaturesOf(text, keys, checkpoint);
+  const lines = cosignaturesOf(text, keys, checkpoint.note);
   if (lines.length === 0 || lines.length > SIGNATURES_LIMIT) {
-    throw new PublishRefusedError(`The witness ${url} gives no cosignature that can be used`);
+    throw new RefusedError(`The witness ${url} gives no cosignature that can be used`);
   }
   return { ...checkpoint, note: `${checkpoint.note}${lines.join("\n")}\n` };
 }
@@ -95,12 +92,9 @@ async function readLimited(response: Response): Promise<string> {
 }
 
 /** The signature lines to keep. A line in the name of the log itself would make the checkpoint invalid. */
-function cosignaturesOf(
-  text: string,
-  keys: readonly VerifierKey[],
-  { note, origin }: SignedCheckpoint,
-): string[] {
+function cosignaturesOf(text: string, keys: readonly VerifierKey[], note: string): string[] {
   const signedText = note.slice(0, note.lastIndexOf("\n\n") + 1);
+  const [origin] = note.split("\n", 1);
   return text.split("\n").filter((line) => {
     const signature = parseSignatureLine(line);
     if (signature?.bytes.length !== COSIGNATURE_BYTES || signature.name === origin) return false;

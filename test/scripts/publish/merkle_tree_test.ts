@@ -1,14 +1,13 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { hash } from "node:crypto";
 import {
   EMPTY_ROOT,
+  HASH_BYTES,
   isConsistent,
   leafHash,
   rootOfInclusion,
 } from "../../../scripts/publish/merkle_tree.ts";
-import { TILE_WIDTH, tilePath, widthOf } from "../../../scripts/publish/tile.ts";
-import { TileBuilder } from "../../../scripts/publish/tile_builder.ts";
-import { TileTree } from "../../../scripts/publish/tile_tree.ts";
-import { plainLeafHash, PlainMerkleTree } from "./plain_merkle_tree.ts";
+import { TILE_WIDTH, TileBuilder, tilePath, TileTree } from "../../../scripts/publish/tile_tree.ts";
 
 /** The leaves of the tests of Certificate Transparency, and the roots of their trees from size 0 on. */
 const CT_LEAVES = [
@@ -47,8 +46,7 @@ class Tiles {
 
   tree(): TileTree {
     for (const { level, index, hashes } of this.builder.partialTiles()) {
-      const width = widthOf(level, index, this.builder.size);
-      this.files.set(tilePath(level, index, width), hashes);
+      this.files.set(tilePath(level, index, hashes.length / HASH_BYTES), hashes);
     }
     return new TileTree((path) => this.files.get(path), this.builder.size);
   }
@@ -95,7 +93,7 @@ Deno.test("for many sizes, roots, tiles and proofs are those of the plain tree, 
       const proof = tree.inclusionProof(index);
       assertEquals(proof.map(hex), plain.path(index, size));
       assertEquals(hex(tree.leaf(index)), leaves[index]);
-      assertEquals(rootOfInclusion(index, size, tree.leaf(index), proof)?.toHex(), root);
+      assertEquals(rootOfInclusion(index, size, tree.leaf(index), proof).toHex(), root);
     }
     for (const old of new Set([0, 1, 255, 256, 257, size - 1, size, size * 13 % 1_013])) {
       if (old < 0 || old > size) continue;
@@ -105,27 +103,25 @@ Deno.test("for many sizes, roots, tiles and proofs are those of the plain tree, 
       assert(isConsistent(oldHead, { size, root: tree.root() }, proof), `${old} in ${size}`);
     }
     const start = Math.floor(size / TILE_WIDTH) * TILE_WIDTH;
-    const resumed = TileBuilder.resume(tree, start);
+    const resumed = new TileBuilder(undefined, tree, start);
     for (let index = start; index < size; index++) resumed.push(leafHash(lineOf(index)));
     assertEquals(resumed.partialTiles(), tiles.builder.partialTiles());
   }
 });
 
-Deno.test("a proof that was altered, cut or made longer leads to no root or to another one", () => {
+Deno.test("a proof that was altered or cut leads to another root", () => {
   const tiles = new Tiles();
-  for (let index = 0; index < 700; index++) tiles.builder.push(leafHash(lineOf(index)));
+  const push = (size: number) => {
+    while (tiles.builder.size < size) tiles.builder.push(leafHash(lineOf(tiles.builder.size)));
+    return { size, root: tiles.builder.root() };
+  };
+  const [old, head] = [push(300), push(700)];
   const tree = tiles.tree();
-  const head = { size: 700, root: tree.root() };
   const altered = (proof: Uint8Array[]) => proof.map((hash) => hash.with(0, hash[0] ^ 1));
   const inclusion = tree.inclusionProof(300);
-  for (const bad of [altered(inclusion), inclusion.slice(1), [...inclusion, inclusion[0]], []]) {
-    const root = rootOfInclusion(300, 700, tree.leaf(300), bad);
-    assert(root === undefined || hex(root) !== hex(head.root));
+  for (const bad of [altered(inclusion), inclusion.slice(1), []]) {
+    assertNotEquals(hex(rootOfInclusion(300, 700, tree.leaf(300), bad)), hex(head.root));
   }
-  const plain = new PlainMerkleTree(
-    Array.from({ length: 700 }, (_, it) => plainLeafHash(lineOf(it))),
-  );
-  const old = { size: 300, root: Uint8Array.fromHex(plain.root(300)) };
   const consistency = tree.consistencyProof(300);
   assert(isConsistent(old, head, consistency));
   for (const bad of [altered(consistency), consistency.slice(1), [...consistency, old.root], []]) {
@@ -134,3 +130,72 @@ Deno.test("a proof that was altered, cut or made longer leads to no root or to a
   assert(!isConsistent({ ...old, root: head.root }, head, consistency));
   assert(!isConsistent(head, old, []));
 });
+
+Deno.test("tilePath() groups the digits of an index", () => {
+  const indices = [0, 67, 1_067, 1_234_067];
+  assertEquals(indices.map((index) => tilePath(0, index, 5)), [
+    "tile/0/000.p/5",
+    "tile/0/067.p/5",
+    "tile/0/x001/067.p/5",
+    "tile/0/x001/x234/067.p/5",
+  ]);
+});
+
+type Hex = string;
+
+function plainLeafHash(line: Uint8Array): Hex {
+  return hash("sha256", Uint8Array.of(0, ...line), "hex");
+}
+
+function plainNodeHash(left: Hex, right: Hex): Hex {
+  return hash("sha256", Uint8Array.fromHex(`01${left}${right}`), "hex");
+}
+
+/** The definitions of RFC 6962, section 2.1, as recursive functions of all leaves. */
+class PlainMerkleTree {
+  #leaves: Hex[];
+  /** Roots by their range. They never change, because leaves are only added. */
+  #roots = new Map<string, Hex>();
+
+  constructor(leaves: Hex[]) {
+    this.#leaves = leaves;
+  }
+
+  /** MTH(D[start:end]) */
+  root(end: number, start = 0): Hex {
+    const size = end - start;
+    if (size === 0) return hash("sha256", "", "hex");
+    if (size === 1) return this.#leaves[start];
+    const range = `${start}:${end}`;
+    const known = this.#roots.get(range);
+    if (known !== undefined) return known;
+    const k = largestPowerOfTwoBelow(size);
+    const root = plainNodeHash(this.root(start + k, start), this.root(end, start + k));
+    this.#roots.set(range, root);
+    return root;
+  }
+
+  /** PATH(m, D[start:end]) */
+  path(m: number, end: number, start = 0): Hex[] {
+    const size = end - start;
+    if (size === 1) return [];
+    const k = largestPowerOfTwoBelow(size);
+    return m < k
+      ? [...this.path(m, start + k, start), this.root(end, start + k)]
+      : [...this.path(m - k, end, start + k), this.root(start + k, start)];
+  }
+
+  /** SUBPROOF(m, D[start:end], b); PROOF(m, D[end]) if only `m` and `end` are given. */
+  proof(m: number, end: number, start = 0, b = true): Hex[] {
+    const size = end - start;
+    if (m === size) return b ? [] : [this.root(end, start)];
+    const k = largestPowerOfTwoBelow(size);
+    return m <= k
+      ? [...this.proof(m, start + k, start, b), this.root(end, start + k)]
+      : [...this.proof(m - k, end, start + k, false), this.root(start + k, start)];
+  }
+}
+
+function largestPowerOfTwoBelow(size: number): number {
+  return 2 ** (Math.ceil(Math.log2(size)) - 1);
+}

@@ -1,0 +1,57 @@
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { type Outcome, runTask } from "../../support/run_task.ts";
+import { type SampleFile, withSampleFile } from "../../support/sample_file.ts";
+import { linesToBytes } from "../../support/sample_log.ts";
+
+export const ORIGIN = ["--origin", "log.shop.example/pets"];
+
+/** A store of 40 events, and a folder apart from it with a key and the first 30 events as published. */
+export interface PublishedSample extends SampleFile {
+  key: string;
+  dir: string;
+  run: (...args: string[]) => Promise<Outcome>;
+  /** Publishes an export of these lines. */
+  publish: (lines: string[], dir: string, ...args: string[]) => Promise<Outcome>;
+  /** Asserts that a command exits with that code, and with one line on standard error. */
+  refuses: (code: number, message: string, ...args: string[]) => Promise<Outcome>;
+}
+
+export async function withPublished(
+  use: (sample: PublishedSample) => Promise<void>,
+): Promise<void> {
+  await withSampleFile(async (sample) => {
+    const folder = await Deno.makeTempDir();
+    const [key, dir, exported] = ["log.key", "published", "export"].map((it) => `${folder}/${it}`);
+    const run = (...args: string[]) => runTask(args, { kvPath: sample.kvPath });
+    const publish: PublishedSample["publish"] = async (lines, dir, ...args) => {
+      await Deno.writeFile(exported, linesToBytes(lines));
+      return await run("publish", dir, "--key", key, "--from-file", exported, ...args);
+    };
+    const refuses: PublishedSample["refuses"] = async (code, message, ...args) => {
+      const outcome = await run(...args);
+      assertEquals([outcome.code, outcome.stdout], [code, ""], outcome.stderr);
+      assertMatch(outcome.stderr, /^error: [^\n]+\n$/);
+      assertStringIncludes(outcome.stderr, message);
+      return outcome;
+    };
+    try {
+      assertEquals((await run("publish", "--new-key", key)).code, 0);
+      const { code, stderr } = await publish(sample.lines.slice(0, 30), dir, ...ORIGIN);
+      assertEquals(code, 0, stderr);
+      await use({ ...sample, folder, key, dir, run, publish, refuses });
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  });
+}
+
+/** The contents of all files below a folder, in hex, by their paths. */
+export async function filesIn(folder: string, below = ""): Promise<Record<string, string>> {
+  const files: Record<string, string> = {};
+  for await (const { name, isDirectory } of Deno.readDir(`${folder}${below}`)) {
+    const path = `${below}/${name}`;
+    if (isDirectory) Object.assign(files, await filesIn(folder, path));
+    else files[path] = (await Deno.readFile(`${folder}${path}`)).toHex();
+  }
+  return files;
+}
