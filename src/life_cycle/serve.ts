@@ -11,7 +11,7 @@ import { createService, type Service } from "../service.ts";
 import { shutDown } from "./shut_down.ts";
 import { stderrLogger, telemetryLogger } from "../runtime/stderr_logger.ts";
 import { isMissingFile } from "../store/deno_kv/store_file.ts";
-import { OpenStoreError, openStoreOrWait } from "../store/open_store.ts";
+import { openStore, OpenStoreError } from "../store/open_store.ts";
 import { watchFile } from "../store/deno_kv/watch_file.ts";
 import type { StoreError } from "../store/store_errors.ts";
 import type { Instrumentation } from "../telemetry/instrumentation.ts";
@@ -34,8 +34,14 @@ export async function serve(
   // A path under which nothing can exist is an error of the opening, not of this look at it.
   let isNew = await isMissingFile(config.store).catch(() => false);
   const onSchemaCreated = () => isNew = true;
-  const options = { accept: acceptLog, guardKeys: GUARD_KEYS, runtime, onSchemaCreated };
-  const store = await openStoreOrWait(config.store, options, onRefused);
+  const store = await openStore(config.store, {
+    create: true,
+    accept: acceptLog,
+    guardKeys: GUARD_KEYS,
+    runtime,
+    onSchemaCreated,
+    onRefused,
+  });
   const service = createService({
     store,
     runtime,

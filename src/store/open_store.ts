@@ -45,6 +45,11 @@ export interface OpenOptions {
   runtime: Runtime;
   /** Called after the tables were created in a database, which it names. */
   onSchemaCreated?: (database: string) => void;
+  /**
+   * Set by a service, which starts although a remote store is away: the store connects when it is back. Called if it
+   * then turns out to be unusable.
+   */
+  onRefused?: (error: OpenStoreError) => void;
 }
 
 /** Decides whether an opened store may be used, by its content. Rejects with `StoreRefusedError` if not. */
@@ -52,17 +57,24 @@ export type AcceptStore = (store: Store) => Promise<void>;
 
 /** Opens a store. Rejects with `OpenStoreError`. It does not change files or databases of other programs. */
 export async function openStore(location: StoreLocation, options: OpenOptions): Promise<Store> {
-  const store = await remoteStore(location, options);
+  const { onRefused } = options;
+  let isWaiting = false;
+  const store = await remoteStore(location, options, ({ message }) => {
+    if (isWaiting) onRefused?.(new OpenStoreError(location, message));
+  });
   if (store === undefined) return await openLocalStore(location, options);
-  await connect(store, location);
+  try {
+    await connect(store, location);
+  } catch (error) {
+    isWaiting = onRefused !== undefined && (error as OpenStoreError).isAway;
+    if (!isWaiting) throw error;
+  }
   return store;
 }
 
-/** With a reader, reads do not wait for commits. Without, the scans of a tool take less processor time. */
 async function openLocalStore(
   location: StoreLocation,
-  { create, accept }: OpenOptions,
-  hasReader = false,
+  { create, accept, onRefused }: OpenOptions,
 ): Promise<Store> {
   let store: Store | undefined;
   try {
@@ -70,21 +82,17 @@ async function openLocalStore(
       await prepareFile(location, create);
       expectUsableIndexes(location.path);
     }
+    // Reads of a service do not wait for commits. Without a reader, the scans of a tool take less processor time. A
+    // wait for a lock would block the thread, so the service retries instead.
+    const hasReader = location.kind === "file" && onRefused !== undefined;
     const kv = await Deno.openKv(storeName(location));
     store = new KvStore(kv);
-    if (hasReader && location.kind === "file") {
-      // A wait for a lock would block the thread, so the service retries instead.
-      store = new KvStore(kv, new SqliteReader(location.path, 0));
-    }
+    if (hasReader) store = new KvStore(kv, new SqliteReader(location.path, 0));
     await accept(store);
     return store;
   } catch (error) {
     store?.close();
-    throw openError(
-      location,
-      error,
-      ({ reason }) => `it is damaged, or not a store: ${reason}; run deno task audit`,
-    );
+    throw openError(location, error, "it is damaged, or not a store", "; run deno task audit");
   }
 }
 
@@ -94,53 +102,21 @@ export async function openFileToRead(location: FileLocation): Promise<SqliteRead
     await prepareFile(location, false);
     return new SqliteReader(location.path);
   } catch (error) {
-    throw openError(
-      location,
-      error,
-      ({ reason }) => `its file is damaged, and none of it can be read: ${reason}`,
-    );
+    throw openError(location, error, "its file is damaged, and none of it can be read");
   }
 }
 
-function openError(
-  location: StoreLocation,
-  error: unknown,
-  reasonOfDamage: (damage: StoreDamagedError) => string,
-): OpenStoreError {
+function openError(location: StoreLocation, error: unknown, damaged: string, advice = "") {
   const damage = damageOf(error);
-  const reason = damage === undefined ? reasonOf(error) : reasonOfDamage(damage);
+  const reason = damage === undefined ? reasonOf(error) : `${damaged}: ${damage.reason}${advice}`;
   return new OpenStoreError(location, reason, { damage });
-}
-
-/**
- * Opens a store like {@linkcode openStore}, for a service. If a remote store is away, this returns it
- * anyway, and it connects when it is back. If it then turns out to be unusable, `onRefused` is called.
- */
-export async function openStoreOrWait(
-  location: StoreLocation,
-  options: Omit<OpenOptions, "create">,
-  onRefused: (error: OpenStoreError) => void,
-): Promise<Store> {
-  const created = { ...options, create: true };
-  let isWaiting = false;
-  const store = await remoteStore(location, created, ({ message }) => {
-    if (isWaiting) onRefused(new OpenStoreError(location, message));
-  });
-  if (store === undefined) return await openLocalStore(location, created, true);
-  try {
-    await connect(store, location);
-  } catch (error) {
-    if (!(error as OpenStoreError).isAway) throw error;
-    isWaiting = true;
-  }
-  return store;
 }
 
 /** A store that is reached over a network; `undefined` for a local one. Clients are loaded only if they are used. */
 async function remoteStore(
   location: StoreLocation,
   { create, accept, runtime, guardKeys, onSchemaCreated }: OpenOptions,
-  onRefused?: (error: StoreRefusedError) => void,
+  onRefused: (error: StoreRefusedError) => void,
 ): Promise<ReconnectingStore | undefined> {
   const deps = { limits: KV_LIMITS, accept, onRefused };
   switch (location.kind) {
@@ -150,8 +126,8 @@ async function remoteStore(
     case "attached":
       return new ReconnectingStore({ ...deps, connect: attachedStoreOpener() });
     case "kv_connect": {
-      const { KvConnectStore } = await import("./deno_kv/kv_connect_store.ts");
-      const connect = (signal: AbortSignal) => KvConnectStore.open(location.address, signal);
+      const { openKvConnectStore } = await import("./deno_kv/kv_connect_store.ts");
+      const connect = (signal: AbortSignal) => openKvConnectStore(location.address, signal);
       return new ReconnectingStore({ ...deps, connect });
     }
     case "postgres": {
@@ -171,7 +147,7 @@ async function remoteStore(
 const ATTEMPTS_LIMIT = 16;
 
 /** Returns a function that opens the database that the platform attaches. */
-export function attachedStoreOpener(): () => Promise<Store> {
+function attachedStoreOpener(): () => Promise<Store> {
   let attempts = 0;
   return async () => {
     if (attempts >= ATTEMPTS_LIMIT) throw new StoreAwayError("it does not answer");

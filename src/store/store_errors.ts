@@ -27,13 +27,6 @@ export class StoreClosedError extends UnclearOutcomeError {
 /** The store cannot be reached. Nothing was sent. */
 export class StoreAwayError extends StoreError {}
 
-/** No connection to the store is open. */
-export class StoreNotReachedError extends StoreAwayError {
-  constructor() {
-    super("The store is not connected");
-  }
-}
-
 /**
  * The store refuses the call, and another attempt does not help: no rights, data of another program, a commit
  * that is too large. Nothing was stored.

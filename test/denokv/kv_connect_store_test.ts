@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { KvConnectStore } from "../../src/store/deno_kv/kv_connect_store.ts";
+import { openKvConnectStore } from "../../src/store/deno_kv/kv_connect_store.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { StoreRefusedError, UnclearOutcomeError } from "../../src/store/store_errors.ts";
@@ -67,7 +67,7 @@ test("KvConnectStore: a commit beyond a kilobyte does not wait for an acknowledg
   assertEquals(median < 30, true, `${median} ms`);
 });
 
-test("KvConnectStore.open() rejects with StoreRefusedError for a wrong token", async () => {
+test("openKvConnectStore() rejects with StoreRefusedError for a wrong token", async () => {
   await using server = await DenokvServer.start();
   Deno.env.set("DENO_KV_ACCESS_TOKEN", "some-other-token");
   const wrongToken = await assertRejects(() => open(server.address), StoreRefusedError);
@@ -100,11 +100,11 @@ test("KvConnectStore.close() rejects a call that hangs", async () => {
   server.resume();
 });
 
-function open(address: string): Promise<KvConnectStore> {
-  return KvConnectStore.open(address, new AbortController().signal);
+function open(address: string): Promise<Store> {
+  return openKvConnectStore(address, new AbortController().signal);
 }
 
-function connectTo(server: DenokvServer): Promise<KvConnectStore> {
+function connectTo(server: DenokvServer): Promise<Store> {
   Deno.env.set("DENO_KV_ACCESS_TOKEN", server.token);
   return open(server.address);
 }

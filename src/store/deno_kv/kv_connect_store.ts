@@ -17,52 +17,34 @@ import { KvStore } from "./kv_store.ts";
 /** The messages of the client's errors about an answer that arrived, but that it cannot use. */
 const OTHER_SERVER = /^(Unexpected response content-type|Bad DatabaseMetadata|Unsupported|No end)/;
 
-export class KvConnectStore extends KvStore {
-  #calls: AbortController;
-
-  /** The signal of `calls` ends all calls of the client. */
-  private constructor(kv: Deno.Kv, calls: AbortController) {
-    super(kv);
-    this.#calls = calls;
-  }
-
-  /**
-   * Connects to a server, with the token in `DENO_KV_ACCESS_TOKEN`. Gives up when the signal aborts. Rejects with
-   * {@linkcode StoreAwayError} or {@linkcode StoreRefusedError}.
-   */
-  static async open(address: string, signal: AbortSignal): Promise<KvConnectStore> {
-    const calls = new AbortController();
-    const giveUp = () => calls.abort();
-    signal.addEventListener("abort", giveUp);
-    try {
-      const kv = await openKv(address, {
-        // Otherwise the package returns Deno.openKv().
-        implementation: "remote",
-        fetcher: fetcherOf(calls.signal),
-        maxRetries: 0,
-      });
-      return new KvConnectStore(kv as unknown as Deno.Kv, calls);
-    } catch (error) {
-      calls.abort();
-      if (error instanceof StoreError) throw error;
-      // The client's message may contain a whole page.
-      if (OTHER_SERVER.test(reasonOf(error))) {
-        throw new StoreRefusedError("it is not a KV Connect server");
-      }
-      throw new StoreAwayError(`its answer broke off: ${reasonOf(error)}`);
-    } finally {
-      signal.removeEventListener("abort", giveUp);
+/**
+ * Connects to a server, with the token in `DENO_KV_ACCESS_TOKEN`. Gives up when the signal aborts. When the store is
+ * closed, calls in flight reject. Rejects with {@linkcode StoreAwayError} or {@linkcode StoreRefusedError}.
+ */
+export async function openKvConnectStore(address: string, signal: AbortSignal): Promise<KvStore> {
+  const calls = new AbortController();
+  const giveUp = () => calls.abort();
+  signal.addEventListener("abort", giveUp);
+  try {
+    const kv = await openKv(address, {
+      // Otherwise the package returns Deno.openKv().
+      implementation: "remote",
+      fetcher: fetcherOf(calls.signal),
+      maxRetries: 0,
+    });
+    return new KvStore(kv as unknown as Deno.Kv, undefined, giveUp);
+  } catch (error) {
+    giveUp();
+    if (error instanceof StoreError) throw error;
+    // The client's message may contain a whole page.
+    if (OTHER_SERVER.test(reasonOf(error))) {
+      throw new StoreRefusedError("it is not a KV Connect server");
     }
-  }
-
-  /** Calls in flight reject. */
-  override close(): void {
-    super.close();
-    this.#calls.abort();
+    throw new StoreAwayError(`its answer broke off: ${reasonOf(error)}`);
+  } finally {
+    signal.removeEventListener("abort", giveUp);
   }
 }
-
-type Fetcher = typeof fetch;
 
 /** A call with this content can never succeed: bad request, content too large. */
 const REFUSED_CALL = new Set([400, 413]);
@@ -75,7 +57,7 @@ const BUSY = new Set([408, 429]);
  * connection could be made: `fetch()` sends a request a second time if a connection that it used before breaks,
  * and reports only the second attempt.
  */
-function fetcherOf(signal: AbortSignal): Fetcher {
+function fetcherOf(signal: AbortSignal): typeof fetch {
   // With connections of its own, because the network may have dropped older ones silently.
   const client = Deno.createHttpClient({});
   signal.addEventListener("abort", () => client.close());

@@ -23,11 +23,13 @@ export class KvStore implements Store {
   readonly limits = KV_LIMITS;
   #kv: Deno.Kv;
   #reader: SqliteReader | undefined;
+  #onClose: () => void;
 
   /** If a reader of the same file is given, all reads go to it. */
-  constructor(kv: Deno.Kv, reader?: SqliteReader) {
+  constructor(kv: Deno.Kv, reader?: SqliteReader, onClose = () => {}) {
     this.#kv = kv;
     this.#reader = reader;
+    this.#onClose = onClose;
   }
 
   get: Store["get"] = (key) =>
@@ -64,6 +66,7 @@ export class KvStore implements Store {
     // The last to close the file writes the log of SQLite into it, and a reader cannot.
     this.#reader?.close();
     this.#kv.close();
+    this.#onClose();
   }
 }
 

@@ -1,71 +1,102 @@
 import { type Logger, reasonOf } from "../../runtime/logger.ts";
 import { backoffMs, type Runtime, sleep } from "../../runtime/runtime.ts";
-import { CallLimiter } from "./call_limiter.ts";
+import { StoreAwayError } from "../store_errors.ts";
+
+/** Time limit of one call, with its wait, and of one probe. */
+export const CALL_LIMIT_MS = 2_000;
+
+/** Maximum number of calls in flight. Further calls wait, in the order of their arrival. */
+export const OUTSTANDING_LIMIT = 64;
 
 /** How long the circuit breaker stays half-open before it opens. */
 const HALF_OPEN_LIMIT_MS = 500;
 
-/** Time limit of one probe. */
-const PROBE_LIMIT_MS = 2_000;
-
 /** Interval of the warnings while the circuit breaker is open. */
 const OPEN_REPORT_MS = 60_000;
-
-/**
- * Closed: calls are made. Half-open: calls wait for the answer to a probe. Open: calls fail at once. Unlike in
- * the usual pattern, half-open precedes open, and a probe that succeeds closes an open circuit breaker.
- */
-export type CircuitState = "closed" | "half-open" | "open";
 
 export interface CircuitBreakerDeps {
   runtime: Runtime;
   report: Logger;
   /** Makes a call that shows whether the store answers. May hang, or continue after the signal aborts. */
   probe: (signal: AbortSignal) => Promise<unknown>;
-  onStateChange: (state: CircuitState) => void;
+  /** Called when a probe was answered. */
+  onClosed: () => void;
 }
 
+/** A call did not settle within {@linkcode CALL_LIMIT_MS}. */
+export class TimeLimitError extends Error {}
+
 /**
- * Decides whether calls to the store are made. After a failed call, probes the store until a probe succeeds.
- * Meanwhile, calls wait for {@linkcode HALF_OPEN_LIMIT_MS}, then fail at once. So a short outage fails no
- * further call.
+ * Limits the duration of calls to the store, and how many are in flight. A call that is late is rejected but not
+ * cancelled, and its result is dropped.
+ *
+ * After {@linkcode trip}, probes the store until a probe succeeds. Meanwhile, calls wait for
+ * {@linkcode HALF_OPEN_LIMIT_MS}, then fail at once. So a short outage fails no further call.
  */
 export class CircuitBreaker {
   #deps: CircuitBreakerDeps;
-  #limiter: CallLimiter;
-  #state: CircuitState = "closed";
-  #isStopped = false;
+  /** Unlike in the usual pattern, half-open precedes open, and a probe that succeeds closes an open one. */
+  #state: "closed" | "half-open" | "open" | "stopped" = "closed";
+  /** Replaced when the circuit breaker closes: the calls before may hang forever, so they no longer count. */
+  #inFlight = { count: 0 };
+  /** Rejects a call that has not settled. */
+  #unsettled = new Set<(error: Error) => void>();
+  /** Those of the unsettled calls that are not made yet, and how to make them. */
+  #waiting = new Map<(error: Error) => void, () => void>();
 
   constructor(deps: CircuitBreakerDeps) {
     this.#deps = deps;
-    this.#limiter = new CallLimiter(deps.runtime, PROBE_LIMIT_MS);
   }
 
-  get state(): CircuitState {
-    return this.#state;
+  /**
+   * Makes a call, at once if there is room. Rejects with {@linkcode TimeLimitError} at the limit of time, and with
+   * `StoreAwayError` while the circuit breaker is open.
+   */
+  run<T>(call: () => Promise<T>): Promise<T> {
+    if (this.#state === "open") return Promise.reject(openError());
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    this.#waiting.set(reject, () => {
+      const inFlight = this.#inFlight;
+      inFlight.count++;
+      call().then(resolve, reject).finally(() => {
+        inFlight.count--;
+        this.#startWaiting();
+      });
+    });
+    this.#startWaiting();
+    return this.#limit(promise, reject);
   }
 
   /** Reports a failure that other calls are likely to share. */
   trip(): void {
-    if (this.#state !== "closed" || this.#isStopped) return;
-    this.#enter("half-open");
-    const cancelTimer = this.#deps.runtime.setTimer(HALF_OPEN_LIMIT_MS, () => this.#enter("open"));
+    if (this.#state !== "closed") return;
+    this.#state = "half-open";
+    const cancelTimer = this.#deps.runtime.setTimer(HALF_OPEN_LIMIT_MS, () => {
+      this.#state = "open";
+      for (const reject of this.#waiting.keys()) reject(openError());
+    });
     this.#probeUntilAnswered().then(() => {
       cancelTimer();
-      this.#enter("closed");
+      if (this.#state === "stopped") return;
+      this.#state = "closed";
+      this.#inFlight = { count: 0 };
+      this.#deps.onClosed();
+      this.#startWaiting();
     });
   }
 
-  /** Ends the probes. The state does not change any more. */
-  stop(): void {
-    this.#isStopped = true;
-    this.#limiter.rejectAll(new Error("The probes have ended"));
+  /** Rejects all calls that have not settled, and ends the probes. */
+  stop(error: Error): void {
+    this.#state = "stopped";
+    for (const reject of this.#unsettled) reject(error);
   }
 
-  #enter(state: CircuitState): void {
-    if (this.#isStopped) return;
-    this.#state = state;
-    this.#deps.onStateChange(state);
+  #startWaiting(): void {
+    for (const [reject, start] of this.#waiting) {
+      if (this.#state !== "closed" || this.#inFlight.count >= OUTSTANDING_LIMIT) return;
+      this.#waiting.delete(reject);
+      start();
+    }
   }
 
   /** Resolves when a probe was answered, or after {@linkcode stop}. Never rejects. */
@@ -73,7 +104,7 @@ export class CircuitBreaker {
     const { runtime, report } = this.#deps;
     const since = runtime.monotonicNow();
     let reportAt: number | undefined;
-    for (let attempt = 0; !this.#isStopped; attempt++) {
+    for (let attempt = 0; this.#state !== "stopped"; attempt++) {
       try {
         await this.#probe();
         if (reportAt !== undefined) {
@@ -82,8 +113,7 @@ export class CircuitBreaker {
         return;
       } catch (error) {
         const now = runtime.monotonicNow();
-        const isDue = reportAt === undefined || now >= reportAt;
-        if (this.#state === "open" && !this.#isStopped && isDue) {
+        if (this.#state === "open" && (reportAt === undefined || now >= reportAt)) {
           report("warn", "store_away", { reason: reasonOf(error), forMs: Math.round(now - since) });
           reportAt = now + OPEN_REPORT_MS;
         }
@@ -94,11 +124,30 @@ export class CircuitBreaker {
 
   async #probe(): Promise<void> {
     const controller = new AbortController();
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    this.#deps.probe(controller.signal).then(resolve, reject);
     try {
-      await this.#limiter.run(() => this.#deps.probe(controller.signal));
+      await this.#limit(promise, reject);
     } catch (error) {
       controller.abort(error);
       throw error;
     }
   }
+
+  #limit<T>(promise: Promise<T>, reject: (error: Error) => void): Promise<T> {
+    const cancelTimer = this.#deps.runtime.setTimer(
+      CALL_LIMIT_MS,
+      () => reject(new TimeLimitError(`No answer within ${CALL_LIMIT_MS} ms`)),
+    );
+    this.#unsettled.add(reject);
+    return promise.finally(() => {
+      cancelTimer();
+      this.#unsettled.delete(reject);
+      this.#waiting.delete(reject);
+    });
+  }
+}
+
+function openError(): StoreAwayError {
+  return new StoreAwayError("The store does not answer");
 }

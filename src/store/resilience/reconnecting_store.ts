@@ -1,5 +1,5 @@
 import type { Store, StoreConnection, StoreLimits } from "../store.ts";
-import { StoreAwayError, StoreNotReachedError, StoreRefusedError } from "../store_errors.ts";
+import { StoreAwayError, StoreRefusedError } from "../store_errors.ts";
 
 export interface ReconnectingStoreDeps {
   limits: StoreLimits;
@@ -86,5 +86,5 @@ export class ReconnectingStore implements Store {
 }
 
 function notReached(): Promise<never> {
-  return Promise.reject(new StoreNotReachedError());
+  return Promise.reject(new StoreAwayError("The store is not connected"));
 }

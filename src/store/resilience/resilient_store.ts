@@ -8,21 +8,13 @@ import {
   StoreDamagedError,
   StoreError,
   StoreFullError,
-  StoreNotReachedError,
   StoreRefusedError,
   UnclearOutcomeError,
 } from "../store_errors.ts";
-import { CallLimiter, TimeLimitError } from "./call_limiter.ts";
-import { CircuitBreaker, type CircuitState } from "./circuit_breaker.ts";
-
-/** Time limit of one store call, including its wait and the retries of a read. */
-export const STORE_CALL_LIMIT_MS = 2_000;
+import { CALL_LIMIT_MS, CircuitBreaker, TimeLimitError } from "./circuit_breaker.ts";
 
 /** How long a command that can wait repeats a call on a busy store. */
 export const RETRY_LIMIT_MS = 60_000;
-
-/** Maximum number of calls in flight. Further calls wait, within their {@linkcode STORE_CALL_LIMIT_MS}. */
-export const OUTSTANDING_LIMIT = 64;
 
 /** How long a remote store may apply no commit before one that is not applied trips the circuit breaker. */
 const COMMIT_LAPSE_MS = 1_000;
@@ -66,7 +58,6 @@ export class ResilientStore implements Store {
   #tracer: StoreTracer;
   #damage: StoreDamagedError | undefined;
   #circuitBreaker: CircuitBreaker;
-  #limiter: CallLimiter;
   #isClosed = false;
   /** Monotonic time in milliseconds at which a commit last landed, or the connection was last replaced. */
   #appliedAt = -Infinity;
@@ -77,12 +68,11 @@ export class ResilientStore implements Store {
     this.#runtime = runtime;
     this.#options = options;
     this.#tracer = tracer;
-    this.#limiter = new CallLimiter(runtime, STORE_CALL_LIMIT_MS, OUTSTANDING_LIMIT);
     this.#circuitBreaker = new CircuitBreaker({
       runtime,
       report,
       probe: (signal) => this.#probe(signal),
-      onStateChange: (state) => this.#onCircuitChange(state),
+      onClosed: () => this.#appliedAt = runtime.monotonicNow(),
     });
   }
 
@@ -117,8 +107,7 @@ export class ResilientStore implements Store {
 
   close(): void {
     this.#isClosed = true;
-    this.#circuitBreaker.stop();
-    this.#limiter.rejectAll(new StoreClosedError());
+    this.#circuitBreaker.stop(new StoreClosedError());
     this.#store.close();
   }
 
@@ -131,11 +120,9 @@ export class ResilientStore implements Store {
 
   async #call<T>(name: "read" | "commit", call: () => Promise<T>): Promise<T> {
     if (this.#isClosed) throw new StoreClosedError();
-    if (this.#circuitBreaker.state === "open") throw circuitOpenError();
     let isMade = false;
     try {
-      // While the circuit breaker is half-open, the limiter is paused.
-      return await this.#limiter.run(() => {
+      return await this.#circuitBreaker.run(() => {
         isMade = true;
         return call();
       });
@@ -143,7 +130,7 @@ export class ResilientStore implements Store {
       if (error instanceof StoreDamagedError) this.#noteDamage(error);
       if (isMade && this.#isShared(error)) this.#circuitBreaker.trip();
       if (error instanceof TimeLimitError) {
-        const message = `The store did not answer a ${name} within ${STORE_CALL_LIMIT_MS} ms`;
+        const message = `The store did not answer a ${name} within ${CALL_LIMIT_MS} ms`;
         throw isMade ? new UnclearOutcomeError(message) : new StoreAwayError(message);
       }
       throw isMade ? errorForCaller(name, error) : error;
@@ -174,7 +161,7 @@ export class ResilientStore implements Store {
     return retry(read, {
       runtime: this.#runtime,
       // This ends before the time limit of the call, so a lasting lock does not count as a hanging call.
-      limitMs: STORE_CALL_LIMIT_MS,
+      limitMs: CALL_LIMIT_MS,
       isRetryable: (error, attempt) =>
         error instanceof NotAppliedError ||
         !(error instanceof StoreRefusedError) && this.#store.connection !== undefined &&
@@ -186,24 +173,11 @@ export class ResilientStore implements Store {
     await this.#store.connection?.reopen(signal);
     await this.#retryRead(() => this.#store.get(this.#options.probeKey));
   }
-
-  #onCircuitChange(state: CircuitState): void {
-    switch (state) {
-      case "half-open":
-        return this.#limiter.pause();
-      case "open":
-        return this.#limiter.rejectWaiting(circuitOpenError());
-      case "closed":
-        this.#appliedAt = this.#runtime.monotonicNow();
-        return this.#limiter.resume();
-    }
-  }
 }
 
 /** Keeps the class of an error, but moves the store's own message into the cause: clients see the message. */
 function errorForCaller(name: "read" | "commit", cause: unknown): unknown {
-  if (cause instanceof StoreFullError && name === "commit") return cause;
-  for (const Type of [StoreDamagedError, StoreNotReachedError, StoreClosedError]) {
+  for (const Type of [StoreFullError, StoreDamagedError, StoreClosedError]) {
     if (cause instanceof Type) return cause;
   }
   if (cause instanceof StoreRefusedError) {
@@ -216,10 +190,6 @@ function errorForCaller(name: "read" | "commit", cause: unknown): unknown {
     return new NotAppliedError(`The store cannot ${name} at the moment`, { cause });
   }
   return new UnclearOutcomeError(`The store failed to ${name}`, { cause });
-}
-
-function circuitOpenError(): StoreAwayError {
-  return new StoreAwayError("The store does not answer");
 }
 
 export interface RetryOptions {

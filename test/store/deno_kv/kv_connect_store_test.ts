@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { KvConnectStore } from "../../../src/store/deno_kv/kv_connect_store.ts";
+import { openKvConnectStore } from "../../../src/store/deno_kv/kv_connect_store.ts";
+import type { Store } from "../../../src/store/store.ts";
 import {
   mayHaveLanded,
   StoreAwayError,
@@ -12,7 +13,7 @@ import { testIf } from "../../support/test_if.ts";
 
 const test = testIf(permitted("env", "net", "read"));
 
-test("KvConnectStore.open() rejects with StoreRefusedError if the server is another one", async () => {
+test("openKvConnectStore() rejects with StoreRefusedError if the server is another one", async () => {
   for (
     const [status, body] of [[200, "<html>\n</html>"], [200, "{}"], [404, "Not found\n"]] as const
   ) {
@@ -22,7 +23,7 @@ test("KvConnectStore.open() rejects with StoreRefusedError if the server is anot
   }
 });
 
-test("KvConnectStore.open() rejects with StoreAwayError if no server answers, and gives up", async () => {
+test("openKvConnectStore() rejects with StoreAwayError if no server answers, and gives up", async () => {
   const nobody = `http://127.0.0.1:${freePort()}`;
   const { message } = await assertRejects(() => open(nobody), StoreAwayError);
   assertMatch(message, /^it does not answer: .*refused/);
@@ -39,10 +40,10 @@ test("KvConnectStore.open() rejects with StoreAwayError if no server answers, an
   await cutting;
   await using hanging = serve(() => new Promise(() => {}));
   const signal = AbortSignal.timeout(100);
-  await assertRejects(() => KvConnectStore.open(hanging.address, signal), StoreAwayError);
+  await assertRejects(() => openKvConnectStore(hanging.address, signal), StoreAwayError);
 });
 
-test("KvConnectStore.open() that fails closes its HTTP client", async () => {
+test("openKvConnectStore() that fails closes its HTTP client", async () => {
   const { createHttpClient } = Deno;
   let clients = 0;
   Deno.createHttpClient = (options) => {
@@ -129,12 +130,12 @@ function serve(handler: (request: Request) => Response | Promise<Response>) {
   };
 }
 
-function open(address: string): Promise<KvConnectStore> {
+function open(address: string): Promise<Store> {
   Deno.env.set("DENO_KV_ACCESS_TOKEN", "some-token");
-  return KvConnectStore.open(address, new AbortController().signal);
+  return openKvConnectStore(address, new AbortController().signal);
 }
 
-function put(store: KvConnectStore, value: string): Promise<string | null> {
+function put(store: Store, value: string): Promise<string | null> {
   return store.commit({ checks: [], mutations: [{ type: "set", key: ["key"], value }] });
 }
 

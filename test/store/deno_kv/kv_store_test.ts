@@ -2,7 +2,7 @@ import { assert, assertEquals, assertLess, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { GUARD_KEYS } from "../../../src/keyspace.ts";
 import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";
-import { openStoreOrWait } from "../../../src/store/open_store.ts";
+import { openStore } from "../../../src/store/open_store.ts";
 import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
 import type { Key, Store } from "../../../src/store/store.ts";
 import { NotAppliedError, StoreFullError } from "../../../src/store/store_errors.ts";
@@ -109,6 +109,11 @@ Deno.test("KvStore rejects a commit with StoreFullError if SQLite reports a full
 });
 
 function openForService(path: string): Promise<Store> {
-  const options = { accept: async () => {}, guardKeys: GUARD_KEYS, runtime: systemRuntime };
-  return openStoreOrWait({ kind: "file", path, isDefault: false }, options, () => {});
+  return openStore({ kind: "file", path, isDefault: false }, {
+    create: true,
+    accept: async () => {},
+    guardKeys: GUARD_KEYS,
+    runtime: systemRuntime,
+    onRefused: () => {},
+  });
 }

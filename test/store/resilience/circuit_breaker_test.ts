@@ -1,93 +1,132 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { spy } from "@std/testing/mock";
 import {
+  CALL_LIMIT_MS,
   CircuitBreaker,
-  type CircuitState,
+  OUTSTANDING_LIMIT,
+  TimeLimitError,
 } from "../../../src/store/resilience/circuit_breaker.ts";
+import { StoreAwayError } from "../../../src/store/store_errors.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
 
 /** Time after which the circuit breaker opens, in milliseconds. */
 const HALF_OPEN_LIMIT_MS = 500;
 
-function makeCircuitBreaker(probe: (signal: AbortSignal) => Promise<unknown>) {
+type Probe = (signal: AbortSignal) => Promise<unknown>;
+
+/** A circuit breaker with calls that settle on request. */
+function makeCircuitBreaker(answer: Probe = () => Promise.resolve()) {
   const runtime = new FakeRuntime();
-  const states: CircuitState[] = [];
-  const reports: [event: string, details: unknown][] = [];
-  const circuitBreaker = new CircuitBreaker({
-    runtime,
-    report: (_level, event, details) => reports.push([event, details]),
-    probe,
-    onStateChange: (state) => states.push(state),
-  });
-  return { circuitBreaker, runtime, states, reports };
+  const onClosed = spy(() => {});
+  const report = spy((_level: string, _event: string, _details?: Record<string, unknown>) => {});
+  const probe = spy(answer);
+  const circuitBreaker = new CircuitBreaker({ runtime, report, probe, onClosed });
+  const made: unknown[] = [];
+  const settle = new Map<unknown, (error?: Error) => void>();
+  const run = (name: unknown) =>
+    circuitBreaker.run(() => {
+      made.push(name);
+      const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+      settle.set(name, (error) => error === undefined ? resolve(name) : reject(error));
+      return promise;
+    });
+  const reports = () => report.calls.map(({ args: [, event] }) => event);
+  return { circuitBreaker, runtime, probe, onClosed, report, reports, made, run, settle };
 }
 
 const refuse = () => Promise.reject(new Error("connection refused"));
-const hang = () => new Promise<void>(() => {});
+const hang = () => new Promise<never>(() => {});
 
-Deno.test("CircuitBreaker closes again without a report if a probe is answered while it is half-open", async () => {
+Deno.test("CircuitBreaker makes calls at once up to its limit, and further ones in order as others end", async () => {
+  const { runtime, made, run, settle } = makeCircuitBreaker();
+  const names = Array.from({ length: OUTSTANDING_LIMIT + 2 }, (_, index) => index);
+  const [first, ...others] = names.map(run);
+  assertEquals(made, names.slice(0, OUTSTANDING_LIMIT));
+  settle.get(1)!();
+  await runtime.advance(1);
+  assertEquals(made, names.slice(0, -1));
+  const failure = assertRejects(() => first, Error, "failed");
+  settle.get(0)!(new Error("failed"));
+  await failure;
+  await runtime.advance(1);
+  assertEquals(made, names);
+  for (const name of names) settle.get(name)!();
+  assertEquals(await Promise.all(others), names.slice(1));
+  assertEquals(runtime.waits(), []);
+});
+
+Deno.test("CircuitBreaker rejects a call at its limit of time, drops the late result, and never makes one that waited too long", async () => {
+  const { runtime, made, run, settle } = makeCircuitBreaker();
+  const calls = Array.from({ length: OUTSTANDING_LIMIT + 1 }, (_, index) => run(index));
+  const outcomes = Promise.allSettled(calls);
+  await runtime.advance(CALL_LIMIT_MS - 1);
+  assertEquals(runtime.waits().length, calls.length);
+  await runtime.advance(1);
+  for (const [index, settleCall] of settle) settleCall(index === 0 ? new Error("late") : undefined);
+  for (const outcome of await outcomes) {
+    assert(outcome.status === "rejected" && outcome.reason instanceof TimeLimitError);
+  }
+  assertEquals([made.length, runtime.waits()], [OUTSTANDING_LIMIT, []]);
+});
+
+Deno.test("CircuitBreaker is closed until it is tripped; then calls wait until a probe is answered, once at a time", async () => {
   let failures = 3;
-  const { circuitBreaker, runtime, states, reports } = makeCircuitBreaker(() =>
+  const { circuitBreaker, runtime, probe, onClosed, made, run, report } = makeCircuitBreaker(() =>
     failures-- > 0 ? refuse() : Promise.resolve()
   );
-  circuitBreaker.trip();
-  assertEquals(circuitBreaker.state, "half-open");
-  await runtime.advance(HALF_OPEN_LIMIT_MS - 1);
-  assertEquals(states, ["half-open", "closed"]);
   await runtime.advance(10_000);
-  assertEquals(circuitBreaker.state, "closed");
-  assertEquals(reports, []);
+  run("before");
+  assertEquals([probe.calls.length, made], [0, ["before"]]);
+  for (let probes = 4; probes <= 5; probes++) {
+    circuitBreaker.trip();
+    circuitBreaker.trip();
+    run(probes);
+    assertEquals(made.includes(probes), false);
+    await runtime.advance(HALF_OPEN_LIMIT_MS - 1);
+    assertEquals([probe.calls.length, onClosed.calls.length], [probes, probes - 3]);
+    assertEquals(made.at(-1), probes);
+  }
+  assertEquals(report.calls, []);
 });
 
 for (const [name, fail] of Object.entries({ refused: refuse, unanswered: hang })) {
-  Deno.test(`CircuitBreaker opens if probes stay ${name}, and closes when one is answered`, async () => {
+  Deno.test(`CircuitBreaker opens if probes stay ${name}: calls fail at once until one is answered`, async () => {
     let isAway = true;
-    const { circuitBreaker, runtime, states } = makeCircuitBreaker(() =>
+    const { circuitBreaker, runtime, made, run, settle } = makeCircuitBreaker(() =>
       isAway ? fail() : Promise.resolve()
     );
+    for (let call = 0; call < OUTSTANDING_LIMIT; call++) run(call).catch(() => {});
     circuitBreaker.trip();
+    const waiting = run("waiting").catch((error) => error);
     await runtime.advance(HALF_OPEN_LIMIT_MS - 1);
-    assertEquals(circuitBreaker.state, "half-open");
+    assertEquals(runtime.waits().includes(CALL_LIMIT_MS - HALF_OPEN_LIMIT_MS + 1), true);
     await runtime.advance(1);
-    assertEquals(circuitBreaker.state, "open");
+    assert(await waiting instanceof StoreAwayError);
     await runtime.advance(10_000);
-    assertEquals(circuitBreaker.state, "open");
+    await assertRejects(() => run("open"), StoreAwayError, "The store does not answer");
     isAway = false;
     await runtime.advance(3_000);
-    assertEquals(states, ["half-open", "open", "closed"]);
+    // Calls from before still hang, and do not count.
+    run("closed").catch(() => {});
+    run("last").catch(() => {});
+    settle.get(0)!();
+    assertEquals(made.slice(OUTSTANDING_LIMIT), ["closed", "last"]);
   });
 }
 
-Deno.test("CircuitBreaker is closed until it is tripped, once at a time, and again after it closed", async () => {
-  let probes = 0;
-  const { circuitBreaker, runtime, states } = makeCircuitBreaker(() => (probes++, hangs.promise));
-  const hangs = Promise.withResolvers<void>();
-  await runtime.advance(10_000);
-  assertEquals([circuitBreaker.state, probes], ["closed", 0]);
-  circuitBreaker.trip();
-  circuitBreaker.trip();
-  hangs.resolve();
-  await runtime.advance(1);
-  circuitBreaker.trip();
-  await runtime.advance(1);
-  assertEquals(states, ["half-open", "closed", "half-open", "closed"]);
-  assertEquals(probes, 2);
-});
-
 Deno.test("CircuitBreaker aborts a probe that is late", async () => {
-  const signals: AbortSignal[] = [];
-  const { circuitBreaker, runtime } = makeCircuitBreaker((
-    signal,
-  ) => (signals.push(signal), hang()));
+  const { circuitBreaker, runtime, probe } = makeCircuitBreaker(hang);
+  const areAborted = () => probe.calls.map(({ args: [signal] }) => signal.aborted);
   circuitBreaker.trip();
-  await runtime.advance(1_999);
-  assertEquals(signals.map(({ aborted }) => aborted), [false]);
+  await runtime.advance(CALL_LIMIT_MS - 1);
+  assertEquals(areAborted(), [false]);
   await runtime.advance(300);
-  assertEquals(signals.map(({ aborted }) => aborted), [true, false]);
+  assertEquals(areAborted(), [true, false]);
 });
 
 Deno.test("CircuitBreaker reports an outage when it opens, then once a minute, and its end, in whole milliseconds", async () => {
   let isAway = true;
-  const { circuitBreaker, runtime, reports } = makeCircuitBreaker(() =>
+  const { circuitBreaker, runtime, report, reports } = makeCircuitBreaker(() =>
     isAway ? refuse() : Promise.resolve()
   );
   const monotonicNow = runtime.monotonicNow.bind(runtime);
@@ -96,30 +135,26 @@ Deno.test("CircuitBreaker reports an outage when it opens, then once a minute, a
   await runtime.advance(90_000);
   isAway = false;
   await runtime.advance(1_000);
-  assertEquals(reports.map(([event]) => event), ["store_away", "store_away", "store_back"]);
-  const [[, first], , [, last]] = reports as [string, { forMs?: number; afterMs?: number }][];
+  assertEquals(reports(), ["store_away", "store_away", "store_back"]);
+  const [first, , last] = report.calls.map(({ args: [, , details] }) => details!);
   assertEquals(Object.keys(first), ["reason", "forMs"]);
-  assert(first.forMs! >= HALF_OPEN_LIMIT_MS && first.forMs! < 2 * HALF_OPEN_LIMIT_MS);
-  assert(last.afterMs! >= 90_000 && last.afterMs! < 91_000);
-  assert(Number.isInteger(first.forMs) && Number.isInteger(last.afterMs));
+  const [forMs, afterMs] = [first.forMs, last.afterMs] as number[];
+  assert(forMs >= HALF_OPEN_LIMIT_MS && forMs < 2 * HALF_OPEN_LIMIT_MS);
+  assert(afterMs >= 90_000 && afterMs < 91_000);
+  assert(Number.isInteger(forMs) && Number.isInteger(afterMs));
 });
 
-Deno.test("CircuitBreaker makes no probe and no report after stop()", async () => {
+Deno.test("CircuitBreaker rejects all calls on stop(), and makes no probe and no report after it", async () => {
   for (const stopAtMs of [0, HALF_OPEN_LIMIT_MS + 100]) {
-    const signals: AbortSignal[] = [];
-    const { circuitBreaker, runtime, states, reports } = makeCircuitBreaker((signal) => {
-      signals.push(signal);
-      return hang();
-    });
+    const { circuitBreaker, runtime, probe, onClosed, report, run } = makeCircuitBreaker(hang);
+    const calls = [1, 2].map((name) => assertRejects(() => run(name), Error, "the end"));
     circuitBreaker.trip();
     await runtime.advance(stopAtMs);
-    const before = [...states];
-    circuitBreaker.stop();
+    circuitBreaker.stop(new Error("the end"));
+    await Promise.all(calls);
     circuitBreaker.trip();
     await runtime.advance(10_000);
-    assertEquals(states, before);
-    assertEquals(reports, []);
-    assertEquals(signals.map(({ aborted }) => aborted), [true]);
-    assertEquals(runtime.waits(), []);
+    assertEquals([onClosed.calls, report.calls, runtime.waits()], [[], [], []]);
+    assertEquals(probe.calls.map(({ args: [signal] }) => signal.aborted), [true]);
   }
 });
