@@ -1,6 +1,6 @@
 import { HEAD_KEY } from "../../src/keyspace.ts";
 import type { Service } from "../../src/service.ts";
-import type { Commit, Store } from "../../src/store/store.ts";
+import type { Store } from "../../src/store/store.ts";
 import { assertDescribed } from "../support/assert_described.ts";
 import { type FaultProfile, NO_FAULTS } from "./fault_profile.ts";
 import {
@@ -12,14 +12,11 @@ import {
   type Operation,
   type ReceivedResponse,
 } from "./history.ts";
-import type { Code } from "./load_code.ts";
-import { ModelStore } from "./model_store.ts";
+import type { Code } from "./code_under_test.ts";
 import { Node } from "./node.ts";
 import { Oracle } from "./oracle.ts";
-import { Violations } from "./violations.ts";
+import { SimulatedStore, StoreClient } from "./simulated_store.ts";
 import type { Simulation } from "./simulation.ts";
-import { SimulatedStore } from "./simulated_store.ts";
-import { StoreClient } from "./store_client.ts";
 
 /** Maximum delay until the store removes an expired record, in milliseconds. */
 const EXPIRY_LAG_MS = 60_000;
@@ -48,12 +45,7 @@ export interface CommandOptions {
   slot?: number;
   /** Time after which the command's own node dies if the command has not finished, in milliseconds. */
   diesAfterMs?: number;
-}
-
-/** How to run a tool that retries its store calls. */
-export interface RetryingCommandOptions {
-  diesAfterMs?: number;
-  /** When the node pauses, and for how long. */
+  /** When the command's own node pauses, and for how long. */
   pause?: { afterMs: number; ms: number };
   /** The store to work on; by default that of the service. */
   store?: SimulatedStore;
@@ -70,7 +62,8 @@ export class Cluster {
   readonly simulation: Simulation;
   readonly store: SimulatedStore;
   readonly oracle: Oracle;
-  readonly violations = new Violations();
+  /** The broken promises, in the order in which they were seen. */
+  readonly violations: string[] = [];
   readonly history: History = { exchanges: [], keyCommands: [], exports: [] };
   /** The fault profiles so far, for the report of a failing seed. */
   readonly faultProfiles: FaultProfile[] = [];
@@ -87,12 +80,8 @@ export class Cluster {
     this.#code = code;
     this.oracle = new Oracle(simulation, this.violations);
     const random = simulation.random.fork();
-    const model: ModelStore = new ModelStore({
-      now: () => simulation.now,
-      expiryLagMs: () => random.between(0, EXPIRY_LAG_MS),
-      committed: (commit: Commit) => this.oracle.observe(commit, this.store.committing!, model),
-    });
-    this.store = new SimulatedStore(simulation, model);
+    this.store = new SimulatedStore(simulation, () => random.between(0, EXPIRY_LAG_MS));
+    this.store.onCommit = (commit, node) => this.oracle.observe(commit, node, this.store.model);
     this.#instances = Array.from({ length: size }, () => undefined);
     for (let slot = 0; slot < size; slot++) this.start(slot);
   }
@@ -141,7 +130,9 @@ export class Cluster {
     await Promise.race([isOver, died(node)]);
     const wasPaused = node.pausedBetween(startAt, this.simulation.now) > 0;
     if (node.alive && !wasPaused && instance.open > 0) {
-      this.violations.add(`${node.name} shut down without a response to ${instance.open} requests`);
+      this.violations.push(
+        `${node.name} shut down without a response to ${instance.open} requests`,
+      );
     }
     node.die();
     if (this.#instances[slot] === instance) this.#instances[slot] = undefined;
@@ -178,7 +169,7 @@ export class Cluster {
     const answering = service.handler(request).then(readResponse).then((response) => {
       this.#expectDescribed(request, response);
       return response;
-    }, (error) => void this.violations.add(`The handler rejected: ${error}`));
+    }, (error) => void this.violations.push(`The handler rejected: ${error}`));
     exchange.response = await Promise.race([answering, died(node)]);
     instance.open--;
     if (instance.open === 0) instance.onAnswered?.();
@@ -191,77 +182,65 @@ export class Cluster {
     return exchange;
   }
 
-  /** Runs a tool on a node of its own, whose reads are retried. */
-  async retryingCommand<T>(
+  /** Runs a tool whose reads are retried, on a node of its own. */
+  retryingCommand<T>(
     name: string,
     run: (deps: { store: Store; runtime: Node }) => Promise<T>,
-    { diesAfterMs, pause, store: simulatedStore = this.store }: RetryingCommandOptions = {},
+    options: CommandOptions = {},
   ): Promise<CommandResult<T>> {
     const node = this.#createNode(name);
-    this.simulation.trace(`${name} starts on ${node.name}`);
-    if (diesAfterMs !== undefined) this.simulation.after(diesAfterMs, () => node.die());
-    if (pause !== undefined) this.simulation.after(pause.afterMs, () => node.pause(pause.ms));
-    const client = new StoreClient(simulatedStore, node, this.#code);
-    const store = new this.#code.ResilientStore(client, {
-      runtime: node,
-      probeKey: HEAD_KEY,
-      retryReadsMs: this.#code.RETRY_LIMIT_MS,
-    });
-    const running = run({ store, runtime: node }).then(
-      (value): CommandResult<T> => ({ outcome: "done", value }),
-      (reason): CommandResult<T> => ({ outcome: "unclear", reason }),
+    const store = new this.#code.ResilientStore(
+      new StoreClient(options.store ?? this.store, node, this.#code),
+      { runtime: node, probeKey: HEAD_KEY, retryReadsMs: this.#code.RETRY_LIMIT_MS },
     );
-    const result = await Promise.race([running, died(node)]) ??
-      { outcome: "unclear", reason: "died" };
-    if (node.alive) store.close();
-    node.die();
-    this.#traceResult(name, node, result);
-    return result;
+    return this.#run(name, { node, store }, run({ store, runtime: node }), options);
   }
 
   /** Runs an operator's command: on a node of its own as the tools do, or in an instance as in development. */
-  async command<T>(
+  command<T>(
     name: string,
     run: (service: Service) => Promise<T>,
-    { slot, diesAfterMs }: CommandOptions = {},
+    options: CommandOptions = {},
   ): Promise<CommandResult<T>> {
-    const within = slot === undefined ? undefined : this.#instances[slot];
-    const isWithin = within !== undefined && !within.isStopping;
-    const { node, service } = isWithin ? within : this.#startService(name);
-    this.simulation.trace(`${name} starts on ${node.name}`);
-    if (diesAfterMs !== undefined && !isWithin) {
-      this.simulation.after(diesAfterMs, () => node.die());
+    const within = this.#instances[options.slot ?? -1];
+    if (within !== undefined && !within.isStopping) {
+      return this.#run(name, { node: within.node }, run(within.service));
     }
-    const running = (async (): Promise<CommandResult<T>> => {
-      try {
-        return { outcome: "done", value: await run(service) };
-      } catch (reason) {
-        const { code = "" } = reason as { code?: string };
-        return { outcome: NOTHING_STORED.includes(code) ? "failed" : "unclear", reason };
-      } finally {
-        if (!isWithin) await service.appender.drain();
-      }
-    })();
-    const result = await Promise.race([running, died(node)]) ??
-      { outcome: "unclear", reason: "died" };
-    if (!isWithin && node.alive) {
-      service.store.close();
-      node.die();
-    }
-    this.#traceResult(name, node, result);
-    return result;
+    const { node, service } = this.#startService(name);
+    const running = run(service).finally(() => service.appender.drain());
+    return this.#run(name, { node, store: service.store }, running, options);
   }
 
-  #traceResult(name: string, node: Node, { outcome, reason }: CommandResult<unknown>): void {
-    const suffix = reason === undefined ? "" : `: ${reason}`;
-    this.simulation.trace(`${name} on ${node.name} is ${outcome}${suffix}`);
+  /** Awaits a command. If it has a store of its own, it also has a node of its own. */
+  async #run<T>(
+    name: string,
+    { node, store }: { node: Node; store?: Store },
+    running: Promise<T>,
+    { diesAfterMs, pause }: CommandOptions = {},
+  ): Promise<CommandResult<T>> {
+    this.simulation.trace(`${name} starts on ${node.name}`);
+    if (diesAfterMs !== undefined) this.simulation.after(diesAfterMs, () => node.die());
+    if (pause !== undefined) this.simulation.after(pause.afterMs, () => node.pause(pause.ms));
+    const result: CommandResult<T> = await Promise.race([
+      running.then((value) => ({ outcome: "done" as const, value }), (reason) => {
+        const { code } = reason as { code?: string };
+        return { outcome: NOTHING_STORED.includes(code!) ? "failed" : "unclear", reason } as const;
+      }),
+      died(node),
+    ]) ?? { outcome: "unclear", reason: "died" };
+    if (store !== undefined && node.alive) {
+      store.close();
+      node.die();
+    }
+    this.simulation.trace(`${name} on ${node.name} is ${result.outcome}: ${result.reason}`);
+    return result;
   }
 
   #expectDescribed({ method, url }: Request, response: ReceivedResponse): void {
     try {
       assertDescribed(method, url, response);
     } catch (error) {
-      this.violations.add((error as Error).message);
+      this.violations.push((error as Error).message);
     }
   }
 

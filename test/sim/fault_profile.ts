@@ -11,36 +11,48 @@ export interface FaultProfile {
   cluster?: ClusterFaultProfile;
 }
 
-/** Faults of single store calls. The records hold weights; the weight of `none` is 1. */
+/** Faults of single store calls, with their weights. */
 export interface StoreFaultProfile {
-  read: Record<ReadFault, number>;
-  commit: Record<CommitFault, number>;
+  read: Partial<Record<ReadFault, number>>;
+  commit: Partial<Record<CallFault, number>>;
   /** Usual one-way latency between a node and the store, in milliseconds. */
   latencyMs: number;
   /** Probability that a one-way latency is a hundred times as long. */
   tailProbability: number;
 }
 
-/** `silent`: the call is lost and gets no response. */
-export type ReadFault = "none" | "locked" | "failed" | "silent" | "slow";
-
 /**
- * The additional faults of a commit:
- * - `failedAfter`: it is applied but reports failure.
- * - `resent`: it is applied, then the network client sends it again, and the second conflicts with the first.
- * - `resentLater`: like `resent`, but the second commit overtakes the first.
- * - `silentAfter`: it is applied but gets no response.
- * - `late`: it arrives late, usually after its client has given up.
- * - `lateSilent`: like `late`, but it gets no response.
+ * What happens to a call: when it arrives at the store, and what its sender gets. Without `arrives`, the store never
+ * sees it. Without `answer`, its sender gets nothing. If it `isOvertaken`, the network client sends it again, and the
+ * second arrives first.
  */
-export type CommitFault =
-  | ReadFault
-  | "failedAfter"
-  | "resent"
-  | "resentLater"
-  | "silentAfter"
-  | "late"
-  | "lateSilent";
+interface Fate {
+  arrives?: "soon" | "late";
+  answer?: "outcome" | "slow outcome" | "outcome of repetition" | "failure" | "lock";
+  isOvertaken?: true;
+}
+
+const READ_FATES = {
+  none: { arrives: "soon", answer: "outcome" },
+  locked: { answer: "lock" },
+  failed: { answer: "failure" },
+  silent: {},
+  slow: { arrives: "soon", answer: "slow outcome" },
+} satisfies Record<string, Fate>;
+
+const COMMIT_FATES = {
+  failedAfter: { arrives: "soon", answer: "failure" },
+  resent: { arrives: "soon", answer: "outcome of repetition" },
+  resentLater: { arrives: "late", isOvertaken: true },
+  silentAfter: { arrives: "soon" },
+  late: { arrives: "late", answer: "outcome" },
+  lateSilent: { arrives: "late" },
+} satisfies Record<string, Fate>;
+
+export const FATES: Record<CallFault, Fate> = { ...READ_FATES, ...COMMIT_FATES };
+
+type ReadFault = keyof typeof READ_FATES;
+export type CallFault = ReadFault | keyof typeof COMMIT_FATES;
 
 /** Faults of whole nodes and of the whole store, one after another. */
 export interface ClusterFaultProfile {
@@ -53,14 +65,7 @@ export interface ClusterFaultProfile {
  * `kill` is a power failure, `stop` a shutdown. In an `outage`, the store answers no calls. After `lockOut`, the commits
  * of a node meet a lock until it connects to the store again, as on a replaced primary.
  */
-export type ClusterFault =
-  | "none"
-  | "kill"
-  | "stop"
-  | "pause"
-  | "clockJump"
-  | "outage"
-  | "lockOut";
+type ClusterFault = "none" | "kill" | "stop" | "pause" | "clockJump" | "outage" | "lockOut";
 
 /**
  * Delay of a `late` commit, in milliseconds. It may be shorter or much longer than the time limits of the
@@ -69,20 +74,8 @@ export type ClusterFault =
 export const LATE_MS = { low: 500, high: 15_000 };
 
 export const NO_FAULTS: StoreFaultProfile = {
-  read: { none: 1, locked: 0, failed: 0, silent: 0, slow: 0 },
-  commit: {
-    none: 1,
-    locked: 0,
-    failed: 0,
-    silent: 0,
-    slow: 0,
-    failedAfter: 0,
-    resent: 0,
-    resentLater: 0,
-    silentAfter: 0,
-    late: 0,
-    lateSilent: 0,
-  },
+  read: { none: 1 },
+  commit: { none: 1 },
   latencyMs: 1,
   tailProbability: 0,
 };
@@ -91,20 +84,17 @@ export const NO_FAULTS: StoreFaultProfile = {
 export function drawStoreFaultProfile(random: Random): StoreFaultProfile {
   const severity = random.pick([0, 0.5, 1, 1, 3]);
   const weight = () => severity * random.pick([0, 0, 0.002, 0.01, 0.04, 0.1]);
+  const calls = () => ({
+    none: 1,
+    locked: weight(),
+    failed: weight(),
+    silent: weight() / 4,
+    slow: weight(),
+  });
   return {
-    read: {
-      none: 1,
-      locked: weight(),
-      failed: weight(),
-      silent: weight() / 4,
-      slow: weight(),
-    },
+    read: calls(),
     commit: {
-      none: 1,
-      locked: weight(),
-      failed: weight(),
-      silent: weight() / 2,
-      slow: weight(),
+      ...calls(),
       failedAfter: weight(),
       resent: weight(),
       resentLater: weight(),
@@ -128,23 +118,4 @@ export function drawClusterFaultProfile(random: Random): ClusterFaultProfile {
     lockOut: random.pick([0, 0, 1]),
   };
   return { weights, intervalMs: random.pick([300, 2_000, 10_000]) };
-}
-
-/** The profile as lines of text. */
-export function describeFaultProfile({ phase, store, cluster }: FaultProfile): string[] {
-  const { latencyMs, tailProbability } = store;
-  return [
-    `${phase}, store latency: ${latencyMs} ms; 100 times that with probability ${tailProbability}`,
-    `${phase}, weights of read faults: ${weightsText(store.read)}`,
-    `${phase}, weights of commit faults: ${weightsText(store.commit)}`,
-    cluster === undefined
-      ? `${phase}, cluster faults: none`
-      : `${phase}, weights of cluster faults, one every ${cluster.intervalMs} ms: ` +
-        weightsText(cluster.weights),
-  ];
-}
-
-function weightsText(weights: Record<string, number>): string {
-  return Object.entries(weights).filter(([, weight]) => weight > 0)
-    .map(([fault, weight]) => `${fault} ${Number(weight.toFixed(5))}`).join(", ");
 }

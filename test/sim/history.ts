@@ -28,7 +28,6 @@ export interface CachedResponse {
 
 export interface ListOperation {
   kind: "list";
-  cached?: CachedResponse;
   limit?: number;
   status?: string;
   cursor?: number;
@@ -37,10 +36,11 @@ export interface ListOperation {
 export interface GetOperation {
   kind: "get";
   petId: number;
-  cached?: CachedResponse;
 }
 
-export type Operation = CreateOperation | ListOperation | GetOperation;
+export type Operation = (CreateOperation | ListOperation | GetOperation) & {
+  cached?: CachedResponse;
+};
 
 export interface ReceivedResponse {
   status: number;

@@ -1,43 +1,23 @@
-/** The operators' jobs on the whole log: export, follow, audit and replay. */
+/** The operators' jobs on the whole log: export, follow, audit, replay and restore. */
 
-import type { Store } from "../../src/store/store.ts";
-import type { Cluster, CommandOptions, RetryingCommandOptions } from "./cluster.ts";
-import type { Node } from "./node.ts";
-import type { Random } from "./random.ts";
-import type { SimulatedStore } from "./simulated_store.ts";
+import type { Cluster, CommandOptions } from "./cluster.ts";
+import { drawStoreFaultProfile, LATE_MS, NO_FAULTS } from "./fault_profile.ts";
+import { SimulatedStore } from "./simulated_store.ts";
 import type { Workload } from "./workload.ts";
 
-/** Exports the log. Resolves to its lines. */
-export function exportLog(workload: Workload, options?: CommandOptions): Promise<string[]> {
-  return runExport(workload, () => ({ from: 1 }), options);
-}
-
-/** Exports a part of the log, which may begin and end within a record. */
-export async function exportPart(
-  workload: Workload,
-  random: Random,
-  options: CommandOptions,
-): Promise<void> {
-  await runExport(workload, (position) => {
-    const from = random.integer(1, position);
-    return { from, to: random.integer(from, position) };
-  }, options);
-}
-
-async function runExport(
+/** Exports the log, or the part of it that `rangeOf` picks. Resolves to the lines. */
+export async function exportLog(
   { cluster, code }: Workload,
-  rangeOf: (position: number) => { from: number; to?: number },
   options?: CommandOptions,
+  rangeOf = (position: number) => ({ from: 1, to: position }),
 ): Promise<string[]> {
   const startStep = cluster.simulation.step;
   const lines: string[] = [];
   const { outcome, value, reason } = await cluster.command("export", async ({ store, heads }) => {
     const { position } = (await heads.fresh()).head;
     const range = rangeOf(position);
-    for await (const batch of code.readLog(store, { to: position, ...range })) {
-      addLines(lines, batch, range.from, cluster);
-    }
-    return range;
+    for await (const batch of code.readLog(store, range)) lines.push(...textsOf(batch));
+    return { from: range.from, to: range.to === position ? undefined : range.to };
   }, options);
   expectNoDamage(cluster, reason);
   const endStep = cluster.simulation.step;
@@ -50,7 +30,7 @@ async function runExport(
  */
 const FOLLOW_LIMIT_MS = 20_000;
 
-/** Follows the log from its first line until some time after `isOver`. Every line must be at its position. */
+/** Follows the log from its first line until some time after `isOver`. */
 export async function followLog({ cluster, code }: Workload, isOver: () => boolean): Promise<void> {
   const { simulation } = cluster;
   const lines: string[] = [];
@@ -58,7 +38,7 @@ export async function followLog({ cluster, code }: Workload, isOver: () => boole
   const following = cluster.command("follow", async ({ store, heads, runtime }) => {
     const deps = { store, heads, runtime, reachable: () => {} };
     for await (const batch of code.followLog(deps, { from: 1, signal: stop.signal })) {
-      addLines(lines, batch, 1, cluster);
+      lines.push(...textsOf(batch));
     }
   });
   while (!isOver()) await simulation.sleep(100);
@@ -66,36 +46,32 @@ export async function followLog({ cluster, code }: Workload, isOver: () => boole
   await simulation.sleep(FOLLOW_LIMIT_MS);
   stop.abort();
   const { outcome, reason } = await following;
-  if (outcome !== "done") cluster.violations.add(`followLog() failed: ${reason}`);
+  if (outcome !== "done") cluster.violations.push(`followLog() failed: ${reason}`);
   cluster.history.exports.push({ from: 1, lines, startStep, endStep: simulation.step });
 }
 
 /** Runs an audit. If it completes, it must find no fault, even with concurrent writes. */
 export async function auditStore(
   { cluster, code }: Workload,
-  { isRequired = false, store = cluster.store }: { isRequired?: boolean; store?: SimulatedStore } =
-    {},
+  isRequired = false,
+  options?: CommandOptions,
 ): Promise<void> {
   const { oracle, violations, simulation } = cluster;
   const from = oracle.countCommittedBy(oracle.lines, simulation.step);
-  const { outcome, value, reason } = await cluster.retryingCommand(
-    "audit",
-    (deps) => code.audit({ ...deps, readExpiringRecords: () => store.model.expiringRecords() }),
-    { store },
-  );
+  const { outcome, value, reason } = await cluster.retryingCommand("audit", code.audit, options);
   if (outcome !== "done") {
-    if (isRequired) violations.add(`The audit failed: ${reason}`);
+    if (isRequired) violations.push(`The audit failed: ${reason}`);
     return;
   }
   const { sound, position, faults } = value!;
-  if (!sound) violations.add(`The audit found ${JSON.stringify(faults.slice(0, 3))}`);
+  if (!sound) violations.push(`The audit found ${JSON.stringify(faults.slice(0, 3))}`);
   if (position < from || position > oracle.lines.length) {
-    violations.add(`The audit ended at position ${position} although the log had ${from} lines`);
+    violations.push(`The audit ended at position ${position} although the log had ${from} lines`);
   }
 }
 
 /** The fault of a replay. */
-export interface ReplayFault extends RetryingCommandOptions {
+export interface ReplayFault extends CommandOptions {
   /** Time after which the node dies once the replay fills the new generation, in milliseconds. */
   diesInFillAfterMs?: number;
 }
@@ -110,43 +86,72 @@ export async function replayLog(
   isRequired = false,
 ): Promise<void> {
   const { violations, simulation } = cluster;
-  const replay = (deps: { store: Store; runtime: Node }) =>
-    code.replay(deps, {
+  const { outcome, value, reason } = await cluster.retryingCommand("replay", (deps) => {
+    return code.replay(deps, {
       progress(phase) {
         if (phase !== "fill" || diesInFillAfterMs === undefined) return;
         simulation.after(diesInFillAfterMs, () => deps.runtime.die());
       },
     });
-  const { outcome, value, reason } = await cluster.retryingCommand("replay", replay, options);
+  }, options);
   if (outcome === "done") {
-    const { total, counts, first } = value!.differences;
-    if (total > 0) {
-      violations.add(
-        `A replay found ${JSON.stringify(counts)}, the first at ${JSON.stringify(first)}`,
-      );
-    }
-  } else if (isRequired) violations.add(`The replay failed: ${reason}`);
+    const { differences } = value!;
+    if (differences.total > 0) violations.push(`A replay found ${JSON.stringify(differences)}`);
+  } else if (isRequired) violations.push(`The replay failed: ${reason}`);
   expectNoDamage(cluster, reason);
+}
+
+/** Number of runs of a restore under faults, most of them killed, before the faults stop. */
+const FAULTY_RUNS = 4;
+
+const CHUNK_BYTES = 1_000;
+
+/**
+ * Restores an export into another store despite faults, and compares the result with the log of the first
+ * store.
+ */
+export async function restoreIntoAnotherStore(workload: Workload, lines: string[]): Promise<void> {
+  const { cluster, code } = workload;
+  const { simulation, oracle, violations } = cluster;
+  const random = simulation.random.fork();
+  const store = new SimulatedStore(simulation);
+  store.faultProfile = drawStoreFaultProfile(random);
+  cluster.faultProfiles.push({ phase: "restore", store: store.faultProfile });
+  const bytes = new TextEncoder().encode(lines.map((line) => `${line}\n`).join(""));
+  async function* source() {
+    for (let start = 0; start < bytes.length; start += CHUNK_BYTES) {
+      yield await Promise.resolve(bytes.subarray(start, start + CHUNK_BYTES));
+    }
+  }
+  // Until a restore is complete, its mark stands under the key of the head.
+  const head = () => JSON.parse(store.model.read(["head"])?.value as string ?? '"none"');
+  for (let run = 1; head().generation === undefined; run++) {
+    const isFaulty = run <= FAULTY_RUNS;
+    if (run === FAULTY_RUNS + 1) {
+      store.faultProfile = NO_FAULTS;
+      // Commits of killed runs that are still in flight arrive within this time.
+      await simulation.sleep(LATE_MS.high + 1_000);
+    }
+    const { outcome, reason } = await cluster.retryingCommand("restore", async (deps) => {
+      await code.restore(deps, source, await code.verifyExport(source));
+    }, isFaulty ? { store, diesAfterMs: random.between(0, 100) } : { store });
+    if (head().generation !== undefined) break;
+    if (outcome === "done") return void violations.push("A restore that succeeded is incomplete");
+    if (!isFaulty) return void violations.push(`The restore failed without faults: ${reason}`);
+  }
+  oracle.checkLog(store.model);
+  oracle.checkGeneration(head().generation, store.model);
+  await auditStore(workload, true, { store });
 }
 
 /** Reports a violation if a command reports damage, because the store was never damaged. */
 function expectNoDamage({ violations }: Cluster, reason: unknown): void {
   const name = reason instanceof Error ? reason.name : undefined;
   if (name === "UnsoundError" || name === "LogDamagedError") {
-    violations.add(`A command reports damage: ${reason}`);
+    violations.push(`A command reports damage: ${reason}`);
   }
 }
 
-/** Adds the lines of a batch to those from position `from` on. */
-function addLines(
-  lines: string[],
-  batch: readonly { position: number; line: Uint8Array }[],
-  from: number,
-  { violations }: Cluster,
-): void {
-  for (const { position, line } of batch) {
-    const expected = from + lines.length;
-    if (position !== expected) violations.add(`Line ${position} was read instead of ${expected}`);
-    lines.push(new TextDecoder().decode(line));
-  }
+function textsOf(batch: readonly { line: Uint8Array }[]): string[] {
+  return batch.map(({ line }) => new TextDecoder().decode(line));
 }

@@ -58,16 +58,8 @@ export class Node implements Runtime {
 
   randomBytes = (length: number): Uint8Array => this.#random.bytes(length);
 
-  newId = (): string => {
-    let time = this.now();
-    let text = "";
-    for (let digit = 0; digit < 10; digit++) {
-      text = ULID_DIGITS[time % 32] + text;
-      time = Math.floor(time / 32);
-    }
-    for (let digit = 0; digit < 16; digit++) text += this.#random.pick(ULID_DIGITS);
-    return text;
-  };
+  newId = (): string =>
+    `0${Array.from({ length: 25 }, () => this.#random.pick(ULID_DIGITS)).join("")}`;
 
   get alive(): boolean {
     return this.#alive;
@@ -107,11 +99,9 @@ export class Node implements Runtime {
 
   /** How long the node was paused between two true times, in milliseconds. */
   pausedBetween(from: number, to: number): number {
-    let sum = 0;
-    for (const pause of this.#pauses) {
-      sum += Math.max(0, Math.min(to, pause.to) - Math.max(from, pause.from));
-    }
-    return sum;
+    return this.#pauses.reduce((sum, pause) => {
+      return sum + Math.max(0, Math.min(to, pause.to) - Math.max(from, pause.from));
+    }, 0);
   }
 
   /** The largest offset of the node's clock up to a true time, in milliseconds. */

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Service } from "../../src/service.ts";
 import { CLOCK_OFFSET_MS, type CommandOptions } from "./cluster.ts";
 import type { CreateOperation, KeyCommand, ListOperation } from "./history.ts";
-import { auditStore, exportLog, exportPart, type ReplayFault, replayLog } from "./log_jobs.ts";
+import { auditStore, exportLog, type ReplayFault, replayLog } from "./log_jobs.ts";
 import type { Random } from "./random.ts";
 import { credentialsOf, type KeyInUse, PET_STATUSES, type Workload } from "./workload.ts";
 
@@ -37,8 +37,13 @@ export async function runOperator(workload: Workload, count: number): Promise<vo
       replay: isReplayer ? 5 : 0,
     });
     if (action === "export") await exportLog(workload, options);
-    else if (action === "exportPart") await exportPart(workload, random, options);
-    else if (action === "audit") await auditStore(workload);
+    else if (action === "exportPart") {
+      // It may begin and end within a record.
+      await exportLog(workload, options, (position) => {
+        const from = random.integer(1, position);
+        return { from, to: random.integer(from, position) };
+      });
+    } else if (action === "audit") await auditStore(workload);
     else if (action === "replay") {
       const fault = drawReplayFault(random);
       const replaying = replayLog(workload, fault);
@@ -56,11 +61,19 @@ export async function runOperator(workload: Workload, count: number): Promise<vo
       }
     } else {
       const key = random.pick(candidates);
-      const revocation = action === "revoke"
-        ? revokeKey(workload, key.keyId, options)
-        : action === "schedule"
-        ? scheduleRevocations(workload, key, random, options)
-        : rotateKey(workload, key.keyId, random.pick([0, 100, 20_000]), options);
+      const overlapMs = random.pick([0, 100, 20_000]);
+      const isAtOnce = action === "revoke" || action === "rotate" && overlapMs === 0;
+      const revocation = runKeyCommand(
+        workload,
+        isAtOnce ? "revoke" : "rotate",
+        (service) => {
+          if (action === "revoke") return revokeKey(workload, service, key.keyId);
+          if (action === "schedule") return scheduleRevocations(service, key, random);
+          return rotateKey(workload, service, key, overlapMs);
+        },
+        () => key.keyId,
+        options,
+      );
       if (random.chance(0.5)) createDuringRevocation(workload, key, options.slot, random);
       await revocation;
       if (random.chance(0.5)) await repeatCreateOnAllInstances(workload, key);
@@ -71,16 +84,13 @@ export async function runOperator(workload: Workload, count: number): Promise<vo
 /** Draws the fault of a replay. It is often killed, or paused for so long that others consider it dead. */
 function drawReplayFault(random: Random): ReplayFault {
   const afterMs = random.between(0, random.pick([5, 50, 14_000]));
-  switch (random.weighted({ none: 3, kill: 3, killInFill: 1, pause: 3 })) {
-    case "none":
-      return {};
-    case "kill":
-      return { diesAfterMs: afterMs };
-    case "killInFill":
-      return { diesInFillAfterMs: random.between(0, 20) };
-    case "pause":
-      return { pause: { afterMs, ms: random.between(5_000, 60_000) } };
-  }
+  const ms = random.between(5_000, 60_000);
+  return random.pick<ReplayFault>([
+    {},
+    { diesAfterMs: afterMs },
+    { diesInFillAfterMs: random.between(0, 20) },
+    { pause: { afterMs, ms } },
+  ]);
 }
 
 /**
@@ -191,7 +201,7 @@ export async function issueKey(
     options,
   );
   if (issued === undefined) {
-    if (isKept) cluster.violations.add("The first key was not issued");
+    if (isKept) cluster.violations.push("The first key was not issued");
     return undefined;
   }
   const key: KeyInUse = { keyId: issued.id, token: issued.token, isKept, isReadOnly };
@@ -200,57 +210,45 @@ export async function issueKey(
 }
 
 async function revokeKey(
-  workload: Workload,
+  { cluster, code }: Workload,
+  service: Service,
   keyId: string,
-  options: CommandOptions,
 ): Promise<void> {
-  const run = async (service: Service) => {
-    const key = await workload.code.revokeKey(service, keyId);
-    if (key === undefined) {
-      workload.cluster.violations.add(`Key ${keyId} was issued but not found`);
-    }
-  };
-  await runKeyCommand(workload, "revoke", run, () => keyId, options);
+  const key = await code.revokeKey(service, keyId);
+  if (key === undefined) cluster.violations.push(`Key ${keyId} was issued but not found`);
 }
 
 /** Rotates a key. The command refuses a key that is no longer valid or already has a successor. */
 async function rotateKey(
-  workload: Workload,
-  keyId: string,
+  { code, keys }: Workload,
+  service: Service,
+  { keyId, isReadOnly }: KeyInUse,
   overlapMs: number,
-  options: CommandOptions,
 ): Promise<void> {
-  const { code, keys } = workload;
-  const { isReadOnly } = keys.find((key) => key.keyId === keyId)!;
-  const run = (service: Service) => code.rotateKey(service, keyId, { overlapMs });
-  const action = overlapMs === 0 ? "revoke" : "rotate";
-  const rotation = await runKeyCommand(workload, action, run, () => keyId, options);
-  if (rotation === undefined) return;
-  const { id, token } = rotation.successor;
+  const { successor: { id, token } } = await code.rotateKey(service, keyId, { overlapMs });
   keys.push({ keyId: id, token, isKept: false, isReadOnly });
 }
 
 /** Revokes a key several times with later effect, as the log of another version may contain. */
 async function scheduleRevocations(
-  workload: Workload,
+  { appender, runtime }: Service,
   { keyId, token }: KeyInUse,
   random: Random,
-  options: CommandOptions,
 ): Promise<void> {
-  const delaysMs = Array.from({ length: 3 }, () => random.between(100, 20_000));
-  const run = ({ appender, runtime }: Service) => {
-    const now = runtime.now();
-    const tokenHash = createHash("sha256").update(token).digest("hex");
-    const revocations = delaysMs.map((delayMs) => ({
-      id: runtime.newId(),
-      time: new Date(now).toISOString(),
-      actor: "operator",
-      type: "ApiKeyRevoked" as const,
-      data: { keyId, tokenHash, effectiveAt: new Date(now + delayMs).toISOString() },
-    }));
-    return appender.append({ prepare() {}, decide: () => revocations });
-  };
-  await runKeyCommand(workload, "rotate", run, () => keyId, options);
+  const now = runtime.now();
+  const tokenHash = createHash("sha256").update(token).digest("hex");
+  const revocations = Array.from({ length: 3 }, () => ({
+    id: runtime.newId(),
+    time: new Date(now).toISOString(),
+    actor: "operator",
+    type: "ApiKeyRevoked" as const,
+    data: {
+      keyId,
+      tokenHash,
+      effectiveAt: new Date(now + random.between(100, 20_000)).toISOString(),
+    },
+  }));
+  await appender.append({ prepare() {}, decide: () => revocations });
 }
 
 /** Runs a command and records its outcome. */

@@ -35,7 +35,7 @@ export class Random {
   }
 
   /** One of the names, with a probability in proportion to its weight. */
-  weighted<Name extends string>(weights: Readonly<Record<Name, number>>): Name {
+  weighted<Name extends string>(weights: Partial<Record<Name, number>>): Name {
     const entries = Object.entries(weights) as [Name, number][];
     let left = this.next() * entries.reduce((sum, [, weight]) => sum + weight, 0);
     for (const [name, weight] of entries) {

@@ -1,29 +1,21 @@
-/**
- * Runs the simulator. `simulate.ts` explains it.
- *
- *     deno task sim [--seeds N] [--from S] [--seed S [--trace]] [--mutants]
- */
+/** Runs the simulator. `simulate.ts` explains it. */
 
 import { parseArgs } from "node:util";
-import { failureReport } from "./failure_report.ts";
-import { findKillingSeed } from "./find_killing_seed.ts";
-import { loadCode } from "./load_code.ts";
+import * as code from "./code_under_test.ts";
 import { MUTANT_SEEDS, MUTANTS } from "./mutants.ts";
-import { simulate } from "./simulate.ts";
+import { findKillingSeed } from "./run_mutant.ts";
+import { simulate, type SimulationResult } from "./simulate.ts";
 
 const HELP = `
 Runs the real service on simulated nodes and a simulated store. A seed decides time, order and faults.
 
   deno task sim [--seeds N] [--from S]   run N seeds (default: 1000), starting with S (default: 1)
   deno task sim --seed S [--trace]       repeat one seed exactly; --trace prints every event
-  deno task sim --mutants                check that the simulator finds known faults in the code
+  deno task sim --mutants [NAME]         check that the simulator finds known faults in the code
 
 A failing seed prints its violations, its fault profiles and the command that repeats it.
 Exit codes: 0 no violation, 1 a violation or a mutant that was not found, 2 it could not run.
 `;
-
-/** Number of seeds between two progress messages. */
-const PROGRESS_SEEDS = 1_000;
 
 const options = {
   seeds: { type: "string" },
@@ -42,36 +34,26 @@ try {
 }
 
 async function main(): Promise<boolean> {
-  const { values } = parseArgs({ options });
+  const { values, positionals: [name = ""] } = parseArgs({ options, allowPositionals: true });
   if (values.help) return console.log(HELP.trim()), true;
-  if (values.mutants) return await runMutants();
-  if (values.seed !== undefined) return await runSeed(parseCount(values.seed), values.trace);
+  if (values.mutants) return await runMutants(name);
+  if (values.seed !== undefined) return await runSeeds(parseCount(values.seed), 1, values.trace);
   return await runSeeds(parseCount(values.from ?? "1"), parseCount(values.seeds ?? "1000"));
 }
 
-async function runSeed(seed: number, isTraced = false): Promise<boolean> {
+async function runSeeds(first: number, seeds: number, isTraced = false): Promise<boolean> {
   const onTrace = isTraced ? (line: string) => console.log(line) : undefined;
-  const result = await simulate(await loadCode(), seed, onTrace);
-  const { violations, requests, events, steps, digest } = result;
-  if (violations.length > 0) console.log(failureReport(result));
-  console.log(`${requests} requests, ${events} events, ${steps} steps, trace ${digest}`);
-  return violations.length === 0;
-}
-
-async function runSeeds(first: number, seeds: number): Promise<boolean> {
-  const code = await loadCode();
   const sums = { failed: 0, requests: 0, acknowledged: 0, events: 0, steps: 0 };
   const start = performance.now();
-  for (let done = 1; done <= seeds; done++) {
-    const result = await simulate(code, first + done - 1);
+  for (let seed = first; seed < first + seeds; seed++) {
+    const result = await simulate(code, seed, onTrace);
     if (result.violations.length > 0) {
-      console.log(failureReport(result));
+      reportFailure(result);
       sums.failed++;
     }
     for (const name of ["requests", "acknowledged", "events", "steps"] as const) {
       sums[name] += result[name];
     }
-    if (done % PROGRESS_SEEDS === 0) console.error(`${done} seeds`);
   }
   const seconds = (performance.now() - start) / 1_000;
   console.log(
@@ -82,9 +64,18 @@ async function runSeeds(first: number, seeds: number): Promise<boolean> {
   return sums.failed === 0;
 }
 
-async function runMutants(): Promise<boolean> {
+function reportFailure({ seed, violations, instances, faultProfiles }: SimulationResult): void {
+  console.log(`Seed ${seed} failed with ${instances} instances, and these fault profiles:`);
+  console.log(Deno.inspect(faultProfiles, { depth: 9 }));
+  for (const violation of violations.slice(0, 20)) console.log(`  ${violation}`);
+  console.log(`To repeat it: deno task sim --seed ${seed} --trace`);
+}
+
+/** Runs all mutants whose names contain a text. */
+async function runMutants(text: string): Promise<boolean> {
+  const mutants = MUTANTS.filter(({ name }) => name.includes(text));
   let found = 0;
-  for (const mutant of MUTANTS) {
+  for (const mutant of mutants) {
     const kill = await findKillingSeed(mutant);
     if (kill === undefined) {
       console.log(`not found in ${MUTANT_SEEDS} seeds: ${mutant.name}`);
@@ -94,8 +85,8 @@ async function runMutants(): Promise<boolean> {
     console.log(`found by seed ${String(kill.seed).padStart(4)}: ${mutant.name}`);
     console.log(`  ${kill.violation.slice(0, 160)}`);
   }
-  console.log(`${found} of ${MUTANTS.length} mutants found`);
-  return found === MUTANTS.length;
+  console.log(`${found} of ${mutants.length} mutants found`);
+  return found === mutants.length && found > 0;
 }
 
 function parseCount(text: string): number {

@@ -1,24 +1,180 @@
-import { NO_FAULTS, type StoreFaultProfile } from "./fault_profile.ts";
-import type { ModelStore } from "./model_store.ts";
+import type {
+  Commit,
+  Key,
+  KeyRange,
+  ListOptions,
+  Store,
+  StoreConnection,
+  StoreEntry,
+} from "../../src/store/store.ts";
+import type { Code } from "./code_under_test.ts";
+import { type CallFault, FATES, LATE_MS, NO_FAULTS } from "./fault_profile.ts";
+import { ModelStore } from "./model_store.ts";
 import type { Node } from "./node.ts";
+import type { Random } from "./random.ts";
 import type { Simulation } from "./simulation.ts";
+
+/** Time after which a commit of a client that is locked out is not applied, in milliseconds. */
+const LOCK_LIMIT_MS = 1_000;
+
+/** Maximum delay of a slow response, in milliseconds. It exceeds the time that the service waits. */
+const SLOW_MS = 4_000;
 
 /** A store that all nodes share: its exact contents, and the faults that its clients currently see. */
 export class SimulatedStore {
   readonly simulation: Simulation;
   readonly model: ModelStore;
-  faultProfile: StoreFaultProfile = NO_FAULTS;
+  /** Called synchronously with every commit of a node that was applied. */
+  onCommit = (_commit: Commit, _node: Node): void => {};
+  faultProfile = NO_FAULTS;
   /** Until when the store is unavailable, and whether it then refuses calls or does not respond. */
   outage = { until: -Infinity, refuses: true };
-  /** The node whose commit the store is applying. The oracle reads it. */
-  committing: Node | undefined;
 
-  constructor(simulation: Simulation, model: ModelStore) {
+  constructor(simulation: Simulation, expiryLagMs = () => 0) {
     this.simulation = simulation;
-    this.model = model;
+    this.model = new ModelStore({ now: () => simulation.now, expiryLagMs });
   }
 
-  endOutage(): void {
-    this.outage.until = this.simulation.now;
+  commit(commit: Commit, node: Node): string | null {
+    const versionstamp = this.model.apply(commit);
+    if (versionstamp !== null) this.onCommit(commit, node);
+    return versionstamp;
+  }
+}
+
+/** A node's client of the simulated store. It injects the faults that a call can meet on the network. */
+export class StoreClient implements Store {
+  readonly limits;
+  readonly #store: SimulatedStore;
+  readonly #node: Node;
+  readonly #code: Code;
+  readonly #random: Random;
+  /** Present while the client is locked out, because only a remote store replaces its primary. */
+  connection?: StoreConnection;
+  #isClosed = false;
+  /** The functions that reject the calls in flight. */
+  #inFlight = new Set<(reason: Error) => void>();
+
+  constructor(store: SimulatedStore, node: Node, code: Code) {
+    this.limits = store.model.limits;
+    this.#store = store;
+    this.#node = node;
+    this.#code = code;
+    this.#random = store.simulation.random.fork();
+  }
+
+  get(key: Key): Promise<StoreEntry | null> {
+    return this.#read(`get ${key.join("/")}`, () => this.#store.model.read(key));
+  }
+
+  list(range: KeyRange, options: ListOptions): Promise<StoreEntry[]> {
+    const name = Object.values(range).map((key) => key.join("/")).join(" to ");
+    return this.#read(`list ${name}`, () => this.#store.model.scan(range, options));
+  }
+
+  commit(commit: Commit): Promise<string | null> {
+    const fault = this.#random.weighted(this.#store.faultProfile.commit);
+    return this.#call(
+      `commit of ${commit.mutations.length}`,
+      this.connection === undefined ? fault : "lockedOut",
+      () => this.#store.commit(commit, this.#node),
+    );
+  }
+
+  /**
+   * Makes commits meet a lock until the client connects again, as on a primary that was replaced. Reads stay
+   * fresh here, although such a primary would answer them with old records for a while.
+   */
+  lockOut(): void {
+    this.#store.simulation.trace(`${this.#node.name} is locked out`);
+    this.connection = { reopen: () => Promise.resolve(void (this.connection = undefined)) };
+  }
+
+  close(): void {
+    if (this.#isClosed) throw new Error("The store was closed twice");
+    this.#isClosed = true;
+    for (const reject of this.#inFlight) reject(new Deno.errors.Interrupted("operation canceled"));
+  }
+
+  #read<T>(name: string, read: () => T): Promise<T> {
+    return this.#call(name, this.#random.weighted(this.#store.faultProfile.read), read);
+  }
+
+  /** Calls the store: `perform` runs at the store, and its outcome travels back to the node. */
+  #call<T>(name: string, fault: CallFault | "lockedOut", perform: () => T): Promise<T> {
+    const { simulation } = this.#store;
+    const { NotAppliedError, StoreAwayError, UnclearOutcomeError } = this.#code;
+    if (this.#isClosed) return Promise.reject(new Deno.errors.BadResource("Bad resource ID"));
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    this.#inFlight.add(reject);
+    const respond = (settle: () => void, afterMs = this.#latencyMs()) => {
+      simulation.after(afterMs, () =>
+        this.#node.deliver(() => {
+          this.#inFlight.delete(reject);
+          settle();
+        }));
+    };
+    const fail = () => reject(new UnclearOutcomeError("connection reset"));
+    const lock = () => reject(new NotAppliedError("The store is locked"));
+    const refuse = () => reject(new StoreAwayError("connection refused"));
+    if (fault === "lockedOut") {
+      respond(lock, LOCK_LIMIT_MS);
+      return promise;
+    }
+    /** Sends the call. A refusal of a repetition does not show whether the first call landed. */
+    const send = (when: "soon" | "late", answer: string | undefined, refused: () => void) => {
+      const afterMs = when === "late"
+        ? this.#random.between(LATE_MS.low, LATE_MS.high)
+        : this.#latencyMs();
+      this.#arrive(afterMs, () => {
+        simulation.trace(`${this.#node.name} ${name} (fault: ${fault})`);
+        const [settle, text] = outcomeOf(perform, resolve, reject);
+        simulation.trace(`  = ${text}`);
+        if (answer === "outcome") respond(settle);
+        else if (answer === "slow outcome") respond(settle, this.#random.between(0, SLOW_MS));
+        else if (answer === "outcome of repetition") send("soon", "outcome", fail);
+        else if (answer === "failure") respond(fail);
+      }, () => respond(refused));
+    };
+    const { arrives, answer, isOvertaken } = FATES[fault];
+    if (arrives !== undefined) send(arrives, answer, isOvertaken ? fail : refuse);
+    else if (answer !== undefined) respond(answer === "lock" ? lock : fail);
+    if (isOvertaken) send("soon", "outcome", fail);
+    return promise;
+  }
+
+  /** Delivers a call to the store, even if its sender has died since. */
+  #arrive(afterMs: number, perform: () => void, refuse: () => void): void {
+    const { simulation, outage } = this.#store;
+    simulation.after(afterMs, () => {
+      if (simulation.now >= outage.until) return perform();
+      if (outage.refuses) return refuse();
+      // Some calls wait until the outage is over; the others are lost.
+      if (this.#random.chance(0.5)) {
+        this.#arrive(outage.until - simulation.now + this.#latencyMs(), perform, refuse);
+      }
+    });
+  }
+
+  #latencyMs(): number {
+    const { latencyMs, tailProbability } = this.#store.faultProfile;
+    const scale = this.#random.chance(tailProbability) ? 100 : 1;
+    return latencyMs * scale * this.#random.between(0.2, 2);
+  }
+}
+
+/** Performs a call. Returns the function that settles it, and its outcome as text. */
+function outcomeOf<T>(
+  perform: () => T,
+  resolve: (value: T) => void,
+  reject: (reason: unknown) => void,
+): [settle: () => void, text: string] {
+  try {
+    const value = perform();
+    const isList = Array.isArray(value);
+    const text = isList ? `${value.length} entries` : JSON.stringify(value, ["versionstamp"]);
+    return [() => resolve(value), text];
+  } catch (error) {
+    return [() => reject(error), String(error)];
   }
 }

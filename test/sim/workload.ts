@@ -1,12 +1,16 @@
 import type { Cluster } from "./cluster.ts";
+import type { Code } from "./code_under_test.ts";
 import type { CreateOperation, Credentials } from "./history.ts";
-import type { Code } from "./load_code.ts";
 
 /** The state that all clients and operators of a simulation share. */
 export interface Workload {
   cluster: Cluster;
   code: Code;
-  load: Load;
+  /**
+   * Requests that fill commits up to the limits of the store, many at once: pets with names of the maximum
+   * length, or creates with an Idempotency-Key.
+   */
+  load: "usual" | "longNames" | "idempotencyKeys";
   /** Whether the faults of the round include jumps of clocks. */
   clocksJump: boolean;
   /** The keys that were issued. Clients may keep using a key after its revocation. */
@@ -16,14 +20,6 @@ export interface Workload {
   /** Create requests with an Idempotency-Key, which may be repeated at any time. */
   idempotentCreates: { operation: CreateOperation; credentials: Credentials }[];
 }
-
-/**
- * Requests that fill commits up to the limits of the store:
- * - `usual`: nothing.
- * - `longNames`: pets with names of the maximum length, many at once.
- * - `idempotencyKeys`: creates with an Idempotency-Key, many at once.
- */
-export type Load = "usual" | "longNames" | "idempotencyKeys";
 
 export interface KeyInUse {
   keyId: string;
