@@ -1,23 +1,4 @@
-/**
- * The keyspace: all keys that the service writes to the store.
- *
- *     ["head"]                                                    the head, replaced by every append;
- *                                                                 during a restore, the restore mark
- *     ["projection", generation, "pet", last id]                  JSON texts of pets with consecutive ids,
- *                                                                 in UTF-8, each with a line feed
- *     ["projection", generation, "pet_by_status", status, last id]
- *                                                                 the same texts for pets of a status
- *     ["projection", generation, "key_by_token", hash, position]  API key by token: the data of its events
- *     ["projection", generation, "pet_by_idempotency_key", actor, hash, position]
- *                                                                 pet by Idempotency-Key, for a day
- *     ["replay"]                                                  the lease of the running replay
- *     ["~log", last position]                                     lines of events, each with a line feed
- *
- * A commit packs the lines of its events, and the pets that it adds for each projection, into as few records
- * as possible within the limits below. The key of such a record is its last position or id, so a list from N
- * begins with the record that holds N. Records are never changed, so the order in
- * which the live writer and a replay write them does not matter.
- */
+/** The keys of all records that the service writes to the store. `src/README.md` shows and explains them. */
 
 import { packLines } from "./encoding/pack_lines.ts";
 import { PET_STATUSES, type PetStatus } from "../events/pet.ts";
@@ -26,11 +7,7 @@ import type { Key, Mutation, SetMutation } from "./store/store.ts";
 /** Maximum size of a log record of several lines, in bytes. Larger records do not make the tools faster. */
 export const LOG_RECORD_LIMIT_BYTES = 8_192;
 
-/**
- * Maximum size of a projection record of several pets, in bytes. To find a key, SQLite reads each record that
- * it compares with the key, and further pages of it beyond some 1,000 bytes. With records of 8 KiB, a read of
- * the head took four times as long.
- */
+/** Maximum size of a projection record of several pets, in bytes: small enough for SQLite's search of a key. */
 export const PETS_RECORD_LIMIT_BYTES = 900;
 
 export const HEAD_KEY = ["head"] as const;
@@ -40,10 +17,7 @@ export const REPLAY_KEY = ["replay"] as const;
 /** Every commit checks and writes one of these records. A read of the first begins every answer. */
 export const GUARD_KEYS = [HEAD_KEY, REPLAY_KEY];
 
-/**
- * The tilde sorts the log after all other records. Large records next to the head make each read of the head
- * slower, because SQLite reads records on its way to a key.
- */
+/** The tilde sorts the large records of the log after all others, which SQLite searches faster without them. */
 export const LOG_PREFIX = ["~log"];
 
 export function logKey(position: number) {
@@ -114,7 +88,7 @@ export function isProjectionKey(key: Key): key is ProjectionKey {
 /** A record of a projection, made by project(). */
 export interface ProjectionRecord {
   key: ProjectionKey;
-  /** JSON; the texts of pets are packed lines in UTF-8. */
+  /** JSON, or packed lines: the texts of pets. */
   value: string | Uint8Array;
   /** The time from which the record is no longer valid, in milliseconds since the Unix epoch. */
   expiresAt?: number;

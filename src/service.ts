@@ -6,7 +6,7 @@ import type { BaseAddresses } from "./http/docs/openapi.ts";
 import { RateLimiter } from "./http/limits/rate_limiter.ts";
 import { RefusedCredentials } from "./http/limits/refused_credentials.ts";
 import type { Runtime } from "./runtime/runtime.ts";
-import { Appender } from "./append/appender.ts";
+import { APPEND_LIMIT_MS, Appender } from "./append/appender.ts";
 import { HeadReader } from "./log/head_reader.ts";
 import { HEAD_KEY } from "./keyspace.ts";
 import { secondsSinceEvent } from "./log/seconds_since_event.ts";
@@ -64,7 +64,7 @@ export function createService(options: ServiceOptions): Service {
   const cache = new PetCache();
   const pets = new PetReader(store, instrumentation, cache);
   const appender = new Appender({
-    appendLimitMs: options.appendLimitMs,
+    appendLimitMs: options.appendLimitMs ?? APPEND_LIMIT_MS,
     store,
     heads,
     project,
@@ -79,13 +79,12 @@ export function createService(options: ServiceOptions): Service {
     secondsSinceEvent: () => secondsSinceEvent(store, runtime, heads.latest?.head.position),
   });
   const bodies = new BodyReader(runtime);
-  const creations = new SingleFlight<CreatePetOutcome>(runtime);
   const handler = createHandler({
     addresses,
     appender,
     corsOrigins,
-    creations,
     bodies,
+    creations: new SingleFlight<CreatePetOutcome>(runtime),
     heads,
     instrumentation,
     runtime,

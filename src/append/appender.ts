@@ -22,12 +22,11 @@ import {
 } from "../store/store_errors.ts";
 import { type CommitOutcome, commitUntilKnown } from "../store/commit_until_known.ts";
 import type { Commit, Store } from "../store/store.ts";
-import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
+import type { Instrumentation } from "../telemetry/instrumentation.ts";
 import { type Base, type Batch, BatchPlanner, type Project } from "./batch.ts";
 import type { Command } from "./command.ts";
-import { CommandQueue, QueuedCommand } from "./command_queue.ts";
+import { CommandQueue } from "./command_queue.ts";
 import { ContentionBackoff } from "./contention_backoff.ts";
-import { watchFullDisk } from "./watch_full_disk.ts";
 
 /** Default of `appendLimitMs`: the longest wait of a command, from append() to its outcome. */
 export const APPEND_LIMIT_MS = 3_500;
@@ -41,12 +40,18 @@ const SHORT_LOCK_MS = 500;
 /** Minimum time between two reports of commits that were not applied. */
 const NOT_APPLIED_REPORT_MS = 10_000;
 
+/** Time between two probes of a full disk, in milliseconds. */
+const PROBE_INTERVAL_MS = 1_000;
+
+/** Number of probes of a full disk between two reports. */
+const PROBES_PER_REPORT = 10;
+
 /** How often the deadlines of the commands are checked. */
 const SWEEP_MS = 50;
 
 export interface AppenderDeps {
   /** How long a command may wait for its outcome, in milliseconds. */
-  appendLimitMs?: number;
+  appendLimitMs: number;
   store: Store;
   heads: HeadReader;
   project: Project;
@@ -54,24 +59,24 @@ export interface AppenderDeps {
   report: Logger;
   /** Receives the projection records of every commit that landed, before its commands are answered. */
   cache?: { add(records: readonly ProjectionRecord[]): void };
-  instrumentation?: Instrumentation;
+  instrumentation: Instrumentation;
 }
 
 export class Appender {
   #deps: AppenderDeps;
-  #instrumentation: Instrumentation;
-  #limitMs: number;
   #queue = new CommandQueue();
   #planner: BatchPlanner;
   #backoff: ContentionBackoff;
   /** The error of the last commit if the disk was full. */
   #diskFault: StoreFullError | undefined;
-  #isWatchingDisk = false;
+  /** Pending while a full disk is probed. */
+  #watchingDisk: Promise<void> | undefined;
   #running: Promise<void> | undefined;
   /** Pending while the settling of a batch is deferred to the next turn. */
   #settling: Promise<void> | undefined;
   #isDraining = false;
-  #suspension: StoreError | undefined;
+  /** Makes append() reject new commands with this error. */
+  suspension: StoreError | undefined;
   /** Monotonic time in milliseconds at which the last read of a base started. */
   #baseReadAt = -Infinity;
   /** Number of commits that were not applied since one landed. */
@@ -82,18 +87,9 @@ export class Appender {
   #reportNotAppliedFrom = -Infinity;
 
   constructor(deps: AppenderDeps) {
-    const { store, project, runtime, instrumentation = NO_INSTRUMENTATION } = deps;
     this.#deps = deps;
-    this.#instrumentation = instrumentation;
-    this.#limitMs = deps.appendLimitMs ?? APPEND_LIMIT_MS;
-    this.#planner = new BatchPlanner({
-      queue: this.#queue,
-      limits: store.limits,
-      project,
-      runtime,
-      instrumentation,
-    });
-    this.#backoff = new ContentionBackoff(runtime);
+    this.#planner = new BatchPlanner({ ...deps, queue: this.#queue });
+    this.#backoff = new ContentionBackoff(deps.runtime);
   }
 
   /**
@@ -103,32 +99,27 @@ export class Appender {
    * `outcome_unknown` means that the events may or may not have been stored.
    */
   append(command: Command): Promise<readonly RecordedEvent[]> {
-    return this.#instrumentation.trace("append", () => this.#enqueue(command));
+    return this.#deps.instrumentation.trace("append", () => this.#enqueue(command));
   }
 
   #enqueue(command: Command): Promise<readonly RecordedEvent[]> {
     if (this.#isDraining) {
       return Promise.reject(new ServiceError("shutting_down", "The service is shutting down"));
     }
-    if (this.#suspension !== undefined) return Promise.reject(this.#suspension);
+    if (this.suspension !== undefined) return Promise.reject(this.suspension);
     if (this.#queue.length >= QUEUE_LIMIT) {
       return Promise.reject(new ServiceError("overloaded", "Too many additions are waiting"));
     }
-    const deadline = this.#deps.runtime.monotonicNow() + this.#limitMs;
-    const queued = new QueuedCommand(command, deadline, this.#instrumentation.capture());
-    this.#queue.add(queued);
-    this.#running ??= this.#instrumentation.restore(undefined, () => this.#run());
-    return queued.outcome;
+    const { runtime, instrumentation, appendLimitMs } = this.#deps;
+    const deadline = runtime.monotonicNow() + appendLimitMs;
+    const { outcome } = this.#queue.add(command, deadline, instrumentation.capture());
+    this.#running ??= instrumentation.restore(undefined, () => this.#run());
+    return outcome;
   }
 
   /** Why additions fail; `undefined` if no lasting reason is known. */
   get fault(): StoreError | undefined {
-    return this.#suspension ?? this.#diskFault;
-  }
-
-  /** Makes append() reject new commands with this error. `undefined` ends this. */
-  suspend(fault: StoreError | undefined): void {
-    this.#suspension = fault;
+    return this.suspension ?? this.#diskFault;
   }
 
   /** Number of commands that wait for a commit. */
@@ -176,7 +167,6 @@ export class Appender {
     }
     // In the same turn as the last check of the queue: a command queued in between would never be processed.
     this.#running = undefined;
-    this.#queue.dropSettled();
     stopSweep();
   }
 
@@ -235,7 +225,7 @@ export class Appender {
     const isRefused = error instanceof StoreRefusedError;
     if (isRefused || mayHaveLanded(error)) {
       report("warn", `${step}_failed`, { reason });
-      if (step === "commit" && !isRefused) this.#instrumentation.onUnclearOutcome();
+      if (step === "commit" && !isRefused) this.#deps.instrumentation.onUnclearOutcome();
     } else if (step !== "read_back" && !(error instanceof StoreAwayError)) {
       const now = runtime.monotonicNow();
       this.#notApplied++;
@@ -248,7 +238,7 @@ export class Appender {
 
   async #commit({ base, members, next, events, mutations }: Batch): Promise<string | null> {
     const checks = [{ key: HEAD_KEY, versionstamp: base.versionstamp }];
-    const versionstamp = await this.#instrumentation.traceCommit(
+    const versionstamp = await this.#deps.instrumentation.traceCommit(
       members.map(({ queued }) => queued.context),
       events,
       () => this.#storeCommit({ checks, mutations }),
@@ -266,20 +256,38 @@ export class Appender {
       }
       return versionstamp;
     } catch (error) {
-      if (error instanceof StoreFullError) this.#onFullDisk(error);
+      if (error instanceof StoreFullError) {
+        this.#diskFault = error;
+        this.#watchingDisk ??= this.#watchFullDisk();
+      }
       throw error;
     }
   }
 
-  #onFullDisk(fault: StoreFullError): void {
-    this.#diskFault = fault;
-    if (this.#isWatchingDisk) return;
-    this.#isWatchingDisk = true;
-    const probe = async () => {
-      if (this.#running === undefined) await this.#touchHead(await this.#deps.heads.read());
-    };
-    watchFullDisk(this.#deps, () => this.#diskFault, probe)
-      .then(() => this.#isWatchingDisk = false);
+  /**
+   * Reports a full disk, and probes it, until it has space and this is reported. It must be probed, because an
+   * instance that is not ready may get no additions.
+   */
+  async #watchFullDisk(): Promise<void> {
+    const { heads, report, runtime } = this.#deps;
+    for (
+      let probes = 0;
+      this.#diskFault !== undefined || probes % PROBES_PER_REPORT > 0;
+      probes++
+    ) {
+      if (probes % PROBES_PER_REPORT === 0) {
+        report("error", "storage_full", {
+          reason: reasonOf(this.#diskFault),
+          remedy: "Free space on the disk of the store; the service then continues by itself",
+        });
+      }
+      await sleep(runtime, PROBE_INTERVAL_MS);
+      if (this.#diskFault === undefined || this.#running !== undefined) continue;
+      // A probe that fails for another reason says nothing about the disk.
+      await heads.read().then((head) => this.#touchHead(head)).catch(() => {});
+    }
+    report("info", "storage_available");
+    this.#watchingDisk = undefined;
   }
 
   #settle(batch: Batch, outcome: CommitOutcome): void {
@@ -287,7 +295,7 @@ export class Appender {
       case "landed":
         return this.#acknowledge(batch);
       case "lost":
-        this.#instrumentation.onConflict();
+        this.#deps.instrumentation.onConflict();
         return this.#requeue(batch);
       // "check_failed" does not occur, because the head is the only check.
       case "check_failed":
@@ -320,21 +328,21 @@ export class Appender {
   }
 
   #resolve({ members, events, records }: Batch): void {
-    this.#deps.cache?.add(records);
-    this.#instrumentation.onCommitted(events);
+    const { cache, instrumentation } = this.#deps;
+    cache?.add(records);
+    instrumentation.onCommitted(events);
     for (const { queued, lines } of members) queued.resolve(lines.map(({ event }) => event));
-    this.#queue.dropSettled();
   }
 
   /** Rejects commands at their deadlines. Returns a function that ends this. */
   #sweepOverdue(): () => void {
-    const { runtime } = this.#deps;
+    const { runtime, appendLimitMs } = this.#deps;
     let cancel = () => {};
     const sweep = () => {
-      this.#queue.rejectOverdue(runtime.monotonicNow(), this.#limitMs);
+      this.#queue.rejectOverdue(runtime.monotonicNow(), appendLimitMs);
       cancel = runtime.setTimer(SWEEP_MS, sweep);
     };
-    cancel = runtime.setTimer(SWEEP_MS, sweep);
+    sweep();
     return () => cancel();
   }
 }

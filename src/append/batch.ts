@@ -12,7 +12,7 @@ import { encodeHead, type Head, type HeadEntry, writtenGenerations } from "../lo
 import { HEAD_LIMIT_MS } from "../log/head_reader.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { sealCommit } from "../store/commit_size.ts";
-import type { Mutation, StoreLimits } from "../store/store.ts";
+import type { Mutation, Store } from "../store/store.ts";
 import type { Instrumentation } from "../telemetry/instrumentation.ts";
 import type { CommandQueue, QueuedCommand } from "./command_queue.ts";
 
@@ -52,7 +52,7 @@ export interface Batch {
 
 export interface BatchPlannerDeps {
   queue: CommandQueue;
-  limits: StoreLimits;
+  store: Store;
   project: Project;
   runtime: Runtime;
   instrumentation: Instrumentation;
@@ -73,7 +73,7 @@ export class BatchPlanner {
 
   /** Plans a batch of waiting commands on the base; `undefined` if none of them has events. */
   async plan(base: Base): Promise<Batch | undefined> {
-    const { queue, limits } = this.#deps;
+    const { queue, store: { limits } } = this.#deps;
     const candidates = queue.takeAll();
     const refusals = await this.#prepare(candidates, base.head);
     const members: Member[] = [];

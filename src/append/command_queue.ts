@@ -5,17 +5,20 @@ import type { Command } from "./command.ts";
 /** The commands of an instance: those that wait for a commit, and all that have no outcome yet. */
 export class CommandQueue {
   #waiting: QueuedCommand[] = [];
-  /** All unsettled commands and some settled ones, in order of their deadlines. */
-  #arrivals: QueuedCommand[] = [];
+  /** In order of their deadlines. */
+  #unsettled = new Set<QueuedCommand>();
 
   /** Number of commands that wait for a commit. */
   get length(): number {
     return this.#waiting.length;
   }
 
-  add(queued: QueuedCommand): void {
+  /** Adds a command that is rejected at a deadline. */
+  add(command: Command, deadline: number, context: unknown): QueuedCommand {
+    const queued = new QueuedCommand(command, deadline, context, this.#unsettled);
     this.#waiting.push(queued);
-    this.#arrivals.push(queued);
+    this.#unsettled.add(queued);
+    return queued;
   }
 
   /** Removes all waiting commands, the oldest first. Settled ones are dropped. */
@@ -35,17 +38,10 @@ export class CommandQueue {
 
   /** Rejects every unsettled command whose deadline is at `now` or before. */
   rejectOverdue(now: number, limitMs: number): void {
-    for (const queued of this.#arrivals) {
+    for (const queued of this.#unsettled) {
       if (queued.deadline > now) break;
       queued.rejectOverdue(limitMs);
     }
-    this.dropSettled();
-  }
-
-  /** Drops settled commands at the front, before the garbage collector moves them to its old generation. */
-  dropSettled(): void {
-    const unsettled = this.#arrivals.findIndex(({ isSettled }) => !isSettled);
-    this.#arrivals.splice(0, unsettled === -1 ? this.#arrivals.length : unsettled);
   }
 }
 
@@ -56,36 +52,40 @@ export class QueuedCommand {
   readonly deadline: number;
   /** The context of the caller of append(); see `Instrumentation`. */
   readonly context: unknown;
-  /** Resolves to the events, as append() does. */
-  readonly outcome: Promise<readonly RecordedEvent[]>;
   /** Whether it was repeated because it produced no events, or was refused, on a possibly stale head. */
   wasRepeated = false;
   /** Whether a batch with this command may have landed. */
   mayHaveLanded = false;
-  isSettled = false;
-  #resolve!: (events: readonly RecordedEvent[]) => void;
-  #reject!: (reason: unknown) => void;
+  #unsettled: Set<QueuedCommand>;
+  #settlers = Promise.withResolvers<readonly RecordedEvent[]>();
 
-  constructor(command: Command, deadline: number, context: unknown) {
+  constructor(
+    command: Command,
+    deadline: number,
+    context: unknown,
+    unsettled: Set<QueuedCommand>,
+  ) {
     this.command = command;
     this.deadline = deadline;
     this.context = context;
-    this.outcome = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
+    this.#unsettled = unsettled;
+  }
+
+  /** Resolves to the events, as append() does. */
+  get outcome(): Promise<readonly RecordedEvent[]> {
+    return this.#settlers.promise;
+  }
+
+  get isSettled(): boolean {
+    return !this.#unsettled.has(this);
   }
 
   resolve(events: readonly RecordedEvent[]): void {
-    if (this.isSettled) return;
-    this.isSettled = true;
-    this.#resolve(events);
+    if (this.#unsettled.delete(this)) this.#settlers.resolve(events);
   }
 
   reject(reason: unknown): void {
-    if (this.isSettled) return;
-    this.isSettled = true;
-    this.#reject(reason);
+    if (this.#unsettled.delete(this)) this.#settlers.reject(reason);
   }
 
   /** Rejects a command that has waited for `limitMs`. */

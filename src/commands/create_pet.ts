@@ -54,9 +54,13 @@ export async function createPet(
 ): Promise<CreatedPet> {
   const { pet, token, idempotencyKey } = request;
   let isOwn = false;
-  const append = () => {
+  const append = async () => {
     isOwn = true;
-    return appendPet(deps, request);
+    const command = new CreatePet(deps, request);
+    const [event] = await deps.appender.append(command);
+    return event === undefined
+      ? { petId: command.earlierPetId!, isNew: false }
+      : { petId: (event.data as Pet).id, isNew: true };
   };
   const { petId, isNew } = idempotencyKey === undefined
     ? await append()
@@ -73,15 +77,6 @@ export function expectMayAdd(key: ApiKey): void {
   throw new ServiceError(
     "read_only_key",
     "The API key may only read: use a key that may add animals",
-  );
-}
-
-function appendPet(deps: CreatePetDeps, request: CreatePetRequest): Promise<CreatePetOutcome> {
-  const command = new CreatePet(deps, request);
-  return deps.appender.append(command).then(([event]) =>
-    event === undefined
-      ? { petId: command.earlierPetId!, isNew: false }
-      : { petId: (event.data as Pet).id, isNew: true }
   );
 }
 
@@ -129,11 +124,8 @@ class CreatePet implements Command {
   prepare(head: Head): Promise<void> | void {
     const { runtime, keys } = this.#deps;
     // The clock may have been set back. At the time of the event, the key must be valid too.
-    const key = keys.authorize(
-      this.#request.token,
-      head,
-      Math.max(runtime.now(), this.#eventTimeMs),
-    );
+    const now = Math.max(runtime.now(), this.#eventTimeMs);
+    const key = keys.authorize(this.#request.token, head, now);
     if (key instanceof Promise) return key.then((key) => this.#prepareFor(key, head));
     return this.#prepareFor(key, head);
   }

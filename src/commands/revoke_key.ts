@@ -14,21 +14,16 @@ export async function revokeKey(
   keyId: string,
 ): Promise<ApiKey | undefined> {
   let found: ApiKey | undefined;
-  const metadata = {
-    id: runtime.newId(),
-    time: new Date(runtime.now()).toISOString(),
-    actor: OPERATOR,
-  };
+  const id = runtime.newId();
+  const time = new Date(runtime.now()).toISOString();
   await appender.append({
     async prepare(head) {
       found = (await listApiKeys(store, head)).find(({ id }) => id === keyId);
     },
     decide() {
-      if (found === undefined) return [];
-      if (found.isRevoked) return [];
-      const { id: keyId, tokenHash } = found;
-      const data = { keyId, tokenHash, effectiveAt: metadata.time };
-      return [{ ...metadata, type: "ApiKeyRevoked", data }];
+      if (found === undefined || found.isRevoked) return [];
+      const data = { keyId, tokenHash: found.tokenHash, effectiveAt: time };
+      return [{ id, time, actor: OPERATOR, type: "ApiKeyRevoked", data }];
     },
   });
   return found;

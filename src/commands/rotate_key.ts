@@ -41,19 +41,17 @@ export async function rotateKey(
   const now = runtime.now();
   const { id, token, issue } = draftApiKey(runtime, now);
   const revocation = { id: runtime.newId(), time: new Date(now).toISOString(), actor: OPERATOR };
-  let found: ApiKey | undefined;
+  let predecessor: ApiKey;
   let rotation: Rotation | undefined;
   let isShown = false;
   await appender.append({
     async prepare(head) {
-      found = (await listApiKeys(store, head)).find(({ id }) => id === keyId);
-      if (isShown) return;
-      rotatable(found, keyId, now);
-      await show?.({ id, token });
+      const found = (await listApiKeys(store, head)).find(({ id }) => id === keyId);
+      predecessor = rotatable(found, keyId, now);
+      if (!isShown) await show?.({ id, token });
       isShown = true;
     },
     decide() {
-      const predecessor = rotatable(found, keyId, now);
       const lifetime = lifetimeMs ?? lifetimeOf(predecessor);
       const expiry = lifetime === undefined ? {} : { expiresAt: now + lifetime };
       // The overlap does not extend the lifetime of a key that expires before its end.

@@ -67,7 +67,7 @@ export async function serve(
     if (!(error instanceof ForeignStoreError)) return;
     onRefused(new OpenStoreError(config.store, error.message));
   });
-  const onChange = (fault?: StoreError) => service.appender.suspend(fault);
+  const onChange = (fault?: StoreError) => void (service.appender.suspension = fault);
   const stopWatch = config.store.kind === "file"
     ? await watchFile(config.store.path, { runtime, report, onChange })
     : undefined;

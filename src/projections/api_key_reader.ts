@@ -6,7 +6,7 @@ import type { Head } from "../log/head.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
 import { keyByTokenKey, projectionKey } from "../keyspace.ts";
 import { scan } from "../store/scan.ts";
-import type { Store, StoreEntry } from "../store/store.ts";
+import type { Key, Store } from "../store/store.ts";
 import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
 
 /** Maximum number of cached keys. */
@@ -44,35 +44,40 @@ export class ApiKeyReader {
 
   /** The token's key if it is cached, current at `head`, and live. Does not read the store. */
   cached(token: string, head: Head): ApiKey | undefined {
-    const cached = this.#byToken.get(token);
-    if (cached === undefined || !isAsOf(head, cached)) return undefined;
-    return this.#isAlive(cached, this.#runtime.now()) ? cached.key : undefined;
+    const cached = this.#cachedAt(token, head);
+    return cached !== undefined && this.#isAlive(cached, this.#runtime.now())
+      ? cached.key
+      : undefined;
   }
 
   /** The token's key as of that head. Throws or rejects with `invalid_credentials` if it has no live key. */
   authorize(token: string, head: Head, now: number): ApiKey | Promise<ApiKey> {
+    const cached = this.#cachedAt(token, head);
+    if (cached === undefined) return this.#read(token, head, now);
+    this.#instrumentation.onCacheRead("keys", "hit");
+    return this.#alive(cached, now);
+  }
+
+  #cachedAt(token: string, { keyPosition, generation }: Head): CachedKey | undefined {
     const cached = this.#byToken.get(token);
-    if (cached !== undefined && isAsOf(head, cached)) {
-      this.#instrumentation.onCacheRead("keys", "hit");
-      return this.#alive(cached, now);
-    }
-    return this.#read(token, head, now);
+    const isCurrent = cached?.keyPosition === keyPosition && cached.generation === generation;
+    return isCurrent ? cached : undefined;
   }
 
   async #read(token: string, head: Head, now: number): Promise<ApiKey> {
     if (!isToken(token)) throw new ServiceError("invalid_credentials", MALFORMED_TOKEN);
-    const key = await this.#keyOf(sha256Hex(token), head);
+    this.#instrumentation.onCacheRead("keys", "miss");
+    const { generation, keyPosition } = head;
+    const prefix = projectionKey(generation, keyByTokenKey(sha256Hex(token)));
+    const [key] = await readKeys(this.#store, prefix);
     // A faster read may have cached the key. Its end applies, because the clock may have been set back since.
-    const cachedMeanwhile = this.#byToken.get(token);
-    if (cachedMeanwhile !== undefined && isAsOf(head, cachedMeanwhile)) {
-      return this.#alive(cachedMeanwhile, now);
-    }
+    const cachedMeanwhile = this.#cachedAt(token, head);
+    if (cachedMeanwhile !== undefined) return this.#alive(cachedMeanwhile, now);
     if (key === undefined) {
       this.#byToken.delete(token);
       throw new ServiceError("invalid_credentials", "The API key is not known");
     }
     if (this.#byToken.size >= CACHE_LIMIT) this.#byToken.delete(this.#byToken.keys().next().value!);
-    const { generation, keyPosition } = head;
     const endsAt = key.isRevoked
       ? -Infinity
       : Math.min(key.expiresAt ?? Infinity, key.revokedAt ?? Infinity);
@@ -91,26 +96,18 @@ export class ApiKeyReader {
   #isAlive({ endsAt, endsAtMonotonicMs }: CachedKey, now: number): boolean {
     return now < endsAt && this.#runtime.monotonicNow() < endsAtMonotonicMs;
   }
-
-  async #keyOf(tokenHash: string, { generation }: Head): Promise<ApiKey | undefined> {
-    this.#instrumentation.onCacheRead("keys", "miss");
-    const prefix = projectionKey(generation, keyByTokenKey(tokenHash));
-    const batches = await Array.fromAsync(scan(this.#store, { prefix }));
-    return keysOf(batches.flat()).at(0);
-  }
 }
 
 /** All keys ever issued, in no particular order. */
-export async function listApiKeys(store: Store, { generation }: Head): Promise<ApiKey[]> {
-  const prefix = projectionKey(generation, ["key_by_token"]);
-  const batches = await Array.fromAsync(scan(store, { prefix }));
-  return keysOf(batches.flat());
+export function listApiKeys(store: Store, { generation }: Head): Promise<ApiKey[]> {
+  return readKeys(store, projectionKey(generation, ["key_by_token"]));
 }
 
 /** Builds keys from their records, which the store returns in order of token and position. */
-function keysOf(entries: StoreEntry[]): ApiKey[] {
+async function readKeys(store: Store, prefix: Key): Promise<ApiKey[]> {
   const keys: ApiKey[] = [];
-  for (const { key: path, value } of entries) {
+  const batches = await Array.fromAsync(scan(store, { prefix }));
+  for (const { key: path, value } of batches.flat()) {
     const record = JSON.parse(value as string);
     const tokenHash = path[3] as string;
     if ("issuedAt" in record) {
@@ -127,8 +124,4 @@ function keysOf(entries: StoreEntry[]): ApiKey[] {
     }
   }
   return keys;
-}
-
-function isAsOf(head: Head, { keyPosition, generation }: CachedKey): boolean {
-  return keyPosition === head.keyPosition && generation === head.generation;
 }

@@ -8,11 +8,8 @@ export const SLAB_BYTES = 1024 * 1024;
 /** Number of slabs: enough for a million ordinary pets. */
 export const SLABS = 96;
 
-/** How many consecutive ids share an entry of the index. */
-const BLOCK_SIZE = 64;
-
-/** Maximum number of entries of the index, of half a kilobyte each. */
-export const BLOCKS_LIMIT = 24_576;
+/** Number of texts that the index can find. Ids that differ by a multiple of it replace each other. */
+export const INDEX_SIZE = 2 ** 20;
 
 const decoder = new TextDecoder();
 
@@ -21,19 +18,21 @@ const decoder = new TextDecoder();
  * ones overwrite the oldest. Many small arrays take more memory, and more time in garbage collection.
  */
 export class PetCache {
-  /** The bytes at a position are in slab `position / SLAB_BYTES % SLABS`. */
+  /** The bytes at a position are in slab `position / SLAB_BYTES`. */
   #slabs: Uint8Array[] = [];
-  /** The position of the next record. It starts at the second slab, so that no text is at position 0. */
-  #end = SLAB_BYTES;
-  /** The positions of the texts in blocks of consecutive ids; 0 if the text of an id was never cached. */
-  #positions = new Map<number, Float64Array>();
+  /** The position of the next record. */
+  #end = 0;
+  /** Where the text of an id was put last. Another text, or none, may be there now. */
+  #positions = new Uint32Array(INDEX_SIZE);
 
   get(id: number): string | undefined {
-    const position = this.#positionOf(id);
-    if (position === undefined) return undefined;
-    const slab = this.#slabs[slabOf(position) % SLABS];
+    const position = this.#positions[id % INDEX_SIZE];
+    const slab = this.#slabs[Math.floor(position / SLAB_BYTES)];
+    if (slab === undefined) return undefined;
     const start = position % SLAB_BYTES;
-    return decoder.decode(slab.subarray(start, slab.indexOf(LINE_FEED, start)));
+    const text = slab.subarray(start, slab.indexOf(LINE_FEED, start));
+    // No part of a text looks like the start of one, because JSON escapes quotation marks.
+    return petIdOf(text) === id ? decoder.decode(text) : undefined;
   }
 
   /** Caches the pets in records that were just written. */
@@ -47,58 +46,31 @@ export class PetCache {
   put(lastId: number, record: Uint8Array): void {
     if (record.length > SLAB_BYTES || record.at(-1) !== LINE_FEED) return;
     const firstId = petIdOf(record);
-    const isWhole = firstId + countLines(record) - 1 === lastId;
-    if (!isWhole || this.#has(firstId) && this.#has(lastId)) return;
-    if (this.#end % SLAB_BYTES + record.length > SLAB_BYTES) {
-      this.#end = (slabOf(this.#end) + 1) * SLAB_BYTES;
-    }
-    const slab = this.#slabs[slabOf(this.#end) % SLABS] ??= new Uint8Array(SLAB_BYTES);
+    const starts = startsOf(record);
+    if (firstId + starts.length - 1 !== lastId) return;
+    if (this.get(firstId) !== undefined && this.get(lastId) !== undefined) return;
+    const free = SLAB_BYTES - this.#end % SLAB_BYTES;
+    if (record.length > free) this.#end += free;
+    this.#end %= SLABS * SLAB_BYTES;
+    const slab = this.#slabs[Math.floor(this.#end / SLAB_BYTES)] ??= new Uint8Array(SLAB_BYTES);
     slab.set(record, this.#end % SLAB_BYTES);
-    let offset = 0;
-    for (let id = firstId; id <= lastId; id++) {
-      this.#blockOf(id)[id % BLOCK_SIZE] = this.#end + offset;
-      offset = record.indexOf(LINE_FEED, offset) + 1;
+    for (const [index, start] of starts.entries()) {
+      this.#positions[(firstId + index) % INDEX_SIZE] = this.#end + start;
     }
     this.#end += record.length;
   }
 
   clear(): void {
     this.#slabs = [];
-    this.#end = SLAB_BYTES;
-    this.#positions.clear();
-  }
-
-  #has(id: number): boolean {
-    return this.#positionOf(id) !== undefined;
-  }
-
-  /** The position of a text that was not overwritten. */
-  #positionOf(id: number): number | undefined {
-    const position = this.#positions.get(Math.floor(id / BLOCK_SIZE))?.[id % BLOCK_SIZE];
-    if (position === undefined || position === 0) return undefined;
-    return slabOf(this.#end) - slabOf(position) < SLABS ? position : undefined;
-  }
-
-  #blockOf(id: number): Float64Array {
-    const number = Math.floor(id / BLOCK_SIZE);
-    let block = this.#positions.get(number);
-    if (block === undefined) {
-      this.#positions.set(number, block = new Float64Array(BLOCK_SIZE));
-      if (this.#positions.size > BLOCKS_LIMIT) {
-        this.#positions.delete(this.#positions.keys().next().value!);
-      }
-    }
-    return block;
+    this.#end = 0;
   }
 }
 
-/** The number of the slab of a position, before it wraps around. */
-function slabOf(position: number): number {
-  return Math.floor(position / SLAB_BYTES);
-}
-
-function countLines(record: Uint8Array): number {
-  let count = 0;
-  for (let end = -1; (end = record.indexOf(LINE_FEED, end + 1)) !== -1;) count++;
-  return count;
+/** Where the lines of a record start. */
+function startsOf(record: Uint8Array): number[] {
+  const starts: number[] = [];
+  for (let start = 0; start < record.length; start = record.indexOf(LINE_FEED, start) + 1) {
+    starts.push(start);
+  }
+  return starts;
 }

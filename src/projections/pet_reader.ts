@@ -4,7 +4,7 @@ import { sha256Hex } from "../encoding/sha256.ts";
 import { ServiceError } from "../service_error.ts";
 import type { Head } from "../log/head.ts";
 import { petByIdempotencyKeyKey, petByStatusKey, petKey, projectionKey } from "../keyspace.ts";
-import type { Store, StoreEntry } from "../store/store.ts";
+import type { Key, Store, StoreEntry } from "../store/store.ts";
 import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
 import { PetCache } from "./pet_cache.ts";
 
@@ -45,7 +45,6 @@ export interface Page {
 
 interface CachedPage {
   page: Page;
-  generation: number;
   /** Id of the newest pet when the page was read. A page below a cursor never changes. */
   lastPetId: number;
 }
@@ -87,7 +86,7 @@ export class PetReader {
     this.#follow(head);
     const text = this.#pets.get(id);
     this.#instrumentation.onCacheRead("pets", text === undefined ? "miss" : "hit");
-    return text ?? this.#readTexts(id, id, head).then(([text]) => text);
+    return text ?? this.#readAll(id, id, head).then(([{ text }]) => text);
   }
 
   /** A page of pets. */
@@ -95,7 +94,7 @@ export class PetReader {
     this.#follow(head);
     const name = `${query.status ?? ""}/${query.limit}/${query.cursor ?? ""}`;
     const cached = this.#pages.get(name);
-    const holds = cached !== undefined && cached.generation === head.generation &&
+    const holds = cached !== undefined &&
       (query.cursor !== undefined && query.cursor <= cached.lastPetId + 1 ||
         cached.lastPetId === head.lastPetId);
     if (!holds) return this.#readPage(name, query, head);
@@ -132,12 +131,15 @@ export class PetReader {
   }
 
   async #readPage(name: string, query: PageQuery, head: Head): Promise<Page> {
-    const page = query.status === undefined
-      ? await this.#readNewest(query, head)
-      : await this.#readNewestOf(query.status, query, head);
+    const pets = await this.#petsOf(query, head);
+    const shown = pets.slice(0, query.limit);
+    const text = `[${shown.map(({ text }) => text).join(",")}]`;
+    // One pet more than the limit means that there is a next page.
+    const next = pets.length > query.limit ? shown.at(-1)!.id : undefined;
+    const page: Page = { text, next, hash: sha256Hex(`${next ?? ""}${text}`) };
     this.#dropPage(name);
-    const { generation, lastPetId } = head;
-    this.#pages.set(name, { page, generation, lastPetId });
+    if (head.generation !== this.#generation) return page;
+    this.#pages.set(name, { page, lastPetId: head.lastPetId });
     this.#pagesLength += page.text.length;
     while (this.#pages.size > PAGES_CACHE_LIMIT || this.#pagesLength > PAGES_TEXT_LIMIT) {
       this.#dropPage(this.#pages.keys().next().value!);
@@ -150,26 +152,13 @@ export class PetReader {
     this.#pages.delete(name);
   }
 
-  /** Ids have no gaps, so the ids of the page are known before anything is read. */
-  async #readNewest({ limit, cursor }: PageQuery, head: Head): Promise<Page> {
+  /** The pets of a page, and at least one more unless it is the last. */
+  #petsOf({ status, limit, cursor }: PageQuery, head: Head): PetText[] | Promise<PetText[]> {
     const newest = Math.min(head.lastPetId, (cursor ?? Infinity) - 1);
-    const oldest = Math.max(1, newest - limit + 1);
-    const texts = await this.#texts(oldest, newest, head);
-    return pageOf(texts.reverse(), oldest > 1 ? oldest : undefined);
-  }
-
-  async #readNewestOf(
-    status: PetStatus,
-    { limit, cursor }: PageQuery,
-    head: Head,
-  ): Promise<Page> {
-    const pets = cursor === undefined
-      ? await this.#newestOf(status, head)
-      : await this.#readIndex(status, Math.min(head.lastPetId + 1, cursor), limit + 1, head);
-    const shown = pets.slice(0, limit);
-    // One pet more than the limit means that there is a next page.
-    const next = pets.length > limit ? shown.at(-1)!.id : undefined;
-    return pageOf(shown.map(({ text }) => text), next);
+    // Ids have no gaps, so the ids of a page of all pets are known before anything is read.
+    if (status === undefined) return this.#between(Math.max(1, newest - limit), newest, head);
+    if (cursor === undefined) return this.#newestOf(status, head);
+    return this.#readByStatus(status, newest, limit + 1, head);
   }
 
   /** The newest pets of a status. If few pets were added since the last call, checks only those. */
@@ -179,111 +168,92 @@ export class PetReader {
     const added = known === undefined ? -1 : lastPetId - known.lastPetId;
     let pets: PetText[];
     if (known !== undefined && added >= 0 && added <= CATCH_UP_LIMIT) {
-      const first = known.lastPetId + 1;
-      const texts = await this.#texts(first, lastPetId, head);
-      const later = texts.map((text, index) => ({ id: first + index, text }))
+      const later = (await this.#between(known.lastPetId + 1, lastPetId, head))
         .filter(({ text }) => hasStatus(text, status));
-      pets = [...later.reverse(), ...known.pets].slice(0, NEWEST_LIMIT);
+      pets = [...later, ...known.pets].slice(0, NEWEST_LIMIT);
     } else {
-      pets = await this.#readIndex(status, lastPetId + 1, NEWEST_LIMIT, head);
+      pets = await this.#readByStatus(status, lastPetId, NEWEST_LIMIT, head);
     }
     const isNewest = lastPetId >= (this.#newest.get(status)?.lastPetId ?? 0);
     if (isNewest && generation === this.#generation) this.#newest.set(status, { pets, lastPetId });
     return pets;
   }
 
-  /** Reads the pets of a status with ids below `before`, newest first, from at most two reads of the store. */
-  async #readIndex(
+  async #readByStatus(
     status: PetStatus,
-    before: number,
+    newest: number,
     limit: number,
-    { generation, lastPetId }: Head,
+    { generation }: Head,
   ): Promise<PetText[]> {
     this.#instrumentation.onCacheRead("pages", "miss");
     const keyOf = (id: number) => projectionKey(generation, petByStatusKey(status, id));
-    // The newest of these pets may be in a record that also holds pets from `before` on.
-    const [newest] = before <= lastPetId
-      ? await this.#store.list({ start: keyOf(before), end: keyOf(LAST_ID) }, { limit: 1 })
-      : await this.#store.list({ start: keyOf(0), end: keyOf(before) }, {
-        limit: 1,
-        reverse: true,
-      });
-    const pets = newest === undefined ? [] : indexTextsOf(newest, status, before, limit);
-    if (pets.length === limit) return pets;
-    const end = keyOf(Math.min(before, newest?.key.at(-1) as number | undefined ?? Infinity));
-    // Each record holds at least one pet.
-    const others = await this.#store.list(
-      { start: keyOf(0), end },
-      { limit: limit - pets.length, reverse: true },
-    );
-    for (const entry of others) {
-      if (pets.length === limit) break;
-      const lastId = entry.key.at(-1) as number;
-      if (pets.length > 0 && lastId >= pets.at(-1)!.id) throw damaged(lastId);
-      pets.push(...indexTextsOf(entry, status, before, limit - pets.length));
+    const pets = textsOf(await this.#readRecords(keyOf, 1, newest, limit), 1, newest, limit);
+    for (const { id, text } of pets) if (!hasStatus(text, status)) throw damaged(id);
+    return pets;
+  }
+
+  /** The pets from `newest` down to `oldest`, both included. */
+  #between(oldest: number, newest: number, head: Head): PetText[] | Promise<PetText[]> {
+    const pets: PetText[] = [];
+    for (let id = newest; id >= oldest; id--) {
+      const text = this.#pets.get(id);
+      if (text === undefined) {
+        this.#instrumentation.onCacheRead("pages", "miss");
+        return this.#readAll(oldest, newest, head);
+      }
+      pets.push({ id, text });
+    }
+    this.#instrumentation.onCacheRead("pages", "hit");
+    return pets;
+  }
+
+  /** Reads the records that hold these pets, and caches all pets in them: neighbours are often read next. */
+  async #readAll(oldest: number, newest: number, { generation }: Head): Promise<PetText[]> {
+    const count = newest - oldest + 1;
+    const keyOf = (id: number) => projectionKey(generation, petKey(id));
+    const records = await this.#readRecords(keyOf, oldest, newest, count);
+    const pets = textsOf(records, oldest, newest, count);
+    if (pets.length < count) throw damaged(newest);
+    for (const { key, value } of generation === this.#generation ? records : []) {
+      this.#pets.put(key.at(-1) as number, value as Uint8Array);
     }
     return pets;
   }
 
-  /** The texts of all pets from `oldest` to `newest`, both included. */
-  #texts(oldest: number, newest: number, head: Head): string[] | Promise<string[]> {
-    const texts: string[] = [];
-    for (let id = oldest; id <= newest; id++) {
-      const text = this.#pets.get(id);
-      if (text === undefined) {
-        this.#instrumentation.onCacheRead("pages", "miss");
-        return this.#readTexts(oldest, newest, head);
-      }
-      texts.push(text);
-    }
-    this.#instrumentation.onCacheRead("pages", "hit");
-    return texts;
-  }
-
-  /** Reads the records that hold these pets, and caches all pets in them: neighbours are often read next. */
-  async #readTexts(oldest: number, newest: number, head: Head): Promise<string[]> {
-    const { generation } = head;
-    const keyOf = (id: number) => projectionKey(generation, petKey(id));
-    // The record of the newest pet may end at a later one.
-    const [ofOthers, ofNewest] = await Promise.all([
-      oldest === newest ? [] : this.#store.list(
-        { start: keyOf(oldest), end: keyOf(newest) },
-        { limit: newest - oldest },
-      ),
+  /**
+   * Reads the records that hold pets from `newest` down, as many as `limit` pets need at most. The first of them may end
+   * at a later pet.
+   */
+  async #readRecords(
+    keyOf: (id: number) => Key,
+    oldest: number,
+    newest: number,
+    limit: number,
+  ): Promise<StoreEntry[]> {
+    const range = { start: keyOf(oldest), end: keyOf(newest) };
+    const [ofNewest, ofOthers] = await Promise.all([
       this.#store.list({ start: keyOf(newest), end: keyOf(LAST_ID) }, { limit: 1 }),
+      oldest < newest ? this.#store.list(range, { limit, reverse: true }) : [],
     ]);
-    const entries = [...ofOthers, ...ofNewest];
-    const texts: string[] = [];
-    for (const entry of entries) {
-      for (const { id, line } of unpackPets(entry)) {
-        if (id < oldest || id > newest) continue;
-        if (texts[id - oldest] !== undefined) throw damaged(id);
-        texts[id - oldest] = decoder.decode(line);
-      }
-    }
-    for (let id = oldest; id <= newest; id++) {
-      if (texts[id - oldest] === undefined) throw damaged(id);
-    }
-    for (const { key, value } of generation === this.#generation ? entries : []) {
-      this.#pets.put(key.at(-1) as number, value as Uint8Array);
-    }
-    return texts;
+    return [...ofNewest, ...ofOthers];
   }
 }
 
-/** The last pets of a record by status with ids below `before`, newest first. */
-function indexTextsOf(
-  entry: StoreEntry,
-  status: PetStatus,
-  before: number,
+/** At most `limit` pets of records from `newest` down to `oldest`. Throws unless the ids descend. */
+function textsOf(
+  records: StoreEntry[],
+  oldest: number,
+  newest: number,
   limit: number,
 ): PetText[] {
   const pets: PetText[] = [];
-  for (const { id, line } of unpackPets(entry).reverse()) {
-    if (pets.length === limit) break;
-    const text = decoder.decode(line);
-    if (!hasStatus(text, status)) throw damaged(id);
-    if (id < before) pets.push({ id, text });
+  for (const record of records) {
+    for (const { id, line } of unpackPets(record).reverse()) {
+      if (id > newest) continue;
+      if (id < oldest || pets.length === limit) return pets;
+      if (pets.length > 0 && id >= pets.at(-1)!.id) throw damaged(id);
+      pets.push({ id, text: decoder.decode(line) });
+    }
   }
   return pets;
 }
@@ -295,11 +265,6 @@ function unpackPets({ key, value }: StoreEntry): { id: number; line: Uint8Array 
   const isAscending = pets?.every(({ id }, index) => index === 0 || id > pets[index - 1].id);
   if (!isAscending || pets?.at(-1)?.id !== lastId) throw damaged(lastId);
   return pets;
-}
-
-function pageOf(pets: string[], next?: number): Page {
-  const text = `[${pets.join(",")}]`;
-  return { text, next, hash: sha256Hex(`${next ?? ""}${text}`) };
 }
 
 function damaged(id: number): ServiceError {

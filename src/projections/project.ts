@@ -20,18 +20,14 @@ import { revocationOf } from "../log/api_keys.ts";
  * events over several calls changes only which pets share a record.
  */
 export function project(lines: readonly RecordedLine[]): ProjectionRecord[] {
-  const pets = new PetTexts();
-  const petsByStatus = new Map<PetStatus, PetTexts>();
+  const pets: PetText[] = [];
   const records: ProjectionRecord[] = [];
   for (const { event, line } of lines) {
     switch (event.type) {
       case "PetCreated": {
         const { id, status } = event.data;
         // The data of the event is the text of the pet.
-        const text = dataOf(line);
-        pets.add(id, text);
-        // A pet without a status is not in the list of any status: there is no default status.
-        if (status !== undefined) textsOf(petsByStatus, status).add(id, text);
+        pets.push({ id, status, text: dataOf(line) });
         if (event.idempotencyKey !== undefined) {
           const expiresAt = Date.parse(event.time) + IDEMPOTENCY_LIFETIME_MS;
           records.push({
@@ -59,35 +55,27 @@ export function project(lines: readonly RecordedLine[]): ProjectionRecord[] {
     }
   }
   return [
-    ...pets.records(petKey),
-    ...[...petsByStatus].flatMap(([status, texts]) =>
-      texts.records((id) => petByStatusKey(status, id))
+    ...packPets(pets, petKey),
+    ...[...Map.groupBy(pets, ({ status }) => status)].flatMap(([status, ofStatus]) =>
+      // A pet without a status is not in the list of any status: there is no default status.
+      status === undefined ? [] : packPets(ofStatus, (lastId) => petByStatusKey(status, lastId))
     ),
     ...records,
   ];
 }
 
-function textsOf(petsByStatus: Map<PetStatus, PetTexts>, status: PetStatus): PetTexts {
-  let texts = petsByStatus.get(status);
-  if (texts === undefined) petsByStatus.set(status, texts = new PetTexts());
-  return texts;
+interface PetText {
+  id: number;
+  status: PetStatus | undefined;
+  text: Uint8Array;
 }
 
-/** Texts of pets in ascending order of their ids, to be packed into records. */
-class PetTexts {
-  #ids: number[] = [];
-  #texts: Uint8Array[] = [];
-
-  add(id: number, text: Uint8Array): void {
-    this.#ids.push(id);
-    this.#texts.push(text);
-  }
-
-  records(keyOf: (lastId: number) => ProjectionKey): ProjectionRecord[] {
-    let end = 0;
-    return packLines(this.#texts, PETS_RECORD_LIMIT_BYTES).map(({ count, value }) => {
+/** Packs pets in ascending order of their ids into records. */
+function packPets(pets: PetText[], keyOf: (lastId: number) => ProjectionKey): ProjectionRecord[] {
+  let end = 0;
+  return packLines(pets.map(({ text }) => text), PETS_RECORD_LIMIT_BYTES)
+    .map(({ count, value }) => {
       end += count;
-      return { key: keyOf(this.#ids[end - 1]), value };
+      return { key: keyOf(pets[end - 1].id), value };
     });
-  }
 }

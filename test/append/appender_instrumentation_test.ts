@@ -1,11 +1,11 @@
 import { assertEquals } from "@std/assert";
 import { OPERATOR } from "../../events/event.ts";
-import { Appender } from "../../src/append/appender.ts";
+import { APPEND_LIMIT_MS, Appender } from "../../src/append/appender.ts";
 import { HeadReader } from "../../src/log/head_reader.ts";
 import { project } from "../../src/projections/project.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { Store } from "../../src/store/store.ts";
-import type { Instrumentation } from "../../src/telemetry/instrumentation.ts";
+import { NO_INSTRUMENTATION } from "../../src/telemetry/instrumentation.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
 import { COMMIT_FAULTS, faultyStore } from "../support/faulty_store.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
@@ -14,10 +14,11 @@ import { RecordingInstrumentation } from "../support/recording_instrumentation.t
 function appenderOn(
   store: Store,
   runtime: FakeRuntime,
-  instrumentation?: Instrumentation,
+  instrumentation = NO_INSTRUMENTATION,
 ): Appender {
   const heads = new HeadReader(store, runtime);
-  return new Appender({ store, heads, project, runtime, instrumentation, report: () => {} });
+  const deps = { store, heads, project, runtime, instrumentation, report: () => {} };
+  return new Appender({ ...deps, appendLimitMs: APPEND_LIMIT_MS });
 }
 
 function addPet(appender: Appender, runtime: FakeRuntime) {

@@ -1,7 +1,7 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { encodePet } from "../../events/pet.ts";
 import { joinLines } from "../../src/encoding/pack_lines.ts";
-import { BLOCKS_LIMIT, PetCache, SLAB_BYTES, SLABS } from "../../src/projections/pet_cache.ts";
+import { INDEX_SIZE, PetCache, SLAB_BYTES, SLABS } from "../../src/projections/pet_cache.ts";
 
 const encoder = new TextEncoder();
 
@@ -46,38 +46,20 @@ Deno.test("put() does not cache a record that does not hold the pets up to its i
 Deno.test("put() overwrites the oldest records once the ring is full, and get() returns no overwritten text", () => {
   const cache = new PetCache();
   const name = "x".repeat(1_000);
-  const last = (record: number) => 7 * record + 7;
-  const put = (record: number) => {
-    const bytes = recordOf(last(record) - 6, last(record), name);
-    cache.put(last(record), bytes);
-    return bytes.length;
-  };
-  const cachedOf = (records: number) => {
-    let cached = 0;
-    for (let id = 1; id <= last(records - 1); id++) {
-      const text = cache.get(id);
-      if (text === undefined) continue;
-      assertEquals(text, textOf(id, name));
-      cached++;
-    }
-    return cached / 7;
-  };
-  // The number of the slab that each record begins in.
-  const slabs: number[] = [];
-  for (let record = 0, slab = 0, free = SLAB_BYTES; slab <= SLABS + 1; record++) {
-    const size = put(record);
-    if (size > free) {
-      slab++;
-      free = SLAB_BYTES;
-    }
-    free -= size;
-    slabs.push(slab);
-    // Just inside a new slab, and in the middle of it.
-    const isNew = slab >= SLABS - 1 && slab !== slabs.at(-2);
-    if (!isNew && !(slab >= SLABS && Math.abs(free - SLAB_BYTES / 2) < size / 2)) continue;
-    assertEquals(cachedOf(record + 1), slabs.filter((it) => slab - it < SLABS).length);
+  const put = (last: number) => cache.put(last, recordOf(last - 6, last, name));
+  const perSlab = 7 * Math.floor(SLAB_BYTES / recordOf(1_000_000, 1_000_006, name).length);
+  const lastPut = perSlab * SLABS * 1.5 - perSlab * SLABS * 1.5 % 7;
+  for (let last = 7; last <= lastPut; last += 7) put(last);
+  let cached = 0;
+  for (let id = 1; id <= lastPut; id++) {
+    const text = cache.get(id);
+    if (text === undefined) continue;
+    assertEquals(text, textOf(id, name));
+    cached++;
   }
-  put(0);
+  assert(Math.abs(cached - perSlab * SLABS) < 2 * perSlab, `${cached} are cached`);
+  assertEquals([cache.get(1), cache.get(lastPut)], [undefined, textOf(lastPut, name)]);
+  put(7);
   assertEquals(cache.get(1), textOf(1, name), "an overwritten record can be cached again");
 });
 
@@ -91,15 +73,13 @@ Deno.test("put() caches a record that fills a slab, and none that is larger", ()
   assertEquals(lengths, [SLAB_BYTES - 1, SLAB_BYTES - 1, 99, undefined]);
 });
 
-Deno.test("put() limits the index, however far apart the ids are", () => {
+Deno.test("put() replaces a text whose id shares its entry of the index", () => {
   const cache = new PetCache();
-  const put = (number: number) => cache.put(64 * number, recordOf(64 * number, 64 * number));
-  for (let number = 1; number <= BLOCKS_LIMIT; number++) put(number);
-  assertEquals(cache.get(64), textOf(64));
-  put(BLOCKS_LIMIT + 1);
-  assertEquals([cache.get(64), cache.get(128)], [undefined, textOf(128)]);
-  put(1);
-  assertEquals(cache.get(64), textOf(64));
+  const ids = [3, 3 + INDEX_SIZE];
+  for (const id of ids) cache.put(id, recordOf(id, id));
+  assertEquals(ids.map((id) => cache.get(id)), [undefined, textOf(ids[1])]);
+  cache.put(3, recordOf(3, 3));
+  assertEquals(ids.map((id) => cache.get(id)), [textOf(3), undefined]);
 });
 
 Deno.test("clear() drops all texts", () => {

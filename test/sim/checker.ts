@@ -48,7 +48,8 @@ export class Checker {
     for (const exchange of exchanges) {
       this.#checkTime(exchange);
       if (exchange.response === undefined) continue;
-      if (exchange.response.status === 503 && exchange.isFaultFree) {
+      const { status } = exchange.response;
+      if (status === 500 || status === 503 && exchange.isFaultFree) {
         this.#report(exchange, "The request failed without faults");
       }
       this.#checkCredentials(exchange);
