@@ -16,9 +16,6 @@ const LISTEN_AGAIN_MS = 100;
 /** After this time without a failure, in milliseconds, the next failure is reported again. */
 const QUIET_MS = 10_000;
 
-/** Maximum number of retired servers, which accept no new connections but serve their open ones. */
-const OLD_SERVERS_LIMIT = 8;
-
 export interface ServerOptions {
   /** If `hostname` and `port` are absent, the platform decides where to listen. */
   hostname?: string;
@@ -30,14 +27,12 @@ export interface ServerOptions {
 
 /** The constructor throws the error of `Deno.serve` if the server cannot listen. */
 export class Server {
-  #options: ServerOptions;
-  #current: Deno.HttpServer<Deno.NetAddr>;
-  /** Retired servers, which accept no new connections but may have open ones. */
-  #old: Deno.HttpServer<Deno.NetAddr>[] = [];
-  /** Shutdowns of retired servers that are finishing their last requests. */
-  #closing = new Set<Promise<unknown>>();
   readonly addr: Deno.NetAddr;
-  #urlWithoutHost: string;
+  readonly #options: ServerOptions;
+  readonly #urlWithoutHost: string;
+  #current: Deno.HttpServer<Deno.NetAddr>;
+  /** Shutdowns of servers that failed to accept a connection, and finish their last requests. */
+  readonly #closing = new Set<Promise<unknown>>();
   #failedAt = -Infinity;
   #isShuttingDown = false;
 
@@ -52,8 +47,7 @@ export class Server {
   /** Stops accepting connections. Resolves when all requests have their responses. */
   async shutdown(): Promise<void> {
     this.#isShuttingDown = true;
-    const closing = [this.#current, ...this.#old].map((server) => server.shutdown());
-    await Promise.allSettled([...closing, ...this.#closing]);
+    await Promise.allSettled([this.#current.shutdown(), ...this.#closing]);
   }
 
   #listen(hostname: string | undefined, port: number | undefined): Deno.HttpServer<Deno.NetAddr> {
@@ -78,7 +72,8 @@ export class Server {
 
   /**
    * If file descriptors run out, Deno stops accepting connections permanently. Only the rejection of
-   * `finished` reports it.
+   * `finished` reports it. The shutdown closes idle connections at once, which frees descriptors, and the others
+   * after their responses.
    */
   async #superviseUntilShutdown(): Promise<void> {
     while (!this.#isShuttingDown) {
@@ -88,8 +83,19 @@ export class Server {
       } catch (error) {
         this.#reportFailure(error);
       }
-      this.#retire(this.#current);
-      await this.#listenAgain();
+      const closing = this.#current.shutdown().catch(() => {});
+      this.#closing.add(closing);
+      closing.finally(() => this.#closing.delete(closing));
+      await sleep(this.#options.runtime, LISTEN_AGAIN_MS);
+      if (this.#isShuttingDown) return;
+      try {
+        // Use the configured name, because the permission to listen covers that name only.
+        const hostname = this.#options.hostname ?? this.addr.hostname;
+        this.#current = this.#listen(hostname, this.addr.port);
+      } catch (error) {
+        // Usually no file descriptor is free for the listener either.
+        this.#reportFailure(error);
+      }
     }
   }
 
@@ -103,32 +109,6 @@ export class Server {
       reason: reasonOf(error),
       remedy: "Raise the limit of open files (ulimit -n), or limit connections in front",
     });
-  }
-
-  #retire(server: Deno.HttpServer<Deno.NetAddr>): void {
-    this.#old.push(server);
-    if (this.#old.length <= OLD_SERVERS_LIMIT) return;
-    // shutdown() closes idle connections at once, and the others after their responses.
-    const closing = this.#old.shift()!.shutdown().catch(() => {});
-    this.#closing.add(closing);
-    closing.finally(() => this.#closing.delete(closing));
-  }
-
-  async #listenAgain(): Promise<void> {
-    const { runtime } = this.#options;
-    while (!this.#isShuttingDown) {
-      await sleep(runtime, LISTEN_AGAIN_MS);
-      if (this.#isShuttingDown) return;
-      try {
-        // Use the configured name, because the permission to listen covers that name only.
-        const hostname = this.#options.hostname ?? this.addr.hostname;
-        this.#current = this.#listen(hostname, this.addr.port);
-        return;
-      } catch (error) {
-        // Usually no file descriptor is free for the listener either.
-        this.#reportFailure(error);
-      }
-    }
   }
 
   async #answer(request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>): Promise<Response> {
