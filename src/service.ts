@@ -57,7 +57,7 @@ export function createService(options: ServiceOptions): Service {
     runtime,
     report,
     probeKey: HEAD_KEY,
-    tracer: instrumentation,
+    instrumentation,
   });
   const heads = new HeadReader(store, runtime, report, instrumentation);
   const keys = new ApiKeyReader(store, runtime, instrumentation);

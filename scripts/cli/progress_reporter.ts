@@ -2,13 +2,12 @@
 
 import { SingleBar } from "cli-progress";
 import { isTelemetryOn } from "../../src/settings/config.ts";
-import { NO_INSTRUMENTATION } from "../../src/telemetry/instrumentation.ts";
 import { count } from "./count.ts";
 
 /** OpenTelemetry is loaded only if it is on. */
-const instrumentation = isTelemetryOn()
-  ? (await import("../../src/telemetry/open_telemetry.ts")).OPEN_TELEMETRY
-  : NO_INSTRUMENTATION;
+const telemetry = isTelemetryOn()
+  ? await import("../../src/telemetry/open_telemetry.ts")
+  : undefined;
 
 const LINE_EVERY_MS = 5_000;
 
@@ -31,7 +30,7 @@ export class ProgressReporter {
   /** Reports the progress of a phase. The first report of another phase ends the one before. */
   update(phase: ProgressPhase, done: number, total?: number): void {
     if (phase.title !== this.#phase?.title) this.#begin(phase, done, total);
-    instrumentation.onProgress(phase.title, phase.unit, done);
+    telemetry?.recordProgress(phase.title, phase.unit, done);
     const seconds = (performance.now() - this.#startedAt) / 1_000;
     const rate = seconds === 0 ? 0 : Math.round((done - this.#startedWith) / seconds);
     if (this.#bar !== undefined) {
@@ -48,7 +47,7 @@ export class ProgressReporter {
 
   /** Tells OpenTelemetry, if it is on, that an audit has found the store sound. */
   reportSoundAudit(): void {
-    instrumentation.onSoundAudit(Date.now());
+    telemetry?.recordSoundAudit(Date.now());
   }
 
   /** Ends the last phase, so that other output can be written. */

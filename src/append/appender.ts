@@ -225,7 +225,7 @@ export class Appender {
     const isRefused = error instanceof StoreRefusedError;
     if (isRefused || mayHaveLanded(error)) {
       report("warn", `${step}_failed`, { reason });
-      if (step === "commit" && !isRefused) this.#deps.instrumentation.onUnclearOutcome();
+      if (step === "commit" && !isRefused) this.#deps.instrumentation.count("commit.unclear");
     } else if (step !== "read_back" && !(error instanceof StoreAwayError)) {
       const now = runtime.monotonicNow();
       this.#notApplied++;
@@ -295,7 +295,7 @@ export class Appender {
       case "landed":
         return this.#acknowledge(batch);
       case "lost":
-        this.#deps.instrumentation.onConflict();
+        this.#deps.instrumentation.count("commit.conflicts");
         return this.#requeue(batch);
       // "check_failed" does not occur, because the head is the only check.
       case "check_failed":

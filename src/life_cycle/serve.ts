@@ -85,10 +85,8 @@ export async function serve(
 }
 
 async function loadTelemetry({ store }: ServiceConfig): Promise<Instrumentation> {
-  const { OPEN_TELEMETRY, OPEN_TELEMETRY_ON_POSTGRES } = await import(
-    "../telemetry/open_telemetry.ts"
-  );
-  return store.kind === "postgres" ? OPEN_TELEMETRY_ON_POSTGRES : OPEN_TELEMETRY;
+  const { openTelemetry } = await import("../telemetry/open_telemetry.ts");
+  return openTelemetry(store.kind === "postgres" ? "postgresql" : "deno.kv");
 }
 
 /**

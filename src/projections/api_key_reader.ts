@@ -54,7 +54,7 @@ export class ApiKeyReader {
   authorize(token: string, head: Head, now: number): ApiKey | Promise<ApiKey> {
     const cached = this.#cachedAt(token, head);
     if (cached === undefined) return this.#read(token, head, now);
-    this.#instrumentation.onCacheRead("keys", "hit");
+    this.#instrumentation.count("cache.reads", { cache: "keys", result: "hit" });
     return this.#alive(cached, now);
   }
 
@@ -66,7 +66,7 @@ export class ApiKeyReader {
 
   async #read(token: string, head: Head, now: number): Promise<ApiKey> {
     if (!isToken(token)) throw new ServiceError("invalid_credentials", MALFORMED_TOKEN);
-    this.#instrumentation.onCacheRead("keys", "miss");
+    this.#instrumentation.count("cache.reads", { cache: "keys", result: "miss" });
     const { generation, keyPosition } = head;
     const prefix = projectionKey(generation, keyByTokenKey(sha256Hex(token)));
     const [key] = await readKeys(this.#store, prefix);

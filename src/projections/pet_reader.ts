@@ -85,7 +85,8 @@ export class PetReader {
     if (id < 1 || id > head.lastPetId) return undefined;
     this.#follow(head);
     const text = this.#pets.get(id);
-    this.#instrumentation.onCacheRead("pets", text === undefined ? "miss" : "hit");
+    const result = text === undefined ? "miss" : "hit";
+    this.#instrumentation.count("cache.reads", { cache: "pets", result });
     return text ?? this.#readAll(id, id, head).then(([{ text }]) => text);
   }
 
@@ -98,7 +99,7 @@ export class PetReader {
       (query.cursor !== undefined && query.cursor <= cached.lastPetId + 1 ||
         cached.lastPetId === head.lastPetId);
     if (!holds) return this.#readPage(name, query, head);
-    this.#instrumentation.onCacheRead("pages", "hit");
+    this.#instrumentation.count("cache.reads", { cache: "pages", result: "hit" });
     return cached.page;
   }
 
@@ -185,7 +186,7 @@ export class PetReader {
     limit: number,
     { generation }: Head,
   ): Promise<PetText[]> {
-    this.#instrumentation.onCacheRead("pages", "miss");
+    this.#instrumentation.count("cache.reads", { cache: "pages", result: "miss" });
     const keyOf = (id: number) => projectionKey(generation, petByStatusKey(status, id));
     const pets = textsOf(await this.#readRecords(keyOf, 1, newest, limit), 1, newest, limit);
     for (const { id, text } of pets) if (!hasStatus(text, status)) throw damaged(id);
@@ -198,12 +199,12 @@ export class PetReader {
     for (let id = newest; id >= oldest; id--) {
       const text = this.#pets.get(id);
       if (text === undefined) {
-        this.#instrumentation.onCacheRead("pages", "miss");
+        this.#instrumentation.count("cache.reads", { cache: "pages", result: "miss" });
         return this.#readAll(oldest, newest, head);
       }
       pets.push({ id, text });
     }
-    this.#instrumentation.onCacheRead("pages", "hit");
+    this.#instrumentation.count("cache.reads", { cache: "pages", result: "hit" });
     return pets;
   }
 

@@ -8,6 +8,7 @@ import {
   type Attributes,
   type Context,
   context,
+  type Histogram,
   metrics,
   ROOT_CONTEXT,
   type Span,
@@ -19,7 +20,7 @@ import {
 import { findRoute, requestTarget } from "../http/routes.ts";
 import { reasonOf } from "../runtime/logger.ts";
 import { redactKeys } from "../runtime/redact_keys.ts";
-import type { Instrumentation } from "./instrumentation.ts";
+import type { Counter, Instrumentation } from "./instrumentation.ts";
 
 const NAME = "animal-store";
 const tracer = trace.getTracer(NAME);
@@ -27,10 +28,28 @@ const meter = metrics.getMeter(NAME);
 
 redactSpans();
 
-const eventsAppended = meter.createCounter("animal_store.events.appended", {
-  description: "Events that this instance appended",
-  unit: "{event}",
-});
+const COUNTERS: Record<Counter | "events.appended", [unit: string, description: string]> = {
+  "events.appended": ["{event}", "Events that this instance appended"],
+  "commit.conflicts": [
+    "{commit}",
+    "Commits that conflicted with one of another instance, and are retried",
+  ],
+  "commit.unclear": [
+    "{commit}",
+    "Attempts to commit without a clear outcome, after which the log was read to find it",
+  ],
+  "credentials.refused": ["{request}", "Requests that were answered 401"],
+  "cache.reads": [
+    "{read}",
+    "Look-ups of a cache, by whether it had the answer (hit) or the store was asked (miss)",
+  ],
+};
+const counters = new Map(
+  Object.entries(COUNTERS).map(([name, [unit, description]]) => [
+    name,
+    meter.createCounter(`animal_store.${name}`, { unit, description }),
+  ]),
+);
 const commitEvents = histogram("animal_store.commit.events", "{event}", {
   description: "Events in one commit",
   boundaries: [1, 2, 5, 10, 20, 50, 100, 200, 500],
@@ -39,93 +58,89 @@ const commitDuration = histogram("animal_store.commit.duration", "s", {
   description: "Time that the store took for one commit, whatever became of it",
   boundaries: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2],
 });
-const conflicts = meter.createCounter("animal_store.commit.conflicts", {
-  description: "Commits that conflicted with one of another instance, and are retried",
-  unit: "{commit}",
-});
-const unclear = meter.createCounter("animal_store.commit.unclear", {
-  description:
-    "Attempts to commit without a clear outcome, after which the log was read to find it",
-  unit: "{commit}",
-});
-const credentialsRefused = meter.createCounter("animal_store.credentials.refused", {
-  description: "Requests that were answered 401",
-  unit: "{request}",
-});
-const cacheReads = meter.createCounter("animal_store.cache.reads", {
-  description:
-    "Look-ups of a cache, by whether it had the answer (hit) or the store was asked (miss)",
-  unit: "{read}",
+const storeDuration = histogram("db.client.operation.duration", "s", {
+  description: "Duration of calls of the store",
+  boundaries: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10],
 });
 const soundAudit = meter.createGauge("animal_store.audit.success.time", {
   description: "Unix time of the last audit that found the store sound",
   unit: "s",
 });
-const storeDuration = histogram("db.client.operation.duration", "s", {
-  description: "Duration of calls of the store",
-  boundaries: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10],
-});
 const toolProgress = meter.createGauge("animal_store.tool.progress", {
   description: "How far a phase of a replay, an audit or a restore is",
 });
 
-export const OPEN_TELEMETRY: Instrumentation<Context> = {
-  onRequest({ method, url }, requestId) {
-    const span = trace.getActiveSpan();
-    span?.setAttribute("http.response.header.x-request-id", [requestId]);
-    // `new URL` would throw on the URL of a request with a malformed Host, which the handler must refuse.
-    const route = findRoute(requestTarget(url).path)?.path;
-    if (route === undefined) return;
-    // The server's span is named after the route, because there are few routes.
-    span?.setAttribute("http.route", route);
-    span?.updateName(`${method} ${route}`);
-  },
-  onCredentialsRefused: (reason) => credentialsRefused.add(1, { reason }),
-  onCacheRead: (cache, result) => cacheReads.add(1, { cache, result }),
+/** Creates the instrumentation of a service on that kind of database. */
+export function openTelemetry(system: "deno.kv" | "postgresql"): Instrumentation<Context> {
+  return {
+    onRequest({ method, url }, requestId) {
+      const span = trace.getActiveSpan();
+      span?.setAttribute("http.response.header.x-request-id", [requestId]);
+      // `new URL` would throw on the URL of a request with a malformed Host, which the handler must refuse.
+      const route = findRoute(requestTarget(url).path)?.path;
+      if (route === undefined) return;
+      // The server's span is named after the route, because there are few routes.
+      span?.setAttribute("http.route", route);
+      span?.updateName(`${method} ${route}`);
+    },
+    count: (what, attributes) => counters.get(what)!.add(1, attributes),
+    onCommitted(events) {
+      counters.get("events.appended")!.add(events);
+      commitEvents.record(events);
+    },
 
-  trace: (operation, run) => inSpan(operation, {}, run),
-  ...storeTracing("deno.kv"),
-  async traceCommit(callers, events, run) {
-    // A span has only one parent, so the other requests that share the commit are linked.
-    const [parent = ROOT_CONTEXT, ...others] = callers;
-    const links = others.flatMap((other) => {
-      const spanContext = trace.getSpanContext(other);
-      return spanContext === undefined ? [] : [{ context: spanContext }];
-    });
-    const attributes = { "animal_store.events": events };
-    const start = performance.now();
-    try {
-      return await inSpan("commit", { attributes, links }, run, parent);
-    } finally {
-      commitDuration.record((performance.now() - start) / 1_000);
-    }
-  },
+    trace: (operation, run) => inSpan(operation, {}, run),
+    traceStore(operation, { key, mutations }, run) {
+      const target = key && kindOf(key);
+      // OpenTelemetry ignores an attribute without a value.
+      const attributes: Attributes = {
+        "db.system.name": system,
+        "db.operation.name": operation,
+        "db.collection.name": target,
+      };
+      const options = {
+        kind: SpanKind.CLIENT,
+        attributes: { ...attributes, "db.operation.batch.size": mutations },
+      };
+      const name = `${operation} ${target ?? "records"}`;
+      return timed(storeDuration, () => inSpan(name, options, run), attributes);
+    },
+    traceCommit(callers, events, run) {
+      // A span has only one parent, so the other requests that share the commit are linked.
+      const [parent = ROOT_CONTEXT, ...others] = callers;
+      const links = others.map((other) => trace.getSpanContext(other))
+        .flatMap((context) => context === undefined ? [] : [{ context }]);
+      const attributes = { "animal_store.events": events };
+      return timed(commitDuration, () => inSpan("commit", { attributes, links }, run, parent));
+    },
 
-  capture: () => context.active(),
-  restore: (captured, run) => context.with(captured ?? ROOT_CONTEXT, run),
+    capture: () => context.active(),
+    restore: (captured, run) => context.with(captured ?? ROOT_CONTEXT, run),
 
-  onCommitted(events) {
-    eventsAppended.add(events);
-    commitEvents.record(events);
-  },
-  onConflict: () => conflicts.add(1),
-  onUnclearOutcome: () => unclear.add(1),
+    observe({ queueLength, headPosition, secondsSinceEvent }) {
+      const newest = "the newest event that this instance knows of";
+      observed("queue.length", "{command}", "Commands that wait for a commit", queueLength);
+      observed("head.position", "{event}", `Position of ${newest}`, headPosition);
+      observed("event.age", "s", `Time since ${newest}`, secondsSinceEvent);
+    },
+  };
+}
 
-  onProgress: (phase, unit, done) => toolProgress.record(done, { phase, unit }),
-  onSoundAudit: (time) => soundAudit.record(time / 1_000),
-  observe({ queueLength, headPosition, secondsSinceEvent }) {
-    const newest = "the newest event that this instance knows of";
-    observed("queue.length", "{command}", "Commands that wait for a commit", queueLength);
-    observed("head.position", "{event}", `Position of ${newest}`, headPosition);
-    observed("event.age", "s", `Time since ${newest}`, secondsSinceEvent);
-  },
-};
+/** A phase of a replay, an audit or a restore has done so many units. */
+export function recordProgress(phase: string, unit: string, done: number): void {
+  toolProgress.record(done, { phase, unit });
+}
+
+/** An audit has found a store sound, at that time in milliseconds since the Unix epoch. */
+export function recordSoundAudit(time: number): void {
+  soundAudit.record(time / 1_000);
+}
 
 function histogram(
   name: string,
   unit: string,
   { description, boundaries }: { description: string; boundaries: number[] },
-) {
+): Histogram {
   const advice = { explicitBucketBoundaries: boundaries };
   return meter.createHistogram(name, { unit, description, advice });
 }
@@ -144,47 +159,24 @@ function observed(
   });
 }
 
-/** The same for a store on PostgreSQL. */
-export const OPEN_TELEMETRY_ON_POSTGRES: Instrumentation<Context> = {
-  ...OPEN_TELEMETRY,
-  ...storeTracing("postgresql"),
-};
-
-/** Runs the operations of a store in spans of their own. */
-function storeTracing(
-  system: string,
-): Pick<Instrumentation, "traceStoreRead" | "traceStoreCommit"> {
-  async function inStoreSpan<T>(
-    operation: string,
-    target: string | undefined,
-    run: () => Promise<T>,
-    more?: Attributes,
-  ): Promise<T> {
-    // OpenTelemetry ignores an attribute without a value.
-    const attributes: Attributes = {
-      "db.system.name": system,
-      "db.operation.name": operation,
-      "db.collection.name": target,
-    };
-    const options = { kind: SpanKind.CLIENT, attributes: { ...attributes, ...more } };
-    const start = performance.now();
-    try {
-      return await inSpan(`${operation} ${target ?? "records"}`, options, run);
-    } finally {
-      storeDuration.record((performance.now() - start) / 1_000, attributes);
-    }
-  }
-  return {
-    traceStoreRead: (operation, key, run) => inStoreSpan(operation, kindOf(key), run),
-    traceStoreCommit: (mutations, run) =>
-      inStoreSpan("commit", undefined, run, { "db.operation.batch.size": mutations }),
-  };
-}
-
 /** Returns only the kind of the records, because the rest of a key may contain the hash of a token. */
 function kindOf(key: readonly unknown[]): string | undefined {
   const kind = key[0] === "projection" ? key[2] : key[0];
   return kind === undefined ? undefined : String(kind);
+}
+
+/** Records the seconds that a run takes. */
+async function timed<T>(
+  histogram: Histogram,
+  run: () => Promise<T>,
+  attributes?: Attributes,
+): Promise<T> {
+  const start = performance.now();
+  try {
+    return await run();
+  } finally {
+    histogram.record((performance.now() - start) / 1_000, attributes);
+  }
 }
 
 function inSpan<T>(

@@ -56,7 +56,7 @@ Deno.test("Appender reports a conflict with a commit of another instance", async
   assertEquals(instrumentation.reports.filter((report) => !report.startsWith("restore")), [
     "append",
     "commit of 1 for 2",
-    "conflict",
+    "commit.conflicts",
     "commit of 1 for 2",
     "committed 1",
   ]);
@@ -71,7 +71,7 @@ Deno.test("Appender reports a commit without a clear outcome, and that it landed
   assertEquals((await addPet(appender, runtime))[0].position, 1);
   assertEquals(instrumentation.reports.slice(-3), [
     "commit of 1 for 1",
-    "unclear outcome",
+    "commit.unclear",
     "committed 1",
   ]);
 });

@@ -32,11 +32,9 @@ function testOnProcess(
 }
 
 testOnProcess(
-  "a service without free file descriptors continues, listens again and shuts down",
+  "a service without free file descriptors closes idle connections, listens again and shuts down",
   ["prlimit", "--nofile=256:256"],
-  async (service, port, token) => {
-    using kept = await connect(port);
-    const list = `GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+  async (service, port) => {
     const idle: Deno.Conn[] = [];
     try {
       for (let count = 0; count < 400; count++) {
@@ -45,12 +43,10 @@ testOnProcess(
         await Promise.race([connecting, new Promise((resolve) => setTimeout(resolve, 50))]);
       }
       await until(() => service.lines.some((line) => line.includes("accept_failed")));
-      await kept.write(list);
-      await until(() => kept.received.includes("HTTP/1.1 200"));
+      await until(() => fetch(`${service.address}/healthz`).then((it) => it.json(), () => false));
     } finally {
       for (const connection of idle) connection.close();
     }
-    await until(() => fetch(`${service.address}/healthz`).then((it) => it.json(), () => false));
     const reports = service.lines.filter((line) => line.includes("accept_failed"));
     assertEquals(reports.length, 1, reports.join("\n"));
     assertStringIncludes(reports[0], "Too many open files");

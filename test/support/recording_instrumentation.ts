@@ -1,4 +1,4 @@
-import type { Instrumentation } from "../../src/telemetry/instrumentation.ts";
+import type { Counter, Instrumentation } from "../../src/telemetry/instrumentation.ts";
 
 /** Records every report as a line of text. Contexts are numbers, in the order in which they were captured. */
 export class RecordingInstrumentation implements Instrumentation<number> {
@@ -14,12 +14,12 @@ export class RecordingInstrumentation implements Instrumentation<number> {
     this.reports.push(`request ${method} ${new URL(url).pathname}`);
   }
 
-  onCredentialsRefused(reason: string): void {
-    this.reports.push(`credentials refused: ${reason}`);
+  count(what: Counter, attributes: Record<string, string> = {}): void {
+    this.reports.push([what, ...Object.values(attributes)].join(" "));
   }
 
-  onCacheRead(cache: string, result: string): void {
-    this.reports.push(`${cache} ${result}`);
+  onCommitted(events: number): void {
+    this.reports.push(`committed ${events}`);
   }
 
   trace<T>(operation: string, run: () => Promise<T>): Promise<T> {
@@ -27,20 +27,17 @@ export class RecordingInstrumentation implements Instrumentation<number> {
     return run();
   }
 
-  traceStoreRead<T>(operation: string, key: readonly unknown[], run: () => Promise<T>): Promise<T> {
-    const kind = key[0] === "projection" ? key[2] : key[0];
-    this.reports.push(`store ${operation} ${String(kind)}`);
-    return run();
-  }
-
-  traceStoreCommit<T>(_mutations: number, run: () => Promise<T>): Promise<T> {
-    this.reports.push("store commit");
-    return run();
+  traceStore<T>(
+    operation: string,
+    { key }: { key?: readonly unknown[] },
+    run: () => Promise<T>,
+  ): Promise<T> {
+    const kind = key?.[0] === "projection" ? key[2] : key?.[0];
+    return this.trace(`store ${operation}${kind === undefined ? "" : ` ${String(kind)}`}`, run);
   }
 
   traceCommit<T>(callers: number[], events: number, run: () => Promise<T>): Promise<T> {
-    this.reports.push(`commit of ${events} for ${callers.join(", ")}`);
-    return run();
+    return this.trace(`commit of ${events} for ${callers.join(", ")}`, run);
   }
 
   capture(): number {
@@ -51,22 +48,6 @@ export class RecordingInstrumentation implements Instrumentation<number> {
     this.reports.push(`restore ${context}`);
     return run();
   }
-
-  onCommitted(events: number): void {
-    this.reports.push(`committed ${events}`);
-  }
-
-  onConflict(): void {
-    this.reports.push("conflict");
-  }
-
-  onUnclearOutcome(): void {
-    this.reports.push("unclear outcome");
-  }
-
-  onProgress(): void {}
-
-  onSoundAudit(): void {}
 
   observe(): void {}
 }

@@ -35,7 +35,7 @@ Deno.test("A service reports an addition to its instrumentation, from the reques
     "append",
     "restore undefined",
     "restore 3",
-    "keys hit",
+    "cache.reads keys hit",
     "commit of 1 for 3",
     "store commit",
     "committed 1",
@@ -52,23 +52,28 @@ Deno.test("A cache read is a miss if it reads the store, and a hit otherwise", a
 
   assertEquals(await reportsOf("/v1/pets/1"), [
     ...request("/v1/pets/1"),
-    "keys miss",
+    "cache.reads keys miss",
     "store list key_by_token",
-    "pets miss",
+    "cache.reads pets miss",
     "store list pet",
   ]);
   // The pets were not added together, so each has a record of its own.
-  const missed = [...request("/v1/pets/2"), "keys hit", "pets miss", "store list pet"];
+  const missed = [
+    ...request("/v1/pets/2"),
+    "cache.reads keys hit",
+    "cache.reads pets miss",
+    "store list pet",
+  ];
   assertEquals(await reportsOf("/v1/pets/2"), missed, "a pet of another record");
-  const pet = [...request("/v1/pets/1"), "keys hit", "pets hit"];
+  const pet = [...request("/v1/pets/1"), "cache.reads keys hit", "cache.reads pets hit"];
   assertEquals(await reportsOf("/v1/pets/1"), pet, "a cached pet");
-  const page = [...request("/v1/pets"), "keys hit", "pages hit"];
+  const page = [...request("/v1/pets"), "cache.reads keys hit", "cache.reads pages hit"];
   assertEquals(await reportsOf("/v1/pets"), page, "a page of cached pets");
   assertEquals(await reportsOf("/v1/pets"), page, "a cached page");
   assertEquals(await reportsOf("/v1/pets?cursor=1"), page, "an empty page");
   // The newest record, and the records before it.
   const lists = Array(2).fill("store list pet_by_status");
-  const read = [...request("/v1/pets"), "keys hit", "pages miss", ...lists];
+  const read = [...request("/v1/pets"), "cache.reads keys hit", "cache.reads pages miss", ...lists];
   assertEquals(await reportsOf("/v1/pets?status=sold"), read);
   assertEquals(await reportsOf("/v1/pets?status=sold"), page);
   assertEquals(await reportsOf("/v1/pets?status=sold&cursor=2"), read);
@@ -78,22 +83,25 @@ Deno.test("A read that needs neither cache nor store is no cache read, and a pag
   await using service = await openTestService();
   assertEquals(await status(service.add({ name: "Rex", categoryId: 1 })), 201);
   const { reportsOf } = openSecond(service);
-  assertEquals((await reportsOf("/v1/pets")).slice(-2), ["pages miss", "store list pet"]);
-  const missingPet = ["request GET /v1/pets/2", ...FRESH_HEAD, "keys hit"];
+  assertEquals((await reportsOf("/v1/pets")).slice(-2), [
+    "cache.reads pages miss",
+    "store list pet",
+  ]);
+  const missingPet = ["request GET /v1/pets/2", ...FRESH_HEAD, "cache.reads keys hit"];
   assertEquals(await reportsOf("/v1/pets/2", 404), missingPet);
 });
 
 Deno.test("A request without a key, or with a mistyped or unknown one, is reported as refused", async () => {
   await using service = await openTestService();
   const { reportsOf } = openSecond(service);
-  const read = [...FRESH_HEAD, "keys miss", "store list key_by_token"];
+  const read = [...FRESH_HEAD, "cache.reads keys miss", "store list key_by_token"];
   const cases: [authorization: string, reads: string[], reason: string][] = [
     ["", [], "missing"],
     ["Bearer pets_none", FRESH_HEAD, "invalid"],
     [`Bearer ${newToken(service.runtime.randomBytes)}`, read, "invalid"],
   ];
   for (const [authorization, reads, reason] of cases) {
-    const expected = ["request GET /v1/pets", ...reads, `credentials refused: ${reason}`];
+    const expected = ["request GET /v1/pets", ...reads, `credentials.refused ${reason}`];
     assertEquals(await reportsOf("/v1/pets", 401, { authorization }), expected);
   }
 });

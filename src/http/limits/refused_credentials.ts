@@ -50,7 +50,7 @@ export class RefusedCredentials {
     addressOf: (() => string) | undefined,
   ): void {
     const { runtime, instrumentation = NO_INSTRUMENTATION } = this.#deps;
-    instrumentation.onCredentialsRefused(reason);
+    instrumentation.count("credentials.refused", { reason });
     if (reason === "missing") return;
     this.#refused++;
     const [address, forwardedFor] = [addressOf?.(), forwardedForOf(headers)];

@@ -1,3 +1,4 @@
+import { type Instrumentation, NO_INSTRUMENTATION } from "../../telemetry/instrumentation.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import { backoffMs, type Runtime, sleep } from "../../runtime/runtime.ts";
 import type { Commit, Key, Store } from "../store.ts";
@@ -22,26 +23,15 @@ const COMMIT_LAPSE_MS = 1_000;
 /** How many times a read is retried that failed over a network for an unknown reason. */
 const NETWORK_RETRIES = 4;
 
-/** Traces the calls of a store. */
-export interface StoreTracer {
-  traceStoreRead<T>(operation: "get" | "list", key: Key, read: () => Promise<T>): Promise<T>;
-  traceStoreCommit<T>(mutations: number, commit: () => Promise<T>): Promise<T>;
-}
-
 export interface ResilientStoreOptions {
   runtime: Runtime;
   /** The record that is read to find out whether the store answers. */
   probeKey: Key;
   report?: Logger;
-  tracer?: StoreTracer;
+  instrumentation?: Pick<Instrumentation, "traceStore">;
   /** How long failed reads are repeated, for a command that can wait: each attempt has its time limit. */
   retryReadsMs?: number;
 }
-
-const NO_TRACER: StoreTracer = {
-  traceStoreRead: (_operation, _key, read) => read(),
-  traceStoreCommit: (_mutations, commit) => commit(),
-};
 
 /**
  * Makes the calls of a store with a time limit, a limit of calls in flight, retries of reads and a circuit
@@ -55,7 +45,7 @@ export class ResilientStore implements Store {
   #store: Store;
   #runtime: Runtime;
   #options: ResilientStoreOptions;
-  #tracer: StoreTracer;
+  #instrumentation: Pick<Instrumentation, "traceStore">;
   #damage: StoreDamagedError | undefined;
   #circuitBreaker: CircuitBreaker;
   #isClosed = false;
@@ -63,11 +53,11 @@ export class ResilientStore implements Store {
   #appliedAt = -Infinity;
 
   constructor(store: Store, options: ResilientStoreOptions) {
-    const { runtime, report = () => {}, tracer = NO_TRACER } = options;
+    const { runtime, report = () => {}, instrumentation = NO_INSTRUMENTATION } = options;
     this.#store = store;
     this.#runtime = runtime;
     this.#options = options;
-    this.#tracer = tracer;
+    this.#instrumentation = instrumentation;
     this.#circuitBreaker = new CircuitBreaker({
       runtime,
       report,
@@ -86,12 +76,16 @@ export class ResilientStore implements Store {
   }
 
   get: Store["get"] = (key) =>
-    this.#tracer.traceStoreRead("get", key, () => this.#read(() => this.#store.get(key)));
+    this.#instrumentation.traceStore(
+      "get",
+      { key },
+      () => this.#read(() => this.#store.get(key)),
+    );
 
   list: Store["list"] = (range, options) =>
-    this.#tracer.traceStoreRead(
+    this.#instrumentation.traceStore(
       "list",
-      range.prefix ?? range.start,
+      { key: range.prefix ?? range.start },
       () => this.#read(() => this.#store.list(range, options)),
     );
 
@@ -101,8 +95,9 @@ export class ResilientStore implements Store {
       if (versionstamp !== null) this.#appliedAt = this.#runtime.monotonicNow();
       return versionstamp;
     };
-    const { length } = commit.mutations;
-    return this.#tracer.traceStoreCommit(length, () => this.#call("commit", apply));
+    const { length: mutations } = commit.mutations;
+    const call = () => this.#call("commit", apply);
+    return this.#instrumentation.traceStore("commit", { mutations }, call);
   }
 
   close(): void {
