@@ -5,8 +5,7 @@ import { type CreatePetDeps, type CreatePetRequest, expectMayAdd } from "../comm
 import { StoreError } from "../store/store_errors.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
 import type { Instrumentation } from "../telemetry/instrumentation.ts";
-import type { HttpResponse } from "./http_response.ts";
-import { byteStream } from "./assets/byte_stream.ts";
+import { byteStream, type HttpResponse } from "./http_response.ts";
 import { applyIfNoneMatch } from "./conditional_read.ts";
 import { isPreflight, shareWith } from "./cors.ts";
 import { bearerToken } from "./requests/credentials.ts";

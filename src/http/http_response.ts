@@ -10,3 +10,19 @@ export interface HttpResponse {
 
 /** Headers of a response that may be outdated a moment later. */
 export const NEVER_STORED = { "cache-control": "no-store" };
+
+const CHUNK_BYTES = 64 * 1024;
+
+/**
+ * Streams bytes that responses share. A chunk is enqueued only if the client has room for it, so a client that
+ * does not read occupies only a few chunks. `new Response(bytes)` would copy all bytes at once.
+ */
+export function byteStream(bytes: Uint8Array): ReadableStream<Uint8Array> {
+  return ReadableStream.from(chunksOf(bytes));
+}
+
+function* chunksOf(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let offset = 0; offset < bytes.length; offset += CHUNK_BYTES) {
+    yield bytes.subarray(offset, offset + CHUNK_BYTES);
+  }
+}

@@ -4,7 +4,7 @@ import type { Appender } from "../append/appender.ts";
 import type { HeadReader } from "../log/head_reader.ts";
 import { serviceErrorCode } from "../service_error.ts";
 import type { StoreDamagedError } from "../store/store_errors.ts";
-import { StaticAsset } from "./assets/static_asset.ts";
+import { StaticAsset } from "./docs/static_asset.ts";
 import { docsAssets } from "./docs/docs_page.ts";
 import { type BaseAddresses, describeInterface } from "./docs/openapi.ts";
 import { errorResponse, HttpError } from "./errors.ts";
@@ -31,10 +31,10 @@ export type PublicOperations = (
 
 export function publicOperations(deps: PublicDeps): PublicOperations {
   const docs = docsAssets(deps.addresses);
-  const description = new StaticAsset({
-    type: "application/json",
-    load: () => Promise.resolve(new TextEncoder().encode(describeInterface(deps.addresses))),
-  });
+  const description = new StaticAsset(
+    "application/json",
+    () => describeInterface(deps.addresses),
+  );
   return (operation, path, requestHeaders) => {
     switch (operation) {
       case "checkLiveness":

@@ -3,17 +3,18 @@
  * are imported as text, which needs no permission to read files.
  */
 
-import { StaticAsset } from "../assets/static_asset.ts";
+import { StaticAsset } from "./static_asset.ts";
 import type { BaseAddresses } from "./openapi.ts";
+
+const UTF_8 = "charset=utf-8";
 
 /** The page and its files, each by its path. All addresses are relative, in case a proxy adds a path prefix. */
 export function docsAssets(addresses: BaseAddresses): ReadonlyMap<string, StaticAsset> {
-  const policy = { "content-security-policy": contentPolicy(addresses) };
   return new Map([
-    ["/docs", textAsset("text/html", () => Promise.resolve(PAGE), policy)],
+    ["/docs", new StaticAsset(`text/html; ${UTF_8}`, () => PAGE, contentPolicy(addresses))],
     ...FILES.map(([name, type, load]): [string, StaticAsset] => [
       `/docs/${name}`,
-      textAsset(type, async () => (await load()).default),
+      new StaticAsset(`${type}; ${UTF_8}`, async () => (await load()).default),
     ]),
   ]);
 }
@@ -58,10 +59,10 @@ function scalarBundle(): string {
  * Allows only the service's own scripts, and only requests to the hosts of the interface. Scalar adds style
  * elements and attributes, which differ with the content of the page.
  */
-function contentPolicy({ production, staging }: BaseAddresses): string {
+function contentPolicy({ production, staging }: BaseAddresses) {
   const hosts = [production, staging].filter((address) => address !== undefined)
     .map((address) => ` ${new URL(address).origin}`);
-  return [
+  const policy = [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'unsafe-inline'",
@@ -70,17 +71,6 @@ function contentPolicy({ production, staging }: BaseAddresses): string {
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
-  ].join("; ");
-}
-
-function textAsset(
-  type: string,
-  load: () => Promise<string>,
-  headers?: Record<string, string>,
-): StaticAsset {
-  return new StaticAsset({
-    type: `${type}; charset=utf-8`,
-    headers,
-    load: async () => new TextEncoder().encode(await load()),
-  });
+  ];
+  return { "content-security-policy": policy.join("; ") };
 }

@@ -1,25 +1,26 @@
-/**
- * The guides: what all operations have in common. In the description of the interface, each is a tag without
- * operations, so that pages show it beside the operations.
- */
+/** The texts of the description that are not about one operation: guides, and samples of requests. */
 
 import { ERRORS } from "../errors.ts";
 import { DEPRECATION_HEADERS } from "../pets.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../requests/idempotency_key.ts";
 import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN } from "../requests/page_query.ts";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../requests/request_body.ts";
+import SAMPLES from "./code_samples.md" with { type: "text" };
 import GUIDES from "./guides.md" with { type: "text" };
 
 /** The day of an HTTP date, without its weekday. */
 export const REMOVAL_DATE = DEPRECATION_HEADERS.sunset.slice(5, 16);
 
+/**
+ * A guide in Markdown about what all operations have in common. In the description, it is a tag without
+ * operations, so that pages show it beside the operations.
+ */
 export interface Guide {
   name: string;
-  /** Markdown. */
   description: string;
 }
 
-/** `base` is the base address for the samples. */
+/** The guides, with samples for that base address. */
 export function guides(base: string): Guide[] {
   const { status, when: message } = ERRORS.pet_not_found;
   const values: Record<string, unknown> = {
@@ -38,10 +39,7 @@ export function guides(base: string): Guide[] {
     errors: errorList(),
   };
   const text = GUIDES.replaceAll(/\{\{([^}]+)\}\}/g, (_, name) => String(values[name]));
-  return text.split(/^## /m).slice(1).map((guide) => {
-    const [name] = guide.split("\n", 1);
-    return { name, description: guide.slice(name.length).trim() };
-  });
+  return sectionsOf(text).map(([name, description]) => ({ name, description }));
 }
 
 /** Every error code as a list in Markdown, because a table of so many words does not fit a phone. */
@@ -49,4 +47,36 @@ function errorList(): string {
   return Object.entries(ERRORS)
     .map(([code, { status, when, remedy }]) => `- **${status} \`${code}\`** ${when}. *${remedy}.*`)
     .join("\n");
+}
+
+/** The languages of the samples, each with its mark in the Markdown. */
+const LANGUAGES = [
+  ["sh", "shell", "curl"],
+  ["js", "javascript", "JavaScript"],
+  ["python", "python", "Python"],
+  ["go", "go", "Go"],
+];
+
+/** A sample in the form of the OpenAPI extension `x-codeSamples`, which most viewers show. */
+export interface CodeSample {
+  lang: string;
+  label: string;
+  source: string;
+}
+
+/** Samples of a GET, or of a POST that adds an animal: whole programs, which read the API key from `KEY`. */
+export function codeSamples(method: "GET" | "POST", url: string): CodeSample[] {
+  const [, section] = sectionsOf(SAMPLES).find(([name]) => name === method)!;
+  return LANGUAGES.map(([mark, lang, label]) => {
+    const [, source] = new RegExp(`^\`\`\`${mark}\n([^]+?)\n\`\`\`$`, "m").exec(section)!;
+    return { lang, label, source: source.replaceAll("{{url}}", url) };
+  });
+}
+
+/** The sections of a Markdown text, each with its name. */
+function sectionsOf(markdown: string): [name: string, text: string][] {
+  return markdown.split(/^## /m).slice(1).map((section) => {
+    const [name] = section.split("\n", 1);
+    return [name, section.slice(name.length).trim()];
+  });
 }

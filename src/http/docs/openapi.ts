@@ -6,28 +6,17 @@
 import { z } from "zod";
 import { INT64_MAX, INT64_MIN } from "../../../events/int64.ts";
 import { NewPet, Pet, PetStatus } from "../../../events/pet.ts";
-import { MALFORMED_TOKEN } from "../../projections/api_key_reader.ts";
-import { StoreFullError } from "../../store/store_errors.ts";
 import { NEVER_STORED } from "../http_response.ts";
 import { ENTITY_TAG_PATTERN, entityTagOfPet } from "../conditional_read.ts";
-import {
-  CHALLENGES,
-  type ErrorCode,
-  errorResponse,
-  ERRORS,
-  HttpError,
-  RETRY_AFTER_SECONDS,
-} from "../errors.ts";
+import { CHALLENGES, type ErrorCode, ERRORS, RETRY_AFTER_SECONDS } from "../errors.ts";
 import {
   IDEMPOTENCY_KEY_MAX_LENGTH,
   IDEMPOTENCY_KEY_PATTERN,
 } from "../requests/idempotency_key.ts";
-import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, PAGE_PARAMETERS } from "../requests/page_query.ts";
+import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN } from "../requests/page_query.ts";
 import { DEPRECATION_HEADERS, READ_HEADERS } from "../pets.ts";
-import { BODY_LIMIT_MS, bodyTooLargeError } from "../requests/request_body.ts";
-import { guides, REMOVAL_DATE } from "./guides.ts";
-import { codeSamples } from "./code_samples.ts";
-import { BASE_PATH, malformedHostError, PETS_PATH } from "../routes.ts";
+import { codeSamples, guides, REMOVAL_DATE } from "./guides.ts";
+import { BASE_PATH, PETS_PATH } from "../routes.ts";
 
 /** The addresses of the service for clients; the paths of the first two end in /v1. */
 export interface BaseAddresses {
@@ -39,13 +28,9 @@ export interface BaseAddresses {
 
 const PETS_TAG = { name: "Pets", description: "The animals offered in the store" };
 
-/** The text before the operations. */
-const OVERVIEW =
-  "Every operation needs an API key: `Authorization: Bearer <API_KEY>`. All bodies are JSON in UTF-8.";
-
 /** The description as JSON text. */
 export function describeInterface(addresses: BaseAddresses): string {
-  const base = sampleBase(addresses);
+  const base = addresses.production ?? `http://localhost:8000${BASE_PATH}`;
   const guideTags = guides(base);
   const description = {
     openapi: "3.1.1",
@@ -53,7 +38,8 @@ export function describeInterface(addresses: BaseAddresses): string {
       title: "Animal Store",
       version: "1.0.0",
       summary: "A catalogue of the animals offered in a store",
-      description: OVERVIEW,
+      description:
+        "Every operation needs an API key: `Authorization: Bearer <API_KEY>`. All bodies are JSON in UTF-8.",
       contact: contactOf(addresses),
       license: { name: "All rights reserved", identifier: "LicenseRef-All-Rights-Reserved" },
     },
@@ -81,7 +67,8 @@ export function describeInterface(addresses: BaseAddresses): string {
       },
     },
   };
-  return JSON.stringify(description, exactBounds);
+  // The bounds of int64 are text until here, because a JavaScript number cannot hold all their digits.
+  return JSON.stringify(description).replaceAll(/"((?:min|max)imum)":"(-?\d+)"/g, '"$1":$2');
 }
 
 /**
@@ -109,39 +96,39 @@ const EXAMPLE_PET = { id: 1, ...EXAMPLE_NEW_PET };
 const PETS_URL_PATTERN = `https?://[^<>]+${PETS_PATH}`;
 const EXAMPLE_PETS_URL = `http://localhost:8000${PETS_PATH}`;
 
-/** The base address that samples use: that of production, by default that of a local service. */
-function sampleBase({ production }: BaseAddresses): string {
-  return production ?? `http://localhost:8000${BASE_PATH}`;
-}
-
 /** Response headers that this interface defines. */
 const HEADERS = {
   RequestId: always(
     "Identifies this response in the operator's logs",
-    pattern("^[0-7][0-9A-HJKMNP-TV-Z]{25}(-[0-9]+)?$", "01KA7Z9MZ4QH4C4P5R4Z2Y0V7B", 43),
+    pattern("^[0-7][0-9A-HJKMNP-TV-Z]{25}(-[0-9]+)?$", 43),
+    "01KA7Z9MZ4QH4C4P5R4Z2Y0V7B",
   ),
   Challenge: always(
     "How to authenticate (RFC 6750 section 3)",
-    { schema: { type: "string", enum: Object.values(CHALLENGES) } },
+    { type: "string", enum: Object.values(CHALLENGES) },
   ),
-  RetryAfter: always("Seconds to wait before the next attempt (RFC 9110 section 10.2.3)", {
-    schema: { type: "integer", format: "int32", minimum: 1, maximum: 60 },
-    example: RETRY_AFTER_SECONDS,
-  }),
+  RetryAfter: always(
+    "Seconds to wait before the next attempt (RFC 9110 section 10.2.3)",
+    { type: "integer", format: "int32", minimum: 1, maximum: 60 },
+    RETRY_AFTER_SECONDS,
+  ),
   AllowedOrigin: sometimes(
     "The origin of the calling script, if the operator allows scripts of that origin to read responses " +
       "(https://fetch.spec.whatwg.org/#http-cors-protocol)",
-    pattern("^https?://[^/]+$", "https://shop.example", 300),
+    pattern("^https?://[^/]+$", 300),
+    "https://shop.example",
   ),
   RateLimit: sometimes(
     "If the operator has set a limit: how many requests (`r`) the API key can send within the " +
       "next seconds (`t`). See draft-ietf-httpapi-ratelimit-headers-11.",
-    pattern('^"default";r=[0-9]{1,7};t=[12]$', '"default";r=199;t=2', 23),
+    pattern('^"default";r=[0-9]{1,7};t=[12]$', 23),
+    '"default";r=199;t=2',
   ),
   RateLimitPolicy: sometimes(
     "If the operator has set a limit: how many requests (`q`) an API key can send within a " +
       "number of seconds (`w`)",
-    pattern('^"default";q=[1-9][0-9]{0,6};w=2$', '"default";q=200;w=2', 23),
+    pattern('^"default";q=[1-9][0-9]{0,6};w=2$', 23),
+    '"default";q=200;w=2',
   ),
   AcceptEncoding: sometimes(
     "The accepted content coding, if the body was encoded (RFC 9110 section 12.5.3)",
@@ -149,14 +136,13 @@ const HEADERS = {
   ),
   NextPage: sometimes(
     "The address of the next page (RFC 8288); absent on the last page",
-    pattern(
-      `^<${PETS_URL_PATTERN}\\?[^<>]+>; rel="next"$`,
-      `<${EXAMPLE_PETS_URL}?limit=20&cursor=81>; rel="next"`,
-    ),
+    pattern(`^<${PETS_URL_PATTERN}\\?[^<>]+>; rel="next"$`),
+    `<${EXAMPLE_PETS_URL}?limit=20&cursor=81>; rel="next"`,
   ),
   EntityTag: always(
     "Changes exactly when the content changes; for use in `If-None-Match`",
-    pattern(ENTITY_TAG_PATTERN.source, entityTagOfPet(JSON.stringify(EXAMPLE_PET)), 34),
+    pattern(ENTITY_TAG_PATTERN.source, 34),
+    entityTagOfPet(JSON.stringify(EXAMPLE_PET)),
   ),
   PrivateCaching: always(
     "A client may cache the response, but must revalidate it each time",
@@ -165,7 +151,8 @@ const HEADERS = {
   NeverStored: always("The response must not be cached", constant(NEVER_STORED["cache-control"])),
   Location: always(
     "The address of the animal that was added",
-    pattern(`^${PETS_URL_PATTERN}/[1-9][0-9]*$`, `${EXAMPLE_PETS_URL}/${EXAMPLE_PET.id}`),
+    pattern(`^${PETS_URL_PATTERN}/[1-9][0-9]*$`),
+    `${EXAMPLE_PETS_URL}/${EXAMPLE_PET.id}`,
   ),
   IdempotencyReplayed: sometimes(
     "Present if the response repeats that of an earlier request with the same key",
@@ -181,33 +168,28 @@ const HEADERS = {
   ),
   Successor: always(
     "The replacement of the operation (RFC 5829)",
-    pattern(
-      `^<${PETS_URL_PATTERN}\\?status=available>; rel="successor-version"$`,
-      `<${EXAMPLE_PETS_URL}?status=available>; rel="successor-version"`,
-    ),
+    pattern(`^<${PETS_URL_PATTERN}\\?status=available>; rel="successor-version"$`),
+    `<${EXAMPLE_PETS_URL}?status=available>; rel="successor-version"`,
   ),
 };
 
-/** The schema of a header and an example of it. */
-interface HeaderValue {
-  schema: object;
-  example?: unknown;
+/** Names of response headers, each with the name of its component. */
+type Headers = Record<string, keyof typeof HEADERS>;
+
+function always(description: string, schema: object, example?: unknown) {
+  return { description, required: true, schema, example };
 }
 
-function always(description: string, value: HeaderValue) {
-  return { description, required: true, ...value };
+function sometimes(description: string, schema: object, example?: unknown) {
+  return { description, required: false, schema, example };
 }
 
-function sometimes(description: string, value: HeaderValue) {
-  return { description, required: false, ...value };
+function pattern(pattern: string, maxLength?: number) {
+  return { type: "string", pattern, maxLength };
 }
 
-function pattern(pattern: string, example: string, maxLength?: number): HeaderValue {
-  return { schema: { type: "string", pattern, maxLength }, example };
-}
-
-function constant(value: string): HeaderValue {
-  return { schema: { type: "string", const: value } };
+function constant(value: string) {
+  return { type: "string", const: value };
 }
 
 const COMMON_HEADERS: Headers = {
@@ -242,33 +224,6 @@ const EVERY_OPERATION = [
   "store_unavailable",
 ] as const;
 
-/** A message of each code that an operation can return, as the service sends it, if it is not `when`. */
-const EXAMPLE_MESSAGES: Partial<Record<ErrorCode, string>> = {
-  malformed_request: malformedHostError().message,
-  missing_credentials: "An API key is required: Authorization: Bearer <API_KEY>",
-  invalid_credentials: MALFORMED_TOKEN,
-  read_only_key: "The API key may only read: use a key that may add animals",
-  rate_limited: "The rate limit of an API key is 1 per second",
-  invalid_parameter: 'Query parameter "owner" is not known: this operation takes none',
-  invalid_idempotency_key: "Header Idempotency-Key must be 1 to 255 characters of visible ASCII, " +
-    "or such characters and spaces in double quotes",
-  malformed_body:
-    "The body is not valid JSON at line 1, column 15: expected double-quoted property name",
-  invalid_body: 'Field "name" is missing; Field "categoryId" is missing',
-  request_timeout: `The body did not arrive within ${BODY_LIMIT_MS} ms`,
-  body_too_large: bodyTooLargeError().message,
-  unsupported_media_type: "The Content-Type must be application/json, in UTF-8",
-  idempotency_key_reused:
-    "The Idempotency-Key was sent with another animal before; nothing was added",
-  projection_damaged: "API key 01KA7Z9MZ4QH4C4P5R4Z2Y0V7B has no record of its issue",
-  outcome_unknown:
-    "The store gave no clear answer within 3500 ms, so it may or may not have been stored",
-  overloaded: "Too many additions are waiting",
-  shutting_down: "The service is shutting down",
-  storage_full: new StoreFullError().message,
-  store_unavailable: "The store failed to read",
-};
-
 const IF_NONE_MATCH = {
   name: "If-None-Match",
   in: "header",
@@ -300,12 +255,7 @@ function listPets(base: string) {
       inQuery(
         "cursor",
         "The start of the page, taken from the `Link` header of the previous page",
-        {
-          type: "string",
-          pattern: "^[1-9][0-9]{0,18}$",
-          minLength: 1,
-          maxLength: 19,
-        },
+        { ...pattern("^[1-9][0-9]{0,18}$", 19), minLength: 1 },
       ),
       { $ref: "#/components/parameters/IfNoneMatch" },
     ],
@@ -317,13 +267,7 @@ function listPets(base: string) {
         [EXAMPLE_PET],
       ),
       304: notModified({ Link: "NextPage" }),
-      ...errors([...EVERY_OPERATION, "invalid_parameter"], {
-        messages: {
-          invalid_parameter: `Query parameter "owner" is not known: use ${
-            PAGE_PARAMETERS.join(", ")
-          }`,
-        },
-      }),
+      ...errors([...EVERY_OPERATION, "invalid_parameter"]),
     },
   };
 }
@@ -345,12 +289,10 @@ function createPet(base: string) {
         in: "header",
         description: "Makes a retry safe: a new UUID for each animal, reused for every retry",
         // No example: a page that fills it in would send the same key with every animal.
+        // In quotes, each character may need a backslash before it.
         schema: {
-          type: "string",
-          pattern: IDEMPOTENCY_KEY_PATTERN.source,
+          ...pattern(IDEMPOTENCY_KEY_PATTERN.source, 2 * IDEMPOTENCY_KEY_MAX_LENGTH + 2),
           minLength: 1,
-          // In quotes, each character may need a backslash before it.
-          maxLength: 2 * IDEMPOTENCY_KEY_MAX_LENGTH + 2,
         },
       },
     ],
@@ -417,71 +359,50 @@ function getPet(base: string) {
     responses: {
       200: success("The animal", { ...WARNINGS, ...CACHING }, schemaRef("Pet"), EXAMPLE_PET),
       304: notModified(WARNINGS),
-      ...errors([...EVERY_OPERATION, "invalid_parameter", "pet_not_found"], {
-        headers: { 404: WARNINGS },
-      }),
+      ...errors([...EVERY_OPERATION, "invalid_parameter", "pet_not_found"], { 404: WARNINGS }),
     },
   };
 }
 
-/** Headers of a response, each with the name of its component. */
-type Headers = Record<string, keyof typeof HEADERS>;
-
 function success(description: string, headers: Headers, schema: object, example: unknown) {
-  return {
-    description,
-    headers: headerRefs(headers),
-    content: { "application/json": { schema, example } },
-  };
+  return response(description, headers, { schema, example });
 }
 
 function notModified(headers: Headers) {
-  return {
-    description: "The content is still the one that `If-None-Match` names",
-    headers: headerRefs({ ...headers, ...CACHING }),
-  };
-}
-
-interface ErrorOptions {
-  /** Headers by status, besides those of every operation. */
-  headers?: Record<number, Headers>;
-  /** Examples other than those in {@linkcode EXAMPLE_MESSAGES}. */
-  messages?: Partial<Record<ErrorCode, string>>;
+  const description = "The content is still the one that `If-None-Match` names";
+  return response(description, { ...headers, ...CACHING });
 }
 
 /** The error responses of an operation by status, built from the codes that it can return. */
-function errors(codes: ErrorCode[], { headers = {}, messages = {} }: ErrorOptions = {}) {
+function errors(codes: ErrorCode[], headers: Record<number, Headers> = {}) {
   const byStatus = Map.groupBy(codes, (code) => ERRORS[code].status);
   return Object.fromEntries(
-    Array.from(byStatus, ([status, codes]) => [status, {
-      description: codes.map((code) => `\`${code}\`: ${ERRORS[code].when}`).join("\n\n"),
-      headers: headerRefs({
-        "Cache-Control": "NeverStored",
-        ...ERROR_HEADERS[status],
-        ...headers[status],
-      }),
-      content: {
-        "application/json": {
+    Array.from(byStatus, ([status, codes]) => [
+      status,
+      response(
+        codes.map((code) => `\`${code}\`: ${ERRORS[code].when}`).join("\n\n"),
+        { "Cache-Control": "NeverStored", ...ERROR_HEADERS[status], ...headers[status] },
+        {
           schema: schemaRef("Error"),
-          examples: Object.fromEntries(
-            codes.map((code) => [code, errorExample(code, messages[code])]),
-          ),
+          examples: Object.fromEntries(codes.map((code) => {
+            const { when: message, status } = ERRORS[code];
+            return [code, { value: { code, message, status } }];
+          })),
         },
-      },
-    }]),
+      ),
+    ]),
   );
 }
 
-function errorExample(code: ErrorCode, message = EXAMPLE_MESSAGES[code] ?? ERRORS[code].when) {
-  const { body } = errorResponse(new HttpError(code, message));
-  return { summary: ERRORS[code].when, value: JSON.parse(body as string) };
-}
-
-function headerRefs(headers: Headers) {
-  return Object.fromEntries(
-    Object.entries({ ...COMMON_HEADERS, ...headers })
-      .map(([name, component]) => [name, { $ref: `#/components/headers/${component}` }]),
-  );
+function response(description: string, headers: Headers, body?: object) {
+  return {
+    description,
+    headers: Object.fromEntries(
+      Object.entries({ ...COMMON_HEADERS, ...headers })
+        .map(([name, component]) => [name, { $ref: `#/components/headers/${component}` }]),
+    ),
+    ...(body && { content: { "application/json": body } }),
+  };
 }
 
 function schemaRef(name: string) {
@@ -525,14 +446,3 @@ function schemasOf(named: Record<string, z.ZodType>) {
   }
   return schemas;
 }
-
-/**
- * Writes bounds given as text as JSON numbers with all their digits, which a JavaScript number cannot hold.
- */
-function exactBounds(name: string, value: unknown): unknown {
-  const isBound = (name === "minimum" || name === "maximum") && typeof value === "string";
-  return isBound ? rawJson(value) : value;
-}
-
-// TypeScript does not declare rawJSON yet (https://github.com/tc39/proposal-json-parse-with-source).
-const { rawJSON: rawJson } = JSON as unknown as { rawJSON(text: string): unknown };

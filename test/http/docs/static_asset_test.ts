@@ -1,0 +1,168 @@
+import { assert, assertEquals, assertLess, assertMatch, assertRejects } from "@std/assert";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { ENTITY_TAG_PATTERN } from "../../../src/http/conditional_read.ts";
+import { StaticAsset } from "../../../src/http/docs/static_asset.ts";
+import { byteStream } from "../../../src/http/http_response.ts";
+import { permitted } from "../../support/permitted.ts";
+import { ServiceProcess } from "../../support/service_process.ts";
+import { TempStore } from "../../support/temp_store.ts";
+import { assertError } from "../../support/test_each_way.ts";
+import { openTestService } from "../../support/test_service.ts";
+
+const LARGEST = "/docs/scalar.js";
+const PATHS = ["/docs", "/openapi.json", "/docs/icon.svg", "/docs/reference.js", LARGEST];
+
+/** The codings, each with its decoder and the limit of all that the reference loads. */
+const CODINGS: [name: string, decode: (bytes: Uint8Array) => Uint8Array, limitBytes: number][] = [
+  ["identity", (bytes) => bytes, Infinity],
+  // Browsers use gzip only on plain HTTP to another machine.
+  ["gzip", gunzipSync, 1024 ** 2],
+  ["br", brotliDecompressSync, 1_000_000],
+];
+
+Deno.test("the files of the reference are served in each encoding without a key, and take at most 1 MB", async () => {
+  await using service = await openTestService();
+  const get = (path: string, headers: HeadersInit, method = "GET") =>
+    service.sendBare(path, { method, headers });
+  for (const [coding, decode, limitBytes] of CODINGS) {
+    let total = 0;
+    for (const path of PATHS) {
+      const at = `${path}, ${coding}`;
+      const plain = await (await get(path, {})).bytes();
+      const { status, headers, body } = await get(path, { "accept-encoding": coding });
+      const bytes = await new Response(body).bytes();
+      total += bytes.length;
+      assertEquals([status, headers.get("content-encoding") ?? "identity"], [200, coding], at);
+      assertEquals(headers.get("content-length"), String(bytes.length), at);
+      assertEquals(headers.get("vary"), "accept-encoding", at);
+      assertEquals(headers.get("cache-control"), "no-cache", at);
+      assertEquals(headers.get("x-content-type-options"), "nosniff", at);
+      assertEquals(decode(bytes).toHex() === plain.toHex(), true, at);
+      if (coding !== "identity") assertLess(bytes.length, plain.length, at);
+
+      const etag = headers.get("etag")!;
+      assertMatch(etag, ENTITY_TAG_PATTERN);
+      const head = await get(path, { "accept-encoding": coding }, "HEAD");
+      assertEquals([head.status, head.headers.get("etag")], [200, etag], at);
+      await head.body?.cancel();
+      const names = `"other", ${etag}`;
+      const held = await get(path, { "accept-encoding": coding, "if-none-match": names });
+      assertEquals([held.status, await held.text(), held.headers.get("etag")], [304, "", etag], at);
+      const other = coding === "br" ? "gzip" : "br";
+      const changed = await get(path, { "accept-encoding": other, "if-none-match": etag });
+      assertEquals([changed.status, changed.headers.get("content-encoding")], [200, other], at);
+      await changed.body?.cancel();
+    }
+    assertLess(total, limitBytes, coding);
+  }
+  await assertError(await get("/docs/x.js", {}), { status: 404, code: "not_found" });
+});
+
+Deno.test("the reference refers to files of this service only, and forbids scripts and requests elsewhere", async () => {
+  const production = "https://shop.example/v1";
+  for (const [addresses, host] of [[{}, ""], [{ production }, " https://shop.example"]] as const) {
+    await using service = await openTestService(undefined, { addresses });
+    const page = await service.sendBare("/docs");
+    const references = [...(await page.text()).matchAll(/(?:src|href)="([^"]+)"/g)];
+    assertEquals(
+      new Set(["/docs", ...references.map(([, path]) => `/${path}`)]),
+      new Set(PATHS),
+    );
+    assertEquals(page.headers.get("content-security-policy")!.split("; "), [
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'unsafe-inline'",
+      `connect-src 'self'${host}`,
+      "img-src 'self'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ]);
+  }
+});
+
+Deno.test("StaticAsset loads an encoding once, and again after a failure", async () => {
+  let loads = 0;
+  const asset = new StaticAsset("text/plain", () => {
+    if (++loads === 1) throw new Error("Too many open files");
+    return "a".repeat(1_000);
+  });
+  const get = () => asset.respond(new Headers({ "accept-encoding": "br" }));
+  await assertRejects(get, Error, "Too many open files");
+  const [one, other] = await Promise.all([get(), get()]);
+  assert(one.body === other.body, "responses share their bytes");
+  assertEquals(loads, 2);
+});
+
+Deno.test("StaticAsset sends br if the client accepts it, then gzip, then the content as it is", async () => {
+  const asset = new StaticAsset("text/plain", () => "a".repeat(1_000));
+  const cases: [field: string | null, encoding: string | undefined][] = [
+    [null, undefined],
+    ["", undefined],
+    ["identity", undefined],
+    ["deflate, zstd", undefined],
+    ["gzip, deflate", "gzip"],
+    ["gzip, deflate, br, zstd", "br"],
+    ["GZip , BR", "br"],
+    ["br;q=0, gzip", "gzip"],
+    ["br;q=0.000, gzip;q=0.0", undefined],
+    ["*", "br"],
+    ["br;q=0, *", "gzip"],
+    ["*;q=0", undefined],
+  ];
+  for (const [field, encoding] of cases) {
+    const headers = new Headers(field === null ? {} : { "accept-encoding": field });
+    const { contentHeaders } = await asset.respond(headers);
+    assertEquals([field, contentHeaders?.["content-encoding"]], [field, encoding]);
+  }
+});
+
+Deno.test("byteStream() streams the exact bytes in chunks of the shared memory", async () => {
+  for (const length of [0, 1, 65_536, 65_537, 300_000]) {
+    const bytes = Uint8Array.from({ length }, (_, index) => index % 251);
+    const chunks = await Array.fromAsync(byteStream(bytes));
+    assertEquals(await new Blob(chunks as BlobPart[]).bytes(), bytes);
+    for (const chunk of chunks) {
+      assert(chunk.buffer === bytes.buffer);
+      assertLess(chunk.length, 100_000);
+    }
+  }
+});
+
+const READERS = 100;
+
+Deno.test({
+  name: `${READERS} clients that do not read the largest asset use little memory of the process`,
+  ignore: !permitted("env", "net", "read", "run", "write") || Deno.build.os !== "linux",
+  async fn() {
+    await using temp = await TempStore.make();
+    await using service = await ServiceProcess.start(temp.kvPath);
+    const port = Number(new URL(service.address).port);
+    const largest = await (await fetch(`${service.address}${LARGEST}`)).bytes();
+    assertLess(1024 ** 2, largest.length);
+
+    const before = await residentMiB(service.pid);
+    const head = new TextEncoder().encode(
+      `GET ${LARGEST} HTTP/1.1\r\nhost: localhost\r\n\r\n`,
+    );
+    const clients = [];
+    try {
+      for (let count = 0; count < READERS; count++) {
+        const client = await Deno.connect({ hostname: "127.0.0.1", port });
+        clients.push(client);
+        await client.write(head);
+      }
+      // Wait until every response has begun.
+      for (const client of clients) assertEquals(await client.read(new Uint8Array(1)), 1);
+      const grownMiB = await residentMiB(service.pid) - before;
+      assertLess(grownMiB, 48, "a copy for each client takes 165 MiB or more");
+    } finally {
+      for (const client of clients) client.close();
+    }
+  },
+});
+
+async function residentMiB(pid: number): Promise<number> {
+  const status = await Deno.readTextFile(`/proc/${pid}/status`);
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)![1]) / 1024;
+}
