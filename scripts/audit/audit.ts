@@ -4,6 +4,8 @@
  */
 
 import { GENESIS_HASH, type RecordedLine } from "../../events/event.ts";
+import { LINE_FEED } from "../../src/encoding/pack_lines.ts";
+import { HEAD_KEY, isLogKey, isProjectionKey, logKey, REPLAY_KEY } from "../../src/keyspace.ts";
 import {
   EMPTY_HEAD,
   encodeHead,
@@ -12,32 +14,17 @@ import {
   headEntryOf,
   readHead,
 } from "../../src/log/head.ts";
-import {
-  Comparison,
-  type ComparisonDeps,
-  type Difference,
-  type DifferenceKind,
-} from "./compare.ts";
-import type { FaultKind } from "./advice.ts";
 import { isHeadBehind } from "../../src/log/is_head_behind.ts";
 import { readEvent } from "../../src/log/lines.ts";
-import { type AuditReport, Findings } from "./findings.ts";
-import { LogAudit, type LogAuditOptions } from "./log_audit.ts";
-import { decodeLease } from "../replay/replay_lease.ts";
 import { formatKey } from "../../src/store/key_encoding/key_text.ts";
-import {
-  HEAD_KEY,
-  isLogKey,
-  isProjectionKey,
-  LOG_PREFIX,
-  logKey,
-  REPLAY_KEY,
-} from "../../src/keyspace.ts";
 import type { ReadExpiringRecords } from "../../src/store/read_expiring_records.ts";
-import { linesOfRecords } from "./lines_of_records.ts";
 import { type BoundedRange, scan, scanOutside } from "../../src/store/scan.ts";
 import type { Key, Store, StoreEntry } from "../../src/store/store.ts";
 import { StoreDamagedError } from "../../src/store/store_errors.ts";
+import { decodeLease } from "../replay/replay_lease.ts";
+import { Comparison, type ComparisonDeps, type Difference } from "./compare.ts";
+import { type AuditReport, Findings } from "./findings.ts";
+import { LogAudit, type LogAuditOptions } from "./log_audit.ts";
 
 /** How often an audit is tried while replays change the generations during it. */
 const ATTEMPTS = 3;
@@ -60,10 +47,12 @@ export class AuditImpossibleError extends Error {
   override name = "AuditImpossibleError";
 }
 
+const ONLY_LOG = "Other records than those of the log were not audited";
+
 /**
  * Audits a store up to its current head. Events appended meanwhile are not faults. The store must retry its
- * reads. Throws `AuditImpossibleError`, and `StoreDamagedError` if the file is damaged and `damage` is not set. With
- * `damage`, only the log is audited if the other records cannot be read.
+ * reads. Audits only the log if the log or the head has a fault, because the other records cannot be compared then.
+ * Throws `AuditImpossibleError`, and `StoreDamagedError` if the file is damaged and `damage` is not set.
  */
 export async function audit(
   deps: AuditDeps,
@@ -71,20 +60,21 @@ export async function audit(
 ): Promise<AuditReport> {
   const { store, damage } = deps;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const findings = findingsWith(damage);
-    let head: Head | undefined;
-    let report: AuditReport;
+    let findings = findingsWith(damage);
     try {
-      head = await readHeadFor(findings, store);
-      report = await new StoreAudit(deps, findings, options).run(head);
+      const head = await readHeadFor(findings, store);
+      if (head !== undefined) {
+        const report = await new StoreAudit(deps, findings, options).run(head);
+        // If a replay changed the generations, it may have removed records during the audit. Then audit again.
+        if (report.sound || await generationsHold(store, head)) return report;
+        continue;
+      }
     } catch (error) {
       if (damage === undefined || !(error instanceof StoreDamagedError)) throw error;
-      const rest = findingsWith(damage);
-      rest.notes.push("Other records than those of the log were not audited");
-      return await auditLog(store, options, rest);
+      findings = findingsWith(damage);
     }
-    // If a replay changed the generations, it may have removed records during the audit. Then audit again.
-    if (report.sound || head === undefined || await generationsHold(store, head)) return report;
+    findings.notes.push(ONLY_LOG);
+    return await auditLog(store, options, findings);
   }
   throw new AuditImpossibleError(
     "A replay flipped the projections during each attempt; audit again when it has ended",
@@ -130,6 +120,30 @@ export async function auditLog(
 }
 
 /**
+ * The lines that the records of a store's log hold, in the order of their keys, whatever the head says and whether or
+ * not the lines are sound. A record without lines counts as an empty line. Rejects with `StoreDamagedError` at a
+ * damage of the file, after the lines before it.
+ */
+export async function* linesOfRecords(store: Store): AsyncGenerator<Uint8Array[]> {
+  for await (const entries of scan(store, logRange(Number.MAX_SAFE_INTEGER - 1))) {
+    yield entries.filter(({ key }) => isLogKey(key)).flatMap(({ value }) => splitValue(value));
+  }
+}
+
+/** Splits a stored value at its line feeds, whether or not it is sound. */
+function splitValue(value: unknown): Uint8Array[] {
+  const bytes = value instanceof Uint8Array ? value : new Uint8Array();
+  const lines: Uint8Array[] = [];
+  for (let start = 0; start < bytes.length;) {
+    const end = bytes.indexOf(LINE_FEED, start);
+    const line = bytes.subarray(start, end === -1 ? undefined : end);
+    if (line.length > 0) lines.push(line);
+    start += line.length + 1;
+  }
+  return lines.length > 0 ? lines : [new Uint8Array()];
+}
+
+/**
  * Audits only the lines of an export. An export without lines or without any event is not sound. A partial export,
  * which begins after the first event, is verified from its own first line. Rejects with `PartialExportError`.
  */
@@ -137,23 +151,23 @@ export async function auditLines(
   lines: AsyncIterable<Uint8Array[]>,
   options: AuditOptions = {},
 ): Promise<AuditReport> {
-  const { progress = () => {} } = options;
   const findings = new Findings();
   const log = new LogAudit(findings, options);
   let from: number | undefined;
+  let isFirst = true;
   let events = 0;
   for await (const batch of lines) {
-    if (log.lines === 0) from = startPartial(log, batch[0], options);
+    if (isFirst) from = startPartial(log, batch[0], options);
+    isFirst = false;
     for (const line of batch) if (log.verify(line) !== undefined) events++;
-    progress(log.position);
+    options.progress?.(log.position);
   }
-  if (log.lines > 0 && events + findings.countOf("newer_line") === 0) {
+  if (isFirst) {
+    findings.add("no_lines", "The export has no lines, so it is not a whole copy of a log", 1);
+  } else if (events + findings.countOf("newer_line") === 0) {
     const other = new Findings();
     other.add("no_export", "The file is not an export of deno task log: it has no event");
     return other.report(EMPTY_HEAD);
-  }
-  if (log.lines === 0) {
-    findings.add("no_lines", "The export has no lines, so it is not a whole copy of a log", 1);
   }
   log.end();
   return findings.report(log.head, { from, isExport: true });
@@ -193,73 +207,52 @@ function startPartial(
 
 class StoreAudit {
   #deps: AuditDeps;
-  #store: Store;
   #findings: Findings;
   #options: AuditOptions;
 
   constructor(deps: AuditDeps, findings: Findings, options: AuditOptions) {
     this.#deps = deps;
-    this.#store = deps.store;
     this.#findings = findings;
     this.#options = options;
   }
 
-  async run(head: Head | undefined): Promise<AuditReport> {
-    const to = head?.position ?? await this.#lastPosition();
-    const comparisons = head === undefined ? [] : this.#comparisonsOf(head);
-    const log = await this.#readLogRecords(to, comparisons, head?.lastHash);
-    if (head === undefined) {
-      this.#findings.notes.push("Without a usable head, the projections were not audited");
-    } else {
-      this.#checkHead(head, log);
-      await this.#readRest(head, comparisons);
-    }
-    await this.#checkExpiry();
-    return this.#findings.report({ ...log.head, position: log.position });
-  }
-
-  #comparisonsOf({ generation, building, lastPetId }: Head): Comparison[] {
-    const deps = this.#deps;
-    const differs = (difference: Difference, count: number) => {
-      const { kind, position } = difference;
-      this.#findings.add(RECORD_FAULTS[kind], wordsFor(difference, lastPetId), position, count);
-    };
-    const served = new Comparison({ ...deps, generation, differs });
-    if (building?.generation !== generation + 1) return [served];
-    const { until: mayMissUntil } = building;
-    return [
-      served,
-      new Comparison({ ...deps, generation: generation + 1, mayMissUntil, differs }),
-    ];
-  }
-
-  async #readLogRecords(
-    to: number,
-    comparisons: Comparison[],
-    lastHash?: string,
-  ): Promise<LogAudit> {
+  async run(head: Head): Promise<AuditReport> {
+    const comparisons = this.#comparisonsOf(head);
     const log = new LogAudit(this.#findings, this.#options);
-    for await (const entries of scan(this.#store, logRange(to))) {
+    for await (const entries of scan(this.#deps.store, logRange(head.position))) {
       const lines: RecordedLine[] = [];
       for (const { key, value } of entries) {
-        if (!isLogKey(key)) {
-          this.#addForeign(key);
-          continue;
-        }
-        lines.push(...log.verifyRecord(key[1], value));
+        if (isLogKey(key)) lines.push(...log.verifyRecord(key[1], value));
+        else this.#addForeign(key);
       }
-      for (const comparison of comparisons) await comparison.follow(lines);
-      this.#options.progress?.(log.position, to);
+      if (log.isSound) { for (const comparison of comparisons) await comparison.follow(lines); }
+      this.#options.progress?.(log.position, head.position);
     }
-    for (const comparison of comparisons) comparison.finish();
-    this.#noteWrongClock(comparisons);
-    log.end(to, lastHash);
-    return log;
+    log.end(head.position);
+    if (log.isSound) {
+      for (const comparison of comparisons) comparison.finish();
+      this.#noteWrongClock(comparisons);
+      this.#checkHead(head, log.head);
+      await this.#readRest(head, comparisons);
+    } else this.#findings.notes.push(ONLY_LOG);
+    await this.#checkExpiry();
+    return this.#findings.report(log.head);
+  }
+
+  #comparisonsOf({ generation, building }: Head): Comparison[] {
+    const differs = (difference: Difference) => {
+      const kind = `record_${difference.kind}` as const;
+      this.#findings.add(kind, wordsFor(difference), difference.position);
+    };
+    const deps = { ...this.#deps, differs };
+    const served = new Comparison({ ...deps, generation });
+    if (building?.generation !== generation + 1) return [served];
+    const { until: mayMissUntil } = building;
+    return [served, new Comparison({ ...deps, generation: generation + 1, mayMissUntil })];
   }
 
   #noteWrongClock(comparisons: Comparison[]): void {
-    let count = 0;
-    for (const { removedByWrongClock } of comparisons) count += removedByWrongClock;
+    const count = comparisons.reduce((sum, it) => sum + it.removedByWrongClock, 0);
     if (count === 0) return;
     this.#findings.notes.push(
       `${count} idempotency ${count === 1 ? "record is" : "records are"} missing, and a wrong ` +
@@ -267,73 +260,53 @@ class StoreAudit {
     );
   }
 
-  #checkHead(head: Head, log: LogAudit): void {
+  #checkHead(head: Head, expected: Head): void {
     const { position, generation, building, removing } = head;
-    const wrong = (what: string, at?: number) => {
-      this.#findings.add("head", `The head is wrong: ${what}`, at);
-    };
-    const expected = log.head;
-    // If lines are missing or cannot be read, that fault explains the differences.
-    const isLogComplete = log.isComplete && log.position === position;
-    if (isLogComplete && head.lastHash !== expected.lastHash) {
-      wrong(
-        `its lastHash is not the SHA-256 of line ${position}, so either the head or the line was altered`,
-        position,
-      );
-    }
-    for (const field of ["lastPetId", "keyPosition"] as const) {
-      if (isLogComplete && head[field] !== expected[field]) {
-        wrong(`its ${field} is ${head[field]}, but the log says ${expected[field]}`);
-      }
+    const wrong = (what: string) => this.#findings.add("head", `The head is wrong: ${what}`);
+    for (const field of ["lastHash", "lastPetId", "keyPosition"] as const) {
+      if (head[field] === expected[field]) continue;
+      wrong(`its ${field} is ${head[field]}, but the log says ${expected[field]}`);
     }
     if (generation < 1) wrong(`generation ${generation} is not possible`);
-    if (building !== undefined) {
-      if (building.generation !== generation + 1 || building.until > position) {
-        wrong(
-          `it builds generation ${building.generation} up to position ${building.until}, ` +
-            `while generation ${generation} is served and the log ends at ${position}`,
-        );
-      } else {
-        this.#findings.notes.push(
-          `A replay builds generation ${building.generation}; if no replay is running, run one to finish this`,
-        );
-      }
+    if (
+      building !== undefined &&
+      (building.generation !== generation + 1 || building.until > position)
+    ) {
+      wrong(
+        `it builds generation ${building.generation} up to position ${building.until}, ` +
+          `while generation ${generation} is served and the log ends at ${position}`,
+      );
     }
-    if (removing !== undefined) {
-      if (removing < 1 || building !== undefined || Math.abs(removing - generation) !== 1) {
-        wrong(`generation ${removing} cannot be removed while ${generation} is served`);
-      } else {
-        this.#findings.notes.push(
-          `Generation ${removing} is being removed; if no replay is running, run one to finish this`,
-        );
-      }
+    if (
+      removing !== undefined &&
+      (removing < 1 || building !== undefined || Math.abs(removing - generation) !== 1)
+    ) {
+      wrong(`generation ${removing} cannot be removed while ${generation} is served`);
     }
+    if (building === undefined && removing === undefined) return;
+    this.#findings.notes.push(
+      "A replay has not ended; if no replay is running, run one to finish it",
+    );
   }
 
   /** Reads everything outside of the log and of the ranges compared with it. */
   async #readRest(head: Head, comparisons: Comparison[]): Promise<void> {
-    const read: BoundedRange[] = [
-      ...comparisons.flatMap(({ covered }) => covered),
-      logRange(head.position),
-    ];
-    for await (const entries of scanOutside(this.#store, [], read)) {
-      const unclear: StoreEntry[] = [];
-      const ofComparison = new Map<Comparison, StoreEntry[]>();
-      for (const entry of entries) {
-        const comparison = comparisons.find(({ generation }) => isOf(generation, entry.key));
-        if (comparison === undefined) unclear.push(entry);
-        else ofComparison.set(comparison, [...ofComparison.get(comparison) ?? [], entry]);
+    const read = [...comparisons.flatMap(({ covered }) => covered), logRange(head.position)];
+    const isOf = ({ generation }: Comparison, key: Key) =>
+      key[0] === "projection" && key[1] === generation;
+    for await (const entries of scanOutside(this.#deps.store, [], read)) {
+      for (const comparison of comparisons) {
+        await comparison.judge(entries.filter(({ key }) => isOf(comparison, key)));
       }
-      for (const [comparison, own] of ofComparison) await comparison.judge(own);
-      await this.#judge(unclear, head);
+      const others = entries.filter(({ key }) => !comparisons.some((it) => isOf(it, key)));
+      await this.#judge(others.filter((entry) => !isOwn(entry)), head);
     }
   }
 
-  async #judge(entries: StoreEntry[], head: Head): Promise<void> {
-    const doubtful = entries.filter((entry) => !isOwn(entry));
+  async #judge(doubtful: StoreEntry[], head: Head): Promise<void> {
     if (doubtful.length === 0) return;
     // Read after the entries, so that this head covers all that was written since the audit began.
-    const { head: now } = await readHead(this.#store);
+    const { head: now } = await readHead(this.#deps.store);
     const generations = [head, now].flatMap((
       { generation, building, removing },
     ) => [generation, building?.generation, removing]);
@@ -355,8 +328,8 @@ class StoreAudit {
     }
     for await (const { key, expiresAt } of readExpiringRecords()) {
       const time = new Date(expiresAt).toISOString();
-      const message = `Record ${formatKey(key)} is set to expire at ${time}: ${effectOn(key)}`;
-      const kind = isLogKey(key) || isHeadKey(key) ? "log_expires" : "record_expires";
+      const kind = isLogKey(key) || isRecord(HEAD_KEY, key) ? "log_expires" : "record_expires";
+      const message = `Record ${formatKey(key)} is set to expire at ${time}`;
       this.#findings.add(kind, message, isLogKey(key) ? key[1] : undefined);
     }
   }
@@ -367,61 +340,22 @@ class StoreAudit {
       `Record ${formatKey(key)} is not one that this service writes at this head`,
     );
   }
-
-  async #lastPosition(): Promise<number> {
-    const [last] = await this.#store.list({ prefix: LOG_PREFIX }, { limit: 1, reverse: true });
-    return last !== undefined && isLogKey(last.key) ? last.key[1] : 0;
-  }
 }
 
-const RECORD_FAULTS = {
-  missing: "record_missing",
-  extra: "record_extra",
-  altered: "record_altered",
-} as const satisfies Record<DifferenceKind, FaultKind>;
+const DIFFERS = {
+  missing: "is missing",
+  extra: "is stored once more than the log says",
+  altered: "is not what the log says",
+} as const satisfies Record<Difference["kind"], string>;
 
-function wordsFor(difference: Difference, lastPetId: number): string {
-  const { kind, key, position } = difference;
+function wordsFor({ kind, key, position, petId }: Difference): string {
   const [, generation, name, status] = key;
-  const isOfPets = name === "pet" || name === "pet_by_status";
-  const last = key.at(-1) as number;
-  const isUnknown = isOfPets && kind === "extra" && last > lastPetId;
-  const petId = difference.petId ?? (isUnknown ? last : undefined);
-  if (petId === undefined) {
-    const record = `Record ${formatKey(key)}`;
-    if (kind === "missing") {
-      return `${record} is missing: the event at position ${position} makes it`;
-    }
-    if (kind === "extra") return `${record} is stored, but no event makes it`;
-    return isOfPets
-      ? `${record} is damaged: it does not hold whole pets in order`
-      : `${record} is not what the event at position ${position} makes it`;
-  }
   // A record holds many pets, so its key would not say which of them differs.
-  const kindOfList = name === "pet" ? "id" : `status ${String(status)}`;
-  const projection = `the projection by ${kindOfList} of generation ${String(generation)}`;
-  switch (kind) {
-    case "missing":
-      return `Pet ${petId} is missing from ${projection}: the event at position ${position} adds it`;
-    case "extra":
-      return petId > lastPetId
-        ? `Pet ${petId} is in ${projection}, but no event adds it`
-        : `Pet ${petId} is in ${projection} once more than the log says`;
-    case "altered":
-      return `Pet ${petId} in ${projection} is not what the event at position ${position} says`;
-  }
-}
-
-/** Describes the effect of a record's expiry, and what removes the expiry. */
-function effectOn(key: Key): string {
-  if (isLogKey(key)) {
-    return `its lines, up to line ${key[1]}, are lost then; export the log before that`;
-  }
-  if (isHeadKey(key)) {
-    return "the store serves nothing then; the next event that is added removes the expiry";
-  }
-  if (key[0] === "projection") return "a replay writes it again without an expiry";
-  return "the service never writes such a record";
+  const list = name === "pet" ? "id" : `status ${String(status)}`;
+  const what = petId === undefined
+    ? `Record ${formatKey(key)}`
+    : `Pet ${petId} in the projection by ${list} of generation ${String(generation)}`;
+  return `${what} ${DIFFERS[kind]}${position === undefined ? "" : ` (event ${position})`}`;
 }
 
 /** The head to audit up to; `undefined` if there is no usable head. */
@@ -451,26 +385,18 @@ async function readHeadFor(findings: Findings, store: Store): Promise<Head | und
 
 async function generationsHold(store: Store, before: Head): Promise<boolean> {
   const { head: now } = await readHead(store);
-  return generationsOf(now) === generationsOf(before);
-}
-
-function generationsOf({ generation, building, removing }: Head): string {
-  return JSON.stringify([generation, building, removing]);
+  return (["generation", "building", "removing"] as const)
+    .every((field) => JSON.stringify(now[field]) === JSON.stringify(before[field]));
 }
 
 function logRange(to: number): BoundedRange {
   return { start: logKey(1), end: logKey(to + 1) };
 }
 
-function isHeadKey(key: Key): boolean {
-  return key.length === 1 && key[0] === HEAD_KEY[0];
-}
-
-function isOf(generation: number, key: Key): boolean {
-  return key[0] === "projection" && key[1] === generation;
+function isRecord([name]: readonly [string], key: Key): boolean {
+  return key.length === 1 && key[0] === name;
 }
 
 function isOwn({ key, value }: StoreEntry): boolean {
-  if (isHeadKey(key)) return true;
-  return key.length === 1 && key[0] === REPLAY_KEY[0] && decodeLease(value) !== undefined;
+  return isRecord(HEAD_KEY, key) || isRecord(REPLAY_KEY, key) && decodeLease(value) !== undefined;
 }

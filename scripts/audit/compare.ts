@@ -17,6 +17,7 @@ import {
   type ProjectionRecord,
 } from "../../src/keyspace.ts";
 import { readHead } from "../../src/log/head.ts";
+import { CLOCK_TOLERANCE_MS } from "../../src/log/idempotency_uses.ts";
 import { LogVerifier } from "../../src/log/log_verifier.ts";
 import { LogDamagedError, readLog } from "../../src/log/read_log.ts";
 import { project } from "../../src/projections/project.ts";
@@ -24,10 +25,17 @@ import type { Runtime } from "../../src/runtime/runtime.ts";
 import { formatKey } from "../../src/store/key_encoding/key_text.ts";
 import { type BoundedRange, scanOutside } from "../../src/store/scan.ts";
 import type { Key, Store, StoreEntry } from "../../src/store/store.ts";
-import { MissingIdempotencyRecords } from "./missing_idempotency_records.ts";
-import { PackedComparison, type PackedDifference } from "./packed_comparison.ts";
+import { type DifferenceKind, PackedComparison } from "./packed_comparison.ts";
 
-export type DifferenceKind = "missing" | "extra" | "altered";
+/** How many missing records a wrong clock can explain. Further ones are differences at once. */
+const MISSING_KEPT = 100_000;
+
+interface MissingRecord {
+  key: Key;
+  position: number;
+  /** Time of the event, in milliseconds since the Unix epoch; `-Infinity` if the record never expires. */
+  timeMs: number;
+}
 
 /** A record that does not match the log, or a pet in a record of several. */
 export interface Difference {
@@ -45,8 +53,8 @@ export interface ComparisonDeps {
   generation: number;
   /** Records of events up to this position may be missing, because a replay is still writing them. */
   mayMissUntil?: number;
-  /** Called for each difference; `count` is the number of differences of its kind that it represents. */
-  differs?: (difference: Difference, count: number) => void;
+  /** Called for each difference. */
+  differs?: (difference: Difference) => void;
 }
 
 /** The number of differences between a generation and the log, and the first of each kind. */
@@ -54,8 +62,8 @@ export class Differences {
   readonly counts: Record<DifferenceKind, number> = { missing: 0, extra: 0, altered: 0 };
   readonly first: Partial<Record<DifferenceKind, Difference>> = {};
 
-  add(difference: Difference, count: number): void {
-    this.counts[difference.kind] += count;
+  add(difference: Difference): void {
+    this.counts[difference.kind]++;
     this.first[difference.kind] ??= difference;
   }
 
@@ -72,15 +80,19 @@ export class Differences {
 export class Comparison {
   /** The differences found so far. */
   readonly differences = new Differences();
+  /** Number of idempotency records missing because a clock was wrong. They are not differences. */
+  removedByWrongClock = 0;
   #deps: ComparisonDeps;
   #packed!: PackedComparison[];
   /** For each position, 48 bits of the SHA-256 of its key, because the keys of a long log would not fit. */
   #ownKeys = new Map<number, number>();
   #position = 0;
   #lastPetId = 0;
-  #missing = new MissingIdempotencyRecords();
-  /** The position of each pet of the current call of follow(). */
-  #positions = new Map<number, number>();
+  /** The lines of the current call of follow(). */
+  #lines: readonly RecordedLine[] = [];
+  /** Missing idempotency records that no wrong clock explains yet, and the latest of their times. */
+  #missing: MissingRecord[] = [];
+  #latestMissingMs = -Infinity;
 
   constructor(deps: ComparisonDeps) {
     this.#deps = deps;
@@ -96,7 +108,7 @@ export class Comparison {
       new PackedComparison(
         this.#deps.store,
         this.#rangeOf(prefix, this.#lastPetId + 1, until + 1),
-        (difference) => this.#differInPacked(prefix, difference),
+        (kind, what) => this.#differInPacked(prefix, kind, what),
       )
     );
   }
@@ -110,32 +122,19 @@ export class Comparison {
     return PACKED_PREFIXES.map((prefix) => this.#rangeOf(prefix, 1, this.#lastPetId + 1));
   }
 
-  /**
-   * Compares the records of the next lines of the log. If all lines are sound, `projected` may be their
-   * records.
-   */
+  /** Compares the records of the next lines of the log, which must be sound. */
   async follow(
     lines: readonly RecordedLine[],
-    projected?: readonly ProjectionRecord[],
+    projected: readonly ProjectionRecord[] = project(lines),
   ): Promise<void> {
-    const usable: RecordedLine[] = [];
-    this.#positions.clear();
-    for (const line of lines) {
-      const { event } = line;
+    this.#lines = lines;
+    for (const { event } of lines) {
       this.#position = event.position;
-      if (event.type === "PetCreated") {
-        const { id } = event.data;
-        // A damaged log may contain any id, but a log never has more pets than events.
-        if (id <= this.#lastPetId || id > event.position) continue;
-        this.#lastPetId = id;
-        this.#positions.set(id, event.position);
-      }
-      usable.push(line);
+      if (event.type === "PetCreated") this.#lastPetId = event.data.id;
     }
-    const records = projected ?? project(usable);
     const own: ProjectionRecord[] = [];
     const packed: Uint8Array[][] = PACKED_PREFIXES.map(() => []);
-    for (const record of records) {
+    for (const record of projected) {
       const index = packedIndexOf(record.key);
       if (index === -1) own.push(record);
       else packed[index].push(record.value as Uint8Array);
@@ -155,7 +154,7 @@ export class Comparison {
     const found = await Promise.all(keys.map((key) => this.#deps.store.get(key)));
     let index = 0;
     for (const { event: { position, time } } of lines) {
-      this.#missing.observe(time);
+      this.#explainMissing(time);
       for (; keys[index]?.at(-1) === position; index++) {
         const [key, record, entry] = [keys[index], records[index], found[index]];
         this.#ownKeys.set(position, hashOf(key));
@@ -166,18 +165,23 @@ export class Comparison {
   }
 
   /**
-   * Reports the missing idempotency records that a wrong clock does not explain. Call once, after the last
-   * event.
+   * A record whose event is later than a later event of the log is missing because a clock was set back: the store
+   * removes a record a day after it was written, by the clock of the store.
    */
-  finish(): void {
-    for (const [{ key, position }, count] of this.#missing.differences()) {
-      this.#differ("missing", key, position, undefined, count);
-    }
+  #explainMissing(time: string): void {
+    if (this.#missing.length === 0) return;
+    // With a tolerance, because clocks differ slightly.
+    const fromMs = Date.parse(time) + CLOCK_TOLERANCE_MS;
+    if (this.#latestMissingMs <= fromMs) return;
+    const left = this.#missing.filter(({ timeMs }) => timeMs <= fromMs);
+    this.removedByWrongClock += this.#missing.length - left.length;
+    this.#missing = left;
+    this.#latestMissingMs = fromMs;
   }
 
-  /** Number of idempotency records missing because a clock was wrong. They are not differences. */
-  get removedByWrongClock(): number {
-    return this.#missing.explained;
+  /** Reports the missing idempotency records that a wrong clock does not explain. Call once, after the last event. */
+  finish(): void {
+    for (const { key, position } of this.#missing) this.#differ("missing", key, position);
   }
 
   /**
@@ -214,23 +218,32 @@ export class Comparison {
     }
   }
 
-  #differInPacked(prefix: ProjectionKey, difference: PackedDifference): void {
-    const { kind, id } = difference;
-    const position = id === undefined ? undefined : this.#positions.get(id);
+  #differInPacked(prefix: ProjectionKey, kind: DifferenceKind, what: number | Key): void {
+    const petId = typeof what === "number" ? what : undefined;
+    const key = petId === undefined
+      ? what as Key
+      : projectionKey(this.generation, [...prefix, petId]);
+    const line = this.#lines.find(({ event }) =>
+      event.type === "PetCreated" && event.data.id === key.at(-1)
+    );
+    const position = line?.event.position;
     if (kind === "missing" && position! <= (this.#deps.mayMissUntil ?? 0)) return;
-    if ("key" in difference) return this.#differ(kind, difference.key, position);
-    const key = projectionKey(this.generation, [...prefix, difference.id]);
-    this.#differ(kind, key, position, difference.id);
+    this.#differ(kind, key, position, petId);
   }
 
   #missOwn({ expiresAt }: ProjectionRecord, key: Key, position: number): void {
     const { runtime, mayMissUntil = 0 } = this.#deps;
     if (position <= mayMissUntil) return;
-    if (expiresAt === undefined) return this.#differ("missing", key, position);
     const now = runtime.now();
     // The store keeps a record for some time after it expires, so differences between clocks do not matter.
-    if (expiresAt <= now) return;
-    this.#missing.add({ key, position }, expiresAt - IDEMPOTENCY_LIFETIME_MS, now);
+    if (expiresAt !== undefined && expiresAt <= now) return;
+    const timeMs = expiresAt === undefined ? -Infinity : expiresAt - IDEMPOTENCY_LIFETIME_MS;
+    if (timeMs > now + CLOCK_TOLERANCE_MS) this.removedByWrongClock++;
+    else if (this.#missing.length === MISSING_KEPT) this.#differ("missing", key, position);
+    else {
+      this.#missing.push({ key, position, timeMs });
+      this.#latestMissingMs = Math.max(this.#latestMissingMs, timeMs);
+    }
   }
 
   #rangeOf(prefix: ProjectionKey, start: number, end: number): BoundedRange {
@@ -240,15 +253,15 @@ export class Comparison {
     };
   }
 
-  #differ(kind: DifferenceKind, key: Key, position?: number, petId?: number, count = 1): void {
+  #differ(kind: DifferenceKind, key: Key, position?: number, petId?: number): void {
     const difference = {
       kind,
       key,
       ...(petId === undefined ? {} : { petId }),
       ...(position === undefined ? {} : { position }),
     };
-    this.differences.add(difference, count);
-    this.#deps.differs?.(difference, count);
+    this.differences.add(difference);
+    this.#deps.differs?.(difference);
   }
 }
 
@@ -263,7 +276,7 @@ export async function* readSoundLog(store: Store, to: number): AsyncGenerator<Re
   try {
     for await (const lines of readLog(store, { from: 1, to })) {
       yield lines.map(({ position, line }) => {
-        const { event, faults } = verifier.verify(line, position);
+        const { event, faults } = verifier.verify(line);
         if (event !== undefined && faults.length === 0) return { event, line };
         throw new UnsoundError(`Line ${position} of the log is not sound: ${faults.join("; ")}`);
       });

@@ -42,10 +42,9 @@ export class Findings {
   #firstBadPosition = Infinity;
   #firstBadLine = Infinity;
 
-  /** `count` is the number of faults that this one represents. */
-  add(kind: FaultKind, message: string, position?: number, count = 1): void {
+  add(kind: FaultKind, message: string, position?: number): void {
     const before = this.#counts[kind] ?? 0;
-    this.#counts[kind] = before + count;
+    this.#counts[kind] = before + 1;
     if (position !== undefined) {
       this.#firstBadPosition = Math.min(this.#firstBadPosition, position);
       if (kind === "line") this.#firstBadLine = Math.min(this.#firstBadLine, position);

@@ -1,27 +1,21 @@
 import { Buffer } from "node:buffer";
 import { petIdOf } from "../../events/pet.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
-import { LINE_FEED, unpackLines } from "../../src/encoding/pack_lines.ts";
-import { scan } from "../../src/store/scan.ts";
-import type { Key, KeyRange, Store } from "../../src/store/store.ts";
+import { joinLines, LINE_FEED, unpackLines } from "../../src/encoding/pack_lines.ts";
+import { type BoundedRange, scan } from "../../src/store/scan.ts";
+import type { Key, Store } from "../../src/store/store.ts";
 
-/** A difference between the stored texts of pets and the expected ones. */
-export type PackedDifference =
-  /** An expected text is not stored. */
-  | { kind: "missing"; id: number }
-  /** Another text is stored for that id. */
-  | { kind: "altered"; id: number }
-  /** A text is stored that is not expected, or a second time. */
-  | { kind: "extra"; id: number }
-  /** The record under `key` is not one that the service writes. `id` is the first pet that it should hold. */
-  | { kind: "altered" | "extra"; key: Key; id?: number };
+export type DifferenceKind = "missing" | "extra" | "altered";
+
+/** Takes a difference: the id of a pet, or the key of a record that the service does not write. */
+type Differs = (kind: DifferenceKind, what: number | Key) => void;
 
 /** A record of packed texts. */
 interface PackedRecord {
   key: Key;
   /** The last part of the key. */
   lastId: number;
-  value: unknown;
+  texts: Uint8Array;
 }
 
 /**
@@ -29,17 +23,13 @@ interface PackedRecord {
  * order count, not how the texts are grouped into records.
  */
 export class PackedComparison {
+  #differs: Differs;
   #records: AsyncIterator<PackedRecord>;
-  /** The next record, whose texts are not compared yet. */
-  #record: PackedRecord | undefined;
-  /** The rest of the record before it. */
-  #stored = new Texts(new Uint8Array());
-  /** The last id of a damaged record: its texts are not reported one by one. */
-  #damagedThrough = 0;
-  #differs: (difference: PackedDifference) => void;
+  /** The record that holds later texts than those compared, without the texts that were compared. */
+  #rest: PackedRecord[] = [];
 
   /** Compares the records in a range, whose keys end in an id. */
-  constructor(store: Store, range: KeyRange, differs: (difference: PackedDifference) => void) {
+  constructor(store: Store, range: BoundedRange, differs: Differs) {
     this.#differs = differs;
     this.#records = this.#read(store, range);
   }
@@ -49,97 +39,76 @@ export class PackedComparison {
    * `lastId`.
    */
   async follow(packed: readonly Uint8Array[], lastId: number): Promise<void> {
-    const expected = new Texts(Buffer.concat(packed));
-    expected.skipThrough(this.#damagedThrough);
-    for (;;) {
-      while (this.#stored.id === Infinity && await this.#open(expected, lastId));
-      const stored = this.#stored;
-      const id = Math.min(stored.id, expected.id);
-      if (id > lastId) return;
-      if (stored.id !== id) this.#differs({ kind: "missing", id });
-      else if (expected.id !== id) this.#differs({ kind: "extra", id });
-      else if (!bytesEqual(stored.text, expected.text)) this.#differs({ kind: "altered", id });
-      stored.skipThrough(id);
-      expected.skipThrough(id);
+    const records = this.#rest;
+    while ((records.at(-1)?.lastId ?? 0) <= lastId) {
+      const next = await this.#records.next();
+      if (next.done) break;
+      records.push(next.value);
     }
+    const expected = Buffer.concat(packed);
+    const stored = Buffer.concat(records.map(({ texts }) => texts));
+    const rest = stored.subarray(expected.length);
+    const last = records.at(-1);
+    // Sound records are nearly all, so they are compared as a whole. Only the last one may hold later texts.
+    const isSound = stored.subarray(0, expected.length).equals(expected) &&
+      records.every(isWhole) &&
+      (rest.length === 0 || last!.lastId > lastId && rest.length <= last!.texts.length);
+    if (!isSound) this.#rest = this.#compareTexts(records, expected, lastId);
+    else this.#rest = rest.length === 0 ? [] : [{ ...last!, texts: rest }];
   }
 
-  /** Goes on to the next record. Returns `false` if it has none of the texts up to an id. */
-  async #open(expected: Texts, lastId: number): Promise<boolean> {
-    const record = this.#record ??= (await this.#records.next()).value as PackedRecord | undefined;
-    if (record === undefined || expected.id === Infinity && record.lastId > lastId) return false;
-    this.#record = undefined;
-    const { key, value } = record;
-    // Sound records are nearly all, so they are compared as a whole.
-    if (value instanceof Uint8Array && lastIdOf(value) === record.lastId && expected.skip(value)) {
-      return true;
+  /** Compares text by text. Returns the record with the stored texts of later ids. */
+  #compareTexts(records: PackedRecord[], packed: Uint8Array, lastId: number): PackedRecord[] {
+    const expected = new Map(textsOf(packed));
+    const rest: PackedRecord[] = [];
+    let previous = 0;
+    for (const record of records) {
+      const stored = textsOf(record.texts);
+      const isInOrder = stored.every(([id], index) => id > (stored[index - 1]?.[0] ?? 0));
+      if (isInOrder && stored.at(-1)?.[0] === record.lastId) {
+        for (const [id, text] of stored.filter(([id]) => id <= lastId)) {
+          if (id <= previous || !expected.has(id)) this.#differs("extra", id);
+          else if (!bytesEqual(text, expected.get(id)!)) this.#differs("altered", id);
+          expected.delete(id);
+          previous = id;
+        }
+        const later = stored.flatMap(([id, text]) => id > lastId ? [text] : []);
+        if (later.length > 0) rest.push({ ...record, texts: joinLines(later) });
+      } else if (record.lastId > lastId) rest.push(record);
+      else {
+        this.#differs("altered", record.key);
+        for (const id of expected.keys()) {
+          if (id > previous && id <= record.lastId) expected.delete(id);
+        }
+        previous = record.lastId;
+      }
     }
-    const ids = unpackLines(value)?.map(petIdOf) ?? [];
-    if (ids.at(-1) === record.lastId && isAscending(ids)) {
-      this.#stored = new Texts(value as Uint8Array);
-    } else {
-      const [kind, id] = expected.id <= record.lastId
-        ? ["altered" as const, expected.id]
-        : ["extra" as const, undefined];
-      this.#differs({ kind, key, id });
-      this.#damagedThrough = record.lastId;
-      expected.skipThrough(record.lastId);
-    }
-    return true;
+    for (const id of expected.keys()) this.#differs("missing", id);
+    return rest;
   }
 
-  async *#read(store: Store, range: KeyRange): AsyncGenerator<PackedRecord> {
-    const keyLength = (range.start ?? range.end)!.length;
+  async *#read(store: Store, range: BoundedRange): AsyncGenerator<PackedRecord> {
     for await (const entries of scan(store, range)) {
       for (const { key, value } of entries) {
         const lastId = key.at(-1);
-        if (key.length === keyLength && Number.isSafeInteger(lastId)) {
-          yield { key, lastId: lastId as number, value };
+        if (key.length !== range.start.length || !Number.isSafeInteger(lastId)) {
+          this.#differs("extra", key);
         } else {
-          this.#differs({ kind: "extra", key });
+          const texts = value instanceof Uint8Array ? value : new Uint8Array();
+          yield { key, lastId: lastId as number, texts };
         }
       }
     }
   }
 }
 
-/** Packed texts with ascending ids, of which the first ones are taken away. */
-class Texts {
-  /** The next text. */
-  text!: Uint8Array;
-  /** Its id; `Infinity` after the last text. */
-  id!: number;
-  #rest: Uint8Array;
-
-  constructor(packed: Uint8Array) {
-    this.#rest = packed;
-    this.#take(0);
-  }
-
-  skipThrough(id: number): void {
-    while (this.id <= id) this.#take(this.text.length + 1);
-  }
-
-  /** Skips these bytes if they come next. Returns whether it did. */
-  skip(packed: Uint8Array): boolean {
-    if (!bytesEqual(this.#rest.subarray(0, packed.length), packed)) return false;
-    this.#take(packed.length);
-    return true;
-  }
-
-  #take(length: number): void {
-    this.#rest = this.#rest.subarray(length);
-    this.text = this.#rest.subarray(0, Math.max(0, this.#rest.indexOf(LINE_FEED)));
-    this.id = this.#rest.length === 0 ? Infinity : petIdOf(this.text);
-  }
+/** The texts in a value, with their ids. */
+function textsOf(packed: Uint8Array): [id: number, text: Uint8Array][] {
+  return (unpackLines(packed) ?? []).map((text) => [petIdOf(text), text]);
 }
 
-/** The id of the last text; `NaN` if the value does not end in a text and a line feed. */
-function lastIdOf(value: Uint8Array): number {
-  if (value.at(-1) !== LINE_FEED) return NaN;
-  return petIdOf(value.subarray(value.lastIndexOf(LINE_FEED, value.length - 2) + 1));
-}
-
-function isAscending(ids: readonly number[]): boolean {
-  return ids.every((id, index) => index === 0 ? id > 0 : id > ids[index - 1]);
+/** Whether a record ends with the text that its key names, and a line feed. */
+function isWhole({ lastId, texts }: PackedRecord): boolean {
+  const start = texts.lastIndexOf(LINE_FEED, texts.length - 2) + 1;
+  return texts.at(-1) === LINE_FEED && petIdOf(texts.subarray(start)) === lastId;
 }

@@ -1,6 +1,5 @@
 import type { Store } from "../../src/store/store.ts";
-import { auditLog } from "../audit/audit.ts";
-import { linesOfRecords } from "../audit/lines_of_records.ts";
+import { auditLog, linesOfRecords } from "../audit/audit.ts";
 
 /** The first lines of a stored log, up to the last one that verifies. */
 export interface RecoveredLog {

@@ -22,8 +22,8 @@ export interface VerifiedLine {
   faults: string[];
   /** Whether a newer version wrote the line, which is one of the faults. */
   isNewer?: true;
-  /** Whether `previoushash` is the hash of the line before; absent if this cannot be determined. */
-  isLinked?: boolean;
+  /** Whether `previoushash` is one of the faults. Then either this line or the one before was altered. */
+  isUnlinked?: true;
 }
 
 /** Minimum number of recent ids kept; up to twice as many are kept. */
@@ -66,11 +66,6 @@ export class LogVerifier {
     return this.#position;
   }
 
-  /** Whether every line up to the position could be read. Only then does the head follow from them. */
-  get isComplete(): boolean {
-    return this.#keysKnown;
-  }
-
   /** The head that must follow the verified lines, if all are sound. It has no replay in progress. */
   get head(): Head {
     return {
@@ -82,36 +77,25 @@ export class LogVerifier {
     };
   }
 
-  /** Verifies the next line. `storedPosition` is the position in its key; the lines of a file have none. */
-  verify(line: unknown, storedPosition?: number): VerifiedLine {
+  /** Verifies the next line. */
+  verify(line: Uint8Array): VerifiedLine {
     const faults: string[] = [];
     this.#faults = faults;
-    const expectedPosition = this.#position + 1;
-    if (storedPosition !== undefined && storedPosition !== expectedPosition) {
-      this.#faults.push(
-        storedPosition > expectedPosition
-          ? `${positions(expectedPosition, storedPosition - 1)} missing`
-          : `position ${expectedPosition} was expected`,
-      );
-      this.#lose();
-    }
     const read = readEvent(line);
     const isMalformed = read instanceof MalformedEventError;
     const isNewer = read instanceof NewerVersionError;
-    const lastHash = this.#lastHash;
-    this.#position = storedPosition ?? expectedPosition;
-    if (isMalformed) this.#faults.push(read.message);
-    if (!isMalformed || isNewer) {
-      this.#checkPosition(read, this.#position);
-      this.#position = storedPosition ?? read.position;
-    }
+    this.#position++;
+    if (isMalformed) faults.push(read.message);
+    const isUnlinked = (!isMalformed || isNewer) && !this.#checkPosition(read);
     if (isMalformed) this.#lose();
     else this.#checkBody(read);
-    if (line instanceof Uint8Array) this.#lastHash = sha256Hex(line);
-    const event = isMalformed ? undefined : read;
-    const verified = { event, faults, ...(isNewer ? { isNewer } : {}) };
-    if (isMalformed && !isNewer || lastHash === undefined) return verified;
-    return { ...verified, isLinked: read.previousHash === lastHash };
+    this.#lastHash = sha256Hex(line);
+    return {
+      event: isMalformed ? undefined : read,
+      faults,
+      ...(isNewer ? { isNewer } : {}),
+      ...(isUnlinked ? { isUnlinked } : {}),
+    };
   }
 
   /** Begins after the first lines of a log, of which the last has that position and hash. */
@@ -126,18 +110,22 @@ export class LogVerifier {
     this.#position = position;
   }
 
-  #checkPosition(
-    { position, previousHash }: RecordedEvent | NewerVersionError,
-    expectedPosition: number,
-  ): void {
+  /** Returns `false` if the line is at the right position, but does not fit the line before. */
+  #checkPosition({ position, previousHash }: RecordedEvent | NewerVersionError): boolean {
+    const expectedPosition = this.#position;
+    this.#position = position;
     if (position !== expectedPosition) {
       this.#faults.push(
         `its sequence says position ${position}, but ${expectedPosition} was expected`,
       );
       this.#lose();
     } else if (this.#lastHash !== undefined && previousHash !== this.#lastHash) {
-      this.#faults.push("its previoushash is not the SHA-256 of the line before");
+      this.#faults.push(
+        "its previoushash is not the SHA-256 of the line before, so one of the two was altered",
+      );
+      return false;
     }
+    return true;
   }
 
   #checkBody(event: RecordedEvent): void {
@@ -265,8 +253,4 @@ function isReached(instant: number | undefined, time: string): instant is number
 
 function textOf(instant: number): string {
   return new Date(instant).toISOString();
-}
-
-function positions(from: number, to: number): string {
-  return from === to ? `position ${from} is` : `positions ${from} to ${to} are`;
 }

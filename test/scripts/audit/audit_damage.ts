@@ -49,6 +49,8 @@ export async function damageEveryRecord(events: number, flips = 1) {
   const kinds = new Set(entries.map(({ key }) => key[0] === "projection" ? key[2] : key[0]));
   assertEquals(kinds.size, 6, "the sample has records of all kinds");
   const store = new ModelStore({ now: runtime.now, expiryLagMs: () => 0 });
+  // Small reads, so that most records hold texts of several of them.
+  Object.assign(store, { limits: { ...store.limits, listEntries: 2 } });
   const original = new Map(entries.map(({ key, value }) => [formatKey(key), value as Value]));
   const apply = (changes: Change[]) => {
     const mutations = changes.map(([key, value]): Mutation =>

@@ -45,7 +45,7 @@ Deno.test({
       assertEquals(plain.code, 1);
       assertEquals(plain.stdout.split("\n").slice(0, 2), [
         "Not sound: 2 faults in 40 events. The first bad position is 6.",
-        "- Pet 5 is missing from the projection by id of generation 1: the event at position 6 adds it",
+        "- Pet 5 in the projection by id of generation 1 is missing (event 6)",
       ]);
       assertEquals(plain.stdout.split("\n").slice(-4), [
         "Next: Write all records again from the log, then audit again:",

@@ -37,7 +37,7 @@ test("SqliteReader reads the same entries as Deno KV", () =>
     reader.checkStructure();
   }));
 
-test("audit() of a damaged file reports a record that cannot be decoded, and audits the others", () =>
+test("audit() of a damaged file reports a record that cannot be decoded", () =>
   withSampleFile(async ({ kvPath }) => {
     const database = new DatabaseSync(kvPath);
     const change = "update kv set v = ?, v_encoding = ? where k = ?";
@@ -49,9 +49,8 @@ test("audit() of a damaged file reports a record that cannot be decoded, and aud
     const damage = new StoreDamagedError("could not deserialize value");
     const { position, faults, counts } = await audit({ store, runtime, damage });
     assertEquals([position, counts.file_damaged], [40, 1]);
-    const messages = faults.map(({ message }) => message);
-    assert(messages.includes("The record at position 40 holds no lines of the log"), messages[0]);
-    assert(messages.some((it) => it.startsWith('Record ["projection",1,"pet",6] is damaged')));
+    const message = "The record at position 40 does not hold exactly lines 36 to 40";
+    assert(faults.some((it) => it.message === message));
     const { events, fault } = await recoverLog(store);
     assertEquals([events, fault?.startsWith("Line 36: ")], [35, true]);
   }));
