@@ -14,7 +14,7 @@ import {
   headEntryOf,
   readHead,
 } from "../../src/log/head.ts";
-import { isHeadBehind } from "../../src/log/is_head_behind.ts";
+import { isHeadBehind } from "../../src/log/accept_store.ts";
 import { readEvent } from "../../src/log/lines.ts";
 import { formatKey } from "../../src/store/key_encoding/key_text.ts";
 import type { ReadExpiringRecords } from "../../src/store/read_expiring_records.ts";

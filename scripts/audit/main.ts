@@ -27,10 +27,8 @@ const progress = new ProgressReporter();
 const CHECKING = { title: "Auditing", unit: "events" };
 
 await runCommand(COMMANDS.audit, {
-  interrupt() {
-    progress.end();
-    return "The audit has no result, and wrote nothing. Run it again.";
-  },
+  progress,
+  interrupt: () => "The audit has no result, and wrote nothing. Run it again.",
   async run({ json = false, checkpoint: path, published: folder, file }) {
     if (path !== undefined) await expectFolderOf(path);
     const checkpoint = path === undefined ? undefined : await readLogEnd(path);
@@ -40,7 +38,8 @@ await runCommand(COMMANDS.audit, {
       ...(published && { comparePublished: () => new PublishedComparison(published) }),
       progress: (done, total) => progress.update(CHECKING, done, total),
     };
-    const report = await auditWhat(file, options).finally(() => progress.end());
+    const report = await auditWhat(file, options);
+    progress.end();
     const extended = [
       ...(checkpoint === undefined ? [] : ["The log extends the checkpoint."]),
       ...(published === undefined

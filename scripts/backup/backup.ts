@@ -8,13 +8,7 @@ import { LogDamagedError, readLog, type StoredLine } from "../../src/log/read_lo
 import { eventOf, LINE_LIMIT_BYTES } from "../../src/log/lines.ts";
 import type { Store } from "../../src/store/store.ts";
 
-/** The part of `Deno.FsFile` that a backup uses. */
-export type BackupFile = Pick<
-  Deno.FsFile,
-  "read" | "seek" | "stat" | "syncData" | "truncate" | "write"
->;
-
-/** The file does not belong to the log, or another program has changed it. The message is worded to follow its name. */
+/** The file does not belong to the log, or another program has changed it. */
 export class BackupRefusedError extends Error {
   override name = "BackupRefusedError";
 }
@@ -29,9 +23,9 @@ export class Backup {
   hash: string;
   /** Length of the incomplete line that {@linkcode open} removed, in bytes. */
   readonly removedBytes: number;
-  #file: BackupFile;
+  #file: Deno.FsFile;
 
-  private constructor(file: BackupFile, { end, position, last, size }: FileEnd) {
+  private constructor(file: Deno.FsFile, { end, position, last, size }: FileEnd) {
     this.#file = file;
     this.length = end;
     this.position = position;
@@ -45,7 +39,7 @@ export class Backup {
    * at its end, which a killed process has left, is removed. Then the file is on disk. Rejects with
    * {@linkcode BackupRefusedError}.
    */
-  static async open(file: BackupFile, store: Store, headPosition: number): Promise<Backup> {
+  static async open(file: Deno.FsFile, store: Store, headPosition: number): Promise<Backup> {
     const fileEnd = await readEnd(file);
     await expectInLog(fileEnd, store, headPosition);
     if (fileEnd.end < fileEnd.size) await file.truncate(fileEnd.end);
@@ -102,33 +96,33 @@ interface FileEnd {
 }
 
 /** Reads the first and the last line of a file. Rejects with `BackupRefusedError` if they are not events. */
-async function readEnd(file: BackupFile): Promise<FileEnd> {
+async function readEnd(file: Deno.FsFile): Promise<FileEnd> {
   const { size } = await file.stat();
   // A line and an incomplete line after it, each with a line feed before it.
   const tail = await read(file, Math.max(0, size - 2 * (LINE_LIMIT_BYTES + 1)), size);
   const lastFeed = tail.lastIndexOf(LINE_FEED);
   if (lastFeed === -1) {
-    if (size > LINE_LIMIT_BYTES) throw new BackupRefusedError("is not an export of a log");
+    if (size > LINE_LIMIT_BYTES) throw new BackupRefusedError("The file is not an export of a log");
     return { size, end: 0, position: 0, last: tail };
   }
   const head = await read(file, 0, Math.min(size, LINE_LIMIT_BYTES + 1));
   if (eventOf(head.subarray(0, head.indexOf(LINE_FEED)))?.position !== 1) {
-    throw new BackupRefusedError("does not begin with the first event of a log");
+    throw new BackupRefusedError("The file does not begin with the first event of a log");
   }
   const last = tail.subarray(tail.lastIndexOf(LINE_FEED, lastFeed - 1) + 1, lastFeed);
   const position = eventOf(last)?.position;
   if (position === undefined) {
-    throw new BackupRefusedError("does not end with an event that this version knows");
+    throw new BackupRefusedError("The file does not end with an event that this version knows");
   }
   return { size, end: size - tail.length + lastFeed + 1, position, last };
 }
 
-async function read(file: BackupFile, from: number, to: number): Promise<Uint8Array> {
+async function read(file: Deno.FsFile, from: number, to: number): Promise<Uint8Array> {
   const bytes = new Uint8Array(to - from);
   await file.seek(from, Deno.SeekMode.Start);
   for (let offset = 0; offset < bytes.length;) {
     const length = await file.read(bytes.subarray(offset));
-    if (length === null) throw new BackupRefusedError("became shorter while it was read");
+    if (length === null) throw new BackupRefusedError("The file became shorter while it was read");
     offset += length;
   }
   return bytes;
@@ -143,7 +137,7 @@ async function expectInLog(
   if (last.length === 0) return;
   if (position > headPosition) {
     throw new BackupRefusedError(
-      `ends at position ${position}, but the log at ${headPosition}: events of the log are missing, ` +
+      `The file ends at position ${position}, but the log at ${headPosition}: events of the log are missing, ` +
         "or this is another log. Keep the file, and run deno task audit",
     );
   }
@@ -154,8 +148,8 @@ async function expectInLog(
   }
   throw new BackupRefusedError(
     isTorn
-      ? "does not begin with the first event of this log"
-      : `has another event at position ${position} than the log: it belongs to another log, or one of ` +
+      ? "The file does not begin with the first event of this log"
+      : `The file has another event at position ${position} than the log: it belongs to another log, or one of ` +
         "them was altered. Keep the file, and run deno task audit",
   );
 }

@@ -8,25 +8,14 @@ import { resolve } from "node:path";
 import { readStoreConfig } from "../../src/settings/config.ts";
 import { exit } from "../../src/life_cycle/exit.ts";
 import { followLog } from "../../src/log/follow_log.ts";
-import { readHead } from "../../src/log/head.ts";
-import { HEAD_KEY } from "../../src/keyspace.ts";
 import { HeadLostError } from "../../src/log/head_reader.ts";
-import { LogDamagedError, readLog } from "../../src/log/read_log.ts";
+import { LogDamagedError } from "../../src/log/read_log.ts";
 import { Backup, BackupRefusedError } from "./backup.ts";
-import { reasonOf } from "../../src/runtime/logger.ts";
 import type { Service } from "../../src/service.ts";
-import { ResilientStore, RETRY_LIMIT_MS } from "../../src/store/resilience/resilient_store.ts";
 import { count } from "../cli/count.ts";
 import { ProgressReporter } from "../cli/progress_reporter.ts";
 import { reportReachable } from "../cli/report_reachable.ts";
-import {
-  EXIT,
-  print,
-  printError,
-  runCommand,
-  UsageError,
-  withService,
-} from "../cli/run_command.ts";
+import { EXIT, print, runCommand, UsageError, withService } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
 
 /** Maximum time that a call of the store may delay the exit after a signal. */
@@ -46,6 +35,8 @@ let isFollowing = false;
 let backup: Backup | undefined;
 
 await runCommand(COMMANDS.backup, {
+  progress,
+  refusals: [BackupRefusedError, LogDamagedError, HeadLostError],
   interrupt(code) {
     interruptedWith = code;
     stop.abort();
@@ -61,57 +52,37 @@ await runCommand(COMMANDS.backup, {
     }
     path = name;
     isFollowing = follow;
-    try {
-      await withService({ create: false }, appendNew);
-    } catch (error) {
-      progress.end();
-      const refusals = [BackupRefusedError, LogDamagedError, HeadLostError];
-      if (!refusals.some((it) => error instanceof it)) throw error;
-      const subject = error instanceof BackupRefusedError ? `${path} ` : "";
-      printError(`${subject}${reasonOf(error)}`);
-      return EXIT.refused;
-    }
+    await withService({ create: false }, appendNew);
     return stop.signal.aborted ? endInterrupted() : EXIT.done;
   },
 });
 
 async function appendNew({ store, heads, runtime }: Service): Promise<void> {
-  const patientStore = new ResilientStore(store, {
-    runtime,
-    probeKey: HEAD_KEY,
-    retryReadsMs: RETRY_LIMIT_MS,
-  });
-  const { position } = (await readHead(patientStore)).head;
+  const { position } = (await heads.fresh()).head;
   using file = await openFile();
-  backup = await Backup.open(file, patientStore, position);
+  backup = await Backup.open(file, store, position);
   const { removedBytes, position: startedAt } = backup;
   if (removedBytes > 0) {
     console.error(`Removed an incomplete line of ${count(removedBytes)} bytes from ${path}.`);
   }
-  const from = startedAt + 1;
-  if (isFollowing) {
-    await printSynced(file, backup);
-    const { signal } = stop;
-    const reachable: typeof reportReachable = (...report) => {
-      progress.end();
-      reportReachable(...report);
-    };
-    const deps = { store, heads, runtime, reachable };
-    for await (const batch of followLog(deps, { from, signal })) {
-      // Otherwise the next run would refuse a file that was truncated and then continued.
-      await expectInPlace(file, backup.length);
-      await backup.append(batch);
-      // Sync once for all events that were there at the last look at the log.
-      const isCaughtUp = backup.position >= heads.latest!.head.position;
-      if (isCaughtUp || signal.aborted) await printSynced(file, backup);
-    }
-    return;
-  }
-  for await (const batch of readLog(patientStore, { from, to: position })) {
+  if (isFollowing) await printSynced(file, backup);
+  const reachable: typeof reportReachable = (...report) => {
+    progress.end();
+    reportReachable(...report);
+  };
+  const range = { from: startedAt + 1, ...(isFollowing ? {} : { to: position }) };
+  const lines = followLog({ store, heads, runtime, reachable }, { ...range, signal: stop.signal });
+  for await (const batch of lines) {
+    // Otherwise the next run would refuse a file that was truncated and then continued.
+    await expectInPlace(file, backup.length);
     await backup.append(batch);
-    progress.update(BACKING_UP, backup.position, position);
-    if (stop.signal.aborted) break;
+    if (!isFollowing) progress.update(BACKING_UP, backup.position, position);
+    // Sync once for all events that were there at the last look at the log.
+    else if (backup.position >= heads.latest!.head.position || stop.signal.aborted) {
+      await printSynced(file, backup);
+    }
   }
+  if (isFollowing) return;
   progress.end();
   await printSynced(file, backup);
   if (stop.signal.aborted) return;
@@ -147,8 +118,8 @@ async function expectInPlace(file: Deno.FsFile, length: number): Promise<void> {
   const named = await Deno.stat(path).catch(() => undefined);
   if (named?.dev === dev && named.ino === ino && nlink !== 0 && size === length) return;
   throw new BackupRefusedError(
-    "was removed, replaced or changed by another program, so printed positions may be missing in it. " +
-      "Run the same command again",
+    `${path} was removed, replaced or changed by another program, so printed positions may be ` +
+      "missing in it. Run the same command again",
   );
 }
 

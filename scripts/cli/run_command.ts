@@ -27,6 +27,10 @@ export const EXIT = { done: 0, refused: 1, couldNotRun: 2 } as const;
 export class UsageError extends Error {}
 
 export interface CommandActions<C extends Command> {
+  /** Ended before a message about an error or an interruption is printed. */
+  progress?: { end(): void };
+  /** The errors by which the command refuses what it was given, so that it exits with 1. */
+  refusals?: (abstract new (...args: never[]) => Error)[];
   /**
    * Called on SIGINT (Ctrl-C) and SIGTERM. Returns what the command leaves and what to run next, in sentences, and
    * the command then exits with the code. The text is empty if nothing needs to be said. Returns `undefined` if the command itself will end soon.
@@ -38,17 +42,23 @@ export interface CommandActions<C extends Command> {
 /** Runs a command, then exits the process with its exit code. */
 export async function runCommand<const C extends Command>(
   command: C,
-  { interrupt, run }: CommandActions<C>,
+  { interrupt, progress, refusals = [], run }: CommandActions<C>,
 ): Promise<never> {
   exitWithHelp(command, Deno.args);
   try {
     const { values, positionals } = parse(command);
-    if (interrupt !== undefined) exitOnInterrupt(interrupt);
+    if (interrupt !== undefined) {
+      exitOnInterrupt((code) => {
+        progress?.end();
+        return interrupt(code);
+      });
+    }
     exit(await run(values as FlagValues<C>, positionals));
   } catch (error) {
+    progress?.end();
     const hint = error instanceof UsageError ? "; see --help" : "";
     printError(`${failureOf(error)}${hint}`);
-    exit(EXIT.couldNotRun);
+    exit(refusals.some((it) => error instanceof it) ? EXIT.refused : EXIT.couldNotRun);
   }
 }
 

@@ -12,25 +12,20 @@ import { RefusedError } from "../publish/refused_error.ts";
 import { type ReadLines, withLog } from "../cli/log_source.ts";
 import { count } from "../cli/count.ts";
 import { readPublished, readRegularFile } from "../publish/published_folder.ts";
-import { EXIT, print, printError, runCommand, UsageError, write } from "../cli/run_command.ts";
+import { EXIT, print, runCommand, UsageError, write } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
 
 await runCommand(COMMANDS.prove, {
+  refusals: [RefusedError],
   interrupt: () => "No proof was printed. Run the same command again.",
   async run({ published: dir, line, consistency, "from-file": file }, [what]) {
     if (!dir) throw new UsageError("--published is required: the folder of the published log");
     if ((what === undefined) === (consistency === undefined)) {
       throw new UsageError("Name either an event (pets/7, keys/ID or a position) or --consistency");
     }
-    try {
-      const published = new PublishedLog(readPublished(dir));
-      if (consistency !== undefined) return await proveConsistency(published, consistency);
-      return await withLog(file, (readLines) => proveInclusion(published, what, readLines, line));
-    } catch (error) {
-      if (!(error instanceof RefusedError)) throw error;
-      printError(error.message);
-      return EXIT.refused;
-    }
+    const published = new PublishedLog(readPublished(dir));
+    if (consistency !== undefined) return await proveConsistency(published, consistency);
+    return await withLog(file, (readLines) => proveInclusion(published, what, readLines, line));
   },
 });
 

@@ -18,7 +18,7 @@ import { withLog } from "../cli/log_source.ts";
 import { count } from "../cli/count.ts";
 import { ProgressReporter } from "../cli/progress_reporter.ts";
 import { readPublished, WritableFolder } from "./published_folder.ts";
-import { EXIT, printError, runCommand, UsageError } from "../cli/run_command.ts";
+import { EXIT, runCommand, UsageError } from "../cli/run_command.ts";
 import { COMMANDS, type FlagValues } from "../launch/commands.ts";
 import { makeSigningKey, readSigningKey } from "./signing_key.ts";
 
@@ -29,22 +29,14 @@ const progress = new ProgressReporter();
 type Flags = FlagValues<typeof COMMANDS.publish>;
 
 await runCommand(COMMANDS.publish, {
-  interrupt() {
-    progress.end();
-    return "What was published before is still complete. Run the same command again.";
-  },
+  progress,
+  refusals: [RefusedError, LogDamagedError],
+  interrupt: () => "What was published before is still complete. Run the same command again.",
   async run(flags, [dir]) {
     if (flags["new-key"] !== undefined) return await makeKey(flags["new-key"], dir);
     if (!dir) throw new UsageError("A folder is required, in which the log is published");
     if (!flags.key) throw new UsageError("--key is required; --new-key makes one");
-    try {
-      return await publish(dir, flags.key, flags);
-    } catch (error) {
-      progress.end();
-      if (!(error instanceof RefusedError || error instanceof LogDamagedError)) throw error;
-      printError(error.message);
-      return EXIT.refused;
-    }
+    return await publish(dir, flags.key, flags);
   },
 });
 

@@ -12,7 +12,7 @@ import { formatKey } from "../../src/store/key_encoding/key_text.ts";
 import type { Store } from "../../src/store/store.ts";
 import { count } from "../cli/count.ts";
 import { type ProgressPhase, ProgressReporter } from "../cli/progress_reporter.ts";
-import { EXIT, printError, runCommand, UsageError, withRetryingStore } from "../cli/run_command.ts";
+import { EXIT, runCommand, UsageError, withRetryingStore } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
 
 const PHASES: Record<ReplayPhase, ProgressPhase> = {
@@ -35,26 +35,15 @@ const LEFT = {
 let left = LEFT.dryRun;
 
 await runCommand(COMMANDS.replay, {
-  interrupt() {
-    progress.end();
-    return left;
-  },
+  progress,
+  refusals: [UnsoundError, ReplayUnderWayError],
+  interrupt: () => left,
   async run({ "dry-run": dryRun = false, grace }) {
     if (dryRun && grace !== undefined) {
       throw new UsageError("--grace cannot be used with --dry-run");
     }
     const graceMs = grace === undefined ? GRACE_MS : parseSeconds(grace);
-    try {
-      return await withRetryingStore(
-        {},
-        (deps) => dryRun ? compare(deps) : rebuild(deps, graceMs),
-      );
-    } catch (error) {
-      progress.end();
-      if (!(error instanceof UnsoundError || error instanceof ReplayUnderWayError)) throw error;
-      printError(error.message);
-      return EXIT.refused;
-    }
+    return await withRetryingStore({}, (deps) => dryRun ? compare(deps) : rebuild(deps, graceMs));
   },
 });
 

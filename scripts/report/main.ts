@@ -27,10 +27,8 @@ const CHECKING = { title: "Auditing", unit: "events" };
 const progress = new ProgressReporter();
 
 await runCommand(COMMANDS.report, {
-  interrupt() {
-    progress.end();
-    return "Nothing was printed. Run deno task report again.";
-  },
+  progress,
+  interrupt: () => "Nothing was printed. Run deno task report again.",
   async run({ audit: isAudited = false, file }) {
     if (Deno.stdout.isTerminal()) {
       throw new UsageError("The page is for a file: deno task report > report.html");
@@ -38,7 +36,8 @@ await runCommand(COMMANDS.report, {
     const draw = await loadCharts();
     const statistics = new LogStatistics();
     const read = file === undefined ? readStore : readFile;
-    const audit = await read(statistics, isAudited, file ?? "").finally(() => progress.end());
+    const audit = await read(statistics, isAudited, file ?? "");
+    progress.end();
     const source = file === undefined
       ? locationName(readStoreConfig().store)
       : `the export ${file === "-" ? "from standard input" : file}`;

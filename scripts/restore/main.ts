@@ -11,7 +11,7 @@ import { expectFolder } from "../../src/store/deno_kv/store_file.ts";
 import { OpenStoreError } from "../../src/store/open_store.ts";
 import { count } from "../cli/count.ts";
 import { ProgressReporter } from "../cli/progress_reporter.ts";
-import { EXIT, printError, runCommand, UsageError, withRetryingStore } from "../cli/run_command.ts";
+import { EXIT, runCommand, UsageError, withRetryingStore } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
 
 const CHUNK_BYTES = 256 * 1024;
@@ -24,12 +24,12 @@ const progress = new ProgressReporter();
 let isWriting = false;
 
 await runCommand(COMMANDS.restore, {
-  interrupt() {
-    progress.end();
-    return isWriting
+  progress,
+  refusals: [ExportRefusedError],
+  interrupt: () =>
+    isWriting
       ? "The store is incomplete and refused. Run deno task restore again with the same export: it resumes."
-      : "Nothing was written. Run deno task restore again.";
-  },
+      : "Nothing was written. Run deno task restore again.",
   async run(_values, [path]) {
     if (path === undefined) {
       throw new UsageError("An export is required: the name of a file, or - for standard input");
@@ -46,15 +46,8 @@ await runCommand(COMMANDS.restore, {
         throw new OpenStoreError(store, reasonOf(error));
       });
     }
-    try {
-      using file = await openExport(path);
-      return await restoreFrom(() => bytesOf(file));
-    } catch (error) {
-      progress.end();
-      if (!(error instanceof ExportRefusedError)) throw error;
-      printError(error.message);
-      return EXIT.refused;
-    }
+    using file = await openExport(path);
+    return await restoreFrom(() => bytesOf(file));
   },
 });
 

@@ -1,10 +1,10 @@
 /** Checks of a store that was just opened. Each rejects with `StoreRefusedError` if the store must not be used. */
 
-import { HEAD_KEY, LOG_PREFIX } from "../keyspace.ts";
+import { HEAD_KEY, isLogKey, LOG_PREFIX, logKey } from "../keyspace.ts";
 import { StoreRefusedError } from "../store/store_errors.ts";
 import type { Store } from "../store/store.ts";
-import { decodeHeadRecord } from "./head.ts";
-import { isHeadBehind } from "./is_head_behind.ts";
+import { decodeHeadRecord, type Head, readHead } from "./head.ts";
+import { linesOf } from "./read_log.ts";
 
 /** Accepts a store with a head, and an empty store. */
 export async function acceptLog(store: Store): Promise<void> {
@@ -39,4 +39,16 @@ export async function acceptUnlessRestoring(store: Store): Promise<void> {
   throw new StoreRefusedError(
     "a restore into it is under way or was interrupted; run it again to its end, with the same export",
   );
+}
+
+/** Whether the log has lines after the head, although nobody appends. Such a head was put back, or garbled. */
+export async function isHeadBehind(store: Store, { position }: Head): Promise<boolean> {
+  const range = { start: logKey(position + 1), end: logKey(Number.MAX_SAFE_INTEGER) };
+  const [entry] = await store.list(range, { limit: 1 });
+  if (entry === undefined || !isLogKey(entry.key)) return false;
+  // If the lines do not follow, another program wrote the record.
+  const [first] = linesOf(entry.key[1], entry.value) ?? [];
+  if (first === undefined || first.position > position + 1) return false;
+  // An append stores its lines and a new head in one commit.
+  return (await readHead(store)).head.position <= position;
 }

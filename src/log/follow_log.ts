@@ -1,5 +1,5 @@
 import { serviceErrorCode } from "../service_error.ts";
-import { backoffMs, type Runtime } from "../runtime/runtime.ts";
+import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";
 import type { Store } from "../store/store.ts";
 import { StoreRefusedError } from "../store/store_errors.ts";
 import { HeadLostError, type HeadReader } from "./head_reader.ts";
@@ -25,7 +25,7 @@ export interface FollowRange {
 
 /**
  * Reads the stored lines from a position, in batches and in order, then the new ones that any instance
- * commits. Ends when the signal aborts. It polls the head, because KV's `watch` does not work across
+ * commits. Ends soon after the signal aborts. It polls the head, because KV's `watch` does not work across
  * processes. It waits while the store is away. Throws `HeadLostError` if another store has replaced the
  * previous one, `LogDamagedError`, and `StoreRefusedError`.
  */
@@ -50,20 +50,7 @@ export async function* followLog(
       if (error instanceof HeadLostError || error instanceof StoreRefusedError) throw error;
       if (failures++ === 0) reachable(false, (error as Error).message);
     }
-    const pause = failures === 0 ? FOLLOW_INTERVAL_MS : backoffMs(runtime, failures);
-    if (next <= to) await pauseUnlessAborted(runtime, pause, signal);
+    if (next > to) return;
+    await sleep(runtime, failures === 0 ? FOLLOW_INTERVAL_MS : backoffMs(runtime, failures));
   }
-}
-
-function pauseUnlessAborted(runtime: Runtime, ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const end = () => {
-      cancel();
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const cancel = runtime.setTimer(ms, end);
-    signal.addEventListener("abort", end);
-  });
 }

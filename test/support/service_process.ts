@@ -99,17 +99,17 @@ export class ServiceProcess implements AsyncDisposable {
   }
 }
 
-/** Calls `take` with every line of a text stream. */
+/** Calls `take` with every line of a text stream, and waits for it. */
 export async function readLines(
   stream: ReadableStream<Uint8Array>,
-  take: (line: string) => void,
+  take: (line: string) => unknown,
 ): Promise<void> {
   const decoder = new TextDecoder();
   let open = "";
   for await (const chunk of stream) {
     const lines = (open + decoder.decode(chunk, { stream: true })).split("\n");
     open = lines.pop()!;
-    lines.forEach(take);
+    for (const line of lines) await take(line);
   }
-  if (open !== "") take(open);
+  if (open !== "") await take(open);
 }
