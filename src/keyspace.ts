@@ -66,23 +66,21 @@ export function petByIdempotencyKeyKey(
 /** The key of a record of an Idempotency-Key, up to its generation and its kind. */
 export const SOME_IDEMPOTENCY_KEY = projectionKey(1, petByIdempotencyKeyKey("", "")).slice(0, 3);
 
+/** The number of texts between the kind of a record key and its number. */
+const TEXTS_OF_KEY = new Map<unknown, number>([
+  ["pet", 0],
+  ["pet_by_status", 1],
+  ["key_by_token", 1],
+  ["pet_by_idempotency_key", 2],
+]);
+
 /** Whether a key has the form of a record key. The record itself may not exist. */
 export function isProjectionKey(key: Key): key is ProjectionKey {
-  const [kind, ...rest] = key;
-  const number = rest.pop();
-  if (typeof number !== "number" || !Number.isSafeInteger(number) || number < 1) return false;
-  switch (kind) {
-    case "pet":
-      return rest.length === 0;
-    case "pet_by_status":
-      return rest.length === 1 && (PET_STATUSES as readonly unknown[]).includes(rest[0]);
-    case "key_by_token":
-      return rest.length === 1 && typeof rest[0] === "string";
-    case "pet_by_idempotency_key":
-      return rest.length === 2 && rest.every((part) => typeof part === "string");
-    default:
-      return false;
-  }
+  const [kind, ...texts] = key;
+  const number = texts.pop();
+  return Number.isSafeInteger(number) && number as number >= 1 &&
+    texts.length === TEXTS_OF_KEY.get(kind) && texts.every((text) => typeof text === "string") &&
+    (kind !== "pet_by_status" || (PET_STATUSES as readonly unknown[]).includes(texts[0]));
 }
 
 /** A record of a projection, made by project(). */

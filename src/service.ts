@@ -1,8 +1,6 @@
-import type { CreatePetOutcome } from "./commands/create_pet.ts";
 import { SingleFlight } from "./commands/single_flight.ts";
 import { BodyReader } from "./http/requests/request_body.ts";
-import { createHandler, type RequestHandler } from "./http/handler.ts";
-import type { BaseAddresses } from "./http/docs/openapi.ts";
+import { createHandler, type HandlerDeps, type RequestHandler } from "./http/handler.ts";
 import { RateLimiter } from "./http/limits/rate_limiter.ts";
 import { RefusedCredentials } from "./http/limits/refused_credentials.ts";
 import type { Runtime } from "./runtime/runtime.ts";
@@ -17,7 +15,7 @@ import { PetReader } from "./projections/pet_reader.ts";
 import type { Logger } from "./runtime/logger.ts";
 import { ResilientStore } from "./store/resilience/resilient_store.ts";
 import type { Store } from "./store/store.ts";
-import { type Instrumentation, NO_INSTRUMENTATION } from "./telemetry/instrumentation.ts";
+import { NO_INSTRUMENTATION } from "./telemetry/instrumentation.ts";
 
 /** One instance of the service. Production, tools and tests wire the same parts. */
 export interface Service {
@@ -32,22 +30,17 @@ export interface Service {
   store: Store;
 }
 
-export interface ServiceOptions {
+/** By default, no scripts may read responses, the store ends with the process, and nothing is reported. */
+export interface ServiceOptions
+  extends
+    Partial<Pick<HandlerDeps, "addresses" | "corsOrigins" | "instrumentation" | "isDurable">> {
   /** Maximum wait of an addition for its outcome, in milliseconds. */
   appendLimitMs?: number;
   store: Store;
   runtime: Runtime;
   report: Logger;
-  /** The origins whose scripts may read responses; by default none. */
-  corsOrigins?: readonly string[];
-  /** Whether the store outlives the process; by default it does not. */
-  isDurable?: boolean;
   /** Requests per second for each key; by default without a limit. */
   rateLimit?: number;
-  /** The addresses of the service for clients; by default the address of their request. */
-  addresses?: BaseAddresses;
-  /** Receives the reports of all parts; by default, they are dropped. */
-  instrumentation?: Instrumentation;
 }
 
 export function createService(options: ServiceOptions): Service {
@@ -84,7 +77,7 @@ export function createService(options: ServiceOptions): Service {
     appender,
     corsOrigins,
     bodies,
-    creations: new SingleFlight<CreatePetOutcome>(runtime),
+    creations: new SingleFlight(runtime),
     heads,
     instrumentation,
     runtime,

@@ -11,7 +11,7 @@ import { HEAD_KEY, type ProjectionRecord } from "../keyspace.ts";
 import { encodeHead, type HeadEntry } from "../log/head.ts";
 import type { HeadReader } from "../log/head_reader.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
-import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";
+import { backoffMs, sleep } from "../runtime/runtime.ts";
 import { ServiceError } from "../service_error.ts";
 import {
   mayHaveLanded,
@@ -21,9 +21,8 @@ import {
   StoreRefusedError,
 } from "../store/store_errors.ts";
 import { type CommitOutcome, commitUntilKnown } from "../store/commit_until_known.ts";
-import type { Commit, Store } from "../store/store.ts";
-import type { Instrumentation } from "../telemetry/instrumentation.ts";
-import { type Base, type Batch, BatchPlanner, type Project } from "./batch.ts";
+import type { Commit } from "../store/store.ts";
+import { type Base, type Batch, BatchPlanner, type BatchPlannerDeps } from "./batch.ts";
 import type { Command } from "./command.ts";
 import { CommandQueue } from "./command_queue.ts";
 import { ContentionBackoff } from "./contention_backoff.ts";
@@ -49,17 +48,13 @@ const PROBES_PER_REPORT = 10;
 /** How often the deadlines of the commands are checked. */
 const SWEEP_MS = 50;
 
-export interface AppenderDeps {
+export interface AppenderDeps extends BatchPlannerDeps {
   /** How long a command may wait for its outcome, in milliseconds. */
   appendLimitMs: number;
-  store: Store;
   heads: HeadReader;
-  project: Project;
-  runtime: Runtime;
   report: Logger;
   /** Receives the projection records of every commit that landed, before its commands are answered. */
   cache?: { add(records: readonly ProjectionRecord[]): void };
-  instrumentation: Instrumentation;
 }
 
 export class Appender {
@@ -81,14 +76,12 @@ export class Appender {
   #baseReadAt = -Infinity;
   /** Number of commits that were not applied since one landed. */
   #notApplied = 0;
-  /** Monotonic time in milliseconds at which the first of them was planned. */
-  #notAppliedSince = 0;
   /** Monotonic time in milliseconds from which they may be reported again. */
   #reportNotAppliedFrom = -Infinity;
 
   constructor(deps: AppenderDeps) {
     this.#deps = deps;
-    this.#planner = new BatchPlanner({ ...deps, queue: this.#queue });
+    this.#planner = new BatchPlanner(deps, this.#queue);
     this.#backoff = new ContentionBackoff(deps.runtime);
   }
 
@@ -144,7 +137,10 @@ export class Appender {
       if (!hasLanded || this.#queue.length === 1) await runtime.nextTurn();
       hasLanded = false;
       try {
-        if (this.#notApplied === 0) this.#notAppliedSince = runtime.monotonicNow();
+        if (this.#notApplied === 0) {
+          const end = runtime.monotonicNow() + SHORT_LOCK_MS;
+          this.#reportNotAppliedFrom = Math.max(this.#reportNotAppliedFrom, end);
+        }
         const batch = await this.#planner.plan(await this.#base());
         if (batch === undefined) continue;
         const startedAt = runtime.monotonicNow();
@@ -229,8 +225,7 @@ export class Appender {
     } else if (step !== "read_back" && !(error instanceof StoreAwayError)) {
       const now = runtime.monotonicNow();
       this.#notApplied++;
-      // A commit may have waited for the lock, so the time counts from its plan.
-      if (now - this.#notAppliedSince < SHORT_LOCK_MS || now < this.#reportNotAppliedFrom) return;
+      if (now < this.#reportNotAppliedFrom) return;
       this.#reportNotAppliedFrom = now + NOT_APPLIED_REPORT_MS;
       report("warn", "commits_not_applied", { reason, count: this.#notApplied });
     }

@@ -51,7 +51,6 @@ export interface Batch {
 }
 
 export interface BatchPlannerDeps {
-  queue: CommandQueue;
   store: Store;
   project: Project;
   runtime: Runtime;
@@ -66,27 +65,35 @@ export class BatchPlanner {
   /** Set if the next base must be read from the store, even if a latest head is known. */
   needsFreshBase = false;
   #deps: BatchPlannerDeps;
+  #queue: CommandQueue;
 
-  constructor(deps: BatchPlannerDeps) {
+  constructor(deps: BatchPlannerDeps, queue: CommandQueue) {
     this.#deps = deps;
+    this.#queue = queue;
   }
 
   /** Plans a batch of waiting commands on the base; `undefined` if none of them has events. */
   async plan(base: Base): Promise<Batch | undefined> {
-    const { queue, store: { limits } } = this.#deps;
+    const { instrumentation, store: { limits } } = this.#deps;
+    const queue = this.#queue;
     const candidates = queue.takeAll();
-    const refusals = await this.#prepare(candidates, base.head);
+    const preparations = await Promise.allSettled(
+      candidates.map(({ command, context }) =>
+        instrumentation.restore(context, async () => await command.prepare(base.head))
+      ),
+    );
     const members: Member[] = [];
     let next = base.head;
     let bytes = 0;
     let count = 0;
-    for (const queued of candidates) {
+    for (const [index, queued] of candidates.entries()) {
       // Commands after an API key event must be prepared on a head with that event. More lines never fit.
       if (next.keyPosition !== base.head.keyPosition || bytes > limits.commitBytes) break;
       count++;
       if (queued.isSettled) continue;
       try {
-        if (refusals.has(queued)) throw refusals.get(queued);
+        const preparation = preparations[index];
+        if (preparation.status === "rejected") throw preparation.reason;
         const member = memberAfter(next, queued);
         if (member.lines.length === 0) {
           this.#finish(queued, base, () => queued.resolve([]));
@@ -106,28 +113,6 @@ export class BatchPlanner {
     return batch;
   }
 
-  /** Prepares commands on a head. Resolves to the refusals of those that must be refused. */
-  async #prepare(
-    candidates: readonly QueuedCommand[],
-    head: Head,
-  ): Promise<Map<QueuedCommand, unknown>> {
-    const { instrumentation } = this.#deps;
-    const refusals = new Map<QueuedCommand, unknown>();
-    const preparations: Promise<void>[] = [];
-    for (const queued of candidates) {
-      const { command, context } = queued;
-      const refuse = (reason: unknown) => void refusals.set(queued, reason);
-      try {
-        const preparing = instrumentation.restore(context, () => command.prepare(head));
-        if (preparing !== undefined) preparations.push(preparing.catch(refuse));
-      } catch (reason) {
-        refuse(reason);
-      }
-    }
-    if (preparations.length > 0) await Promise.all(preparations);
-    return refusals;
-  }
-
   /**
    * Settles a command without events, or with a refusal, once it was prepared twice. No commit proves such an
    * outcome, so it is valid only on a fresh head. On a stale head, the records that the command read may
@@ -135,12 +120,11 @@ export class BatchPlanner {
    * is read for it.
    */
   #finish(queued: QueuedCommand, base: Base, settle: () => void): void {
-    const { queue, runtime } = this.#deps;
-    const isBaseFresh = runtime.monotonicNow() - base.readAt <= HEAD_LIMIT_MS;
+    const isBaseFresh = this.#deps.runtime.monotonicNow() - base.readAt <= HEAD_LIMIT_MS;
     if (queued.wasRepeated && isBaseFresh) return settle();
     queued.wasRepeated = true;
     this.needsFreshBase = true;
-    queue.putLast(queued);
+    this.#queue.putLast(queued);
   }
 
   #seal(base: HeadEntry, members: readonly Member[]): Batch {

@@ -14,7 +14,7 @@ import type { SingleFlight } from "./single_flight.ts";
 
 export interface CreatePetDeps {
   appender: Appender;
-  creations: SingleFlight<CreatePetOutcome>;
+  creations: SingleFlight;
   heads: HeadReader;
   runtime: Runtime;
   keys: ApiKeyReader;
@@ -27,13 +27,6 @@ export interface CreatePetRequest {
   token: string;
   /** Identifies repeats of the same request. */
   idempotencyKey?: string;
-}
-
-/** The outcome of a request in the log. */
-export interface CreatePetOutcome {
-  petId: number;
-  /** Whether this request added the pet, rather than an earlier one with the same Idempotency-Key. */
-  isNew: boolean;
 }
 
 export interface CreatedPet {
@@ -53,22 +46,19 @@ export async function createPet(
   request: CreatePetRequest,
 ): Promise<CreatedPet> {
   const { pet, token, idempotencyKey } = request;
-  let isOwn = false;
+  let isNew = false;
   const append = async () => {
-    isOwn = true;
     const command = new CreatePet(deps, request);
     const [event] = await deps.appender.append(command);
-    return event === undefined
-      ? { petId: command.earlierPetId!, isNew: false }
-      : { petId: (event.data as Pet).id, isNew: true };
+    isNew = event !== undefined;
+    return event === undefined ? command.earlierPetId! : (event.data as Pet).id;
   };
-  const { petId, isNew } = idempotencyKey === undefined
+  const id = idempotencyKey === undefined
     ? await append()
     : await deps.creations.share(`${token} ${idempotencyKey}`, append);
-  const created: Pet = { id: petId, ...pet };
-  if (isOwn && isNew) return { pet: created, isDuplicate: false };
-  await verifyDuplicate(deps, created, token);
-  return { pet: created, isDuplicate: true };
+  const created: Pet = { id, ...pet };
+  if (!isNew) await verifyDuplicate(deps, created, token);
+  return { pet: created, isDuplicate: !isNew };
 }
 
 /** Throws `read_only_key` if the key must not add pets. */
@@ -121,29 +111,22 @@ class CreatePet implements Command {
     };
   }
 
-  prepare(head: Head): Promise<void> | void {
-    const { runtime, keys } = this.#deps;
+  /**
+   * Checks the API key, and finds a pet that the same Idempotency-Key added earlier. On this instance,
+   * `creations` runs one such request at a time. Another instance that adds such a pet moves the head. So the
+   * pet is either found here, or the commit on this head fails.
+   */
+  async prepare(head: Head): Promise<void> {
+    const { runtime, keys, pets } = this.#deps;
     // The clock may have been set back. At the time of the event, the key must be valid too.
     const now = Math.max(runtime.now(), this.#eventTimeMs);
-    const key = keys.authorize(this.#request.token, head, now);
-    if (key instanceof Promise) return key.then((key) => this.#prepareFor(key, head));
-    return this.#prepareFor(key, head);
-  }
-
-  /**
-   * Finds a pet that the same Idempotency-Key added earlier. On this instance, `creations` runs one such
-   * request at a time. Another instance that adds such a pet moves the head. So the pet is either found here,
-   * or the commit on this head fails.
-   */
-  #prepareFor(key: ApiKey, head: Head): Promise<void> | void {
+    const key = await keys.authorize(this.#request.token, head, now);
     expectMayAdd(key);
-    const actor = key.id;
-    this.#metadata.actor = actor;
-    const { idempotencyKey } = this.#metadata;
-    if (idempotencyKey === undefined) return;
+    this.#metadata.actor = key.id;
+    const { idempotencyKey: hash } = this.#metadata;
+    if (hash === undefined) return;
     // The age is measured at the time of the event, so two events of one Idempotency-Key are a day apart.
-    return this.#deps.pets.findByIdempotencyKey(actor, idempotencyKey, head, this.#eventTimeMs)
-      .then((petId) => void (this.earlierPetId = petId));
+    this.earlierPetId = await pets.findByIdempotencyKey(key.id, hash, head, this.#eventTimeMs);
   }
 
   decide({ lastPetId }: Head) {

@@ -27,35 +27,30 @@ export async function issueKey(
   terms: KeyTerms,
   show?: ShowKey,
 ): Promise<IssuedKey> {
-  const { id, token, issue } = draftApiKey(runtime);
-  const event = issue(terms);
-  await show?.({ id, token });
+  const issued = draftApiKey(runtime);
+  const event = issuedEvent(issued, runtime.now(), terms);
+  await show?.(issued);
   await appender.append({ prepare: () => {}, decide: () => [event] });
-  return { id, token };
+  return issued;
 }
 
-/** Creates a key. The service does not accept the key until the event that `issue` creates is in the log. */
-export function draftApiKey(
-  runtime: Runtime,
-  now = runtime.now(),
-): IssuedKey & { issue: (terms: KeyTerms) => EventBody & EventMetadata } {
-  const token = newToken(runtime.randomBytes);
-  // The key's id is the id of the event that issues it, so an operator finds that event by the key's id.
-  const id = runtime.newId();
-  const time = new Date(now).toISOString();
-  const tokenHash = sha256Hex(token);
-  const issue = ({ label, expiresAt, isReadOnly = false }: KeyTerms) => ({
-    id,
-    time,
-    actor: OPERATOR,
-    type: "ApiKeyIssued" as const,
-    data: {
-      keyId: id,
-      label,
-      tokenHash,
-      ...(expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
-      ...(isReadOnly ? { readOnly: true as const } : {}),
-    },
-  });
-  return { id, token, issue };
+/** Creates a key. The service does not accept the key until its {@linkcode issuedEvent} is in the log. */
+export function draftApiKey(runtime: Runtime): IssuedKey {
+  return { id: runtime.newId(), token: newToken(runtime.randomBytes) };
+}
+
+/** The event that issues a key. It has the id of the key, so an operator finds it by that id. */
+export function issuedEvent(
+  { id, token }: IssuedKey,
+  now: number,
+  { label, expiresAt, isReadOnly = false }: KeyTerms,
+): EventBody & EventMetadata {
+  const data = {
+    keyId: id,
+    label,
+    tokenHash: sha256Hex(token),
+    ...(expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
+    ...(isReadOnly ? { readOnly: true as const } : {}),
+  };
+  return { id, time: new Date(now).toISOString(), actor: OPERATOR, type: "ApiKeyIssued", data };
 }

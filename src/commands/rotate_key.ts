@@ -4,7 +4,7 @@ import type { Runtime } from "../runtime/runtime.ts";
 import type { Appender } from "../append/appender.ts";
 import { listApiKeys } from "../projections/api_key_reader.ts";
 import type { Store } from "../store/store.ts";
-import { draftApiKey, type IssuedKey, type ShowKey } from "./issue_key.ts";
+import { draftApiKey, issuedEvent, type IssuedKey, type ShowKey } from "./issue_key.ts";
 
 export interface RotationTerms {
   /** How long the old key stays valid after its successor is issued, in milliseconds. */
@@ -39,7 +39,7 @@ export async function rotateKey(
   show?: ShowKey,
 ): Promise<Rotation> {
   const now = runtime.now();
-  const { id, token, issue } = draftApiKey(runtime, now);
+  const issued = draftApiKey(runtime);
   const revocation = { id: runtime.newId(), time: new Date(now).toISOString(), actor: OPERATOR };
   let predecessor: ApiKey;
   let rotation: Rotation | undefined;
@@ -48,7 +48,7 @@ export async function rotateKey(
     async prepare(head) {
       const found = (await listApiKeys(store, head)).find(({ id }) => id === keyId);
       predecessor = rotatable(found, keyId, now);
-      if (!isShown) await show?.({ id, token });
+      if (!isShown) await show?.(issued);
       isShown = true;
     },
     decide() {
@@ -56,11 +56,11 @@ export async function rotateKey(
       const expiry = lifetime === undefined ? {} : { expiresAt: now + lifetime };
       // The overlap does not extend the lifetime of a key that expires before its end.
       const retiresAt = Math.min(now + overlapMs, predecessor.expiresAt ?? Infinity);
-      rotation = { successor: { id, token, ...expiry }, predecessor, retiresAt };
+      rotation = { successor: { ...issued, ...expiry }, predecessor, retiresAt };
       const { tokenHash } = predecessor;
       const effectiveAt = new Date(retiresAt).toISOString();
       return [
-        issue({
+        issuedEvent(issued, now, {
           label: label ?? predecessor.label,
           isReadOnly: predecessor.isReadOnly,
           ...expiry,

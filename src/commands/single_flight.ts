@@ -10,13 +10,13 @@ export const SINGLE_FLIGHT_WAITING_LIMIT = 2_048;
 
 /**
  * Runs one operation at a time for each name on this instance. A later call with the same name waits for the
- * running operation and shares its outcome. If that operation failed, the later call starts its own.
+ * running operation and shares its outcome, an id. If that operation failed, the later call starts its own.
  */
-export class SingleFlight<Outcome extends object> {
+export class SingleFlight {
   #runtime: Runtime;
   #waiting = 0;
   /** They never reject; without an outcome, the operation failed. */
-  #underWay = new Map<string, Promise<Outcome | undefined>>();
+  #underWay = new Map<string, Promise<number | undefined>>();
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime;
@@ -26,7 +26,7 @@ export class SingleFlight<Outcome extends object> {
    * Rejects as `start` does. Rejects with `outcome_unknown` if too many calls wait, or if operations of the
    * same name keep failing for {@linkcode SINGLE_FLIGHT_LIMIT_MS}.
    */
-  async share(name: string, start: () => Promise<Outcome>): Promise<Outcome> {
+  async share(name: string, start: () => Promise<number>): Promise<number> {
     const deadline = this.#runtime.monotonicNow() + SINGLE_FLIGHT_LIMIT_MS;
     for (let flight; (flight = this.#underWay.get(name)) !== undefined;) {
       // The running operation may still be stored, so `overloaded` would be wrong.

@@ -50,12 +50,14 @@ export class ApiKeyReader {
       : undefined;
   }
 
-  /** The token's key as of that head. Throws or rejects with `invalid_credentials` if it has no live key. */
-  authorize(token: string, head: Head, now: number): ApiKey | Promise<ApiKey> {
-    const cached = this.#cachedAt(token, head);
-    if (cached === undefined) return this.#read(token, head, now);
-    this.#instrumentation.count("cache.reads", { cache: "keys", result: "hit" });
-    return this.#alive(cached, now);
+  /** The token's key as of that head. Rejects with `invalid_credentials` if it has no live key. */
+  async authorize(token: string, head: Head, now: number): Promise<ApiKey> {
+    let cached = this.#cachedAt(token, head);
+    if (cached === undefined) cached = await this.#read(token, head);
+    else this.#instrumentation.count("cache.reads", { cache: "keys", result: "hit" });
+    if (this.#isAlive(cached, now)) return cached.key;
+    const state = stateOf(cached.key, Math.max(cached.endsAt, now));
+    throw new ServiceError("invalid_credentials", `The API key is ${state}`);
   }
 
   #cachedAt(token: string, { keyPosition, generation }: Head): CachedKey | undefined {
@@ -64,7 +66,7 @@ export class ApiKeyReader {
     return isCurrent ? cached : undefined;
   }
 
-  async #read(token: string, head: Head, now: number): Promise<ApiKey> {
+  async #read(token: string, head: Head): Promise<CachedKey> {
     if (!isToken(token)) throw new ServiceError("invalid_credentials", MALFORMED_TOKEN);
     this.#instrumentation.count("cache.reads", { cache: "keys", result: "miss" });
     const { generation, keyPosition } = head;
@@ -72,7 +74,7 @@ export class ApiKeyReader {
     const [key] = await readKeys(this.#store, prefix);
     // A faster read may have cached the key. Its end applies, because the clock may have been set back since.
     const cachedMeanwhile = this.#cachedAt(token, head);
-    if (cachedMeanwhile !== undefined) return this.#alive(cachedMeanwhile, now);
+    if (cachedMeanwhile !== undefined) return cachedMeanwhile;
     if (key === undefined) {
       this.#byToken.delete(token);
       throw new ServiceError("invalid_credentials", "The API key is not known");
@@ -84,13 +86,7 @@ export class ApiKeyReader {
     const endsAtMonotonicMs = this.#runtime.monotonicNow() + endsAt - this.#runtime.now();
     const cached = { key, generation, keyPosition, endsAt, endsAtMonotonicMs };
     this.#byToken.set(token, cached);
-    return this.#alive(cached, now);
-  }
-
-  #alive(cached: CachedKey, now: number): ApiKey {
-    if (this.#isAlive(cached, now)) return cached.key;
-    const state = stateOf(cached.key, Math.max(cached.endsAt, now));
-    throw new ServiceError("invalid_credentials", `The API key is ${state}`);
+    return cached;
   }
 
   #isAlive({ endsAt, endsAtMonotonicMs }: CachedKey, now: number): boolean {

@@ -81,26 +81,41 @@ export class PetReader {
   }
 
   /** The JSON text of the pet with an id, or `undefined` if there is no such pet. */
-  get(id: number, head: Head): string | undefined | Promise<string> {
+  async get(id: number, head: Head): Promise<string | undefined> {
     if (id < 1 || id > head.lastPetId) return undefined;
     this.#follow(head);
     const text = this.#pets.get(id);
     const result = text === undefined ? "miss" : "hit";
     this.#instrumentation.count("cache.reads", { cache: "pets", result });
-    return text ?? this.#readAll(id, id, head).then(([{ text }]) => text);
+    return text ?? (await this.#readAll(id, id, head))[0].text;
   }
 
   /** A page of pets. */
-  list(query: PageQuery, head: Head): Page | Promise<Page> {
+  async list(query: PageQuery, head: Head): Promise<Page> {
     this.#follow(head);
     const name = `${query.status ?? ""}/${query.limit}/${query.cursor ?? ""}`;
     const cached = this.#pages.get(name);
     const holds = cached !== undefined &&
       (query.cursor !== undefined && query.cursor <= cached.lastPetId + 1 ||
         cached.lastPetId === head.lastPetId);
-    if (!holds) return this.#readPage(name, query, head);
-    this.#instrumentation.count("cache.reads", { cache: "pages", result: "hit" });
-    return cached.page;
+    if (holds) {
+      this.#instrumentation.count("cache.reads", { cache: "pages", result: "hit" });
+      return cached.page;
+    }
+    const pets = await this.#petsOf(query, head);
+    const shown = pets.slice(0, query.limit);
+    const text = `[${shown.map(({ text }) => text).join(",")}]`;
+    // One pet more than the limit means that there is a next page.
+    const next = pets.length > query.limit ? shown.at(-1)!.id : undefined;
+    const page: Page = { text, next, hash: sha256Hex(`${next ?? ""}${text}`) };
+    if (head.generation !== this.#generation) return page;
+    this.#dropPage(name);
+    this.#pages.set(name, { page, lastPetId: head.lastPetId });
+    this.#pagesLength += text.length;
+    while (this.#pages.size > PAGES_CACHE_LIMIT || this.#pagesLength > PAGES_TEXT_LIMIT) {
+      this.#dropPage(this.#pages.keys().next().value!);
+    }
+    return page;
   }
 
   /**
@@ -129,23 +144,6 @@ export class PetReader {
     this.#newest.clear();
     this.#pages.clear();
     this.#pagesLength = 0;
-  }
-
-  async #readPage(name: string, query: PageQuery, head: Head): Promise<Page> {
-    const pets = await this.#petsOf(query, head);
-    const shown = pets.slice(0, query.limit);
-    const text = `[${shown.map(({ text }) => text).join(",")}]`;
-    // One pet more than the limit means that there is a next page.
-    const next = pets.length > query.limit ? shown.at(-1)!.id : undefined;
-    const page: Page = { text, next, hash: sha256Hex(`${next ?? ""}${text}`) };
-    this.#dropPage(name);
-    if (head.generation !== this.#generation) return page;
-    this.#pages.set(name, { page, lastPetId: head.lastPetId });
-    this.#pagesLength += page.text.length;
-    while (this.#pages.size > PAGES_CACHE_LIMIT || this.#pagesLength > PAGES_TEXT_LIMIT) {
-      this.#dropPage(this.#pages.keys().next().value!);
-    }
-    return page;
   }
 
   #dropPage(name: string): void {

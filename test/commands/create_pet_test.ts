@@ -1,7 +1,7 @@
 /** createPet() while the clock is set during a request, and with a read-only key. */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { createPet, type CreatePetOutcome } from "../../src/commands/create_pet.ts";
+import { createPet } from "../../src/commands/create_pet.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { SingleFlight } from "../../src/commands/single_flight.ts";
 import { IDEMPOTENCY_LIFETIME_MS } from "../../src/keyspace.ts";
@@ -64,7 +64,7 @@ Deno.test("createPet() adds nothing for a read-only key, with or without an Idem
   const { store, runtime } = service;
   const deps = {
     ...service,
-    creations: new SingleFlight<CreatePetOutcome>(runtime),
+    creations: new SingleFlight(runtime),
     keys: new ApiKeyReader(store, runtime),
     pets: new PetReader(store),
   };

@@ -10,45 +10,45 @@ import { FakeRuntime } from "../support/fake_runtime.ts";
 const neverStarted = () => Promise.reject(new Error("started"));
 
 Deno.test("share() gives concurrent calls with the same key the outcome of the first", async () => {
-  const singleFlight = new SingleFlight<{ id: number }>(new FakeRuntime());
-  const first = Promise.withResolvers<{ id: number }>();
+  const singleFlight = new SingleFlight(new FakeRuntime());
+  const first = Promise.withResolvers<number>();
   const all = [singleFlight.share("a", () => first.promise)];
   for (let count = 0; count < 3; count++) all.push(singleFlight.share("a", neverStarted));
-  first.resolve({ id: 1 });
-  assertEquals(await Promise.all(all), [{ id: 1 }, { id: 1 }, { id: 1 }, { id: 1 }]);
+  first.resolve(1);
+  assertEquals(await Promise.all(all), [1, 1, 1, 1]);
 });
 
 Deno.test("share() separates keys, and frees a key when its call ends", async () => {
-  const singleFlight = new SingleFlight<{ id: number }>(new FakeRuntime());
-  const first = Promise.withResolvers<{ id: number }>();
+  const singleFlight = new SingleFlight(new FakeRuntime());
+  const first = Promise.withResolvers<number>();
   const one = singleFlight.share("a", () => first.promise);
-  assertEquals(await singleFlight.share("b", () => Promise.resolve({ id: 2 })), { id: 2 });
-  first.resolve({ id: 1 });
-  assertEquals(await one, { id: 1 });
-  assertEquals(await singleFlight.share("a", () => Promise.resolve({ id: 3 })), { id: 3 });
+  assertEquals(await singleFlight.share("b", () => Promise.resolve(2)), 2);
+  first.resolve(1);
+  assertEquals(await one, 1);
+  assertEquals(await singleFlight.share("a", () => Promise.resolve(3)), 3);
 });
 
 Deno.test("share() starts exactly one waiting call if the first fails", async () => {
-  const singleFlight = new SingleFlight<{ id: number }>(new FakeRuntime());
-  const first = Promise.withResolvers<{ id: number }>();
+  const singleFlight = new SingleFlight(new FakeRuntime());
+  const first = Promise.withResolvers<number>();
   const failed = assertRejects(
     () => singleFlight.share("a", () => first.promise),
     Error,
     "no store",
   );
   let started = 0;
-  const start = () => Promise.resolve({ id: ++started });
+  const start = () => Promise.resolve(++started);
   const others = [1, 2, 3].map(() => singleFlight.share("a", start));
   first.reject(new Error("no store"));
   await failed;
-  assertEquals(await Promise.all(others), [{ id: 1 }, { id: 1 }, { id: 1 }]);
+  assertEquals(await Promise.all(others), [1, 1, 1]);
   assertEquals(started, 1);
 });
 
 Deno.test("share() starts no further call after its time limit", async () => {
   const runtime = new FakeRuntime();
-  const singleFlight = new SingleFlight<{ id: number }>(runtime);
-  const [first, second] = [1, 2].map(() => Promise.withResolvers<{ id: number }>());
+  const singleFlight = new SingleFlight(runtime);
+  const [first, second] = [1, 2].map(() => Promise.withResolvers<number>());
   const all = [
     singleFlight.share("a", () => first.promise),
     singleFlight.share("a", () => second.promise),
@@ -64,21 +64,21 @@ Deno.test("share() starts no further call after its time limit", async () => {
 });
 
 Deno.test("share() rejects a call at once if too many wait, and accepts calls when there is room", async () => {
-  const singleFlight = new SingleFlight<{ id: number }>(new FakeRuntime());
-  const first = Promise.withResolvers<{ id: number }>();
+  const singleFlight = new SingleFlight(new FakeRuntime());
+  const first = Promise.withResolvers<number>();
   const all = Array.from(
     { length: SINGLE_FLIGHT_WAITING_LIMIT + 1 },
     () => singleFlight.share("a", () => first.promise),
   );
   const { code } = await assertRejects(() => singleFlight.share("a", neverStarted), ServiceError);
   assertEquals(code, "outcome_unknown");
-  first.resolve({ id: 1 });
-  assertEquals(new Set((await Promise.all(all)).map(({ id }) => id)), new Set([1]));
-  const second = Promise.withResolvers<{ id: number }>();
+  first.resolve(1);
+  assertEquals(new Set(await Promise.all(all)), new Set([1]));
+  const second = Promise.withResolvers<number>();
   const next = [
     singleFlight.share("a", () => second.promise),
     singleFlight.share("a", neverStarted),
   ];
-  second.resolve({ id: 2 });
-  assertEquals(await Promise.all(next), [{ id: 2 }, { id: 2 }]);
+  second.resolve(2);
+  assertEquals(await Promise.all(next), [2, 2]);
 });

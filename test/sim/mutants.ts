@@ -54,10 +54,8 @@ const EDITS: Record<string, Record<string, Edit[]>> = {
   },
   "src/append/batch.ts": {
     "a command is not prepared again after the head changed": [[
-      "const { command, context } = queued;\n",
-      "const { command, context } = queued;\n" +
-      "      if ((queued as any).prepared) continue;\n" +
-      "      (queued as any).prepared = true;\n",
+      "await command.prepare(base.head)",
+      "void ((command as any).prepared ??= await command.prepare(base.head) ?? true)",
     ]],
     "a pet is created after a key event within one commit": [[
       "next.keyPosition !== base.head.keyPosition || bytes",
@@ -145,10 +143,8 @@ const EDITS: Record<string, Record<string, Edit[]>> = {
   },
   "src/commands/create_pet.ts": {
     "an Idempotency-Key is not looked up again after the head changed": [[
-      "    return this.#deps.pets.findByIdempotencyKey(",
-      "    if ((this as any).looked) return;\n" +
-      "    (this as any).looked = true;\n" +
-      "    return this.#deps.pets.findByIdempotencyKey(",
+      "if (hash === undefined) return;",
+      "if (hash === undefined || (this as any).looked) return;\n    (this as any).looked = true;",
     ]],
     "a create is authorized by the clock alone, which may have been set back": [[
       "Math.max(runtime.now(), this.#eventTimeMs)",
