@@ -85,7 +85,7 @@ export function createService(options: ServiceOptions): Service {
     storeDamage: () => store.damage,
     keys,
     pets,
-    refusedCredentials: new RefusedCredentials({ runtime, report, instrumentation }),
+    refusedCredentials: new RefusedCredentials(runtime, report),
     rateLimiter: options.rateLimit === undefined
       ? undefined
       : new RateLimiter(options.rateLimit, runtime),

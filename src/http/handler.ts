@@ -105,7 +105,10 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
       if (status === 429) await rateLimiter?.holdBack();
       if (status === 401) {
         const reason = codeOf(thrown) === "missing_credentials" ? "missing" : "invalid";
-        refusedCredentials.note(reason, request.headers, connection?.clientAddress);
+        instrumentation.count("credentials.refused", { reason });
+        if (reason === "invalid") {
+          refusedCredentials.note(request.headers, connection?.clientAddress);
+        }
       }
     }
     if (corsOrigins.length > 0) response = shareWith(corsOrigins, response, request);

@@ -1,3 +1,4 @@
+import { type Logger, reasonOf } from "../runtime/logger.ts";
 import { isTelemetryOn } from "../settings/config.ts";
 
 /** Maximum time, in milliseconds, in which the rest of the telemetry is sent. */
@@ -35,4 +36,23 @@ export function exit(code: number, limitMs: number = TELEMETRY_LIMIT_MS): never 
 export function exitCodeOf({ code, signal }: Deno.CommandStatus): number {
   const meant = Object.keys(SIGNALS).find((it) => SIGNALS[Number(it)] === signal);
   return meant === undefined ? code : Number(meant);
+}
+
+/**
+ * Reports uncaught errors and rejections, which are defects, and ends the process with code 1 as Deno would.
+ */
+export function installCrashHandlers(report: Logger): void {
+  const crash = (thrown: unknown) => {
+    const stack = thrown instanceof Error ? thrown.stack : undefined;
+    report("error", "crashed", { reason: reasonOf(thrown), stack });
+    exit(1);
+  };
+  globalThis.addEventListener("error", (event) => {
+    event.preventDefault();
+    crash(event.error);
+  });
+  globalThis.addEventListener("unhandledrejection", (event) => {
+    event.preventDefault();
+    crash(event.reason);
+  });
 }

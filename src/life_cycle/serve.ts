@@ -1,11 +1,10 @@
 import type { ServiceConfig } from "../settings/config.ts";
-import { exit } from "./exit.ts";
+import { exit, installCrashHandlers } from "./exit.ts";
 import { acceptLog } from "../log/accept_store.ts";
 import { ForeignStoreError } from "../log/head.ts";
 import { GUARD_KEYS } from "../keyspace.ts";
 import { logStart } from "./log_start.ts";
 import { reasonOf } from "../runtime/logger.ts";
-import { installCrashHandlers } from "./install_crash_handlers.ts";
 import { Server } from "../server/server.ts";
 import { createService, type Service } from "../service.ts";
 import { shutDown } from "./shut_down.ts";
@@ -29,7 +28,7 @@ export async function serve(
 ): Promise<void> {
   const runtime = systemRuntime;
   const report = config.sendsLogs ? telemetryLogger : stderrLogger;
-  installCrashHandlers(report, exit);
+  installCrashHandlers(report);
   const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
   // A path under which nothing can exist is an error of the opening, not of this look at it.
   let isNew = await isMissingFile(config.store).catch(() => false);
@@ -80,7 +79,7 @@ export async function serve(
   });
   await Promise.race([refused, onListening(service, server.addr)]);
   // Logged only after the signal listeners exist, because a reader of the first line may send a signal.
-  void logStart(service, { address: server.addr, location: config.store, isNew: () => isNew });
+  void logStart(service, server.addr, config.store, () => isNew);
   await Promise.race([refused, stopped]);
 }
 
@@ -97,28 +96,20 @@ function surviveFileSizeLimit(): void {
   if (Deno.build.os !== "windows") Deno.addSignalListener("SIGXFSZ", () => {});
 }
 
-/**
- * A signal to the process group arrives several times: from the system, and from each parent process (deno
- * task, the launcher) that forwards it. Only a signal after this time, in milliseconds, is a second request
- * to end.
- */
-const SIGNAL_ECHO_MS = 500;
-
 /** Time after a signal, in milliseconds, when the process ends at the latest. The shutdown takes less. */
 const END_LIMIT_MS = 4_800;
 
-/** Runs `onSignal` at the first signal and then exits. A second signal ends the process at once. */
+/**
+ * Runs `onSignal` at the first signal, and then exits. Later signals change nothing: a signal to the process group
+ * arrives several times, because each parent process (deno task, the launcher) forwards it.
+ */
 async function exitOnSignal(onSignal: (signal: string) => Promise<void>): Promise<void> {
-  const signals = ["SIGTERM", "SIGINT"] as const;
   const signal = await new Promise<string>((resolve) => {
-    for (const name of signals) Deno.addSignalListener(name, () => resolve(name));
+    for (const name of ["SIGTERM", "SIGINT"] as const) {
+      Deno.addSignalListener(name, () => resolve(name));
+    }
   });
   const receivedAt = systemRuntime.monotonicNow();
-  for (const name of signals) {
-    Deno.addSignalListener(name, () => {
-      if (systemRuntime.monotonicNow() - receivedAt > SIGNAL_ECHO_MS) exit(1, 0);
-    });
-  }
   await onSignal(signal);
   exit(0, END_LIMIT_MS - (systemRuntime.monotonicNow() - receivedAt));
 }

@@ -1,5 +1,6 @@
 import { APPEND_LIMIT_MS } from "../append/appender.ts";
 import { sleep } from "../runtime/runtime.ts";
+import type { Server } from "../server/server.ts";
 import type { Service } from "../service.ts";
 
 /**
@@ -9,19 +10,13 @@ import type { Service } from "../service.ts";
  */
 export const SHUTDOWN_MS = { drain: 500, close: 500 + APPEND_LIMIT_MS + 200, exit: 4_600 };
 
-/** The part of a server that a shutdown needs. */
-export interface StoppableServer {
-  /** Stops accepting connections. Resolves when all requests have their responses. */
-  shutdown(): Promise<void>;
-}
-
 /**
  * Stops accepting connections, rejects incomplete bodies, finishes accepted requests, drains the appender and
  * closes the store. Resolves after `SHUTDOWN_MS.exit` at the latest. The process may then exit.
  */
 export async function shutDown(
   { appender, cancelBodies, runtime, store }: Service,
-  server: StoppableServer,
+  server: Pick<Server, "shutdown">,
 ): Promise<void> {
   cancelBodies();
   const answered = server.shutdown();

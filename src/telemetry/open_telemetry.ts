@@ -50,17 +50,22 @@ const counters = new Map(
     meter.createCounter(`animal_store.${name}`, { unit, description }),
   ]),
 );
-const commitEvents = histogram("animal_store.commit.events", "{event}", {
+const commitEvents = meter.createHistogram("animal_store.commit.events", {
+  unit: "{event}",
   description: "Events in one commit",
-  boundaries: [1, 2, 5, 10, 20, 50, 100, 200, 500],
+  advice: { explicitBucketBoundaries: [1, 2, 5, 10, 20, 50, 100, 200, 500] },
 });
-const commitDuration = histogram("animal_store.commit.duration", "s", {
+const commitDuration = meter.createHistogram("animal_store.commit.duration", {
+  unit: "s",
   description: "Time that the store took for one commit, whatever became of it",
-  boundaries: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2],
+  advice: {
+    explicitBucketBoundaries: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2],
+  },
 });
-const storeDuration = histogram("db.client.operation.duration", "s", {
+const storeDuration = meter.createHistogram("db.client.operation.duration", {
+  unit: "s",
   description: "Duration of calls of the store",
-  boundaries: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10],
+  advice: { explicitBucketBoundaries: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10] },
 });
 const soundAudit = meter.createGauge("animal_store.audit.success.time", {
   description: "Unix time of the last audit that found the store sound",
@@ -134,15 +139,6 @@ export function recordProgress(phase: string, unit: string, done: number): void 
 /** An audit has found a store sound, at that time in milliseconds since the Unix epoch. */
 export function recordSoundAudit(time: number): void {
   soundAudit.record(time / 1_000);
-}
-
-function histogram(
-  name: string,
-  unit: string,
-  { description, boundaries }: { description: string; boundaries: number[] },
-): Histogram {
-  const advice = { explicitBucketBoundaries: boundaries };
-  return meter.createHistogram(name, { unit, description, advice });
 }
 
 /** A value that is read from time to time, and left out while it is not known. */

@@ -68,29 +68,18 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
       keyed((token) => ({ [name]: token })),
     ]),
     [
-      `The Authorization header has a key without "Bearer" before it: send ${USE_BEARER}`,
+      `The Authorization header is not Bearer with an API key: send ${USE_BEARER}`,
       keyed((token) => ({ authorization: token })),
-      ...authorized("Bearertoken"),
-    ],
-    [
-      `The scheme of the Authorization header is not Bearer: send ${USE_BEARER}`,
-      ...authorized("Basic cGV0czpwZXRz", "Token pets_0", "Digest a=b, c=d"),
-    ],
-    [
-      `The Authorization header has no API key after "Bearer": send ${USE_BEARER}`,
-      ...authorized("Bearer", "bearer "),
+      ...authorized("Bearer", "bearer ", "Bearertoken", "Basic cGV0czpwZXRz", "Digest a=b, c=d"),
     ],
   ],
   "401 invalid_credentials": [
     [
-      `The Authorization header has "Bearer" twice: send ${USE_BEARER}`,
+      `The API key has quotes or "Bearer" around it: send only ${USE_BEARER}`,
+      ...[`"`, "'"].map((quote) => bearer((token) => quote + token + quote)),
       ...["Bearer Bearer", "bearer  BEARER"].map((schemes) =>
         keyed((token) => ({ authorization: `${schemes} ${token}` }))
       ),
-    ],
-    [
-      `The API key is in quotes: send ${USE_BEARER} without quotes`,
-      ...[`"`, "'"].map((quote) => bearer((token) => quote + token + quote)),
     ],
     [
       "The API key is mistyped or cut off: a key is pets_ and 72 digits and letters from a to f",
@@ -181,15 +170,11 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
   ],
   "400 invalid_idempotency_key": [
     [
-      "Header Idempotency-Key must be 1 to 255 characters of visible ASCII, " +
-      "or such characters and spaces in double quotes",
+      "Header Idempotency-Key must occur once, with 1 to 255 characters of visible ASCII " +
+      "without a comma, or with such characters, commas and spaces in double quotes",
       ...postWith("idempotency-key", ["", '""', "k".repeat(256), `"${"k".repeat(256)}"`]),
       ...postWith("idempotency-key", ["a b", '"a', 'a"', 'a"b', '"a"b', '"a"; p=1', '"a\tb"']),
-      ...postWith("idempotency-key", [String.raw`"a\b"`, "é", '"é"']),
-    ],
-    [
-      "Header Idempotency-Key is repeated, or has a comma outside of double quotes",
-      ...postWith("idempotency-key", ["a, b", '"a", "b"', 'a,"b"']),
+      ...postWith("idempotency-key", [String.raw`"a\b"`, "é", "a, b", '"a", "b"', 'a,"b"']),
     ],
   ],
 
@@ -239,10 +224,9 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
       ({ send }) => send("/v1/pets", { method: "POST" }),
     ],
     [
-      "The body is not valid UTF-8 at byte 5",
+      "The body is not valid UTF-8",
       ...[[0xff], [0xc3], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80]]
-        // The bytes before are a replacement character.
-        .map((bytes) => post(Uint8Array.of(0x7b, 0xef, 0xbf, 0xbd, ...bytes, 0x7d))),
+        .map((bytes) => post(Uint8Array.of(0x7b, ...bytes, 0x7d))),
     ],
     [
       "The body is not valid JSON at line 3, column 3: expected ',' or '}' after property value",
@@ -250,16 +234,10 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
     ],
     ["The body is not valid JSON", post('{"name":secret}')],
     ["The body is nested too deep", post("[".repeat(20_000) + "]".repeat(20_000))],
-    ...Object.entries({
-      "an array": ["[]"],
-      "null": ["null"],
-      "a string": ['"secret"'],
-      "a number": ["1", "1.5"],
-      "a boolean": ["true"],
-    }).map(([type, bodies]): [string, ...Send[]] => [
-      `The body must be one JSON object, not ${type}`,
-      ...bodies.map((body) => post(body)),
-    ]),
+    [
+      "The body must be one JSON object",
+      ...["[]", "null", '"secret"', "1", "1.5", "true"].map((body) => post(body)),
+    ],
   ],
   "400 invalid_body": [
     [

@@ -62,7 +62,7 @@ const FAILURES: [
     "error",
     "internal_error",
     "The service failed unexpectedly",
-    "Cannot read properties of undefined",
+    "undefined",
   ],
 ];
 

@@ -1,7 +1,6 @@
 import type { Runtime } from "../../runtime/runtime.ts";
 import { redactKeys } from "../../runtime/redact_keys.ts";
 import type { Logger } from "../../runtime/logger.ts";
-import { type Instrumentation, NO_INSTRUMENTATION } from "../../telemetry/instrumentation.ts";
 
 /** Minimum time between two reports, in milliseconds. */
 const REPORT_INTERVAL_MS = 10_000;
@@ -15,67 +14,48 @@ const CLIENTS_REPORTED = 5;
 /** Maximum length of the reported part of an `X-Forwarded-For` header, in characters. */
 const FORWARDED_FOR_LENGTH = 100;
 
-export interface RefusedCredentialsDeps {
-  runtime: Runtime;
-  report: Logger;
-  instrumentation?: Instrumentation;
-}
-
-interface Client {
-  /** The peer address of the connection, possibly that of a proxy. */
-  address: string | undefined;
-  /** The address that the request claims in `X-Forwarded-For`. */
-  forwardedFor: string | undefined;
-  refused: number;
-}
-
 /**
- * Counts the requests refused with 401 and reports those with an invalid key. The first is reported at once,
- * the next ones together. A request without a key does not try to guess one, so it is not reported.
+ * Logs requests that were refused because of an invalid key: the first at once, the next ones together. A request
+ * without a key does not try to guess one, so it is not logged.
  */
 export class RefusedCredentials {
-  readonly #deps: RefusedCredentialsDeps;
-  readonly #clients = new Map<string, Client>();
+  readonly #runtime: Runtime;
+  readonly #report: Logger;
+  /** By the peer address of the connection and the address in `X-Forwarded-For`. */
+  readonly #clients = new Map<
+    string,
+    { address?: string; forwardedFor?: string; refused: number }
+  >();
   #refused = 0;
-  #reportedAtMs = -Infinity;
-  #isReportDue = false;
+  #isQuiet = false;
 
-  constructor(deps: RefusedCredentialsDeps) {
-    this.#deps = deps;
+  constructor(runtime: Runtime, report: Logger) {
+    this.#runtime = runtime;
+    this.#report = report;
   }
 
-  note(
-    reason: "missing" | "invalid",
-    headers: Headers,
-    addressOf: (() => string) | undefined,
-  ): void {
-    const { runtime, instrumentation = NO_INSTRUMENTATION } = this.#deps;
-    instrumentation.count("credentials.refused", { reason });
-    if (reason === "missing") return;
+  /** `addressOf` returns the peer address of the connection, possibly that of a proxy. */
+  note(headers: Headers, addressOf: (() => string) | undefined): void {
     this.#refused++;
     const [address, forwardedFor] = [addressOf?.(), forwardedForOf(headers)];
     const name = `${address} ${forwardedFor}`;
-    const client = this.#clients.get(name);
-    if (client !== undefined) client.refused++;
-    else if (this.#clients.size < CLIENTS_LIMIT) {
-      this.#clients.set(name, { address, forwardedFor, refused: 1 });
-    }
-    if (this.#isReportDue) return;
-    this.#isReportDue = true;
-    const waitMs = this.#reportedAtMs + REPORT_INTERVAL_MS - runtime.monotonicNow();
-    if (waitMs <= 0) this.#report();
-    else runtime.setTimer(waitMs, () => this.#report());
+    const client = this.#clients.get(name) ?? { address, forwardedFor, refused: 0 };
+    client.refused++;
+    if (this.#clients.size < CLIENTS_LIMIT) this.#clients.set(name, client);
+    if (!this.#isQuiet) this.#log();
   }
 
-  #report(): void {
+  /** Logs the refusals since the last report, if any, and is then quiet for a while. */
+  #log(): void {
+    this.#isQuiet = this.#refused > 0;
+    if (!this.#isQuiet) return;
     const clients = [...this.#clients.values()]
       .sort((one, other) => other.refused - one.refused)
       .slice(0, CLIENTS_REPORTED);
-    this.#deps.report("warn", "credentials_refused", { refused: this.#refused, clients });
+    this.#report("warn", "credentials_refused", { refused: this.#refused, clients });
     this.#clients.clear();
     this.#refused = 0;
-    this.#reportedAtMs = this.#deps.runtime.monotonicNow();
-    this.#isReportDue = false;
+    this.#runtime.setTimer(REPORT_INTERVAL_MS, () => this.#log());
   }
 }
 

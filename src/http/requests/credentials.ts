@@ -18,27 +18,16 @@ export function bearerToken(headers: Headers): string {
     throw new HttpError("missing_credentials", `${fault} ${USE_BEARER}`);
   }
   const token = match[1].trim();
-  if (/^bearer\s/i.test(token)) {
-    const message = `The Authorization header has "Bearer" twice: send ${USE_BEARER}`;
-    throw new HttpError("invalid_credentials", message);
-  }
-  if (/^["']|["']$/.test(token)) {
-    const message = `The API key is in quotes: send ${USE_BEARER} without quotes`;
+  if (/^bearer\s|^["']|["']$/i.test(token)) {
+    const message = `The API key has quotes or "Bearer" around it: send only ${USE_BEARER}`;
     throw new HttpError("invalid_credentials", message);
   }
   return token;
 }
 
 function whyMissing(authorization: string, headers: Headers): string {
-  if (authorization === "") {
-    const other = OTHER_HEADERS.find((name) => headers.has(name));
-    if (other !== undefined) return `The API key is not read from ${other}: send it as`;
-    return "An API key is required:";
-  }
-  if (/^bearer$/i.test(authorization)) {
-    return 'The Authorization header has no API key after "Bearer": send';
-  }
-  return authorization.includes(" ")
-    ? "The scheme of the Authorization header is not Bearer: send"
-    : 'The Authorization header has a key without "Bearer" before it: send';
+  if (authorization !== "") return "The Authorization header is not Bearer with an API key: send";
+  const other = OTHER_HEADERS.find((name) => headers.has(name));
+  if (other !== undefined) return `The API key is not read from ${other}: send it as`;
+  return "An API key is required:";
 }

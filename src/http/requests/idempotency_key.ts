@@ -21,19 +21,12 @@ export const IDEMPOTENCY_KEY_PATTERN =
  */
 export function parseIdempotencyKey(field: string): string {
   const match = IDEMPOTENCY_KEY_PATTERN.exec(field);
-  if (match === null) throw new HttpError("invalid_idempotency_key", faultOf(field));
+  if (match === null) {
+    const message =
+      `Header Idempotency-Key must occur once, with 1 to ${IDEMPOTENCY_KEY_MAX_LENGTH} characters of ` +
+      "visible ASCII without a comma, or with such characters, commas and spaces in double quotes";
+    throw new HttpError("invalid_idempotency_key", message);
+  }
   const [, quoted, bare] = match;
   return bare ?? quoted.replace(/\\(.)/g, "$1");
-}
-
-function faultOf(field: string): string {
-  // Repeated fields arrive as one, joined by a comma.
-  const values = field.split(",");
-  const isRepeated = values.length > 1 &&
-    values.every((value) => IDEMPOTENCY_KEY_PATTERN.test(value.trim()));
-  if (isRepeated) {
-    return "Header Idempotency-Key is repeated, or has a comma outside of double quotes";
-  }
-  return `Header Idempotency-Key must be 1 to ${IDEMPOTENCY_KEY_MAX_LENGTH} characters of visible ASCII, ` +
-    "or such characters and spaces in double quotes";
 }

@@ -31,13 +31,7 @@ function parseObject(text: string): object {
     throw new HttpError("malformed_body", `The body ${fault}`);
   }
   if (typeof body === "object" && body !== null && !Array.isArray(body)) return body;
-  throw new HttpError("malformed_body", `The body must be one JSON object, not ${typeName(body)}`);
-}
-
-function typeName(value: unknown): string {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "an array";
-  return typeof value === "bigint" ? "a number" : `a ${typeof value}`;
+  throw new HttpError("malformed_body", "The body must be one JSON object");
 }
 
 /** V8's message, with its place. A message without a place is dropped, because it quotes the body. */

@@ -18,8 +18,6 @@ const CLOSE = { connection: "close" };
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-const lenientDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
-
 /**
  * Readers of bodies that were abandoned before their end. If a reader released the body before the response
  * is sent, Deno would read the rest of the body.
@@ -64,8 +62,7 @@ export class BodyReader {
     try {
       return decoder.decode(bytes);
     } catch {
-      const message = `The body is not valid UTF-8 at byte ${1 + firstInvalidByte(bytes)}`;
-      throw new HttpError("malformed_body", message);
+      throw new HttpError("malformed_body", "The body is not valid UTF-8");
     }
   }
 
@@ -139,13 +136,6 @@ function isJson(contentType: string): boolean {
   const [type, ...parameters] = contentType.toLowerCase().split(";").map((part) => part.trim());
   return type === "application/json" &&
     parameters.every((parameter) => /^$|^charset="?utf-8"?$/.test(parameter));
-}
-
-/** The index of the first byte that is not UTF-8. */
-function firstInvalidByte(bytes: Uint8Array): number {
-  // Every invalid sequence becomes a replacement character, whose bytes differ from it.
-  const replaced = new TextEncoder().encode(lenientDecoder.decode(bytes));
-  return bytes.findIndex((byte, index) => byte !== replaced[index]);
 }
 
 /**

@@ -11,17 +11,14 @@ const ADDRESS = "192.0.2.1";
 function open() {
   const runtime = new FakeRuntime();
   const reports: { refused: number; clients: Record<string, unknown>[] }[] = [];
-  const refused = new RefusedCredentials({
-    runtime,
-    report: (level, event, details) => {
-      assertEquals([level, event], ["warn", "credentials_refused"]);
-      // As the logger writes it.
-      reports.push(JSON.parse(JSON.stringify(details)));
-    },
+  const refused = new RefusedCredentials(runtime, (level, event, details) => {
+    assertEquals([level, event], ["warn", "credentials_refused"]);
+    // As the logger writes it.
+    reports.push(JSON.parse(JSON.stringify(details)));
   });
   const refuse = (address: string, times = 1, forwardedFor = "") => {
     const headers = new Headers({ "x-forwarded-for": forwardedFor });
-    for (let time = 0; time < times; time++) refused.note("invalid", headers, () => address);
+    for (let time = 0; time < times; time++) refused.note(headers, () => address);
   };
   return { runtime, reports, refuse };
 }
@@ -46,8 +43,8 @@ Deno.test("RefusedCredentials logs the first refusal at once, and the next ones 
   assertEquals(reports.length, 2);
   await runtime.advance(1);
   assertEquals(reports.slice(2), [reportOf(1)]);
-  assertEquals(runtime.waits(), [], "nothing waits once there is nothing to report");
   await runtime.advance(10_000);
+  assertEquals(runtime.waits(), [], "nothing waits once there is nothing to report");
   refuse(ADDRESS);
   assertEquals(reports.slice(3), [reportOf(1)]);
 });

@@ -6,9 +6,9 @@ const SOURCES = new URL("../../src/", import.meta.url);
 /** Runs a program that reports its crashes. */
 async function run(body: string): Promise<{ code: number; stderr: string }> {
   const program = `
-    import { installCrashHandlers } from "${SOURCES}life_cycle/install_crash_handlers.ts";
+    import { installCrashHandlers } from "${SOURCES}life_cycle/exit.ts";
     import { stderrLogger } from "${SOURCES}runtime/stderr_logger.ts";
-    installCrashHandlers(stderrLogger, Deno.exit);
+    installCrashHandlers(stderrLogger);
     ${body}`;
   const { code, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["eval", "--ext=ts", program],
