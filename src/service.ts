@@ -7,7 +7,7 @@ import type { Runtime } from "./runtime/runtime.ts";
 import { APPEND_LIMIT_MS, Appender } from "./append/appender.ts";
 import { HeadReader } from "./log/head_reader.ts";
 import { HEAD_KEY } from "./keyspace.ts";
-import { secondsSinceEvent } from "./log/seconds_since_event.ts";
+import { secondsSinceEvent } from "./log/read_log.ts";
 import { project } from "./projections/project.ts";
 import { ApiKeyReader } from "./projections/api_key_reader.ts";
 import { PetCache } from "./projections/pet_cache.ts";

@@ -17,8 +17,7 @@ import {
   type ProjectionRecord,
 } from "../../src/keyspace.ts";
 import { readHead } from "../../src/log/head.ts";
-import { CLOCK_TOLERANCE_MS } from "../../src/log/idempotency_uses.ts";
-import { LogVerifier } from "../../src/log/log_verifier.ts";
+import { CLOCK_TOLERANCE_MS, LogVerifier } from "../../src/log/log_verifier.ts";
 import { LogDamagedError, readLog } from "../../src/log/read_log.ts";
 import { project } from "../../src/projections/project.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";

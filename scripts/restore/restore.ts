@@ -178,10 +178,10 @@ async function restoredIn(store: Store, entry: StoreEntry | null, head: Head): P
  * Number of events that an unfinished restore of the same export has stored. Throws `StoreNotFreeError` if
  * the mark is that of another export.
  */
-function resumedAt(mark: RestoreMark | undefined, { position, lastHash }: Head): number {
-  if (mark?.position === position && mark.lastHash === lastHash) return mark.restored;
-  const other = mark === undefined
-    ? "another export"
-    : `another export, of ${mark.position} events, the last with the hash ${mark.lastHash},`;
-  throw new StoreNotFreeError(`The store holds a restore of ${other} that was not finished`);
+function resumedAt(mark: RestoreMark, { position, lastHash }: Head): number {
+  if (mark.position === position && mark.lastHash === lastHash) return mark.restored;
+  throw new StoreNotFreeError(
+    `The store holds a restore of another export, of ${mark.position} events, the last with the ` +
+      `hash ${mark.lastHash}, that was not finished`,
+  );
 }

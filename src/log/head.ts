@@ -96,39 +96,36 @@ export function encodeHead(head: Head | RestoreMark): string {
   return JSON.stringify(head);
 }
 
-/** The record under {@linkcode HEAD_KEY}, by its kind. The `mark` of a damaged restore mark is `undefined`. */
+/** The record under {@linkcode HEAD_KEY}, by its kind. */
 export type HeadRecord =
   | { kind: "head"; head: Head }
-  | { kind: "restore_mark"; mark: RestoreMark | undefined }
+  | { kind: "restore_mark"; mark: RestoreMark }
   | { kind: "other_format"; message: string }
   | { kind: "foreign" };
 
-/** Recognises a value of {@linkcode HEAD_KEY} by its structure. */
+/** Recognises a value of {@linkcode HEAD_KEY} by its structure. A message is worded to follow a colon. */
 export function decodeHeadRecord(value: unknown): HeadRecord {
   try {
     const record = JSON.parse(value as string);
-    if (record?.format === RestoreMark.shape.format.value) {
-      if (record.storeFormat !== STORE_FORMAT) {
-        const message = "it holds an unfinished restore of another version; use a new store";
-        return { kind: "other_format", message };
-      }
-      return { kind: "restore_mark", mark: RestoreMark.safeParse(record).data };
+    const { format } = record;
+    if (format === "restore" && record.storeFormat === STORE_FORMAT) {
+      return { kind: "restore_mark", mark: RestoreMark.parse(record) };
     }
-    if (Number.isSafeInteger(record?.format) && record.format !== STORE_FORMAT) {
-      return { kind: "other_format", message: messageFor(record.format) };
+    if (format === "restore") {
+      const message = "it holds an unfinished restore of another version; use a new store";
+      return { kind: "other_format", message };
     }
-    return { kind: "head", head: Head.parse(record) };
+    if (!Number.isSafeInteger(format) || format === STORE_FORMAT) {
+      return { kind: "head", head: Head.parse(record) };
+    }
+    const message = format > STORE_FORMAT
+      ? `it has format ${format}, of a newer version; use that version`
+      : `it has format ${format}, of an older version; export it with that version ` +
+        "(deno task log > pets.jsonl), then restore the export into a new store with this one";
+    return { kind: "other_format", message };
   } catch {
     return { kind: "foreign" };
   }
-}
-
-/** The advice for an operator with a store of another format, worded to follow a colon. */
-function messageFor(format: number): string {
-  return format > STORE_FORMAT
-    ? `it has format ${format}, of a newer version; use that version`
-    : `it has format ${format}, of an older version; export it with that version ` +
-      "(deno task log > pets.jsonl), then restore the export into a new store with this one";
 }
 
 /** Returns the generations that a commit on this head must write. */

@@ -153,19 +153,13 @@ export class HeadReader {
 }
 
 /** Why a head cannot come after one that was read earlier; `undefined` if it can. */
-function whyNotAfter(
-  { head, versionstamp }: HeadEntry,
-  known: HeadEntry,
-): string | undefined {
+function whyNotAfter({ head, versionstamp }: HeadEntry, known: HeadEntry): string | undefined {
   const { position, lastHash } = known.head;
-  const seen = `this instance has seen one at position ${position}`;
+  const seen = `this instance has seen version ${known.versionstamp} at position ${position}`;
   if (versionstamp === null) return `The store's head record is missing, and ${seen}`;
-  if (head.position < position) {
-    return `The store's head record is an older one, at position ${head.position}, and ${seen}`;
-  }
-  if (versionstamp < known.versionstamp!) {
-    return `The store's head record is an older one, with version ${versionstamp} at position ` +
-      `${head.position}, and this instance has seen version ${known.versionstamp} at position ${position}`;
+  if (head.position < position || versionstamp < known.versionstamp!) {
+    return `The store's head record is an older one, version ${versionstamp} at position ` +
+      `${head.position}, and ${seen}`;
   }
   if (head.position === position && head.lastHash !== lastHash) {
     return `The store's head record is that of another log, and ${seen}`;

@@ -11,8 +11,8 @@ import { sha256Hex } from "../encoding/sha256.ts";
 import { IDEMPOTENCY_LIFETIME_MS } from "../keyspace.ts";
 import { type ApiKey, issuedKey, revocationOf, revoke } from "./api_keys.ts";
 import { EMPTY_HEAD, type Head } from "./head.ts";
-import { CLOCK_TOLERANCE_MS, IdempotencyUses } from "./idempotency_uses.ts";
 import { readEvent } from "./lines.ts";
+import { RecentUses } from "./recent_uses.ts";
 
 /** The result for one line. */
 export interface VerifiedLine {
@@ -26,8 +26,12 @@ export interface VerifiedLine {
   isUnlinked?: true;
 }
 
-/** Minimum number of recent ids kept; up to twice as many are kept. */
+/** How far the times of adjacent events may be off because the clocks of their writers differ. */
+export const CLOCK_TOLERANCE_MS = 60_000;
+
+/** Minimum number of recent ids and of recent Idempotency-Keys that are remembered. */
 const IDS_KEPT = 10_000;
+const IDEMPOTENCY_KEYS_KEPT = 100_000;
 
 /**
  * Verifies one line after the other and reports the faults of each. After a fault, it continues from the
@@ -37,9 +41,9 @@ const IDS_KEPT = 10_000;
  * {@linkcode IDS_KEPT} events lie between. An append that was repeated by mistake is found this way.
  *
  * A history that the service cannot have written is a fault even if all hashes match. One example is an
- * Idempotency-Key used twice within its day. This is a fault if {@linkcode IdempotencyUses} still has
- * the first use, and no clock was set back between the two: a wrong clock makes the store remove the
- * record of the first use too early.
+ * Idempotency-Key used twice within its day. This is a fault if fewer than {@linkcode IDEMPOTENCY_KEYS_KEPT}
+ * other uses lie between, and no clock was set back meanwhile: a wrong clock makes the store remove the record
+ * of the first use too early.
  */
 export class LogVerifier {
   #position = 0;
@@ -53,10 +57,9 @@ export class LogVerifier {
   #keysKnown = true;
   #keys = new Map<string, ApiKey>();
   #tokenHashes = new Set<string>();
-  /** The ids of recent events, and of those before them. */
-  #ids = new Set<string>();
-  #earlierIds = new Set<string>();
-  #idempotencyUses = new IdempotencyUses();
+  /** The positions of recent ids, and the position and the time of recent uses of Idempotency-Keys. */
+  #ids = new RecentUses<number>(IDS_KEPT);
+  #idempotencyUses = new RecentUses<{ position: number; timeMs: number }>(IDEMPOTENCY_KEYS_KEPT);
   #lastTime = "";
   /** Position of the last event whose time precedes the one before by over {@linkcode CLOCK_TOLERANCE_MS}. */
   #clockSetBackAt = 0;
@@ -129,8 +132,10 @@ export class LogVerifier {
   }
 
   #checkBody(event: RecordedEvent): void {
-    const { id } = event;
-    if (this.#isUsed(id)) this.#faults.push(`its id ${id} is that of an earlier event`);
+    const { id, position } = event;
+    if (this.#ids.add(id, position) !== undefined) {
+      this.#faults.push(`its id ${id} is that of an earlier event`);
+    }
     this.#watchClock(event);
     switch (event.type) {
       case "PetCreated":
@@ -143,18 +148,6 @@ export class LogVerifier {
       default:
         return assertNever(event);
     }
-  }
-
-  #isUsed(id: string): boolean {
-    // In lower case it is a new text: a part of the line's text would keep all of it in memory.
-    const name = id.toLowerCase();
-    if (this.#ids.has(name) || this.#earlierIds.has(name)) return true;
-    if (this.#ids.size >= IDS_KEPT) {
-      this.#earlierIds = this.#ids;
-      this.#ids = new Set();
-    }
-    this.#ids.add(name);
-    return false;
   }
 
   #checkPetId(id: number): void {
@@ -194,7 +187,7 @@ export class LogVerifier {
     }
     if (idempotencyKey === undefined) return;
     const timeMs = Date.parse(time);
-    const last = this.#idempotencyUses.add(actor, idempotencyKey, { position, timeMs });
+    const last = this.#idempotencyUses.add(actor + idempotencyKey, { position, timeMs });
     if (last === undefined || this.#clockSetBackAt > last.position) return;
     const ageMs = timeMs - last.timeMs;
     // Earlier versions looked the key up a moment after the time of the event.

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { LOG_RECORD_LIMIT_BYTES, logKey, logMutations } from "../../src/keyspace.ts";
 import { LINE_LIMIT_BYTES } from "../../src/log/lines.ts";
-import { linesOf, LogDamagedError, readLog } from "../../src/log/read_log.ts";
+import { linesOf, LogDamagedError, readLog, secondsSinceEvent } from "../../src/log/read_log.ts";
 import { SCAN_LIMIT } from "../../src/store/scan.ts";
 import type { Store } from "../../src/store/store.ts";
 import { faultyStore } from "../support/faulty_store.ts";
@@ -119,4 +119,16 @@ Deno.test("linesOf() refuses what logMutations() does not write", () => {
   ];
   for (const value of values) assertEquals(linesOf(9, value), undefined);
   assertEquals(linesOf(1, Uint8Array.of(120, 10, 120, 10)), undefined, "more lines than positions");
+});
+
+Deno.test("secondsSinceEvent() is the age of the event, and undefined without one or without the store", async () => {
+  using sample = await openSampleStore(10);
+  const { store } = sample;
+  const time = Date.parse(JSON.parse(sample.lines[9]).time);
+  const runtime = { ...sample.runtime, now: () => time + 2_500 };
+  assertEquals(await secondsSinceEvent(store, runtime as typeof sample.runtime, 10), 2.5);
+  assertEquals(await secondsSinceEvent(store, sample.runtime, 0), undefined);
+  assertEquals(await secondsSinceEvent(store, sample.runtime, undefined), undefined);
+  const away = faultyStore(store, { onList: () => Promise.reject(new Error("away")) });
+  assertEquals(await secondsSinceEvent(away, sample.runtime, 10), undefined);
 });
