@@ -44,28 +44,14 @@ export interface ServiceOptions
 }
 
 export function createService(options: ServiceOptions): Service {
-  const { runtime, report, addresses = {}, corsOrigins = [], isDurable = false } = options;
+  const { runtime, report, appendLimitMs = APPEND_LIMIT_MS, rateLimit } = options;
+  const { addresses = {}, corsOrigins = [], isDurable = false } = options;
   const { instrumentation = NO_INSTRUMENTATION } = options;
-  const store = new ResilientStore(options.store, {
-    runtime,
-    report,
-    probeKey: HEAD_KEY,
-    instrumentation,
-  });
+  const common = { runtime, report, instrumentation };
+  const store = new ResilientStore(options.store, { ...common, probeKey: HEAD_KEY });
   const heads = new HeadReader(store, runtime, report, instrumentation);
-  const keys = new ApiKeyReader(store, runtime, instrumentation);
   const cache = new PetCache();
-  const pets = new PetReader(store, instrumentation, cache);
-  const appender = new Appender({
-    appendLimitMs: options.appendLimitMs ?? APPEND_LIMIT_MS,
-    store,
-    heads,
-    project,
-    runtime,
-    report,
-    cache,
-    instrumentation,
-  });
+  const appender = new Appender({ ...common, appendLimitMs, store, heads, project, cache });
   instrumentation.observe({
     queueLength: () => appender.queueLength,
     headPosition: () => heads.latest?.head.position,
@@ -73,31 +59,20 @@ export function createService(options: ServiceOptions): Service {
   });
   const bodies = new BodyReader(runtime);
   const handler = createHandler({
+    ...common,
     addresses,
     appender,
-    corsOrigins,
     bodies,
+    corsOrigins,
     creations: new SingleFlight(runtime),
     heads,
-    instrumentation,
-    runtime,
     isDurable,
-    storeDamage: () => store.damage,
-    keys,
-    pets,
+    keys: new ApiKeyReader(store, runtime, instrumentation),
+    pets: new PetReader(store, instrumentation, cache),
+    rateLimiter: rateLimit === undefined ? undefined : new RateLimiter(rateLimit, runtime),
     refusedCredentials: new RefusedCredentials(runtime, report),
-    rateLimiter: options.rateLimit === undefined
-      ? undefined
-      : new RateLimiter(options.rateLimit, runtime),
-    report,
+    storeDamage: () => store.damage,
   });
-  return {
-    appender,
-    cancelBodies: () => bodies.cancel(),
-    handler,
-    heads,
-    runtime,
-    report,
-    store,
-  };
+  const cancelBodies = () => bodies.cancel();
+  return { appender, cancelBodies, handler, heads, runtime, report, store };
 }

@@ -21,7 +21,7 @@ import {
   StoreRefusedError,
 } from "../store/store_errors.ts";
 import { type CommitOutcome, commitUntilKnown } from "../store/commit_until_known.ts";
-import type { Commit } from "../store/store.ts";
+import type { Mutation } from "../store/store.ts";
 import { type Base, type Batch, BatchPlanner, type BatchPlannerDeps } from "./batch.ts";
 import type { Command } from "./command.ts";
 import { CommandQueue } from "./command_queue.ts";
@@ -88,26 +88,21 @@ export class Appender {
   /**
    * Appends the events of the command exactly once. Rejects with the command's own refusal, or with a
    * `ServiceError`. `overloaded`, `shutting_down`, `storage_full` and `store_unavailable` mean that nothing was
-   * stored.
-   * `outcome_unknown` means that the events may or may not have been stored.
+   * stored; `outcome_unknown` means that the events may or may not have been stored.
    */
   append(command: Command): Promise<readonly RecordedEvent[]> {
-    return this.#deps.instrumentation.trace("append", () => this.#enqueue(command));
-  }
-
-  #enqueue(command: Command): Promise<readonly RecordedEvent[]> {
-    if (this.#isDraining) {
-      return Promise.reject(new ServiceError("shutting_down", "The service is shutting down"));
-    }
-    if (this.suspension !== undefined) return Promise.reject(this.suspension);
-    if (this.#queue.length >= QUEUE_LIMIT) {
-      return Promise.reject(new ServiceError("overloaded", "Too many additions are waiting"));
-    }
     const { runtime, instrumentation, appendLimitMs } = this.#deps;
-    const deadline = runtime.monotonicNow() + appendLimitMs;
-    const { outcome } = this.#queue.add(command, deadline, instrumentation.capture());
-    this.#running ??= instrumentation.restore(undefined, () => this.#run());
-    return outcome;
+    return instrumentation.trace("append", async () => {
+      if (this.#isDraining) throw new ServiceError("shutting_down", "The service is shutting down");
+      if (this.suspension !== undefined) throw this.suspension;
+      if (this.#queue.length >= QUEUE_LIMIT) {
+        throw new ServiceError("overloaded", "Too many additions are waiting");
+      }
+      const deadline = runtime.monotonicNow() + appendLimitMs;
+      const { outcome } = this.#queue.add(command, deadline, instrumentation.capture());
+      this.#running ??= instrumentation.restore(undefined, () => this.#run());
+      return await outcome;
+    });
   }
 
   /** Why additions fail; `undefined` if no lasting reason is known. */
@@ -184,13 +179,11 @@ export class Appender {
    * Writes the head unchanged, so that every commit in flight from another instance conflicts. The
    * write is small and therefore fast. The next commit of this instance then has a head start.
    */
-  async #touchHead({ head, versionstamp }: HeadEntry): Promise<void> {
-    if (versionstamp === null) return;
-    const touched = await this.#storeCommit({
-      checks: [{ key: HEAD_KEY, versionstamp }],
-      mutations: [{ type: "set", key: HEAD_KEY, value: encodeHead(head) }],
-    });
-    if (touched !== null) this.#deps.heads.advance({ head, versionstamp: touched });
+  async #touchHead(base: HeadEntry): Promise<void> {
+    if (base.versionstamp === null) return;
+    const value = encodeHead(base.head);
+    const mutations: Mutation[] = [{ type: "set", key: HEAD_KEY, value }];
+    await this.#storeCommit({ base, next: base.head, mutations });
   }
 
   /** Commits a batch. Retries send it unchanged, until its commands have reached their deadlines. */
@@ -231,24 +224,26 @@ export class Appender {
     }
   }
 
-  async #commit({ base, members, next, events, mutations }: Batch): Promise<string | null> {
-    const checks = [{ key: HEAD_KEY, versionstamp: base.versionstamp }];
-    const versionstamp = await this.#deps.instrumentation.traceCommit(
-      members.map(({ queued }) => queued.context),
-      events,
-      () => this.#storeCommit({ checks, mutations }),
+  #commit(batch: Batch): Promise<string | null> {
+    return this.#deps.instrumentation.traceCommit(
+      batch.members.map(({ queued }) => queued.context),
+      batch.events,
+      () => this.#storeCommit(batch),
     );
-    if (versionstamp !== null) this.#deps.heads.advance({ head: next, versionstamp });
-    return versionstamp;
   }
 
-  async #storeCommit(commit: Commit): Promise<string | null> {
+  /** Commits mutations that write the head `next`, if the store still has the head `base`. */
+  async #storeCommit(
+    { base, next, mutations }: Pick<Batch, "base" | "next" | "mutations">,
+  ): Promise<string | null> {
+    const { heads, store } = this.#deps;
     try {
-      const versionstamp = await this.#deps.store.commit(commit);
-      if (versionstamp !== null) {
-        this.#notApplied = 0;
-        this.#diskFault = undefined;
-      }
+      const checks = [{ key: HEAD_KEY, versionstamp: base.versionstamp }];
+      const versionstamp = await store.commit({ checks, mutations });
+      if (versionstamp === null) return null;
+      this.#notApplied = 0;
+      this.#diskFault = undefined;
+      heads.advance({ head: next, versionstamp });
       return versionstamp;
     } catch (error) {
       if (error instanceof StoreFullError) {

@@ -52,10 +52,11 @@ export async function rotateKey(
       isShown = true;
     },
     decide() {
-      const lifetime = lifetimeMs ?? lifetimeOf(predecessor);
-      const expiry = lifetime === undefined ? {} : { expiresAt: now + lifetime };
+      const { issuedAt, expiresAt = Infinity } = predecessor;
+      const lifetime = lifetimeMs ?? expiresAt - issuedAt;
+      const expiry = lifetime === Infinity ? {} : { expiresAt: now + lifetime };
       // The overlap does not extend the lifetime of a key that expires before its end.
-      const retiresAt = Math.min(now + overlapMs, predecessor.expiresAt ?? Infinity);
+      const retiresAt = Math.min(now + overlapMs, expiresAt);
       rotation = { successor: { ...issued, ...expiry }, predecessor, retiresAt };
       const { tokenHash } = predecessor;
       const effectiveAt = new Date(retiresAt).toISOString();
@@ -79,8 +80,4 @@ function rotatable(key: ApiKey | undefined, keyId: string, now: number): ApiKey 
   if (key.revokedAt === undefined) return key;
   const end = new Date(key.revokedAt).toISOString();
   throw new UnrotatableKeyError(`Key ${keyId} was already rotated and is refused from ${end} on`);
-}
-
-function lifetimeOf({ issuedAt, expiresAt }: ApiKey): number | undefined {
-  return expiresAt === undefined ? undefined : expiresAt - issuedAt;
 }

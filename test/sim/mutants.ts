@@ -19,8 +19,8 @@ export const MUTANT_SEEDS = 5_000;
 const EDITS: Record<string, Record<string, Edit[]>> = {
   "src/append/appender.ts": {
     "a commit does not check the head": [[
-      "storeCommit({ checks, mutations })",
-      "storeCommit({ checks: [], mutations })",
+      "store.commit({ checks, mutations })",
+      "store.commit({ checks: [], mutations })",
     ]],
     "an unclear commit counts as landed if the head moved, without comparing the record": [[
       "bytesEqual(entry?.value, firstLogRecord.value)",
