@@ -1,18 +1,18 @@
 import { assertEquals } from "@std/assert";
-import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "../../../src/append/appender.ts";
-import { issueKey } from "../../../src/commands/issue_key.ts";
-import { type ErrorCode, ERRORS } from "../../../src/http/errors.ts";
-import { keyByTokenKey, projectionKey } from "../../../src/keyspace.ts";
-import type { ServiceErrorCode } from "../../../src/service_error.ts";
-import { KV_LIMITS } from "../../../src/store/deno_kv/kv_store.ts";
-import { COMMIT_FAULTS, type FaultyStore, faultyStore } from "../../support/faulty_store.ts";
-import { openTestService, type TestService } from "../../support/test_service.ts";
+import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "../../src/append/appender.ts";
+import { issueKey } from "../../src/commands/issue_key.ts";
+import { type ErrorCode, ERRORS } from "../../src/http/errors.ts";
+import { keyByTokenKey, projectionKey } from "../../src/keyspace.ts";
+import type { ServiceErrorCode } from "../../src/service_error.ts";
+import { KV_LIMITS } from "../../src/store/deno_kv/kv_store.ts";
+import { COMMIT_FAULTS, type FaultyStore, faultyStore } from "../support/faulty_store.ts";
+import { openTestService, type TestService } from "../support/test_service.ts";
 
 type Scenario = (service: TestService, store: FaultyStore) => Promise<Response>;
 
 const REX = { name: "Rex", categoryId: 7 };
 
-/** How to get each error of the domain and of the store; `errors_test` has those of requests. */
+/** How to get each error of the domain and of the store; those of requests are in `errors_test`. */
 const SCENARIOS: Record<
   Exclude<ServiceErrorCode, "invalid_credentials" | "read_only_key"> | "internal_error",
   Scenario
