@@ -7,31 +7,30 @@
 
 import { assertEquals } from "@std/assert";
 import { describeInterface } from "../../src/http/docs/openapi.ts";
+import { install, run } from "../support/third_party_tools.ts";
 import {
   HERE,
-  install,
   installNodePackages,
   installPythonTools,
   NODE_FOLDER,
   PYTHON_BIN,
-  run,
+  startLiveService,
 } from "./contract_tools.ts";
-import { startLiveService } from "./live_service.ts";
 
 /** Maximum number of cases that Schemathesis generates for an operation. */
 const CASES = 100;
 
 const SEEDS = [1, 2, 3];
 
-const withoutPython = await install(installPythonTools, "tools from PyPI");
-const withoutNode = await install(installNodePackages, "packages from npm");
+const withPython = await install("tools from PyPI", installPythonTools);
+const withNode = await install("packages from npm", installNodePackages);
 
 for (const seed of SEEDS) {
   Deno.test({
     name: `Schemathesis finds nothing with its default settings, all checks and seed ${seed}`,
-    ignore: withoutPython !== undefined,
+    ignore: !withPython,
     async fn() {
-      await using live = await startLiveService(0);
+      await using live = await startLiveService();
       const { code, output } = await run(`${PYTHON_BIN}/schemathesis`, [
         "run",
         `${live.address}/openapi.json`,
@@ -50,7 +49,7 @@ for (const seed of SEEDS) {
 
 Deno.test({
   name: "the OWASP rules and the OpenAPI rules of Spectral find nothing that is not answered",
-  ignore: withoutNode !== undefined,
+  ignore: !withNode,
   async fn() {
     const lint = async (description: string) => {
       const folder = await Deno.makeTempDir();
@@ -79,9 +78,9 @@ Deno.test({
 
 Deno.test({
   name: "requests and httpx follow the links through 1,000 pets",
-  ignore: withoutPython !== undefined,
+  ignore: !withPython,
   async fn() {
-    await using live = await startLiveService(1_000);
+    await using live = await startLiveService();
     const args = [`${HERE}/clients/paging.py`, live.baseUrl, live.token];
     assertEquals(await run(`${PYTHON_BIN}/python`, args), { code: 0, output: "" });
   },
@@ -89,9 +88,9 @@ Deno.test({
 
 Deno.test({
   name: "got and Octokit follow the links through 1,000 pets",
-  ignore: withoutNode !== undefined,
+  ignore: !withNode,
   async fn() {
-    await using live = await startLiveService(1_000);
+    await using live = await startLiveService();
     // Node finds packages from the folder of the script.
     await Deno.copyFile(`${HERE}/clients/paging.mjs`, `${NODE_FOLDER}/paging.mjs`);
     const args = [`${NODE_FOLDER}/paging.mjs`, live.baseUrl, live.token];

@@ -1,7 +1,9 @@
-/** Third-party tools of the tests of the contract, installed into `.cache/` once, each at a pinned version. */
+/** The tools of the tests of the contract, in `.cache/`, each at a pinned version, and a service for them. */
 
 import { encodeHex } from "@std/encoding/hex";
-import { permitted } from "../support/permitted.ts";
+import { fillStore } from "../support/fill_store.ts";
+import { ServiceProcess } from "../support/service_process.ts";
+import { expectDone, installFromPyPI } from "../support/third_party_tools.ts";
 
 export const HERE = new URL("./", import.meta.url).pathname;
 const CACHE = new URL("../../.cache/contract", import.meta.url).pathname;
@@ -13,8 +15,6 @@ export const NODE_FOLDER = `${CACHE}/npm`;
 export const JAR_FOLDER = `${CACHE}/jars`;
 
 export const GENERATOR_JAR = "openapi-generator-cli-7.25.0.jar";
-
-const OAPI_CODEGEN = "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2";
 
 /** openapi-generator, and what its Java client needs: paths at Maven Central with the SHA-256 of the files. */
 const JARS = {
@@ -36,67 +36,54 @@ const JARS = {
     "85fb03fc054cdf4efca8efd9b6712bbb418e1ab98241c4539c8585bbc23e1b8a",
 };
 
-/** Installs a set of tools. Resolves to the obstacle if that is impossible. */
-export async function install(tools: () => Promise<string | undefined>, what: string) {
-  const obstacle = permitted("run", "read", "write", "net", "env")
-    ? await tools().catch((error) => error.message)
-    : "they need all permissions";
-  if (obstacle !== undefined) console.log(`Left out the tests with ${what}: ${obstacle}`);
-  return obstacle;
+export const installPythonTools = () => installFromPyPI(CACHE, `${HERE}/requirements.txt`);
+
+export function installGoTools(): Promise<void> {
+  const codegen = "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2";
+  return expectDone("go", ["install", codegen], { env: { GOBIN: GO_BIN } });
 }
 
-export async function installPythonTools(): Promise<string | undefined> {
-  const made = await run("python3", ["-m", "venv", CACHE]);
-  if (made.code !== 0) return "python3 makes no virtual environment here";
-  const requirements = `${HERE}/requirements.txt`;
-  const { code } = await run(`${PYTHON_BIN}/pip`, ["install", "--quiet", "-r", requirements]);
-  return code === 0 ? undefined : "pip cannot install the tools";
-}
-
-export async function installGoTools(): Promise<string | undefined> {
-  const { code } = await run("go", ["install", OAPI_CODEGEN], { env: { GOBIN: GO_BIN } });
-  return code === 0 ? undefined : "go cannot install oapi-codegen";
-}
-
-export async function installNodePackages(): Promise<string | undefined> {
+export async function installNodePackages(): Promise<void> {
   await Deno.mkdir(NODE_FOLDER, { recursive: true });
   await Deno.copyFile(`${HERE}/package.json`, `${NODE_FOLDER}/package.json`);
   // No package needs its install scripts.
   const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"];
-  const { code } = await run("npm", ["install", ...flags], { cwd: NODE_FOLDER });
-  return code === 0 ? undefined : "npm cannot install the packages";
+  await expectDone("npm", ["install", ...flags], { cwd: NODE_FOLDER });
 }
 
-export async function installJars(): Promise<string | undefined> {
-  if ((await run("javac", ["-version"])).code !== 0) return "javac does not start";
+export async function installJars(): Promise<void> {
+  await expectDone("javac", ["-version"]);
   await Deno.mkdir(JAR_FOLDER, { recursive: true });
   for (const [path, hash] of Object.entries(JARS)) {
     const file = `${JAR_FOLDER}/${path.split("/").at(-1)}`;
     if (await hashOf(file) === hash) continue;
     const response = await fetch(`https://repo1.maven.org/maven2/${path}`);
-    if (!response.ok) return `Maven Central responds with ${response.status} for ${path}`;
+    if (!response.ok) throw new Error(`Maven Central responds with ${response.status} for ${path}`);
     await Deno.writeFile(file, await response.bytes());
-    if (await hashOf(file) !== hash) return `the SHA-256 of ${path} is not the expected one`;
+    if (await hashOf(file) !== hash) throw new Error(`the SHA-256 of ${path} is another one`);
   }
 }
 
 async function hashOf(file: string): Promise<string | undefined> {
-  try {
-    return encodeHex(await crypto.subtle.digest("SHA-256", await Deno.readFile(file)));
-  } catch {
-    return undefined;
-  }
+  const content = await Deno.readFile(file).catch(() => undefined);
+  return content && encodeHex(await crypto.subtle.digest("SHA-256", content));
 }
 
-/** Runs a program to its end. Rejects if it is not installed. */
-export async function run(program: string, args: string[], options: Deno.CommandOptions = {}) {
-  try {
-    const command = new Deno.Command(program, { ...options, args });
-    const { code, stdout, stderr } = await command.output();
-    const decoder = new TextDecoder();
-    return { code, output: decoder.decode(stdout) + decoder.decode(stderr) };
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) throw new Error(`${program} is not installed`);
-    throw error;
-  }
+/** A service on its own store with 1,000 pets, with a valid key and a temporary folder. */
+export async function startLiveService() {
+  const folder = await Deno.makeTempDir();
+  const kvPath = `${folder}/pets.sqlite3`;
+  const token = await fillStore(kvPath, 1_000);
+  const process = await ServiceProcess.start(kvPath);
+  return {
+    address: process.address,
+    /** The address of the interface. */
+    baseUrl: `${process.address}/v1`,
+    folder,
+    token,
+    async [Symbol.asyncDispose]() {
+      await process.stop();
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
 }

@@ -7,23 +7,23 @@
 
 import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
 import { freePort } from "../support/free_port.ts";
-import { permitted } from "../support/permitted.ts";
 import { until } from "../support/raw_connection.ts";
 import { runTask, spawnTask } from "../support/run_task.ts";
 import { readLines } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
+import { install, installFromPyPI } from "../support/third_party_tools.ts";
 
 const HERE = new URL("./", import.meta.url).pathname;
 const CACHE = new URL("../../.cache/otlp", import.meta.url).pathname;
 
-const obstacle = permitted("env", "net", "read", "run", "write")
-  ? await installRotel()
-  : "they need all permissions";
-if (obstacle !== undefined) console.log(`Left out the tests with an OTLP receiver: ${obstacle}`);
+const isInstalled = await install(
+  "an OTLP receiver",
+  () => installFromPyPI(CACHE, `${HERE}requirements.txt`),
+);
 
 Deno.test({
   name: "An OTLP receiver gets the log records, spans and metrics of the service and of an audit",
-  ignore: obstacle !== undefined,
+  ignore: !isInstalled,
   async fn() {
     await using temp = await TempStore.make();
     const token = await temp.issueKey();
@@ -127,27 +127,6 @@ class Receiver implements AsyncDisposable {
     this.#process.kill("SIGKILL");
     await this.#process.status;
     await this.#reading;
-  }
-}
-
-/** Installs the receiver. Resolves to the obstacle if that is impossible. */
-async function installRotel(): Promise<string | undefined> {
-  try {
-    if ((await agents()).length > 0) return undefined;
-    const requirements = `${HERE}requirements.txt`;
-    for (
-      const [program, ...args] of [
-        ["python3", "-m", "venv", CACHE],
-        [`${CACHE}/bin/pip`, "install", "--quiet", "-r", requirements],
-      ]
-    ) {
-      const { success } = await new Deno.Command(program, { args, stderr: "null" }).output();
-      if (!success) return `${program} failed`;
-    }
-    return (await agents()).length > 0 ? undefined : "the package has no program";
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return "python3 is not installed";
-    throw error;
   }
 }
 

@@ -7,9 +7,9 @@
  */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { permitted } from "../support/permitted.ts";
 import { runTask } from "../support/run_task.ts";
 import { linesToBytes, rewritten, sampleLog } from "../support/sample_log.ts";
+import { expectDone, install, installFromPyPI, run } from "../support/third_party_tools.ts";
 
 const FSCK = "github.com/transparency-dev/tessera/cmd/fsck@v1.0.4";
 
@@ -21,22 +21,21 @@ const BIN = `${CACHE}/bin`;
 const EVENTS = 100_000;
 const OLD_EVENTS = 70_001;
 
-/** A tool that is built first needs the most. */
-const TIME_LIMIT_MS = 10 * 60_000;
-
 const ORIGIN = "log.shop.example/pets";
 
-const isPermitted = permitted("env", "net", "read", "run", "write");
-const withoutGo = isPermitted ? await installGoTools() : "they need all permissions";
-const withoutPython = isPermitted ? await installPythonTools() : "they need all permissions";
-if (withoutGo !== undefined) console.log(`Left out the tests with Go: ${withoutGo}`);
-if (withoutPython !== undefined) {
-  console.log(`Left out the test with proofbundle: ${withoutPython}`);
-}
+const withGo = await install("Go", async () => {
+  const options = {
+    cwd: `${HERE}/verify_log`,
+    env: { GOBIN: BIN, GOFLAGS: "-buildvcs=false" },
+  };
+  for (const what of [FSCK, "."]) await expectDone("go", ["install", what], options);
+});
+const withPython = await install(
+  "proofbundle",
+  () => installFromPyPI(CACHE, `${HERE}/requirements.txt`),
+);
 
-const published = withoutGo === undefined || withoutPython === undefined
-  ? await publishSample()
-  : undefined;
+const published = withGo || withPython ? await publishSample() : undefined;
 addEventListener(
   "unload",
   () => published && Deno.removeSync(published.folder, { recursive: true }),
@@ -44,7 +43,7 @@ addEventListener(
 
 Deno.test({
   name: "Tessera's fsck accepts a published log and refuses it with one altered line",
-  ignore: withoutGo !== undefined,
+  ignore: !withGo,
   async fn() {
     const { dir } = published!;
     // Its exit code is always 0, and with fewer workers than damaged tiles it would hang.
@@ -77,7 +76,7 @@ Deno.test({
 Deno.test({
   name:
     "Go's tlog and note verify the checkpoint, an inclusion and that the log extends the older one",
-  ignore: withoutGo !== undefined,
+  ignore: !withGo,
   async fn() {
     const { dir, forkedDir, old, proof, line } = published!;
     const verify = (command: string, ...args: string[]) =>
@@ -104,7 +103,7 @@ Deno.test({
 
 Deno.test({
   name: "proofbundle accepts a proof and refuses it for an altered line",
-  ignore: withoutPython !== undefined,
+  ignore: !withPython,
   async fn() {
     const { dir, proof, line } = published!;
     const vkey = (await Deno.readTextFile(`${dir}/log.vkey`)).trim();
@@ -174,41 +173,4 @@ function serveFolder(folder: string) {
       return new Response(null, { status: 404 });
     }
   });
-}
-
-/** Builds the tools once. Resolves to the obstacle if that is impossible. */
-async function installGoTools(): Promise<string | undefined> {
-  const cwd = `${HERE}/verify_log`;
-  const env = { GOBIN: BIN, GOFLAGS: "-buildvcs=false" };
-  try {
-    for (const what of [FSCK, "."]) {
-      const { code } = await run("go", ["install", what], { cwd, env });
-      if (code !== 0) return `go cannot install ${what === "." ? "verify_log" : what}`;
-    }
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return "go is not installed";
-    throw error;
-  }
-}
-
-/** Installs the tools once. Resolves to the obstacle if that is impossible. */
-async function installPythonTools(): Promise<string | undefined> {
-  try {
-    const made = await run("python3", ["-m", "venv", CACHE]);
-    if (made.code !== 0) return "python3 makes no virtual environment here";
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return "python3 is not installed";
-    throw error;
-  }
-  const requirements = `${HERE}/requirements.txt`;
-  const { code } = await run(`${BIN}/pip`, ["install", "--quiet", "-r", requirements]);
-  return code === 0 ? undefined : "pip cannot install the tools";
-}
-
-async function run(program: string, args: string[], options: Deno.CommandOptions = {}) {
-  const signal = AbortSignal.timeout(TIME_LIMIT_MS);
-  const command = new Deno.Command(program, { ...options, args, signal });
-  const { code, stdout, stderr } = await command.output();
-  const decoder = new TextDecoder();
-  return { code, output: decoder.decode(stdout) + decoder.decode(stderr) };
 }

@@ -9,7 +9,7 @@ import (
 	"os"
 	"regexp"
 
-	pets "animal-store.example/contract/oapi_codegen/generated"
+	pets "animal-store.example/contract/generated"
 )
 
 var nextCursor = regexp.MustCompile(`^<https?://.+[?&]cursor=(\d+)>; rel="next"$`)

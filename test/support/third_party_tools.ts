@@ -1,0 +1,41 @@
+/** Installs tools that only some tests need from their registries, once, and runs them. */
+
+import { permitted } from "./permitted.ts";
+
+/** Installs tools. Resolves to whether the tests with them can run, and otherwise prints the obstacle. */
+export async function install(what: string, tools: () => Promise<unknown>): Promise<boolean> {
+  try {
+    if (!permitted("run", "read", "write", "net", "env")) throw new Error("all permissions needed");
+    await tools();
+    return true;
+  } catch (error) {
+    console.log(`Left out the tests with ${what}: ${(error as Error).message}`);
+    return false;
+  }
+}
+
+/** Installs the packages of PyPI that a file requires. Their programs are in `bin/` of the folder. */
+export async function installFromPyPI(folder: string, requirements: string): Promise<void> {
+  await expectDone("python3", ["-m", "venv", folder]);
+  await expectDone(`${folder}/bin/pip`, ["install", "--quiet", "-r", requirements]);
+}
+
+/** Runs a program to its end. Rejects if it is not installed, or after ten minutes. */
+export async function run(program: string, args: string[], options: Deno.CommandOptions = {}) {
+  try {
+    const signal = AbortSignal.timeout(10 * 60_000);
+    const command = new Deno.Command(program, { signal, ...options, args });
+    const { code, stdout, stderr } = await command.output();
+    const decoder = new TextDecoder();
+    return { code, output: decoder.decode(stdout) + decoder.decode(stderr) };
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) throw new Error(`${program} is not installed`);
+    throw error;
+  }
+}
+
+/** Runs a program that must succeed. */
+export async function expectDone(...command: Parameters<typeof run>): Promise<void> {
+  const { code, output } = await run(...command);
+  if (code !== 0) throw new Error(`${command[0]} ${command[1].join(" ")} failed: ${output}`);
+}
