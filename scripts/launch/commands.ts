@@ -184,10 +184,9 @@ export const COMMANDS = {
   },
   report: {
     title: "Prints a page about the log for people, with charts",
-    details: `The HTML page shows events per day and in all, pets by status and by API key, the
-      states of the keys, the commits by size, and the end of the log. It needs no script and no
-      other file. It shows the labels of the keys, but no pets. The command reads the log once,
-      while the service runs, and writes nothing.`,
+    details: `The HTML page shows events per day, pets by status and by API key, the states of the
+      keys, and the end of the log. It needs no script and no other file. It shows the labels of the
+      keys, but no pets. The command works while the service runs, and writes nothing.`,
     usage: ["deno task report [--audit] [--file EXPORT] > report.html"],
     flags: {
       "--audit": "also audits the store or the export, and shows the verdict",

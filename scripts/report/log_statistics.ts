@@ -1,7 +1,7 @@
-/** Counts what a log contains, in one pass. Keeps one number for each day, key and size of a commit. */
+/** Counts what a log contains, in one pass. Keeps one number for each day, and one entry for each key. */
 
 import { assertNever } from "../../events/assert_never.ts";
-import { type EventType, GENESIS_HASH, OPERATOR, type RecordedEvent } from "../../events/event.ts";
+import { GENESIS_HASH, OPERATOR, type RecordedEvent } from "../../events/event.ts";
 import type { PetStatus } from "../../events/pet.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { type ApiKey, issuedKey, revocationOf, revoke } from "../../src/log/api_keys.ts";
@@ -23,43 +23,19 @@ export class LogStatistics {
   lines = 0;
   /** Number of lines that are not events that this version knows. */
   unreadable = 0;
-  /** Position of the first event; 0 without one. */
-  firstPosition = 0;
-  /** Position of the last event; 0 without one. */
-  position = 0;
-  firstTime?: string;
-  lastTime?: string;
-  readonly byType = new Map<EventType, number>();
+  /** The first and the last event; absent without one. */
+  first?: RecordedEvent;
+  last?: RecordedEvent;
   /** Number of events of each day (UTC), for example `2026-11-20`. */
   readonly byDay = new Map<string, number>();
   /** Number of pets by status; `undefined` for pets without one. */
   readonly byStatus = new Map<PetStatus | undefined, number>();
   readonly keys = new Map<string, KeyUse>();
-  #byCommitSize = new Map<number, number>();
-  /** The commit of the last record. */
-  #commit: { versionstamp: string; size: number } | undefined;
   #lastLine: Uint8Array | undefined;
 
   /** SHA-256 (hex) of the last line. */
   get hash(): string {
     return this.#lastLine === undefined ? GENESIS_HASH : sha256Hex(this.#lastLine);
-  }
-
-  /** Number of commits by their number of events. Empty for an export, which does not show them. */
-  get byCommitSize(): Map<number, number> {
-    const counts = new Map(this.#byCommitSize);
-    if (this.#commit !== undefined) increment(counts, this.#commit.size);
-    return counts;
-  }
-
-  /** Adds the lines of one stored record. All records of a commit have the same versionstamp. */
-  addRecord(lines: readonly Uint8Array[], versionstamp: string): void {
-    if (this.#commit?.versionstamp !== versionstamp) {
-      if (this.#commit !== undefined) increment(this.#byCommitSize, this.#commit.size);
-      this.#commit = { versionstamp, size: 0 };
-    }
-    this.#commit.size += lines.length;
-    this.add(lines);
   }
 
   /** Adds the next lines. */
@@ -75,14 +51,9 @@ export class LogStatistics {
   }
 
   #addEvent(event: RecordedEvent): void {
-    const { position, time, type } = event;
-    if (this.position === 0) {
-      this.firstPosition = position;
-      this.firstTime = time;
-    }
-    this.position = position;
-    this.lastTime = time;
-    increment(this.byType, type);
+    const { time, type } = event;
+    this.first ??= event;
+    this.last = event;
     increment(this.byDay, time.slice(0, 10));
     switch (type) {
       case "PetCreated": {

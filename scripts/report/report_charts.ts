@@ -20,20 +20,13 @@ interface ECharts {
 /** The values of a chart, in the order in which it shows them. */
 export type Values = [label: string, value: number][];
 
-/** Vertical bars and an area are for values over time; horizontal bars show their values. */
-export type ChartKind = "vertical bars" | "area" | "horizontal bars";
+/** Draws one chart: vertical bars for values over time, or horizontal bars, which show their values. */
+export type DrawChart = (kind: "vertical" | "horizontal", values: Values) => string;
 
-/** Draws one chart. */
-export type DrawChart = (kind: ChartKind, values: Values) => string;
-
-/** Sizes in pixels of a chart that fills a narrow window. */
-const WIDTH = 400;
-const TIME_HEIGHT = 200;
+/** Height in pixels of a horizontal bar, with its space. */
 const BAR_HEIGHT = 34;
 
 const FONT = { fontFamily: "system-ui, sans-serif", fontSize: 13 };
-const MUTED = { color: "var(--muted)", ...FONT };
-const COLOR = { color: "var(--series)" };
 
 /** Loads the library. Rejects if it is not there and cannot be downloaded. */
 export async function loadCharts(): Promise<DrawChart> {
@@ -44,61 +37,43 @@ export async function loadCharts(): Promise<DrawChart> {
     });
   });
   return (kind, values) => {
-    const isHorizontal = kind === "horizontal bars";
-    const height = isHorizontal ? values.length * BAR_HEIGHT + 8 : TIME_HEIGHT;
-    const chart = library.init(null, null, { renderer: "svg", ssr: true, width: WIDTH, height });
-    const option = isHorizontal ? horizontalBars(values) : overTime(kind, values);
-    chart.setOption({ animation: false, textStyle: FONT, ...option });
+    const isHorizontal = kind === "horizontal";
+    const height = isHorizontal ? values.length * BAR_HEIGHT : 200;
+    const chart = library.init(null, null, { renderer: "svg", ssr: true, width: 400, height });
+    const label = { color: "var(--text)", ...FONT };
+    const labels = {
+      type: "category",
+      data: values.map(([label]) => label),
+      axisLine: { lineStyle: { color: "var(--line)" } },
+      axisTick: { show: false },
+      axisLabel: { ...label, hideOverlap: !isHorizontal, width: 150, overflow: "truncate" },
+      inverse: isHorizontal,
+    };
+    const numbers = {
+      type: "value",
+      minInterval: 1,
+      splitLine: { show: !isHorizontal, lineStyle: { color: "var(--line)" } },
+      axisLabel: { ...label, show: !isHorizontal, formatter: count },
+    };
+    const formatter = ({ value }: { value: number }) => count(value);
+    chart.setOption({
+      animation: false,
+      grid: { left: 24, right: isHorizontal ? 72 : 36, top: 8, bottom: 0, containLabel: true },
+      xAxis: isHorizontal ? numbers : labels,
+      yAxis: isHorizontal ? labels : numbers,
+      series: [{
+        type: "bar",
+        barMaxWidth: 48,
+        silent: true,
+        itemStyle: { color: "var(--series)" },
+        label: { ...label, show: isHorizontal, position: "right", textBorderWidth: 0, formatter },
+        data: values.map(([, value]) => value),
+      }],
+    });
     const svg = chart.renderToSVGString();
     chart.dispose();
     // The sizes and the behaviour under a pointer come from the page.
     return svg.replace(/^<svg width="\d+" height="\d+"/, "<svg")
       .replace(/<style[^]*?<\/style>/g, "");
   };
-}
-
-function overTime(kind: "vertical bars" | "area", values: Values): object {
-  const bars = { type: "bar", barMaxWidth: 48 };
-  // A line of one value would not be seen.
-  const symbol = values.length === 1 ? "circle" : "none";
-  const area = { type: "line", symbol, lineStyle: COLOR, areaStyle: { color: "var(--area)" } };
-  return {
-    grid: { left: 16, right: 36, top: 12, bottom: 0, containLabel: true },
-    xAxis: { ...labelsOf(values), axisLabel: { ...MUTED, hideOverlap: true } },
-    yAxis: {
-      type: "value",
-      minInterval: 1,
-      splitNumber: 4,
-      splitLine: { lineStyle: { color: "var(--grid)" } },
-      axisLabel: { ...MUTED, formatter: count },
-    },
-    series: [{ ...(kind === "area" ? area : bars), ...numbersOf(values) }],
-  };
-}
-
-/** Horizontal bars, the first one at the top. */
-function horizontalBars(values: Values): object {
-  const name = { color: "var(--text)", ...FONT, width: 150, overflow: "truncate" };
-  const formatter = ({ value }: { value: number }) => count(value);
-  const label = { show: true, position: "right", color: name.color, textBorderWidth: 0, formatter };
-  return {
-    grid: { left: 24, right: 72, top: 4, bottom: 4, containLabel: true },
-    xAxis: { type: "value", axisLabel: { show: false }, splitLine: { show: false } },
-    yAxis: { ...labelsOf(values), inverse: true, axisLabel: name },
-    series: [{ type: "bar", barWidth: "60%", label, ...numbersOf(values) }],
-  };
-}
-
-function labelsOf(values: Values): object {
-  const axisLine = { lineStyle: { color: "var(--line)" } };
-  return {
-    type: "category",
-    data: values.map(([label]) => label),
-    axisLine,
-    axisTick: { show: false },
-  };
-}
-
-function numbersOf(values: Values): object {
-  return { silent: true, itemStyle: COLOR, data: values.map(([, value]) => value) };
 }

@@ -2,12 +2,12 @@
 
 import { escape } from "@std/html/entities";
 import { PET_STATUSES } from "../../events/pet.ts";
-import { type AuditReport, describe } from "../audit/findings.ts";
-import type { KeyUse, LogStatistics } from "./log_statistics.ts";
 import { VERSION } from "../../src/settings/version.ts";
-import { minute, shownStateOf, stateWithTime } from "../cli/key_state.ts";
+import { type AuditReport, describe } from "../audit/findings.ts";
 import { count } from "../cli/count.ts";
-import type { ChartKind, DrawChart, Values } from "./report_charts.ts";
+import { minute, shownStateOf, stateWithTime } from "../cli/key_state.ts";
+import type { KeyUse, LogStatistics } from "./log_statistics.ts";
+import type { DrawChart, Values } from "./report_charts.ts";
 
 export interface ReportParts {
   statistics: LogStatistics;
@@ -46,22 +46,18 @@ export function reportPage(parts: ReportParts): string {
 <style>${STYLE}</style>
 </head>
 <body>
-<header>
 <h1>${title}</h1>
 <p>Made ${minute(now)} from ${escape(source)}, by version ${VERSION}. All times are in UTC.</p>
-</header>
-<main>
 ${warnings(statistics)}${verdict(parts.audit)}
 ${figures(parts)}
-${statistics.position === 0 ? "" : charts(parts, keys)}
+${statistics.first === undefined ? "" : charts(parts, keys)}
 ${keys.length === 0 ? "" : keyTable(keys, now)}
-</main>
 </body>
 </html>
 `;
 }
 
-function warnings({ lines, unreadable, firstPosition, position }: LogStatistics): string {
+function warnings({ lines, unreadable, first, last }: LogStatistics): string {
   const texts: string[] = [];
   if (lines === 0) texts.push("The log has no events.");
   if (unreadable > 0) {
@@ -70,73 +66,74 @@ function warnings({ lines, unreadable, firstPosition, position }: LogStatistics)
         "version knows, and not counted. Run deno task audit.",
     );
   }
-  const expected = position - firstPosition + 1;
-  if (firstPosition > 1 || lines !== (position === 0 ? unreadable : expected)) {
+  if (
+    first !== undefined && last !== undefined && (first.position > 1 || lines !== last.position)
+  ) {
     texts.push(
-      `This is a part of a log: ${count(lines)} events, from position ${count(firstPosition)} to ` +
-        `${count(position)}.`,
+      `This is a part of a log: ${count(lines)} events, from position ${
+        count(first.position)
+      } to ` +
+        `${count(last.position)}.`,
     );
   }
-  return texts.map((text) => `<p class="note bad">${text}</p>\n`).join("");
+  return texts.map((text) => `<p class="bad">${text}</p>\n`).join("");
 }
 
 function verdict(audit: AuditReport | undefined): string {
   if (audit === undefined) {
-    return `<p class="note">Not audited: with <code>--audit</code>, this page has the verdict.</p>`;
+    return `<p>Not audited: with <code>--audit</code>, this page has the verdict.</p>`;
   }
   const [look, words] = audit.sound ? ["good", "✓ Audit: sound"] : ["bad", "✗ Audit: not sound"];
-  return `<section class="note ${look}"><h2>${words}</h2><pre>${
+  return `<section class="${look}"><h2>${words}</h2><pre>${
     escape(describe(audit))
   }</pre></section>`;
 }
 
 function figures({ statistics, now }: ReportParts): string {
-  const { lines, byType, firstTime, lastTime, position, hash, keys } = statistics;
+  const { lines, byStatus, first, last, hash, keys } = statistics;
+  const pets = [...byStatus.values()].reduce((sum, number) => sum + number, 0);
   const [[, live], [, retiring]] = keyStates(statistics, now);
   const rows: [name: string, value: string][] = [
     ["Events", count(lines)],
-    ["Pets", count(byType.get("PetCreated") ?? 0)],
+    ["Pets", count(pets)],
     ["Valid keys", `${count(live + retiring)} of ${count(keys.size)}`],
-    ["First event", timeOf(firstTime)],
-    ["Last event", timeOf(lastTime)],
+    ["First event", timeOf(first?.time)],
+    ["Last event", timeOf(last?.time)],
   ];
   const items = rows.map(([name, value]) => `<div><dt>${name}</dt><dd>${value}</dd></div>`);
   return `<dl>${items.join("")}</dl>
-<p>The log ends at position ${
-    count(position)
-  }. The SHA-256 of its last line is <code>${hash}</code>.</p>`;
+<p>The log ends at position ${count(last?.position ?? 0)}. The SHA-256 of its last line is
+<code>${hash}</code>.</p>`;
 }
 
 function charts({ statistics, draw, now }: ReportParts, keys: KeyUse[]): string {
-  const { byDay, byStatus, byCommitSize } = statistics;
-  const { days, perGroup, inAll } = overTime(byDay);
-  const figure = (title: string, kind: ChartKind, values: Values, note = "") => {
+  const figure = (title: string, kind: "vertical" | "horizontal", values: Values) => {
     const label = escape(`${title}: ${summary(values)}`);
     const svg = draw(kind, values).replace("<svg", () => `<svg role="img" aria-label="${label}"`);
-    return `<figure><h2>${title}</h2>${note && `<p>${note}</p>`}${svg}</figure>`;
+    return `<section><h2>${title}</h2>${svg}</section>`;
   };
-  const pets = [...PET_STATUSES, undefined]
-    .map((it): Values[0] => [it ?? "no status", byStatus.get(it) ?? 0]);
+  const { days, perGroup } = overTime(statistics.byDay);
+  const statuses = [...PET_STATUSES, undefined]
+    .map((it): Values[0] => [it ?? "no status", statistics.byStatus.get(it) ?? 0]);
   const byKey = keys.slice(0, KEYS_IN_CHART)
     .map(({ id, key, pets }): Values[0] => [key?.label ?? id, pets]);
-  const most = keys.length > KEYS_IN_CHART ? `The ${KEYS_IN_CHART} keys with the most pets` : "";
-  const waited =
-    "A commit stores the events that waited together. A restore groups them in its own way";
+  const most = keys.length > KEYS_IN_CHART ? `, the ${KEYS_IN_CHART} keys with the most` : "";
   return `<div class="charts">
-${figure(`Events per ${days === 1 ? "day" : `${days} days`}`, "vertical bars", perGroup)}
-${figure("Events in all", "area", inAll)}
-${figure("Pets by status", "horizontal bars", pets)}
-${figure("Keys by state", "horizontal bars", keyStates(statistics, now))}
-${figure("Pets by key", "horizontal bars", byKey, most)}
-${
-    byCommitSize.size === 0 ? "" : figure(
-      "Commits by number of events",
-      "horizontal bars",
-      commitSizes(byCommitSize),
-      waited,
-    )
-  }
+${figure(`Events per ${days === 1 ? "day" : `${days} days`}`, "vertical", perGroup)}
+${figure("Pets by status", "horizontal", statuses)}
+${figure("Keys by state", "horizontal", keyStates(statistics, now))}
+${figure(`Pets by key${most}`, "horizontal", byKey)}
 </div>`;
+}
+
+/** The number of keys in each state. */
+function keyStates({ keys }: LogStatistics, now: number): Values {
+  const counts = new Map(["live", "retiring", "expired", "revoked"].map((state) => [state, 0]));
+  for (const { key } of keys.values()) {
+    const state = key === undefined ? "not known" : shownStateOf(key, now);
+    counts.set(state, (counts.get(state) ?? 0) + 1);
+  }
+  return [...counts];
 }
 
 /** Describes a chart for people who cannot see it. */
@@ -157,35 +154,13 @@ function overTime(byDay: Map<string, number>) {
     return [new Date((first + index * days) * DAY_MS).toISOString().slice(0, 10), 0];
   });
   for (const [day, sum] of events) perGroup[Math.floor((day - first) / days)][1] += sum;
-  let total = 0;
-  return { days, perGroup, inAll: perGroup.map(([day, sum]): Values[0] => [day, total += sum]) };
-}
-
-/** The number of keys in each state. */
-function keyStates({ keys }: LogStatistics, now: number): Values {
-  const counts = new Map(["live", "retiring", "expired", "revoked"].map((state) => [state, 0]));
-  for (const { key } of keys.values()) {
-    const state = key === undefined ? "not known" : shownStateOf(key, now);
-    counts.set(state, (counts.get(state) ?? 0) + 1);
-  }
-  return [...counts];
-}
-
-/** The number of commits in each group of sizes: 1, 2 to 3, 4 to 7, and so on. */
-function commitSizes(byCommitSize: Map<number, number>): Values {
-  const largest = Math.floor(Math.log2(Math.max(...byCommitSize.keys())));
-  const groups = Array.from({ length: largest + 1 }, (_, power): Values[0] => {
-    return [power === 0 ? "1" : `${2 ** power} to ${2 ** (power + 1) - 1}`, 0];
-  });
-  for (const [size, commits] of byCommitSize) groups[Math.floor(Math.log2(size))][1] += commits;
-  return groups;
+  return { days, perGroup };
 }
 
 function keyTable(keys: KeyUse[], now: number): string {
   const rows = keys.slice(0, KEYS_SHOWN).map(({ id, key, pets, firstUse, lastUse }) => {
     const cells = [
-      `${key === undefined ? "not known" : `<bdi>${escape(key.label)}</bdi>`}<br>
-<code>${escape(id)}</code>`,
+      `<bdi>${escape(key?.label ?? "not known")}</bdi><br>\n<code>${escape(id)}</code>`,
       key === undefined ? "not known" : stateWithTime(key, now),
       key === undefined ? "–" : key.isReadOnly ? "read" : "write",
       key === undefined ? "–" : minute(key.issuedAt),
@@ -213,30 +188,25 @@ function timeOf(time: string | undefined): string {
 const STYLE = `
 :root { color-scheme: light dark; --page: light-dark(#f4f6f8, #111418);
   --card: light-dark(#fff, #1a1f25); --text: light-dark(#1b2027, #e5e9ee);
-  --muted: light-dark(#59636f, #9ba6b2); --line: light-dark(#b8c0ca, #4b5561);
-  --grid: light-dark(#e4e8ed, #2b323a); --series: light-dark(#2f6db5, #6caaf0);
-  --area: light-dark(#2f6db533, #6caaf033); --good: light-dark(#1d7a3e, #6fce8f);
-  --bad: light-dark(#b3261e, #ff8a80); }
+  --line: light-dark(#dde2e8, #333b45); --series: light-dark(#2f6db5, #6caaf0);
+  --good: light-dark(#1d7a3e, #6fce8f); --bad: light-dark(#b3261e, #ff8a80); }
 @media print { :root { color-scheme: light; } }
-body { max-width: 1000px; margin: 0 auto; padding: 0 16px; background: var(--page);
+body { max-width: 1000px; margin: 24px auto; padding: 0 16px; background: var(--page);
   color: var(--text); font: 15px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
-h1 { margin: 24px 0 0; font-size: 26px; }
-h2 { margin: 0; font-size: 17px; }
-p, dt, th, td code { color: var(--muted); font-size: 14px; }
-pre { margin: 0; font: inherit; white-space: pre-wrap; }
-figure, section, dl, .note { margin: 0 0 16px; padding: 12px 16px; background: var(--card);
-  border: 1px solid var(--grid); border-radius: 8px; break-inside: avoid; }
+h2, pre, dd { margin: 0; }
+h2, dd { font-size: 17px; }
+pre { font: inherit; white-space: pre-wrap; }
+section, dl { margin: 0 0 16px; padding: 12px 16px; background: var(--card);
+  border: 1px solid var(--line); border-radius: 8px; overflow-x: auto; break-inside: avoid; }
 .charts, dl { display: grid; gap: 0 16px;
   grid-template-columns: repeat(auto-fit, minmax(min(100%, 400px), 1fr)); }
 dl { grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); }
-dd { margin: 0; font-size: 19px; font-weight: 600; }
+dd { font-weight: bold; }
 svg { display: block; width: 100%; height: auto; print-color-adjust: exact; }
-.note { border-left: 4px solid var(--line); }
-.good { border-left-color: var(--good); h2 { color: var(--good); } }
-.bad { border-left-color: var(--bad); h2 { color: var(--bad); } }
-section { overflow-x: auto; }
+.good h2 { color: var(--good); }
+.bad h2, p.bad { color: var(--bad); }
 table { width: 100%; border-collapse: collapse; font-size: 13px; }
-th, td { padding: 6px 8px; border-bottom: 1px solid var(--grid); text-align: left;
-  vertical-align: top; font-variant-numeric: tabular-nums; white-space: nowrap; }
-td:first-child { min-width: 18em; white-space: normal; }
+th, td { padding: 6px 8px; border-bottom: 1px solid var(--line); text-align: left;
+  vertical-align: top; white-space: nowrap; }
+td:first-child { min-width: 16em; white-space: normal; }
 `;

@@ -38,34 +38,20 @@ export interface LogRange {
   to: number;
 }
 
-/** The lines of one record. */
-export interface LinesOfRecord {
-  lines: StoredLine[];
-  /** The same for all records of one commit. */
-  versionstamp: string;
-}
-
 /**
  * Reads the lines of a range, in batches and in order. Throws `LogDamagedError` if a line is missing or
  * repeated, or if a record does not hold lines, so that nobody mistakes an incomplete log for a complete one.
  * Only an audit checks the content.
  */
-export async function* readLog(store: Store, range: LogRange): AsyncGenerator<StoredLine[]> {
-  for await (const records of readLogByRecord(store, range)) {
-    yield records.flatMap(({ lines }) => lines);
-  }
-}
-
-/** Reads lines as {@linkcode readLog} does, and yields those of each stored record separately. */
-export async function* readLogByRecord(
+export async function* readLog(
   store: Store,
   { from, to }: LogRange,
-): AsyncGenerator<LinesOfRecord[]> {
+): AsyncGenerator<StoredLine[]> {
   let next = from;
   const records = { start: logKey(from), end: logKey(Number.MAX_SAFE_INTEGER) };
   for await (const entries of from > to ? [] : scan(store, records)) {
-    const batch: LinesOfRecord[] = [];
-    for (const { key, value, versionstamp } of entries) {
+    const batch: StoredLine[] = [];
+    for (const { key, value } of entries) {
       const last = key[1] as number;
       const lines = linesOf(last, value);
       if (lines === undefined) throw new LogDamagedError(next, "is in a record without lines");
@@ -73,8 +59,7 @@ export async function* readLogByRecord(
       if (first > next) throw new LogDamagedError(next, "is missing");
       if (first < next && next !== from) throw new LogDamagedError(first, "is there twice");
       // The first and the last record may hold other lines, too.
-      const wanted = lines.filter(({ position }) => position >= next && position <= to);
-      batch.push({ lines: wanted, versionstamp });
+      batch.push(...lines.filter(({ position }) => position >= next && position <= to));
       next = last + 1;
       if (next > to) break;
     }

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { OPERATOR } from "../../../events/event.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { logKey } from "../../../src/keyspace.ts";
@@ -46,19 +46,16 @@ Deno.test({
       const plain = await runTask(["report"], { kvPath });
       assertEquals(plain.code, 0, plain.stderr);
       assertMatch(plain.stdout, /^<!doctype html>[^]*<\/html>\n$/);
-      assertMatch(plain.stdout, /<dt>Events<\/dt><dd>40<\/dd>/);
-      assertMatch(plain.stdout, /<dt>Pets<\/dt><dd>33<\/dd>/);
-      assertMatch(plain.stdout, /<dt>Valid keys<\/dt><dd>1 of 4<\/dd>/);
-      assertMatch(
-        plain.stdout,
-        /aria-label="Pets by status: available 8, pending 9, sold 8, no status 8"/,
-      );
-      assertMatch(
-        plain.stdout,
-        /aria-label="Keys by state: live 1, retiring 0, expired 0, revoked 3"/,
-      );
-      assertMatch(plain.stdout, /<h2>Commits by number of events<\/h2>/);
-      assert(plain.stdout.includes(sha256Hex(lines[39])));
+      for (
+        const part of [
+          "<dt>Events</dt><dd>40</dd>",
+          "<dt>Pets</dt><dd>33</dd>",
+          "<dt>Valid keys</dt><dd>1 of 4</dd>",
+          'aria-label="Pets by status: available 8, pending 9, sold 8, no status 8"',
+          'aria-label="Keys by state: live 1, retiring 0, expired 0, revoked 3"',
+          sha256Hex(lines[39]),
+        ]
+      ) assertStringIncludes(plain.stdout, part);
       assert(!plain.stdout.includes("Zoë"), "the page shows no pets");
       const sound = await runTask(["report", "--audit"], { kvPath });
       assertEquals(sound.code, 0, sound.stderr);
@@ -83,7 +80,6 @@ Deno.test({
       assertEquals(whole.code, 0, whole.stderr);
       assertMatch(whole.stdout, / from the export \S+\/a &amp; b\.jsonl, by version /);
       assertMatch(whole.stdout, /Audit: sound<\/h2><pre>Sound: 40 events, 33 pets\./);
-      assertEquals(whole.stdout.includes("Commits by number of events"), false);
       const stdin = linesToBytes(lines.slice(10).with(4, "{}"));
       const partial = await runTask(["report", "--file", "-"], { kvPath, stdin });
       assertEquals(partial.code, 0, partial.stderr);
@@ -133,7 +129,7 @@ Deno.test({
             title: "Animal Store report",
             scripts: 0,
             labels: HOSTILE_LABELS,
-            charts: 5,
+            charts: 4,
             isWithinWindow: true,
             background: colorScheme === "light" ? "rgb(244, 246, 248)" : "rgb(17, 20, 24)",
           });

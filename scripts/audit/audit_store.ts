@@ -1,0 +1,39 @@
+import { SOME_IDEMPOTENCY_KEY } from "../../src/keyspace.ts";
+import { acceptUnlessRestoring } from "../../src/log/accept_store.ts";
+import { systemRuntime } from "../../src/runtime/system_runtime.ts";
+import { readStoreConfig } from "../../src/settings/config.ts";
+import { openFileToRead, OpenStoreError } from "../../src/store/open_store.ts";
+import { expiringRecordsOf } from "../../src/store/read_expiring_records.ts";
+import { StoreDamagedError } from "../../src/store/store_errors.ts";
+import { withRetryingStore } from "../cli/run_command.ts";
+import { audit, type AuditOptions, unreadableReport } from "./audit.ts";
+import type { AuditReport } from "./findings.ts";
+
+/** Audits the configured store, also if its file is damaged. */
+export async function auditStore(options: AuditOptions): Promise<AuditReport> {
+  const { store: location } = readStoreConfig();
+  const readExpiringRecords = expiringRecordsOf(location, systemRuntime, SOME_IDEMPOTENCY_KEY);
+  let damage: StoreDamagedError | undefined;
+  try {
+    if (location.kind === "file") {
+      using reader = await openFileToRead(location);
+      reader.checkStructure();
+    }
+    return await withRetryingStore(
+      { accept: acceptUnlessRestoring },
+      (deps) => audit({ ...deps, readExpiringRecords }, options),
+    );
+  } catch (error) {
+    damage = error instanceof OpenStoreError ? error.damage : undefined;
+    if (error instanceof StoreDamagedError) damage = error;
+    if (damage === undefined || location.kind !== "file") throw error;
+  }
+  try {
+    // Deno KV does not say which record it cannot decode, and a damaged index ends its process.
+    using store = await openFileToRead(location);
+    return await audit({ store, runtime: systemRuntime, readExpiringRecords, damage }, options);
+  } catch (error) {
+    if (error instanceof OpenStoreError && error.damage) return unreadableReport(error.damage);
+    throw error;
+  }
+}
