@@ -4,7 +4,7 @@ import type { Appender } from "../append/appender.ts";
 import type { HeadReader } from "../log/head_reader.ts";
 import { serviceErrorCode } from "../service_error.ts";
 import type { StoreDamagedError } from "../store/store_errors.ts";
-import { StaticAsset } from "./docs/static_asset.ts";
+import { staticAsset } from "./docs/static_asset.ts";
 import { docsAssets } from "./docs/docs_page.ts";
 import { type BaseAddresses, describeInterface } from "./docs/openapi.ts";
 import { errorResponse, HttpError } from "./errors.ts";
@@ -31,10 +31,7 @@ export type PublicOperations = (
 
 export function publicOperations(deps: PublicDeps): PublicOperations {
   const docs = docsAssets(deps.addresses);
-  const description = new StaticAsset(
-    "application/json",
-    () => describeInterface(deps.addresses),
-  );
+  const description = staticAsset("application/json", () => describeInterface(deps.addresses));
   return (operation, path, requestHeaders) => {
     switch (operation) {
       case "checkLiveness":
@@ -43,11 +40,11 @@ export function publicOperations(deps: PublicDeps): PublicOperations {
       case "checkReadiness":
         return checkReadiness(deps);
       case "describeInterface":
-        return description.respond(requestHeaders);
+        return description(requestHeaders);
       case "getDocs": {
         const asset = docs.get(path);
         if (asset === undefined) throw unknownPathError("/docs");
-        return asset.respond(requestHeaders);
+        return asset(requestHeaders);
       }
       case "getIcon":
         return redirectFrom(path, "docs/icon.svg");

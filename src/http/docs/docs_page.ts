@@ -3,7 +3,7 @@
  * are imported as text, which needs no permission to read files.
  */
 
-import { StaticAsset } from "./static_asset.ts";
+import { type StaticAsset, staticAsset } from "./static_asset.ts";
 import type { BaseAddresses } from "./openapi.ts";
 
 const UTF_8 = "charset=utf-8";
@@ -11,10 +11,10 @@ const UTF_8 = "charset=utf-8";
 /** The page and its files, each by its path. All addresses are relative, in case a proxy adds a path prefix. */
 export function docsAssets(addresses: BaseAddresses): ReadonlyMap<string, StaticAsset> {
   return new Map([
-    ["/docs", new StaticAsset(`text/html; ${UTF_8}`, () => PAGE, contentPolicy(addresses))],
+    ["/docs", staticAsset(`text/html; ${UTF_8}`, () => PAGE, contentPolicy(addresses))],
     ...FILES.map(([name, type, load]): [string, StaticAsset] => [
       `/docs/${name}`,
-      new StaticAsset(`${type}; ${UTF_8}`, async () => (await load()).default),
+      staticAsset(`${type}; ${UTF_8}`, async () => (await load()).default),
     ]),
   ]);
 }

@@ -12,16 +12,10 @@ import GUIDES from "./guides.md" with { type: "text" };
 export const REMOVAL_DATE = DEPRECATION_HEADERS.sunset.slice(5, 16);
 
 /**
- * A guide in Markdown about what all operations have in common. In the description, it is a tag without
- * operations, so that pages show it beside the operations.
+ * The guides in Markdown, with samples for that base address. In the description, each is a tag without operations,
+ * so that pages show it beside the operations.
  */
-export interface Guide {
-  name: string;
-  description: string;
-}
-
-/** The guides, with samples for that base address. */
-export function guides(base: string): Guide[] {
+export function guides(base: string) {
   const { status, when: message } = ERRORS.pet_not_found;
   const values: Record<string, unknown> = {
     base,
@@ -38,8 +32,7 @@ export function guides(base: string): Guide[] {
     "example-error": JSON.stringify({ code: "pet_not_found", message, status }, null, 2),
     errors: errorList(),
   };
-  const text = GUIDES.replaceAll(/\{\{([^}]+)\}\}/g, (_, name) => String(values[name]));
-  return sectionsOf(text).map(([name, description]) => ({ name, description }));
+  return sectionsOf(GUIDES.replaceAll(/\{\{([^}]+)\}\}/g, (_, name) => String(values[name])));
 }
 
 /** Every error code as a list in Markdown, because a table of so many words does not fit a phone. */
@@ -49,34 +42,24 @@ function errorList(): string {
     .join("\n");
 }
 
-/** The languages of the samples, each with its mark in the Markdown. */
-const LANGUAGES = [
-  ["sh", "shell", "curl"],
-  ["js", "javascript", "JavaScript"],
-  ["python", "python", "Python"],
-  ["go", "go", "Go"],
-];
+/** The languages of the samples, as the Markdown and as people name them. */
+const LANGUAGES = { shell: "curl", javascript: "JavaScript", python: "Python", go: "Go" };
 
-/** A sample in the form of the OpenAPI extension `x-codeSamples`, which most viewers show. */
-export interface CodeSample {
-  lang: string;
-  label: string;
-  source: string;
-}
-
-/** Samples of a GET, or of a POST that adds an animal: whole programs, which read the API key from `KEY`. */
-export function codeSamples(method: "GET" | "POST", url: string): CodeSample[] {
-  const [, section] = sectionsOf(SAMPLES).find(([name]) => name === method)!;
-  return LANGUAGES.map(([mark, lang, label]) => {
-    const [, source] = new RegExp(`^\`\`\`${mark}\n([^]+?)\n\`\`\`$`, "m").exec(section)!;
+/**
+ * Samples of a GET, or of a POST that adds an animal: whole programs, which read the API key from `KEY`. They have
+ * the form of the OpenAPI extension `x-codeSamples`, which most viewers show.
+ */
+export function codeSamples(method: "GET" | "POST", url: string) {
+  const { description } = sectionsOf(SAMPLES).find(({ name }) => name === method)!;
+  return Object.entries(LANGUAGES).map(([lang, label]) => {
+    const [, source] = new RegExp(`^\`\`\`${lang}\n([^]+?)\n\`\`\`$`, "m").exec(description)!;
     return { lang, label, source: source.replaceAll("{{url}}", url) };
   });
 }
 
-/** The sections of a Markdown text, each with its name. */
-function sectionsOf(markdown: string): [name: string, text: string][] {
+function sectionsOf(markdown: string) {
   return markdown.split(/^## /m).slice(1).map((section) => {
     const [name] = section.split("\n", 1);
-    return [name, section.slice(name.length).trim()];
+    return { name, description: section.slice(name.length).trim() };
   });
 }

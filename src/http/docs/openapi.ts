@@ -260,11 +260,13 @@ function listPets(base: string) {
       { $ref: "#/components/parameters/IfNoneMatch" },
     ],
     responses: {
-      200: success(
+      200: response(
         "A page of animals; the `Link` header names the next page, if there is one",
         { Link: "NextPage", ...CACHING },
-        { type: "array", items: schemaRef("Pet"), maxItems: LIMIT_MAX },
-        [EXAMPLE_PET],
+        {
+          schema: { type: "array", items: schemaRef("Pet"), maxItems: LIMIT_MAX },
+          example: [EXAMPLE_PET],
+        },
       ),
       304: notModified({ Link: "NextPage" }),
       ...errors([...EVERY_OPERATION, "invalid_parameter"]),
@@ -302,15 +304,14 @@ function createPet(base: string) {
       content: { "application/json": { schema: schemaRef("PetInput"), example: EXAMPLE_NEW_PET } },
     },
     responses: {
-      201: success(
+      201: response(
         "The animal was added, by this request or by an earlier one with the same key",
         {
           Location: "Location",
           "Idempotency-Replayed": "IdempotencyReplayed",
           "Cache-Control": "NeverStored",
         },
-        schemaRef("Pet"),
-        EXAMPLE_PET,
+        { schema: schemaRef("Pet"), example: EXAMPLE_PET },
       ),
       ...errors([
         ...EVERY_OPERATION,
@@ -357,15 +358,14 @@ function getPet(base: string) {
       { $ref: "#/components/parameters/IfNoneMatch" },
     ],
     responses: {
-      200: success("The animal", { ...WARNINGS, ...CACHING }, schemaRef("Pet"), EXAMPLE_PET),
+      200: response("The animal", { ...WARNINGS, ...CACHING }, {
+        schema: schemaRef("Pet"),
+        example: EXAMPLE_PET,
+      }),
       304: notModified(WARNINGS),
       ...errors([...EVERY_OPERATION, "invalid_parameter", "pet_not_found"], { 404: WARNINGS }),
     },
   };
-}
-
-function success(description: string, headers: Headers, schema: object, example: unknown) {
-  return response(description, headers, { schema, example });
 }
 
 function notModified(headers: Headers) {
@@ -410,10 +410,8 @@ function schemaRef(name: string) {
 }
 
 function serversOf({ production, staging }: BaseAddresses) {
-  const servers = [
-    ...(production === undefined ? [] : [{ url: production, description: "Production" }]),
-    ...(staging === undefined ? [] : [{ url: staging, description: "Staging" }]),
-  ];
+  const servers = Object.entries({ Production: production, Staging: staging })
+    .flatMap(([description, url]) => url === undefined ? [] : [{ url, description }]);
   if (servers.length === 0) servers.push({ url: BASE_PATH, description: "This service (local)" });
   // The interface is for clients outside of the operator's organization too.
   return servers.map((server) => ({ ...server, "x-internal": false }));

@@ -14,44 +14,19 @@ const COMPRESSORS: Record<string, (bytes: Uint8Array) => Promise<Uint8Array>> = 
   gzip: (bytes) => promisify(gzip)(bytes, { level: constants.Z_BEST_COMPRESSION }),
 };
 
-export class StaticAsset {
-  #type: string;
-  #headers: Record<string, string>;
-  #load: () => string | Promise<string>;
+/** Responds to GET and HEAD. Rejects if the text cannot be loaded. */
+export type StaticAsset = (requestHeaders: Headers) => Promise<HttpResponse>;
+
+/** `load` is called when an encoding is first requested, and again if the call failed. */
+export function staticAsset(
+  type: string,
+  load: () => string | Promise<string>,
+  headers: Record<string, string> = {},
+): StaticAsset {
   /** The responses by their content coding, which is `undefined` for the text as it is. */
-  #responses = new Map<string | undefined, Promise<HttpResponse>>();
-
-  /** `load` is called when an encoding is first requested, and again if the call failed. */
-  constructor(
-    type: string,
-    load: () => string | Promise<string>,
-    headers: Record<string, string> = {},
-  ) {
-    this.#type = type;
-    this.#load = load;
-    this.#headers = headers;
-  }
-
-  /**
-   * Responds to GET and HEAD with the first encoding that the client accepts. Its own order does not count, because
-   * every browser names gzip before br. Rejects if `load` does.
-   */
-  respond(headers: Headers): Promise<HttpResponse> {
-    // A client that names no encodings gets none, as RFC 9110 recommends.
-    const encoding = headers.get("accept-encoding")
-      ? Object.keys(COMPRESSORS).find((name) => acceptsEncodings({ headers }, name) === name)
-      : undefined;
-    const known = this.#responses.get(encoding);
-    if (known !== undefined) return known;
-    const response = this.#respondIn(encoding);
-    this.#responses.set(encoding, response);
-    // A failure is not cached: the next caller tries again.
-    response.catch(() => this.#responses.delete(encoding));
-    return response;
-  }
-
-  async #respondIn(encoding: string | undefined): Promise<HttpResponse> {
-    const plain = new TextEncoder().encode(await this.#load());
+  const responses = new Map<string | undefined, Promise<HttpResponse>>();
+  const respond = async (encoding: string | undefined): Promise<HttpResponse> => {
+    const plain = new TextEncoder().encode(await load());
     const bytes = encoding === undefined ? plain : await COMPRESSORS[encoding](plain);
     return {
       status: 200,
@@ -59,16 +34,35 @@ export class StaticAsset {
         "cache-control": "no-cache",
         "x-content-type-options": "nosniff",
         "referrer-policy": "no-referrer",
-        ...this.#headers,
+        ...headers,
         etag: entityTag(bytes),
         vary: "accept-encoding",
       },
       contentHeaders: {
-        "content-type": this.#type,
+        "content-type": type,
         "content-length": String(bytes.length),
         ...(encoding && { "content-encoding": encoding }),
       },
       body: bytes,
     };
-  }
+  };
+  return (requestHeaders) => {
+    const encoding = encodingFor(requestHeaders);
+    const known = responses.get(encoding);
+    if (known !== undefined) return known;
+    const response = respond(encoding);
+    responses.set(encoding, response);
+    // A failure is not cached: the next caller tries again.
+    response.catch(() => responses.delete(encoding));
+    return response;
+  };
+}
+
+/**
+ * The first encoding that the client accepts. Its own order does not count, because every browser names gzip before
+ * br. A client that names no encodings gets none, as RFC 9110 recommends.
+ */
+function encodingFor(headers: Headers): string | undefined {
+  if (!headers.get("accept-encoding")) return undefined;
+  return Object.keys(COMPRESSORS).find((name) => acceptsEncodings({ headers }, name) === name);
 }

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertLess, assertMatch, assertRejects } from "@std/assert";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { ENTITY_TAG_PATTERN } from "../../../src/http/conditional_read.ts";
-import { StaticAsset } from "../../../src/http/docs/static_asset.ts";
+import { staticAsset } from "../../../src/http/docs/static_asset.ts";
 import { byteStream } from "../../../src/http/http_response.ts";
 import { permitted } from "../../support/permitted.ts";
 import { ServiceProcess } from "../../support/service_process.ts";
@@ -81,21 +81,21 @@ Deno.test("the reference refers to files of this service only, and forbids scrip
   }
 });
 
-Deno.test("StaticAsset loads an encoding once, and again after a failure", async () => {
+Deno.test("staticAsset() loads an encoding once, and again after a failure", async () => {
   let loads = 0;
-  const asset = new StaticAsset("text/plain", () => {
+  const asset = staticAsset("text/plain", () => {
     if (++loads === 1) throw new Error("Too many open files");
     return "a".repeat(1_000);
   });
-  const get = () => asset.respond(new Headers({ "accept-encoding": "br" }));
+  const get = () => asset(new Headers({ "accept-encoding": "br" }));
   await assertRejects(get, Error, "Too many open files");
   const [one, other] = await Promise.all([get(), get()]);
   assert(one.body === other.body, "responses share their bytes");
   assertEquals(loads, 2);
 });
 
-Deno.test("StaticAsset sends br if the client accepts it, then gzip, then the content as it is", async () => {
-  const asset = new StaticAsset("text/plain", () => "a".repeat(1_000));
+Deno.test("staticAsset() sends br if the client accepts it, then gzip, then the content as it is", async () => {
+  const asset = staticAsset("text/plain", () => "a".repeat(1_000));
   const cases: [field: string | null, encoding: string | undefined][] = [
     [null, undefined],
     ["", undefined],
@@ -112,7 +112,7 @@ Deno.test("StaticAsset sends br if the client accepts it, then gzip, then the co
   ];
   for (const [field, encoding] of cases) {
     const headers = new Headers(field === null ? {} : { "accept-encoding": field });
-    const { contentHeaders } = await asset.respond(headers);
+    const { contentHeaders } = await asset(headers);
     assertEquals([field, contentHeaders?.["content-encoding"]], [field, encoding]);
   }
 });
