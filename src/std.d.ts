@@ -81,6 +81,11 @@ declare module "@std/testing/mock" {
     run: (...args: Args) => Return,
   ): Spy<Args, Return>;
   export function spy<Self, Name extends keyof Self>(self: Self, method: Name): SpyOf<Self[Name]>;
+  export function stub<Self, Name extends keyof Self>(
+    self: Self,
+    method: Name,
+    run: Self[Name],
+  ): SpyOf<Self[Name]>;
   export function assertSpyCalls(spy: Spy, expected: number): void;
 }
 

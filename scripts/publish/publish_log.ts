@@ -10,6 +10,7 @@ import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { LINE_LIMIT_BYTES, readEvent } from "../../src/log/lines.ts";
 import type { ReadLines } from "../cli/log_source.ts";
 import { EMPTY_ROOT, HASH_BYTES, leafHash, type TreeHead } from "./merkle_tree.ts";
+import type { PublishedFile, WritableFolder } from "./published_folder.ts";
 import { CHECKPOINT_PATH, expectPublished, OTHER_ROOT, VKEY_PATH } from "./published_log.ts";
 import { RefusedError } from "./refused_error.ts";
 import {
@@ -32,22 +33,6 @@ import {
 /** How many new files are collected before they are written together. */
 const FILES_TOGETHER = 64;
 
-export interface PublishedFile {
-  path: string;
-  content: Uint8Array;
-}
-
-/** The folder to publish in. New files are staged first, so that a refused or killed run publishes nothing. */
-export interface PublishFolder {
-  /** Reads a staged file or, if there is none, a published one. */
-  read: ReadPublished;
-  stage(files: PublishedFile[]): Promise<void>;
-  /** Moves each staged file to its place atomically. Resolves when all are on disk. */
-  publishStaged(): Promise<void>;
-  /** Removes a folder if it exists. */
-  removeFolder(path: string): Promise<void>;
-}
-
 /** Resolves to the checkpoint with cosignatures of witnesses. Rejects if a witness refuses. */
 export type Cosign = (
   checkpoint: SignedCheckpoint,
@@ -56,7 +41,7 @@ export type Cosign = (
 ) => Promise<SignedCheckpoint>;
 
 export interface PublishOptions {
-  folder: PublishFolder;
+  folder: WritableFolder;
   readLines: ReadLines;
   signer: Signer;
   /** Whether to publish the lines too, as entry bundles. */

@@ -2,7 +2,6 @@
 
 import { dirname, resolve } from "node:path";
 import { LINE_LIMIT_BYTES } from "../../src/log/lines.ts";
-import type { PublishedFile, PublishFolder } from "./publish_log.ts";
 import { RefusedError } from "./refused_error.ts";
 import { type ReadPublished, TILE_WIDTH } from "./tile_tree.ts";
 
@@ -40,8 +39,16 @@ function irregularFileError(name: string): RefusedError {
   return new RefusedError(`${name} is not a regular file of at most ${FILE_LIMIT_BYTES} bytes`);
 }
 
-/** Writes to a published folder. Only one process at a time can open it. */
-export class WritableFolder implements PublishFolder {
+export interface PublishedFile {
+  path: string;
+  content: Uint8Array;
+}
+
+/**
+ * Writes to a published folder. New files are staged first, so that a refused or killed run publishes nothing. Only
+ * one process at a time can open the folder.
+ */
+export class WritableFolder {
   #folder: string;
   #lock: Deno.FsFile;
   #staged = new Set<string>();
@@ -61,6 +68,7 @@ export class WritableFolder implements PublishFolder {
     return opened;
   }
 
+  /** Reads a staged file or, if there is none, a published one. */
   read: ReadPublished = (path) =>
     readPublished(this.#staged.has(path) ? `${this.#folder}/${STAGING}` : this.#folder)(path);
 
@@ -75,6 +83,7 @@ export class WritableFolder implements PublishFolder {
     }));
   }
 
+  /** Moves each staged file to its place atomically. Resolves when all are on disk. */
   async publishStaged(): Promise<void> {
     const folders = new Set<string>();
     for (const path of this.#staged) {
@@ -90,6 +99,7 @@ export class WritableFolder implements PublishFolder {
     await this.removeFolder(STAGING);
   }
 
+  /** Removes a folder if it exists. */
   async removeFolder(path: string): Promise<void> {
     try {
       await Deno.remove(`${this.#folder}/${path}`, { recursive: true });

@@ -1,77 +1,44 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { stub } from "@std/testing/mock";
 import { generateKeyPairSync } from "node:crypto";
+import { dirname } from "node:path";
 import { leafHash } from "../../../scripts/publish/merkle_tree.ts";
-import {
-  type PublishedFile,
-  type PublishFolder,
-  publishLog,
-  type PublishOptions,
-} from "../../../scripts/publish/publish_log.ts";
+import { publishLog, type PublishOptions } from "../../../scripts/publish/publish_log.ts";
+import { readPublished, WritableFolder } from "../../../scripts/publish/published_folder.ts";
 import { PublishedLog } from "../../../scripts/publish/published_log.ts";
 import { RefusedError } from "../../../scripts/publish/refused_error.ts";
 import { encodeVerifierKey } from "../../../scripts/publish/signed_note.ts";
-import { TileBuilder, tilePath, widthOf } from "../../../scripts/publish/tile_tree.ts";
+import { TileBuilder, tilePath } from "../../../scripts/publish/tile_tree.ts";
+import { permitted } from "../../support/permitted.ts";
 import { rewritten, sampleLog } from "../../support/sample_log.ts";
+import { filesIn } from "./with_published.ts";
 
 const encoder = new TextEncoder();
 const ORIGIN = "log.shop.example/pets";
 const signer = { name: ORIGIN, privateKey: generateKeyPairSync("ed25519").privateKey };
 const LOG = sampleLog(1_300);
 
-/** A crash before one of the changes of a {@linkcode MemoryFolder}. */
-class Crash extends Error {}
+/** Declares a test with the path of a temporary folder. */
+function test(name: string, use: (root: string) => Promise<void>): void {
+  const ignore = !permitted("read", "write");
+  const fn = async () => {
+    const root = await Deno.makeTempDir();
+    await use(root).finally(() => Deno.remove(root, { recursive: true }));
+  };
+  Deno.test({ name, ignore, fn });
+}
 
-/** A published folder in memory. It can crash before each of its changes, one file at a time. */
-class MemoryFolder implements PublishFolder {
-  readonly files = new Map<string, Uint8Array>();
-  #staged = new Map<string, Uint8Array>();
-  /** Number of changes to make before the crash. */
-  changesLeft = Infinity;
-
-  /** A copy of the published files, without those that are staged. */
-  copy(): MemoryFolder {
-    const folder = new MemoryFolder();
-    for (const [path, content] of this.files) folder.files.set(path, content);
-    return folder;
-  }
-
-  read = (path: string) => this.#staged.get(path) ?? this.files.get(path);
-
-  text(path: string): string {
-    return new TextDecoder().decode(this.files.get(path));
-  }
-
-  // deno-lint-ignore require-await
-  async stage(files: PublishedFile[]): Promise<void> {
-    for (const { path, content } of files) this.#staged.set(path, content);
-  }
-
-  // deno-lint-ignore require-await
-  async publishStaged(): Promise<void> {
-    for (const [path, content] of this.#staged) {
-      this.#change();
-      this.files.set(path, content);
-    }
-    this.#staged.clear();
-  }
-
-  // deno-lint-ignore require-await
-  async removeFolder(folder: string): Promise<void> {
-    for (const path of [...this.files.keys()]) {
-      if (!path.startsWith(`${folder}/`)) continue;
-      this.#change();
-      this.files.delete(path);
-    }
-  }
-
-  #change(): void {
-    if (this.changesLeft-- <= 0) throw new Crash("The process was killed");
+/** Writes files with these contents in hex, by their paths, into a new folder. */
+async function writeFiles(dir: string, files: Record<string, string>): Promise<void> {
+  for (const [path, content] of Object.entries(files)) {
+    await Deno.mkdir(dirname(dir + path), { recursive: true });
+    await Deno.writeFile(dir + path, Uint8Array.fromHex(content));
   }
 }
 
 /** Publishes a log of these lines. Resolves to the positions of the first lines that were read. */
 async function publish(
-  folder: MemoryFolder,
+  dir: string,
   lines: string[],
   options: Partial<PublishOptions> = {},
   by = signer,
@@ -83,26 +50,26 @@ async function publish(
       yield await Promise.resolve(lines.slice(start, start + 100).map((it) => encoder.encode(it)));
     }
   };
+  await using folder = await WritableFolder.open(dir);
   await publishLog({ folder, readLines, signer: by, entries: false, ...options });
   return first;
 }
 
 /** Asserts that the folder has exactly the log of these lines. */
-function assertPublishes(folder: MemoryFolder, lines: string[], { entries = false } = {}): void {
-  const { size, root } = new PublishedLog(folder.read).checkpoint;
+function assertPublishes(dir: string, lines: string[], { entries = false } = {}): void {
+  const read = readPublished(dir);
+  const { size, root } = new PublishedLog(read).checkpoint;
   assertEquals(size, lines.length);
   const leaves = lines.map((line) => leafHash(encoder.encode(line)));
   const builder = new TileBuilder();
   for (const leaf of leaves) builder.push(leaf);
   assertEquals(root.toHex(), builder.root().toHex());
-  for (let index = 0; index * 256 < size; index++) {
-    const width = widthOf(0, index, size);
-    const [start, end] = [index * 256, index * 256 + width];
-    const tile = folder.files.get(tilePath(0, index, width));
+  for (let start = 0; start < size; start += 256) {
+    const [index, end] = [start / 256, Math.min(start + 256, size)];
+    const tile = read(tilePath(0, index, end - start));
     assertEquals(tile?.toHex(), leaves.slice(start, end).map((leaf) => leaf.toHex()).join(""));
-    const bundle = folder.files.get(tilePath("entries", index, width));
-    if (entries) assertEquals(bundle && linesOf(bundle), lines.slice(start, end));
-    else assertEquals(bundle, undefined);
+    const bundle = read(tilePath("entries", index, end - start));
+    assertEquals(bundle && linesOf(bundle), entries ? lines.slice(start, end) : undefined);
   }
 }
 
@@ -116,66 +83,67 @@ function linesOf(bundle: Uint8Array): string[] {
   return lines;
 }
 
-Deno.test("publishLog() in steps gives the same files as at once, but for older partial tiles", async () => {
+test("publishLog() in steps gives the same files as at once, but for older partial tiles", async (root) => {
   const steps = [1, 255, 256, 257, 511, 512, 512, 700, 1_024, 1_300];
   for (const entries of [false, true]) {
-    const folder = new MemoryFolder();
+    const [dir, whole] = [`${root}/${entries}`, `${root}/${entries}-whole`];
     for (const size of steps) {
-      await publish(folder, LOG.slice(0, size), { entries });
-      assertPublishes(folder, LOG.slice(0, size), { entries });
+      await publish(dir, LOG.slice(0, size), { entries });
+      assertPublishes(dir, LOG.slice(0, size), { entries });
     }
-    const whole = new MemoryFolder();
     await publish(whole, LOG, { entries });
-    for (const [path, content] of whole.files) assertEquals(folder.files.get(path), content, path);
-    const older = [...folder.files.keys()].filter((path) => !whole.files.has(path)).sort();
-    assertEquals(older, ["tile/1/000.p/1", "tile/1/000.p/2", "tile/1/000.p/4"]);
+    const expected = await filesIn(whole);
+    const { "/tile/1/000.p/1": _1, "/tile/1/000.p/2": _2, "/tile/1/000.p/4": _4, ...files } =
+      await filesIn(dir);
+    assertEquals(files, expected);
   }
 });
 
-Deno.test("publishLog() reads only the last published tile and what is new", async () => {
-  const folder = new MemoryFolder();
-  assertEquals(await publish(folder, LOG.slice(0, 300)), 1);
-  assertEquals(await publish(folder, LOG.slice(0, 512)), 257);
-  assertEquals(await publish(folder, LOG.slice(0, 512)), 257);
-  assertEquals(await publish(folder, LOG), 257);
-  assertEquals(await publish(folder, LOG), 1_281);
+test("publishLog() reads only the last published tile and what is new", async (dir) => {
+  assertEquals(await publish(dir, LOG.slice(0, 300)), 1);
+  assertEquals(await publish(dir, LOG.slice(0, 512)), 257);
+  assertEquals(await publish(dir, LOG.slice(0, 512)), 257);
+  assertEquals(await publish(dir, LOG), 257);
+  assertEquals(await publish(dir, LOG), 1_281);
   // Entries that are asked for later are made from the first line on.
-  assertEquals(await publish(folder, LOG, { entries: true }), 1);
-  assertPublishes(folder, LOG, { entries: true });
-  await assertRejects(() => publish(folder, LOG), Error, "--entries must add those");
+  assertEquals(await publish(dir, LOG, { entries: true }), 1);
+  assertPublishes(dir, LOG, { entries: true });
+  await assertRejects(() => publish(dir, LOG), Error, "--entries must add those");
 });
 
-Deno.test("publishLog() changes nothing if the log is shorter or another one", async () => {
-  for (const size of [1, 200, 256, 257, 512, 700, 768]) {
-    const folder = new MemoryFolder();
-    await publish(folder, LOG.slice(0, size));
-    const before = new Map(folder.files);
+test("publishLog() changes nothing if the log is shorter or another one", async (root) => {
+  for (const size of [1, 256, 257, 700, 768]) {
+    const dir = `${root}/${size}`;
+    await publish(dir, LOG.slice(0, size));
+    const before = await filesIn(dir);
     const other = (position: number, length: number) => {
       const line = LOG[position - 1].replace(/"time":"2026/, '"time":"2025');
       return rewritten(LOG.slice(0, length), position - 1, line);
     };
-    const refused = async (lines: string[], message: string) => {
-      const error = await assertRejects(() => publish(folder, lines), RefusedError);
-      assert(error.message.includes(message), `${size}: ${error.message}`);
-      assertEquals(folder.files, before);
-    };
-    const last = Math.floor((size - 1) / 256) * 256 + 1;
-    await refused(LOG.slice(0, size - 1), `The log ends before position ${size}`);
-    await refused([], `The log ends before position ${size}`);
-    await refused(other(1, size), `Line ${last} of the log is not the one`);
-    await refused(other(1, size + 20), `Line ${last} of the log is not the one`);
-    await refused(other(size, size + 1), `Line ${size} of the log is not the one`);
-    // Only the continuation is another one: it does not follow from what was published.
-    await refused(
-      [...LOG.slice(0, size), ...other(size, size + 20).slice(size)],
-      `Line ${size + 1} does not follow from line ${size}`,
-    );
-    await publish(folder, LOG);
-    assertPublishes(folder, LOG);
+    const first = Math.floor((size - 1) / 256) * 256 + 1;
+    for (
+      const [lines, message] of [
+        [LOG.slice(0, size - 1), `The log ends before position ${size}`],
+        [[], `The log ends before position ${size}`],
+        [other(1, size), `Line ${first} of the log is not the one`],
+        [other(1, size + 20), `Line ${first} of the log is not the one`],
+        [other(size, size + 1), `Line ${size} of the log is not the one`],
+        // Only the continuation is another one: it does not follow from what was published.
+        [
+          [...LOG.slice(0, size), ...other(size, size + 20).slice(size)],
+          `Line ${size + 1} does not follow from line ${size}`,
+        ],
+      ] as const
+    ) {
+      await assertRejects(() => publish(dir, [...lines]), RefusedError, message);
+      assertEquals(await filesIn(dir), before);
+    }
+    await publish(dir, LOG);
+    assertPublishes(dir, LOG);
   }
 });
 
-Deno.test("publishLog() refuses a log that was cut, altered or does not begin with line 1", async () => {
+test("publishLog() refuses a log that was cut, altered or does not begin with line 1", async (dir) => {
   for (
     const [lines, message] of [
       [[], "The log has no events"],
@@ -186,90 +154,93 @@ Deno.test("publishLog() refuses a log that was cut, altered or does not begin wi
       [LOG.with(9, "x".repeat(65_536)), "Line 10 is longer than 65535 bytes"],
     ] as [string[], string][]
   ) {
-    const folder = new MemoryFolder();
-    await assertRejects(() => publish(folder, lines), RefusedError, message);
-    assertEquals(folder.files.size, 0);
+    await assertRejects(() => publish(dir, lines), RefusedError, message);
+    assertEquals(await filesIn(dir), {});
   }
 });
 
-Deno.test("publishLog() refuses another key or origin, and a damaged folder", async () => {
-  const published = new MemoryFolder();
-  await publish(published, LOG.slice(0, 600));
-  const more = (folder: MemoryFolder, by = signer) => publish(folder, LOG, {}, by);
+test("publishLog() refuses another key or origin, and a damaged folder", async (dir) => {
+  await publish(dir, LOG.slice(0, 600));
   const otherKey = { name: ORIGIN, privateKey: generateKeyPairSync("ed25519").privateKey };
-  await assertRejects(() => more(published.copy(), otherKey), Error, "another key or origin");
-  const otherOrigin = { ...signer, name: "elsewhere.example" };
-  await assertRejects(() => more(published.copy(), otherOrigin), Error, "another key or origin");
-  const checkpoint = published.text("checkpoint");
+  for (const by of [otherKey, { ...signer, name: "elsewhere.example" }]) {
+    await assertRejects(() => publish(dir, LOG, {}, by), Error, "another key or origin");
+  }
+  const checkpoint = await Deno.readTextFile(`${dir}/checkpoint`);
+  const forged = checkpoint.replace("600", "500");
+  const anonymous = checkpoint.replace(/^—.*$/m, "— x aGVsbG8=");
+  const files = await filesIn(dir);
   for (
     const [path, content, message] of [
       ["checkpoint", undefined, "its checkpoint is missing"],
-      [
-        "checkpoint",
-        checkpoint.replace("600", "500"),
-        "signature by log.shop.example/pets that is not valid",
-      ],
+      ["checkpoint", forged, "has a signature by log.shop.example/pets that is not valid"],
       ["checkpoint", checkpoint.split("\n—")[0], "The published checkpoint is not a signed note"],
-      ["checkpoint", checkpoint.replace(/^—.*$/m, "— x aGVsbG8="), "is not signed by the key"],
+      ["checkpoint", anonymous, "is not signed by the key"],
       ["tile/1/000.p/2", undefined, "The published folder lacks tile/1/000.p/2"],
       ["tile/1/000.p/2", "short", "tile/1/000.p/2 does not have 2 hashes"],
       ["tile/1/000.p/2", "x".repeat(64), "The published tiles do not have the root"],
     ] as const
   ) {
-    const folder = published.copy();
-    if (content === undefined) folder.files.delete(path);
-    else folder.files.set(path, encoder.encode(content));
-    const before = new Map(folder.files);
-    await assertRejects(() => more(folder), RefusedError, message);
-    assertEquals(folder.files, before);
+    if (content === undefined) await Deno.remove(`${dir}/${path}`);
+    else await Deno.writeTextFile(`${dir}/${path}`, content);
+    const before = await filesIn(dir);
+    await assertRejects(() => publish(dir, LOG), RefusedError, message);
+    assertEquals(await filesIn(dir), before);
+    await writeFiles(dir, files);
   }
 });
 
-Deno.test("publishLog() that is killed before any of its changes can be run again", async () => {
-  for (const [before, after] of [[0, 300], [200, 300], [256, 700], [511, 1_300]]) {
-    const start = new MemoryFolder();
-    if (before > 0) await publish(start, LOG.slice(0, before), { entries: true });
-    for (let changes = 0;; changes++) {
-      const folder = start.copy();
-      folder.changesLeft = changes;
+test("publishLog() that is killed before any of its changes can be run again", async (root) => {
+  class Crash extends Error {}
+  const entries = true;
+  for (const [before, after] of [[0, 300], [200, 300], [511, 1_300]]) {
+    const start = `${root}/${before}`;
+    await Deno.mkdir(start);
+    if (before > 0) await publish(start, LOG.slice(0, before), { entries });
+    const files = await filesIn(start);
+    for (let changes = 0, isDone = false; !isDone; changes++) {
+      const dir = `${start}-${changes}`;
+      await Deno.mkdir(dir);
+      await writeFiles(dir, files);
+      const rename = Deno.renameSync;
+      let left = changes;
+      const killed = stub(Deno, "renameSync", (...args) => {
+        if (left-- === 0) throw new Crash();
+        rename(...args);
+      });
       try {
-        await publish(folder, LOG.slice(0, after), { entries: true });
-        assert(changes > 3);
-        break;
+        await publish(dir, LOG.slice(0, after), { entries });
+        isDone = true;
       } catch (error) {
         if (!(error instanceof Crash)) throw error;
+      } finally {
+        killed.restore();
       }
-      const left = folder.copy();
-      if (left.files.has("checkpoint")) {
-        left.files.set("log.vkey", encoder.encode(encodeVerifierKey(signer)));
-        const { size } = new PublishedLog(left.read);
-        assertPublishes(left, LOG.slice(0, size), { entries: true });
+      const read = readPublished(dir);
+      if (read("checkpoint") !== undefined) {
+        await Deno.writeTextFile(`${dir}/log.vkey`, encodeVerifierKey(signer));
+        assertPublishes(dir, LOG.slice(0, new PublishedLog(read).size), { entries });
       } else assertEquals(before, 0);
-      const again = folder.copy();
-      await publish(again, LOG.slice(0, after), { entries: true });
-      assertPublishes(again, LOG.slice(0, after), { entries: true });
+      await publish(dir, LOG.slice(0, after), { entries });
+      assertPublishes(dir, LOG.slice(0, after), { entries });
     }
   }
 });
 
-Deno.test("publishLog() publishes nothing if it is not cosigned", async () => {
-  const folder = new MemoryFolder();
-  await publish(folder, LOG.slice(0, 300));
-  const before = new Map(folder.files);
+test("publishLog() publishes nothing if it is not cosigned", async (dir) => {
+  await publish(dir, LOG.slice(0, 300));
+  const before = await filesIn(dir);
   const cosign = () => Promise.reject(new RefusedError("The witness refuses"));
-  await assertRejects(() => publish(folder, LOG, { cosign }), RefusedError);
-  assertEquals(folder.files, before);
+  await assertRejects(() => publish(dir, LOG, { cosign }), RefusedError);
+  assertEquals(await filesIn(dir), before);
+  const cosignature = "— w.example aGVsbG8gd29ybGQ=\n";
   // The staged tree proves what a witness asks for.
-  await publish(folder, LOG, {
+  await publish(dir, LOG, {
     cosign: (checkpoint, tree, previousSize) => {
       assertEquals([checkpoint.size, previousSize], [1_300, 300]);
       assertEquals(tree.root().toHex(), checkpoint.root.toHex());
-      return Promise.resolve({
-        ...checkpoint,
-        note: `${checkpoint.note}— w.example aGVsbG8gd29ybGQ=\n`,
-      });
+      return Promise.resolve({ ...checkpoint, note: checkpoint.note + cosignature });
     },
   });
-  assertPublishes(folder, LOG);
-  assert(folder.text("checkpoint").endsWith("— w.example aGVsbG8gd29ybGQ=\n"));
+  assertPublishes(dir, LOG);
+  assert((await Deno.readTextFile(`${dir}/checkpoint`)).endsWith(cosignature));
 });
