@@ -5,7 +5,6 @@ import { revokeKey } from "../../src/commands/revoke_key.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import { ApiKeyReader, listApiKeys } from "../../src/projections/api_key_reader.ts";
 import { keyByTokenKey, projectionKey } from "../../src/keyspace.ts";
-import { KV_LIMITS } from "../../src/store/deno_kv/kv_store.ts";
 import { type FaultyStore, faultyStore, hold } from "../support/faulty_store.ts";
 import { openTestService } from "../support/test_service.ts";
 
@@ -93,33 +92,6 @@ Deno.test("cached() returns no key that is revoked, expired or of another head",
     ServiceError,
   );
   assertEquals(keys.cached(token, after), undefined);
-});
-
-Deno.test("authorize() reads all events of a key, also if they need several reads", async () => {
-  await using opened = await open();
-  const { service, keys, headNow } = opened;
-  const { runtime, store } = service;
-  const head = await headNow();
-  const [{ id: keyId, tokenHash }] = await listApiKeys(store, head);
-  const at = (ms: number) => new Date(runtime.now() + ms).toISOString();
-  const revocations = Array.from({ length: KV_LIMITS.listEntries + 100 }, (_, index) => ({
-    type: "set" as const,
-    key: projectionKey(head.generation, keyByTokenKey(tokenHash, head.position + 1 + index)),
-    // The last one takes effect now, and all others in the future.
-    value: JSON.stringify({
-      keyId,
-      revokedAt: at(index < KV_LIMITS.listEntries + 99 ? 60_000 + index : 0),
-    }),
-  }));
-  for (let first = 0; first < revocations.length; first += 500) {
-    await store.commit({ checks: [], mutations: revocations.slice(first, first + 500) });
-  }
-  assertEquals((await listApiKeys(store, head))[0].revokedAt, runtime.now());
-  await assertRejects(
-    () => keys.authorize(service.token, head, runtime.now()),
-    ServiceError,
-    "The API key is revoked",
-  );
 });
 
 Deno.test("authorize() rejects a mistyped token without reading the store", async () => {

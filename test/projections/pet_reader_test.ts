@@ -108,19 +108,25 @@ Deno.test("list() and get() at each earlier head return the pets of that head", 
     using sample = await openSampleStore(50, sizes);
     const pets: Animal[] = [];
     const events = sample.lines.map((line) => JSON.parse(line));
+    /** A reader that has cached the pages of the newest head. */
+    const warm = new PetReader(sample.store);
+    for (const status of [undefined, ...PET_STATUSES]) {
+      await warm.list({ limit: 100, status }, sample.head);
+    }
     let group = 0;
     for (let end = sizes[0]; end <= events.length; end += sizes[++group % sizes.length]) {
       for (const { type, data } of events.slice(end - sizes[group % sizes.length], end)) {
         if (type === "PetCreated") pets.unshift(data);
       }
       const head = { ...sample.head, position: end, lastPetId: pets.length };
-      const reader = new PetReader(sample.store);
-      for (const status of [undefined, ...PET_STATUSES]) {
-        const { text } = await reader.list({ limit: 100, status }, head);
-        const fitting = pets.filter((pet) => status === undefined || pet.status === status);
-        assertEquals(JSON.parse(text), fitting, `at position ${end}`);
+      for (const reader of [new PetReader(sample.store), warm]) {
+        for (const status of [undefined, ...PET_STATUSES]) {
+          const { text } = await reader.list({ limit: 100, status }, head);
+          const fitting = pets.filter((pet) => status === undefined || pet.status === status);
+          assertEquals(JSON.parse(text), fitting, `at position ${end}`);
+        }
+        assertEquals(await reader.get(pets.length + 1, head), undefined);
       }
-      assertEquals(await reader.get(pets.length + 1, head), undefined);
     }
   }
 });
@@ -165,20 +171,6 @@ Deno.test("list() caches pages up to its size limit, and drops the oldest", asyn
   assertNotStrictEquals(again, first);
   assertEquals(again, first);
   assertStrictEquals(await reader.list({ limit: 100 }, head), again);
-});
-
-Deno.test("list() at an older head returns the pets of that head", async () => {
-  await using service = await openTestService();
-  await (await service.add({ name: "old", categoryId: 1, status: "sold" })).body?.cancel();
-  const { head: old } = await service.heads.fresh();
-  await (await service.add({ name: "new", categoryId: 1, status: "sold" })).body?.cancel();
-  const { head } = await service.heads.fresh();
-  const reader = new PetReader(service.store);
-  const query = { limit: 20, status: "sold" as const };
-  for (const [asOf, names] of [[head, ["new", "old"]], [old, ["old"]], [head, ["new", "old"]]]) {
-    const page = await reader.list(query, asOf as typeof head);
-    assertEquals(JSON.parse(page.text).map(({ name }: Animal) => name), names);
-  }
 });
 
 Deno.test("list() and get() reject a record with other pets than those of its key, status and neighbours", async () => {
