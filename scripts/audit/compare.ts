@@ -286,37 +286,6 @@ export async function* readSoundLog(store: Store, to: number): AsyncGenerator<Re
   }
 }
 
-export interface ServedComparison {
-  generation: number;
-  /** Number of events that it was compared with. */
-  events: number;
-  differences: Differences;
-}
-
-/**
- * Compares the generation being served with the log up to the current head. Repeats this if there are
- * differences but a replay has flipped to another generation meanwhile. Throws `UnsoundError` if the log is
- * not sound.
- */
-export async function compareServed(
-  deps: { store: Store; runtime: Runtime },
-  progress: (done: number, total: number) => void,
-): Promise<ServedComparison> {
-  for (;;) {
-    const { generation, position: until } = (await readHead(deps.store)).head;
-    const comparison = new Comparison({ ...deps, generation });
-    for await (const lines of readSoundLog(deps.store, until)) {
-      await comparison.follow(lines);
-      progress(lines.at(-1)!.event.position, until);
-    }
-    comparison.finish();
-    await comparison.readRest(() => progress(until, until));
-    const { differences } = comparison;
-    const isServed = (await readHead(deps.store)).head.generation === generation;
-    if (differences.total === 0 || isServed) return { generation, events: until, differences };
-  }
-}
-
 /** The projections of packed texts, in key order. A comparison reads them in step with the log. */
 const PACKED_PREFIXES: ProjectionKey[] = [
   petKey(),

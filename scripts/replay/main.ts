@@ -4,7 +4,8 @@
  *     deno task replay [--dry-run] [--grace SECONDS]
  */
 
-import { compareServed, type Differences, UnsoundError } from "../audit/compare.ts";
+import { audit } from "../audit/audit.ts";
+import { type Differences, UnsoundError } from "../audit/compare.ts";
 import { GRACE_MS, replay, type ReplayPhase } from "./replay.ts";
 import { LEASE_LIMIT_MS, ReplayUnderWayError } from "./replay_lease.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
@@ -76,36 +77,49 @@ async function rebuild(
     `Replayed ${count(events)} events${earlier}, in ${seconds} s; ` +
       `generation ${generation} is served.`,
   );
-  describe("The old projections", differences);
+  const examples = Object.values(differences.first).map(({ kind, key, position }) =>
+    `first ${kind}: ${formatKey(key)}${position === undefined ? "" : ` (event ${position})`}`
+  );
+  describe("The old projections", differences.counts, examples);
   return EXIT.done;
 }
 
 async function compare(deps: { store: Store; runtime: Runtime }): Promise<number> {
-  const { generation, events, differences } = await compareServed(
-    deps,
-    (done, total) => progress.update(COMPARING, done, total),
-  );
+  const { position, faults, counts } = await audit(deps, {
+    progress: (done, total) => progress.update(COMPARING, done, total),
+  });
   progress.end();
-  console.error(`Compared generation ${generation} with ${count(events)} events; wrote nothing.`);
-  describe("The projections", differences);
-  return differences.total === 0 ? EXIT.done : EXIT.refused;
+  const unsound = faults.find(({ kind }) => ["newer_line", "line", "head"].includes(kind));
+  if (unsound !== undefined) throw new UnsoundError(`${unsound.message}; run deno task audit`);
+  console.error(`Compared the projections with ${count(position)} events; wrote nothing.`);
+  const examples = faults.filter(({ kind }) => kind.startsWith("record_"));
+  describe(
+    "The projections",
+    {
+      missing: counts.record_missing ?? 0,
+      extra: counts.record_extra ?? 0,
+      altered: counts.record_altered ?? 0,
+    },
+    examples.map(({ message }) => message),
+  );
+  return examples.length === 0 ? EXIT.done : EXIT.refused;
 }
 
-function describe(subject: string, { total, counts, first }: Differences): void {
-  if (total === 0) {
+function describe(
+  subject: string,
+  { missing, extra, altered }: Differences["counts"],
+  examples: string[],
+): void {
+  if (examples.length === 0) {
     console.error(`${subject} matched the log.`);
     return;
   }
-  const { missing, extra, altered } = counts;
   console.error(
     `${subject} differed from the log: ` +
       `${count(missing)} ${missing === 1 ? "record" : "records"} missing, ` +
       `${count(extra)} extra, ${count(altered)} altered.`,
   );
-  for (const { kind, key, position } of Object.values(first)) {
-    const event = position === undefined ? "" : ` (event ${position})`;
-    console.error(`  first ${kind}: ${formatKey(key)}${event}`);
-  }
+  for (const example of examples) console.error(`  ${example}`);
 }
 
 function inSeconds(ms: number): number {

@@ -14,7 +14,6 @@ import {
 } from "../../../scripts/audit/audit.ts";
 import { FAULTS_KEPT_PER_KIND } from "../../../scripts/audit/findings.ts";
 import { OPERATOR } from "../../../events/event.ts";
-import { compareServed } from "../../../scripts/audit/compare.ts";
 import { splitLines } from "../../../src/log/lines.ts";
 import { acceptLog } from "../../../src/log/accept_store.ts";
 import { encodeHead, type Head, readHead } from "../../../src/log/head.ts";
@@ -448,8 +447,6 @@ Deno.test("audit() finds missing idempotency records, and notes those that a wro
     assertEquals(faults.map(({ position }) => position), found.map((id) => id + 1), name);
     const explained = WRONG_CLOCK_NOTE.exec(notes.join())?.[1] ?? 0;
     assertEquals(Number(explained), removed.length - found.length, name);
-    const { differences } = await compareServed(sample, () => {});
-    assertEquals(differences.counts, { missing: found.length, extra: 0, altered: 0 }, name);
   }
 });
 
