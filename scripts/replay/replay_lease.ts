@@ -104,13 +104,10 @@ export class ReplayLease {
     const beat = this.#beat + 1;
     const time = new Date(this.#runtime.now()).toISOString();
     const record: LeaseRecord = { owner: this.#owner, beat, time, filledTo };
-    const renewal: Mutation = { type: "set", key: REPLAY_KEY, value: JSON.stringify(record) };
-    const isOurs = (value: unknown) => {
-      const found = decodeLease(value);
-      return found?.owner === this.#owner && found.beat === beat;
-    };
-    const commit = { checks, mutations: [...mutations, renewal] };
-    if (!await this.#record.commit(commit, isOurs)) return false;
+    const renewal = JSON.stringify(record);
+    const set: Mutation = { type: "set", key: REPLAY_KEY, value: renewal };
+    const commit = { checks, mutations: [...mutations, set] };
+    if (!await this.#record.commit(commit, (value) => value === renewal)) return false;
     this.filledTo = filledTo;
     this.#beat = beat;
     this.#beatAt = this.#runtime.monotonicNow();

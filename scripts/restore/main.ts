@@ -55,24 +55,17 @@ async function restoreFrom(source: Export): Promise<number> {
   const start = performance.now();
   const head = await verifyExport(source, (done) => progress.update(VERIFYING, done));
   const { position, lastHash } = head;
-  await withRetryingStore(
-    { create: true, accept: acceptAny },
-    (deps) => restore(deps, source, head, (done) => progress.update(WRITING, done, position)),
-  );
+  // The restore itself checks the content of the store.
+  await withRetryingStore({ create: true, accept: async () => {} }, (deps) => {
+    isWriting = true;
+    return restore(deps, source, head, (done) => progress.update(WRITING, done, position));
+  });
   progress.end();
-  const seconds = (performance.now() - start) / 1_000;
+  const seconds = ((performance.now() - start) / 1_000).toFixed(1);
   console.error(
-    `Restored ${count(position)} events in ${
-      seconds.toFixed(1)
-    } s; the last has the hash ${lastHash}.`,
+    `Restored ${count(position)} events in ${seconds} s; the last has the hash ${lastHash}.`,
   );
   return EXIT.done;
-}
-
-/** Accepts any opened store, because the restore itself checks the content. Then it begins to write. */
-function acceptAny(): Promise<void> {
-  isWriting = true;
-  return Promise.resolve();
 }
 
 /** Opens the export as a file that can be read twice. Copies an export that can be read only once. */
@@ -97,10 +90,6 @@ async function copied(stream: ReadableStream<Uint8Array>): Promise<Deno.FsFile> 
 /** All bytes of a file, from the first. */
 async function* bytesOf(file: Deno.FsFile): AsyncGenerator<Uint8Array> {
   await file.seek(0, Deno.SeekMode.Start);
-  for (;;) {
-    const chunk = new Uint8Array(CHUNK_BYTES);
-    const length = await file.read(chunk);
-    if (length === null) return;
-    yield chunk.subarray(0, length);
-  }
+  const chunk = new Uint8Array(CHUNK_BYTES);
+  for (let length; (length = await file.read(chunk)) !== null;) yield chunk.slice(0, length);
 }

@@ -23,7 +23,7 @@ import type { Mutation, Store, StoreEntry } from "../../src/store/store.ts";
 export type Export = () => AsyncIterable<Uint8Array>;
 
 /** Called from time to time with the number of events verified or written. */
-export type Progress = (done: number) => void;
+type Progress = (done: number) => void;
 
 /** The export is not one complete, sound log. The message names the first bad line. */
 export class ExportRefusedError extends Error {
@@ -53,9 +53,8 @@ export async function verifyExport(source: Export, progress: Progress = () => {}
 }
 
 /**
- * Restores a verified export. `head` is the head that the verification returned. The store must retry its
- * reads. Rejects with `StoreNotFreeError`, or with `ExportRefusedError` if the export is not the one that was
- * verified.
+ * Restores a verified export. `head` is what the verification returned. The store must retry its reads. Rejects
+ * with `StoreNotFreeError`, or with `ExportRefusedError` if the export is not the one that was verified.
  */
 export async function restore(
   { store, runtime }: { store: Store; runtime: Runtime },
@@ -109,7 +108,7 @@ async function* linesAfter(
   for await (const lines of splitLines(source())) {
     const recorded = lines.map((line) => {
       const event = followsHash(line, lastHash) ? eventOf(line) : undefined;
-      if (event?.position !== ++position || position > head.position) throw exportChanged();
+      if (event?.position !== ++position || position > head.position) throw exportChangedError();
       if (position === restored && !bytesEqual(lastRestored, line)) {
         throw new StoreNotFreeError(
           "An earlier run restored another export than it had verified; name another store",
@@ -120,10 +119,10 @@ async function* linesAfter(
     });
     yield recorded.filter(({ event }) => event.position > restored);
   }
-  if (position !== head.position || lastHash !== head.lastHash) throw exportChanged();
+  if (position !== head.position || lastHash !== head.lastHash) throw exportChangedError();
 }
 
-function exportChanged(): ExportRefusedError {
+function exportChangedError(): ExportRefusedError {
   return new ExportRefusedError("The export changed while it was read");
 }
 
@@ -159,29 +158,26 @@ async function takeMark(store: Store, runtime: Runtime, head: Head) {
   return { mark, replaceMark };
 }
 
-/** Number of events in the store: 0 if it is empty. Rejects with `StoreNotFreeError` if it has other data. */
+/**
+ * Number of events in the store: 0 if it is empty, or those of an unfinished restore of the same export. Rejects
+ * with `StoreNotFreeError` if it has other data.
+ */
 async function restoredIn(store: Store, entry: StoreEntry | null, head: Head): Promise<number> {
   if (entry === null) {
     if ((await store.list({ prefix: [] }, { limit: 1 })).length === 0) return 0;
     throw new StoreNotFreeError("The store is not empty; name another");
   }
   const record = decodeHeadRecord(entry.value);
-  if (record.kind === "restore_mark") return resumedAt(record.mark, head);
+  if (record.kind === "other_format") {
+    throw new StoreNotFreeError(`The store is not empty: ${record.message}`);
+  }
+  if (record.kind !== "restore_mark") {
+    throw new StoreNotFreeError("The store already holds a log; name another");
+  }
+  const { position, lastHash, restored } = record.mark;
+  if (position === head.position && lastHash === head.lastHash) return restored;
   throw new StoreNotFreeError(
-    record.kind === "other_format"
-      ? `The store is not empty: ${record.message}`
-      : "The store already holds a log; name another",
-  );
-}
-
-/**
- * Number of events that an unfinished restore of the same export has stored. Throws `StoreNotFreeError` if
- * the mark is that of another export.
- */
-function resumedAt(mark: RestoreMark, { position, lastHash }: Head): number {
-  if (mark.position === position && mark.lastHash === lastHash) return mark.restored;
-  throw new StoreNotFreeError(
-    `The store holds a restore of another export, of ${mark.position} events, the last with the ` +
-      `hash ${mark.lastHash}, that was not finished`,
+    `The store holds a restore of another export, of ${position} events, the last with the ` +
+      `hash ${lastHash}, that was not finished`,
   );
 }

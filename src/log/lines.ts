@@ -9,10 +9,9 @@ import { VALUE_BYTES_LIMIT } from "../store/store.ts";
 export const LINE_LIMIT_BYTES = VALUE_BYTES_LIMIT - 1;
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-const NOTHING = new Uint8Array(0);
 
 /** The event of a line, or the reason why it has none. */
-export function readEvent(line: unknown): RecordedEvent | MalformedEventError {
+export function readEvent(line: Uint8Array): RecordedEvent | MalformedEventError {
   try {
     return decodeEvent(decodeUtf8(line));
   } catch (error) {
@@ -22,15 +21,12 @@ export function readEvent(line: unknown): RecordedEvent | MalformedEventError {
 }
 
 /** The event of a line; `undefined` if it is not one that this version knows. */
-export function eventOf(line: unknown): RecordedEvent | undefined {
+export function eventOf(line: Uint8Array): RecordedEvent | undefined {
   const read = readEvent(line);
   return read instanceof MalformedEventError ? undefined : read;
 }
 
-function decodeUtf8(line: unknown): string {
-  if (!(line instanceof Uint8Array)) {
-    throw new MalformedEventError("The stored value is not bytes");
-  }
+function decodeUtf8(line: Uint8Array): string {
   if (line.length > LINE_LIMIT_BYTES) {
     throw new MalformedEventError(`The line is longer than ${LINE_LIMIT_BYTES} bytes`);
   }
@@ -51,28 +47,20 @@ function decodeUtf8(line: unknown): string {
  * line needs no line feed.
  */
 export async function* splitLines(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array[]> {
-  let open = NOTHING;
+  let open = new Uint8Array();
   for await (const chunk of stream) {
+    const bytes = new Uint8Array(open.length + chunk.length);
+    bytes.set(open);
+    bytes.set(chunk, open.length);
     const lines: Uint8Array[] = [];
+    const lineTo = (end: number) =>
+      bytes.subarray(start, Math.min(end, start + LINE_LIMIT_BYTES + 1));
     let start = 0;
-    for (;;) {
-      const end = chunk.indexOf(LINE_FEED, start);
-      if (end === -1) break;
-      const rest = chunk.subarray(start, Math.min(end, start + LINE_LIMIT_BYTES + 1));
-      lines.push(open.length === 0 ? rest : joined(open, rest));
-      open = NOTHING;
-      start = end + 1;
+    for (let end; (end = bytes.indexOf(LINE_FEED, start)) !== -1; start = end + 1) {
+      lines.push(lineTo(end));
     }
-    open = joined(open, chunk.subarray(start));
+    open = lineTo(bytes.length);
     if (lines.length > 0) yield lines;
   }
   if (open.length > 0) yield [open];
-}
-
-/** Copies both parts into a new array, cut to one byte more than {@linkcode LINE_LIMIT_BYTES}. */
-function joined(one: Uint8Array, other: Uint8Array): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(Math.min(one.length + other.length, LINE_LIMIT_BYTES + 1));
-  bytes.set(one.subarray(0, bytes.length));
-  bytes.set(other.subarray(0, bytes.length - one.length), one.length);
-  return bytes;
 }

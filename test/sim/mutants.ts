@@ -249,8 +249,8 @@ const EDITS: Record<string, Record<string, Edit[]>> = {
       "      writing = replaceMark({ ...mark, restored }, mutations)",
     ]],
     "a resumed restore skips a line": [[
-      "mark.lastHash === lastHash) return mark.restored;",
-      "mark.lastHash === lastHash) return mark.restored + 1;",
+      "lastHash === head.lastHash) return restored;",
+      "lastHash === head.lastHash) return restored + 1;",
     ]],
   },
   "src/log/read_log.ts": {
