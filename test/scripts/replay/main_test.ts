@@ -59,21 +59,6 @@ Deno.test({
 });
 
 Deno.test({
-  name: "replay: a second replay on one store says that another is running, and exits",
-  ignore,
-  fn: () =>
-    withSampleFile(async ({ kvPath }) => {
-      const outcomes = await Promise.all([1, 2].map(() => {
-        return runTask(["replay", "--grace", "6"], { kvPath });
-      }));
-      const [done, refused] = outcomes.sort((one, other) => one.code - other.code);
-      assertEquals([done.code, refused.code], [0, 1]);
-      assertMatch(refused.stderr, /\nerror: Another replay is under way\n$/);
-      assertEquals((await runTask(["audit"], { kvPath })).code, 0);
-    }),
-});
-
-Deno.test({
   name:
     "replay: clients of two services see no failure, no short list and no stale read, even if a replay is killed",
   ignore,
