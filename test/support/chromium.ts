@@ -13,7 +13,6 @@ export interface Browser extends AsyncDisposable {
 }
 
 export interface Page {
-  emulateMedia(media: { colorScheme: "dark" | "light" }): Promise<void>;
   evaluate<Result>(script: string): Promise<Result>;
   evaluate<Argument, Result>(
     script: (argument: Argument) => Promise<Result>,
@@ -21,27 +20,26 @@ export interface Page {
   ): Promise<Result>;
   getByRole(role: string, options: { name: string | RegExp; exact?: boolean }): Locator;
   goto(url: string): Promise<unknown>;
-  keyboard: { press(key: string): Promise<void>; type(text: string): Promise<void> };
+  keyboard: { press(key: string): Promise<void> };
   locator(selector: string): Locator;
   on(event: "console", take: (message: { text(): string }) => void): void;
   on(event: "pageerror", take: (error: Error) => void): void;
   on(event: "request", take: (request: { url(): string }) => void): void;
   reload(): Promise<unknown>;
-  waitForURL(url: string): Promise<void>;
+  waitForTimeout(ms: number): Promise<void>;
 }
 
 export interface Locator {
-  allTextContents(): Promise<string[]>;
   click(): Promise<void>;
   fill(text: string): Promise<void>;
-  filter(options: { hasText: string | RegExp }): Locator;
+  filter(options: { hasText: string }): Locator;
   first(): Locator;
   getByRole: Page["getByRole"];
   inputValue(): Promise<string>;
   isVisible(): Promise<boolean>;
   locator(selector: string): Locator;
   textContent(): Promise<string | null>;
-  waitFor(options?: { state: "attached" | "detached" | "visible" }): Promise<void>;
+  waitFor(): Promise<void>;
 }
 
 /** Path of the browser for the tests of the page; `undefined` if it is missing or permissions are missing. */
