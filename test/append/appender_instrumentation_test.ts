@@ -4,34 +4,33 @@ import { APPEND_LIMIT_MS, Appender } from "../../src/append/appender.ts";
 import { HeadReader } from "../../src/log/head_reader.ts";
 import { project } from "../../src/projections/project.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
-import type { Store } from "../../src/store/store.ts";
 import { NO_INSTRUMENTATION } from "../../src/telemetry/instrumentation.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
-import { COMMIT_FAULTS, faultyStore } from "../support/faulty_store.ts";
+import { COMMIT_FAULTS, type CommitFault, faultyStore } from "../support/faulty_store.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { RecordingInstrumentation } from "../support/recording_instrumentation.ts";
 
-function appenderOn(
-  store: Store,
-  runtime: FakeRuntime,
-  instrumentation = NO_INSTRUMENTATION,
-): Appender {
-  const heads = new HeadReader(store, runtime);
-  const deps = { store, heads, project, runtime, instrumentation, report: () => {} };
-  return new Appender({ ...deps, appendLimitMs: APPEND_LIMIT_MS });
-}
-
-function addPet(appender: Appender, runtime: FakeRuntime) {
-  return appender.append(addPetCommand(runtime, OPERATOR, { name: "Rex", categoryId: 1n }));
+/** An appender that is recorded, and another one on its store. Each adds one pet. */
+async function open(onCommit: CommitFault = COMMIT_FAULTS.lands) {
+  const kv = await Deno.openKv(":memory:");
+  const runtime = new FakeRuntime();
+  const store = faultyStore(new KvStore(kv), { onCommit });
+  const instrumentation = new RecordingInstrumentation();
+  const [add, addElsewhere] = [instrumentation, NO_INSTRUMENTATION].map((instrumentation) => {
+    const heads = new HeadReader(store, runtime);
+    const deps = { store, heads, project, runtime, instrumentation, report: () => {} };
+    const appender = new Appender({ ...deps, appendLimitMs: APPEND_LIMIT_MS });
+    const pet = { name: "Rex", categoryId: 1n };
+    return () => runtime.settle(appender.append(addPetCommand(runtime, OPERATOR, pet)));
+  });
+  const take = () => instrumentation.take();
+  return { add, addElsewhere, take, [Symbol.dispose]: () => kv.close() };
 }
 
 Deno.test("Appender prepares and commits in the contexts of its callers, and reports the commit", async () => {
-  using kv = await Deno.openKv(":memory:");
-  const runtime = new FakeRuntime();
-  const instrumentation = new RecordingInstrumentation();
-  const appender = appenderOn(new KvStore(kv), runtime, instrumentation);
-  await Promise.all([addPet(appender, runtime), addPet(appender, runtime)]);
-  assertEquals(instrumentation.reports, [
+  using opened = await open();
+  await Promise.all([opened.add(), opened.add()]);
+  assertEquals(opened.take(), [
     "append",
     "restore undefined",
     "append",
@@ -43,17 +42,13 @@ Deno.test("Appender prepares and commits in the contexts of its callers, and rep
 });
 
 Deno.test("Appender reports a conflict with a commit of another instance", async () => {
-  using kv = await Deno.openKv(":memory:");
-  const runtime = new FakeRuntime();
-  const instrumentation = new RecordingInstrumentation();
-  const store = new KvStore(kv);
-  const appender = appenderOn(store, runtime, instrumentation);
-  await addPet(appender, runtime);
-  await addPet(appenderOn(store, runtime), runtime);
-  instrumentation.take();
-  const [added] = await runtime.settle(addPet(appender, runtime));
+  using opened = await open();
+  await opened.add();
+  await opened.addElsewhere();
+  opened.take();
+  const [added] = await opened.add();
   assertEquals(added.position, 3);
-  assertEquals(instrumentation.reports.filter((report) => !report.startsWith("restore")), [
+  assertEquals(opened.take().filter((report) => !report.startsWith("restore")), [
     "append",
     "commit of 1 for 2",
     "commit.conflicts",
@@ -63,15 +58,8 @@ Deno.test("Appender reports a conflict with a commit of another instance", async
 });
 
 Deno.test("Appender reports a commit without a clear outcome, and that it landed", async () => {
-  using kv = await Deno.openKv(":memory:");
-  const runtime = new FakeRuntime();
-  const instrumentation = new RecordingInstrumentation();
-  const store = faultyStore(new KvStore(kv), { onCommit: COMMIT_FAULTS.landsAndFails });
-  const appender = appenderOn(store, runtime, instrumentation);
-  assertEquals((await addPet(appender, runtime))[0].position, 1);
-  assertEquals(instrumentation.reports.slice(-3), [
-    "commit of 1 for 1",
-    "commit.unclear",
-    "committed 1",
-  ]);
+  using opened = await open(COMMIT_FAULTS.landsAndFails);
+  assertEquals((await opened.add())[0].position, 1);
+  const reports = ["commit of 1 for 1", "commit.unclear", "committed 1"];
+  assertEquals(opened.take().slice(-3), reports);
 });

@@ -59,7 +59,6 @@ export class Checker {
       else if (operation.kind === "get") this.#checkGet(exchange, operation);
     }
     this.#checkCreateAttempts(exchanges);
-    this.#checkActors();
     this.#checkIdempotency();
     for (const command of keyCommands) this.#checkKeyCommand(command);
     for (const copy of exports) this.#checkExport(copy);
@@ -237,25 +236,6 @@ export class Checker {
     }
   }
 
-  /** No pet's event comes after the immediate revocation of its key or before its issue, or from a reader. */
-  #checkActors(): void {
-    for (const pet of this.#oracle.pets) {
-      const lifetime = this.#keys.get(pet.event.actor);
-      const revoked = lifetime?.ends.find(({ from, position }) =>
-        from === undefined && position < pet.position
-      );
-      if (
-        lifetime === undefined || lifetime.issued.position > pet.position || revoked !== undefined
-      ) {
-        this.#violations.push(
-          `Pet ${pet.id} was added with key ${pet.event.actor}, which was not valid`,
-        );
-      } else if (lifetime.issued.event.data.readOnly) {
-        this.#violations.push(`Pet ${pet.id} was added with a key that may only read`);
-      }
-    }
-  }
-
   /** One Idempotency-Key adds one pet until it expires by the clock of the node that decides. */
   #checkIdempotency(): void {
     const last = new Map<string, CommittedPet>();
@@ -275,15 +255,13 @@ export class Checker {
     }
   }
 
-  #checkKeyCommand({ action, keyId, outcome, startStep, endStep }: KeyCommand): void {
-    const lifetime = keyId === undefined ? undefined : this.#keys.get(keyId);
-    if (outcome !== "done") return;
+  #checkKeyCommand({ action, keyId, startStep, endStep }: KeyCommand): void {
+    const { issued, ends = [] } = this.#keys.get(keyId) ?? {};
     const isCommitted = action === "issue"
-      ? lifetime !== undefined && lifetime.issued.step > startStep &&
-        lifetime.issued.step <= endStep
-      : lifetime?.ends.some((end) => {
-        const isMatch = action === "rotate" ? end.from !== undefined : end.from === undefined;
-        return end.isEvent && end.step <= endStep && isMatch;
+      ? issued !== undefined && issued.step > startStep && issued.step <= endStep
+      : ends.some(({ from, step, isEvent }) => {
+        const isMatch = (action === "rotate") === (from !== undefined);
+        return isEvent && step <= endStep && isMatch;
       });
     if (!isCommitted) {
       this.#violations.push(`The command to ${action} key ${keyId} succeeded without an event`);
@@ -325,23 +303,23 @@ interface KeyLifetime {
   /**
    * Ends of the key. `from` is the clock time from which an end applies; absent if it applies immediately.
    */
-  ends: { from?: number; step: number; position: number; isEvent: boolean }[];
+  ends: { from?: number; step: number; isEvent: boolean }[];
 }
 
 function keyLifetimes({ lines }: Oracle): Map<string, KeyLifetime> {
   const lifetimes = new Map<string, KeyLifetime>();
   for (const line of lines) {
-    const { event: { type, data, time }, step, position } = line;
+    const { event: { type, data, time }, step } = line;
     if (type === "ApiKeyIssued") {
       const lifetime: KeyLifetime = { issued: line, ends: [] };
       if (data.expiresAt !== undefined) {
-        lifetime.ends.push({ from: Date.parse(data.expiresAt), step, position, isEvent: false });
+        lifetime.ends.push({ from: Date.parse(data.expiresAt), step, isEvent: false });
       }
       lifetimes.set(data.keyId, lifetime);
     } else if (type === "ApiKeyRevoked") {
       const isAtOnce = Date.parse(data.effectiveAt) <= Date.parse(time);
       const from = isAtOnce ? undefined : Date.parse(data.effectiveAt);
-      lifetimes.get(data.keyId)?.ends.push({ from, step, position, isEvent: true });
+      lifetimes.get(data.keyId)?.ends.push({ from, step, isEvent: true });
     }
   }
   return lifetimes;

@@ -4,11 +4,9 @@ import type { Store } from "../../src/store/store.ts";
 import { assertDescribed } from "../support/assert_described.ts";
 import { type FaultProfile, NO_FAULTS } from "./fault_profile.ts";
 import {
-  type CommandOutcome,
   type Credentials,
   type Exchange,
   type History,
-  NOTHING_STORED,
   type Operation,
   type ReceivedResponse,
 } from "./history.ts";
@@ -52,7 +50,7 @@ export interface CommandOptions {
 }
 
 export interface CommandResult<T> {
-  outcome: CommandOutcome;
+  isDone: boolean;
   value?: T;
   reason?: unknown;
 }
@@ -69,8 +67,6 @@ export class Cluster {
   readonly faultProfiles: FaultProfile[] = [];
   /** Whether the service has recovered from all faults, so that requests may not fail. */
   hasRecovered = false;
-  /** Number of requests without a response on nodes that are alive. */
-  open = 0;
   #code: Code;
   #instances: (Instance | undefined)[];
   #starts = 0;
@@ -164,7 +160,6 @@ export class Cluster {
     this.history.exchanges.push(exchange);
     simulation.trace(`${node.name} <- ${JSON.stringify(operation)}`);
     instance.open++;
-    this.open++;
     const request = requestOf(operation, credentials);
     const answering = service.handler(request).then(readResponse).then((response) => {
       this.#expectDescribed(request, response);
@@ -173,7 +168,6 @@ export class Cluster {
     exchange.response = await Promise.race([answering, died(node)]);
     instance.open--;
     if (instance.open === 0) instance.onAnswered?.();
-    this.open--;
     exchange.endStep = simulation.step;
     exchange.endAt = simulation.now;
     exchange.isFaultFree &&= this.#isFaultFree;
@@ -222,17 +216,14 @@ export class Cluster {
     if (diesAfterMs !== undefined) this.simulation.after(diesAfterMs, () => node.die());
     if (pause !== undefined) this.simulation.after(pause.afterMs, () => node.pause(pause.ms));
     const result: CommandResult<T> = await Promise.race([
-      running.then((value) => ({ outcome: "done" as const, value }), (reason) => {
-        const { code } = reason as { code?: string };
-        return { outcome: NOTHING_STORED.includes(code!) ? "failed" : "unclear", reason } as const;
-      }),
+      running.then((value) => ({ isDone: true, value }), (reason) => ({ isDone: false, reason })),
       died(node),
-    ]) ?? { outcome: "unclear", reason: "died" };
+    ]) ?? { isDone: false, reason: "died" };
     if (store !== undefined && node.alive) {
       store.close();
       node.die();
     }
-    this.simulation.trace(`${name} on ${node.name} is ${result.outcome}: ${result.reason}`);
+    this.simulation.trace(`${name} on ${node.name} ends: ${result.reason ?? "done"}`);
     return result;
   }
 

@@ -63,21 +63,15 @@ export interface Exchange {
   isFaultFree: boolean;
 }
 
-/**
- * The outcome of an operator's command. `failed`: nothing was stored. `unclear`: something may have been
- * stored.
- */
-export type CommandOutcome = "done" | "failed" | "unclear";
-
 /** Error codes that promise that nothing was stored. */
 export const NOTHING_STORED = ["store_unavailable", "overloaded", "shutting_down"];
 
+/** An operator's command that succeeded. */
 export interface KeyCommand {
   action: "issue" | "revoke" | "rotate";
-  keyId?: string;
+  keyId: string;
   startStep: number;
   endStep: number;
-  outcome: CommandOutcome;
 }
 
 export interface Export {

@@ -13,7 +13,7 @@ export async function exportLog(
 ): Promise<string[]> {
   const startStep = cluster.simulation.step;
   const lines: string[] = [];
-  const { outcome, value, reason } = await cluster.command("export", async ({ store, heads }) => {
+  const { isDone, value, reason } = await cluster.command("export", async ({ store, heads }) => {
     const { position } = (await heads.fresh()).head;
     const range = rangeOf(position);
     for await (const batch of code.readLog(store, range)) lines.push(...textsOf(batch));
@@ -21,7 +21,7 @@ export async function exportLog(
   }, options);
   expectNoDamage(cluster, reason);
   const endStep = cluster.simulation.step;
-  if (outcome === "done") cluster.history.exports.push({ ...value!, lines, startStep, endStep });
+  if (isDone) cluster.history.exports.push({ ...value!, lines, startStep, endStep });
   return lines;
 }
 
@@ -45,8 +45,8 @@ export async function followLog({ cluster, code }: Workload, isOver: () => boole
   const startStep = simulation.step;
   await simulation.sleep(FOLLOW_LIMIT_MS);
   stop.abort();
-  const { outcome, reason } = await following;
-  if (outcome !== "done") cluster.violations.push(`followLog() failed: ${reason}`);
+  const { isDone, reason } = await following;
+  if (!isDone) cluster.violations.push(`followLog() failed: ${reason}`);
   cluster.history.exports.push({ from: 1, lines, startStep, endStep: simulation.step });
 }
 
@@ -58,8 +58,8 @@ export async function auditStore(
 ): Promise<void> {
   const { oracle, violations, simulation } = cluster;
   const from = oracle.countCommittedBy(oracle.lines, simulation.step);
-  const { outcome, value, reason } = await cluster.retryingCommand("audit", code.audit, options);
-  if (outcome !== "done") {
+  const { isDone, value, reason } = await cluster.retryingCommand("audit", code.audit, options);
+  if (!isDone) {
     if (isRequired) violations.push(`The audit failed: ${reason}`);
     return;
   }
@@ -86,7 +86,7 @@ export async function replayLog(
   isRequired = false,
 ): Promise<void> {
   const { violations, simulation } = cluster;
-  const { outcome, value, reason } = await cluster.retryingCommand("replay", (deps) => {
+  const { isDone, value, reason } = await cluster.retryingCommand("replay", (deps) => {
     return code.replay(deps, {
       progress(phase) {
         if (phase !== "fill" || diesInFillAfterMs === undefined) return;
@@ -94,7 +94,7 @@ export async function replayLog(
       },
     });
   }, options);
-  if (outcome === "done") {
+  if (isDone) {
     const { differences } = value!;
     if (differences.total > 0) violations.push(`A replay found ${JSON.stringify(differences)}`);
   } else if (isRequired) violations.push(`The replay failed: ${reason}`);
@@ -132,11 +132,11 @@ export async function restoreIntoAnotherStore(workload: Workload, lines: string[
       // Commits of killed runs that are still in flight arrive within this time.
       await simulation.sleep(LATE_MS.high + 1_000);
     }
-    const { outcome, reason } = await cluster.retryingCommand("restore", async (deps) => {
+    const { isDone, reason } = await cluster.retryingCommand("restore", async (deps) => {
       await code.restore(deps, source, await code.verifyExport(source));
     }, isFaulty ? { store, diesAfterMs: random.between(0, 100) } : { store });
     if (head().generation !== undefined) break;
-    if (outcome === "done") return void violations.push("A restore that succeeded is incomplete");
+    if (isDone) return void violations.push("A restore that succeeded is incomplete");
     if (!isFaulty) return void violations.push(`The restore failed without faults: ${reason}`);
   }
   oracle.checkLog(store.model);

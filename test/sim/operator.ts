@@ -251,7 +251,7 @@ async function scheduleRevocations(
   await appender.append({ prepare() {}, decide: () => revocations });
 }
 
-/** Runs a command and records its outcome. */
+/** Runs a command and records its success. */
 async function runKeyCommand<T>(
   { cluster }: Workload,
   action: KeyCommand["action"],
@@ -260,9 +260,10 @@ async function runKeyCommand<T>(
   options?: CommandOptions,
 ): Promise<T | undefined> {
   const startStep = cluster.simulation.step;
-  const { outcome, value } = await cluster.command(action, run, options);
-  const keyId = outcome === "done" ? keyIdOf(value!) : undefined;
+  const { isDone, value } = await cluster.command(action, run, options);
   const endStep = cluster.simulation.step;
-  cluster.history.keyCommands.push({ action, keyId, startStep, endStep, outcome });
+  if (isDone) {
+    cluster.history.keyCommands.push({ action, keyId: keyIdOf(value!), startStep, endStep });
+  }
   return value;
 }
