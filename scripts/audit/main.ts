@@ -12,17 +12,13 @@ import { PublishedComparison, PublishedLog } from "../publish/published_log.ts";
 import { expectFolderOf, readLogEnd, writeLogEnd } from "./log_end_file.ts";
 import { count } from "../cli/count.ts";
 import { withLog } from "../cli/log_source.ts";
-import { ProgressReporter } from "../cli/progress_reporter.ts";
+import { progressOf, reportSoundAudit } from "../cli/progress.ts";
 import { readPublished } from "../publish/published_folder.ts";
 import { EXIT, print, runCommand } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
 
-const progress = new ProgressReporter();
-const CHECKING = { title: "Auditing", unit: "events" };
-
 await runCommand(COMMANDS.audit, {
-  progress,
-  interrupt: () => "The audit has no result, and wrote nothing. Run it again.",
+  interrupt: () => "Interrupted. The audit has no result, and wrote nothing. Run it again.",
   async run({ json = false, checkpoint: path, published: folder, file }) {
     if (path !== undefined) await expectFolderOf(path);
     const checkpoint = path === undefined ? undefined : await readLogEnd(path);
@@ -30,13 +26,11 @@ await runCommand(COMMANDS.audit, {
     const options: AuditOptions = {
       ...(checkpoint === undefined ? {} : { checkpoint }),
       ...(published && { comparePublished: () => new PublishedComparison(published) }),
-      progress: (done, total) => progress.update(CHECKING, done, total),
+      progress: progressOf("Auditing", "events"),
     };
-    const auditing = file === undefined
-      ? auditStore(options)
-      : withLog(file, (readLines) => auditLines(readLines(1), options));
-    const report = await auditing;
-    progress.end();
+    const report = file === undefined
+      ? await auditStore(options)
+      : await withLog(file, (readLines) => auditLines(readLines(1), options));
     const extended = [
       ...(checkpoint === undefined ? [] : ["The log extends the checkpoint."]),
       ...(published === undefined
@@ -44,7 +38,7 @@ await runCommand(COMMANDS.audit, {
         : [`The log extends the published log of ${count(published.size)} events.`]),
     ];
     await print(escapeInvisible(json ? JSON.stringify(report) : describe(report, extended)));
-    if (report.sound && file === undefined) progress.reportSoundAudit();
+    if (report.sound && file === undefined) reportSoundAudit();
     if (path !== undefined && report.sound) {
       await writeLogEnd(path, { position: report.position, hash: report.hash });
     }

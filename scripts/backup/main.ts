@@ -6,42 +6,37 @@
 
 import { resolve } from "node:path";
 import { readStoreConfig } from "../../src/settings/config.ts";
-import { exit } from "../../src/life_cycle/exit.ts";
-import { followLog } from "../../src/log/follow_log.ts";
 import { HeadLostError } from "../../src/log/head_reader.ts";
 import { LogDamagedError } from "../../src/log/read_log.ts";
 import { Backup, BackupRefusedError } from "./backup.ts";
 import type { Service } from "../../src/service.ts";
 import { count } from "../cli/count.ts";
-import { ProgressReporter } from "../cli/progress_reporter.ts";
-import { reportReachable } from "../cli/report_reachable.ts";
-import { EXIT, print, runCommand, UsageError, withService } from "../cli/run_command.ts";
+import { followStore } from "../cli/log_source.ts";
+import { progressOf } from "../cli/progress.ts";
+import { print, runCommand, say, UsageError, withService } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
-
-/** Maximum time that a call of the store may delay the exit after a signal. */
-const LAST_CALL_LIMIT_MS = 1_000;
 
 /** Ends of the names of the files that SQLite keeps for a store: the store itself, and those next to it. */
 const FILES_OF_SQLITE = ["", "-wal", "-shm", "-journal"];
 
-const BACKING_UP = { title: "Backing up", unit: "events" };
-const BACKED_UP = { title: "Backed up:", unit: "events" };
+const showBackingUp = progressOf("Backing up", "events");
+const showBackedUp = progressOf("Backed up", "events");
 
-const progress = new ProgressReporter();
 const stop = new AbortController();
-let interruptedWith: number = EXIT.done;
 let path = "";
 let isFollowing = false;
 let backup: Backup | undefined;
 
 await runCommand(COMMANDS.backup, {
-  progress,
   refusals: [BackupRefusedError, LogDamagedError, HeadLostError],
-  interrupt(code) {
-    interruptedWith = code;
-    stop.abort();
-    setTimeout(() => exit(endInterrupted()), LAST_CALL_LIMIT_MS);
-    return undefined;
+  stop,
+  interrupt() {
+    const end = backup === undefined
+      ? "Nothing was written"
+      : `${path} ends at position ${backup.position}`;
+    return `${
+      isFollowing ? "Stopped" : "Interrupted"
+    }. ${end}. Run the same command again to continue.`;
   },
   async run({ follow = false }, [name]) {
     if (!name || name === "-") throw new UsageError("The name of a file is required");
@@ -53,40 +48,34 @@ await runCommand(COMMANDS.backup, {
     path = name;
     isFollowing = follow;
     await withService({ create: false }, appendNew);
-    return stop.signal.aborted ? endInterrupted() : EXIT.done;
   },
 });
 
-async function appendNew({ store, heads, runtime }: Service): Promise<void> {
+async function appendNew(service: Service): Promise<void> {
+  const { store, heads } = service;
   const { position } = (await heads.fresh()).head;
   using file = await openFile();
   backup = await Backup.open(file, store, position);
   const { removedBytes, position: startedAt } = backup;
   if (removedBytes > 0) {
-    console.error(`Removed an incomplete line of ${count(removedBytes)} bytes from ${path}.`);
+    say(`Removed an incomplete line of ${count(removedBytes)} bytes from ${path}.`);
   }
   if (isFollowing) await printSynced(file, backup);
-  const reachable: typeof reportReachable = (...report) => {
-    progress.end();
-    reportReachable(...report);
-  };
   const range = { from: startedAt + 1, ...(isFollowing ? {} : { to: position }) };
-  const lines = followLog({ store, heads, runtime, reachable }, { ...range, signal: stop.signal });
-  for await (const batch of lines) {
+  for await (const batch of followStore(service, { ...range, signal: stop.signal })) {
     // Otherwise the next run would refuse a file that was truncated and then continued.
     await expectInPlace(file, backup.length);
     await backup.append(batch);
-    if (!isFollowing) progress.update(BACKING_UP, backup.position, position);
+    if (!isFollowing) showBackingUp(backup.position, position);
     // Sync once for all events that were there at the last look at the log.
     else if (backup.position >= heads.latest!.head.position || stop.signal.aborted) {
       await printSynced(file, backup);
     }
   }
   if (isFollowing) return;
-  progress.end();
   await printSynced(file, backup);
   if (stop.signal.aborted) return;
-  console.error(
+  say(
     position === startedAt
       ? `Nothing is new: ${path} ends at position ${position}.`
       : `Appended ${count(position - startedAt)} new events: ${path} ends at position ${position}.`,
@@ -108,7 +97,7 @@ async function printSynced(file: Deno.FsFile, backup: Backup): Promise<void> {
   await backup.sync();
   await expectInPlace(file, backup.length);
   // A terminal is for people, who need neither all positions nor hashes.
-  if (isFollowing && Deno.stdout.isTerminal()) progress.update(BACKED_UP, backup.position);
+  if (isFollowing && Deno.stdout.isTerminal()) showBackedUp(backup.position);
   else await print(JSON.stringify({ position: backup.position, hash: backup.hash }));
 }
 
@@ -121,16 +110,4 @@ async function expectInPlace(file: Deno.FsFile, length: number): Promise<void> {
     `${path} was removed, replaced or changed by another program, so printed positions may be ` +
       "missing in it. Run the same command again",
   );
-}
-
-/** Says where the file ends, and returns the exit code. A log that is followed has no other end. */
-function endInterrupted(): number {
-  progress.end();
-  const end = backup === undefined
-    ? "Nothing was written"
-    : `${path} ends at position ${backup.position}`;
-  console.error(
-    `${isFollowing ? "Stopped" : "Interrupted"}. ${end}. Run the same command again to continue.`,
-  );
-  return isFollowing ? EXIT.done : interruptedWith;
 }

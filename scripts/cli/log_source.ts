@@ -3,7 +3,10 @@
 import { readHead } from "../../src/log/head.ts";
 import { splitLines } from "../../src/log/lines.ts";
 import { readLog } from "../../src/log/read_log.ts";
-import { withRetryingStore } from "./run_command.ts";
+import { followLog } from "../../src/log/follow_log.ts";
+import type { StoredLine } from "../../src/log/read_log.ts";
+import type { Service } from "../../src/service.ts";
+import { say, withRetryingStore } from "./run_command.ts";
 
 /** Reads the lines from a position to the last one, in order. */
 export type ReadLines = (from: number) => AsyncIterable<Uint8Array[]>;
@@ -24,11 +27,26 @@ export async function withLog<T>(
   });
 }
 
-async function* linesOfExport(file: string, from: number): AsyncGenerator<Uint8Array[]> {
+/** Reads the lines of an export (- for standard input) from a position on. */
+async function* linesOfExport(file: string, from = 1): AsyncGenerator<Uint8Array[]> {
   const stream = file === "-" ? Deno.stdin.readable : (await Deno.open(file)).readable;
   let skip = from - 1;
   for await (const lines of splitLines(stream)) {
     if (skip < lines.length) yield lines.slice(skip);
     skip = Math.max(0, skip - lines.length);
   }
+}
+
+/** Reads the lines of the range, also those that the store gets later, and says when the store is away. */
+export function followStore(
+  { store, heads, runtime }: Service,
+  range: { from: number; to?: number; signal: AbortSignal },
+): AsyncIterable<StoredLine[]> {
+  const reachable = (isThere: boolean, reason?: string) =>
+    say(
+      isThere
+        ? "The store is available again."
+        : `${reason}; waiting until the store answers again`,
+    );
+  return followLog({ store, heads, runtime, reachable }, range);
 }

@@ -19,6 +19,8 @@ import { ResilientStore, RETRY_LIMIT_MS } from "../../src/store/resilience/resil
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { type Command, type FlagValues, optionsOf } from "../launch/commands.ts";
 import { exitWithHelp } from "./help.ts";
+import { endProgress } from "./progress.ts";
+import { RefusedError } from "./refused_error.ts";
 
 /** Exit codes of every command. If a signal interrupts a command, the code is 128 and the signal's number. */
 export const EXIT = { done: 0, refused: 1, couldNotRun: 2 } as const;
@@ -27,38 +29,37 @@ export const EXIT = { done: 0, refused: 1, couldNotRun: 2 } as const;
 export class UsageError extends Error {}
 
 export interface CommandActions<C extends Command> {
-  /** Ended before a message about an error or an interruption is printed. */
-  progress?: { end(): void };
-  /** The errors by which the command refuses what it was given, so that it exits with 1. */
+  /** Resolves to the exit code, by default 0. */
+  run(values: FlagValues<C>, positionals: string[]): Promise<number | void>;
+  /** The errors by which `run` refuses, besides `RefusedError`. */
   refusals?: (abstract new (...args: never[]) => Error)[];
-  /**
-   * Called on SIGINT (Ctrl-C) and SIGTERM. Returns what the command leaves and what to run next, in sentences, and
-   * the command then exits with the code. The text is empty if nothing needs to be said. Returns `undefined` if the command itself will end soon.
-   */
-  interrupt?(code: number): string | undefined;
-  run(values: FlagValues<C>, positionals: string[]): Promise<number>;
+  /** Says, on SIGINT (Ctrl-C) and SIGTERM, what the command leaves and what to run next. */
+  interrupt?(): string;
+  /** Aborted on these signals, for a command that then ends by itself. The others exit at once. */
+  stop?: AbortController;
 }
 
 /** Runs a command, then exits the process with its exit code. */
 export async function runCommand<const C extends Command>(
   command: C,
-  { interrupt, progress, refusals = [], run }: CommandActions<C>,
+  { run, refusals = [], interrupt, stop }: CommandActions<C>,
 ): Promise<never> {
   exitWithHelp(command, Deno.args);
   try {
     const { values, positionals } = parse(command);
-    if (interrupt !== undefined) {
-      exitOnInterrupt((code) => {
-        progress?.end();
-        return interrupt(code);
-      });
-    }
-    exit(await run(values as FlagValues<C>, positionals));
+    const endInterrupted = (code: number) => {
+      say(interrupt!());
+      // A log that is followed has no other end.
+      exit("follow" in values ? EXIT.done : code);
+    };
+    if (interrupt !== undefined) onInterrupt(endInterrupted, stop);
+    const code = await run(values as FlagValues<C>, positionals);
+    if (stop?.signal.aborted) endInterrupted(stop.signal.reason);
+    exit(code ?? EXIT.done);
   } catch (error) {
-    progress?.end();
-    const hint = error instanceof UsageError ? "; see --help" : "";
-    printError(`${failureOf(error)}${hint}`);
-    exit(refusals.some((it) => error instanceof it) ? EXIT.refused : EXIT.couldNotRun);
+    printError(`${failureOf(error)}${error instanceof UsageError ? "; see --help" : ""}`);
+    const isRefused = [RefusedError, ...refusals].some((it) => error instanceof it);
+    exit(isRefused ? EXIT.refused : EXIT.couldNotRun);
   }
 }
 
@@ -70,25 +71,21 @@ function failureOf(error: unknown): string {
 
 const SIGNALS = { SIGINT: 2, SIGTERM: 15 } as const;
 
-function exitOnInterrupt(interrupt: (code: number) => string | undefined): void {
+/** Maximum time in which a command ends by itself after a signal, also in a call or a write that hangs. */
+const STOP_LIMIT_MS = 1_000;
+
+function onInterrupt(end: (code: number) => void, stop?: AbortController): void {
   for (const [signal, number] of Object.entries(SIGNALS)) {
     Deno.addSignalListener(signal as Deno.Signal, () => {
-      const words = interrupt(128 + number);
-      if (words === undefined) return;
-      console.error(`Interrupted. ${words}`.trimEnd());
-      exit(128 + number);
+      if (stop === undefined) return end(128 + number);
+      stop.abort(128 + number);
+      setTimeout(end, STOP_LIMIT_MS, 128 + number);
     });
   }
 }
 
 /** Maximum time that a command waits for its event to be stored: longer than a client would wait. */
 const OPERATOR_APPEND_LIMIT_MS = 10_000;
-
-const OPENING = {
-  guardKeys: GUARD_KEYS,
-  runtime: systemRuntime,
-  onSchemaCreated: (database: string) => console.error(`Created the tables in the ${database}`),
-};
 
 /** Opens the configured store during `use`. Creates a missing file only if `create` is set. */
 export async function withService<T>(
@@ -97,41 +94,46 @@ export async function withService<T>(
 ): Promise<T> {
   const { store: location } = readStoreConfig();
   const isNew = create && await isMissingFile(location).catch(() => false);
-  const store = await openStore(location, { create, accept: acceptLog, ...OPENING });
-  // Otherwise nobody would notice that KV_PATH is mistyped.
-  if (isNew) console.error(`Made a new store: ${storeName(location)} (KV_PATH)`);
-  const service = createService({
-    store,
-    runtime: systemRuntime,
-    report: () => {},
-    appendLimitMs: OPERATOR_APPEND_LIMIT_MS,
+  return await withStore({ create }, async (store) => {
+    // Otherwise nobody would notice that KV_PATH is mistyped.
+    if (isNew) say(`Made a new store: ${storeName(location)} (KV_PATH)`);
+    const service = createService({
+      store,
+      runtime: systemRuntime,
+      report: () => {},
+      appendLimitMs: OPERATOR_APPEND_LIMIT_MS,
+    });
+    return await use(service).finally(() => service.appender.drain());
   });
-  try {
-    return await use(service);
-  } finally {
-    await service.appender.drain();
-    store.close();
-  }
 }
 
-/** Opens the configured store, with retries of reads, for a tool that can wait. Closes it after `use`. */
-export async function withRetryingStore<T>(
+/** Opens the configured store during `use`, with retries of reads, for a tool that can wait. */
+export function withRetryingStore<T>(
   options: Partial<OpenOptions>,
   use: (deps: { store: Store; runtime: Runtime }) => Promise<T>,
 ): Promise<T> {
-  const opened = await openStore(readStoreConfig().store, {
+  const runtime = systemRuntime;
+  const resilience = { runtime, probeKey: HEAD_KEY, retryReadsMs: RETRY_LIMIT_MS };
+  return withStore(
+    options,
+    (opened) => use({ store: new ResilientStore(opened, resilience), runtime }),
+  );
+}
+
+async function withStore<T>(
+  options: Partial<OpenOptions>,
+  use: (store: Store) => Promise<T>,
+): Promise<T> {
+  const store = await openStore(readStoreConfig().store, {
     create: false,
     accept: acceptLog,
-    ...OPENING,
+    guardKeys: GUARD_KEYS,
+    runtime: systemRuntime,
+    onSchemaCreated: (database) => say(`Created the tables in the ${database}`),
     ...options,
   });
-  const store = new ResilientStore(opened, {
-    runtime: systemRuntime,
-    probeKey: HEAD_KEY,
-    retryReadsMs: RETRY_LIMIT_MS,
-  });
   try {
-    return await use({ store, runtime: systemRuntime });
+    return await use(store);
   } finally {
     store.close();
   }
@@ -139,11 +141,18 @@ export async function withRetryingStore<T>(
 
 /** Prints an error on standard error. It may repeat arguments, paths and stored texts. */
 export function printError(message: string): void {
-  console.error(`error: ${escapeInvisible(message)}`);
+  say(`error: ${escapeInvisible(message)}`);
+}
+
+/** Prints a line for people on standard error. */
+export function say(line: string): void {
+  endProgress();
+  console.error(line);
 }
 
 /** Prints a line of data on standard output. A closed pipe is not a failure of the command. */
 export async function print(line: string): Promise<void> {
+  endProgress();
   await write(new TextEncoder().encode(`${line}\n`));
 }
 

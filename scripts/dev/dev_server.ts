@@ -1,5 +1,6 @@
 /** The development server: `deno task dev` runs it, and starts it again after every change. */
 
+import { dirname } from "node:path";
 import { ConfigError, readDevConfig } from "../../src/settings/config.ts";
 import { exit } from "../../src/life_cycle/exit.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
@@ -10,14 +11,15 @@ import { ListenError, serve } from "../../src/life_cycle/serve.ts";
 import type { Service } from "../../src/service.ts";
 import { OpenStoreError } from "../../src/store/open_store.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
-import { devKeyPath } from "./dev_key_path.ts";
+import { VARIABLES } from "../../src/settings/variables.ts";
+import { type StoreLocation, storeName } from "../../src/store/store_location.ts";
 import { EXIT, printError } from "../cli/run_command.ts";
 
 const LABEL = "development (deno task dev)";
 
 try {
   const config = readDevConfig();
-  await serve(config, (service, address) => announce(service, address, devKeyPath(config.store)));
+  await serve(config, (service, address) => announce(service, address, keyPathOf(config.store)));
 } catch (error) {
   // A change of the source cannot correct these errors, so the exit code tells `dev` not to wait for one.
   const isFinal = [ConfigError, ListenError, OpenStoreError].some((it) => error instanceof it);
@@ -49,23 +51,21 @@ function hostOf(hostname: string): string {
   return hostname.includes(":") ? `[${hostname}]` : hostname;
 }
 
-/**
- * The token in the file if its key is live; otherwise issues a key and writes its token to the file. Only the
- * owner of the file can read it.
- */
+/** The file of the development key. A store in memory has none, because its key ends with the process. */
+function keyPathOf(store: StoreLocation): string | undefined {
+  if (store.kind === "attached" || store.kind === "memory") return undefined;
+  if (store.kind === "file") return `${store.path}.dev_key`;
+  return `${dirname(VARIABLES.KV_PATH.default)}/${encodeURIComponent(storeName(store))}.dev_key`;
+}
+
+/** The token in the file if its key is live; otherwise issues a key and writes its token to the file. */
 async function keptToken(service: Service, path: string): Promise<string> {
-  await Deno.mkdir(path.replace(/[^/]*$/, "") || ".", { recursive: true });
-  using file = await Deno.open(path, { read: true, write: true, create: true, mode: 0o600 });
-  // Several `deno task dev` on one store share its key, and may start at the same time.
-  await file.lock(true);
-  const bytes = new Uint8Array(100);
-  const length = await file.read(bytes) ?? 0;
-  const kept = new TextDecoder().decode(bytes.subarray(0, length)).trim();
+  const kept = (await Deno.readTextFile(path).catch(() => "")).trim();
   if (await isLive(service, kept)) return kept;
+  await Deno.mkdir(dirname(path), { recursive: true });
   const { token } = await issueKey(service, { label: LABEL }, async ({ token }) => {
-    await file.truncate();
-    await file.seek(0, Deno.SeekMode.Start);
-    await file.write(new TextEncoder().encode(`${token}\n`));
+    // Only the owner of the file can read it.
+    await Deno.writeTextFile(path, `${token}\n`, { mode: 0o600 });
   });
   return token;
 }

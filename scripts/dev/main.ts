@@ -9,8 +9,6 @@ import { permissionFlags } from "../launch/permission_flags.ts";
 import { EXIT, runCommand } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
 import { sendSignal } from "../launch/send_signal.ts";
-import { SourceWatcher } from "./source_watcher.ts";
-import { TypeCheck } from "./type_check.ts";
 
 const SERVER = "scripts/dev/dev_server.ts";
 const SOURCES = ["events", "scripts", "src"];
@@ -18,9 +16,16 @@ const SOURCES = ["events", "scripts", "src"];
 /** Time, in milliseconds, in which the service ends after a signal, unless it hangs. */
 const END_LIMIT_MS = 5_000;
 
+/** Time without a further change, in milliseconds, after which a change is complete: editors write in steps. */
+const CALM_MS = 100;
+
+let change = Promise.withResolvers<"changed">();
+let hasTypeErrors = false;
+
 await runCommand(COMMANDS.dev, {
   async run() {
     readDevConfig();
+    watchSources();
     return await serveUntilStopped(await permissionFlags("dev", []));
   },
 });
@@ -30,27 +35,20 @@ async function serveUntilStopped(flags: string[]): Promise<number> {
   for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) {
     Deno.addSignalListener(signal, () => stop("stopped"));
   }
-  let isStopped = false;
-  stopped.then(() => isStopped = true);
-  const sources = new SourceWatcher(SOURCES);
-  const typeCheck = new TypeCheck(SOURCES);
-  try {
-    while (!isStopped) {
-      const server = new Deno.Command(Deno.execPath(), { args: ["run", ...flags, SERVER] }).spawn();
-      typeCheck.start();
-      const event = await Promise.race([stopped, sources.nextChange(), server.status]);
-      if (typeof event === "object") {
-        if (event.success) return EXIT.done;
-        if (event.code === EXIT.couldNotRun) return EXIT.couldNotRun;
-        console.error("The service has ended; it starts again after the next change");
-        await Promise.race([stopped, sources.nextChange()]);
-      }
-      await end(server);
-      if (!isStopped) console.error("The source has changed; the service starts again");
+  for (;;) {
+    change = Promise.withResolvers();
+    const server = new Deno.Command(Deno.execPath(), { args: ["run", ...flags, SERVER] }).spawn();
+    const typeCheck = new AbortController();
+    checkTypes(typeCheck.signal);
+    let event = await Promise.race([stopped, change.promise, server.status]);
+    if (typeof event === "object" && !event.success && event.code !== EXIT.couldNotRun) {
+      console.error("The service has ended; it starts again after the next change");
+      event = await Promise.race([stopped, change.promise]);
     }
-    return EXIT.done;
-  } finally {
-    typeCheck.stop();
+    typeCheck.abort();
+    await end(server);
+    if (event !== "changed") return typeof event === "object" ? event.code : EXIT.done;
+    console.error("The source has changed; the service starts again");
   }
 }
 
@@ -59,4 +57,26 @@ async function end(server: Deno.ChildProcess): Promise<void> {
   const timer = setTimeout(() => sendSignal(server, "SIGKILL"), END_LIMIT_MS);
   await server.status;
   clearTimeout(timer);
+}
+
+async function watchSources(): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  for await (const { kind, paths } of Deno.watchFs(SOURCES)) {
+    if (kind === "access" || !paths.some((path) => /\.(css|html|js|ts)$/.test(path))) continue;
+    clearTimeout(timer);
+    timer = setTimeout(() => change.resolve("changed"), CALM_MS);
+  }
+}
+
+/** Checks types next to the running service, which does not wait for the result. */
+async function checkTypes(signal: AbortSignal): Promise<void> {
+  const args = ["check", "--quiet", ...SOURCES];
+  const check = new Deno.Command(Deno.execPath(), { args, signal, stderr: "piped" });
+  const { success, stderr } = await check.output();
+  if (signal.aborted) return;
+  if (!success) {
+    console.error(new TextDecoder().decode(stderr).trim());
+    console.error("The type check failed; it runs again after the next change");
+  } else if (hasTypeErrors) console.error("The type check passes again");
+  hasTypeErrors = !success;
 }

@@ -19,15 +19,8 @@ import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { minute, second, shownStateOf, stateWithTime } from "../cli/key_state.ts";
 import { parseDuration } from "../cli/parse_duration.ts";
 import { shortened } from "../cli/shortened.ts";
-import {
-  EXIT,
-  print,
-  printError,
-  runCommand,
-  UsageError,
-  withService,
-  write,
-} from "../cli/run_command.ts";
+import { RefusedError } from "../cli/refused_error.ts";
+import { print, runCommand, say, UsageError, withService, write } from "../cli/run_command.ts";
 import { COMMANDS, type FlagValues } from "../launch/commands.ts";
 
 const OVERLAP_DEFAULT = "24h";
@@ -41,42 +34,35 @@ type Flags = FlagValues<typeof COMMANDS.keys>;
 let isChanging = false;
 
 await runCommand(COMMANDS.keys, {
-  interrupt: () => isChanging ? "deno task keys list shows whether a key was changed." : "",
-  run(values, [action, keyId]) {
+  interrupt: () =>
+    `Interrupted.${isChanging ? " deno task keys list shows whether a key was changed." : ""}`,
+  async run(flags, [action, keyId]) {
     isChanging = action !== "list";
     if (readStoreConfig().store.kind === "memory") {
       throw new ConfigError(
         "KV_PATH must not be :memory:, because its keys end with this command; set it to a file",
       );
     }
-    expectUsage(action, values, keyId);
-    switch (action) {
-      case "issue":
-        return issue(values);
-      case "list":
-        return list(values);
-      case "rotate":
-        return rotate(keyId, values);
-      default:
-        return revoke(keyId);
-    }
+    expectUsage(action, flags, keyId);
+    if (action === "issue") await issue(flags);
+    else if (action === "list") await list(flags);
+    else if (action === "rotate") await rotate(keyId, flags);
+    else await revoke(keyId);
   },
 });
 
 /** Throws unless the action exists, and takes these flags and the id of a key. */
-function expectUsage(action: string | undefined, values: Flags, keyId: string | undefined): void {
-  if (action === undefined) {
-    throw new UsageError("A command is required: issue, list, rotate or revoke");
-  }
+function expectUsage(action: string | undefined, flags: Flags, keyId: string | undefined): void {
   const usage = COMMANDS.keys.usage.find((line) =>
     `${line} `.startsWith(`deno task keys ${action} `)
   );
   if (usage === undefined) {
-    throw new UsageError(
-      `Unknown command ${JSON.stringify(action)}; use issue, list, rotate or revoke`,
-    );
+    const fault = action === undefined
+      ? "A command is required:"
+      : `Unknown command ${JSON.stringify(action)}; use`;
+    throw new UsageError(`${fault} issue, list, rotate or revoke`);
   }
-  const flag = Object.keys(values).find((name) => !usage.includes(`--${name}`));
+  const flag = Object.keys(flags).find((name) => !usage.includes(`--${name}`));
   if (flag !== undefined) throw new UsageError(`--${flag} cannot be used with ${action}`);
   const takesId = usage.includes(" ID");
   if (takesId && keyId === undefined) {
@@ -87,7 +73,7 @@ function expectUsage(action: string | undefined, values: Flags, keyId: string | 
   }
 }
 
-async function issue(flags: Flags): Promise<number> {
+async function issue(flags: Flags): Promise<void> {
   const label = labelOf(flags);
   if (label === undefined) {
     throw new UsageError("--label is required: the purpose or the holder of the key");
@@ -100,19 +86,7 @@ async function issue(flags: Flags): Promise<number> {
     const terms = { label, isReadOnly: flags["read-only"], ...expiry };
     return issueShown((show) => issueKey(service, terms, show));
   });
-  console.error(`Issued key ${id}. Save it now: it cannot be shown again.`);
-  return EXIT.done;
-}
-
-async function list({ json = false }: Flags): Promise<number> {
-  const { keys, now } = await withService({ create: false }, async ({ store, heads, runtime }) => {
-    const { head } = await heads.fresh();
-    return { keys: await listApiKeys(store, head), now: runtime.now() };
-  });
-  keys.sort((one, other) => one.issuedAt - other.issuedAt);
-  const objects = JSON.stringify(keys.map((key) => members(key, now)));
-  await (json ? print(escapeInvisible(objects)) : table(keys, now));
-  return EXIT.done;
+  say(`Issued key ${id}. Save it now: it cannot be shown again.`);
 }
 
 /** Prints the key before issuing it, so that a key that could not be printed never becomes valid. */
@@ -120,7 +94,11 @@ async function issueShown<T>(issue: (show: ShowKey) => Promise<T>): Promise<T> {
   let shownId: string | undefined;
   try {
     return await issue(async ({ id, token }) => {
-      await printToken(token);
+      const isPrinted = await write(new TextEncoder().encode(token)).catch(reasonOf);
+      if (isPrinted !== true) {
+        const reason = isPrinted || "standard output is closed";
+        throw new Error(`The key could not be printed, so it was not issued: ${reason}`);
+      }
       shownId = id;
     });
   } catch (error) {
@@ -133,14 +111,16 @@ async function issueShown<T>(issue: (show: ShowKey) => Promise<T>): Promise<T> {
   }
 }
 
-async function printToken(token: string): Promise<void> {
-  let reason = "standard output is closed";
-  try {
-    if (await write(new TextEncoder().encode(token))) return;
-  } catch (error) {
-    reason = reasonOf(error);
-  }
-  throw new Error(`The key could not be printed, so it was not issued: ${reason}`);
+async function list({ json = false }: Flags): Promise<void> {
+  const { keys, now } = await withService({ create: false }, async ({ store, heads, runtime }) => {
+    const { head } = await heads.fresh();
+    return { keys: await listApiKeys(store, head), now: runtime.now() };
+  });
+  keys.sort((one, other) => one.issuedAt - other.issuedAt);
+  const shown = json
+    ? escapeInvisible(JSON.stringify(keys.map((key) => members(key, now))))
+    : table(keys, now);
+  await print(shown);
 }
 
 /** The members of a key to print: all but the hash of its token. */
@@ -156,78 +136,61 @@ function members(key: ApiKey, now: number) {
   };
 }
 
-async function table(keys: ApiKey[], now: number): Promise<void> {
-  const rows = [["ID", "STATE", "ACCESS", "ISSUED", "LABEL"]];
-  for (const key of keys) {
-    const access = key.isReadOnly ? "read" : "write";
-    rows.push([
-      key.id,
-      stateWithTime(key, now),
-      access,
-      minute(key.issuedAt).slice(0, 10),
-      escapeInvisible(key.label),
-    ]);
-  }
-  const widths = rows[0].slice(0, -1)
-    .map((_, column) => Math.max(...rows.map((row) => row[column].length)));
-  const left = TABLE_WIDTH - widths.reduce((sum, width) => sum + width + 2, 0);
-  for (const row of rows) {
-    const cells = widths.map((width, column) => row[column].padEnd(width));
-    await print([...cells, shortened(row.at(-1)!, left)].join("  "));
-  }
-}
-
-async function rotate(keyId: string, flags: Flags): Promise<number> {
-  const label = labelOf(flags);
-  const lifetimeMs = durationOf("expires-in", flags);
-  const overlapMs = durationOf("overlap", { overlap: OVERLAP_DEFAULT, ...flags })!;
-  try {
-    const { successor, predecessor, retiresAt } = await withService(
-      { create: false },
-      (service) =>
-        issueShown((show) => rotateKey(service, keyId, { overlapMs, label, lifetimeMs }, show)),
-    );
-    console.error(
-      `Key ${predecessor.id} (${escapeInvisible(predecessor.label)}) stays valid until ${
-        second(retiresAt)
-      }.`,
-    );
-    const end = successor.expiresAt === undefined
-      ? ""
-      : `, valid until ${second(successor.expiresAt)}`;
-    console.error(
-      `Issued key ${successor.id}${end}. Save it now: it cannot be shown again.`,
-    );
-    return EXIT.done;
-  } catch (error) {
-    if (!(error instanceof UnrotatableKeyError)) throw error;
-    printError(`${error.message}; see keys list`);
-    return EXIT.refused;
-  }
-}
-
-async function revoke(keyId: string): Promise<number> {
-  const key = await withService({ create: false }, (service) => revokeKey(service, keyId));
-  if (key === undefined) {
-    printError(`No key has the id ${keyId}; see keys list`);
-    return EXIT.refused;
-  }
-  const name = `${key.id} (${escapeInvisible(key.label)})`;
-  console.error(
-    key.isRevoked ? `Key ${name} was already revoked.` : `Revoked key ${name}.`,
-  );
-  return EXIT.done;
-}
-
 function instant(ms: number | undefined): string | undefined {
   return ms === undefined ? undefined : new Date(ms).toISOString();
 }
 
+function table(keys: ApiKey[], now: number): string {
+  const rows = keys.map((key) => [
+    key.id,
+    stateWithTime(key, now),
+    key.isReadOnly ? "read" : "write",
+    minute(key.issuedAt).slice(0, 10),
+    escapeInvisible(key.label),
+  ]);
+  rows.unshift(["ID", "STATE", "ACCESS", "ISSUED", "LABEL"]);
+  const widths = rows[0].slice(0, -1)
+    .map((_, column) => Math.max(...rows.map((row) => row[column].length)));
+  const left = TABLE_WIDTH - widths.reduce((sum, width) => sum + width + 2, 0);
+  return rows.map((row) => {
+    const cells = widths.map((width, column) => row[column].padEnd(width));
+    return [...cells, shortened(row.at(-1)!, left)].join("  ");
+  }).join("\n");
+}
+
+async function rotate(keyId: string, flags: Flags): Promise<void> {
+  const label = labelOf(flags);
+  const lifetimeMs = durationOf("expires-in", flags);
+  const overlapMs = durationOf("overlap", { overlap: OVERLAP_DEFAULT, ...flags })!;
+  const { successor, predecessor, retiresAt } = await withService(
+    { create: false },
+    (service) =>
+      issueShown((show) => rotateKey(service, keyId, { overlapMs, label, lifetimeMs }, show)),
+  ).catch((error) => {
+    if (!(error instanceof UnrotatableKeyError)) throw error;
+    throw new RefusedError(`${error.message}; see keys list`);
+  });
+  say(`Key ${nameOf(predecessor)} stays valid until ${second(retiresAt)}.`);
+  const end = successor.expiresAt === undefined
+    ? ""
+    : `, valid until ${second(successor.expiresAt)}`;
+  say(`Issued key ${successor.id}${end}. Save it now: it cannot be shown again.`);
+}
+
+async function revoke(keyId: string): Promise<void> {
+  const key = await withService({ create: false }, (service) => revokeKey(service, keyId));
+  if (key === undefined) throw new RefusedError(`No key has the id ${keyId}; see keys list`);
+  say(key.isRevoked ? `Key ${nameOf(key)} was already revoked.` : `Revoked key ${nameOf(key)}.`);
+}
+
+function nameOf({ id, label }: { id: string; label: string }): string {
+  return `${id} (${escapeInvisible(label)})`;
+}
+
 function labelOf({ label }: Flags): string | undefined {
-  if (label === undefined) return undefined;
-  const parsed = KeyLabel.safeParse(label);
-  if (parsed.success) return label;
-  throw new UsageError(`--label ${parsed.error.issues[0].message}`);
+  const fault = label === undefined ? undefined : KeyLabel.safeParse(label).error;
+  if (fault === undefined) return label;
+  throw new UsageError(`--label ${fault.issues[0].message}`);
 }
 
 function durationOf(name: "expires-in" | "overlap", flags: Flags): number | undefined {

@@ -12,7 +12,7 @@ import { parseHttpAddress } from "../../src/runtime/network_address.ts";
 import denoJson from "../../deno.json" with { type: "json" };
 import { type Command, type CommandName, COMMANDS, type Grant, optionsOf } from "./commands.ts";
 import { assertNever } from "../../events/assert_never.ts";
-import { devKeyPath } from "../dev/dev_key_path.ts";
+import { VARIABLES } from "../../src/settings/variables.ts";
 
 /** Name of the set in deno.json with the permissions that every program needs, whatever its settings. */
 const PERMISSION_SET = "program";
@@ -51,8 +51,8 @@ export async function permissionFlags(name: CommandName, args: string[]): Promis
   if (config !== undefined) {
     grantStore(grants, config.store);
     if ("port" in config) grantPort(grants, config);
-    const keyPath = name === "dev" ? devKeyPath(config.store) : undefined;
-    if (keyPath !== undefined) grants.write.push(folderOf(keyPath));
+    // The development key of a store at an address is in the folder of the default store.
+    if (name === "dev") grants.write.push(folderOf(VARIABLES.KV_PATH.default));
   }
   if (args.length > 0) await grantArguments(grants, COMMANDS[name], args);
   const { read, net, hidden } = grants;

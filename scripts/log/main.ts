@@ -8,8 +8,6 @@
 
 import { setColorEnabled } from "@std/fmt/colors";
 import { joinLines } from "../../src/encoding/pack_lines.ts";
-import { exit } from "../../src/life_cycle/exit.ts";
-import { followLog } from "../../src/log/follow_log.ts";
 import { readLog, type StoredLine } from "../../src/log/read_log.ts";
 import { readStoreConfig } from "../../src/settings/config.ts";
 import { recoverLog } from "./recover_log.ts";
@@ -20,10 +18,11 @@ import type { Service } from "../../src/service.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import { eventFilter } from "./event_filter.ts";
 import { prettyEvent } from "./pretty_event.ts";
-import { reportReachable } from "../cli/report_reachable.ts";
+import { followStore } from "../cli/log_source.ts";
 import {
   EXIT,
   runCommand,
+  say,
   UsageError,
   withRetryingStore,
   withService,
@@ -31,26 +30,22 @@ import {
 } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
 
-/** Maximum time that an unread write may delay the exit after a signal. */
-const LAST_WRITE_LIMIT_MS = 1_000;
-
 const stop = new AbortController();
-let interruptedWith: number = EXIT.done;
 let isFollowing = false;
 let isRecovering = false;
 /** The last position that was printed, and the last one to print. */
 let printed = { to: 0, of: 0 };
 
 await runCommand(COMMANDS.log, {
-  interrupt(code) {
-    interruptedWith = code;
-    stop.abort();
-    setTimeout(() => exit(endInterrupted()), LAST_WRITE_LIMIT_MS);
-    return undefined;
+  stop,
+  interrupt() {
+    const { to, of } = printed;
+    const next = `deno task log --from ${to + 1}`;
+    if (isFollowing) return `Stopped after position ${to}. ${next} --follow continues.`;
+    const rest = isRecovering ? "Run deno task log --recover again." : `${next} prints the rest.`;
+    return `Interrupted after position ${to} of ${of}. ${rest}`;
   },
-  async run(
-    { follow = false, pretty = false, recover = false, from, to, last, ...filters },
-  ) {
+  async run({ follow = false, pretty = false, recover = false, from, to, last, ...filters }) {
     if (recover) {
       if (Deno.args.length > 1) throw new UsageError("--recover cannot be used with another flag");
       isRecovering = true;
@@ -69,16 +64,16 @@ await runCommand(COMMANDS.log, {
     }
     if (range.last !== undefined && !follow) expectAlone("--last", { to, ...filters });
     const isWanted = eventFilter(filters);
+    isFollowing = follow;
     setColorEnabled(Deno.stdout.isTerminal() && !Deno.noColor);
     await withService({ create: false }, async (service) => {
       const { head } = await service.heads.fresh();
       const format = pretty ? prettyLines(await labelsOf(service)) : storedLines;
       const first = range.from ??
         (range.last === undefined ? 1 : Math.max(1, head.position - range.last + 1));
-      isFollowing = follow;
       printed = { to: first - 1, of: Math.min(head.position, range.to ?? Infinity) };
       const lines = follow
-        ? followedLines(service, { from: first, to: range.to })
+        ? followStore(service, { from: first, to: range.to, signal: stop.signal })
         : readLog(service.store, { from: first, to: printed.of });
       for await (const batch of lines) {
         // The reader has closed the pipe, as in `deno task log | head`.
@@ -87,7 +82,6 @@ await runCommand(COMMANDS.log, {
         if (stop.signal.aborted) return;
       }
     });
-    return stop.signal.aborted ? endInterrupted() : EXIT.done;
   },
 });
 
@@ -110,36 +104,16 @@ async function printRecovered(store: Store): Promise<number> {
     // The reader has closed the pipe.
     if (!await write(joinLines(batch))) return EXIT.done;
     printed.to += batch.length;
-    if (stop.signal.aborted) return endInterrupted();
+    if (stop.signal.aborted) return EXIT.done;
   }
   if (fault === undefined) {
-    console.error(`Printed all ${events} events of the log; all of them verify.`);
+    say(`Printed all ${events} events of the log; all of them verify.`);
     return EXIT.done;
   }
-  console.error(
+  say(
     `Printed the first ${events} events of the log, which verify. Left out the rest: ${fault}`,
   );
   return EXIT.refused;
-}
-
-/** Says what was printed, and returns the exit code. A log that is followed has no other end. */
-function endInterrupted(): number {
-  const { to, of } = printed;
-  const next = `deno task log --from ${to + 1}`;
-  const rest = isRecovering ? "Run deno task log --recover again." : `${next} prints the rest.`;
-  console.error(
-    isFollowing
-      ? `Stopped after position ${to}. ${next} --follow continues.`
-      : `Interrupted after position ${to} of ${of}. ${rest}`,
-  );
-  return isFollowing ? EXIT.done : interruptedWith;
-}
-
-function followedLines({ store, heads, runtime }: Service, range: { from: number; to?: number }) {
-  return followLog(
-    { store, heads, runtime, reachable: reportReachable },
-    { ...range, signal: stop.signal },
-  );
 }
 
 /** The labels of all keys by id. If the projections cannot be read, a replay is needed, and the log has no labels. */

@@ -8,16 +8,15 @@
 import { subjectOf } from "../../events/event.ts";
 import { eventOf } from "../../src/log/lines.ts";
 import { PublishedLog } from "../publish/published_log.ts";
-import { RefusedError } from "../publish/refused_error.ts";
+import { RefusedError } from "../cli/refused_error.ts";
 import { type ReadLines, withLog } from "../cli/log_source.ts";
 import { count } from "../cli/count.ts";
 import { readPublished, readRegularFile } from "../publish/published_folder.ts";
-import { EXIT, print, runCommand, UsageError, write } from "../cli/run_command.ts";
+import { print, runCommand, say, UsageError, write } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
 
 await runCommand(COMMANDS.prove, {
-  refusals: [RefusedError],
-  interrupt: () => "No proof was printed. Run the same command again.",
+  interrupt: () => "Interrupted. No proof was printed. Run the same command again.",
   async run({ published: dir, line, consistency, "from-file": file }, [what]) {
     if (!dir) throw new UsageError("--published is required: the folder of the published log");
     if ((what === undefined) === (consistency === undefined)) {
@@ -29,13 +28,12 @@ await runCommand(COMMANDS.prove, {
   },
 });
 
-async function proveConsistency(published: PublishedLog, path: string): Promise<number> {
+async function proveConsistency(published: PublishedLog, path: string): Promise<void> {
   const old = published.proveConsistency(new TextDecoder().decode(readRegularFile(path, path)));
   await print(
     `The published log of ${count(published.size)} events extends the checkpoint of ` +
       `${count(old.size)}: nothing before it was changed or removed.`,
   );
-  return EXIT.done;
 }
 
 async function proveInclusion(
@@ -43,16 +41,15 @@ async function proveInclusion(
   what: string,
   readLines: ReadLines,
   linePath: string | undefined,
-): Promise<number> {
+): Promise<void> {
   const { line, position } = await findLine(what, readLines);
   const proof = published.proveInclusion(line, position);
   if (linePath !== undefined) await Deno.writeFile(linePath, line);
   await write(new TextEncoder().encode(proof));
-  console.error(
+  say(
     `Proved line ${count(position)} (${titleOf(line)}) in the published log of ` +
       `${count(published.size)} events.`,
   );
-  return EXIT.done;
 }
 
 /** Finds the first line that is about a subject, or the line at a position. */

@@ -10,37 +10,32 @@ import { readStoreConfig } from "../../src/settings/config.ts";
 import { LogDamagedError } from "../../src/log/read_log.ts";
 import { type Cosign, publishLog } from "./publish_log.ts";
 import { CHECKPOINT_PATH } from "./published_log.ts";
-import { RefusedError } from "./refused_error.ts";
 import { decodeVerifierKey, encodeVerifierKey, isKeyName } from "./signed_note.ts";
 import { requestCosignature } from "./witness.ts";
 import { parseHttpAddress } from "../../src/runtime/network_address.ts";
 import { withLog } from "../cli/log_source.ts";
 import { count } from "../cli/count.ts";
-import { ProgressReporter } from "../cli/progress_reporter.ts";
+import { progressOf } from "../cli/progress.ts";
 import { readPublished, WritableFolder } from "./published_folder.ts";
-import { EXIT, runCommand, UsageError } from "../cli/run_command.ts";
+import { runCommand, say, UsageError } from "../cli/run_command.ts";
 import { COMMANDS, type FlagValues } from "../launch/commands.ts";
 import { makeSigningKey, readSigningKey } from "./signing_key.ts";
-
-const PUBLISHING = { title: "Publishing", unit: "events" };
-
-const progress = new ProgressReporter();
 
 type Flags = FlagValues<typeof COMMANDS.publish>;
 
 await runCommand(COMMANDS.publish, {
-  progress,
-  refusals: [RefusedError, LogDamagedError],
-  interrupt: () => "What was published before is still complete. Run the same command again.",
+  refusals: [LogDamagedError],
+  interrupt: () =>
+    "Interrupted. What was published before is still complete. Run the same command again.",
   async run(flags, [dir]) {
     if (flags["new-key"] !== undefined) return await makeKey(flags["new-key"], dir);
     if (!dir) throw new UsageError("A folder is required, in which the log is published");
     if (!flags.key) throw new UsageError("--key is required; --new-key makes one");
-    return await publish(dir, flags.key, flags);
+    await publish(dir, flags.key, flags);
   },
 });
 
-async function makeKey(path: string, dir: string | undefined): Promise<number> {
+async function makeKey(path: string, dir: string | undefined): Promise<void> {
   if (path === "") throw new UsageError("--new-key takes the name of a file");
   await makeSigningKey(path);
   try {
@@ -50,11 +45,10 @@ async function makeKey(path: string, dir: string | undefined): Promise<number> {
     await Deno.remove(path);
     throw error;
   }
-  console.error(`Made the key ${path}. Keep a copy of it offline, and let no other system use it.`);
-  return EXIT.done;
+  say(`Made the key ${path}. Keep a copy of it offline, and let no other system use it.`);
 }
 
-async function publish(dir: string, keyPath: string, flags: Flags): Promise<number> {
+async function publish(dir: string, keyPath: string, flags: Flags): Promise<void> {
   const { entries = false, witness: witnesses = [] } = flags;
   const witnessKeys = (flags["witness-vkey"] ?? []).map(decodeVerifierKey);
   witnesses.forEach(expectAddress);
@@ -78,19 +72,17 @@ async function publish(dir: string, keyPath: string, flags: Flags): Promise<numb
         signer,
         entries,
         ...(witnesses.length > 0 && { cosign }),
-        progress: (done) => progress.update(PUBLISHING, done),
+        progress: progressOf("Publishing", "events"),
       }),
   );
-  progress.end();
-  console.error(
+  say(
     size === previousSize
       ? `Nothing is new: ${count(size)} events are published as ${origin}.`
       : `Published ${count(size - previousSize)} new events, ${count(size)} in all, as ${origin}.`,
   );
   if (previousSize === 0) {
-    console.error(`Outsiders verify with this key: ${encodeVerifierKey(signer)}`);
+    say(`Outsiders verify with this key: ${encodeVerifierKey(signer)}`);
   }
-  return EXIT.done;
 }
 
 /** The origin of the log: the given one, which cannot change once it is published, or the published one. */

@@ -12,7 +12,7 @@ import type { ReadLines } from "../cli/log_source.ts";
 import { EMPTY_ROOT, HASH_BYTES, leafHash, type TreeHead } from "./merkle_tree.ts";
 import type { PublishedFile, WritableFolder } from "./published_folder.ts";
 import { CHECKPOINT_PATH, expectPublished, OTHER_ROOT, VKEY_PATH } from "./published_log.ts";
-import { RefusedError } from "./refused_error.ts";
+import { RefusedError } from "../cli/refused_error.ts";
 import {
   decodeVerifierKey,
   encodeVerifierKey,

@@ -2,7 +2,7 @@
 
 import { dirname, resolve } from "node:path";
 import { LINE_LIMIT_BYTES } from "../../src/log/lines.ts";
-import { RefusedError } from "./refused_error.ts";
+import { RefusedError } from "../cli/refused_error.ts";
 import { type ReadPublished, TILE_WIDTH } from "./tile_tree.ts";
 
 /** Holds new files until all of them are published. */

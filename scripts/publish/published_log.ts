@@ -1,7 +1,7 @@
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import type { LineComparison } from "../audit/log_audit.ts";
 import { isConsistent, leafHash, rootOfInclusion } from "./merkle_tree.ts";
-import { RefusedError } from "./refused_error.ts";
+import { RefusedError } from "../cli/refused_error.ts";
 import {
   decodeVerifierKey,
   openCheckpoint,

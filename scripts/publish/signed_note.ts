@@ -7,7 +7,7 @@ import { Buffer } from "node:buffer";
 import { createPublicKey, type KeyObject, sign, verify } from "node:crypto";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { HASH_BYTES, type TreeHead } from "./merkle_tree.ts";
-import { RefusedError } from "./refused_error.ts";
+import { RefusedError } from "../cli/refused_error.ts";
 
 /** Signature types of the specification. */
 const ED25519 = 1;

@@ -10,7 +10,7 @@ import {
   splitOf,
   type Subtree,
 } from "./merkle_tree.ts";
-import { RefusedError } from "./refused_error.ts";
+import { RefusedError } from "../cli/refused_error.ts";
 
 /** Most hashes of a tile, and most entries of a bundle. */
 export const TILE_WIDTH = 256;

@@ -1,6 +1,6 @@
 /** Asks a witness to cosign a checkpoint (https://c2sp.org/tlog-witness). */
 
-import { RefusedError } from "./refused_error.ts";
+import { RefusedError } from "../cli/refused_error.ts";
 import {
   COSIGNATURE_BYTES,
   isSignedBy,

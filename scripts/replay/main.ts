@@ -12,19 +12,15 @@ import type { Runtime } from "../../src/runtime/runtime.ts";
 import { formatKey } from "../../src/store/key_encoding/key_text.ts";
 import type { Store } from "../../src/store/store.ts";
 import { count } from "../cli/count.ts";
-import { type ProgressPhase, ProgressReporter } from "../cli/progress_reporter.ts";
-import { EXIT, runCommand, UsageError, withRetryingStore } from "../cli/run_command.ts";
+import { progressOf, type ShowProgress } from "../cli/progress.ts";
+import { EXIT, runCommand, say, UsageError, withRetryingStore } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
 
-const PHASES: Record<ReplayPhase, ProgressPhase> = {
-  fill: { title: "Filling", unit: "events" },
-  wait: { title: "Waiting", unit: "s" },
-  remove: { title: "Removing", unit: "records" },
+const PROGRESS: Record<ReplayPhase, ShowProgress> = {
+  fill: progressOf("Filling", "events"),
+  wait: progressOf("Waiting", "s"),
+  remove: progressOf("Removing", "records"),
 };
-
-const COMPARING: ProgressPhase = { title: "Comparing", unit: "events" };
-
-const progress = new ProgressReporter();
 
 /** Describes the state that an interrupted command leaves, and the command to run next. */
 const LEFT = {
@@ -36,9 +32,8 @@ const LEFT = {
 let left = LEFT.dryRun;
 
 await runCommand(COMMANDS.replay, {
-  progress,
   refusals: [UnsoundError, ReplayUnderWayError],
-  interrupt: () => left,
+  interrupt: () => `Interrupted. ${left}`,
   async run({ "dry-run": dryRun = false, grace }) {
     if (dryRun && grace !== undefined) {
       throw new UsageError("--grace cannot be used with --dry-run");
@@ -61,19 +56,18 @@ async function rebuild(
       // Before it fills, the replay may wait until it can remove what an earlier one has left.
       if (phase === "fill") hasFilled = true;
       else if (hasFilled && phase === "wait") left = LEFT.removal;
-      if (phase === "wait") progress.update(PHASES.wait, inSeconds(done), inSeconds(total!));
-      else progress.update(PHASES[phase], done, total);
+      if (phase === "wait") PROGRESS.wait(inSeconds(done), inSeconds(total!));
+      else PROGRESS[phase](done, total);
     },
     onWait: () =>
-      console.error(
+      say(
         "Found an unfinished replay; waiting up to " +
           `${LEASE_LIMIT_MS / 1_000} s to see whether it is still running`,
       ),
   });
-  progress.end();
   const seconds = ((performance.now() - start) / 1_000).toFixed(1);
   const earlier = resumedFrom === 0 ? "" : `, ${count(resumedFrom)} of them in an earlier run`;
-  console.error(
+  say(
     `Replayed ${count(events)} events${earlier}, in ${seconds} s; ` +
       `generation ${generation} is served.`,
   );
@@ -86,12 +80,11 @@ async function rebuild(
 
 async function compare(deps: { store: Store; runtime: Runtime }): Promise<number> {
   const { position, faults, counts } = await audit(deps, {
-    progress: (done, total) => progress.update(COMPARING, done, total),
+    progress: progressOf("Comparing", "events"),
   });
-  progress.end();
   const unsound = faults.find(({ kind }) => ["newer_line", "line", "head"].includes(kind));
   if (unsound !== undefined) throw new UnsoundError(`${unsound.message}; run deno task audit`);
-  console.error(`Compared the projections with ${count(position)} events; wrote nothing.`);
+  say(`Compared the projections with ${count(position)} events; wrote nothing.`);
   const examples = faults.filter(({ kind }) => kind.startsWith("record_"));
   describe(
     "The projections",
@@ -111,15 +104,15 @@ function describe(
   examples: string[],
 ): void {
   if (examples.length === 0) {
-    console.error(`${subject} matched the log.`);
+    say(`${subject} matched the log.`);
     return;
   }
-  console.error(
+  say(
     `${subject} differed from the log: ` +
       `${count(missing)} ${missing === 1 ? "record" : "records"} missing, ` +
       `${count(extra)} extra, ${count(altered)} altered.`,
   );
-  for (const example of examples) console.error(`  ${example}`);
+  for (const example of examples) say(`  ${example}`);
 }
 
 function inSeconds(ms: number): number {

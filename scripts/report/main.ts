@@ -9,21 +9,17 @@ import { locationName } from "../../src/store/store_location.ts";
 import { auditLines } from "../audit/audit.ts";
 import { auditStore } from "../audit/audit_store.ts";
 import { withLog } from "../cli/log_source.ts";
-import { ProgressReporter } from "../cli/progress_reporter.ts";
+import { progressOf } from "../cli/progress.ts";
 import { EXIT, print, runCommand, UsageError } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
 import { LogStatistics } from "./log_statistics.ts";
 import { loadCharts } from "./report_charts.ts";
 import { reportPage } from "./report_page.ts";
 
-const READING = { title: "Reading", unit: "events" };
-const CHECKING = { title: "Auditing", unit: "events" };
-
-const progress = new ProgressReporter();
+const showRead = progressOf("Reading", "events");
 
 await runCommand(COMMANDS.report, {
-  progress,
-  interrupt: () => "Nothing was printed. Run deno task report again.",
+  interrupt: () => "Interrupted. Nothing was printed. Run deno task report again.",
   async run({ audit: isAudited = false, file }) {
     if (Deno.stdout.isTerminal()) {
       throw new UsageError("The page is for a file: deno task report > report.html");
@@ -31,7 +27,6 @@ await runCommand(COMMANDS.report, {
     const draw = await loadCharts();
     const statistics = new LogStatistics();
     const audit = await read(statistics, isAudited, file);
-    progress.end();
     const source = file === undefined
       ? locationName(readStoreConfig().store)
       : `the export ${file === "-" ? "from standard input" : file}`;
@@ -48,7 +43,7 @@ async function read(statistics: LogStatistics, isAudited: boolean, file: string 
     for await (const _ of lines);
   });
   if (!isAudited || file !== undefined) return audit;
-  return await auditStore({ progress: (done, total) => progress.update(CHECKING, done, total) });
+  return await auditStore({ progress: progressOf("Auditing", "events") });
 }
 
 /** Yields lines after the statistics have counted them. */
@@ -58,7 +53,7 @@ async function* counted(
 ): AsyncGenerator<Uint8Array[]> {
   for await (const lines of batches) {
     statistics.add(lines);
-    progress.update(READING, statistics.lines);
+    showRead(statistics.lines);
     yield lines;
   }
 }

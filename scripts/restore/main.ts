@@ -10,26 +10,22 @@ import { reasonOf } from "../../src/runtime/logger.ts";
 import { expectFolder } from "../../src/store/deno_kv/store_file.ts";
 import { OpenStoreError } from "../../src/store/open_store.ts";
 import { count } from "../cli/count.ts";
-import { ProgressReporter } from "../cli/progress_reporter.ts";
-import { EXIT, runCommand, UsageError, withRetryingStore } from "../cli/run_command.ts";
+import { progressOf } from "../cli/progress.ts";
+import { runCommand, say, UsageError, withRetryingStore } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
 
 const CHUNK_BYTES = 256 * 1024;
 
-const VERIFYING = { title: "Verifying", unit: "events" };
-const WRITING = { title: "Restoring", unit: "events" };
-
-const progress = new ProgressReporter();
+const showRestored = progressOf("Restoring", "events");
 
 let isWriting = false;
 
 await runCommand(COMMANDS.restore, {
-  progress,
   refusals: [ExportRefusedError],
   interrupt: () =>
     isWriting
-      ? "The store is incomplete and refused. Run deno task restore again with the same export: it resumes."
-      : "Nothing was written. Run deno task restore again.",
+      ? "Interrupted. The store is incomplete and refused. Run deno task restore again with the same export: it resumes."
+      : "Interrupted. Nothing was written. Run deno task restore again.",
   async run(_values, [path]) {
     if (path === undefined) {
       throw new UsageError("An export is required: the name of a file, or - for standard input");
@@ -47,25 +43,23 @@ await runCommand(COMMANDS.restore, {
       });
     }
     using file = await openExport(path);
-    return await restoreFrom(() => bytesOf(file));
+    await restoreFrom(() => bytesOf(file));
   },
 });
 
-async function restoreFrom(source: Export): Promise<number> {
+async function restoreFrom(source: Export): Promise<void> {
   const start = performance.now();
-  const head = await verifyExport(source, (done) => progress.update(VERIFYING, done));
+  const head = await verifyExport(source, progressOf("Verifying", "events"));
   const { position, lastHash } = head;
   // The restore itself checks the content of the store.
   await withRetryingStore({ create: true, accept: async () => {} }, (deps) => {
     isWriting = true;
-    return restore(deps, source, head, (done) => progress.update(WRITING, done, position));
+    return restore(deps, source, head, (done) => showRestored(done, position));
   });
-  progress.end();
   const seconds = ((performance.now() - start) / 1_000).toFixed(1);
-  console.error(
+  say(
     `Restored ${count(position)} events in ${seconds} s; the last has the hash ${lastHash}.`,
   );
-  return EXIT.done;
 }
 
 /** Opens the export as a file that can be read twice. Copies an export that can be read only once. */

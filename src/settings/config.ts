@@ -2,10 +2,12 @@
 
 import { RATE_LIMIT_MAX } from "../http/limits/rate_limiter.ts";
 import { isHost, parseHttpAddress } from "../runtime/network_address.ts";
-import { DEFAULT_KV_PATH } from "./default_kv_path.ts";
-import { type DatabaseAddress, parseDatabaseUrl } from "../store/postgres/database_url.ts";
+import { parseDatabaseUrl } from "../store/postgres/database_url.ts";
 import type { StoreLocation } from "../store/store_location.ts";
 import { type VariableName, VARIABLES } from "./variables.ts";
+
+/** The store if `KV_PATH` is not set. Only its folder is created if it is missing. */
+const DEFAULT_KV_PATH = VARIABLES.KV_PATH.default;
 
 /** The settings of the store, which the tools read too. */
 export interface StoreConfig {
@@ -36,7 +38,7 @@ export class ConfigError extends Error {
 
 /** Reads the settings of the store. Throws `ConfigError`. */
 export function readStoreConfig(): StoreConfig {
-  return { store: readStore() };
+  return { store: read("DATABASE_URL") === undefined ? readKvStore() : readDatabase() };
 }
 
 /** Reads the settings of a development server: without `HOST`, it listens on loopback. Throws `ConfigError`. */
@@ -47,18 +49,23 @@ export function readDevConfig(): ServiceConfig {
 /** Reads all settings. Throws `ConfigError`. */
 export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default): ServiceConfig {
   const isPlatform = isOnDenoDeploy();
+  const origins = "origins such as https://shop.example, separated by commas";
+  const rates = `a whole number of requests per second from 1 to ${RATE_LIMIT_MAX}`;
+  const address = "an http(s) address whose path ends in /v1";
   return {
-    corsOrigins: readCorsOrigins(),
-    rateLimit: readRateLimit(),
+    corsOrigins: readAs("CORS_ORIGINS", origins, parseOrigins) ?? [],
+    rateLimit: readAs("RATE_LIMIT", rates, (text) => parseInteger(text, 1, RATE_LIMIT_MAX)),
     addresses: {
-      production: readAddress("PUBLIC_URL"),
-      staging: readAddress("STAGING_URL"),
-      contact: readContact(),
+      production: readAs("PUBLIC_URL", address, parseAddress),
+      staging: readAs("STAGING_URL", address, parseAddress),
+      contact: readAs("CONTACT", "a mail address or an http(s) address", parseContact),
     },
     telemetry: isTelemetryOn(),
     sendsLogs: isTelemetryOn() && read("OTEL_DENO_CONSOLE") === "replace",
     port: isPlatform ? undefined : readPort(),
-    hostname: isPlatform ? undefined : readHost(defaultHost),
+    hostname: isPlatform
+      ? undefined
+      : readAs("HOST", "a host name or an IP address", parseHost) ?? defaultHost,
     ...readStoreConfig(),
   };
 }
@@ -68,61 +75,48 @@ export function isTelemetryOn(): boolean {
   return ["true", "1"].includes(read("OTEL_DENO") ?? "");
 }
 
-function readStore(): StoreLocation {
-  const url = read("DATABASE_URL");
-  if (url === undefined) {
-    if (read("READS") !== undefined) {
-      throw new ConfigError("READS has no effect without DATABASE_URL");
-    }
-    return isOnDenoDeploy() ? readKvPathOnDenoDeploy() : readKvPath();
-  }
+function readPort(): number {
+  const port = readAs("PORT", "a number from 0 to 65535", (text) => parseInteger(text, 0, 65_535));
+  return port ?? Number(VARIABLES.PORT.default);
+}
+
+function readDatabase(): StoreLocation {
   if (read("KV_PATH") !== undefined) {
     throw new ConfigError("KV_PATH and DATABASE_URL must not both be set: each names a store");
   }
-  const address = parseUrl(url);
-  const settings = {
-    ...address,
-    password: address.password ?? read("PGPASSWORD"),
-    passfile: read("PGPASSFILE"),
-    strictReads: readStrictReads(),
-  };
-  return { kind: "postgres", settings };
-}
-
-function parseUrl(url: string): DatabaseAddress {
+  let address;
   try {
-    return parseDatabaseUrl(url);
+    address = parseDatabaseUrl(read("DATABASE_URL")!);
   } catch (error) {
     // The message does not repeat the address, because it may contain a password.
     throw new ConfigError(`DATABASE_URL ${(error as TypeError).message}`);
   }
+  const reads = readAs(
+    "READS",
+    "primary or strict",
+    (text) => /^(primary|strict)$/.exec(text)?.[0],
+  );
+  const settings = {
+    ...address,
+    password: address.password ?? read("PGPASSWORD"),
+    passfile: read("PGPASSFILE"),
+    strictReads: reads === "strict",
+  };
+  return { kind: "postgres", settings };
 }
 
-function readStrictReads(): boolean {
-  const text = read("READS") ?? "primary";
-  if (text === "strict" || text === "primary") return text === "strict";
-  throw new ConfigError(`READS must be primary or strict, not ${JSON.stringify(text)}`);
-}
-
-function readPort(): number {
-  const text = read("PORT") ?? VARIABLES.PORT.default;
-  const port = Number(text);
-  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
-  throw new ConfigError(`PORT must be a number from 0 to 65535, not ${JSON.stringify(text)}`);
-}
-
-function readHost(defaultHost: string): string {
-  const text = read("HOST") ?? defaultHost;
-  if (isHost(text) && !text.startsWith("[")) return text;
-  throw new ConfigError(`HOST must be a host name or an IP address, not ${JSON.stringify(text)}`);
+function readKvStore(): StoreLocation {
+  if (read("READS") !== undefined) {
+    throw new ConfigError("READS has no effect without DATABASE_URL");
+  }
+  return isOnDenoDeploy() ? readAttachedDatabase() : readKvPath();
 }
 
 /**
  * Files on Deno Deploy do not outlive the process, so the store is the attached database. Two variables of Deno
- * name it; if they do not name a server, Deno would silently open a local store. Throws
- * {@linkcode ConfigError} in that case, and if `KV_PATH` is set.
+ * name it; if they do not name a server, Deno would silently open a local store.
  */
-function readKvPathOnDenoDeploy(): StoreLocation {
+function readAttachedDatabase(): StoreLocation {
   if (read("KV_PATH") !== undefined) {
     throw new ConfigError("KV_PATH must not be set on Deno Deploy: attach a database there");
   }
@@ -137,13 +131,13 @@ function readKvPathOnDenoDeploy(): StoreLocation {
 function readKvPath(): StoreLocation {
   const path = read("KV_PATH") ?? DEFAULT_KV_PATH;
   if (path === ":memory:") return { kind: "memory" };
-  const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(path) ?? [];
-  if (scheme === undefined && !/^https?:/i.test(path)) {
+  const isUrl = /^[a-z][a-z0-9+.-]+:\/\//i.test(path);
+  if (!isUrl && !/^https?:/i.test(path)) {
     return { kind: "file", path, isDefault: path === DEFAULT_KV_PATH };
   }
   // The errors below do not repeat the address, because it may contain a password.
-  const address = parseHttpAddress(path);
-  if (scheme === undefined || address === undefined) {
+  const address = isUrl ? parseHttpAddress(path) : undefined;
+  if (address === undefined) {
     throw new ConfigError("KV_PATH must be a file, :memory: or an http(s) address");
   }
   if (address.username !== "" || address.password !== "" || address.search !== "") {
@@ -155,59 +149,49 @@ function readKvPath(): StoreLocation {
   return { kind: "kv_connect", address: path };
 }
 
-function readCorsOrigins(): string[] {
-  const origins = read("CORS_ORIGINS")?.split(",").map((origin) => origin.trim()) ?? [];
-  for (const origin of origins) {
-    if (isOrigin(origin)) continue;
-    throw new ConfigError(
-      "CORS_ORIGINS must be origins such as https://shop.example, separated by commas, not " +
-        JSON.stringify(origin),
-    );
-  }
-  return origins;
+function parseInteger(text: string, min: number, max: number): number | undefined {
+  const number = Number(text);
+  return /^\d+$/.test(text) && number >= min && number <= max ? number : undefined;
 }
 
-/** Whether the text is an origin exactly as a browser sends it. Any other text, or `*`, would never match. */
-function isOrigin(text: string): boolean {
-  return /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+function parseHost(text: string): string | undefined {
+  return isHost(text) && !text.startsWith("[") ? text : undefined;
 }
 
-function readRateLimit(): number | undefined {
-  const text = read("RATE_LIMIT");
-  if (text === undefined) return undefined;
-  const rate = Number(text);
-  if (/^\d+$/.test(text) && rate >= 1 && rate <= RATE_LIMIT_MAX) return rate;
-  throw new ConfigError(
-    `RATE_LIMIT must be a whole number of requests per second from 1 to ${RATE_LIMIT_MAX}, not ` +
-      JSON.stringify(text),
-  );
+/** Each must be exactly as a browser sends it. Any other text, or `*`, would never match. */
+function parseOrigins(text: string): string[] | undefined {
+  const origins = text.split(",").map((origin) => origin.trim());
+  const isOrigin = (it: string) => /^https?:[^*]+$/.test(it) && URL.parse(it)?.origin === it;
+  return origins.every(isOrigin) ? origins : undefined;
 }
 
-function readAddress(name: VariableName): string | undefined {
-  const text = read(name);
-  if (text === undefined) return undefined;
+function parseAddress(text: string): string | undefined {
   const { protocol, pathname, search, hash, username, password, href } = URL.parse(text) ?? {};
   const isHttp = protocol === "https:" || protocol === "http:";
   const isBare = [search, hash, username, password].every((part) => part === "");
   // In links, the address must be free of characters that only a parser of URLs accepts.
-  if (isHttp && isBare && pathname?.endsWith("/v1")) return href;
-  throw new ConfigError(
-    `${name} must be an http(s) address whose path ends in /v1, not ${JSON.stringify(text)}`,
-  );
+  return isHttp && isBare && pathname?.endsWith("/v1") ? href : undefined;
 }
 
-function readContact(): string | undefined {
-  const text = read("CONTACT");
-  if (text === undefined || /^[^\s@:/]+@[^\s@:/]+$/.test(text)) return text;
-  const address = /^https?:/.test(text) ? URL.parse(text) : null;
-  if (address !== null) return address.href;
-  throw new ConfigError(
-    `CONTACT must be a mail address or an http(s) address, not ${JSON.stringify(text)}`,
-  );
+function parseContact(text: string): string | undefined {
+  if (/^[^\s@:/]+@[^\s@:/]+$/.test(text)) return text;
+  return /^https?:/.test(text) ? URL.parse(text)?.href : undefined;
 }
 
 function isOnDenoDeploy(): boolean {
   return read("DENO_DEPLOYMENT_ID") !== undefined;
+}
+
+/** Reads a variable of a form, which completes "must be". `parse` returns `undefined` for another text. */
+function readAs<T>(
+  name: VariableName,
+  form: string,
+  parse: (text: string) => T | undefined,
+): T | undefined {
+  const text = read(name);
+  const value = text === undefined ? undefined : parse(text);
+  if (text === undefined || value !== undefined) return value;
+  throw new ConfigError(`${name} must be ${form}, not ${JSON.stringify(text)}`);
 }
 
 /** Reads a variable. An empty variable counts as unset. */

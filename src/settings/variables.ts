@@ -1,7 +1,5 @@
 /** The environment variables of all commands: the one table for `--help`, and for the manual. */
 
-import { DEFAULT_KV_PATH } from "./default_kv_path.ts";
-
 interface Variable {
   meaning: string;
   default?: string;
@@ -12,7 +10,7 @@ export const VARIABLES = {
   HOST: { meaning: "address to listen on", default: "0.0.0.0" },
   KV_PATH: {
     meaning: "the store: a file, :memory: or an http(s) address",
-    default: DEFAULT_KV_PATH,
+    default: ".data/pets.sqlite3",
   },
   DENO_KV_ACCESS_TOKEN: { meaning: "token of the KV Connect server, if KV_PATH is an address" },
   DATABASE_URL: {

@@ -198,7 +198,7 @@ Deno.test({
     assertEquals((await terminal.status).code, 0);
     assertMatch(
       text,
-      /^[^\n]*Backed up: 2 events[^\n]*\n[^\n]*Stopped\. [^\n]* at position 2\. [^\n]*\n$/,
+      /^([^\n]*\n.\[A.\[K)*Backed up: 2 events[^\n]*\n[^\n]*Stopped\. [^\n]* at position 2\. [^\n]*\n$/,
     );
     assert(!text.includes("hash"), text);
     await keyboard.close();

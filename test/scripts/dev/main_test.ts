@@ -1,7 +1,8 @@
-import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
+import { assertEquals, assertNotEquals } from "@std/assert";
+import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
 import { permitted } from "../../support/permitted.ts";
 import { runTask, spawnTask } from "../../support/run_task.ts";
-import { readLines } from "../../support/service_process.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { withProjectCopy } from "../../support/with_project_copy.ts";
 
@@ -10,58 +11,33 @@ const ignore = !permitted("env", "net", "read", "run", "write");
 /** A module of the service, relative to the project. */
 const SOURCE = "src/encoding/sha256.ts";
 
-/** Maximum duration of a start, a restart or a type check on a machine that is busy with other tests. */
-const WAIT_LIMIT_MS = 60_000;
+/** Ends a `deno task dev` that hangs. */
+const LIMIT_MS = 600_000;
 
 Deno.test({
-  name: "dev prints a curl line that works, keeps its key over a restart, and ends when told to",
+  name: "dev prints a curl line that works, keeps its key in a private file, and ends when told to",
   ignore,
   fn: () =>
     withProjectCopy(async (project) => {
       await using temp = await TempStore.make();
-      await using dev = startDev(project, temp.kvPath);
-      const first = await dev.nextBanner();
-      assertEquals(await answerTo(first.curl), "[]");
-      await edit(project, (source) => `${source}\n`);
-      const second = await dev.nextBanner();
-      assertEquals(second.token, first.token);
-      assertEquals(await answerTo(second.curl), "[]");
-      await revokeAllKeys(temp.kvPath);
-      await edit(project, (source) => `${source}\n`);
-      const third = await dev.nextBanner();
-      assertNotEquals(third.token, first.token, "a revoked key is not a development key");
-      assertEquals(await answerTo(third.curl), "[]");
-      assertEquals(await dev.stop(), 0);
-      await temp.use(async ({ heads }) => {
-        assertEquals((await heads.fresh()).head.lastPetId, 0);
-      });
-    }),
-});
-
-Deno.test({
-  name:
-    "dev prints the same key in every run on a store, in two runs at once, and keeps it private",
-  ignore,
-  fn: () =>
-    withProjectCopy(async (project) => {
-      await using temp = await TempStore.make();
-      const banners = [];
-      {
-        await using one = startDev(project, temp.kvPath);
-        await using other = startDev(project, temp.kvPath);
-        banners.push(...await Promise.all([one.nextBanner(), other.nextBanner()]));
-        assertNotEquals(banners[0].address, banners[1].address);
-        for (const { curl } of banners) assertEquals(await answerTo(curl), "[]");
-      }
-      await using later = startDev(project, temp.kvPath);
-      banners.push(await later.nextBanner());
-      assertEquals(await answerTo(banners[2].curl), "[]");
-      const tokens = new Set(banners.map(({ token }) => token));
-      assertEquals(tokens.size, 1);
-      assertEquals((await listApiKeys(temp.kvPath)).length, 1);
       const file = `${temp.kvPath}.dev_key`;
-      assertEquals(await Deno.readTextFile(file), `${banners[0].token}\n`);
+      await using dev = startDev(project, temp.kvPath);
+      const token = await dev.serves();
+      assertEquals(await Deno.readTextFile(file), `${token}\n`);
       if (Deno.build.os !== "windows") assertEquals((await Deno.stat(file)).mode! & 0o777, 0o600);
+      await edit(project, (source) => `${source}\n`);
+      assertEquals(await dev.serves(), token);
+      const keys = (...args: string[]) => runTask(["keys", ...args], temp);
+      const [{ id }, ...others] = JSON.parse((await keys("list", "--json")).stdout);
+      assertEquals(others, []);
+      assertEquals((await keys("revoke", id)).code, 0);
+      await edit(project, (source) => `${source}\n`);
+      const next = await dev.serves();
+      assertNotEquals(next, token, "a revoked key is not a development key");
+      assertEquals(await dev.stop(), 0);
+      await using later = startDev(project, temp.kvPath);
+      assertEquals(await later.serves(), next);
+      assertEquals((await temp.use(({ heads }) => heads.fresh())).head.lastPetId, 0);
     }),
 });
 
@@ -71,9 +47,9 @@ Deno.test({
   fn: () =>
     withProjectCopy(async (project) => {
       await using dev = startDev(project, ":memory:");
-      assertEquals(await answerTo((await dev.nextBanner()).curl), "[]");
+      await dev.serves();
       await edit(project, (source) => `${source}\n`);
-      assertEquals(await answerTo((await dev.nextBanner()).curl), "[]");
+      await dev.serves();
     }),
 });
 
@@ -103,163 +79,86 @@ Deno.test({
 });
 
 Deno.test({
-  name: "dev reports type errors at the start and after a change, and serves meanwhile",
+  name: "dev reports type errors and a source that cannot run, ends a service that hangs, " +
+    "and serves again after the next change",
   ignore,
   fn: () =>
     withProjectCopy(async (project) => {
       await using temp = await TempStore.make();
-      const mistake = 'export const wrong: number = "text";\n';
-      await edit(project, (source) => source + mistake);
+      const correct = await Deno.readTextFile(`${project}/${SOURCE}`);
+      const mistyped = () => `${correct}export const wrong: number = "text";\n`;
+      await edit(project, mistyped);
       await using dev = startDev(project, temp.kvPath);
-      assertEquals(await answerTo((await dev.nextBanner()).curl), "[]");
-      await dev.nextError(/TS2322/);
-      await dev.nextError(/^The type check failed; it runs again after the next change$/);
-      await edit(project, (source) => source.replace(mistake, ""));
-      await dev.nextError(/^The type check passes again$/);
-      assertEquals(await answerTo((await dev.nextBanner()).curl), "[]");
-      await edit(project, (source) => source + mistake);
-      await dev.nextError(/TS2322/);
-      assertEquals(await answerTo((await dev.nextBanner()).curl), "[]");
-    }),
-});
-
-Deno.test({
-  name: "dev waits for the next change if the source cannot run",
-  ignore,
-  fn: () =>
-    withProjectCopy(async (project) => {
-      await using temp = await TempStore.make();
-      await using dev = startDev(project, temp.kvPath);
-      await dev.nextBanner();
-      const mistake = "export const = ;\n";
-      await edit(project, (source) => source + mistake);
-      await dev.nextError(/^The service has ended; it starts again after the next change$/);
-      await edit(project, (source) => source.replace(mistake, ""));
-      assertEquals(await answerTo((await dev.nextBanner()).curl), "[]");
+      await dev.serves();
+      await dev.reports(/TS2322/);
+      await dev.reports(/^The type check failed; it runs again after the next change$/);
+      await edit(project, () => correct);
+      await dev.reports(/^The type check passes again$/);
+      await dev.serves();
+      await edit(project, mistyped);
+      await dev.reports(/TS2322/);
+      await dev.serves();
+      await edit(project, () => "export const = ;\n");
+      await dev.reports(/^The service has ended; it starts again after the next change$/);
+      await edit(project, () => correct);
+      await dev.serves();
+      const hang = "setTimeout(() => { console.log('hangs'); while (true); }, 1_000);\n";
+      await edit(project, (source) => source + hang);
+      await dev.prints(/^hangs$/);
+      await edit(project, () => correct);
+      await dev.serves();
       assertEquals(await dev.stop(), 0);
     }),
 });
-
-Deno.test({
-  name: "dev ends a service that hangs, and starts it again after the next change",
-  ignore,
-  fn: () =>
-    withProjectCopy(async (project) => {
-      await using temp = await TempStore.make();
-      await using dev = startDev(project, temp.kvPath);
-      await dev.nextBanner();
-      const mistake = "setTimeout(() => { while (true); }, 1_000);\n";
-      await edit(project, (source) => source + mistake);
-      await dev.nextBanner();
-      await new Promise((resolve) => setTimeout(resolve, 1_500));
-      await edit(project, (source) => source.replace(mistake, ""));
-      assertEquals(await answerTo((await dev.nextBanner()).curl), "[]");
-    }),
-});
-
-interface Banner {
-  address: string;
-  token: string;
-  curl: string[];
-}
 
 /** Runs `deno task dev` on a free port. */
 function startDev(project: string, kvPath: string) {
   const env = { PORT: "0", HOST: "" };
   const process = spawnTask(["dev"], { kvPath, project, env });
-  const banners = new Inbox<Banner>();
-  const errors = new Inbox<string>();
-  let banner: Partial<Banner> = {};
-  const reading = [
-    readLines(process.stdout, (line) => {
-      const address = /^Animal Store serves at (http:\S+\/v1)$/.exec(line)?.[1];
-      const token = /^Development key: (pets_\S+)$/.exec(line)?.[1];
-      const curl = /^ +curl -H '([^']+)' (\S+)$/.exec(line)?.slice(1);
-      banner = { ...banner, ...(address && { address }), ...(token && { token }) };
-      if (curl === undefined) return;
-      banners.put({ ...banner, curl } as Banner);
-      banner = {};
-    }),
-    readLines(process.stderr, (line) => errors.put(line)),
-  ];
-  Promise.all(reading).then(() => [banners, errors].forEach((it) => it.close()));
-  const stop = async () => {
-    try {
-      process.kill("SIGTERM");
-    } catch {
-      // It has already exited.
-    }
-    const { code } = await process.status;
-    await Promise.all(reading);
-    return code;
-  };
+  const limit = setTimeout(() => process.kill("SIGTERM"), LIMIT_MS);
+  const [output, errors] = [process.stdout, process.stderr].map((stream) =>
+    createInterface({ input: Readable.fromWeb(stream as never) })[Symbol.asyncIterator]()
+  );
+  let exitCode: number | undefined;
   return {
-    async nextBanner(): Promise<Banner> {
-      const { address, token, curl } = await banners.take();
-      assertMatch(address, /^http:\/\/localhost:\d+\/v1$/);
-      assertEquals(curl, [`Authorization: Bearer ${token}`, `${address}/pets`]);
-      return { address, token, curl };
+    /** Resolves to the key of the next curl line, which lists an empty catalogue. */
+    async serves(): Promise<string> {
+      const [address] = await next(output, /^Animal Store serves at (http:\/\/localhost:\d+\/v1)$/);
+      const [token] = await next(output, /^Development key: (pets_\S+)$/);
+      const [authorization, url] = await next(output, /^ +curl -H 'Authorization: (.+)' (\S+)$/);
+      assertEquals([authorization, url], [`Bearer ${token}`, `${address}/pets`]);
+      const response = await fetch(url, { headers: { authorization } });
+      assertEquals([response.status, await response.text()], [200, "[]"]);
+      return token;
     },
-    /** Skips lines of standard error until one that matches. */
-    async nextError(pattern: RegExp): Promise<void> {
-      while (!pattern.test(await errors.take()));
+    prints: (pattern: RegExp) => next(output, pattern),
+    reports: (pattern: RegExp) => next(errors, pattern),
+    async stop() {
+      if (exitCode === undefined) process.kill("SIGTERM");
+      exitCode = (await process.status).code;
+      return exitCode;
     },
-    stop,
     async [Symbol.asyncDispose]() {
-      await process.stdin.close().catch(() => {});
-      await stop();
+      await this.stop();
+      clearTimeout(limit);
+      await process.stdin.close();
+      // Otherwise the streams stay open.
+      for (const lines of [output, errors]) while (!(await lines.next()).done);
     },
   };
 }
 
-/** A queue whose reader waits for the next item. */
-class Inbox<Item> {
-  #items: Item[] = [];
-  #isClosed = false;
-  #arrived = Promise.withResolvers<void>();
-
-  put(item: Item): void {
-    this.#items.push(item);
-    this.#arrived.resolve();
+/** Skips lines until one that matches, and resolves to what it captured. */
+async function next(lines: AsyncIterator<string>, pattern: RegExp): Promise<string[]> {
+  for (;;) {
+    const { value, done } = await lines.next();
+    if (done) throw new Error(`dev prints nothing more, and not ${pattern}`);
+    const match = pattern.exec(value);
+    if (match !== null) return match.slice(1);
   }
-
-  close(): void {
-    this.#isClosed = true;
-    this.#arrived.resolve();
-  }
-
-  async take(): Promise<Item> {
-    if (this.#items.length === 0 && !this.#isClosed) {
-      this.#arrived = Promise.withResolvers();
-      const { promise, resolve } = this.#arrived;
-      const late = setTimeout(resolve, WAIT_LIMIT_MS);
-      await promise;
-      clearTimeout(late);
-    }
-    if (this.#items.length === 0) throw new Error("dev prints nothing more");
-    return this.#items.shift()!;
-  }
-}
-
-/** Returns the output of the curl line of a banner. */
-async function answerTo([header, url]: string[]): Promise<string> {
-  const [name, value] = header.split(": ");
-  const response = await fetch(url, { headers: { [name]: value } });
-  assertEquals(response.status, 200);
-  return await response.text();
 }
 
 async function edit(project: string, change: (source: string) => string): Promise<void> {
   const path = `${project}/${SOURCE}`;
   await Deno.writeTextFile(path, change(await Deno.readTextFile(path)));
-}
-
-async function listApiKeys(kvPath: string): Promise<{ id: string }[]> {
-  return JSON.parse((await runTask(["keys", "list", "--json"], { kvPath })).stdout);
-}
-
-async function revokeAllKeys(kvPath: string): Promise<void> {
-  const keys = await listApiKeys(kvPath);
-  assert(keys.length > 0);
-  for (const { id } of keys) await runTask(["keys", "revoke", id], { kvPath });
 }

@@ -6,7 +6,7 @@ import { leafHash } from "../../../scripts/publish/merkle_tree.ts";
 import { publishLog, type PublishOptions } from "../../../scripts/publish/publish_log.ts";
 import { readPublished, WritableFolder } from "../../../scripts/publish/published_folder.ts";
 import { PublishedLog } from "../../../scripts/publish/published_log.ts";
-import { RefusedError } from "../../../scripts/publish/refused_error.ts";
+import { RefusedError } from "../../../scripts/cli/refused_error.ts";
 import { encodeVerifierKey } from "../../../scripts/publish/signed_note.ts";
 import { TileBuilder, tilePath } from "../../../scripts/publish/tile_tree.ts";
 import { permitted } from "../../support/permitted.ts";

@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { createPrivateKey } from "node:crypto";
-import { RefusedError } from "../../../scripts/publish/refused_error.ts";
+import { RefusedError } from "../../../scripts/cli/refused_error.ts";
 import {
   decodeVerifierKey,
   encodeVerifierKey,

@@ -2,7 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { createPublicKey, generateKeyPairSync, hash, sign } from "node:crypto";
 import { HASH_BYTES, isConsistent, leafHash } from "../../../scripts/publish/merkle_tree.ts";
-import { RefusedError } from "../../../scripts/publish/refused_error.ts";
+import { RefusedError } from "../../../scripts/cli/refused_error.ts";
 import {
   decodeVerifierKey,
   encodeVerifierKey,

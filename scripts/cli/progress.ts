@@ -1,0 +1,81 @@
+/** Shows a command's progress on standard error: a line that changes on a terminal, otherwise a line at times. */
+
+import { isTelemetryOn } from "../../src/settings/config.ts";
+import { count } from "./count.ts";
+import { shortened } from "./shortened.ts";
+
+/** OpenTelemetry is loaded only if it is on. */
+const telemetry = isTelemetryOn()
+  ? await import("../../src/telemetry/open_telemetry.ts")
+  : undefined;
+
+const isTerminal = Deno.stderr.isTerminal();
+const LINE_EVERY_MS = isTerminal ? 100 : 5_000;
+const BAR_WIDTH = 16;
+
+/** Lets a terminal replace the line above. */
+const LINE_UP = "\x1b[A\x1b[K";
+
+/** Shows how much of a phase is done, and of what total if that is known. */
+export type ShowProgress = (done: number, total?: number) => void;
+
+let phase = "";
+let startedAt = 0;
+let startedWith = 0;
+let line = "";
+let isShown = false;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Returns the function that shows the progress of a phase, for example `Comparing` `events`. */
+export function progressOf(title: string, unit: string): ShowProgress {
+  return (done, total) => {
+    const now = performance.now();
+    if (title !== phase) {
+      endProgress();
+      phase = title;
+      startedWith = done;
+      startedAt = now;
+    }
+    telemetry?.recordProgress(title, unit, done);
+    const rate = now === startedAt
+      ? 0
+      : Math.round((done - startedWith) * 1_000 / (now - startedAt));
+    const of = total === undefined ? "" : ` of ${count(total)}`;
+    const left = total === undefined || rate === 0 ? "" : timeLeft((total - done) / rate);
+    line = `${title}: ${count(done)}${of} ${unit}, ${count(rate)}/s${left}`;
+    if (isTerminal && total) line = `${bar(done / total)} ${line}`;
+    timer ??= setTimeout(show, LINE_EVERY_MS);
+  };
+}
+
+/** Ends the phase, so that other output can be written. */
+export function endProgress(): void {
+  show();
+  phase = "";
+  isShown = false;
+}
+
+/** Tells OpenTelemetry, if it is on, that an audit has found the store sound. */
+export function reportSoundAudit(): void {
+  telemetry?.recordSoundAudit(Date.now());
+}
+
+function show(): void {
+  clearTimeout(timer);
+  timer = undefined;
+  if (line === "") return;
+  const shown = isTerminal ? shortened(line, Deno.consoleSize().columns || Infinity) : line;
+  console.error(isTerminal && isShown ? `${LINE_UP}${shown}` : shown);
+  line = "";
+  isShown = true;
+}
+
+function bar(share: number): string {
+  return `[${"=".repeat(Math.round(share * BAR_WIDTH)).padEnd(BAR_WIDTH)}]`;
+}
+
+function timeLeft(seconds: number): string {
+  const whole = Math.round(seconds);
+  const minutes = Math.floor(whole / 60);
+  return minutes === 0 ? `, ${whole} s left` : `, ${minutes} min ${whole % 60} s left`;
+}
