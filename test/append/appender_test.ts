@@ -83,17 +83,11 @@ Deno.test("append() checks the head's versionstamp and nothing else", async () =
 const UNCLEAR: Record<string, CommitFault[]> = {
   "a commit that landed reports a conflict": [COMMIT_FAULTS.landsAndConflicts],
   "a commit that landed reports failure": [COMMIT_FAULTS.landsAndFails],
-  "a commit that landed never answers": [COMMIT_FAULTS.landsAndHangs],
-  "a commit that did not land reports failure": [COMMIT_FAULTS.fails],
   "the store is locked at eight commits": Array(8).fill(COMMIT_FAULTS.isLocked),
   "a commit hangs and does not land": [COMMIT_FAULTS.hangs],
   "a commit fails, and its repetition lands and reports a conflict": [
     COMMIT_FAULTS.fails,
     COMMIT_FAULTS.landsAndConflicts,
-  ],
-  "the store is locked, and the repetition of the commit lands and reports failure": [
-    COMMIT_FAULTS.isLocked,
-    COMMIT_FAULTS.landsAndFails,
   ],
   "a commit hangs and lands before its repetition": late("before"),
   "a commit hangs and arrives after its repetition": late("after"),

@@ -89,10 +89,6 @@ export const COMMIT_FAULTS = {
     await apply();
     throw new TypeError("error sending request");
   },
-  landsAndHangs: async (apply) => {
-    await apply();
-    return await new Promise(() => {});
-  },
   fails: () => Promise.reject(new TypeError("error sending request")),
   isRefused: () => Promise.reject(new StoreRefusedError("The commit is too large")),
   isFull: () => Promise.reject(new StoreFullError()),
