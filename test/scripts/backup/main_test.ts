@@ -102,15 +102,13 @@ Deno.test({
     await using follower = spawnTask(["backup", file, "--follow"], { kvPath: temp.kvPath });
     const positions: number[] = [];
     await readLines(follower.stdout, async (line) => {
-      positions.push(JSON.parse(line).position);
+      const { position } = JSON.parse(line);
+      positions.push(position);
+      // The next event may be in the file already.
       const length = (await Deno.readTextFile(file)).split("\n").length - 1;
-      assertEquals(
-        length,
-        positions.at(-1),
-        "a position is reported when its event is in the file",
-      );
-      if (length === 0) return;
-      if (length < 4) assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
+      assert(length >= position, "a position is reported when its event is in the file");
+      if (position === 0) return;
+      if (position < 4) assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
       else {
         const second = await runTask(["backup", file], temp);
         assertEquals([second.code, second.stdout], [2, ""]);
