@@ -88,7 +88,7 @@ testOnServer(
       [401, "DELETE /v1/pets/1 HTTP/1.1\r\n"],
       [405, `PUT /v1/pets HTTP/1.1\r\n${key}`],
       [413, "POST /docs HTTP/1.1\r\n"],
-      [413, postHead(service)],
+      [413, `POST /v1/pets HTTP/1.1\r\n${key}Content-Type: application/json\r\n`],
       [415, `POST /v1/pets HTTP/1.1\r\n${key}Content-Type: text/plain\r\n`],
       [401, "GET /v1/pets HTTP/1.1\r\n"],
       [404, `GET /v1/pets/9 HTTP/1.1\r\n${key}`],
