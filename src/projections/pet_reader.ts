@@ -173,8 +173,7 @@ export class PetReader {
     } else {
       pets = await this.#readByStatus(status, lastPetId, NEWEST_LIMIT, head);
     }
-    const isNewest = lastPetId >= (this.#newest.get(status)?.lastPetId ?? 0);
-    if (isNewest && generation === this.#generation) this.#newest.set(status, { pets, lastPetId });
+    if (generation === this.#generation) this.#newest.set(status, { pets, lastPetId });
     return pets;
   }
 
