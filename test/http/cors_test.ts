@@ -12,18 +12,13 @@ const PREFLIGHT = {
   "access-control-request-headers": "authorization,content-type,idempotency-key",
 };
 
-Deno.test("without CORS_ORIGINS, responses have no CORS headers, and a preflight is like one of an origin that is not allowed", async () => {
+Deno.test("without CORS_ORIGINS, responses have no CORS headers", async () => {
   await using service = await openTestService();
-  for (const path of ["/v1/pets", "/v1/pets/1"]) {
-    const keyless = await ask(service, path, { method: "OPTIONS", headers: PREFLIGHT });
-    assertEquals(keyless.status, 204);
-    const headers = { ...PREFLIGHT, authorization: `Bearer ${service.token}` };
-    const response = await ask(service, "/v1/pets", { headers });
-    for (const { headers } of [keyless, response]) {
-      assertEquals([...headers.keys()].filter((name) => name.startsWith("access-control")), []);
-      assertEquals(headers.get("vary")?.includes("origin") ?? false, false);
-    }
-  }
+  const headers = { ...PREFLIGHT, authorization: `Bearer ${service.token}` };
+  const preflight = await ask(service, "/v1/pets", { method: "OPTIONS", headers: PREFLIGHT });
+  const read = await ask(service, "/v1/pets", { headers });
+  assertEquals([preflight.status, read.status], [204, 200]);
+  for (const response of [preflight, read]) assertEquals(crossOriginHeaders(response), {});
 });
 
 const METHODS = {
@@ -76,28 +71,19 @@ Deno.test("OPTIONS needs a key, but not as a preflight or on a path without one"
 Deno.test("scripts of a configured origin can read every response, errors included", async () => {
   await using service = await openTestService();
   const shared = sharing(service);
-  const authorization = `Bearer ${service.token}`;
-  const json = { "content-type": "application/json" };
+  const headers = { authorization: `Bearer ${service.token}`, "content-type": "application/json" };
   const body = '{"name":"Rex","categoryId":1}';
   const requests: [string, RequestInit, number][] = [
-    ["/v1/pets", { method: "POST", body, headers: { authorization, ...json } }, 201],
-    ["/v1/pets", { headers: { authorization } }, 200],
-    ["/v1/pets/1", { headers: { authorization } }, 200],
-    ["/v1/pets", { headers: { authorization, "if-none-match": "*" } }, 304],
+    ["/v1/pets", { method: "POST", body, headers }, 201],
+    ["/v1/pets", { headers: { ...headers, "if-none-match": "*" } }, 304],
     ["/v1/pets", {}, 401],
-    ["/v1/pets/9", { headers: { authorization } }, 404],
-    ["/v1/pets", { method: "POST", body: "{", headers: { authorization, ...json } }, 400],
-    ["/v1/pets", { method: "DELETE", headers: { authorization } }, 405],
+    ["/v1/pets/9", { headers }, 404],
+    ["/v1/pets", { method: "POST", body: "{", headers }, 400],
   ];
   for (const [path, init, status] of requests) {
-    for (const origin of [ORIGIN, STRANGER]) {
-      const headers = { ...init.headers as Record<string, string>, origin };
-      const response = await ask(shared, path, { ...init, headers });
-      assertEquals(response.status, status);
-      assertEquals(
-        crossOriginHeaders(response),
-        origin === STRANGER ? { vary: "origin" } : SHARED,
-      );
+    for (const [origin, expected] of [[ORIGIN, SHARED], [STRANGER, { vary: "origin" }]] as const) {
+      const response = await ask(shared, path, { ...init, headers: { ...init.headers, origin } });
+      assertEquals([response.status, crossOriginHeaders(response)], [status, expected]);
     }
   }
 });

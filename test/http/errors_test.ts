@@ -271,17 +271,10 @@ for (const [name, cases] of Object.entries(CASES)) {
 }
 
 Deno.test("every error code has a test here or in service_errors_test", () => {
-  const elsewhere = [
-    "idempotency_key_reused",
-    "internal_error",
-    "outcome_unknown",
-    "overloaded",
-    "projection_damaged",
-    "storage_full",
-    "store_unavailable",
-  ];
-  const tested = new Set([...elsewhere, ...Object.keys(CASES).map((name) => name.split(" ")[1])]);
-  assertEquals(tested, new Set(Object.keys(ERRORS)));
+  const ofService = ["idempotency_key_reused", "internal_error", "projection_damaged"];
+  ofService.push("outcome_unknown", "overloaded", "storage_full", "store_unavailable");
+  const tested = Object.keys(CASES).map((name) => name.split(" ")[1]);
+  assertEquals([...tested, ...ofService].sort(), Object.keys(ERRORS).sort());
 });
 
 Deno.test("a 401 names all addresses of documents and probes that need no key", async () => {
