@@ -8,7 +8,7 @@ import { sha256Hex } from "../src/encoding/sha256.ts";
 import { VERSION } from "../src/settings/version.ts";
 import { petKey, projectionKey } from "../src/keyspace.ts";
 import { EMPTY_HEAD, encodeHead } from "../src/log/head.ts";
-import { encodeKey } from "../src/store/key_encoding/key_encoding.ts";
+import { encodeKey } from "../src/store/key_encoding.ts";
 import { permitted } from "./support/permitted.ts";
 import { runTask, spawnTask } from "./support/run_task.ts";
 import { readLines, ServiceProcess } from "./support/service_process.ts";

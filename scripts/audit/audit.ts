@@ -16,7 +16,7 @@ import {
 } from "../../src/log/head.ts";
 import { isHeadBehind } from "../../src/log/accept_store.ts";
 import { readEvent } from "../../src/log/lines.ts";
-import { formatKey } from "../../src/store/key_encoding/key_text.ts";
+import { formatKey } from "../../src/store/key_encoding.ts";
 import type { ReadExpiringRecords } from "../../src/store/read_expiring_records.ts";
 import { type BoundedRange, scan, scanOutside } from "../../src/store/scan.ts";
 import type { Key, Store, StoreEntry } from "../../src/store/store.ts";

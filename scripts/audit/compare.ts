@@ -21,7 +21,7 @@ import { CLOCK_TOLERANCE_MS, LogVerifier } from "../../src/log/log_verifier.ts";
 import { LogDamagedError, readLog } from "../../src/log/read_log.ts";
 import { project } from "../../src/projections/project.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
-import { formatKey } from "../../src/store/key_encoding/key_text.ts";
+import { formatKey } from "../../src/store/key_encoding.ts";
 import { type BoundedRange, scanOutside } from "../../src/store/scan.ts";
 import type { Key, Store, StoreEntry } from "../../src/store/store.ts";
 import { type DifferenceKind, PackedComparison } from "./packed_comparison.ts";

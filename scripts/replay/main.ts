@@ -9,7 +9,7 @@ import { type Differences, UnsoundError } from "../audit/compare.ts";
 import { GRACE_MS, replay, type ReplayPhase } from "./replay.ts";
 import { LEASE_LIMIT_MS, ReplayUnderWayError } from "./replay_lease.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
-import { formatKey } from "../../src/store/key_encoding/key_text.ts";
+import { formatKey } from "../../src/store/key_encoding.ts";
 import type { Store } from "../../src/store/store.ts";
 import { count } from "../cli/count.ts";
 import { progressOf, type ShowProgress } from "../cli/progress.ts";

@@ -9,7 +9,7 @@ import type { Pet } from "../../events/pet.ts";
 import { type Runtime, sleep } from "../../src/runtime/runtime.ts";
 import { encodeHead, type Head, readHead } from "../../src/log/head.ts";
 import { groupIntoCommits } from "../../src/store/commit_size.ts";
-import { formatKey } from "../../src/store/key_encoding/key_text.ts";
+import { formatKey } from "../../src/store/key_encoding.ts";
 import { HEAD_KEY, isRetained, projectionKey, recordMutation } from "../../src/keyspace.ts";
 import { RETRY_LIMIT_MS } from "../../src/store/resilience/resilient_store.ts";
 import { scan } from "../../src/store/scan.ts";

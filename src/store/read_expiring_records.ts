@@ -1,8 +1,11 @@
 import type { Runtime } from "../runtime/runtime.ts";
 import { SqliteReader } from "./deno_kv/sqlite_reader.ts";
-import { encodeKey } from "./key_encoding/key_encoding.ts";
+import { encodeKey } from "./key_encoding.ts";
 import type { ExpiringRecord, Key } from "./store.ts";
 import type { StoreLocation } from "./store_location.ts";
+
+/** Time limit of the connection to a database. */
+const CONNECT_LIMIT_MS = 10_000;
 
 /** Reads the records that expire. */
 export type ReadExpiringRecords = () => Iterable<ExpiringRecord> | AsyncIterable<ExpiringRecord>;
@@ -14,8 +17,9 @@ export type ReadExpiringRecords = () => Iterable<ExpiringRecord> | AsyncIterable
 export function expiringRecordsOf(
   location: StoreLocation,
   runtime: Runtime,
-  [space, , kind]: Key,
+  someKey: Key,
 ): ReadExpiringRecords | undefined {
+  const [space, , kind] = someKey;
   const leftOut = [encodeKey([space]), encodeKey([kind])] as const;
   if (location.kind === "file") {
     return function* () {
@@ -25,7 +29,14 @@ export function expiringRecordsOf(
   }
   if (location.kind !== "postgres") return undefined;
   return async function* () {
-    const { readExpiringRecords } = await import("./postgres/expiring_records.ts");
-    yield* readExpiringRecords(location.settings, runtime, ...leftOut);
+    const { PostgresStore } = await import("./postgres/postgres_store.ts");
+    const options = { create: false, guardKeys: [someKey] };
+    const signal = AbortSignal.timeout(CONNECT_LIMIT_MS);
+    const store = await PostgresStore.open(location.settings, runtime, options, signal);
+    try {
+      yield* store.expiringRecords(...leftOut);
+    } finally {
+      store.close();
+    }
   };
 }

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { GUARD_KEYS, HEAD_KEY, SOME_IDEMPOTENCY_KEY } from "../../src/keyspace.ts";
-import { encodeKey } from "../../src/store/key_encoding/key_encoding.ts";
+import { encodeKey } from "../../src/store/key_encoding.ts";
 import { expiringRecordsOf } from "../../src/store/read_expiring_records.ts";
 import { CREATE_SCHEMA, grantTo } from "../../src/store/postgres/schema.ts";
 import { PostgresStore } from "../../src/store/postgres/postgres_store.ts";

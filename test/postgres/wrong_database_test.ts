@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { HEAD_KEY } from "../../src/keyspace.ts";
-import { encodeKey } from "../../src/store/key_encoding/key_encoding.ts";
+import { encodeKey } from "../../src/store/key_encoding.ts";
 import { freePort } from "../support/free_port.ts";
 import { POSTGRES, serverOfFile } from "../support/postgres_server.ts";
 import { runTask } from "../support/run_task.ts";

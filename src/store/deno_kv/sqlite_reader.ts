@@ -1,12 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { deserialize } from "node:v8";
-import {
-  decodeKey,
-  ENCODED_NUMBER_BYTES,
-  encodeKey,
-  encodeRange,
-} from "../key_encoding/key_encoding.ts";
+import { decodeKey, ENCODED_NUMBER_BYTES, encodeKey, encodeRange } from "../key_encoding.ts";
 import type { ExpiringRecord, Key, KeyRange, ListOptions, Store, StoreEntry } from "../store.ts";
 import { StoreDamagedError, StoreRefusedError } from "../store_errors.ts";
 import { damageOf, KV_LIMITS } from "./kv_store.ts";

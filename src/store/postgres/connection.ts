@@ -1,5 +1,6 @@
 import { Socket } from "node:net";
-import Client, { type ClientOptions, type Notice, type ServerError } from "pg/lib/client.js";
+import type { ConnectionOptions } from "node:tls";
+import PgClient from "pg/lib/client.js";
 import {
   NotAppliedError,
   StoreAwayError,
@@ -23,8 +24,23 @@ export type Parameter = string | number | Uint8Array;
 /** The columns of a row, as text. */
 export type Row = (string | null)[];
 
+/** The used part of pg's client. It has no types of its own, and its @types would add Node's globals. */
+interface Client {
+  connect(): Promise<void>;
+  /** Sends bytes in binary. */
+  query(query: Statement & { values: Parameter[] } & typeof AS_TEXT): Promise<{ rows: Row[] }>;
+  on(event: "error", listen: (error: Error) => void): void;
+  on(event: "notice", listen: (notice: Notice) => void): void;
+}
+
+/** `code` is an SQLSTATE, 00000 for a mere notice; `routine` is the function of the server that reports it. */
+type Notice = { code?: string; routine?: string };
+
+/** An error that the server reports. Other errors have no `severity`, which the server translates. */
+type ServerError = Error & { code: string; severity: string };
+
 /** Columns are not parsed: pg would damage bytes, and would parse what nobody reads. */
-const AS_TEXT = { getTypeParser: () => (text: string) => text };
+const AS_TEXT = { rowMode: "array", types: { getTypeParser: () => (text: string) => text } };
 
 /** One connection to one server, which executes statements in their order. */
 export class Connection {
@@ -102,8 +118,7 @@ export class Connection {
   ): Promise<Row[]> {
     if (this.#isLost) throw new StoreAwayError("The connection to the database is closed");
     try {
-      const query = { name, text, values, rowMode: "array" as const, types: AS_TEXT };
-      const { rows } = await this.#client.query(query);
+      const { rows } = await this.#client.query({ name, text, values, ...AS_TEXT });
       // A warning before the result has closed the connection.
       if (this.#isLost) throw new Error("The result is not reliable");
       return rows;
@@ -146,13 +161,20 @@ function isServerError(error: unknown): error is ServerError {
   return error instanceof Error && "severity" in error && "code" in error;
 }
 
-type Endpoint = Pick<ClientOptions, "host" | "port" | "database" | "user" | "password" | "ssl">;
+interface Endpoint {
+  host: string;
+  port: number;
+  database: string;
+  user: string;
+  password: () => string;
+  ssl: false | ConnectionOptions;
+}
 
 async function connect(endpoint: Endpoint, signal: AbortSignal): Promise<Connection> {
   signal.throwIfAborted();
   const stream = new Socket();
   const options = { application_name: "animal-store", keepAlive: true, connectionTimeoutMillis: 0 };
-  const client = new Client({ ...endpoint, ...options, stream, pipeline: true });
+  const client: Client = new PgClient({ ...endpoint, ...options, stream, pipeline: true });
   const connection = new Connection(client, stream);
   const abort = () => connection.close();
   signal.addEventListener("abort", abort);
@@ -178,8 +200,9 @@ function isOfCancelledWait({ code = "", routine }: Notice): boolean {
   return routine === "SyncRepWaitForLSN" || code.startsWith("57P");
 }
 
-async function tlsOf({ sslMode, sslRootCert }: PostgresSettings): Promise<ClientOptions["ssl"]> {
-  const options: Record<SslMode, ClientOptions["ssl"]> = {
+/** Resolves to `false` for clear text. */
+async function tlsOf({ sslMode, sslRootCert }: PostgresSettings): Promise<Endpoint["ssl"]> {
+  const options: Record<SslMode, Endpoint["ssl"]> = {
     "disable": false,
     "prefer": { rejectUnauthorized: false },
     "require": { rejectUnauthorized: false },

@@ -1,9 +1,10 @@
 import { bytesEqual } from "../../encoding/bytes_equal.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
-import { decodeKey, encodeKey, encodeRange } from "../key_encoding/key_encoding.ts";
+import { decodeKey, encodeKey, encodeRange } from "../key_encoding.ts";
 import { NotAppliedError, StoreRefusedError } from "../store_errors.ts";
 import {
   type Commit,
+  type ExpiringRecord,
   type Key,
   type Mutation,
   type Store,
@@ -159,6 +160,19 @@ export class PostgresStore implements Store {
     return null;
   }
 
+  /** Reads the records that expire, without those whose keys have these bytes before and after a number. */
+  async *expiringRecords(space: Uint8Array, kind: Uint8Array): AsyncGenerator<ExpiringRecord> {
+    let rows: Row[];
+    let last: Uint8Array = new Uint8Array();
+    do {
+      rows = await this.#primary.reads.read(SQL.LIST_EXPIRING, [last, space, kind]);
+      for (const [key, expiresAt] of rows) {
+        last = bytesOf(key);
+        yield { key: decodeKey(last), expiresAt: Number(expiresAt) };
+      }
+    } while (rows.length === SQL.EXPIRING_RECORDS);
+  }
+
   close(): void {
     this.#cancelSweep();
     closeBoth(this.#primary);
@@ -232,7 +246,7 @@ function entryOf(key: Key, [version, isText, value]: Row): StoreEntry {
 }
 
 /** Decodes bytes from the text form `\x0a…`. */
-export function bytesOf(text: string | null): Uint8Array {
+function bytesOf(text: string | null): Uint8Array {
   return Uint8Array.fromHex(text!.slice(2));
 }
 

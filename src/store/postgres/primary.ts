@@ -3,12 +3,7 @@
 import { reasonOf } from "../../runtime/logger.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { retry } from "../resilience/resilient_store.ts";
-import {
-  NotAppliedError,
-  StoreAwayError,
-  type StoreError,
-  StoreRefusedError,
-} from "../store_errors.ts";
+import { NotAppliedError, StoreAwayError, StoreRefusedError } from "../store_errors.ts";
 import { Connection } from "./connection.ts";
 import { type DatabaseHost, hostName, type PostgresSettings } from "./database_url.ts";
 
@@ -16,7 +11,6 @@ import { type DatabaseHost, hostName, type PostgresSettings } from "./database_u
 export interface PrimaryConnections {
   reads: Connection;
   commits: Connection;
-  host: DatabaseHost;
 }
 
 /** Time in which a primary and its synchronous standby must prove themselves. */
@@ -95,7 +89,9 @@ export async function connectToPrimary(
     try {
       return await connectTo(host, settings, runtime, either);
     } catch (error) {
-      throw new HostError(host, error as StoreError);
+      const message = `${hostName(host)}: ${reasonOf(error)}`;
+      const isRefused = error instanceof StoreRefusedError;
+      throw isRefused ? new StoreRefusedError(message) : new StoreAwayError(message);
     }
   });
   try {
@@ -108,7 +104,10 @@ export async function connectToPrimary(
     return primary;
   } catch (error) {
     signal.throwIfAborted();
-    throw errorOfAll((error as AggregateError).errors);
+    const { errors } = error as AggregateError;
+    // A standby that lags behind may refuse a role or a database that the primary knows.
+    if (errors.every((it) => it instanceof StoreRefusedError)) throw errors[0];
+    throw new StoreAwayError(`it does not answer: ${errors.map(reasonOf).join("; ")}`);
   }
 }
 
@@ -141,8 +140,8 @@ async function connectTo(
     if (starts.size > 1) throw new StoreAwayError("its address leads to different servers");
     const [reads, commits] = opened;
     signal.removeEventListener("abort", close);
-    await prove({ host, reads, commits }, process!, runtime, signal);
-    return { host, reads, commits };
+    await prove({ reads, commits }, process!, runtime, signal);
+    return { reads, commits };
   } catch (error) {
     close();
     throw error;
@@ -189,20 +188,4 @@ async function prove(
     signal.removeEventListener("abort", giveUp);
   }
   if (isLate) throw new StoreAwayError("its synchronous standby does not answer");
-}
-
-/** Why a host is not the primary. */
-class HostError extends Error {
-  readonly isRefused: boolean;
-
-  constructor(host: DatabaseHost, cause: StoreError) {
-    super(`${hostName(host)}: ${reasonOf(cause)}`);
-    this.isRefused = cause instanceof StoreRefusedError;
-  }
-}
-
-/** A standby that lags behind may refuse a role or a database that the primary knows. */
-function errorOfAll(errors: HostError[]): StoreError {
-  if (errors.every(({ isRefused }) => isRefused)) return new StoreRefusedError(errors[0].message);
-  return new StoreAwayError(`it does not answer: ${errors.map(reasonOf).join("; ")}`);
 }

@@ -1,5 +1,6 @@
 /** The statements of a store on PostgreSQL. Each is a transaction of its own, at READ COMMITTED. */
 
+import { ENCODED_NUMBER_BYTES } from "../key_encoding.ts";
 import type { Statement } from "./connection.ts";
 
 /** Maximum number of records that one {@linkcode SWEEP} removes. */
@@ -38,6 +39,24 @@ export const LIST_REVERSE: Statement = {
   text: `
     select version, is_text, value, key from animal_store.records
     where key >= $1 and key < $2 and value is not null order by key desc limit $3`,
+};
+
+/** Maximum number of rows of one {@linkcode LIST_EXPIRING}. */
+export const EXPIRING_RECORDS = 500;
+
+/**
+ * Parameters: the last key that was read; the bytes before and after the number in a key that is left out. SQL counts
+ * bytes from 1. Columns: the key, and the time in milliseconds, at most the latest one of a `Date`.
+ */
+export const LIST_EXPIRING: Statement = {
+  text: `
+    select key, least(extract(epoch from expires_at) * 1000, 8640000000000000)
+    from animal_store.records
+    where expires_at is not null and key > $1 and not (
+      pg_catalog.substr(key, 1, pg_catalog.length($2::pg_catalog.bytea)) = $2 and
+      pg_catalog.substr(key, pg_catalog.length($2) + ${ENCODED_NUMBER_BYTES + 1},
+        pg_catalog.length($3::pg_catalog.bytea)) = $3)
+    order by key limit ${EXPIRING_RECORDS}`,
 };
 
 /** Adds placeholders for missing records, which a commit can lock. Parameter: their keys. */

@@ -9,7 +9,7 @@ import { assertEquals, assertNotEquals } from "@std/assert";
 import { petIdOf } from "../../../events/pet.ts";
 import { unpackLines } from "../../../src/encoding/pack_lines.ts";
 import { audit } from "../../../scripts/audit/audit.ts";
-import { formatKey } from "../../../src/store/key_encoding/key_text.ts";
+import { formatKey } from "../../../src/store/key_encoding.ts";
 import { scan } from "../../../src/store/scan.ts";
 import type { Key, Mutation, StoreEntry } from "../../../src/store/store.ts";
 import { ModelStore } from "../../sim/model_store.ts";

@@ -27,7 +27,7 @@ import { addPetCommand } from "../../support/add_pet_command.ts";
 import { permitted } from "../../support/permitted.ts";
 import { withSampleFile } from "../../support/sample_file.ts";
 import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";
-import { formatKey } from "../../../src/store/key_encoding/key_text.ts";
+import { formatKey } from "../../../src/store/key_encoding.ts";
 import {
   HEAD_KEY,
   LOG_PREFIX,

@@ -5,7 +5,7 @@ import { audit } from "../../../scripts/audit/audit.ts";
 import { recoverLog } from "../../../scripts/log/recover_log.ts";
 import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
 import { SqliteReader } from "../../../src/store/deno_kv/sqlite_reader.ts";
-import { encodeKey } from "../../../src/store/key_encoding/key_encoding.ts";
+import { encodeKey } from "../../../src/store/key_encoding.ts";
 import type { KeyRange } from "../../../src/store/store.ts";
 import { StoreDamagedError } from "../../../src/store/store_errors.ts";
 import { permitted } from "../../support/permitted.ts";

@@ -3,17 +3,11 @@
  * one of Deno KV (https://github.com/denoland/denokv, proto/codec.rs).
  */
 
-import type { Key, KeyPart, KeyRange } from "../store.ts";
+import type { Key, KeyPart, KeyRange } from "./store.ts";
 
 const BYTES = 0x01;
 const TEXT = 0x02;
-/** The two LONG tags mark bigints over eight bytes. Tags between them mark shorter ones, with 0 at ZERO. */
-const LONG_NEGATIVE = 0x0b;
-const ZERO = 0x14;
-const LONG_POSITIVE = 0x1d;
 const DOUBLE = 0x21;
-const FALSE = 0x26;
-const TRUE = 0x27;
 
 /** Ends a text or byte array. A zero byte inside one is followed by ESCAPE. */
 const END = 0x00;
@@ -46,7 +40,9 @@ export function encodeRange(
 
 function appendPart(bytes: number[], part: KeyPart): void {
   if (typeof part === "number") {
-    bytes.push(DOUBLE, ...encodeDouble(part));
+    const double = new Uint8Array(8);
+    new DataView(double.buffer).setFloat64(0, part);
+    bytes.push(DOUBLE, ...sortable(double, isSignSet(double)));
     return;
   }
   const isText = typeof part === "string";
@@ -58,10 +54,7 @@ function appendPart(bytes: number[], part: KeyPart): void {
   bytes.push(END);
 }
 
-/**
- * Decodes a key. Throws `TypeError` if the bytes are not a key. It also decodes bigints and booleans, which occur
- * in keys of other programs.
- */
+/** Decodes a key. Throws `TypeError` if the bytes are not a key, or one with bigints or booleans of another program. */
 export function decodeKey(bytes: Uint8Array): Key {
   let offset = 0;
   const take = (length: number): Uint8Array => {
@@ -80,48 +73,40 @@ export function decodeKey(bytes: Uint8Array): Key {
       content.push(byte);
     }
   };
-  const takePart = (): KeyPart | bigint | boolean => {
+  const takePart = (): KeyPart => {
     const [tag] = take(1);
     if (tag === BYTES) return takeEscaped();
     if (tag === TEXT) return decoder.decode(takeEscaped());
-    if (tag === DOUBLE) return decodeDouble(take(ENCODED_NUMBER_BYTES - 1));
-    if (tag === FALSE || tag === TRUE) return tag === TRUE;
-    if (tag === LONG_NEGATIVE) return -bigintOf(inverted(take(255 - take(1)[0])));
-    if (tag === LONG_POSITIVE) return bigintOf(take(take(1)[0]));
-    if (tag < LONG_NEGATIVE || tag > LONG_POSITIVE) {
-      throw new TypeError(`Tag ${tag} of a part of a key is not known`);
-    }
-    return tag < ZERO ? -bigintOf(inverted(take(ZERO - tag))) : bigintOf(take(tag - ZERO));
+    if (tag !== DOUBLE) throw new TypeError(`Tag ${tag} of a part of a key is not known`);
+    const double = take(ENCODED_NUMBER_BYTES - 1);
+    return new DataView(sortable(double, !isSignSet(double)).buffer).getFloat64(0);
   };
-  const key: unknown[] = [];
+  const key: KeyPart[] = [];
   while (offset < bytes.length) key.push(takePart());
-  return key as KeyPart[];
+  return key;
 }
 
-function bigintOf(bytes: Uint8Array): bigint {
-  return bytes.reduce((value, byte) => value << 8n | BigInt(byte), 0n);
-}
-
-/** Sets the sign bit of a positive number, and inverts all bits of a negative one. */
-function encodeDouble(value: number): Uint8Array {
-  const bytes = new Uint8Array(8);
-  new DataView(bytes.buffer).setFloat64(0, value);
-  return isSignSet(bytes) ? inverted(bytes) : withSignInverted(bytes);
-}
-
-function decodeDouble(bytes: Uint8Array): number {
-  const plain = isSignSet(bytes) ? withSignInverted(bytes) : inverted(bytes);
-  return new DataView(plain.buffer).getFloat64(0);
+/** Makes a number sort, or undoes that: inverts all bits of a negative one, and the sign of a positive one. */
+function sortable(bytes: Uint8Array, isNegative: boolean): Uint8Array<ArrayBuffer> {
+  const [sign, rest] = isNegative ? [0xff, 0xff] : [0x80, 0x00];
+  return Uint8Array.from(bytes, (byte, index) => byte ^ (index === 0 ? sign : rest));
 }
 
 function isSignSet(bytes: Uint8Array): boolean {
   return (bytes[0] & 0x80) !== 0;
 }
 
-function withSignInverted(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  return Uint8Array.of(bytes[0] ^ 0x80, ...bytes.subarray(1));
+/**
+ * Formats a store key as readable text. Different keys have different texts. Bigints and booleans occur only in
+ * the keys of other programs.
+ */
+export function formatKey(key: readonly unknown[]): string {
+  return `[${key.map(partText).join(",")}]`;
 }
 
-function inverted(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(bytes, (byte) => ~byte);
+function partText(part: unknown): string {
+  if (part instanceof Uint8Array) return `0x${part.toHex()}`;
+  if (typeof part === "bigint") return `${part}n`;
+  if (typeof part === "string") return JSON.stringify(part);
+  return Object.is(part, -0) ? "-0" : String(part);
 }
