@@ -10,10 +10,9 @@ import { issueKey } from "../../src/commands/issue_key.ts";
 import { createService } from "../../src/service.ts";
 import type { Store } from "../../src/store/store.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
-import { DENOKV_VARIABLE, DenokvServer } from "../support/denokv_server.ts";
-import { findPostgres } from "../support/find_postgres.ts";
+import { DenokvServer } from "../support/denokv_server.ts";
 import { installDenokv } from "../support/install_denokv.ts";
-import { POSTGRES_VARIABLE, PostgresServer } from "../support/postgres_server.ts";
+import { findPostgres, PostgresServer } from "../support/postgres_server.ts";
 import { openRealStore } from "../support/real_store.ts";
 import { OPERATOR } from "../../events/event.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
@@ -59,15 +58,13 @@ const STORES: Record<string, (stack: AsyncDisposableStack) => Promise<string | u
     return `${folder}/pets.sqlite3`;
   },
   async denokv(stack) {
-    Deno.env.set(DENOKV_VARIABLE, await installDenokv());
+    if (!await installDenokv()) return undefined;
     const server = stack.use(await DenokvServer.start());
     Deno.env.set("DENO_KV_ACCESS_TOKEN", server.token);
     return server.address;
   },
   async postgresql(stack) {
-    const programs = await findPostgres();
-    if (programs === undefined) return undefined;
-    Deno.env.set(POSTGRES_VARIABLE, programs);
+    if (findPostgres() === undefined) return undefined;
     // Each commit waits for the disk, as on the other stores.
     const server = stack.use(await PostgresServer.start({ fsync: "on" }));
     return server.url(await server.createDatabase());

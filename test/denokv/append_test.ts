@@ -7,13 +7,13 @@ import { scan } from "../../src/store/scan.ts";
 import type { Store } from "../../src/store/store.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
-import { denokvProgram, DenokvServer } from "../support/denokv_server.ts";
+import { DENOKV, DenokvServer } from "../support/denokv_server.ts";
 import { examplePet } from "../support/fill_store.ts";
 import { openRealStore } from "../support/real_store.ts";
 import { assertSoundLog, readLogLines } from "../support/sound_log.ts";
 import { testIf } from "../support/test_if.ts";
 
-const test = testIf(denokvProgram() !== undefined);
+const test = testIf(!DENOKV.ignore);
 
 test("a full queue of 2,048 pets goes to denokv in few commits, of more than 960 events each", async () => {
   await using server = await DenokvServer.start();

@@ -2,10 +2,10 @@ import { assertEquals, assertLess } from "@std/assert";
 import { freePort } from "../support/free_port.ts";
 import { runTask } from "../support/run_task.ts";
 import { ServiceProcess } from "../support/service_process.ts";
-import { denokvProgram, DenokvServer } from "../support/denokv_server.ts";
+import { DENOKV, DenokvServer } from "../support/denokv_server.ts";
 import { testIf } from "../support/test_if.ts";
 
-const test = testIf(denokvProgram() !== undefined);
+const test = testIf(!DENOKV.ignore);
 
 test("with the variables of Deno Deploy, the service uses their address and the attached database", async () => {
   await using server = await DenokvServer.start();

@@ -4,10 +4,10 @@ import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { StoreRefusedError, UnclearOutcomeError } from "../../src/store/store_errors.ts";
 import { testStoreContract } from "../support/store_contract.ts";
-import { denokvProgram, DenokvServer } from "../support/denokv_server.ts";
+import { DENOKV, DenokvServer } from "../support/denokv_server.ts";
 import { testIf } from "../support/test_if.ts";
 
-const ignore = denokvProgram() === undefined;
+const { ignore } = DENOKV;
 const test = testIf(!ignore);
 
 testStoreContract({

@@ -19,8 +19,8 @@ import {
   POSTGRES,
   PostgresServer,
   serverOfFile,
-  until,
 } from "../support/postgres_server.ts";
+import { until } from "../support/store_server.ts";
 import { TcpProxy } from "../support/tcp_proxy.ts";
 import { freePort } from "../support/free_port.ts";
 import { testStoreContract } from "../support/store_contract.ts";

@@ -1,50 +1,53 @@
 import { freePort } from "./free_port.ts";
-import type { StoreServer, StoreServers } from "./store_server.ts";
+import { isWanted, type StoreServer, type StoreServers, until } from "./store_server.ts";
 
-/** The variable with the path of `denokv`. Without it, the tests that need the program are ignored. */
-export const DENOKV_VARIABLE = "TEST_DENOKV";
+/** https://crates.io/crates/denokv */
+export const DENOKV_VERSION = "0.14.0";
 
-/** The path of the program, or `undefined` if the variable is not set or not readable. */
-export function denokvProgram(): string | undefined {
-  const { state } = Deno.permissions.querySync({ name: "env", variable: DENOKV_VARIABLE });
-  return state === "granted" ? Deno.env.get(DENOKV_VARIABLE) : undefined;
+/** The folder into which cargo installs it. */
+export const DENOKV_FOLDER =
+  new URL(`../../.cache/denokv-${DENOKV_VERSION}`, import.meta.url).pathname;
+
+const PROGRAM = `${DENOKV_FOLDER}/bin/denokv`;
+
+/** Whether the program is installed. */
+export function isBuilt(): boolean {
+  try {
+    return Deno.statSync(PROGRAM).isFile;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
 }
 
 /** The servers for tests that run on several kinds of them. */
 export const DENOKV: StoreServers = {
   name: "denokv",
-  ignore: denokvProgram() === undefined,
+  ignore: !isWanted("TEST_DENOKV") || !isBuilt(),
+  cutShare: 0.05,
   start: () => DenokvServer.start(),
 };
 
-/** Maximum time until a server listens. */
-const START_LIMIT_MS = 10_000;
-
 /** A real `denokv` on loopback, with its own file and token. */
 export class DenokvServer implements StoreServer {
+  readonly port = freePort();
   readonly token = crypto.randomUUID();
   #folder: string;
-  #port: number;
   #process: Deno.ChildProcess | undefined;
 
-  private constructor(folder: string, port: number) {
+  private constructor(folder: string) {
     this.#folder = folder;
-    this.#port = port;
   }
 
   /** Starts a server on an empty store. */
   static async start(): Promise<DenokvServer> {
-    const server = new DenokvServer(await Deno.makeTempDir(), freePort());
+    const server = new DenokvServer(await Deno.makeTempDir());
     await server.start();
     return server;
   }
 
-  get port(): number {
-    return this.#port;
-  }
-
   get address(): string {
-    return this.addressAt(this.#port);
+    return this.addressAt(this.port);
   }
 
   get env(): Record<string, string> {
@@ -55,28 +58,30 @@ export class DenokvServer implements StoreServer {
     return this.token;
   }
 
+  wrongSecret() {
+    const { address } = this;
+    const message = `Cannot open the store ${address} (KV_PATH): ` +
+      "it refuses the access token (DENO_KV_ACCESS_TOKEN)";
+    return { address, env: { DENO_KV_ACCESS_TOKEN: "some-other-token" }, message };
+  }
+
   addressAt(port: number): string {
     return `http://127.0.0.1:${port}`;
   }
 
   /** Starts it, also again on the same file and port. Resolves when it responds. */
   async start(): Promise<void> {
-    const program = denokvProgram();
-    if (program === undefined) throw new Error(`${DENOKV_VARIABLE} does not name denokv`);
-    this.#process = new Deno.Command(program, {
+    this.#process = new Deno.Command(PROGRAM, {
       args: [
         ["--sqlite-path", `${this.#folder}/kv.sqlite3`],
-        ["serve", "--addr", `127.0.0.1:${this.#port}`],
+        ["serve", "--addr", `127.0.0.1:${this.port}`],
       ].flat(),
-      env: { DENO_KV_ACCESS_TOKEN: this.token },
+      env: this.env,
       stdout: "null",
       stderr: "null",
     }).spawn();
-    const deadline = Date.now() + START_LIMIT_MS;
-    while (!await answers(this.address)) {
-      if (Date.now() > deadline) throw new Error("denokv does not listen");
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    const ask = async () => (await fetch(this.address, { method: "POST" })).body?.cancel();
+    await until(ask, "denokv does not listen");
   }
 
   /** Ends it at once, like a failing machine. */
@@ -98,14 +103,5 @@ export class DenokvServer implements StoreServer {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill();
     await Deno.remove(this.#folder, { recursive: true });
-  }
-}
-
-async function answers(address: string): Promise<boolean> {
-  try {
-    await (await fetch(address, { method: "POST" })).body?.cancel();
-    return true;
-  } catch {
-    return false;
   }
 }

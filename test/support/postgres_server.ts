@@ -3,24 +3,46 @@ import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { parseDatabaseUrl, type PostgresSettings } from "../../src/store/postgres/database_url.ts";
 import { PostgresStore } from "../../src/store/postgres/postgres_store.ts";
 import { freePort } from "./free_port.ts";
-import type { StoreServer, StoreServers } from "./store_server.ts";
+import {
+  HANG_LIMIT_MS,
+  isWanted,
+  type StoreServer,
+  type StoreServers,
+  until,
+} from "./store_server.ts";
 
-/**
- * The variable with the folder of PostgreSQL's programs. Without it, the tests that need a server are ignored.
- */
-export const POSTGRES_VARIABLE = "TEST_POSTGRES";
+/** The folder of a Debian package. Its programs are not in the path. */
+const DEBIAN_FOLDER = "/usr/lib/postgresql";
 
-/** The folder of the programs, or `undefined` if the variable is not set or not readable. */
-export function postgresPrograms(): string | undefined {
-  const { state } = Deno.permissions.querySync({ name: "env", variable: POSTGRES_VARIABLE });
-  return state === "granted" ? Deno.env.get(POSTGRES_VARIABLE) : undefined;
+/** The folder of the newest server's programs; `undefined` if there is no server. */
+export function findPostgres(): string | undefined {
+  try {
+    const versions = [...Deno.readDirSync(DEBIAN_FOLDER)].map(({ name }) => name);
+    const folders = versions.sort((one, other) => Number(other) - Number(one))
+      .map((version) => `${DEBIAN_FOLDER}/${version}/bin`);
+    const found = folders.find((folder) => isInstalled(`${folder}/initdb`));
+    if (found !== undefined) return found;
+  } catch {
+    // It is not of Debian.
+  }
+  try {
+    const { stdout } = new Deno.Command("pg_config", { args: ["--bindir"] }).outputSync();
+    return new TextDecoder().decode(stdout).trim();
+  } catch {
+    return undefined;
+  }
+}
+
+export function isInstalled(program: string): boolean {
+  try {
+    return Deno.statSync(program).isFile;
+  } catch {
+    return false;
+  }
 }
 
 /** The superuser, who owns every database that {@linkcode PostgresServer.createDatabase} makes. */
 const USER = "operator";
-
-/** Maximum time until a server answers, or until a standby follows. */
-const START_LIMIT_MS = 30_000;
 
 /**
  * Settings of every server. A killed process loses nothing that it has written, so only a measurement needs
@@ -37,7 +59,7 @@ const SETTINGS = {
   wal_receiver_status_interval: "1s",
 };
 
-export type ServerSettings = Record<string, string>;
+type ServerSettings = Record<string, string>;
 
 /** A real PostgreSQL server on loopback, in a temporary folder. */
 export class PostgresServer implements StoreServer {
@@ -94,6 +116,13 @@ export class PostgresServer implements StoreServer {
 
   get secret(): string {
     return this.password;
+  }
+
+  wrongSecret() {
+    const host = `127.0.0.1:${this.port}`;
+    const message = `Cannot open the database pets_1 on ${host} (DATABASE_URL): ` +
+      `${host}: it refuses the password of the role ${USER}`;
+    return { address: this.url("pets_1", { password: "wrong" }), env: {}, message };
   }
 
   /** The URL of the database that was created first. */
@@ -212,7 +241,9 @@ export class PostgresServer implements StoreServer {
 /** The servers for tests that run on several kinds of them. */
 export const POSTGRES: StoreServers = {
   name: "PostgreSQL",
-  ignore: postgresPrograms() === undefined,
+  ignore: !isWanted("TEST_POSTGRES") || findPostgres() === undefined,
+  // A cut ends both connections of an instance, and all calls on them.
+  cutShare: 0.01,
   async start() {
     const server = await PostgresServer.start();
     await server.createDatabase();
@@ -241,7 +272,7 @@ export async function openPostgresStore(
     { ...address, passfile: undefined, strictReads: false, ...settings },
     runtime,
     { create: true, guardKeys: GUARD_KEYS, onCreated: () => {} },
-    AbortSignal.timeout(START_LIMIT_MS),
+    AbortSignal.timeout(HANG_LIMIT_MS),
   );
 }
 
@@ -263,21 +294,14 @@ export function signalTree(pid: number, signal: Deno.Signal): void {
   for (const child of new Set([...children, ...childrenOf(pid)])) signalTree(child, signal);
 }
 
-function childrenOf(parent: number): number[] {
-  const children: number[] = [];
-  for (const { name } of Deno.readDirSync("/proc")) {
-    if (!/^\d+$/.test(name)) continue;
-    try {
-      // "pid (name) state parent …"; the name may contain spaces.
-      const stat = Deno.readTextFileSync(`/proc/${name}/stat`);
-      if (Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]) === parent) {
-        children.push(Number(name));
-      }
-    } catch {
-      // It has ended meanwhile.
-    }
+function childrenOf(pid: number): number[] {
+  try {
+    const children = Deno.readTextFileSync(`/proc/${pid}/task/${pid}/children`);
+    return children.trim().split(" ").filter((it) => it !== "").map(Number);
+  } catch {
+    // It has ended meanwhile.
+    return [];
   }
-  return children;
 }
 
 /** Makes a folder that the user of the servers can write. */
@@ -292,13 +316,13 @@ async function makeFolder(): Promise<string> {
  * package.
  */
 export function commandLine(program: string, args: string[]): string[] {
-  const own = [program.startsWith("/") ? program : `${postgresPrograms()}/${program}`, ...args];
+  const own = [program.startsWith("/") ? program : `${findPostgres()}/${program}`, ...args];
   const user = ["--reuid=postgres", "--regid=postgres", "--clear-groups"];
   return Deno.uid() === 0 ? ["setpriv", ...user, ...own] : own;
 }
 
 /** Runs a program of PostgreSQL that must succeed, and resolves to its standard output. */
-function runProgram(program: string, args: string[]): Promise<string> {
+export function runProgram(program: string, args: string[]): Promise<string> {
   return run(commandLine(program, args));
 }
 
@@ -313,18 +337,4 @@ async function run([program, ...args]: string[]): Promise<string> {
   const decoder = new TextDecoder();
   if (!success) throw new Error(`${program} failed: ${decoder.decode(stderr)}`);
   return decoder.decode(stdout).trim();
-}
-
-/** Repeats an attempt until it succeeds. */
-export async function until(attempt: () => Promise<unknown>, message: string): Promise<void> {
-  const deadline = Date.now() + START_LIMIT_MS;
-  for (;;) {
-    try {
-      await attempt();
-      return;
-    } catch (cause) {
-      if (Date.now() > deadline) throw new Error(message, { cause });
-    }
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }

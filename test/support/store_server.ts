@@ -9,6 +9,8 @@ export interface StoreServer extends AsyncDisposable {
   readonly env: Record<string, string>;
   /** Its token or password. */
   readonly secret: string;
+  /** The same store with a wrong secret: how to name it, and what programs say. */
+  wrongSecret(): { address: string; env: Record<string, string>; message: string };
   /** Starts it again, on the same data and port. Resolves when it responds. */
   start(): Promise<void>;
   /** Ends it at once, like a failing machine. */
@@ -24,6 +26,31 @@ export interface StoreServers {
   name: string;
   /** Whether this run of the tests lacks the server. */
   ignore: boolean;
+  /** The share of responses that a proxy cuts off under load. */
+  cutShare: number;
   /** Starts a server on an empty store. */
   start(): Promise<StoreServer>;
+}
+
+/** Whether a variable asks for the tests of a kind of server. */
+export function isWanted(variable: string): boolean {
+  const { state } = Deno.permissions.querySync({ name: "env", variable });
+  return state === "granted" && Deno.env.has(variable);
+}
+
+/** Long enough for every machine: it only ends a test that hangs. */
+export const HANG_LIMIT_MS = 60_000;
+
+/** Repeats an attempt until it succeeds. */
+export async function until(attempt: () => unknown, message: string): Promise<void> {
+  const deadline = Date.now() + HANG_LIMIT_MS;
+  for (;;) {
+    try {
+      await attempt();
+      return;
+    } catch (cause) {
+      if (Date.now() > deadline) throw new Error(message, { cause });
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }

@@ -69,10 +69,10 @@ export class Connection {
     const { database, user, passfile, sslMode } = settings;
     const { hostname, port } = host;
     try {
-      const secret = settings.password ??
-        (passfile && await readPassfile(passfile, host, settings));
       // Called if the server asks for a password.
-      const password = () => {
+      const password = async () => {
+        const secret = settings.password ??
+          (passfile && await readPassfile(passfile, host, settings));
         if (secret) return secret;
         throw new StoreRefusedError("it asks for a password; set PGPASSWORD or PGPASSFILE");
       };
@@ -161,16 +161,7 @@ function isServerError(error: unknown): error is ServerError {
   return error instanceof Error && "severity" in error && "code" in error;
 }
 
-interface Endpoint {
-  host: string;
-  port: number;
-  database: string;
-  user: string;
-  password: () => string;
-  ssl: false | ConnectionOptions;
-}
-
-async function connect(endpoint: Endpoint, signal: AbortSignal): Promise<Connection> {
+async function connect(endpoint: object, signal: AbortSignal): Promise<Connection> {
   signal.throwIfAborted();
   const stream = new Socket();
   const options = { application_name: "animal-store", keepAlive: true, connectionTimeoutMillis: 0 };
@@ -200,9 +191,11 @@ function isOfCancelledWait({ code = "", routine }: Notice): boolean {
   return routine === "SyncRepWaitForLSN" || code.startsWith("57P");
 }
 
-/** Resolves to `false` for clear text. */
-async function tlsOf({ sslMode, sslRootCert }: PostgresSettings): Promise<Endpoint["ssl"]> {
-  const options: Record<SslMode, Endpoint["ssl"]> = {
+/** `false` for clear text. */
+type Tls = false | ConnectionOptions;
+
+async function tlsOf({ sslMode, sslRootCert }: PostgresSettings): Promise<Tls> {
+  const options: Record<SslMode, Tls> = {
     "disable": false,
     "prefer": { rejectUnauthorized: false },
     "require": { rejectUnauthorized: false },

@@ -153,8 +153,7 @@ async function connectTo(
 /** Repeats the first statement, because the default time limit of the role may cancel it. */
 async function configure(connection: Connection, runtime: Runtime): Promise<void> {
   const isRetryable = (error: unknown) => error instanceof NotAppliedError;
-  const options = { runtime, limitMs: PROOF_LIMIT_MS, isRetryable };
-  await retry(() => connection.read(BEGIN_SESSION), options);
+  await retry(() => connection.read(BEGIN_SESSION), runtime, PROOF_LIMIT_MS, isRetryable);
   await connection.read(CONFIGURE);
 }
 

@@ -110,7 +110,7 @@ export class ResilientStore implements Store {
     const call = () => this.#call("read", () => this.#retryRead(read));
     const { runtime, retryReadsMs: limitMs = 0 } = this.#options;
     const isRetryable = (error: unknown) => !(error instanceof StoreRefusedError);
-    return limitMs === 0 ? call() : retry(call, { runtime, limitMs, isRetryable });
+    return limitMs === 0 ? call() : retry(call, runtime, limitMs, isRetryable);
   }
 
   async #call<T>(name: "read" | "commit", call: () => Promise<T>): Promise<T> {
@@ -153,15 +153,12 @@ export class ResilientStore implements Store {
 
   /** Retries a read: until its time limit if the store is locked, a few times if the network failed. */
   #retryRead<T>(read: () => Promise<T>): Promise<T> {
-    return retry(read, {
-      runtime: this.#runtime,
-      // This ends before the time limit of the call, so a lasting lock does not count as a hanging call.
-      limitMs: CALL_LIMIT_MS,
-      isRetryable: (error, attempt) =>
-        error instanceof NotAppliedError ||
-        !(error instanceof StoreRefusedError) && this.#store.connection !== undefined &&
-          attempt < NETWORK_RETRIES,
-    });
+    const isRetryable = (error: unknown, attempt: number) =>
+      error instanceof NotAppliedError ||
+      !(error instanceof StoreRefusedError) && this.#store.connection !== undefined &&
+        attempt < NETWORK_RETRIES;
+    // This ends before the time limit of the call, so a lasting lock does not count as a hanging call.
+    return retry(read, this.#runtime, CALL_LIMIT_MS, isRetryable);
   }
 
   async #probe(signal: AbortSignal): Promise<void> {
@@ -172,9 +169,10 @@ export class ResilientStore implements Store {
 
 /** Keeps the class of an error, but moves the store's own message into the cause: clients see the message. */
 function errorForCaller(name: "read" | "commit", cause: unknown): unknown {
-  for (const Type of [StoreFullError, StoreDamagedError, StoreClosedError]) {
-    if (cause instanceof Type) return cause;
-  }
+  const isForClients = [StoreFullError, StoreDamagedError, StoreClosedError].some((Type) =>
+    cause instanceof Type
+  );
+  if (isForClients) return cause;
   if (cause instanceof StoreRefusedError) {
     return new StoreRefusedError(`The store refused a ${name}`, { cause });
   }
@@ -187,18 +185,15 @@ function errorForCaller(name: "read" | "commit", cause: unknown): unknown {
   return new UnclearOutcomeError(`The store failed to ${name}`, { cause });
 }
 
-export interface RetryOptions {
-  runtime: Runtime;
-  /** Time after which no further attempt begins, in milliseconds. */
-  limitMs: number;
-  /** Whether an error may be temporary. `attempt` counts from 0. */
-  isRetryable: (error: unknown, attempt: number) => boolean;
-}
-
-/** Repeats a call, with back-off, until it succeeds. Rejects with the error of the last attempt. */
+/**
+ * Repeats a call, with back-off, until it succeeds. Rejects with the error of the last attempt, after which the time
+ * is over, or which is not temporary. `attempt` counts from 0.
+ */
 export async function retry<T>(
   call: () => Promise<T>,
-  { runtime, limitMs, isRetryable }: RetryOptions,
+  runtime: Runtime,
+  limitMs: number,
+  isRetryable: (error: unknown, attempt: number) => boolean,
 ): Promise<T> {
   const deadline = runtime.monotonicNow() + limitMs;
   for (let attempt = 0;; attempt++) {

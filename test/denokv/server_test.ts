@@ -1,0 +1,4 @@
+import { DENOKV } from "../support/denokv_server.ts";
+import { testStoreServer } from "../support/test_store_server.ts";
+
+testStoreServer(DENOKV);

@@ -1,0 +1,391 @@
+import { assert, assertEquals, assertGreater, assertMatch } from "@std/assert";
+import { setTimeout as sleep } from "node:timers/promises";
+import { issueKey } from "../../src/commands/issue_key.ts";
+import { revokeKey } from "../../src/commands/revoke_key.ts";
+import { createService } from "../../src/service.ts";
+import { serviceErrorCode } from "../../src/service_error.ts";
+import { systemRuntime } from "../../src/runtime/system_runtime.ts";
+import { freePort } from "./free_port.ts";
+import { type ExpectedFaults, LoadClient } from "./load_client.ts";
+import { openRealStore } from "./real_store.ts";
+import { runReplayLoad } from "./replay_load.ts";
+import { runTask, spawnTask } from "./run_task.ts";
+import { readLines, ServiceProcess } from "./service_process.ts";
+import { HANG_LIMIT_MS, type StoreServer, type StoreServers, until } from "./store_server.ts";
+import { TcpProxy } from "./tcp_proxy.ts";
+
+/** To run for longer: `LOAD_SECONDS=60 deno task test:postgres`. */
+const LOAD_MS = secondsOfEnvironment() * 1_000;
+
+/** Instances of the service under load. */
+const INSTANCES = 4;
+
+/** Declares the tests of a service and of the commands on a store that is reached over a network. */
+export function testStoreServer({ name, ignore, cutShare, start }: StoreServers): void {
+  const test = (criterion: string, fn: (server: StoreServer) => Promise<void>) =>
+    Deno.test({
+      name: `${name}: ${criterion}`,
+      ignore,
+      async fn() {
+        await using server = await start();
+        await fn(server);
+      },
+    });
+
+  test("a service that starts while the store is away is not ready until the store is back", async (server) => {
+    await server.kill();
+    await using service = await ServiceProcess.start(server.address, server.env);
+    const expectLines = (...patterns: RegExp[]) =>
+      until(() => {
+        for (const pattern of patterns) assertMatch(service.lines.join("\n"), pattern);
+      }, `No line matches ${patterns}`);
+    assertEquals(await statusOf(service, "/healthz"), 200);
+    await expectLines(/"event":"listening".*"state":"unknown"/, /"event":"store_away"/);
+    assertEquals(await statusOf(service, "/readyz"), 503);
+    await server.start();
+    await becomes(service, "/readyz", 200);
+    await expectLines(
+      /"event":"store_back"/,
+      /"event":"store_opened".*"events":0,"pets":0,"liveKeys":0/,
+      /"event":"no_live_key"/,
+    );
+    assert(!service.lines.join("\n").includes(server.secret));
+  });
+
+  test("a wrong password ends the service and tools with one line, also if the store is away at first", async (server) => {
+    const { address, env, message } = server.wrongSecret();
+    const stderr = `error: ${message}\n`;
+    const options = { kvPath: address, env: { ...env, PORT: "0" } };
+    assertEquals(await runTask(["start"], options), { code: 1, stdout: "", stderr });
+    assertEquals(await runTask(["keys", "list"], options), { code: 2, stdout: "", stderr });
+
+    await server.kill();
+    await using service = await ServiceProcess.start(address, env);
+    await server.start();
+    assertEquals(await service.ended(), 1);
+    assertEquals(service.lines.at(-1), stderr.trimEnd());
+  });
+
+  test("a tool fails with one line if the store is away or hangs", async (server) => {
+    const options = { kvPath: server.address, env: server.env };
+    server.pause();
+    const hanging = await runTask(["log"], options);
+    server.resume();
+    await server.kill();
+    for (const { code, stdout, stderr } of [hanging, await runTask(["log"], options)]) {
+      assertEquals([code, stdout], [2, ""]);
+      assertMatch(stderr, /^error: Cannot open the [^\n]*it does not answer[^\n]*\n$/);
+    }
+  });
+
+  test("while the store hangs, the service responds, and it recovers by itself", async (server) => {
+    await using fixture = await openFixture(server);
+    const { create, list, services: [service] } = fixture;
+    assertEquals((await create("before")).status, 201);
+    server.pause();
+    for (let round = 0; round < 2; round++) {
+      const responses = [create(`hanging ${round}`), list(), list()];
+      for (const response of await Promise.all(responses)) await expectUnavailable(response);
+      assertEquals(await statusOf(service, "/healthz"), 200);
+      assertEquals(await statusOf(service, "/readyz"), 503);
+    }
+    server.resume();
+    await becomes(service, "/readyz", 200);
+    assertEquals((await create("after")).status, 201);
+    const names = (await (await list()).json()).map(({ name }: { name: string }) => name);
+    assertEquals([names[0], names.at(-1)], ["after", "before"]);
+    assertEquals(new Set(names).size, names.length);
+  });
+
+  test("a service replaces a connection on which the store no longer responds", async (server) => {
+    await using proxy = new TcpProxy(() => server.port);
+    await using fixture = await openFixture(server, { port: proxy.port });
+    const { create, list, services: [service] } = fixture;
+    assertEquals((await create("before")).status, 201);
+    for (let round = 0; round < 2; round++) {
+      proxy.swallow();
+      await expectUnavailable(await list());
+      await becomes(service, "/readyz", 200);
+      assertEquals((await create(`after ${round}`)).status, 201);
+    }
+    assertEquals((await (await list()).json()).length, 3);
+  });
+
+  test("on SIGTERM while the store hangs, the service answers accepted requests and ends", async (server) => {
+    await using fixture = await openFixture(server);
+    const { create, list, services: [service] } = fixture;
+    server.pause();
+    const creates = Array.from({ length: 10 }, (_, index) => create(`${index}`));
+    const responses = [...creates, list(), list()];
+    await becomes(service, "/readyz", 503);
+    assertEquals(await service.stop(), 0);
+    for (const response of await Promise.all(responses)) await expectUnavailable(response);
+  });
+
+  test("four instances agree on keys and pets at every moment", async (server) => {
+    await using fixture = await openFixture(server, { instances: INSTANCES, faults: "none" });
+    const { load } = fixture;
+    const keysRevoked = await fixture.run(LOAD_MS);
+    await fixture.verify();
+    console.log({ keysRevoked, ...load.outcomes });
+    assertGreater(load.acknowledged.size, 0);
+    assertGreater(keysRevoked, 0);
+  });
+
+  test("acknowledged pets are stored once although instances and the server are killed and stopped", async (server) => {
+    await using fixture = await openFixture(server, { instances: INSTANCES, faults: "process" });
+    const { load } = fixture;
+    let isOver = false;
+    const faults = [
+      () => fixture.restart(Math.floor(Math.random() * INSTANCES)),
+      async () => {
+        await server.kill();
+        await sleep(500);
+        await server.start();
+      },
+      async () => {
+        server.pause();
+        await sleep(LOAD_MS < 30_000 ? 3_000 : 5_000 + Math.random() * 15_000);
+        server.resume();
+      },
+    ];
+    const breaking = (async () => {
+      for (let round = 0; !isOver; round++) {
+        await sleep(1_000);
+        // Each fault once, then by chance.
+        await faults[round < faults.length ? round : Math.floor(Math.random() * faults.length)]();
+      }
+    })();
+    try {
+      await fixture.run(Math.max(LOAD_MS, 15_000));
+    } finally {
+      isOver = true;
+      await breaking;
+    }
+    await fixture.verify();
+    console.log(load.outcomes);
+    assertGreater(load.acknowledged.size, 0);
+    assertGreater(load.unclear.size, 0);
+  });
+
+  test("acknowledged pets are stored once although connections to the server are cut after commits", async (server) => {
+    await using proxy = new TcpProxy(() => server.port);
+    await using fixture = await openFixture(server, { instances: INSTANCES, port: proxy.port });
+    const { load } = fixture;
+    proxy.share = cutShare;
+    await fixture.run(LOAD_MS);
+    proxy.share = 0;
+    await fixture.verify();
+    console.log({ cuts: proxy.cuts, ...load.outcomes });
+    assertGreater(proxy.cuts, 0);
+    assertGreater(load.acknowledged.size, load.refused.size + load.unclear.size);
+  });
+
+  test("every tool works while a service runs, and moves a catalogue to another store", async (server) => {
+    const run = (...args: string[]) => runWith(server, args);
+    const token = (await run("keys", "issue", "--label", "shop")).trim();
+    await using service = await ServiceProcess.start(server.address, server.env);
+    for (let id = 1; id <= 5; id++) {
+      assertEquals(await service.add({ name: `Animal ${id}`, categoryId: id }, token), 201);
+    }
+    const keys = await run("keys", "list");
+    assertMatch(keys, / live .* shop\n/);
+    const keyId = /^([0-9A-Z]{26}) +live/m.exec(keys)![1];
+    const successor = (await run("keys", "rotate", keyId, "--overlap", "1h")).trim();
+    assertEquals(await service.add({ name: "Animal 6", categoryId: 6 }, successor), 201);
+    await run("audit");
+    await run("replay", "--dry-run");
+    await run("replay", "--grace", "0");
+    await run("audit");
+
+    const exported = await run("log");
+    assertEquals(exported.trim().split("\n").length, 9);
+    await using copy = await start();
+    const stdin = new TextEncoder().encode(exported);
+    const restored = await runTask(["restore", "-"], { ...optionsOf(copy), stdin });
+    assertEquals(restored.code, 0, restored.stderr);
+    assertEquals(await runWith(copy, ["log"]), exported);
+    await runWith(copy, ["audit"]);
+    await using moved = await ServiceProcess.start(copy.address, copy.env);
+    const [before, after] = await Promise.all([service, moved].map(async (one) => {
+      const response = await one.send("/v1/pets?limit=100", successor);
+      return [response.status, await response.text()];
+    }));
+    assertEquals(after, before);
+    assertEquals(after[0], 200);
+
+    const ids = (await run("keys", "list")).match(/^[0-9A-Z]{26}(?= )/gm)!;
+    await run("keys", "revoke", ids.find((id) => id !== keyId)!);
+    assertEquals((await service.send("/v1/pets", successor)).status, 401);
+    assertEquals((await moved.send("/v1/pets", successor)).status, 200);
+  });
+
+  test("replay: clients of two services see no failure and no stale response", async (server) => {
+    (await openRealStore(server.address, server.env)).close();
+    const load = { connections: 16, pets: 500, kills: 0 };
+    const { outcomes: { created, listed, read } } = await runReplayLoad(server.address, load);
+    for (const count of [created, listed, read]) assertGreater(count, 0);
+  });
+
+  test("backup --follow waits while the store is away, and continues when it is back", async (server) => {
+    const token = (await runWith(server, ["keys", "issue", "--label", "test"])).trim();
+    await using service = await ServiceProcess.start(server.address, server.env);
+    const folder = await Deno.makeTempDir();
+    const file = `${folder}/pets.jsonl`;
+    const follower = spawnTask(["backup", file, "--follow"], optionsOf(server));
+    const errors: string[] = [];
+    const reading = [
+      readLines(follower.stderr, (line) => errors.push(line)),
+      follower.stdout.cancel(),
+    ];
+    const addAndFollow = async () => {
+      const pet = { name: "Rex", categoryId: 1 };
+      const add = async () => assertEquals(await service.add(pet, token), 201);
+      await until(add, "No pet is accepted");
+      const content = await runWith(server, ["log"]);
+      const isFollowed = async () => assertEquals(await Deno.readTextFile(file), content);
+      await until(isFollowed, "The backup does not follow");
+    };
+    try {
+      for (let round = 0; round < 2; round++) {
+        await addAndFollow();
+        await server.kill();
+        const waits = () =>
+          assertEquals(errors.filter((line) => /waiting until/.test(line)).length, round + 1);
+        await until(waits, "The backup does not wait");
+        await server.start();
+      }
+      await addAndFollow();
+    } finally {
+      follower.kill("SIGTERM");
+      await Promise.all([follower.status, follower.stdin.close(), ...reading]);
+      await Deno.remove(folder, { recursive: true });
+    }
+    // Deno's KV client writes its own failures, too.
+    const words = errors.filter((line) => !line.startsWith("KV Connect")).join("\n");
+    assertMatch(words, /waiting until the store answers again\nThe store is available again\./);
+    assertMatch(words, /\nStopped\. .* ends at position \d+\. Run the same command again/);
+    assertEquals((await follower.status).code, 0);
+  });
+}
+
+interface FixtureOptions {
+  instances?: number;
+  /** The port at which the instances reach the server. */
+  port?: number;
+  faults?: ExpectedFaults;
+}
+
+/** Instances of the service on a server, clients, and an operator's command on the server itself. */
+async function openFixture(
+  server: StoreServer,
+  { instances = 1, port = server.port, faults = "store" }: FixtureOptions = {},
+) {
+  const operator = createService({
+    store: await openRealStore(server.address, server.env),
+    runtime: systemRuntime,
+    report: () => {},
+    appendLimitMs: 10_000,
+  });
+  const { token } = await issueKey(operator, { label: "test" });
+  const ports = Array.from({ length: instances }, freePort);
+  const startAt = (own: number) =>
+    ServiceProcess.start(server.addressAt(port), { ...server.env, PORT: String(own) });
+  const services = await Promise.all(ports.map(startAt));
+  const load = new LoadClient({
+    services: () => services,
+    token,
+    connections: 64,
+    faults,
+    reads: true,
+  });
+  const send = (path: string, init: RequestInit = {}) =>
+    services[0].send(path, token, { ...init, signal: AbortSignal.timeout(HANG_LIMIT_MS) });
+  /** A key is valid on every instance as soon as it is issued, and on none as soon as it is revoked. */
+  const changeKeys = async () => {
+    const key = await issueKey(operator, { label: "short-lived" });
+    for (const service of services) await load.expectKey(service, key.token, 200);
+    await revokeKey(operator, key.id);
+    for (const service of services) await load.expectKey(service, key.token, 401);
+  };
+  return {
+    services,
+    load,
+    create: (name: string) =>
+      send("/v1/pets", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ name, categoryId: 1 }),
+      }),
+    list: () => send("/v1/pets?limit=100"),
+    /** Runs the load while keys are issued and revoked. Resolves to the number of keys. */
+    async run(ms: number): Promise<number> {
+      const end = performance.now() + ms;
+      const isOver = () => performance.now() > end;
+      let keysRevoked = 0;
+      const changing = (async () => {
+        do {
+          try {
+            await changeKeys();
+            keysRevoked++;
+          } catch (error) {
+            if (faults === "none" || serviceErrorCode(error) === undefined) throw error;
+          }
+          await sleep(300);
+        } while (!isOver());
+      })();
+      await Promise.all([changing, load.run(isOver)]);
+      return keysRevoked;
+    },
+    /** Kills one of the instances and starts it again at its port. */
+    async restart(index: number) {
+      await services[index].stop("SIGKILL");
+      services[index] = await startAt(ports[index]);
+    },
+    async verify() {
+      await until(() => operator.heads.fresh(), "The store does not answer");
+      for (const service of services) await becomes(service, "/readyz", 200);
+      await load.expectLogged(operator);
+      for (const service of services) await load.expectServed(service);
+    },
+    async [Symbol.asyncDispose]() {
+      for (const service of services) await service[Symbol.asyncDispose]();
+      operator.store.close();
+    },
+  };
+}
+
+async function statusOf({ address }: ServiceProcess, path: string): Promise<number> {
+  const response = await fetch(address + path, { signal: AbortSignal.timeout(HANG_LIMIT_MS) });
+  await response.body?.cancel();
+  return response.status;
+}
+
+function becomes(service: ServiceProcess, path: string, status: number): Promise<void> {
+  const look = async () => assertEquals(await statusOf(service, path), status);
+  return until(look, `${path} does not become ${status}`);
+}
+
+async function expectUnavailable(response: Response): Promise<void> {
+  assertEquals(response.status, 503);
+  assertGreater(Number(response.headers.get("retry-after")), 0);
+  assertEquals(response.headers.get("content-type"), "application/json");
+  const { code } = await response.json();
+  assertMatch(code, /^(store_unavailable|outcome_unknown|shutting_down)$/);
+}
+
+function optionsOf({ address, env }: StoreServer) {
+  return { kvPath: address, env };
+}
+
+/** Runs a tool that must succeed, and resolves to its standard output. */
+async function runWith(server: StoreServer, args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await runTask(args, optionsOf(server));
+  assertEquals(code, 0, stderr);
+  return stdout;
+}
+
+function secondsOfEnvironment(): number {
+  const { state } = Deno.permissions.querySync({ name: "env", variable: "LOAD_SECONDS" });
+  return Number(state === "granted" && Deno.env.get("LOAD_SECONDS") || 5);
+}
