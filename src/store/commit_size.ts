@@ -11,9 +11,7 @@ const AIM = 0.99;
 const FIRST_COUNT = 100;
 
 /** The mutations of a commit, beside the records of {@linkcode RESERVE_BYTES}. */
-interface Part {
-  mutations: readonly Mutation[];
-}
+type Part = { mutations: readonly Mutation[] };
 
 /**
  * The part of the limits of a commit that the mutations take; at most 1 if they fit. Counts a key twice, as Deno KV does

@@ -18,13 +18,11 @@ export class GuardedRecord {
   #store: Store;
   #runtime: Runtime;
   #options: GuardedRecordOptions;
-  #versionstamp: string | null;
 
   constructor(store: Store, runtime: Runtime, options: GuardedRecordOptions) {
     this.#store = store;
     this.#runtime = runtime;
-    this.#options = options;
-    this.#versionstamp = options.versionstamp;
+    this.#options = { ...options };
   }
 
   /**
@@ -36,8 +34,7 @@ export class GuardedRecord {
     { checks, mutations }: Commit,
     isOurs: (value: unknown) => boolean,
   ): Promise<boolean> {
-    const { key, lostError, failedError } = this.#options;
-    const guard = this.#versionstamp;
+    const { key, versionstamp: guard, lostError, failedError } = this.#options;
     const commit = { checks: [{ key, versionstamp: guard }, ...checks], mutations };
     const deadline = this.#runtime.monotonicNow() + RETRY_LIMIT_MS;
     const outcome = await commitUntilKnown(this.#runtime, {
@@ -50,7 +47,7 @@ export class GuardedRecord {
     });
     switch (outcome.state) {
       case "landed":
-        this.#versionstamp = outcome.versionstamp;
+        this.#options.versionstamp = outcome.versionstamp;
         return true;
       case "check_failed":
         return false;

@@ -173,8 +173,7 @@ async function connect({ connection }: ReconnectingStore, location: StoreLocatio
   try {
     await Promise.race([connection.reopen(signal), late]);
   } catch (error) {
-    throw new OpenStoreError(location, reasonOf(error), {
-      isAway: !(error instanceof StoreRefusedError),
-    });
+    const isAway = !(error instanceof StoreRefusedError);
+    throw new OpenStoreError(location, reasonOf(error), { isAway });
   }
 }

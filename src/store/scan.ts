@@ -29,15 +29,11 @@ export async function* scan(store: Store, range: KeyRange): AsyncGenerator<Store
   let rest: KeyRange = range;
   let reading: Promise<StoreEntry[]> | undefined = list(store, rest, limit);
   while (reading !== undefined) {
-    let batch: StoreEntry[];
-    try {
-      batch = await reading;
-    } catch (error) {
+    const batch: StoreEntry[] = await reading.catch((error) => {
       if (!(error instanceof StoreDamagedError) || limit === 1) throw error;
       limit = most = 1;
-      reading = list(store, rest, limit);
-      continue;
-    }
+      return list(store, rest, limit);
+    });
     if (batch.length < limit) reading = undefined;
     else {
       limit = Math.min(limitAfter(batch), most);
@@ -69,11 +65,7 @@ export async function* scanOutside(
   yield* scan(store, { prefix, start });
 }
 
-function list(
-  store: Store,
-  range: KeyRange,
-  limit: number,
-): Promise<StoreEntry[]> {
+function list(store: Store, range: KeyRange, limit: number): Promise<StoreEntry[]> {
   const reading = store.list(range, { limit });
   // A caller that stops early never awaits the next batch, so its error must not count as unhandled.
   reading.catch(() => {});

@@ -9,10 +9,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { readHead } from "../../src/log/head.ts";
 import { audit } from "../../scripts/audit/audit.ts";
+import type { Service } from "../../src/service.ts";
 import { LoadClient } from "../support/load_client.ts";
 import { PostgresServer } from "../support/postgres_server.ts";
 import { useRealStore } from "../support/real_store.ts";
 import { ServiceProcess } from "../support/service_process.ts";
+import { until } from "../support/store_server.ts";
 
 /** Time under load before each kill, and after each return. */
 const LOAD_MS = 1_500;
@@ -35,16 +37,17 @@ export interface Cluster {
  */
 export async function runFailover(cluster: Cluster, rounds: number) {
   const { address } = cluster;
-  const token = await useRealStore(address, async (operator) => {
-    return (await issueKey(operator, { label: "failover" })).token;
-  });
+  // A connection may take longer than its limit under this load.
+  const use = <T>(work: (service: Service) => Promise<T>) =>
+    until(() => useRealStore(address, work), "The store cannot be used");
+  const { token } = await use((operator) => issueKey(operator, { label: "failover" }));
   await using first = await ServiceProcess.start(address);
   await using second = await ServiceProcess.start(address);
   const services = [first, second];
   const load = new LoadClient({
     services: () => services,
     token,
-    connections: 64,
+    connections: 32,
     faults: "store",
     reads: true,
   });
@@ -54,7 +57,7 @@ export async function runFailover(cluster: Cluster, rounds: number) {
   try {
     for (let round = 0; round < rounds; round++) {
       await sleep(LOAD_MS);
-      const checkpoint = await useRealStore(address, async ({ store }) => {
+      const checkpoint = await use(async ({ store }) => {
         const { position, lastHash: hash } = (await readHead(store)).head;
         return { position, hash };
       });
@@ -65,17 +68,15 @@ export async function runFailover(cluster: Cluster, rounds: number) {
         returnsMs.push(Math.round(performance.now() - promotedAt));
       }));
       await cluster.repair();
-      await useRealStore(address, async ({ store, runtime }) => {
-        const { sound, faults } = await audit({ store, runtime }, { checkpoint });
-        assert(sound, JSON.stringify(faults));
-      });
+      const { sound, faults } = await use((deps) => audit(deps, { checkpoint }));
+      assert(sound, JSON.stringify(faults));
     }
     await sleep(LOAD_MS);
   } finally {
     isOver = true;
     await running;
   }
-  await useRealStore(address, (operator) => load.expectLogged(operator));
+  await use((operator) => load.expectLogged(operator));
   for (const service of services) await load.expectServed(service);
   assertEquals(returnsMs.length, 2 * rounds);
   return { summary: load.summary, outcomes: load.outcomes, returnsMs };

@@ -1,10 +1,9 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
-import { GUARD_KEYS, HEAD_KEY, SOME_IDEMPOTENCY_KEY } from "../../src/keyspace.ts";
+import { HEAD_KEY, SOME_IDEMPOTENCY_KEY } from "../../src/keyspace.ts";
 import { encodeKey } from "../../src/store/key_encoding.ts";
 import { expiringRecordsOf } from "../../src/store/read_expiring_records.ts";
 import { CREATE_SCHEMA, grantTo } from "../../src/store/postgres/schema.ts";
-import { PostgresStore } from "../../src/store/postgres/postgres_store.ts";
 import type { Key, Store } from "../../src/store/store.ts";
 import {
   NotAppliedError,
@@ -13,12 +12,12 @@ import {
   StoreRefusedError,
   UnclearOutcomeError,
 } from "../../src/store/store_errors.ts";
-import { parseDatabaseUrl, type PostgresSettings } from "../../src/store/postgres/database_url.ts";
 import {
-  openPostgresStore,
+  openDatabase,
   POSTGRES,
   PostgresServer,
   serverOfFile,
+  settingsOf,
 } from "../support/postgres_server.ts";
 import { until } from "../support/store_server.ts";
 import { TcpProxy } from "../support/tcp_proxy.ts";
@@ -31,13 +30,11 @@ const test = testIf(!ignore);
 
 const server = serverOfFile();
 
-for (const strictReads of [false, true]) {
-  testStoreContract({
-    name: `PostgresStore${strictReads ? " with strict reads" : ""}`,
-    ignore,
-    open: async () => ({ store: await openPostgresStore(server(), { strictReads }) }),
-  });
-}
+testStoreContract({
+  name: "PostgresStore",
+  ignore,
+  open: async () => ({ store: await openNew() }),
+});
 
 test("get() of the head waits for the synchronous standby with strict reads, else two seconds after the last commit", async () => {
   await using primary = await PostgresServer.start();
@@ -45,22 +42,32 @@ test("get() of the head waits for the synchronous standby with strict reads, els
   await primary.requireStandby();
   let passedMs = 0;
   const runtime = { ...systemRuntime, monotonicNow: () => passedMs };
-  const plain = await openPostgresStore(primary, {}, runtime);
-  const strict = await openPostgresStore(primary, { strictReads: true }, runtime);
-  for (const store of [plain, strict]) await put(store, HEAD_KEY, "head");
+  const open = async (strictReads: boolean) =>
+    await openDatabase(primary.url(await primary.createDatabase()), { strictReads }, { runtime });
+  const plain = await open(false);
+  const strict = await open(true);
+  for (const store of [plain, strict]) {
+    assertEquals(await store.get(HEAD_KEY), null);
+    await put(store, HEAD_KEY, "head");
+  }
   // A read that proves the primary counts like a commit.
   passedMs = 2_000;
   for (const store of [plain, strict]) await store.get(HEAD_KEY);
   await standby[Symbol.asyncDispose]();
   passedMs = 3_999;
   assertEquals((await plain.get(HEAD_KEY))?.value, "head");
-  const isLate = (store: Store) =>
-    Promise.race([store.get(HEAD_KEY).catch(() => "closed"), after(500)]);
-  assertEquals(await isLate(strict), "late");
+  const waits = async (store: Store, expected: number) => {
+    store.get(HEAD_KEY).catch(() => {});
+    await untilSome(primary, `select 1 from (${WAITING}) as waiting having count(*) = ${expected}`);
+  };
+  await waits(strict, 1);
   passedMs = 4_000;
-  assertEquals(await isLate(plain), "late");
+  await waits(plain, 2);
   for (const store of [plain, strict]) store.close();
 });
+
+/** The processes of a server that wait for its standby. */
+const WAITING = "select pid from pg_stat_activity where wait_event = 'SyncRep'";
 
 test("open() passes over standbys, and over a primary whose synchronous standby does not answer", async () => {
   await using primary = await PostgresServer.start();
@@ -68,7 +75,7 @@ test("open() passes over standbys, and over a primary whose synchronous standby 
   await primary.requireStandby();
   const database = await primary.createDatabase();
   await until(() => standby.sql("select 1", database), "The standby lags");
-  const open = (ports: number[]) => openStore(primary.url(database, { ports }));
+  const open = (ports: number[]) => openDatabase(primary.url(database, { ports }));
   const expectAway = async (ports: number[], reason: string) => {
     const { message } = await assertRejects(() => open(ports), StoreAwayError);
     assert(message.startsWith("it does not answer: ") && message.includes(reason), message);
@@ -89,10 +96,14 @@ test("open() leaves no process on a server whose synchronous standby does not an
   await primary.requireStandby();
   await standby[Symbol.asyncDispose]();
   const url = primary.url(database);
-  await assertRejects(() => openStore(url), StoreAwayError, "does not answer");
-  await assertRejects(() => openStore(url, AbortSignal.timeout(500)), Error);
-  const count = "select count(*) from pg_stat_activity where application_name = 'animal-store'";
-  await waitFor(async () => await primary.sql(count) === "0");
+  await assertRejects(() => openDatabase(url), StoreAwayError, "does not answer");
+  const controller = new AbortController();
+  const opening = openDatabase(url, {}, { signal: controller.signal }).catch((error) => error);
+  await untilSome(primary, WAITING);
+  controller.abort();
+  assert(await opening instanceof Error);
+  const processes = "select 1 from pg_stat_activity where application_name = 'animal-store'";
+  await untilSome(primary, `select 1 where not exists (${processes})`);
 });
 
 test("open() rejects if two connections to one address reach different servers", async () => {
@@ -106,89 +117,69 @@ test("open() rejects if two connections to one address reach different servers",
   let connections = 0;
   await using proxy = new TcpProxy(() => ports[connections++ % 2]);
   const url = primary.url(database, { ports: [proxy.port], query: "?sslmode=disable" });
-  await assertRejects(() => openStore(url), StoreAwayError, "leads to different servers");
+  await assertRejects(() => openDatabase(url), StoreAwayError, "leads to different servers");
 });
 
 test("open() ends when its signal aborts while it waits for a lock on the schema", async () => {
   const database = await server().createDatabase();
   const url = server().url(database);
-  (await openStore(url)).close();
-  const locking = server().sql(
-    "begin; lock table animal_store.schema_version in access exclusive mode; select pg_sleep(2)",
-    database,
-  );
-  await after(300);
+  (await openDatabase(url)).close();
+  await using _lock = await lock(database, "animal_store.schema_version");
   const controller = new AbortController();
-  const opening = openStore(url, controller.signal).catch((error) => error);
-  await waitFor(async () =>
-    await server().sql("select 1 from pg_stat_activity where wait_event_type = 'Lock'") !== ""
-  );
+  const opening = openDatabase(url, {}, { signal: controller.signal }).catch((error) => error);
+  await untilSome(server(), "select 1 from pg_stat_activity where wait_event_type = 'Lock'");
   controller.abort();
-  assert(await Promise.race([opening, after(300)]) instanceof StoreAwayError);
-  await locking;
-});
-
-test("commit() waits for its standby although the default of the server changed meanwhile", async () => {
-  await using primary = await PostgresServer.start();
-  const standby = await PostgresServer.standbyOf(primary);
-  await primary.requireStandby();
-  const store = await openPostgresStore(primary);
-  await primary.sql("alter system set synchronous_commit = 'off'");
-  await primary.sql("select pg_reload_conf()");
-  await standby[Symbol.asyncDispose]();
-  const committing = put(store, ["key"], "value").catch((error) => error);
-  assertEquals(await Promise.race([committing, after(1_000)]), "late");
-  store.close();
-  assert(await committing instanceof UnclearOutcomeError);
+  assert(await opening instanceof StoreAwayError);
 });
 
 test("open() waits while a host is away, although another one refuses the database", async () => {
   // As a standby does that lags behind.
   const ports = [freePort(), server().port];
-  const opening = openStore(server().url("later", { ports }));
+  const opening = openDatabase(server().url("later", { ports }));
   const { message } = await assertRejects(() => opening, StoreAwayError);
   assert(message.includes("there is no database later"), message);
 });
 
-test("commit() is unclear if its wait for the standby is cancelled, although the server reports success", async () => {
+test("commit() waits for its standby although the default changed meanwhile, and is unclear if the wait is cancelled", async () => {
   await using primary = await PostgresServer.start();
   const standby = await PostgresServer.standbyOf(primary);
   await primary.requireStandby();
-  const store = await openPostgresStore(primary);
+  const store = await openDatabase(primary.url(await primary.createDatabase()));
+  await primary.sql("alter system set synchronous_commit = 'off'");
+  await primary.sql("select pg_reload_conf()");
   await standby[Symbol.asyncDispose]();
   const committing = put(store, ["key"], "value").catch((error) => error);
-  const waiting = "select pid from pg_stat_activity where wait_event = 'SyncRep'";
-  await waitFor(async () => await primary.sql(waiting) !== "");
-  await primary.sql(`select pg_cancel_backend((${waiting}))`);
+  await untilSome(primary, WAITING);
+  // The server then reports success.
+  await primary.sql(`select pg_cancel_backend((${WAITING}))`);
   const error = await committing;
   assert(error instanceof UnclearOutcomeError, String(error));
-  await assertRejects(() => store.get(["key"]), StoreAwayError);
+  await assertRejects(() => put(store, ["key"], "value"), StoreAwayError);
   store.close();
 });
 
-test("a warning without a cancelled wait for the standby is ignored", async () => {
-  const store = await openPostgresStore(server());
+/** Opens a store in which that statement is executed before every record is stored. */
+async function openWithTrigger(statement: string): Promise<Store> {
+  const database = await server().createDatabase();
+  const store = await openDatabase(server().url(database));
   await server().sql(
-    `create function warn() returns trigger language plpgsql as
-        $$ begin raise warning 'must be vacuumed'; return new; end $$;
-      create trigger warn before insert on animal_store.records
-        for each row execute function warn()`,
-    await databaseOf(server()),
+    `create function act() returns trigger language plpgsql as
+        $$ begin ${statement}; return new; end $$;
+      create trigger act before insert on animal_store.records for each row execute function act()`,
+    database,
   );
+  return store;
+}
+
+test("a warning without a cancelled wait for the standby is ignored", async () => {
+  const store = await openWithTrigger("raise warning 'must be vacuumed'");
   await put(store, ["key"], "value");
   await put(store, ["key"], "other");
   store.close();
 });
 
 test("a commit for which the database has no space is rejected with StoreFullError", async () => {
-  const store = await openPostgresStore(server());
-  await server().sql(
-    `create function fail() returns trigger language plpgsql as
-        $$ begin raise 'could not extend file' using errcode = 'disk_full'; end $$;
-      create trigger fail before insert on animal_store.records
-        for each row execute function fail()`,
-    await databaseOf(server()),
-  );
+  const store = await openWithTrigger("raise 'could not extend' using errcode = 'disk_full'");
   await assertRejects(() => put(store, ["key"], "value"), StoreFullError);
   store.close();
 });
@@ -198,21 +189,11 @@ test("open() creates the tables once if several instances start together, also i
     const database = await server().createDatabase();
     await server().sql(statement, database);
     let created = 0;
-    const openOne = () =>
-      PostgresStore.open(
-        settingsOf(server().url(database)),
-        systemRuntime,
-        { create: true, guardKeys: GUARD_KEYS, onCreated: () => created++ },
-        AbortSignal.timeout(10_000),
-      );
-    const stores = await Promise.allSettled([1, 2, 3, 4, 5].map(openOne));
-    for (const outcome of stores) {
-      if (outcome.status === "fulfilled") outcome.value.close();
-    }
-    const reasons = stores.flatMap((outcome) =>
-      outcome.status === "rejected" ? [String(outcome.reason)] : []
-    );
-    assertEquals([reasons, created], [[], 1]);
+    const onCreated = () => created++;
+    const openOne = () => openDatabase(server().url(database), {}, { onCreated });
+    const stores = await Promise.all([1, 2, 3, 4, 5].map(openOne));
+    for (const store of stores) store.close();
+    assertEquals(created, 1);
   }
 });
 
@@ -229,12 +210,12 @@ test("open() types errors alike whatever the language of the server", async () =
     password: "secret",
     ports: [proxy.port],
   });
-  await assertRejects(() => openStore(url), StoreRefusedError, "may not create the schema");
+  await assertRejects(() => openDatabase(url), StoreRefusedError, "may not create the schema");
 });
 
 test("commit() is unclear if its connection ends, and later calls reject at once", async () => {
   await using server = await PostgresServer.start();
-  const store = await openPostgresStore(server);
+  const store = await openDatabase(server.url(await server.createDatabase()));
   server.pause();
   const committing = put(store, ["key"], "value").catch((error) => error);
   await after(100);
@@ -247,16 +228,13 @@ test("commit() is unclear if its connection ends, and later calls reject at once
 });
 
 test("commit() is not applied if it meets a lock", async () => {
-  const store = await openPostgresStore(server());
+  const database = await server().createDatabase();
+  const store = await openDatabase(server().url(database));
   await put(store, ["key"], "value");
-  const database = await databaseOf(server());
-  const locking = server().sql(
-    "begin; lock table animal_store.records in access exclusive mode; select pg_sleep(2); commit",
-    database,
-  );
-  await after(300);
-  await assertRejects(() => put(store, ["key"], "other"), NotAppliedError);
-  await locking;
+  {
+    await using _lock = await lock(database, "animal_store.records");
+    await assertRejects(() => put(store, ["key"], "other"), NotAppliedError);
+  }
   assertEquals((await store.get(["key"]))?.value, "value");
   store.close();
 });
@@ -276,7 +254,8 @@ test("a session does not depend on the settings of its role", async () => {
   for (const [name, value] of Object.entries(settings)) {
     await server().sql(`alter role other set ${name} = '${value}'`);
   }
-  const store = await openPostgresStore(server(), { user: "other", password: "secret" });
+  const user = { user: "other", password: "secret" };
+  const store = await openDatabase(server().url(await server().createDatabase(), user));
   for (const value of ["Zoë 🐈", new Uint8Array(60_000).fill(200)]) {
     await put(store, ["key"], value);
     assertEquals((await store.get(["key"]))?.value, value);
@@ -311,16 +290,20 @@ test("a session calls no function of another role, even if the search path of it
     database,
   );
   const user = { user: "visitor", password: "secret" };
-  const settings = settingsOf(server().url(database, user));
-  const store = await openStore(server().url(database, user));
-  const mutations = [{ type: "set" as const, key: ["key"], value: "", expireIn: 60_000 }];
+  const url = server().url(database, user);
+  const store = await openDatabase(url);
+  // More than are read at once.
+  const keys = Array.from({ length: 600 }, (_, index) => ["key", index]);
+  const mutations = keys.map((key) => {
+    return { type: "set" as const, key, value: "", expireIn: 60_000 };
+  });
   assertNotEquals(await store.commit({ checks: [], mutations }), null);
-  assertEquals((await store.get(["key"]))?.value, "");
+  assertEquals((await store.get(["key", 0]))?.value, "");
   assertEquals((await store.list({ prefix: [] }, { limit: 2 })).length, 1);
-  const location = { kind: "postgres", settings } as const;
+  const location = { kind: "postgres", settings: settingsOf(url) } as const;
   const read = expiringRecordsOf(location, systemRuntime, SOME_IDEMPOTENCY_KEY)!;
   const expiring = await Array.fromAsync(read());
-  assertEquals(expiring.map(({ key }) => key), [["key"]]);
+  assertEquals(expiring.map(({ key }) => key), keys);
   store.close();
 });
 
@@ -329,7 +312,7 @@ test("no version repeats if the sequence of versions falls behind, before open()
   const database = await server().createDatabase();
   await server().sql(CREATE_SCHEMA + grantTo("limited"), database);
   const url = server().url(database, { user: "limited", password: "secret" });
-  let store = await openStore(url);
+  let store = await openDatabase(url);
   const next = async (versionstamp: string | null) => {
     const mutations = [{ type: "set" as const, key: HEAD_KEY, value: "" }];
     return await store.commit({ checks: [{ key: HEAD_KEY, versionstamp }], mutations });
@@ -345,7 +328,7 @@ test("no version repeats if the sequence of versions falls behind, before open()
     assert(after !== null && after > last!, `${after} follows ${last}`);
     store.close();
     await server().sql(`select setval('animal_store.versions', ${value}, false)`, database);
-    store = await openStore(url);
+    store = await openDatabase(url);
     last = await next(after);
     assert(last !== null && last > after, `${last} follows ${after}`);
   }
@@ -355,17 +338,17 @@ test("no version repeats if the sequence of versions falls behind, before open()
 test("open() refuses a sequence far behind the records, and its advice works word for word", async () => {
   const database = await server().createDatabase();
   const url = server().url(database);
-  (await openStore(url)).close();
+  (await openDatabase(url)).close();
   const key = `\\x${encodeKey(HEAD_KEY).toHex()}`;
   await server().sql(
     `insert into animal_store.records values ('${key}', 2000000000, 'head', true)`,
     database,
   );
-  const { message } = await assertRejects(() => openStore(url), StoreRefusedError);
+  const { message } = await assertRejects(() => openDatabase(url), StoreRefusedError);
   const advice = /: as the owner of the sequence, run (select .+)$/.exec(message)?.[1];
   assert(advice !== undefined, message);
   await server().sql(advice, database);
-  const store = await openStore(url);
+  const store = await openDatabase(url);
   const head = await store.get(HEAD_KEY);
   await put(store, HEAD_KEY, "next");
   assert((await store.get(HEAD_KEY))!.versionstamp > head!.versionstamp);
@@ -382,7 +365,8 @@ test("expired records are swept once a minute, and no others", async () => {
       return () => {};
     },
   };
-  const store = await openPostgresStore(server(), {}, runtime);
+  const url = server().url(await server().createDatabase());
+  const store = await openDatabase(url, {}, { runtime });
   const expiring = Array.from({ length: 700 }, (_, index) => ({
     type: "set" as const,
     key: ["expired", index],
@@ -406,26 +390,29 @@ async function put(store: Store, key: Key, value: string | Uint8Array): Promise<
   assertNotEquals(await store.commit({ checks: [], mutations }), null);
 }
 
-function settingsOf(url: string): PostgresSettings {
-  return { ...parseDatabaseUrl(url), passfile: undefined, strictReads: false };
+async function openNew(): Promise<Store> {
+  return await openDatabase(server().url(await server().createDatabase()));
 }
 
-function openStore(url: string, signal = AbortSignal.timeout(10_000)): Promise<PostgresStore> {
-  const options = { create: true, guardKeys: GUARD_KEYS, onCreated: () => {} };
-  return PostgresStore.open(settingsOf(url), systemRuntime, options, signal);
+/** Locks a table until the lock is disposed of. */
+async function lock(database: string, table: string): Promise<AsyncDisposable> {
+  const statements = `begin; lock table ${table} in access exclusive mode; select pg_sleep(600)`;
+  const locking = server().sql(statements, database).catch(() => {});
+  const process = "from pg_stat_activity where wait_event = 'PgSleep'";
+  await untilSome(server(), `select 1 ${process}`);
+  return {
+    async [Symbol.asyncDispose]() {
+      await server().sql(`select pg_terminate_backend(pid) ${process}`);
+      await locking;
+    },
+  };
 }
 
-/** The database that was created last. */
-async function databaseOf(server: PostgresServer): Promise<string> {
-  return await server.sql(
-    "select datname from pg_database where datname like 'pets_%' order by oid desc limit 1",
-  );
+/** Resolves when a query returns rows. */
+function untilSome(server: PostgresServer, query: string): Promise<void> {
+  return until(async () => assertNotEquals(await server.sql(query), ""), `No row of ${query}`);
 }
 
-async function waitFor(isTrue: () => Promise<boolean>): Promise<void> {
-  await until(async () => assert(await isTrue()), "It never became true");
-}
-
-function after(ms: number): Promise<"late"> {
-  return new Promise((resolve) => setTimeout(() => resolve("late"), ms));
+function after(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -261,19 +261,20 @@ export function serverOfFile(): () => PostgresServer {
   return () => server;
 }
 
-/** Opens the store in an empty database of a server. */
-export async function openPostgresStore(
-  server: PostgresServer,
+/** Settings of the store at a URL. */
+export function settingsOf(url: string): PostgresSettings {
+  return { ...parseDatabaseUrl(url), passfile: undefined, strictReads: false };
+}
+
+/** Opens the store at a URL. */
+export function openDatabase(
+  url: string,
   settings: Partial<PostgresSettings> = {},
-  runtime = systemRuntime,
+  { runtime = systemRuntime, signal = AbortSignal.timeout(HANG_LIMIT_MS), onCreated = () => {} } =
+    {},
 ): Promise<PostgresStore> {
-  const address = parseDatabaseUrl(server.url(await server.createDatabase()));
-  return await PostgresStore.open(
-    { ...address, passfile: undefined, strictReads: false, ...settings },
-    runtime,
-    { create: true, guardKeys: GUARD_KEYS, onCreated: () => {} },
-    AbortSignal.timeout(HANG_LIMIT_MS),
-  );
+  const options = { create: true, guardKeys: GUARD_KEYS, onCreated };
+  return PostgresStore.open({ ...settingsOf(url), ...settings }, runtime, options, signal);
 }
 
 /** Kills a process and all that it started. */

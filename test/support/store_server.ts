@@ -41,13 +41,12 @@ export function isWanted(variable: string): boolean {
 /** Long enough for every machine: it only ends a test that hangs. */
 export const HANG_LIMIT_MS = 60_000;
 
-/** Repeats an attempt until it succeeds. */
-export async function until(attempt: () => unknown, message: string): Promise<void> {
+/** Repeats an attempt until it succeeds, and resolves to its result. */
+export async function until<T>(attempt: () => T | Promise<T>, message: string): Promise<T> {
   const deadline = Date.now() + HANG_LIMIT_MS;
   for (;;) {
     try {
-      await attempt();
-      return;
+      return await attempt();
     } catch (cause) {
       if (Date.now() > deadline) throw new Error(message, { cause });
     }

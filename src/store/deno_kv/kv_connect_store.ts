@@ -47,10 +47,10 @@ export async function openKvConnectStore(address: string, signal: AbortSignal): 
 }
 
 /** A call with this content can never succeed: bad request, content too large. */
-const REFUSED_CALL = new Set([400, 413]);
+const REFUSED_CALL = [400, 413];
 
 /** Request time-out, too many requests. */
-const BUSY = new Set([408, 429]);
+const BUSY = [408, 429];
 
 /**
  * Makes the requests of the client, so that each failure gets its type. A call that fails is unclear, even if no
@@ -81,7 +81,9 @@ function fetcherOf(signal: AbortSignal): typeof fetch {
         ? new UnclearOutcomeError(reason)
         : new StoreRefusedError("it refuses the access token (DENO_KV_ACCESS_TOKEN)");
     }
-    const isRefused = isCall ? REFUSED_CALL.has(status) : status < 500 && !BUSY.has(status);
+    const isRefused = isCall
+      ? REFUSED_CALL.includes(status)
+      : status < 500 && !BUSY.includes(status);
     throw isRefused ? new StoreRefusedError(reason) : new Failed(reason);
   };
 }

@@ -28,10 +28,9 @@ const SELECT_EXPIRING = `select k, min(expiration_ms, 8640000000000000) as expir
     substr(k, length(?1) + ${ENCODED_NUMBER_BYTES + 1}, length(?2)) = ?2)`;
 
 /**
- * Reads the SQLite file of a Deno KV beside Deno KV, and writes nothing. The service uses it because a handle of Deno KV
- * has one thread: a read on it waits until the disk has stored the commits before it, and on a second handle for the
- * file's lock while that handle removes expired records. A read here sees every commit that was acknowledged before
- * it. It blocks the thread, some 10 µs for a record in memory.
+ * Reads the SQLite file of a Deno KV beside Deno KV, and writes nothing. A read blocks the thread, some 10 µs for a
+ * record in memory. The service uses it because a handle of Deno KV has one thread: a read on it waits until the disk has
+ * stored the commits before it, and on a second handle while that one removes expired records.
  *
  * An audit of a damaged file uses it because Deno KV ends the process if an index is damaged, and does not say which
  * record it cannot decode. The value of such a record is the error.
@@ -41,9 +40,10 @@ export class SqliteReader implements Store, Disposable {
   #database: DatabaseSync;
   #statements = new Map<string, StatementSync>();
 
-  /** A read waits at most `busyLimitMs` for a locked file. */
-  constructor(path: string, busyLimitMs = BUSY_LIMIT_MS) {
-    this.#database = openToRead(path, busyLimitMs);
+  /** A read waits at most `timeout` milliseconds for a locked file. */
+  constructor(path: string, timeout = BUSY_LIMIT_MS) {
+    const options = { readOnly: true, timeout };
+    this.#database = withDamageError(() => new DatabaseSync(path, options));
   }
 
   // deno-lint-ignore require-await -- the port is asynchronous
@@ -105,23 +105,16 @@ export class SqliteReader implements Store, Disposable {
   }
 }
 
-/** Opens a file read-only. Throws as {@linkcode withDamageError} does. */
-export function openToRead(path: string, busyLimitMs = BUSY_LIMIT_MS): DatabaseSync {
-  return withDamageError(() => new DatabaseSync(path, { readOnly: true, timeout: busyLimitMs }));
-}
-
 /** Opens a file read-only during `read`. Throws as {@linkcode withDamageError} does. */
 export function readDatabase<T>(path: string, read: (database: DatabaseSync) => T): T {
-  const database = openToRead(path);
-  try {
-    return withDamageError(() => read(database));
-  } finally {
-    database.close();
-  }
+  return withDamageError(() => {
+    using database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_LIMIT_MS });
+    return read(database);
+  });
 }
 
 /** Reads a file. Throws `StoreDamagedError` if SQLite or the encoding of a key shows that it is damaged. */
-export function withDamageError<T>(read: () => T): T {
+function withDamageError<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {

@@ -51,10 +51,9 @@ export async function statOf(path: string): Promise<Deno.FileInfo | undefined> {
 
 /** Checks the file read-only: opening another program's database as KV would add KV's tables to it. */
 function isKvFile(path: string): boolean {
-  return readDatabase(path, (database) => {
-    const tables = database.prepare("select name from sqlite_master where type = 'table'").all();
-    return tables.length === 0 || tables.some(({ name }) => name === "kv");
-  });
+  const query = "select name from sqlite_master where type = 'table'";
+  const tables = readDatabase(path, (database) => database.prepare(query).all());
+  return tables.length === 0 || tables.some(({ name }) => name === "kv");
 }
 
 /** Queries that Deno KV makes when it opens a file. If one fails, Deno panics, which ends the process. */

@@ -47,14 +47,13 @@ export class Connection {
   #client: Client;
   #socket: Socket;
   #isLost = false;
-  /** Called once if the connection is lost. */
-  onLost: () => void = () => {};
 
   constructor(client: Client, socket: Socket) {
     this.#client = client;
     this.#socket = socket;
-    client.on("error", () => this.#lose());
-    socket.on("close", () => this.#lose());
+    const lose = () => this.#isLost = true;
+    client.on("error", lose);
+    socket.on("close", lose);
   }
 
   /**
@@ -107,7 +106,7 @@ export class Connection {
    */
   close(): void {
     this.#socket.destroy();
-    this.#lose();
+    this.#isLost = true;
   }
 
   /** `Lost` is the type of the error if the connection is lost meanwhile. */
@@ -134,12 +133,6 @@ export class Connection {
       if (NOT_APPLIED.test(code)) throw new NotAppliedError(message);
       throw UNCLEAR.test(code) ? new Lost(message) : new StoreRefusedError(message);
     }
-  }
-
-  #lose(): void {
-    if (this.#isLost) return;
-    this.#isLost = true;
-    this.onLost();
   }
 }
 

@@ -3,9 +3,9 @@
 import { isHost } from "../../runtime/network_address.ts";
 
 /** How the connection is encrypted and the server is verified; the words are libpq's. */
-export type SslMode = "disable" | "prefer" | "require" | "verify-ca" | "verify-full";
+export type SslMode = typeof SSL_MODES[number];
 
-const SSL_MODES = ["disable", "prefer", "require", "verify-ca", "verify-full"];
+const SSL_MODES = ["disable", "prefer", "require", "verify-ca", "verify-full"] as const;
 
 export interface DatabaseHost {
   /** A name or an IP address, without brackets. */
@@ -76,12 +76,12 @@ function parseHost(text: string): DatabaseHost {
 }
 
 function parseParameters(query: string): Pick<DatabaseAddress, "sslMode" | "sslRootCert"> {
-  let sslMode: SslMode | undefined;
+  let sslMode: SslMode = "prefer";
   let sslRootCert: string | undefined;
   for (const [name, value] of new URLSearchParams(query)) {
     if (name === "sslmode") {
-      if (!SSL_MODES.includes(value)) fail(`must have an sslmode of ${SSL_MODES.join(", ")}`);
-      sslMode = value as SslMode;
+      sslMode = SSL_MODES.find((mode) => mode === value) ??
+        fail(`must have an sslmode of ${SSL_MODES.join(", ")}`);
     } else if (name === "sslrootcert") {
       // The certificates of the system are used without a file, too.
       if (value !== "" && value !== "system") sslRootCert = value;
@@ -94,16 +94,12 @@ function parseParameters(query: string): Pick<DatabaseAddress, "sslMode" | "sslR
       fail(`has a parameter${shown}, but only sslmode and sslrootcert are known`);
     }
   }
-  if (sslRootCert === undefined) return { sslMode: sslMode ?? "prefer", sslRootCert };
-  switch (sslMode) {
-    case "require": // As in libpq.
-      return { sslMode: "verify-ca", sslRootCert };
-    case "verify-ca":
-    case "verify-full":
-      return { sslMode, sslRootCert };
-    default:
-      fail("must have sslmode=verify-full if it has sslrootcert");
+  if (sslRootCert !== undefined) {
+    // As in libpq.
+    if (sslMode === "require") sslMode = "verify-ca";
+    if (!sslMode.startsWith("verify-")) fail("must have sslmode=verify-full if it has sslrootcert");
   }
+  return { sslMode, sslRootCert };
 }
 
 function decode(text: string): string {

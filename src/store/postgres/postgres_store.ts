@@ -51,9 +51,6 @@ const PROVEN_MS = 2_000;
 /** Versions of missing records. The sequence begins at 1. */
 const MISSING = "0";
 
-/** Digits of a versionstamp: those of the largest bigint. */
-const VERSION_DIGITS = 19;
-
 /** A store in the tables of a PostgreSQL database, over two connections to its primary. */
 export class PostgresStore implements Store {
   readonly limits = POSTGRES_LIMITS;
@@ -68,17 +65,14 @@ export class PostgresStore implements Store {
   private constructor(
     primary: PrimaryConnections,
     runtime: Runtime,
-    { strictReads, provenKey }: { strictReads: boolean; provenKey: Uint8Array },
+    strictReads: boolean,
+    provenKey: Uint8Array,
   ) {
     this.#primary = primary;
     this.#runtime = runtime;
     this.#strictReads = strictReads;
     this.#provenKey = provenKey;
     this.#scheduleSweep();
-    const { reads, commits } = primary;
-    // Without the other connection, this one is of no use.
-    reads.onLost = () => commits.close();
-    commits.onLost = () => reads.close();
   }
 
   /** Connects to the primary. Rejects with `StoreAwayError`, or `StoreRefusedError` if waiting does not help. */
@@ -96,14 +90,13 @@ export class PostgresStore implements Store {
       signal.throwIfAborted();
       if (await prepareSchema(primary.commits, create)) onCreated?.();
       await advanceVersions(primary.commits, encodedKeys);
+      return new PostgresStore(primary, runtime, settings.strictReads, encodedKeys[0]);
     } catch (error) {
       close();
       throw error;
     } finally {
       signal.removeEventListener("abort", close);
     }
-    const { strictReads } = settings;
-    return new PostgresStore(primary, runtime, { strictReads, provenKey: encodedKeys[0] });
   }
 
   async get(key: Key): Promise<StoreEntry | null> {
@@ -131,18 +124,15 @@ export class PostgresStore implements Store {
     const checkedKeys = checks.map(({ key }) => encodeKey(key));
     const versions = checks.map(({ versionstamp }) => versionOf(versionstamp));
     const missing = checkedKeys.filter((_key, index) => versions[index] === MISSING);
-    const parameters = parametersOf(mutations);
     const { commits } = this.#primary;
+    const checked = [SQL.encodeArray(checkedKeys), SQL.textArray(versions)];
+    const parameters = [...checked, ...parametersOf(mutations)];
     const sentAt = this.#runtime.monotonicNow();
     // Both are sent at once. Placeholders have no effect that a reader sees.
     const reserving = missing.length === 0
       ? []
       : commits.write(SQL.RESERVE, [SQL.encodeArray(missing)]);
-    const committing = commits.write(SQL.COMMIT, [
-      SQL.encodeArray(checkedKeys),
-      SQL.textArray(versions),
-      ...parameters,
-    ]);
+    const committing = commits.write(SQL.COMMIT, parameters);
     const [reserved, committed] = await Promise.allSettled([reserving, committing]);
     if (committed.status === "rejected") throw committed.reason;
     const [row] = committed.value;
@@ -178,19 +168,17 @@ export class PostgresStore implements Store {
     closeBoth(this.#primary);
   }
 
+  /** Removes expired records from time to time. Several instances may do so at once. */
   #scheduleSweep(): void {
-    this.#cancelSweep = this.#runtime.setTimer(SWEEP_MS, () => this.#sweep());
-  }
-
-  /** Removes expired records. Several instances may do so at once. */
-  async #sweep(): Promise<void> {
-    try {
-      while ((await this.#primary.commits.write(SQL.SWEEP)).length === SQL.SWEEP_RECORDS);
+    this.#cancelSweep = this.#runtime.setTimer(SWEEP_MS, async () => {
+      try {
+        while ((await this.#primary.commits.write(SQL.SWEEP)).length === SQL.SWEEP_RECORDS);
+      } catch {
+        // If the connection is lost, the next one sweeps; or the store is closed.
+        if (this.#primary.commits.isLost) return;
+      }
       this.#scheduleSweep();
-    } catch {
-      // The connection is lost, and the next one sweeps; or the store is closed.
-      if (!this.#primary.commits.isLost) this.#scheduleSweep();
-    }
+    });
   }
 }
 
@@ -207,7 +195,6 @@ function parametersOf(mutations: Mutation[]): (Uint8Array | string)[] {
     const key = encodeKey(mutation.key);
     last.set(String.fromCharCode(...key), { key, mutation });
   }
-  let size = 0;
   const deleted: Uint8Array[] = [];
   const keys: Uint8Array[] = [];
   const values: Uint8Array[] = [];
@@ -221,19 +208,15 @@ function parametersOf(mutations: Mutation[]): (Uint8Array | string)[] {
     const { value, expireIn = null } = mutation;
     if (value.length > VALUE_BYTES_LIMIT) throw new StoreRefusedError("A value is too large");
     const isText = typeof value === "string";
-    const bytes = isText ? encoder.encode(value) : value;
-    size += bytes.length;
     keys.push(key);
-    values.push(bytes);
+    values.push(isText ? encoder.encode(value) : value);
     areTexts.push(isText);
     lifetimes.push(expireIn);
   }
+  const size = values.reduce((sum, { length }) => sum + length, 0);
   if (size > POSTGRES_LIMITS.commitBytes) throw new StoreRefusedError("The commit is too large");
-  return [
-    ...[deleted, keys, values].map(SQL.encodeArray),
-    SQL.textArray(areTexts),
-    SQL.textArray(lifetimes),
-  ];
+  const arrays = [deleted, keys, values].map(SQL.encodeArray);
+  return [...arrays, SQL.textArray(areTexts), SQL.textArray(lifetimes)];
 }
 
 function entryOf(key: Key, [version, isText, value]: Row): StoreEntry {
@@ -250,9 +233,9 @@ function bytesOf(text: string | null): Uint8Array {
   return Uint8Array.fromHex(text!.slice(2));
 }
 
-/** Versionstamps sort as text. */
+/** Versionstamps sort as text, so they have the digits of the largest bigint. */
 function versionstampOf(version: string): string {
-  return version.padStart(VERSION_DIGITS, "0");
+  return version.padStart(19, "0");
 }
 
 function versionOf(versionstamp: string | null): string {

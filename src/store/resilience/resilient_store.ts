@@ -169,21 +169,20 @@ export class ResilientStore implements Store {
 
 /** Keeps the class of an error, but moves the store's own message into the cause: clients see the message. */
 function errorForCaller(name: "read" | "commit", cause: unknown): unknown {
-  const isForClients = [StoreFullError, StoreDamagedError, StoreClosedError].some((Type) =>
-    cause instanceof Type
-  );
-  if (isForClients) return cause;
-  if (cause instanceof StoreRefusedError) {
-    return new StoreRefusedError(`The store refused a ${name}`, { cause });
+  for (const Type of [StoreFullError, StoreDamagedError, StoreClosedError]) {
+    if (cause instanceof Type) return cause;
   }
-  if (cause instanceof StoreAwayError) {
-    return new StoreAwayError("The store cannot be reached", { cause });
-  }
-  if (cause instanceof NotAppliedError) {
-    return new NotAppliedError(`The store cannot ${name} at the moment`, { cause });
+  for (const [Type, message] of MESSAGES) {
+    if (cause instanceof Type) return new Type(message(name), { cause });
   }
   return new UnclearOutcomeError(`The store failed to ${name}`, { cause });
 }
+
+const MESSAGES = [
+  [StoreRefusedError, (name: string) => `The store refused a ${name}`],
+  [StoreAwayError, () => "The store cannot be reached"],
+  [NotAppliedError, (name: string) => `The store cannot ${name} at the moment`],
+] as const;
 
 /**
  * Repeats a call, with back-off, until it succeeds. Rejects with the error of the last attempt, after which the time
