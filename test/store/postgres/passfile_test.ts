@@ -1,24 +1,32 @@
 import { assertEquals } from "@std/assert";
-import { findPassword } from "../../../src/store/postgres/passfile.ts";
+import { readPassfile } from "../../../src/store/postgres/passfile.ts";
+import { permitted } from "../../support/permitted.ts";
+import { testIf } from "../../support/test_if.ts";
 
-const HOST = { hostname: "db.example", port: 5432 };
-const ADDRESS = { database: "pets", user: "me" };
+const OWN = "db.example:5432:pets:me:secret";
 
-Deno.test("findPassword() returns the password of the first line that matches", () => {
-  const find = (...lines: string[]) => findPassword(lines.join("\n"), HOST, ADDRESS);
-  assertEquals(find(), undefined);
-  assertEquals(find("db.example:5432:pets:me:secret"), "secret");
-  assertEquals(find("*:*:*:*:any\r", "db.example:5432:pets:me:secret"), "any");
-  assertEquals(find("other:*:*:*:any", "db.example:*:pets:me:secret"), "secret");
-  for (const line of ["db.example:5433:*:*:x", "*:*:dogs:*:x", "*:*:*:you:x", "#*:*:*:*:x"]) {
-    assertEquals([line, find(line, "", "broken")], [line, undefined]);
-  }
-});
+/** The lines of a file, and the password that is found. */
+const CASES: [lines: string[], password: string | undefined][] = [
+  [[], undefined],
+  [[OWN], "secret"],
+  [["*:*:*:*:any\r", OWN], "any"],
+  [["other:*:*:*:any", "db.example:*:pets:me:secret"], "secret"],
+  [["db.example:5433:*:*:x", "*:*:dogs:*:x", "*:*:*:you:x", "#*:*:*:*:x", "", "broken"], undefined],
+  [["*:*:*:*:a\\:b:c\\\\d"], "a:b:c\\d"],
+  [["db\\.example:*:*:*:secret"], "secret"],
+  [["*:*:*:*:"], ""],
+];
 
-Deno.test("findPassword() takes quoted and plain colons, and backslashes", () => {
-  const find = (line: string, hostname = HOST.hostname) =>
-    findPassword(line, { ...HOST, hostname }, ADDRESS);
-  assertEquals(find("*:*:*:*:a\\:b:c\\\\d"), "a:b:c\\d");
-  assertEquals(find("\\:\\:1:*:*:*:secret", "::1"), "secret");
-  assertEquals(find("*:*:*:*:"), "");
-});
+testIf(permitted("read", "write"))(
+  "readPassfile() returns the password of the first line that matches, without its backslashes",
+  async () => {
+    const path = await Deno.makeTempFile();
+    for (const [lines, password] of CASES) {
+      await Deno.writeTextFile(path, lines.join("\n"));
+      const host = { hostname: "db.example", port: 5432 };
+      const found = await readPassfile(path, host, { database: "pets", user: "me" });
+      assertEquals([lines, found], [lines, password]);
+    }
+    await Deno.remove(path);
+  },
+);
