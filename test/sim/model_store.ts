@@ -1,4 +1,4 @@
-import { encodeKey, encodeRange } from "../../src/store/key_encoding/key_encoding.ts";
+import { encodeKey, encodeRange } from "../../src/store/key_encoding.ts";
 import { KV_LIMITS } from "../../src/store/deno_kv/kv_store.ts";
 import type {
   Commit,
