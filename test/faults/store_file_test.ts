@@ -6,19 +6,22 @@ import { LoadClient } from "../support/load_client.ts";
 import { type Outcome, runTask } from "../support/run_task.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
-import { Disk, run } from "./disk.ts";
 
 const isPermitted = permitted("env", "net", "read", "run", "write", "sys");
 const isRoot = isPermitted && Deno.build.os === "linux" && Deno.uid() === 0;
 
 const CONNECTIONS = 8;
 
-/** How long the store cannot be written, and how long a step may take, in milliseconds. */
+/** How long the store cannot be written, and how long a step may take before it counts as a hang. */
 const TROUBLE_MS = 2_500;
-const LIMIT_MS = 20_000;
+const HANG_MS = 120_000;
+
+/** Size of a disk that gets full, in bytes. */
+const DISK_BYTES = 12 * 1024 * 1024;
 
 /** Prevents writes to the store, and permits them again. */
 interface Trouble {
+  isPossible: boolean;
   begin(service: ServiceProcess, store: TempStore): Promise<void>;
   end(service: ServiceProcess, store: TempStore): Promise<void>;
 }
@@ -27,45 +30,71 @@ const FULL = "the disk is full";
 
 const TROUBLES: Record<string, Trouble> = {
   [FULL]: {
+    // A mount needs root.
+    isPossible: isRoot && await works(async () => await (await mountDisk())[Symbol.asyncDispose]()),
     // It fails when the disk is full.
     begin: (_service, { folder }) =>
       run("dd", "if=/dev/zero", `of=${folder}/filler`, "bs=4096", "status=none").catch(() => {}),
     end: (_service, { folder }) => Deno.remove(`${folder}/filler`),
   },
   "the store's files cannot grow": {
+    isPossible: isPermitted && await works(() => run("prlimit", "--version")),
     begin: ({ pid }) => run("prlimit", `--pid=${pid}`, "--fsize=4096:unlimited"),
     end: ({ pid }) => run("prlimit", `--pid=${pid}`, "--fsize=unlimited:unlimited"),
   },
-  "the store's files are read-only": {
-    begin: (_service, { folder }) => setImmutable(folder, "+i"),
-    end: (_service, { folder }) => setImmutable(folder, "-i"),
-  },
 };
 
-/** Mounts and file attributes need root; without it, these tests are ignored. */
-const canMount = isRoot &&
-  await works(async () => await (await Disk.mount())[Symbol.asyncDispose]());
-const canSetImmutable = isRoot && await works(async () => {
-  await using store = await TempStore.make();
-  await Deno.writeTextFile(store.kvPath, "");
-  await setImmutable(store.folder, "+i");
-  await setImmutable(store.folder, "-i");
-});
+/** Mounts a small disk in memory on a folder of its own, until it is disposed of. */
+async function mountDisk() {
+  const folder = await Deno.makeTempDir();
+  const unmount = async () => {
+    await run("umount", folder);
+    await Deno.remove(folder);
+  };
+  await run("mount", "-t", "tmpfs", "-o", `size=${DISK_BYTES}`, "tmpfs", folder);
+  return { folder, [Symbol.asyncDispose]: unmount };
+}
+
+/** Services on a store file, and clients that have added some pets and continue until `stop()`. */
+async function startLoad(store: TempStore, count = 1) {
+  const token = await store.issueKey();
+  const started = Array.from({ length: count }, () => ServiceProcess.start(store.kvPath));
+  const services = await Promise.all(started);
+  const load = new LoadClient({
+    services: () => services,
+    token,
+    connections: CONNECTIONS,
+    faults: "store",
+  });
+  let isOver = false;
+  const running = load.run(() => isOver);
+  const moreAdditions = () => {
+    const { size } = load.acknowledged;
+    return until("additions", () => load.acknowledged.size > size + 50);
+  };
+  await moreAdditions();
+  /** Every pet is where it must be. */
+  const stop = async () => {
+    isOver = true;
+    await running;
+    for (const service of services) await load.expectServed(service);
+  };
+  const dispose = async () => {
+    isOver = true;
+    for (const service of services) await service.stop("SIGKILL");
+  };
+  return { token, services, load, moreAdditions, stop, [Symbol.asyncDispose]: dispose };
+}
 
 for (const [name, trouble] of Object.entries(TROUBLES)) {
   Deno.test({
     name: `while ${name}, additions get 503, and the service recovers by itself`,
-    ignore: !canMount || !canSetImmutable,
+    ignore: !trouble.isPossible,
     async fn() {
-      await using disk = name === FULL ? await Disk.mount() : undefined;
+      await using disk = name === FULL ? await mountDisk() : undefined;
       await using store = await TempStore.make(disk?.folder);
-      const token = await store.issueKey();
-      await using service = await ServiceProcess.start(store.kvPath);
-      const load = loadOf([service], token);
-      let isOver = false;
-      const running = load.run(() => isOver);
-      await until("additions", () => load.acknowledged.size > 50);
-
+      await using loaded = await startLoad(store);
+      const { token, services: [service], load, moreAdditions } = loaded;
       await trouble.begin(service, store);
       const failed = () => load.refused.size + load.unclear.size;
       const before = failed();
@@ -82,12 +111,8 @@ for (const [name, trouble] of Object.entries(TROUBLES)) {
       } finally {
         await trouble.end(service, store);
       }
-
-      const kept = load.acknowledged.size;
-      await until("additions again", () => load.acknowledged.size > kept + 50);
-      isOver = true;
-      await running;
-      await load.expectServed(service);
+      await moreAdditions();
+      await loaded.stop();
       await store.use((operator) => load.expectLogged(operator));
       if (name === FULL) {
         assertEquals(load.outcomes, { created: load.acknowledged.size, storage_full: failed() });
@@ -130,21 +155,16 @@ for (const [name, lose] of Object.entries(LOSSES)) {
     async fn() {
       await using store = await TempStore.make();
       await using copy = await TempStore.make();
-      const token = await store.issueKey();
-      await using service = await ServiceProcess.start(store.kvPath);
-      const load = loadOf([service], token);
-      let isOver = false;
-      const running = load.run(() => isOver);
-      await until("additions", () => load.acknowledged.size > 50);
+      await using loaded = await startLoad(store);
+      const { token, services: [service], load } = loaded;
       await lose(store);
       await until("a refusal", () => load.refused.size > 0);
-      const kept = load.acknowledged.size;
+      const { begun } = load;
       await until("refusals", () => load.refused.size > 5 * CONNECTIONS);
-      assertEquals(load.acknowledged.size, kept);
+      const numbers = [...load.acknowledged.values()].map((text) => JSON.parse(text).categoryId);
+      assertEquals(numbers.filter((number) => number > begun), [], "additions after the refusal");
       assertEquals(await readinessOf(service), 503);
-      isOver = true;
-      await running;
-      await load.expectServed(service);
+      await loaded.stop();
 
       const [, line, ...others] = service.lines;
       const { event, saveCommand, remedy } = JSON.parse(line);
@@ -222,47 +242,30 @@ Deno.test({
   ignore: !isPermitted || Deno.build.os === "windows",
   async fn() {
     await using store = await TempStore.make();
-    const token = await store.issueKey();
-    await using paused = await ServiceProcess.start(store.kvPath);
-    await using other = await ServiceProcess.start(store.kvPath);
-    const load = loadOf([paused, other], token);
-    let isOver = false;
-    const running = load.run(() => isOver);
+    await using loaded = await startLoad(store, 2);
+    const { services: [paused, other], load, moreAdditions } = loaded;
     for (let round = 0; round < 3; round++) {
       await pause(200 + Math.random() * 300);
       paused.signal("SIGSTOP");
       await pause(TROUBLE_MS);
-      const before = load.acknowledged.size;
       paused.signal("SIGCONT");
-      await until("additions again", () => load.acknowledged.size > before + 50);
+      await moreAdditions();
     }
-    isOver = true;
-    await running;
-    for (const service of [paused, other]) await load.expectServed(service);
+    await loaded.stop();
     await store.use((operator) => load.expectLogged(operator));
     assertEquals([await paused.stop(), await other.stop()], [0, 0]);
   },
 });
 
-function loadOf(services: ServiceProcess[], token: string): LoadClient {
-  return new LoadClient({
-    services: () => services,
-    token,
-    connections: CONNECTIONS,
-    faults: "store",
-  });
-}
-
-/** Skips the index of SQLite's write-ahead log: a refused write to its shared memory ends the process with SIGBUS. */
-function setImmutable(folder: string, change: "+i" | "-i"): Promise<void> {
-  const files = [...Deno.readDirSync(folder)].map(({ name }) => `${folder}/${name}`)
-    .filter((path) => !path.endsWith("-shm"));
-  return run("chattr", change, ...files);
+/** Runs a system command. If it fails, rejects with its standard error. */
+async function run(command: string, ...args: string[]): Promise<void> {
+  const { success, stderr } = await new Deno.Command(command, { args, stdin: "null" }).output();
+  if (!success) throw new Error(`${command}: ${new TextDecoder().decode(stderr).trim()}`);
 }
 
 async function until(awaited: string, condition: () => boolean): Promise<void> {
-  for (const deadline = Date.now() + LIMIT_MS; !condition();) {
-    assert(Date.now() < deadline, `no ${awaited} within ${LIMIT_MS} ms`);
+  for (const deadline = Date.now() + HANG_MS; !condition();) {
+    assert(Date.now() < deadline, `no ${awaited} within ${HANG_MS} ms`);
     await pause(10);
   }
 }
