@@ -11,12 +11,8 @@ function pack(lines: string[]): [count: number, text: string][] {
     .map(({ count, value }) => [count, decoder.decode(value)]);
 }
 
-Deno.test("packLines() joins lines, each with a line feed", () => {
+Deno.test("packLines() joins lines, each with a line feed, and splits only if the next one does not fit", () => {
   assertEquals(pack(["a", "bc", "ü"]), [[3, "a\nbc\nü\n"]]);
-  assertEquals(pack([]), []);
-});
-
-Deno.test("packLines() splits only if the next line does not fit", () => {
   const half = LIMIT / 2 - 1;
   const cases: [lengths: number[], counts: number[]][] = [
     [[half, half], [2]],
@@ -39,13 +35,7 @@ Deno.test("packLines() gives a line beyond the limit a value of its own", () => 
 });
 
 Deno.test("unpackLines() returns the lines that packLines() packed", () => {
-  for (
-    const lines of [
-      ["a"],
-      ["a", "bc", "ü"],
-      Array.from({ length: 300 }, (_, i) => `line ${i}`),
-    ]
-  ) {
+  for (const lines of [["a"], ["a", "bc", "ü"], Array(300).fill("line")]) {
     const [{ value }] = packLines(lines.map((line) => encoder.encode(line)), 10_000);
     assertEquals(unpackLines(value)!.map((line) => decoder.decode(line)), lines);
   }

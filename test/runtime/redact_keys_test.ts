@@ -7,12 +7,10 @@ const SECRET = TOKEN.slice("pets_".length);
 
 const line = (key: string) => JSON.stringify({ path: `/v1/pets/${key}`, status: 503 });
 
-Deno.test("redactKeys() removes an API key and a truncated key from a line", () => {
-  assertEquals(redactKeys(line(TOKEN)), line("pets_…"));
-  assertEquals(redactKeys(line(TOKEN.slice(0, 20))), line("pets_…"));
-});
-
-Deno.test("redactKeys() changes nothing but keys", () => {
+Deno.test("redactKeys() removes an API key and a truncated key, and changes nothing else", () => {
+  for (const key of [TOKEN, TOKEN.slice(0, 20)]) {
+    assertEquals(redactKeys(line(key)), line("pets_…"));
+  }
   for (const text of ["7", "pets_", "pets_cafe", "pets%5F", "pets.jsonl", "%70%65%74%73"]) {
     assertEquals(redactKeys(line(text)), line(text));
   }
@@ -53,5 +51,6 @@ Deno.test("redactKeys() takes linear time for a hostile text", () => {
   for (const part of ["%", "%25", "pets_", "pets_abcdefa", "p%2565ts%25", "pets_%2525"]) {
     redactKeys(part.repeat(100_000));
   }
-  assertLess(performance.now() - start, 2_000);
+  // In quadratic time, it would take hours.
+  assertLess(performance.now() - start, 60_000);
 });
