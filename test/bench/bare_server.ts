@@ -3,13 +3,7 @@
  * argument, and prints its port.
  */
 
-interface BareAnswer {
-  status: number;
-  headers: Record<string, string>;
-  body: string;
-}
-
-const { status, headers, body }: BareAnswer = JSON.parse(Deno.args[0]);
+const { status, headers, body } = JSON.parse(Deno.args[0]);
 
 Deno.serve({
   hostname: "127.0.0.1",

@@ -1,102 +1,209 @@
 /**
- * Compares the service with a bare Deno.serve, on loopback, or this checkout with another one, and prints ratios.
+ * Measures this checkout and another one, or a bare Deno.serve, in turns, and prints ratios.
  *
- *     deno task bench [--quick] [--pets N] [--only PART,…] [--json FILE]
- *     deno task bench --against DIR [--rounds N] [--seconds S] [--events N] [--only TEXT]
+ *     deno task bench [--against DIR] [--rounds N] [--seconds S] [--pets N] [--events N] [--only TEXT]
  */
 
+import { pathToFileURL } from "node:url";
 import { EXIT, runCommand, UsageError } from "../../scripts/cli/run_command.ts";
-import { fillStore } from "../support/fill_store.ts";
-import { benchAgainst } from "./against_bench.ts";
-import { benchHttp } from "./http_bench.ts";
-import { benchLoads } from "./load_bench.ts";
-import { ROOT, type ServerProcess, startService } from "./server_process.ts";
-import { sum } from "./table.ts";
-import { benchWriters } from "./writers_bench.ts";
-
-/** A part of the measurement. Its rows have the failed requests. */
-type Part = (service: ServerProcess, token: string, folder: string, ms: number) => Promise<{
-  rows: unknown;
-  failures: number;
-}>;
-
-const PARTS: Record<string, Part> = {
-  async http(service, token, _folder, ms) {
-    const rows = await benchHttp(service, token, ms);
-    return { rows, failures: sum(rows.map(({ failures }) => failures)) };
-  },
-  // An overload may be refused.
-  loads: async (service, token, _folder, ms) => ({
-    rows: await benchLoads(service, token, ms),
-    failures: 0,
-  }),
-  writers: (_service, _token, folder, ms) => benchWriters(folder, [ROOT], { rounds: 3, ms }),
-};
+import { type CommandFiles, COMMANDS, exportLog } from "./commands.ts";
+import { fillByCheckout, ROOT, startBareServer, startService } from "./processes.ts";
+import { exampleResponse, measure, type Operation, OPERATIONS, slowDisk } from "./operations.ts";
 
 const BENCH = {
-  title: "Compares the service with a bare Deno.serve, on loopback, in a temporary folder",
-  details: `Takes about three minutes, a minute with --quick. With --against, measures this checkout
-    and another one instead, in turns, prints ratios, and takes ten minutes.`,
+  title: "Compares this checkout with another one, or with a bare Deno.serve, on loopback",
+  details: "Measures each workload in turns, in a temporary folder, and prints ratios.",
   usage: [
-    "deno task bench [--quick] [--pets N] [--only PARTS] [--json FILE]",
-    "deno task bench --against DIR [--rounds N] [--seconds S] [--events N] [--only TEXT]",
+    `deno task bench [--against DIR] [--rounds N] [--seconds S] [--pets N] [--events N]
+      [--only TEXT]`,
   ],
   flags: {
-    "--quick": "shorter",
-    "--pets N": "number of pets in the store (default: 10000)",
-    "--only PARTS":
-      "of http, loads, writers, separated by commas; with --against, only workloads with this " +
-      "text in their names, for example create or replay",
-    "--json FILE": "writes what was measured there, too",
-    "--against DIR": "the folder of the other checkout, such as git worktree add DIR COMMIT makes",
-    "--rounds N": "measures each workload N times on each checkout (default: 5)",
+    "--against DIR": `the folder of the other checkout, such as git worktree add DIR COMMIT makes
+      (default: a bare Deno.serve that returns the same bytes, and no commands)`,
+    "--rounds N": "measures each workload N times on each (default: 5)",
     "--seconds S": "how long each measurement of requests takes (default: 4)",
+    "--pets N": "number of pets in the store of the requests (default: 10000)",
     "--events N": "number of events for replay, restore, audit and export (default: 300000)",
+    "--only TEXT": "only workloads with this text in their names, for example create or replay",
   },
   exits: "0 done, 1 a response was an error, 2 could not run",
 } as const;
 
+interface Options {
+  /** The other checkout. */
+  other: URL | undefined;
+  folder: string;
+  rounds: number;
+  ms: number;
+  pets: number;
+  events: number;
+}
+
+/** A value of this checkout and of the other one. */
+type Pair<T> = [own: T, other: T];
+
 await runCommand(BENCH, {
-  async run({ quick = false, pets = "10000", only, json, against, ...more }) {
-    if (against !== undefined) {
-      const failures = await benchAgainst({
-        against,
-        rounds: parseCount("--rounds", more.rounds ?? "5"),
-        ms: parseCount("--seconds", more.seconds ?? "4") * 1_000,
-        events: parseCount("--events", more.events ?? "300000"),
-        only: only ?? "",
-      });
-      return failures === 0 ? EXIT.done : EXIT.refused;
+  async run(
+    { against, rounds = "5", seconds = "4", pets = "10000", events = "300000", only = "" },
+  ) {
+    const isWanted = ({ name }: { name: string }) => name.includes(only);
+    const operations = OPERATIONS.filter(isWanted);
+    const commands = against === undefined ? [] : COMMANDS.filter(isWanted);
+    if (operations.length + commands.length === 0) {
+      const names = [...OPERATIONS, ...COMMANDS].map(({ name }) => JSON.stringify(name));
+      throw new UsageError(`--only takes a part of one of these names: ${names.join(", ")}`);
     }
-    const names = only?.split(",") ?? Object.keys(PARTS);
-    if (!names.every((name) => Object.hasOwn(PARTS, name))) {
-      throw new UsageError(`--only takes parts of ${Object.keys(PARTS).join(", ")}`);
-    }
-    const folder = await Deno.makeTempDir({ prefix: "animal-store-bench-" });
-    const results: Record<string, unknown> = {};
-    let failures = 0;
+    const options = {
+      other: against === undefined ? undefined : pathToFileURL(`${against}/`),
+      folder: await Deno.makeTempDir({ prefix: "animal-store-bench-" }),
+      rounds: parseCount("--rounds", rounds),
+      ms: parseCount("--seconds", seconds) * 1_000,
+      pets: parseCount("--pets", pets),
+      events: parseCount("--events", events),
+    };
     try {
-      const path = `${folder}/pets.sqlite3`;
-      const token = await fillStore(path, parseCount("--pets", pets));
-      const service = await startService(path);
-      try {
-        for (const name of names) {
-          const part = await PARTS[name](service, token, folder, quick ? 1_000 : 4_000);
-          results[name] = part.rows;
-          failures += part.failures;
-        }
-      } finally {
-        await service.stop();
-      }
+      const failures = await benchRequests(operations, options);
+      if (commands.length > 0) await benchCommands(commands, options);
+      return failures === 0 ? EXIT.done : EXIT.refused;
     } finally {
-      await Deno.remove(folder, { recursive: true });
+      await Deno.remove(options.folder, { recursive: true });
     }
-    if (json !== undefined) await Deno.writeTextFile(json, JSON.stringify(results, null, 2) + "\n");
-    return failures === 0 ? EXIT.done : EXIT.refused;
   },
 });
 
 function parseCount(flag: string, text: string): number {
   if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
   throw new UsageError(`${flag} takes a whole number, not ${JSON.stringify(text)}`);
+}
+
+/** Resolves to the number of failed requests. */
+async function benchRequests(operations: Operation[], options: Options): Promise<number> {
+  const { other, folder, rounds, ms, pets } = options;
+  if (operations.length === 0) return 0;
+  const paths = [`${folder}/own.sqlite3`, `${folder}/other.sqlite3`];
+  const token = await fillByCheckout(ROOT, paths[0], pets);
+  const otherToken = other === undefined ? token : await fillByCheckout(other, paths[1], pets);
+  const rows: (string | number)[][] = [];
+  let failures = 0;
+  for (const operation of operations) {
+    // Each workload gets new processes, so that an earlier one cannot affect it.
+    await using stack = new AsyncDisposableStack();
+    const env = await slowDisk(operation, folder);
+    const own = stack.use(await startService(paths[0], ROOT, env));
+    const rival = stack.use(
+      other === undefined
+        ? await startBareServer(await exampleResponse(own, token, operation))
+        : await startService(paths[1], other, env),
+    );
+    const samples = await inTurns(rounds, [
+      () => measure(own, token, operation, ms, pets),
+      () => measure(rival, otherToken, operation, ms, pets),
+    ]);
+    const failed = samples.flat().reduce((sum, it) => sum + it.failures, 0);
+    failures += failed;
+    rows.push([
+      operation.name,
+      ...ratio(samples.map(([one, two]) => [one.perSecond, two.perSecond])),
+      ...ratio(samples.map(([one, two]) => [one.cpuUs, two.cpuUs]), true),
+      median(samples.map(([one]) => one.p50Ms)),
+      median(samples.map(([one]) => one.p99Ms)),
+      own.memoryMiB(),
+      failed,
+    ]);
+  }
+  printTable(
+    `Requests on ${pets} pets (rounds: ${rounds}): a ratio > 1 means that this checkout needs less`,
+    [
+      ...["", "this/s", "other/s", "ratio", "lowest", "highest"],
+      ...["this cpu µs", "other cpu µs", "ratio", "lowest", "highest"],
+      ...["p50 ms", "p99 ms", "MiB", "failures"],
+    ],
+    rows,
+  );
+  return failures;
+}
+
+async function benchCommands(
+  commands: typeof COMMANDS,
+  { other, folder, rounds, events }: Options,
+): Promise<void> {
+  const files: CommandFiles[] = [];
+  for (const root of [ROOT, other!]) {
+    const kvPath = `${folder}/commands-${files.length}.sqlite3`;
+    await fillByCheckout(root, kvPath, events);
+    const own = { root, kvPath, replayedPath: `${kvPath}.copy`, exportPath: `${kvPath}.jsonl` };
+    await Deno.copyFile(kvPath, own.replayedPath);
+    await exportLog(own);
+    files.push(own);
+  }
+  const rows: (string | number)[][] = [];
+  for (const { name, run } of commands) {
+    const samples = await inTurns(rounds, [() => run(files[0]), () => run(files[1])]);
+    rows.push([
+      name,
+      ...ratio(samples.map(([one, two]) => [events / one.seconds, events / two.seconds])),
+      ...ratio(samples.map(([one, two]) => [one.cpuMs / events, two.cpuMs / events]), true),
+      ...ratio(samples.map(([one, two]) => [one.peakMiB, two.peakMiB]), true).slice(0, 3),
+    ]);
+  }
+  printTable(
+    `Commands on ${events} events (rounds: ${rounds}), including the start of the process`,
+    [
+      ...["", "this/s", "other/s", "ratio", "lowest", "highest"],
+      ...["this cpu ms", "other cpu ms", "ratio", "lowest", "highest"],
+      ...["this peak MiB", "other peak MiB", "ratio"],
+    ],
+    rows,
+  );
+  const sizes = files.map(({ kvPath }) => Deno.statSync(kvPath).size / 1024 ** 2);
+  console.log(`\n  SQLite file: this ${format(sizes[0])} MiB, other ${format(sizes[1])} MiB`);
+}
+
+/** Runs two measurements in the order ABBA, so that other load on the machine affects both. */
+async function inTurns<T>(rounds: number, [own, other]: Pair<() => Promise<T>>) {
+  const pairs: Pair<T>[] = [];
+  for (let round = 0; round < rounds; round++) {
+    if (round % 2 === 0) {
+      pairs.push([await own(), await other()]);
+    } else {
+      const second = await other();
+      pairs.push([await own(), second]);
+    }
+  }
+  return pairs;
+}
+
+/** The medians, their ratio, and the lowest and the highest ratio of a round. */
+function ratio(rounds: Pair<number>[], isCost = false): number[] {
+  const medians: Pair<number> = [
+    median(rounds.map(([own]) => own)),
+    median(rounds.map(([, other]) => other)),
+  ];
+  const ratioOf = ([own, other]: Pair<number>) => isCost ? other / own : own / other;
+  const ratios = rounds.map(ratioOf);
+  return [...medians, ratioOf(medians), Math.min(...ratios), Math.max(...ratios)];
+}
+
+function median(numbers: number[]): number {
+  const sorted = numbers.toSorted((one, other) => one - other);
+  const middle = (sorted.length - 1) / 2;
+  return (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2;
+}
+
+/** Prints rows of a name and numbers in columns. */
+function printTable(title: string, header: string[], rows: (string | number)[][]): void {
+  const cells = [header, ...rows.map((row) => row.map(format))];
+  const widths = header.map((_, column) => Math.max(...cells.map((row) => row[column].length)));
+  console.log(`\n${title}\n`);
+  for (const [name, ...numbers] of cells) {
+    const aligned = numbers.map((cell, column) => cell.padStart(widths[column + 1]));
+    console.log(`  ${[name.padEnd(widths[0]), ...aligned].join("  ")}`);
+  }
+}
+
+function format(cell: string | number): string {
+  if (typeof cell === "string") return cell;
+  if (Number.isNaN(cell)) return "-";
+  if (cell >= 100 || cell === 0) return Math.round(cell).toLocaleString("en");
+  return cell.toFixed(cell >= 10 ? 1 : 3);
 }

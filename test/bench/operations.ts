@@ -1,0 +1,112 @@
+/** The requests under measurement. */
+
+import { type Measured, requestBytes, runLoad } from "./load.ts";
+import type { ServerProcess } from "./processes.ts";
+
+interface Request {
+  connections: number;
+  method: "GET" | "POST";
+  /** `{id}` in it is replaced by a random pet id, of the first `ids` ones. */
+  path: string;
+  ids?: number;
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+export interface Operation extends Request {
+  name: string;
+  /** Requests at the same time, which are not counted. */
+  beside?: Request;
+  /** How much longer each fsync takes. */
+  fsyncDelayMs?: number;
+}
+
+const GET = { connections: 64, method: "GET" } as const;
+const POST = {
+  method: "POST",
+  path: "/v1/pets",
+  body: '{"name":"Rex the dog","categoryId":12,"status":"available"}',
+} as const;
+const READ = { ...GET, path: "/v1/pets/{id}", ids: 500 };
+const BESIDE_WRITERS = { ...READ, beside: { ...POST, connections: 8 } };
+
+/** Reads come first, because creates make the store larger. */
+export const OPERATIONS: Operation[] = [
+  { ...READ, name: "read by id, 500 at random" },
+  { ...READ, name: "read by id, all at random", ids: Infinity },
+  { ...GET, name: "list, 20", path: "/v1/pets" },
+  { ...GET, name: "list status, 100", path: "/v1/pets?status=available&limit=100" },
+  { ...GET, name: "list, unchanged", path: "/v1/pets", headers: { "if-none-match": "*" } },
+  { ...BESIDE_WRITERS, name: "read by id beside 8 writers" },
+  { ...BESIDE_WRITERS, name: "read by id beside 8 writers, fsync + 5 ms", fsyncDelayMs: 5 },
+  { ...POST, name: "create, c=64", connections: 64 },
+  { ...POST, name: "create, c=256", connections: 256 },
+  { ...POST, name: "create, c=1000", connections: 1_000 },
+  { ...POST, name: "create, c=1", connections: 1 },
+];
+
+/** Measures an operation for a time, after a warm-up of a quarter of it. */
+export async function measure(
+  server: ServerProcess,
+  token: string,
+  operation: Operation,
+  ms: number,
+  pets: number,
+): Promise<Measured & { cpuUs: number }> {
+  const run = async (ms: number) => {
+    const both = operation.beside === undefined ? [operation] : [operation, operation.beside];
+    const [measured] = await Promise.all(both.map(({ connections, ids = 1, ...request }) => {
+      const bytes = (id: number) =>
+        requestBytes({
+          ...request,
+          path: request.path.replace("{id}", String(id)),
+          headers: headersOf(token, request),
+        });
+      const first = bytes(1);
+      const limit = Math.min(ids, pets);
+      const next = limit === 1 ? () => first : () => bytes(1 + Math.floor(Math.random() * limit));
+      return runLoad({ port: server.port, connections, ms, next });
+    }));
+    return measured;
+  };
+  await run(ms / 4);
+  const cpuMs = server.cpuMs();
+  const measured = await run(ms);
+  return { ...measured, cpuUs: (server.cpuMs() - cpuMs) * 1_000 / measured.requests };
+}
+
+/** The response of a service to an operation, for a server that only repeats it. */
+export async function exampleResponse(
+  { port }: ServerProcess,
+  token: string,
+  { method, path, body, ...operation }: Operation,
+) {
+  const headers = headersOf(token, { body, ...operation });
+  const url = `http://127.0.0.1:${port}${path.replace("{id}", "1")}`;
+  const response = await fetch(url, { method, headers, body });
+  // The server adds these itself.
+  const own = ["content-length", "date"];
+  const shown = [...response.headers].filter(([name]) => !own.includes(name));
+  return { status: response.status, headers: shown, body: await response.text() };
+}
+
+function headersOf(token: string, { body, headers }: Pick<Request, "body" | "headers">) {
+  const type: Record<string, string> = body === undefined
+    ? {}
+    : { "content-type": "application/json" };
+  return { authorization: `Bearer ${token}`, ...type, ...headers };
+}
+
+/** Compiles a library that delays fsync(), and returns the variables that load it. */
+export async function slowDisk(
+  { fsyncDelayMs }: Operation,
+  folder: string,
+): Promise<Record<string, string>> {
+  if (fsyncDelayMs === undefined) return {};
+  const library = `${folder}/slow_fsync.so`;
+  const source = new URL("slow_fsync.c", import.meta.url).pathname;
+  const args = ["-shared", "-fPIC", "-o", library, source];
+  const { success } = await new Deno.Command("cc", { args, stderr: "inherit" }).output();
+  if (!success) throw new Error("cc cannot compile slow_fsync.c");
+  return { LD_PRELOAD: library, FSYNC_DELAY_US: `${fsyncDelayMs * 1_000}` };
+}
