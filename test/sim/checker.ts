@@ -65,10 +65,11 @@ export class Checker {
   }
 
   #report(exchange: Exchange, violation: string): void {
-    const { operation, response, startStep, endStep, node, credentials } = exchange;
-    const key = credentials.kind === "key" ? credentials.keyId : credentials.kind;
+    const { operation, response, startStep, endStep, node, key } = exchange;
     this.#violations.push(
-      `${violation}: ${shortened(JSON.stringify(operation))}, key ${key}, node ${node.name}, ` +
+      `${violation}: ${
+        shortened(JSON.stringify(operation))
+      }, key ${key.keyId}, node ${node.name}, ` +
         `steps ${startStep} to ${endStep}, ` +
         `response ${response?.status} ${shortened(response?.body ?? "")}`,
     );
@@ -95,18 +96,15 @@ export class Checker {
     const { mayBeValid, mayBeInvalid } = this.#keyValidity(exchange);
     if (status === 401 && !mayBeInvalid) this.#report(exchange, "A valid key was refused");
     if (status !== 401 && !mayBeValid) this.#report(exchange, "An invalid key was accepted");
-    const { credentials, operation } = exchange;
-    const mustBeForbidden = operation.kind === "create" && credentials.kind === "key" &&
-      credentials.isReadOnly;
+    const mustBeForbidden = exchange.operation.kind === "create" && exchange.key.isReadOnly;
     if (status !== 401 && (status === 403) !== mustBeForbidden) {
       this.#report(exchange, "A key that may only read was not told from others");
     }
   }
 
   #keyValidity(exchange: Exchange): { mayBeValid: boolean; mayBeInvalid: boolean } {
-    const { credentials, node, startAt, endAt, startStep, endStep } = exchange;
-    if (credentials.kind !== "key") return { mayBeValid: false, mayBeInvalid: true };
-    const lifetime = this.#keys.get(credentials.keyId);
+    const { key, node, startAt, endAt, startStep, endStep } = exchange;
+    const lifetime = this.#keys.get(key.keyId);
     if (lifetime === undefined) return { mayBeValid: false, mayBeInvalid: true };
     const { earliest, latest } = node.clockBetween(startAt, endAt);
     let mayBeValid = lifetime.issued.step <= endStep;
@@ -126,9 +124,9 @@ export class Checker {
   }
 
   #recordUse(exchange: Exchange): void {
-    const { response, credentials, node } = exchange;
-    if (credentials.kind !== "key" || response!.status === 401 || response!.status === 503) return;
-    const name = `${node.name} ${credentials.keyId}`;
+    const { response, key, node } = exchange;
+    if (response!.status === 401 || response!.status === 503) return;
+    const name = `${node.name} ${key.keyId}`;
     const first = this.#firstUses.get(name);
     if (first === undefined || exchange.endAt < first.endAt) this.#firstUses.set(name, exchange);
   }
@@ -138,9 +136,8 @@ export class Checker {
    * known under two conditions: the clock jumped only after the node accepted the key, and since then no key
    * event or change of the generation made the node read the key again.
    */
-  #hasEndedInCache({ credentials, node, startAt, endStep }: Exchange, from: number): boolean {
-    if (credentials.kind !== "key") return false;
-    const first = this.#firstUses.get(`${node.name} ${credentials.keyId}`);
+  #hasEndedInCache({ key, node, startAt, endStep }: Exchange, from: number): boolean {
+    const first = this.#firstUses.get(`${node.name} ${key.keyId}`);
     if (first === undefined || first.endAt >= startAt) return false;
     const offset = node.steadyOffset(first.endAt);
     if (offset === undefined || startAt + offset < from + CLOCK_STEP_MS) return false;
@@ -211,7 +208,7 @@ export class Checker {
   }
 
   #checkCreated(exchange: Exchange, operation: CreateOperation): void {
-    const { response, credentials, node, startStep, startAt, endStep, endAt } = exchange;
+    const { response, key, node, startStep, startAt, endStep, endAt } = exchange;
     const { body } = response!;
     const pet = this.#petsByName.get(operation.name)?.find((pet) => pet.petText === body);
     if (pet === undefined || pet.step > endStep) {
@@ -221,7 +218,7 @@ export class Checker {
     if (categoryId !== operation.categoryId || status !== operation.status) {
       this.#report(exchange, "The added pet differs from the request");
     }
-    if (credentials.kind === "key" && pet.event.actor !== credentials.keyId) {
+    if (pet.event.actor !== key.keyId) {
       this.#report(exchange, `The actor of the pet is ${pet.event.actor}`);
     }
     if (operation.idempotencyKey === undefined) {

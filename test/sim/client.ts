@@ -1,13 +1,13 @@
 import {
   type CachedResponse,
   type CreateOperation,
-  type Credentials,
   type Exchange,
+  type KeyInUse,
   type ListOperation,
   type Operation,
 } from "./history.ts";
 import type { Random } from "./random.ts";
-import { credentialsOf, PET_STATUSES, type Workload } from "./workload.ts";
+import { PET_STATUSES, type Workload } from "./workload.ts";
 
 /** Range of the time after which a client sends a request again, in milliseconds. */
 const RETRY_AFTER_MS = { low: 200, high: 12_000 };
@@ -36,7 +36,7 @@ export async function runFlood({ cluster, load, keys }: Workload, name: string):
   await Promise.all(Array.from({ length: count }, (_, index) => {
     const operation = drawCreate(`${name}-${index}`, load, random);
     if (load === "idempotencyKeys") operation.idempotencyKey = `key-of-${operation.name}`;
-    return cluster.send(slot, operation, credentialsOf(keys[0]));
+    return cluster.send(slot, operation, keys[0]);
   }));
 }
 
@@ -76,14 +76,11 @@ class Client {
       burst: 1,
       list: 6,
       get: 3,
-      invalid: 0.5,
     });
     const name = `${this.#name}-${number}`;
     switch (action) {
       case "create":
         return void await this.#send(this.#drawCreate(name));
-      case "invalid":
-        return void await this.#send({ ...this.#drawCreate(name), invalid: true });
       case "createWithKey":
         return await this.#createWithKey(name);
       case "burst":
@@ -95,8 +92,8 @@ class Client {
       case "repeatCreate": {
         // This may be the next day, when the Idempotency-Key has expired and adds another pet.
         if (this.#workload.idempotentCreates.length === 0) return;
-        const { operation, credentials } = random.pick(this.#workload.idempotentCreates);
-        return void await this.#send(operation, credentials);
+        const { operation, key } = random.pick(this.#workload.idempotentCreates);
+        return void await this.#send(operation, key);
       }
       case "list":
         return void await this.#send(this.#drawList());
@@ -131,11 +128,11 @@ class Client {
       ...this.#drawCreate(name),
       idempotencyKey: `key-of-${name}`,
     };
-    const credentials = this.#drawCredentials();
-    this.#workload.idempotentCreates.push({ operation, credentials });
+    const key = this.#drawKey();
+    this.#workload.idempotentCreates.push({ operation, key });
     for (let attempt = 0; attempt < 6; attempt++) {
-      const sent = this.#send(operation, credentials);
-      if (random.chance(0.2)) void this.#send(operation, credentials);
+      const sent = this.#send(operation, key);
+      if (random.chance(0.2)) void this.#send(operation, key);
       const timeout = this.#workload.cluster.simulation.sleep(
         random.between(RETRY_AFTER_MS.low, RETRY_AFTER_MS.high),
       );
@@ -145,25 +142,25 @@ class Client {
       await this.#workload.cluster.simulation.sleep(random.between(0, 500));
     }
     // A client may repeat the request much later, or reuse the key for another pet.
-    if (random.chance(0.3)) await this.#send(operation, credentials);
+    if (random.chance(0.3)) await this.#send(operation, key);
     if (random.chance(0.15)) {
       await this.#send(
         { ...this.#drawCreate(`${name}-other`), idempotencyKey: operation.idempotencyKey },
-        credentials,
+        key,
       );
     }
   }
 
   async #send(
     operation: Operation,
-    credentials = this.#drawCredentials(),
+    key = this.#drawKey(),
   ): Promise<Exchange | undefined> {
     const random = this.#random;
     const { cluster } = this.#workload;
     const slot = random.chance(0.7) ? this.#home : random.integer(0, cluster.size - 1);
     const name = JSON.stringify(operation);
     const cached = this.#cached.get(name);
-    const exchange = await cluster.send(slot, { ...operation, cached }, credentials);
+    const exchange = await cluster.send(slot, { ...operation, cached }, key);
     if (exchange === undefined) {
       await cluster.simulation.sleep(50);
       return undefined;
@@ -178,11 +175,8 @@ class Client {
     return exchange;
   }
 
-  #drawCredentials(): Credentials {
-    const random = this.#random;
-    if (random.chance(0.02)) return { kind: "none" };
-    if (random.chance(0.02)) return { kind: "unknown", token: `pets_${"0".repeat(72)}` };
+  #drawKey(): KeyInUse {
     const { keys } = this.#workload;
-    return credentialsOf(random.chance(0.4) ? random.pick(keys) : keys[0]);
+    return this.#random.chance(0.4) ? this.#random.pick(keys) : keys[0];
   }
 }

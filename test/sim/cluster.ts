@@ -4,9 +4,9 @@ import type { Store } from "../../src/store/store.ts";
 import { assertDescribed } from "../support/assert_described.ts";
 import { type FaultProfile, NO_FAULTS } from "./fault_profile.ts";
 import {
-  type Credentials,
   type Exchange,
   type History,
+  type KeyInUse,
   type Operation,
   type ReceivedResponse,
 } from "./history.ts";
@@ -141,7 +141,7 @@ export class Cluster {
   async send(
     slot: number,
     operation: Operation,
-    credentials: Credentials,
+    key: KeyInUse,
   ): Promise<Exchange | undefined> {
     const instance = this.#instances[slot];
     if (instance === undefined || instance.isStopping) return undefined;
@@ -149,7 +149,7 @@ export class Cluster {
     const { simulation } = this;
     const exchange: Exchange = {
       operation,
-      credentials,
+      key,
       node,
       startStep: simulation.step,
       startAt: simulation.now,
@@ -160,7 +160,7 @@ export class Cluster {
     this.history.exchanges.push(exchange);
     simulation.trace(`${node.name} <- ${JSON.stringify(operation)}`);
     instance.open++;
-    const request = requestOf(operation, credentials);
+    const request = requestOf(operation, key);
     const answering = service.handler(request).then(readResponse).then((response) => {
       this.#expectDescribed(request, response);
       return response;
@@ -262,15 +262,14 @@ function died(node: Node): Promise<undefined> {
   return new Promise((resolve) => node.onDeath(() => resolve(undefined)));
 }
 
-function requestOf(operation: Operation, credentials: Credentials): Request {
-  const headers: Record<string, string> = {};
-  if (credentials.kind !== "none") headers.authorization = `Bearer ${credentials.token}`;
+function requestOf(operation: Operation, { token }: KeyInUse): Request {
+  const headers: Record<string, string> = { authorization: `Bearer ${token}` };
   switch (operation.kind) {
     case "create": {
-      const { name, status, categoryId, idempotencyKey, invalid } = operation;
+      const { name, status, categoryId, idempotencyKey } = operation;
       headers["content-type"] = "application/json";
       if (idempotencyKey !== undefined) headers["idempotency-key"] = idempotencyKey;
-      const body = JSON.stringify({ name, status, categoryId: invalid ? "none" : categoryId });
+      const body = JSON.stringify({ name, status, categoryId });
       return new Request("http://localhost/v1/pets", { method: "POST", headers, body });
     }
     case "list": {

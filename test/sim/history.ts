@@ -2,11 +2,15 @@
 
 import type { Node } from "./node.ts";
 
-/** The credentials of a request. */
-export type Credentials =
-  | { kind: "none" }
-  | { kind: "unknown"; token: string }
-  | { kind: "key"; keyId: string; token: string; isReadOnly: boolean };
+/** An API key that clients use, perhaps also after its revocation. */
+export interface KeyInUse {
+  keyId: string;
+  token: string;
+  /** Whether operators never revoke the key, so that a valid key always exists. */
+  isKept: boolean;
+  /** Whether the service must not add pets with it. */
+  isReadOnly: boolean;
+}
 
 export interface CreateOperation {
   kind: "create";
@@ -15,8 +19,6 @@ export interface CreateOperation {
   status?: string;
   categoryId: number;
   idempotencyKey?: string;
-  /** Whether the body is invalid. */
-  invalid?: boolean;
 }
 
 /** An earlier response that the client revalidates. */
@@ -51,7 +53,7 @@ export interface ReceivedResponse {
 /** One request and its response. Steps order events; times are true times, in milliseconds. */
 export interface Exchange {
   operation: Operation;
-  credentials: Credentials;
+  key: KeyInUse;
   node: Node;
   startStep: number;
   startAt: number;

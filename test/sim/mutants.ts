@@ -84,10 +84,6 @@ const EDITS: Record<string, Record<string, Edit[]>> = {
       "() => this.#next ??= this.#readNext()",
       "() => this.#latest ? Promise.resolve(this.#latest) : this.#next ??= this.#readNext()",
     ]],
-    "a head at an earlier position than a known head is accepted": [[
-      "if (head.position < position)",
-      "if (false)",
-    ]],
     "data read from a removed generation is returned": [[
       "HEAD_LIMIT_MS = 9_000",
       "HEAD_LIMIT_MS = 9_000_000",

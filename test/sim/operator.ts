@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import type { Service } from "../../src/service.ts";
 import { CLOCK_OFFSET_MS, type CommandOptions } from "./cluster.ts";
-import type { CreateOperation, KeyCommand, ListOperation } from "./history.ts";
+import type { CreateOperation, KeyCommand, KeyInUse, ListOperation } from "./history.ts";
 import { auditStore, exportLog, type ReplayFault, replayLog } from "./log_jobs.ts";
 import type { Random } from "./random.ts";
-import { credentialsOf, type KeyInUse, PET_STATUSES, type Workload } from "./workload.ts";
+import { PET_STATUSES, type Workload } from "./workload.ts";
 
 /** Every so many keys, one may only read. */
 const READ_ONLY_EVERY = 4;
@@ -117,7 +117,7 @@ function createDuringRevocation(
       ? { kind: "create", name, categoryId: 1, idempotencyKey: name }
       : { kind: "create", name: `${name}-${index}`, categoryId: index };
     cluster.simulation.after(index === 0 ? 0 : random.between(0, spanMs), () => {
-      cluster.send(target, operation, credentialsOf(key));
+      cluster.send(target, operation, key);
     });
   }
 }
@@ -129,12 +129,12 @@ async function useAfterClockJump(
   slot: number,
   lifetimeMs: number,
 ): Promise<void> {
-  await cluster.send(slot, { kind: "list" }, credentialsOf(key));
+  await cluster.send(slot, { kind: "list" }, key);
   await cluster.simulation.sleep(1);
   cluster.nodeOf(slot)?.jumpClock(-CLOCK_JUMP_MS);
   // The clock of the issuer may have been ahead.
   await cluster.simulation.sleep(lifetimeMs + 2 * CLOCK_OFFSET_MS);
-  await cluster.send(slot, { kind: "list" }, credentialsOf(key));
+  await cluster.send(slot, { kind: "list" }, key);
 }
 
 /**
@@ -152,7 +152,7 @@ function readDuringReplay({ cluster, keys, newestPetId }: Workload, random: Rand
       cursor: random.integer(1, newestPetId + 1),
     };
     cluster.simulation.after(random.between(0, spanMs), () => {
-      cluster.send(slot, operation, credentialsOf(keys[0]));
+      cluster.send(slot, operation, keys[0]);
     });
   }
   if (!random.chance(0.3)) return;
@@ -166,14 +166,12 @@ async function repeatCreateOnAllInstances(
   { cluster, idempotentCreates }: Workload,
   { keyId }: KeyInUse,
 ): Promise<void> {
-  const earlier = idempotentCreates.find(({ credentials }) =>
-    credentials.kind === "key" && credentials.keyId === keyId
-  );
+  const earlier = idempotentCreates.find(({ key }) => key.keyId === keyId);
   if (earlier === undefined) return;
   await Promise.all(
     // Send it twice at once to each instance, so that one request shares the outcome of the other.
     Array.from({ length: 2 * cluster.size }, (_, index) => {
-      return cluster.send(Math.floor(index / 2), earlier.operation, earlier.credentials);
+      return cluster.send(Math.floor(index / 2), earlier.operation, earlier.key);
     }),
   );
 }

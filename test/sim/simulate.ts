@@ -49,7 +49,6 @@ import {
   LATE_MS,
   NO_FAULTS,
 } from "./fault_profile.ts";
-import type { Mutation } from "../../src/store/store.ts";
 import type { Operation } from "./history.ts";
 import { injectFaults } from "./inject_faults.ts";
 import type { Code } from "./code_under_test.ts";
@@ -62,7 +61,7 @@ import {
 } from "./log_jobs.ts";
 import { issueKey, runOperator } from "./operator.ts";
 import { Simulation } from "./simulation.ts";
-import { credentialsOf, type Workload } from "./workload.ts";
+import type { Workload } from "./workload.ts";
 
 /** The result of simulating one seed. */
 export interface SimulationResult {
@@ -142,7 +141,6 @@ async function runPhases(cluster: Cluster, code: Code): Promise<void> {
     await runRound(workload, round);
   }
   await expectRecovery(workload);
-  if (random.chance(0.2)) await loseHead(workload);
   await expectIdle(cluster);
 }
 
@@ -186,7 +184,7 @@ async function expectRecovery(workload: Workload): Promise<void> {
   await simulation.sleep(RECOVERY_MS);
   for (let slot = 0; slot < cluster.size; slot++) cluster.nodeOf(slot) ?? cluster.start(slot);
   cluster.hasRecovered = true;
-  const credentials = credentialsOf(workload.keys[0]);
+  const [key] = workload.keys;
   for (let slot = 0; slot < cluster.size; slot++) {
     const operations: Operation[] = [
       { kind: "create", name: `last-${slot}`, categoryId: slot },
@@ -194,12 +192,12 @@ async function expectRecovery(workload: Workload): Promise<void> {
       { kind: "list", status: "sold" },
       { kind: "get", petId: 1 },
     ];
-    for (const operation of operations) await cluster.send(slot, operation, credentials);
+    for (const operation of operations) await cluster.send(slot, operation, key);
   }
   // Instances that create pets at the same moment conflict with each other, but all must succeed.
   await Promise.all(Array.from({ length: 2 * cluster.size }, (_, number) => {
     const operation: Operation = { kind: "create", name: `together-${number}`, categoryId: number };
-    return cluster.send(number % cluster.size, operation, credentials);
+    return cluster.send(number % cluster.size, operation, key);
   }));
   // A large log fills a generation in several commits. Kill replays between them.
   for (let run = 0; workload.load !== "usual" && run < 3; run++) {
@@ -213,49 +211,6 @@ async function expectRecovery(workload: Workload): Promise<void> {
   const lines = await exportLog(workload);
   const isRestored = simulation.random.chance(workload.load === "usual" ? 0.15 : 0.5);
   if (isRestored) await restoreIntoAnotherStore(workload, lines);
-}
-
-/** Deletes the head, or replaces it with an earlier one. Every instance must then refuse every request. */
-async function loseHead({ cluster, keys, newestPetId }: Workload): Promise<void> {
-  const { store: { model }, oracle, violations, simulation } = cluster;
-  const sendToAll = async (...operations: Operation[]) => {
-    const statuses: (number | undefined)[] = [];
-    for (let slot = 0; slot < cluster.size; slot++) {
-      for (const operation of operations) {
-        const exchange = await cluster.send(slot, operation, credentialsOf(keys[0]));
-        statuses.push(exchange?.response?.status);
-      }
-    }
-    return statuses;
-  };
-  // An instance can notice a lost head only if it has seen that head.
-  await sendToAll({ kind: "list" });
-  const key = ["head"];
-  const value = model.read(key)!.value as string;
-  const head = JSON.parse(value);
-  const earlier = JSON.stringify({ ...head, position: head.position - 1 });
-  const isDeleted = simulation.random.chance(0.5);
-  const loss: Mutation = isDeleted ? { type: "delete", key } : { type: "set", key, value: earlier };
-  model.apply({ checks: [], mutations: [loss] });
-  simulation.trace("the head is lost");
-  cluster.hasRecovered = false;
-  const lines = oracle.lines.length;
-  const statuses = await sendToAll(
-    { kind: "list" },
-    { kind: "get", petId: newestPetId },
-    { kind: "create", name: "lost", categoryId: 1 },
-    { kind: "list" },
-  );
-  if (statuses.some((status) => status !== 503)) {
-    violations.push(`The statuses on a store without its head are ${statuses}`);
-  }
-  if (oracle.lines.length > lines) {
-    violations.push("Lines were committed to a store without its head");
-  }
-  model.apply({ checks: [], mutations: [{ type: "set", key, value }] });
-  simulation.trace("the head is back");
-  cluster.hasRecovered = true;
-  await sendToAll({ kind: "list", limit: 100 });
 }
 
 /** Checks that the store holds exactly what the log implies: the log, the head and the served generation. */
