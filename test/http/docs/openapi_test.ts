@@ -2,7 +2,6 @@ import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { INT64_MIN, parseExactJson } from "../../../events/int64.ts";
 import { NAME_MAX_LENGTH, NewPet } from "../../../events/pet.ts";
 import { ERRORS } from "../../../src/http/errors.ts";
-import { guides } from "../../../src/http/docs/guides.ts";
 import { type BaseAddresses, describeInterface } from "../../../src/http/docs/openapi.ts";
 import { DESCRIPTION, isDescribed } from "../../support/assert_described.ts";
 import { importTestPackage } from "../../support/import_test_package.ts";
@@ -51,27 +50,6 @@ Deno.test("describeInterface() names the configured servers and the contact", ()
 Deno.test("describeInterface() gives the bounds of int64 with all their digits", () => {
   const bounds = '"minimum":-9223372036854775808,"maximum":9223372036854775807';
   assertStringIncludes(describeInterface({}), bounds);
-});
-
-Deno.test("describeInterface() lists every error code and every guide", () => {
-  const { components, tags } = JSON.parse(describeInterface({}));
-  assertEquals(components.schemas.Error.properties.code.enum, Object.keys(ERRORS));
-  const names = tags.map(({ name }: { name: string }) => name);
-  assertEquals(names.slice(1), guides("").map(({ name }) => name));
-});
-
-Deno.test("GET /openapi.json returns the OpenAPI document, without a key", async () => {
-  await using service = await openTestService();
-  const response = await service.sendBare("/openapi.json");
-  assertEquals(response.status, 200);
-  assertEquals(response.headers.get("content-type"), "application/json");
-  assertEquals(await response.text(), describeInterface({}));
-  const etag = response.headers.get("etag")!;
-  const again = await service.sendBare("/openapi.json", { headers: { "if-none-match": etag } });
-  assertEquals(again.status, 304);
-  const refused = await service.sendBare("/openapi.json", { method: "POST" });
-  assertEquals(refused.status, 405);
-  assertEquals(refused.headers.get("allow"), "GET, HEAD, OPTIONS");
 });
 
 Deno.test("the examples of the OpenAPI document are the responses on a new store", async () => {

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertLess, assertMatch, assertRejects } from "@std/assert";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { ENTITY_TAG_PATTERN } from "../../../src/http/conditional_read.ts";
+import { describeInterface } from "../../../src/http/docs/openapi.ts";
 import { staticAsset } from "../../../src/http/docs/static_asset.ts";
 import { byteStream } from "../../../src/http/http_response.ts";
 import { permitted } from "../../support/permitted.ts";
@@ -55,6 +56,7 @@ Deno.test("the files of the reference are served in each encoding without a key,
     }
     assertLess(total, limitBytes, coding);
   }
+  assertEquals(await (await get("/openapi.json", {})).text(), describeInterface({}));
   await assertError(await get("/docs/x.js", {}), { status: 404, code: "not_found" });
 });
 
