@@ -46,8 +46,10 @@ async function proveInclusion(
   const proof = published.proveInclusion(line, position);
   if (linePath !== undefined) await Deno.writeFile(linePath, line);
   await write(new TextEncoder().encode(proof));
+  const event = eventOf(line);
+  const title = event ? `${event.type} ${subjectOf(event)}` : "not an event of this version";
   say(
-    `Proved line ${count(position)} (${titleOf(line)}) in the published log of ` +
+    `Proved line ${count(position)} (${title}) in the published log of ` +
       `${count(published.size)} events.`,
   );
 }
@@ -73,10 +75,4 @@ async function findLine(what: string, readLines: ReadLines) {
   throw new RefusedError(
     text === undefined ? `The log has no event about ${what}` : `The log ends before line ${what}`,
   );
-}
-
-function titleOf(line: Uint8Array): string {
-  const event = eventOf(line);
-  if (event === undefined) return "not an event that this version knows";
-  return `${event.type} ${subjectOf(event)}`;
 }
