@@ -35,7 +35,7 @@ await runCommand(COMMANDS.audit, {
       ...(checkpoint === undefined ? [] : ["The log extends the checkpoint."]),
       ...(published === undefined
         ? []
-        : [`The log extends the published log of ${count(published.size)} events.`]),
+        : [`The log extends the published log of ${count(published.checkpoint.size)} events.`]),
     ];
     await print(escapeInvisible(json ? JSON.stringify(report) : describe(report, extended)));
     if (report.sound && file === undefined) reportSoundAudit();

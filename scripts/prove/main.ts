@@ -31,7 +31,7 @@ await runCommand(COMMANDS.prove, {
 async function proveConsistency(published: PublishedLog, path: string): Promise<void> {
   const old = published.proveConsistency(new TextDecoder().decode(readRegularFile(path, path)));
   await print(
-    `The published log of ${count(published.size)} events extends the checkpoint of ` +
+    `The published log of ${count(published.checkpoint.size)} events extends the checkpoint of ` +
       `${count(old.size)}: nothing before it was changed or removed.`,
   );
 }
@@ -50,7 +50,7 @@ async function proveInclusion(
   const title = event ? `${event.type} ${subjectOf(event)}` : "not an event of this version";
   say(
     `Proved line ${count(position)} (${title}) in the published log of ` +
-      `${count(published.size)} events.`,
+      `${count(published.checkpoint.size)} events.`,
   );
 }
 

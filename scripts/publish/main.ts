@@ -8,10 +8,9 @@
 import { dirname, relative, resolve } from "node:path";
 import { readStoreConfig } from "../../src/settings/config.ts";
 import { LogDamagedError } from "../../src/log/read_log.ts";
-import { type Cosign, publishLog } from "./publish_log.ts";
+import { publishLog } from "./publish_log.ts";
 import { CHECKPOINT_PATH } from "./published_log.ts";
 import { decodeVerifierKey, encodeVerifierKey, isKeyName } from "./signed_note.ts";
-import { requestCosignature } from "./witness.ts";
 import { parseHttpAddress } from "../../src/runtime/network_address.ts";
 import { withLog } from "../cli/log_source.ts";
 import { count } from "../cli/count.ts";
@@ -49,21 +48,15 @@ async function makeKey(path: string, dir: string | undefined): Promise<void> {
 }
 
 async function publish(dir: string, keyPath: string, flags: Flags): Promise<void> {
-  const { entries = false, witness: witnesses = [] } = flags;
-  const witnessKeys = (flags["witness-vkey"] ?? []).map(decodeVerifierKey);
+  const { entries = false, witness: witnesses = [], "witness-vkey": vkeys = [] } = flags;
+  const witnessKeys = vkeys.map(decodeVerifierKey);
   witnesses.forEach(expectAddress);
   expectSecret(keyPath, dir);
   const privateKey = await readSigningKey(keyPath);
   const origin = originFor(dir, flags.origin);
   await using folder = await WritableFolder.open(dir);
   const signer = { name: origin, privateKey };
-  const cosign: Cosign = async (checkpoint, tree, previousSize) => {
-    for (const url of witnesses) {
-      checkpoint = await requestCosignature(url, witnessKeys, checkpoint, tree, previousSize);
-    }
-    return checkpoint;
-  };
-  const { previousSize, checkpoint: { size } } = await withLog(
+  const [before, now] = await withLog(
     flags["from-file"],
     (readLines) =>
       publishLog({
@@ -71,18 +64,17 @@ async function publish(dir: string, keyPath: string, flags: Flags): Promise<void
         readLines,
         signer,
         entries,
-        ...(witnesses.length > 0 && { cosign }),
+        witnesses,
+        witnessKeys,
         progress: progressOf("Publishing", "events"),
       }),
   );
   say(
-    size === previousSize
-      ? `Nothing is new: ${count(size)} events are published as ${origin}.`
-      : `Published ${count(size - previousSize)} new events, ${count(size)} in all, as ${origin}.`,
+    now === before
+      ? `Nothing is new: ${count(now)} events are published as ${origin}.`
+      : `Published ${count(now - before)} new events, ${count(now)} in all, as ${origin}.`,
   );
-  if (previousSize === 0) {
-    say(`Outsiders verify with this key: ${encodeVerifierKey(signer)}`);
-  }
+  if (before === 0) say(`Outsiders verify with this key: ${encodeVerifierKey(signer)}`);
 }
 
 /** The origin of the log: the given one, which cannot change once it is published, or the published one. */

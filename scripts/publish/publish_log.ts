@@ -4,10 +4,10 @@
  */
 
 import { Buffer } from "node:buffer";
-import { followsHash, GENESIS_HASH, MalformedEventError } from "../../events/event.ts";
+import { followsHash, GENESIS_HASH } from "../../events/event.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
-import { LINE_LIMIT_BYTES, readEvent } from "../../src/log/lines.ts";
+import { eventOf, LINE_LIMIT_BYTES } from "../../src/log/lines.ts";
 import type { ReadLines } from "../cli/log_source.ts";
 import { EMPTY_ROOT, HASH_BYTES, leafHash, type TreeHead } from "./merkle_tree.ts";
 import type { PublishedFile, WritableFolder } from "./published_folder.ts";
@@ -20,6 +20,7 @@ import {
   signCheckpoint,
   type SignedCheckpoint,
   type Signer,
+  type VerifierKey,
 } from "./signed_note.ts";
 import {
   type ReadPublished,
@@ -29,16 +30,10 @@ import {
   tilePath,
   TileTree,
 } from "./tile_tree.ts";
+import { requestCosignature } from "./witness.ts";
 
 /** How many new files are collected before they are written together. */
 const FILES_TOGETHER = 64;
-
-/** Resolves to the checkpoint with cosignatures of witnesses. Rejects if a witness refuses. */
-export type Cosign = (
-  checkpoint: SignedCheckpoint,
-  tree: TileTree,
-  previousSize: number,
-) => Promise<SignedCheckpoint>;
 
 export interface PublishOptions {
   folder: WritableFolder;
@@ -46,21 +41,17 @@ export interface PublishOptions {
   signer: Signer;
   /** Whether to publish the lines too, as entry bundles. */
   entries: boolean;
-  cosign?: Cosign;
+  /** Addresses of the witnesses that must cosign the checkpoint. */
+  witnesses?: readonly string[];
+  /** The keys by which cosignatures count; without keys, all are kept unverified. */
+  witnessKeys?: readonly VerifierKey[];
   /** Called with the number of events that are published or staged, unless the new ones are few. */
   progress?: (done: number) => void;
 }
 
-export interface PublishResult {
-  /** Number of events that were published before. */
-  previousSize: number;
-  checkpoint: SignedCheckpoint;
-}
-
-/** Publishes what is new in the log. Rejects with `RefusedError`. */
-export async function publishLog(
-  { folder, readLines, signer, entries, cosign, progress = () => {} }: PublishOptions,
-): Promise<PublishResult> {
+/** Publishes what is new in the log. Resolves to the numbers of published events. Rejects with `RefusedError`. */
+export async function publishLog(options: PublishOptions): Promise<[before: number, now: number]> {
+  const { folder, readLines, signer, entries, witnesses = [], witnessKeys = [] } = options;
   const vkey = encodeVerifierKey(signer);
   const previous = readPrevious(folder.read, vkey);
   const previousSize = previous?.size ?? 0;
@@ -70,14 +61,16 @@ export async function publishLog(
     for (const line of lines) publication.add(line);
     if (files.length < FILES_TOGETHER) continue;
     await folder.stage(files.splice(0));
-    progress(publication.size);
+    options.progress?.(publication.size);
   }
   const head = publication.end();
   await folder.stage(files.splice(0));
-  let checkpoint = signCheckpoint(head, signer);
-  if (cosign !== undefined) {
-    checkpoint = await cosign(checkpoint, new TileTree(folder.read, head.size), previousSize);
-  } else if (head.size === previousSize) checkpoint = previous!;
+  const isNew = head.size !== previousSize || witnesses.length > 0;
+  let checkpoint = isNew ? signCheckpoint(head, signer) : previous!;
+  const tree = new TileTree(folder.read, head.size);
+  for (const url of witnesses) {
+    checkpoint = await requestCosignature(url, witnessKeys, checkpoint, tree, previousSize);
+  }
   await folder.publishStaged();
   const replace = async (path: string, text: string) => {
     await folder.stage([{ path, content: new TextEncoder().encode(text) }]);
@@ -88,7 +81,7 @@ export async function publishLog(
   if (folder.read(VKEY_PATH) === undefined) await replace(VKEY_PATH, `${vkey}\n`);
   // Readers use the full tile instead of the partial ones.
   for (const path of fullTiles) await folder.removeFolder(`${path}.p`);
-  return { previousSize, checkpoint };
+  return [previousSize, head.size];
 }
 
 /** The last checkpoint of the folder; `undefined` before the first one. */
@@ -170,7 +163,11 @@ class Publication {
       throw new RefusedError(`The log ends before position ${size}, up to which it was published`);
     }
     if (this.#lastLine === undefined) throw new RefusedError("The log has no events");
-    expectEvent(this.#lastLine, this.size);
+    if (eventOf(this.#lastLine) === undefined) {
+      throw new RefusedError(
+        `Line ${this.size}, the last one, was cut, or is not an event that this version knows`,
+      );
+    }
     for (const tile of this.#builder.partialTiles()) this.#addTile(tile);
     return { size: this.size, root: this.#builder.root() };
   }
@@ -207,15 +204,4 @@ function packEntries(lines: Uint8Array[]): Uint8Array {
   return Buffer.concat(
     lines.flatMap((line) => [Uint8Array.of(line.length >> 8, line.length & 0xff), line]),
   );
-}
-
-/** Throws `RefusedError` for a line that was cut, or that is not at its position. */
-function expectEvent(line: Uint8Array, position: number): void {
-  const event = readEvent(line);
-  if (event instanceof MalformedEventError || event.position !== position) {
-    const reason = event instanceof MalformedEventError
-      ? event.message
-      : `its sequence says position ${event.position}`;
-    throw new RefusedError(`Line ${position}, the last one, is not sound: ${reason}`);
-  }
 }

@@ -34,10 +34,6 @@ export class PublishedLog {
     this.tree = new TileTree(read, this.checkpoint.size);
   }
 
-  get size(): number {
-    return this.checkpoint.size;
-  }
-
   /**
    * The proof that the line at a position is in the log, in the format of https://c2sp.org/tlog-proof. The proof
    * was verified. Throws `RefusedError`.
@@ -91,9 +87,9 @@ export class PublishedComparison implements LineComparison {
   }
 
   verify(line: Uint8Array): string | undefined {
-    const { size, tree } = this.#published;
+    const { tree } = this.#published;
     const index = this.#builder.size;
-    if (this.#differs || index >= size) return undefined;
+    if (this.#differs || index >= tree.size) return undefined;
     const leaf = leafHash(line);
     this.#builder.push(leaf);
     try {

@@ -49,7 +49,15 @@ export function signCheckpoint({ size, root }: TreeHead, signer: Signer): Signed
  * `RefusedError`.
  */
 export function openCheckpoint(note: string, key: VerifierKey, what: string): SignedCheckpoint {
-  const [origin, size, encodedRoot] = openNote(note, key, what).split("\n");
+  const [text, signatures] = partsOf(note);
+  const verified = signatures.map((line) => isSignedBy(key, line, text));
+  if (verified.includes(false)) {
+    throw new RefusedError(`${what} has a signature by ${key.name} that is not valid`);
+  }
+  if (!verified.includes(true)) {
+    throw new RefusedError(`${what} is not signed by the key ${key.name}+${key.id}`);
+  }
+  const [origin, size, encodedRoot] = text.split("\n");
   const root = Buffer.from(encodedRoot ?? "", "base64");
   if (
     origin !== key.name || !/^(0|[1-9]\d{0,14})$/.test(size) ||
@@ -58,6 +66,12 @@ export function openCheckpoint(note: string, key: VerifierKey, what: string): Si
     throw new RefusedError(`${what} is not one of the log ${key.name}`);
   }
   return { size: Number(size), root: new Uint8Array(root), note };
+}
+
+/** The text of a note, whose final line feed is signed, and its signature lines. */
+export function partsOf(note: string): [text: string, signatures: string[]] {
+  const end = note.lastIndexOf("\n\n") + 1;
+  return [note.slice(0, end), note.slice(end).trim().split("\n")];
 }
 
 /** Whether a text can name a key: it has neither white space nor a plus sign. */
@@ -95,21 +109,6 @@ export function signNote(text: string, signer: Signer): string {
   const signature = sign(null, Buffer.from(text), signer.privateKey);
   const encoded = Buffer.concat([Buffer.from(id, "hex"), signature]).toString("base64");
   return `${text}\n— ${signer.name} ${encoded}\n`;
-}
-
-/** The text of a note that the key has signed. `what` names the note. Throws `RefusedError`. */
-export function openNote(note: string, key: VerifierKey, what: string): string {
-  const end = note.lastIndexOf("\n\n");
-  if (end === -1 || !note.endsWith("\n")) {
-    throw new RefusedError(`${what} is not a signed note`);
-  }
-  const text = note.slice(0, end + 1);
-  const signatures = note.slice(end + 2).split("\n").map((line) => isSignedBy(key, line, text));
-  if (signatures.includes(false)) {
-    throw new RefusedError(`${what} has a signature by ${key.name} that is not valid`);
-  }
-  if (signatures.includes(true)) return text;
-  throw new RefusedError(`${what} is not signed by the key ${key.name}+${key.id}`);
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   COSIGNATURE_BYTES,
   isSignedBy,
   parseSignatureLine,
+  partsOf,
   type SignedCheckpoint,
   type VerifierKey,
 } from "./signed_note.ts";
@@ -90,7 +91,7 @@ async function readLimited(response: Response): Promise<string> {
 
 /** The signature lines to keep. A line in the name of the log itself would make the checkpoint invalid. */
 function cosignaturesOf(text: string, keys: readonly VerifierKey[], note: string): string[] {
-  const signedText = note.slice(0, note.lastIndexOf("\n\n") + 1);
+  const [signedText] = partsOf(note);
   const [origin] = note.split("\n", 1);
   return text.split("\n").filter((line) => {
     const signature = parseSignatureLine(line);

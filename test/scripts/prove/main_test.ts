@@ -40,7 +40,7 @@ test("prove: what cannot be proved exits 1 with one line, and wrong arguments ex
       [1, "The log has no event about keys/NONE", "keys/NONE", ...from],
       [1, "Line 12 of the log is not the one", "12", ...fromFork],
       [1, "does not extend the checkpoint of 30", "--consistency", old, ...fromFork],
-      [1, "The older checkpoint is not a signed note", "--consistency", text, ...from],
+      [1, "The older checkpoint is not signed by the key", "--consistency", text, ...from],
       [2, "--published is required", "pets/7"],
       [2, "Name either an event", ...from],
       [2, "nothing is published", "pets/7", "--published", folder],

@@ -5,8 +5,8 @@ import { RefusedError } from "../../../scripts/cli/refused_error.ts";
 import {
   decodeVerifierKey,
   encodeVerifierKey,
+  isSignedBy,
   openCheckpoint,
-  openNote,
   signCheckpoint,
   signNote,
 } from "../../../scripts/publish/signed_note.ts";
@@ -29,29 +29,20 @@ const signer = {
   }),
 };
 
-Deno.test("openNote() opens the example of Go's note package", () => {
+Deno.test("isSignedBy() accepts the example of Go's note package, and no altered one", () => {
   const key = decodeVerifierKey(VKEY);
-  assertEquals(key.name, "PeterNeumann");
-  assertEquals(openNote(`${TEXT}\n${SIGNATURE}\n`, key, "It"), TEXT);
-  assertEquals(openNote(`${TEXT}\n— other AAAAAAAA\n${SIGNATURE}\n`, key, "It"), TEXT);
-});
-
-Deno.test("openNote() refuses an altered note, another key and what is not a note", () => {
-  const key = decodeVerifierKey(VKEY);
-  for (
-    const [note, message] of [
-      [
-        `${TEXT.replace("your", "our")}\n${SIGNATURE}\n`,
-        "It has a signature by PeterNeumann that is not valid",
-      ],
-      [`${TEXT}\n${SIGNATURE.replace("ZJkuBS9", "ZJkuBS8")}\n`, "is not valid"],
-      [`${TEXT}\n${SIGNATURE.replace("x08g", "AAAA")}\n`, "It is not signed by the key"],
-      [`${TEXT}\n${SIGNATURE.replace("Peter", "P ")}\n`, "It is not signed by the key"],
-      [`${TEXT}\n${SIGNATURE}`, "It is not a signed note"],
-      [TEXT, "It is not a signed note"],
-      ["", "It is not a signed note"],
-    ]
-  ) assertThrows(() => openNote(note, key, "It"), RefusedError, message);
+  const cases: [expected: boolean | undefined, line: string, text?: string][] = [
+    [true, SIGNATURE],
+    [false, SIGNATURE, TEXT.replace("your", "our")],
+    [false, SIGNATURE.replace("ZJkuBS9", "ZJkuBS8")],
+    [undefined, SIGNATURE.replace("x08g", "AAAA")],
+    [undefined, SIGNATURE.replace("Peter", "P ")],
+    [undefined, "— other AAAAAAAA"],
+    [undefined, ""],
+  ];
+  for (const [expected, line, text = TEXT] of cases) {
+    assertEquals(isSignedBy(key, line, text), expected, line);
+  }
 });
 
 Deno.test("a vkey is encoded as decoded, and a malformed one is refused", () => {
@@ -81,16 +72,22 @@ Deno.test("a checkpoint is opened as signed, and only by the key of its origin",
   const key = decodeVerifierKey(encodeVerifierKey(signer));
   const checkpoint = signCheckpoint(head, signer);
   assertEquals(openCheckpoint(checkpoint.note, key, "It"), checkpoint);
+  const signed = (text: string) => signNote(text, signer);
+  const root = head.root.toBase64();
+  const other = "It is not one of the log log.shop.example/pets";
   for (
-    const text of [
-      "elsewhere.example\n7\nCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQk=\n",
-      `${signer.name}\n07\nCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQk=\n`,
-      `${signer.name}\n7\nCQkJ\n`,
-      `${signer.name}\n7\n`,
+    const [note, message] of [
+      [signed(`elsewhere.example\n7\n${root}\n`), other],
+      [signed(`${signer.name}\n07\n${root}\n`), other],
+      [signed(`${signer.name}\n7\nCQkJ\n`), other],
+      [signed(`${signer.name}\n7\n`), other],
+      [
+        checkpoint.note.replace("7", "8"),
+        "It has a signature by log.shop.example/pets that is not",
+      ],
+      [checkpoint.note.replace("— log", "— blog"), "It is not signed by the key log.shop.example"],
+      [checkpoint.note.split("\n—")[0], "It is not signed by the key log.shop.example/pets+"],
+      ["", "It is not signed by the key log.shop.example/pets+"],
     ]
-  ) {
-    const note = signNote(text, signer);
-    const message = "It is not one of the log log.shop.example/pets";
-    assertThrows(() => openCheckpoint(note, key, "It"), RefusedError, message);
-  }
+  ) assertThrows(() => openCheckpoint(note, key, "It"), RefusedError, message);
 });

@@ -1,35 +1,45 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { createPublicKey, generateKeyPairSync, hash, sign } from "node:crypto";
-import { HASH_BYTES, isConsistent, leafHash } from "../../../scripts/publish/merkle_tree.ts";
+import { HASH_BYTES, isConsistent, type TreeHead } from "../../../scripts/publish/merkle_tree.ts";
+import { publishLog } from "../../../scripts/publish/publish_log.ts";
+import { WritableFolder } from "../../../scripts/publish/published_folder.ts";
 import { RefusedError } from "../../../scripts/cli/refused_error.ts";
 import {
   decodeVerifierKey,
   encodeVerifierKey,
   openCheckpoint,
-  signCheckpoint,
+  partsOf,
+  type VerifierKey,
 } from "../../../scripts/publish/signed_note.ts";
-import { TileBuilder, tilePath, TileTree } from "../../../scripts/publish/tile_tree.ts";
-import { requestCosignature } from "../../../scripts/publish/witness.ts";
 import { permitted } from "../../support/permitted.ts";
+import { sampleLog } from "../../support/sample_log.ts";
+import { TempStore } from "../../support/temp_store.ts";
+import { filesIn } from "./with_published.ts";
 
+const LINES = sampleLog(300).map((line) => new TextEncoder().encode(line));
 const SIGNER = {
   name: "log.shop.example/pets",
   privateKey: generateKeyPairSync("ed25519").privateKey,
 };
 const LOG_KEY = decodeVerifierKey(encodeVerifierKey(SIGNER));
 
-/** The tree of that many lines. */
-function treeOf(size: number): TileTree {
-  const files = new Map<string, Uint8Array>();
-  const builder = new TileBuilder(({ level, index, hashes }) =>
-    files.set(tilePath(level, index), hashes)
-  );
-  while (builder.size < size) builder.push(leafHash(Uint8Array.of(builder.size % 256)));
-  for (const { level, index, hashes } of builder.partialTiles()) {
-    files.set(tilePath(level, index, hashes.length / HASH_BYTES), hashes);
-  }
-  return new TileTree((path) => files.get(path), size);
+/** Publishes the first lines of the log, and resolves to the names in the signatures of the checkpoint. */
+async function publish(
+  dir: string,
+  size: number,
+  witnesses: string[] = [],
+  witnessKeys: VerifierKey[] = [],
+) {
+  await using folder = await WritableFolder.open(dir);
+  const readLines = async function* (from: number) {
+    yield await Promise.resolve(LINES.slice(from - 1, size));
+  };
+  const signer = SIGNER;
+  await publishLog({ folder, readLines, signer, entries: false, witnesses, witnessKeys });
+  const note = await Deno.readTextFile(`${dir}/checkpoint`);
+  assertEquals(openCheckpoint(note, LOG_KEY, "It").size, size);
+  return partsOf(note)[1].map((line) => line.split(" ")[1]);
 }
 
 /** A witness's key: its vkey, and what makes its signature lines (https://c2sp.org/tlog-cosignature). */
@@ -58,7 +68,7 @@ function witnessKey(name: string) {
 class Witness implements AsyncDisposable {
   readonly identity = witnessKey("witness.example/w1");
   /** The head that it has cosigned last. */
-  latest = { size: 0, root: treeOf(0).root() };
+  latest: TreeHead | undefined;
   /** The old sizes in the requests, each with the status of the response. */
   readonly requests: [oldSize: number, status: number][] = [];
   /** Changes the bytes of a cosignature. */
@@ -68,14 +78,8 @@ class Witness implements AsyncDisposable {
     async (request) => this.#respond(await request.text()),
   );
 
-  /** Asks it to cosign the tree of that many lines, and resolves to the names in the signatures. */
-  async ask(size: number, previousSize: number, keys = [this.identity.key]) {
-    const tree = treeOf(size);
-    const checkpoint = signCheckpoint({ size, root: tree.root() }, SIGNER);
-    const address = `http://127.0.0.1:${this.#server.addr.port}/`;
-    const { note } = await requestCosignature(address, keys, checkpoint, tree, previousSize);
-    assertEquals(openCheckpoint(note, LOG_KEY, "It").size, size);
-    return note.split("\n\n")[1].trim().split("\n").map((line) => line.split(" ")[1]);
+  get address(): string {
+    return `http://127.0.0.1:${this.#server.addr.port}/`;
   }
 
   #respond(body: string): Response {
@@ -83,18 +87,19 @@ class Witness implements AsyncDisposable {
     const [first, ...proof] = body.slice(0, end).split("\n");
     const oldSize = Number(/^old (\d+)$/.exec(first)?.[1]);
     const checkpoint = openCheckpoint(body.slice(end + 2), LOG_KEY, "It");
-    const status = oldSize !== this.latest.size
-      ? 409
-      : isConsistent(this.latest, checkpoint, proof.map((line) => Uint8Array.fromBase64(line)))
-      ? 200
-      : 422;
+    const { latest } = this;
+    const hashes = proof.map((line) => Uint8Array.fromBase64(line));
+    const isExtended = latest === undefined
+      ? hashes.length === 0
+      : isConsistent(latest, checkpoint, hashes);
+    const size = latest?.size ?? 0;
+    const status = oldSize !== size ? 409 : isExtended ? 200 : 422;
     this.requests.push([oldSize, status]);
-    if (status === 409) return new Response(`${this.latest.size}\n`, { status });
-    if (status === 422) return new Response(null, { status });
+    if (status !== 200) return new Response(`${size}\n`, { status });
     this.latest = checkpoint;
     const { name, cosign } = this.identity;
-    const cosignature = cosign(checkpoint.note.slice(0, checkpoint.note.indexOf("\n\n") + 1));
-    const line = `— ${name} ${Buffer.from(this.change(cosignature)).toString("base64")}`;
+    const cosignature = this.change(cosign(partsOf(checkpoint.note)[0]));
+    const line = `— ${name} ${Buffer.from(cosignature).toString("base64")}`;
     return new Response(`${line}\n— unknown.example AAAAAAAA\n— ${SIGNER.name} AAAAAAAA\n`);
   }
 
@@ -103,35 +108,51 @@ class Witness implements AsyncDisposable {
   }
 }
 
-const ignore = !permitted("net");
-const NAMES = [SIGNER.name, "witness.example/w1"];
+const ignore = !permitted("net", "read", "write");
 
 Deno.test({
-  name: "requestCosignature() adds the cosignature, whatever the witness has seen before",
+  name: "publishLog() keeps the cosignature of a witness, whatever that has seen before",
   ignore,
   async fn() {
+    await using temp = await TempStore.make();
     await using witness = new Witness();
-    for (const [size, previousSize] of [[100, 90], [256, 100], [256, 256], [300, 256]]) {
-      assertEquals(await witness.ask(size, previousSize), NAMES);
+    const { address, identity: { key, name } } = witness;
+    assertEquals(await publish(temp.folder, 90), [SIGNER.name]);
+    for (const size of [100, 256, 256, 300]) {
+      assertEquals(await publish(temp.folder, size, [address], [key]), [SIGNER.name, name]);
     }
-    assertEquals(await witness.ask(300, 0, []), NAMES);
+    assertEquals(await publish(temp.folder, 300, [address]), [SIGNER.name, name]);
+    // It had not seen the first checkpoint, and says so.
     const unexpected = [[90, 409], [0, 200]];
-    const expected = [[100, 200], [256, 200], [256, 200]];
-    assertEquals(witness.requests, [...unexpected, ...expected, [0, 409], [300, 200]]);
+    assertEquals(
+      witness.requests,
+      [
+        ...unexpected,
+        ...[100, 256, 256, 300].map((oldSize) => [oldSize, 200]),
+      ] as typeof witness.requests,
+    );
   },
 });
 
 Deno.test({
-  name: "requestCosignature() refuses a cosignature that cannot be used, and another history",
+  name: "publishLog() publishes nothing without a cosignature that can be used",
   ignore,
   async fn() {
+    await using temp = await TempStore.make();
     await using witness = new Witness();
-    const refused = (message: string, keys = [witness.identity.key]) =>
-      assertRejects(
-        () => witness.ask(300, Math.min(300, witness.latest.size), keys),
+    const { address, identity: { key } } = witness;
+    await publish(temp.folder, 100, [address], [key]);
+    const before = await filesIn(temp.folder);
+    const { latest } = witness;
+    const refused = async (message: string, keys = [key]) => {
+      await assertRejects(
+        () => publish(temp.folder, 300, [address], keys),
         RefusedError,
         message,
       );
+      assertEquals(await filesIn(temp.folder), before);
+      witness.latest = latest;
+    };
     await refused("gives no cosignature that can be used", [witnessKey("witness.example/w1").key]);
     for (
       const change of [
@@ -143,7 +164,7 @@ Deno.test({
       witness.change = change;
       await refused("gives no cosignature that can be used");
     }
-    witness.latest = { size: 300, root: new Uint8Array(HASH_BYTES) };
+    witness.latest = { size: 100, root: new Uint8Array(HASH_BYTES) };
     await refused("with status 422 (the log does not extend what it has cosigned)");
     witness.latest = { size: 1_000, root: new Uint8Array(HASH_BYTES) };
     await refused("has cosigned 1000 events, but the log has 300");
