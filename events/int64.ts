@@ -33,9 +33,5 @@ export function int64Of(source: string): bigint | undefined {
   // The limit prevents a short text like 1e999999999 from becoming a number of a billion digits.
   if (zeros < 0 || digits.length + zeros > 19) return undefined;
   const value = BigInt(sign + digits + "0".repeat(zeros));
-  return isInt64(value) ? value : undefined;
-}
-
-export function isInt64(value: bigint): boolean {
-  return value >= INT64_MIN && value <= INT64_MAX;
+  return value >= INT64_MIN && value <= INT64_MAX ? value : undefined;
 }

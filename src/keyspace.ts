@@ -101,9 +101,15 @@ export const IDEMPOTENCY_LIFETIME_MS = 24 * 60 * 60 * 1_000;
  */
 const RETENTION_MARGIN_MS = 60 * 60 * 1_000;
 
-/** Whether the store would still have this record if it was written together with its event. */
-export function isRetained({ expiresAt = Infinity }: ProjectionRecord, now: number): boolean {
-  return expiresAt + RETENTION_MARGIN_MS > now;
+/** The mutations that write records to a generation, but for those that the store would have removed by now. */
+export function retainedMutations(
+  generation: number,
+  records: readonly ProjectionRecord[],
+  now: number,
+): Mutation[] {
+  return records
+    .filter(({ expiresAt = Infinity }) => expiresAt + RETENTION_MARGIN_MS > now)
+    .map((record) => recordMutation(generation, record, now));
 }
 
 /** Returns the mutation that writes a record to a generation. */

@@ -16,21 +16,17 @@ export class BackupRefusedError extends Error {
 /** An export of the log, from the first event on, in a file that only this process writes. */
 export class Backup {
   /** Length of the file, in bytes, unless another program has changed it. */
-  length: number;
+  length = 0;
   /** Position of the last event in the file; 0 without one. */
-  position: number;
+  position = 0;
   /** SHA-256 (hex) of the last line. */
-  hash: string;
+  hash = GENESIS_HASH;
   /** Length of the incomplete line that {@linkcode open} removed, in bytes. */
-  readonly removedBytes: number;
+  removedBytes = 0;
   #file: Deno.FsFile;
 
-  private constructor(file: Deno.FsFile, { end, position, last, size }: FileEnd) {
+  private constructor(file: Deno.FsFile) {
     this.#file = file;
-    this.length = end;
-    this.position = position;
-    this.hash = position === 0 ? GENESIS_HASH : sha256Hex(last);
-    this.removedBytes = size - end;
   }
 
   /**
@@ -40,12 +36,41 @@ export class Backup {
    * {@linkcode BackupRefusedError}.
    */
   static async open(file: Deno.FsFile, store: Store, headPosition: number): Promise<Backup> {
-    const fileEnd = await readEnd(file);
-    await expectInLog(fileEnd, store, headPosition);
-    if (fileEnd.end < fileEnd.size) await file.truncate(fileEnd.end);
+    const backup = new Backup(file);
+    await expectInLog(await backup.#readEnd(), backup.position, store, headPosition);
+    if (backup.removedBytes > 0) await file.truncate(backup.length);
     await file.syncData();
-    await file.seek(fileEnd.end, Deno.SeekMode.Start);
-    return new Backup(file, fileEnd);
+    await file.seek(backup.length, Deno.SeekMode.Start);
+    return backup;
+  }
+
+  /**
+   * Reads the first and the last line, and resolves to the last one: without a line, to the whole file, which may be
+   * the beginning of the first line. Rejects with `BackupRefusedError` if the lines are not events.
+   */
+  async #readEnd(): Promise<Uint8Array> {
+    const { size } = await this.#file.stat();
+    // A line and an incomplete line after it, each with a line feed before it.
+    const tail = await read(this.#file, Math.max(0, size - 2 * (LINE_LIMIT_BYTES + 1)), size);
+    const lastFeed = tail.lastIndexOf(LINE_FEED);
+    this.removedBytes = tail.length - lastFeed - 1;
+    if (lastFeed === -1) {
+      if (size <= LINE_LIMIT_BYTES) return tail;
+      throw new BackupRefusedError("The file is not an export of a log");
+    }
+    const head = await read(this.#file, 0, Math.min(size, LINE_LIMIT_BYTES + 1));
+    if (eventOf(head.subarray(0, head.indexOf(LINE_FEED)))?.position !== 1) {
+      throw new BackupRefusedError("The file does not begin with the first event of a log");
+    }
+    const last = tail.subarray(tail.lastIndexOf(LINE_FEED, lastFeed - 1) + 1, lastFeed);
+    const event = eventOf(last);
+    if (event === undefined) {
+      throw new BackupRefusedError("The file does not end with an event that this version knows");
+    }
+    this.length = size - this.removedBytes;
+    this.position = event.position;
+    this.hash = sha256Hex(last);
+    return last;
   }
 
   /** Appends the next lines of the log. Rejects with `LogDamagedError` if they do not continue the chain. */
@@ -84,39 +109,6 @@ export class Backup {
   }
 }
 
-/** The end of a file with lines. */
-interface FileEnd {
-  size: number;
-  /** Length of all complete lines, in bytes. */
-  end: number;
-  /** Position of the last complete line; 0 if there is none. */
-  position: number;
-  /** The bytes of that line. Without a line, the whole file, which may be the beginning of the first line. */
-  last: Uint8Array;
-}
-
-/** Reads the first and the last line of a file. Rejects with `BackupRefusedError` if they are not events. */
-async function readEnd(file: Deno.FsFile): Promise<FileEnd> {
-  const { size } = await file.stat();
-  // A line and an incomplete line after it, each with a line feed before it.
-  const tail = await read(file, Math.max(0, size - 2 * (LINE_LIMIT_BYTES + 1)), size);
-  const lastFeed = tail.lastIndexOf(LINE_FEED);
-  if (lastFeed === -1) {
-    if (size > LINE_LIMIT_BYTES) throw new BackupRefusedError("The file is not an export of a log");
-    return { size, end: 0, position: 0, last: tail };
-  }
-  const head = await read(file, 0, Math.min(size, LINE_LIMIT_BYTES + 1));
-  if (eventOf(head.subarray(0, head.indexOf(LINE_FEED)))?.position !== 1) {
-    throw new BackupRefusedError("The file does not begin with the first event of a log");
-  }
-  const last = tail.subarray(tail.lastIndexOf(LINE_FEED, lastFeed - 1) + 1, lastFeed);
-  const position = eventOf(last)?.position;
-  if (position === undefined) {
-    throw new BackupRefusedError("The file does not end with an event that this version knows");
-  }
-  return { size, end: size - tail.length + lastFeed + 1, position, last };
-}
-
 async function read(file: Deno.FsFile, from: number, to: number): Promise<Uint8Array> {
   const bytes = new Uint8Array(to - from);
   await file.seek(from, Deno.SeekMode.Start);
@@ -128,17 +120,18 @@ async function read(file: Deno.FsFile, from: number, to: number): Promise<Uint8A
   return bytes;
 }
 
-/** Rejects with `BackupRefusedError` unless the log has the end of the file. */
+/** Rejects with `BackupRefusedError` unless the log has the last line of the file at that position. */
 async function expectInLog(
-  { position, last }: FileEnd,
+  last: Uint8Array,
+  position: number,
   store: Store,
   headPosition: number,
 ): Promise<void> {
   if (last.length === 0) return;
   if (position > headPosition) {
     throw new BackupRefusedError(
-      `The file ends at position ${position}, but the log at ${headPosition}: events of the log are missing, ` +
-        "or this is another log. Keep the file, and run deno task audit",
+      `The file ends at position ${position}, but the log at ${headPosition}: events of the log are ` +
+        "missing, or this is another log. Keep the file, and run deno task audit",
     );
   }
   const isTorn = position === 0;
@@ -149,7 +142,7 @@ async function expectInLog(
   throw new BackupRefusedError(
     isTorn
       ? "The file does not begin with the first event of this log"
-      : `The file has another event at position ${position} than the log: it belongs to another log, or one of ` +
-        "them was altered. Keep the file, and run deno task audit",
+      : `The file has another event at position ${position} than the log: it belongs to another log, ` +
+        "or one of them was altered. Keep the file, and run deno task audit",
   );
 }

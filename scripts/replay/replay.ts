@@ -10,7 +10,7 @@ import { type Runtime, sleep } from "../../src/runtime/runtime.ts";
 import { encodeHead, type Head, readHead } from "../../src/log/head.ts";
 import { groupIntoCommits } from "../../src/store/commit_size.ts";
 import { formatKey } from "../../src/store/key_encoding.ts";
-import { HEAD_KEY, isRetained, projectionKey, recordMutation } from "../../src/keyspace.ts";
+import { HEAD_KEY, projectionKey, retainedMutations } from "../../src/keyspace.ts";
 import { RETRY_LIMIT_MS } from "../../src/store/resilience/resilient_store.ts";
 import { scan } from "../../src/store/scan.ts";
 import type { Mutation, Store, StoreEntry } from "../../src/store/store.ts";
@@ -177,12 +177,12 @@ class Replay {
 
   /** The records of lines, and what writes them to the generation. */
   #seal(generation: number, lines: readonly RecordedLine[]) {
-    const now = this.#runtime.now();
     const records = project(lines);
-    const mutations = records
-      .filter((record) => isRetained(record, now))
-      .map((record) => recordMutation(generation, record, now));
-    return { lines, records, mutations };
+    return {
+      lines,
+      records,
+      mutations: retainedMutations(generation, records, this.#runtime.now()),
+    };
   }
 
   /** Withdraws the announcement and removes the new generation. The service continues with the old one. */

@@ -8,7 +8,7 @@ import { followsHash, GENESIS_HASH, type RecordedLine } from "../../events/event
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { unpackLines } from "../../src/encoding/pack_lines.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
-import { HEAD_KEY, isRetained, logKey, logMutations, recordMutation } from "../../src/keyspace.ts";
+import { HEAD_KEY, logKey, logMutations, retainedMutations } from "../../src/keyspace.ts";
 import { decodeHeadRecord, encodeHead, type Head, type RestoreMark } from "../../src/log/head.ts";
 import { eventOf, splitLines } from "../../src/log/lines.ts";
 import { LogVerifier } from "../../src/log/log_verifier.ts";
@@ -63,7 +63,13 @@ export async function restore(
   progress: Progress = () => {},
 ): Promise<void> {
   const { mark, replaceMark } = await takeMark(store, runtime, head);
-  const seal = (lines: readonly RecordedLine[]) => sealLines(lines, head, runtime.now());
+  const seal = (lines: readonly RecordedLine[]) => ({
+    restored: lines.at(-1)!.event.position,
+    mutations: [
+      ...logMutations(lines[0].event.position, lines.map(({ line }) => line)),
+      ...retainedMutations(head.generation, project(lines), runtime.now()),
+    ],
+  });
   let writing = Promise.resolve();
   try {
     const lines = linesAfter(mark.restored, store, source, head);
@@ -78,17 +84,6 @@ export async function restore(
   } finally {
     await writing.catch(() => {});
   }
-}
-
-/** Makes the mutations that write lines and their records. */
-function sealLines(lines: readonly RecordedLine[], { generation }: Head, now: number) {
-  const mutations: Mutation[] = [
-    ...logMutations(lines[0].event.position, lines.map(({ line }) => line)),
-    ...project(lines)
-      .filter((record) => isRetained(record, now))
-      .map((record) => recordMutation(generation, record, now)),
-  ];
-  return { restored: lines.at(-1)!.event.position, mutations };
 }
 
 /**

@@ -32,20 +32,14 @@ export class LogDamagedError extends Error {
   }
 }
 
-/** Positions of the log, both inclusive. `to` must not exceed the position of the head. */
-export interface LogRange {
-  from: number;
-  to: number;
-}
-
 /**
- * Reads the lines of a range, in batches and in order. Throws `LogDamagedError` if a line is missing or
- * repeated, or if a record does not hold lines, so that nobody mistakes an incomplete log for a complete one.
- * Only an audit checks the content.
+ * Reads the lines of a range, in batches and in order; `to` must not exceed the position of the head. Throws
+ * `LogDamagedError` if a line is missing or repeated, or if a record does not hold lines, so that nobody mistakes
+ * an incomplete log for a complete one. Only an audit checks the content.
  */
 export async function* readLog(
   store: Store,
-  { from, to }: LogRange,
+  { from, to }: { from: number; to: number },
 ): AsyncGenerator<StoredLine[]> {
   let next = from;
   const records = { start: logKey(from), end: logKey(Number.MAX_SAFE_INTEGER) };
