@@ -1,4 +1,5 @@
-import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
+import { spy } from "@std/testing/mock";
 import { openKvConnectStore } from "../../../src/store/deno_kv/kv_connect_store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import {
@@ -44,25 +45,11 @@ test("openKvConnectStore() rejects with StoreAwayError if no server answers, and
 });
 
 test("openKvConnectStore() that fails closes its HTTP client", async () => {
-  const { createHttpClient } = Deno;
-  let clients = 0;
-  Deno.createHttpClient = (options) => {
-    const client = createHttpClient(options);
-    const close = client.close.bind(client);
-    clients++;
-    client.close = () => {
-      clients--;
-      close();
-    };
-    return client;
-  };
+  using created = spy(Deno, "createHttpClient");
   await using server = serve(() => new Response("Starting", { status: 503 }));
-  try {
-    await assertRejects(() => open(server.address), StoreAwayError);
-  } finally {
-    Deno.createHttpClient = createHttpClient;
-  }
-  assertEquals(clients, 0);
+  await assertRejects(() => open(server.address), StoreAwayError);
+  const [{ returned: client }] = created.calls;
+  assertThrows(() => client!.close(), Deno.errors.BadResource);
 });
 
 for (

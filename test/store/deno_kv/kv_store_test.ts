@@ -18,16 +18,6 @@ testStoreContract({
 });
 
 testStoreContract({
-  name: "KvStore on a file",
-  ignore: !permitted("read", "write"),
-  async open() {
-    const folder = await Deno.makeTempDir();
-    const store = new KvStore(await Deno.openKv(`${folder}/pets.sqlite3`));
-    return { store, dispose: () => Deno.remove(folder, { recursive: true }) };
-  },
-});
-
-testStoreContract({
   name: "KvStore on a file, as a service opens it",
   ignore: !permitted("read", "write"),
   async open() {
