@@ -50,7 +50,10 @@ async function makeKey(path: string, dir: string | undefined): Promise<void> {
 async function publish(dir: string, keyPath: string, flags: Flags): Promise<void> {
   const { entries = false, witness: witnesses = [], "witness-vkey": vkeys = [] } = flags;
   const witnessKeys = vkeys.map(decodeVerifierKey);
-  witnesses.forEach(expectAddress);
+  for (const url of witnesses) {
+    if (parseHttpAddress(url) !== undefined) continue;
+    throw new UsageError(`--witness takes an http(s) address, not ${JSON.stringify(url)}`);
+  }
   expectSecret(keyPath, dir);
   const privateKey = await readSigningKey(keyPath);
   const origin = originFor(dir, flags.origin);
@@ -118,9 +121,4 @@ function realPathOf(path: string): string {
     if (error instanceof Deno.errors.NotFound) return resolve(path);
     throw error;
   }
-}
-
-function expectAddress(url: string): void {
-  if (parseHttpAddress(url) !== undefined) return;
-  throw new UsageError(`--witness takes an http(s) address, not ${JSON.stringify(url)}`);
 }

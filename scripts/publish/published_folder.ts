@@ -101,11 +101,9 @@ export class WritableFolder {
 
   /** Removes a folder if it exists. */
   async removeFolder(path: string): Promise<void> {
-    try {
-      await Deno.remove(`${this.#folder}/${path}`, { recursive: true });
-    } catch (error) {
+    await Deno.remove(`${this.#folder}/${path}`, { recursive: true }).catch((error) => {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
-    }
+    });
   }
 
   /** Removes what a refused run has staged. */

@@ -80,8 +80,10 @@ const PetInput = NewPet.meta({
   description: "The body of a request to add an animal",
 });
 
+const CODES = Object.keys(ERRORS) as ErrorCode[];
+
 const ErrorBody = z.strictObject({
-  code: z.enum(Object.keys(ERRORS) as ErrorCode[])
+  code: z.enum(CODES)
     .meta({ description: "The kind of error, for programs: see the list of error codes" }),
   message: z.string()
     .meta({ description: "A description of the error for people, whose wording may change" }),
@@ -109,7 +111,7 @@ const HEADERS = {
   ),
   RetryAfter: always(
     "Seconds to wait before the next attempt (RFC 9110 section 10.2.3)",
-    { type: "integer", format: "int32", minimum: 1, maximum: 60 },
+    integer("int32", 1, 60),
     RETRY_AFTER_SECONDS,
   ),
   AllowedOrigin: sometimes(
@@ -188,6 +190,10 @@ function pattern(pattern: string, maxLength?: number) {
   return { type: "string", pattern, maxLength };
 }
 
+function integer<Bound>(format: "int32" | "int64", minimum: Bound, maximum: Bound) {
+  return { type: "integer", format, minimum, maximum };
+}
+
 function constant(value: string) {
   return { type: "string", const: value };
 }
@@ -211,6 +217,9 @@ const ERROR_HEADERS: Record<number, Headers> = {
   429: { "Retry-After": "RetryAfter" },
   503: { "Retry-After": "RetryAfter" },
 };
+
+/** Error codes that an addition cannot return. */
+const NOT_OF_ADDITIONS = ["method_not_allowed", "not_found", "not_ready", "pet_not_found"];
 
 /** Error codes that every operation can return. */
 const EVERY_OPERATION = [
@@ -241,10 +250,7 @@ function listPets(base: string) {
     "x-codeSamples": codeSamples("GET", `${base}/pets?status=available&limit=${LIMIT_DEFAULT}`),
     parameters: [
       inQuery("limit", "The maximum number of animals on a page", {
-        type: "integer",
-        format: "int32",
-        minimum: LIMIT_MIN,
-        maximum: LIMIT_MAX,
+        ...integer("int32", LIMIT_MIN, LIMIT_MAX),
         default: LIMIT_DEFAULT,
       }),
       inQuery(
@@ -291,8 +297,8 @@ function createPet(base: string) {
         in: "header",
         description: "Makes a retry safe: a new UUID for each animal, reused for every retry",
         // No example: a page that fills it in would send the same key with every animal.
-        // In quotes, each character may need a backslash before it.
         schema: {
+          // In quotes, each character may need a backslash before it.
           ...pattern(IDEMPOTENCY_KEY_PATTERN.source, 2 * IDEMPOTENCY_KEY_MAX_LENGTH + 2),
           minLength: 1,
         },
@@ -313,21 +319,7 @@ function createPet(base: string) {
         },
         { schema: schemaRef("Pet"), example: EXAMPLE_PET },
       ),
-      ...errors([
-        ...EVERY_OPERATION,
-        "read_only_key",
-        "invalid_parameter",
-        "invalid_idempotency_key",
-        "malformed_body",
-        "invalid_body",
-        "request_timeout",
-        "body_too_large",
-        "unsupported_media_type",
-        "idempotency_key_reused",
-        "outcome_unknown",
-        "overloaded",
-        "storage_full",
-      ]),
+      ...errors(CODES.filter((code) => !NOT_OF_ADDITIONS.includes(code))),
     },
   };
 }
@@ -347,12 +339,7 @@ function getPet(base: string) {
         in: "path",
         required: true,
         description: "The identifier of the animal",
-        schema: {
-          type: "integer",
-          format: "int64",
-          minimum: String(INT64_MIN),
-          maximum: String(INT64_MAX),
-        },
+        schema: integer("int64", String(INT64_MIN), String(INT64_MAX)),
         example: EXAMPLE_PET.id,
       },
       { $ref: "#/components/parameters/IfNoneMatch" },
@@ -434,8 +421,8 @@ function schemasOf(named: Record<string, z.ZodType>) {
     uri: (id) => schemaRef(id).$ref,
     override: ({ zodSchema, jsonSchema }) => {
       if (!(zodSchema instanceof z.ZodBigInt)) return;
-      const [minimum, maximum] = [String(zodSchema.minValue), String(zodSchema.maxValue)];
-      Object.assign(jsonSchema, { type: "integer", format: "int64", minimum, maximum });
+      const { minValue, maxValue } = zodSchema;
+      Object.assign(jsonSchema, integer("int64", String(minValue), String(maxValue)));
     },
   });
   for (const schema of Object.values(schemas)) {

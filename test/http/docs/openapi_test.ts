@@ -1,7 +1,6 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { INT64_MIN, parseExactJson } from "../../../events/int64.ts";
 import { NAME_MAX_LENGTH, NewPet } from "../../../events/pet.ts";
-import { ERRORS } from "../../../src/http/errors.ts";
 import { type BaseAddresses, describeInterface } from "../../../src/http/docs/openapi.ts";
 import { DESCRIPTION, isDescribed } from "../../support/assert_described.ts";
 import { importTestPackage } from "../../support/import_test_package.ts";
@@ -91,15 +90,4 @@ Deno.test("the schema of NewPet accepts exactly the bodies that the service acce
     assertEquals(isDescribed("PetInput", JSON.parse(body)), isTaken, `the schema and ${body}`);
     assertEquals(NewPet.safeParse(parseExactJson(body)).success, isTaken, `the code and ${body}`);
   }
-});
-
-Deno.test("every error code occurs in an operation or outside of the operations", () => {
-  const operations = Object.values(DESCRIPTION.paths).flatMap((path) => Object.values(path));
-  const described = operations.flatMap(({ responses }) =>
-    Object.values(responses).flatMap(({ content }) =>
-      Object.keys(content?.["application/json"].examples ?? {})
-    )
-  );
-  const outside = ["not_found", "method_not_allowed", "not_ready"];
-  assertEquals(new Set([...described, ...outside]), new Set(Object.keys(ERRORS)));
 });
