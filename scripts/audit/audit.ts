@@ -291,30 +291,28 @@ class StoreAudit {
 
   /** Reads everything outside of the log and of the ranges compared with it. */
   async #readRest(head: Head, comparisons: Comparison[]): Promise<void> {
+    const { store } = this.#deps;
     const read = [...comparisons.flatMap(({ covered }) => covered), logRange(head.position)];
-    const isOf = ({ generation }: Comparison, key: Key) =>
-      key[0] === "projection" && key[1] === generation;
-    for await (const entries of scanOutside(this.#deps.store, [], read)) {
+    for await (const entries of scanOutside(store, [], read)) {
+      // Read after the entries, so that this head covers all that was written since the audit began.
+      const { head: now } = await readHead(store);
+      let others = entries;
       for (const comparison of comparisons) {
-        await comparison.judge(entries.filter(({ key }) => isOf(comparison, key)));
+        const isOf = ({ key }: StoreEntry) =>
+          key[0] === "projection" && key[1] === comparison.generation;
+        comparison.judge(others.filter(isOf), now);
+        others = others.filter((entry) => !isOf(entry));
       }
-      const others = entries.filter(({ key }) => !comparisons.some((it) => isOf(it, key)));
-      await this.#judge(others.filter((entry) => !isOwn(entry)), head);
-    }
-  }
-
-  async #judge(doubtful: StoreEntry[], head: Head): Promise<void> {
-    if (doubtful.length === 0) return;
-    // Read after the entries, so that this head covers all that was written since the audit began.
-    const { head: now } = await readHead(this.#deps.store);
-    const generations = [head, now].flatMap((
-      { generation, building, removing },
-    ) => [generation, building?.generation, removing]);
-    for (const { key } of doubtful) {
-      const isNewLine = isLogKey(key) && key[1] > head.position && key[1] <= now.position;
-      const isOfReplay = key[0] === "projection" &&
-        generations.includes(key[1] as number) && isProjectionKey(key.slice(2));
-      if (!isNewLine && !isOfReplay) this.#addForeign(key);
+      const generations = [head, now].flatMap((
+        { generation, building, removing },
+      ) => [generation, building?.generation, removing]);
+      for (const entry of others) {
+        const { key } = entry;
+        const isNewLine = isLogKey(key) && key[1] > head.position && key[1] <= now.position;
+        const isOfReplay = key[0] === "projection" &&
+          generations.includes(key[1] as number) && isProjectionKey(key.slice(2));
+        if (!isNewLine && !isOfReplay && !isOwn(entry)) this.#addForeign(key);
+      }
     }
   }
 

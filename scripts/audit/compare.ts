@@ -16,7 +16,7 @@ import {
   projectionKey,
   type ProjectionRecord,
 } from "../../src/keyspace.ts";
-import { readHead } from "../../src/log/head.ts";
+import { type Head, readHead } from "../../src/log/head.ts";
 import { CLOCK_TOLERANCE_MS, LogVerifier } from "../../src/log/log_verifier.ts";
 import { LogDamagedError, readLog } from "../../src/log/read_log.ts";
 import { project } from "../../src/projections/project.ts";
@@ -185,34 +185,28 @@ export class Comparison {
 
   /**
    * Judges entries of this generation outside of the covered ranges. A record of an event after those taken
-   * is not a difference if the current head includes that event.
+   * is not a difference if `now`, a head that was read after the entries, includes that event.
    */
-  async judge(entries: StoreEntry[]): Promise<void> {
-    const newer: Key[] = [];
+  judge(entries: StoreEntry[], now: Head): void {
     for (const { key } of entries) {
       const recordKey = key.slice(2);
-      if (!isProjectionKey(recordKey)) {
-        this.#differ("extra", key);
-        continue;
-      }
-      const positionOrId = recordKey.at(-1) as number;
-      if (positionOrId > (isPacked(recordKey) ? this.#lastPetId : this.#position)) newer.push(key);
-      else if (this.#ownKeys.get(positionOrId) !== hashOf(key)) this.#differ("extra", key);
-      else this.#ownKeys.delete(positionOrId);
-    }
-    if (newer.length === 0) return;
-    const { head } = await readHead(this.#deps.store);
-    for (const key of newer) {
-      const last = isPacked(key.slice(2) as ProjectionKey) ? head.lastPetId : head.position;
-      if (key.at(-1) as number > last) this.#differ("extra", key);
+      const number = key.at(-1) as number;
+      const [taken, last] = isPacked(recordKey as ProjectionKey)
+        ? [this.#lastPetId, now.lastPetId]
+        : [this.#position, now.position];
+      const isNewer = number > taken && number <= last && isProjectionKey(recordKey);
+      const isOwn = number <= taken && this.#ownKeys.get(number) === hashOf(key);
+      if (isOwn) this.#ownKeys.delete(number);
+      else if (!isNewer) this.#differ("extra", key);
     }
   }
 
   /** Judges all entries of this generation outside of the covered ranges. Calls `progress` for each batch. */
-  async readRest(progress: () => Promise<void> | void): Promise<void> {
+  async readRest(progress: () => Promise<void>): Promise<void> {
+    const { store } = this.#deps;
     const prefix = projectionKey(this.generation, []);
-    for await (const entries of scanOutside(this.#deps.store, prefix, this.covered)) {
-      await this.judge(entries);
+    for await (const entries of scanOutside(store, prefix, this.covered)) {
+      this.judge(entries, (await readHead(store)).head);
       await progress();
     }
   }

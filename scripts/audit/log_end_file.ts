@@ -10,32 +10,22 @@ const CheckpointFile: z.ZodType<Checkpoint> = z.strictObject({
   hash: Sha256Hex,
 });
 
-/** The file exists but does not contain a checkpoint, or it cannot be written. */
-class CheckpointFileError extends Error {
-  override name = "CheckpointFileError";
-}
-
-/** The checkpoint in a file, or `undefined` if the file does not exist yet. Throws `CheckpointFileError`. */
+/** The checkpoint in a file, or `undefined` if the file does not exist yet. Its folder must exist. */
 export async function readLogEnd(path: string): Promise<Checkpoint | undefined> {
   let text: string;
   try {
     text = await Deno.readTextFile(path);
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    // Otherwise, a checkpoint could not be written after the audit.
+    await Deno.stat(dirname(path));
+    return undefined;
   }
   try {
     return CheckpointFile.parse(JSON.parse(text));
   } catch {
-    throw new CheckpointFileError(`${path} does not contain a checkpoint`);
+    throw new Error(`${path} does not contain a checkpoint`);
   }
-}
-
-/** Throws if the folder of the file does not exist, so that a checkpoint could not be written after the audit. */
-export async function expectFolderOf(path: string): Promise<void> {
-  const stat = await Deno.stat(dirname(path)).catch(() => undefined);
-  if (stat?.isDirectory) return;
-  throw new CheckpointFileError(`Cannot write ${path}: its folder does not exist`);
 }
 
 /** Replaces the file atomically: a reader finds either the old checkpoint or the new one. */

@@ -9,7 +9,7 @@ import { auditStore } from "./audit_store.ts";
 import { describe } from "./findings.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { PublishedComparison, PublishedLog } from "../publish/published_log.ts";
-import { expectFolderOf, readLogEnd, writeLogEnd } from "./log_end_file.ts";
+import { readLogEnd, writeLogEnd } from "./log_end_file.ts";
 import { count } from "../cli/count.ts";
 import { withLog } from "../cli/log_source.ts";
 import { progressOf, reportSoundAudit } from "../cli/progress.ts";
@@ -20,7 +20,6 @@ import { COMMANDS } from "../launch/commands.ts";
 await runCommand(COMMANDS.audit, {
   interrupt: () => "Interrupted. The audit has no result, and wrote nothing. Run it again.",
   async run({ json = false, checkpoint: path, published: folder, file }) {
-    if (path !== undefined) await expectFolderOf(path);
     const checkpoint = path === undefined ? undefined : await readLogEnd(path);
     const published = folder === undefined ? undefined : new PublishedLog(readPublished(folder));
     const options: AuditOptions = {
