@@ -36,7 +36,7 @@ export function progressOf(title: string, unit: string): ShowProgress {
       startedWith = done;
       startedAt = now;
     }
-    telemetry?.recordProgress(title, unit, done);
+    telemetry?.toolProgress.record(done, { phase: title, unit });
     const rate = now === startedAt
       ? 0
       : Math.round((done - startedWith) * 1_000 / (now - startedAt));
@@ -57,7 +57,7 @@ export function endProgress(): void {
 
 /** Tells OpenTelemetry, if it is on, that an audit has found the store sound. */
 export function reportSoundAudit(): void {
-  telemetry?.recordSoundAudit(Date.now());
+  telemetry?.soundAudit.record(Date.now() / 1_000);
 }
 
 function show(): void {

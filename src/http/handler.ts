@@ -11,14 +11,13 @@ import { isPreflight, shareWith } from "./cors.ts";
 import { bearerToken } from "./requests/credentials.ts";
 import { codeOf, errorResponse, HttpError } from "./errors.ts";
 import { handleCreatePet, handleGetPet, handleListPets, readCreatePetRequest } from "./pets.ts";
-import { type PublicDeps, type PublicOperations, publicOperations } from "./public_operations.ts";
+import { type PublicDeps, publicOperations } from "./public_operations.ts";
 import type { CountedRequest, RateLimiter } from "./limits/rate_limiter.ts";
 import type { RefusedCredentials } from "./limits/refused_credentials.ts";
 import { type BodyReader, bodyTooLargeError, isBodyBounded } from "./requests/request_body.ts";
 import {
   BASE_PATH,
   findRoute,
-  lastSegment,
   operationOf,
   originOfRequest,
   requestTarget,
@@ -81,30 +80,22 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
     try {
       const origin = originOfRequest(request, connection?.urlWithoutHost);
       exchange.baseUrl = addresses.production ?? origin + BASE_PATH;
-      response = await respond(exchange, operations, deps);
-      // Only reads have a tag.
-      if (response.headers.etag !== undefined) {
-        response = applyIfNoneMatch(response, request.headers);
-      }
+      response = applyIfNoneMatch(await respond(exchange, operations, deps), request.headers);
     } catch (thrown) {
       response = errorResponse(thrown, root);
       const { status } = response;
+      const code = codeOf(thrown);
       const isLogged = thrown instanceof StoreError && thrown.isLogged;
       if (status >= 500 && !isLogged) {
         // 503 is a temporary condition, not a defect of the service.
         const level = status === 503 ? "warn" : "error";
-        report(level, "request_failed", {
-          requestId,
-          method: request.method,
-          path: exchange.path,
-          status,
-          code: codeOf(thrown),
-          reason: reasonOf(thrown),
-        });
+        const { request: { method }, path } = exchange;
+        const reason = reasonOf(thrown);
+        report(level, "request_failed", { requestId, method, path, status, code, reason });
       }
       if (status === 429) await rateLimiter?.holdBack();
       if (status === 401) {
-        const reason = codeOf(thrown) === "missing_credentials" ? "missing" : "invalid";
+        const reason = code === "missing_credentials" ? "missing" : "invalid";
         instrumentation.count("credentials.refused", { reason });
         if (reason === "invalid") {
           refusedCredentials.note(request.headers, connection?.clientAddress);
@@ -120,7 +111,7 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
 /** Runs the operation of a request. The request's key is checked before its path and method. */
 function respond(
   exchange: Exchange,
-  respondPublicly: PublicOperations,
+  respondPublicly: ReturnType<typeof publicOperations>,
   deps: HandlerDeps,
 ): HttpResponse | Promise<HttpResponse> {
   const { request, path, search, baseUrl } = exchange;
@@ -145,7 +136,7 @@ function respond(
       case "listPets":
         return await handleListPets(pets, head, search, baseUrl);
       case "getPet":
-        return await handleGetPet(pets, head, lastSegment(path), search, baseUrl);
+        return await handleGetPet(pets, head, path, search, baseUrl);
       default:
         return respondWithMethods(method, route.allow);
     }

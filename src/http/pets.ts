@@ -81,13 +81,14 @@ export async function handleCreatePet(
 export async function handleGetPet(
   pets: PetReader,
   head: Head,
-  petId: string,
+  path: string,
   search: string,
   baseUrl: string,
 ): Promise<HttpResponse> {
   if (search !== "") refuseQuery(search);
   const link = `<${baseUrl}/pets?status=available>; rel="successor-version"`;
   const deprecation = { ...DEPRECATION_HEADERS, link };
+  const petId = path.slice(path.lastIndexOf("/") + 1);
   // An integer that is too large exceeds every id, so it is harmless.
   if (!/^(0|-?[1-9]\d*)$/.test(petId)) {
     const message = "The identifier of an animal is an integer without leading zeros, such as 42";

@@ -22,17 +22,15 @@ export interface PublicDeps {
   storeDamage: () => StoreDamagedError | undefined;
 }
 
-/** Responds to GET and HEAD. */
-export type PublicOperations = (
-  operation: PublicOperation,
-  path: string,
-  requestHeaders: Headers,
-) => HttpResponse | Promise<HttpResponse>;
-
-export function publicOperations(deps: PublicDeps): PublicOperations {
+/** Creates the function that responds to GET and HEAD. */
+export function publicOperations(deps: PublicDeps) {
   const docs = docsAssets(deps.addresses);
   const description = staticAsset("application/json", () => describeInterface(deps.addresses));
-  return (operation, path, requestHeaders) => {
+  return (
+    operation: PublicOperation,
+    path: string,
+    requestHeaders: Headers,
+  ): HttpResponse | Promise<HttpResponse> => {
     switch (operation) {
       case "checkLiveness":
         // Does not read the store: a platform must not end the process because its store is away for a while.

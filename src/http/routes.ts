@@ -84,11 +84,6 @@ export function rightPaths(path: string, baseUrl: string): string {
   return match[1] === undefined ? pets : `${pets}/${match[1]}`;
 }
 
-/** The last segment of a path, not decoded: the value of the parameter of a route that has one. */
-export function lastSegment(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
-}
-
 /** The operation of a request, or `undefined` if the route does not support the method. */
 export function operationOf<Name>(
   { operations }: { operations: Operations<Name> },

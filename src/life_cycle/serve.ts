@@ -13,7 +13,6 @@ import { isMissingFile } from "../store/deno_kv/store_file.ts";
 import { openStore, OpenStoreError } from "../store/open_store.ts";
 import { watchFile } from "../store/deno_kv/watch_file.ts";
 import type { StoreError } from "../store/store_errors.ts";
-import type { Instrumentation } from "../telemetry/instrumentation.ts";
 import { systemRuntime } from "../runtime/system_runtime.ts";
 
 /**
@@ -41,6 +40,8 @@ export async function serve(
     onSchemaCreated,
     onRefused,
   });
+  // Loaded only if it is on.
+  const telemetry = config.telemetry ? await import("../telemetry/open_telemetry.ts") : undefined;
   const service = createService({
     store,
     runtime,
@@ -49,8 +50,7 @@ export async function serve(
     rateLimit: config.rateLimit,
     isDurable: config.store.kind !== "memory",
     addresses: config.addresses,
-    // Loaded only if telemetry is on.
-    instrumentation: config.telemetry ? await loadTelemetry(config) : undefined,
+    instrumentation: telemetry?.openTelemetry(config.store.kind),
   });
   let server: Server;
   try {
@@ -60,7 +60,9 @@ export async function serve(
     store.close();
     throw new ListenError(config, error);
   }
-  surviveFileSizeLimit();
+  // If the size of files is limited (setrlimit(2), RLIMIT_FSIZE), a write beyond the limit ends the process. With
+  // a listener for the signal, the write fails as on a full disk instead, and is retried.
+  if (Deno.build.os !== "windows") Deno.addSignalListener("SIGXFSZ", () => {});
   // The first read checks that the store is reachable and belongs to the service, and starts the wait for it.
   service.heads.fresh().catch((error) => {
     if (!(error instanceof ForeignStoreError)) return;
@@ -81,19 +83,6 @@ export async function serve(
   // Logged only after the signal listeners exist, because a reader of the first line may send a signal.
   void logStart(service, server.addr, config.store, () => isNew);
   await Promise.race([refused, stopped]);
-}
-
-async function loadTelemetry({ store }: ServiceConfig): Promise<Instrumentation> {
-  const { openTelemetry } = await import("../telemetry/open_telemetry.ts");
-  return openTelemetry(store.kind === "postgres" ? "postgresql" : "deno.kv");
-}
-
-/**
- * If the size of files is limited (setrlimit(2), RLIMIT_FSIZE), a write beyond the limit ends the process.
- * With a listener for the signal, the write fails as on a full disk instead, and is retried.
- */
-function surviveFileSizeLimit(): void {
-  if (Deno.build.os !== "windows") Deno.addSignalListener("SIGXFSZ", () => {});
 }
 
 /** Time after a signal, in milliseconds, when the process ends at the latest. The shutdown takes less. */

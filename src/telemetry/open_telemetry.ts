@@ -8,7 +8,6 @@ import {
   type Attributes,
   type Context,
   context,
-  type Histogram,
   metrics,
   ROOT_CONTEXT,
   type Span,
@@ -20,6 +19,7 @@ import {
 import { findRoute, requestTarget } from "../http/routes.ts";
 import { reasonOf } from "../runtime/logger.ts";
 import { redactKeys } from "../runtime/redact_keys.ts";
+import type { StoreLocation } from "../store/store_location.ts";
 import type { Counter, Instrumentation } from "./instrumentation.ts";
 
 const NAME = "animal-store";
@@ -67,16 +67,18 @@ const storeDuration = meter.createHistogram("db.client.operation.duration", {
   description: "Duration of calls of the store",
   advice: { explicitBucketBoundaries: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10] },
 });
-const soundAudit = meter.createGauge("animal_store.audit.success.time", {
+/** In seconds since the Unix epoch. */
+export const soundAudit = meter.createGauge("animal_store.audit.success.time", {
   description: "Unix time of the last audit that found the store sound",
   unit: "s",
 });
-const toolProgress = meter.createGauge("animal_store.tool.progress", {
+/** By `phase` and `unit`. */
+export const toolProgress = meter.createGauge("animal_store.tool.progress", {
   description: "How far a phase of a replay, an audit or a restore is",
 });
 
-/** Creates the instrumentation of a service on that kind of database. */
-export function openTelemetry(system: "deno.kv" | "postgresql"): Instrumentation<Context> {
+/** Creates the instrumentation of a service on that kind of store. */
+export function openTelemetry(kind: StoreLocation["kind"]): Instrumentation<Context> {
   return {
     onRequest({ method, url }, requestId) {
       const span = trace.getActiveSpan();
@@ -99,7 +101,7 @@ export function openTelemetry(system: "deno.kv" | "postgresql"): Instrumentation
       const target = key && kindOf(key);
       // OpenTelemetry ignores an attribute without a value.
       const attributes: Attributes = {
-        "db.system.name": system,
+        "db.system.name": kind === "postgres" ? "postgresql" : "deno.kv",
         "db.operation.name": operation,
         "db.collection.name": target,
       };
@@ -108,7 +110,7 @@ export function openTelemetry(system: "deno.kv" | "postgresql"): Instrumentation
         attributes: { ...attributes, "db.operation.batch.size": mutations },
       };
       const name = `${operation} ${target ?? "records"}`;
-      return timed(storeDuration, () => inSpan(name, options, run), attributes);
+      return inSpan(name, options, run, (seconds) => storeDuration.record(seconds, attributes));
     },
     traceCommit(callers, events, run) {
       // A span has only one parent, so the other requests that share the commit are linked.
@@ -116,7 +118,8 @@ export function openTelemetry(system: "deno.kv" | "postgresql"): Instrumentation
       const links = others.map((other) => trace.getSpanContext(other))
         .flatMap((context) => context === undefined ? [] : [{ context }]);
       const attributes = { "animal_store.events": events };
-      return timed(commitDuration, () => inSpan("commit", { attributes, links }, run, parent));
+      const onEnd = (seconds: number) => commitDuration.record(seconds);
+      return inSpan("commit", { attributes, links }, run, onEnd, parent);
     },
 
     capture: () => context.active(),
@@ -129,16 +132,6 @@ export function openTelemetry(system: "deno.kv" | "postgresql"): Instrumentation
       observed("event.age", "s", `Time since ${newest}`, secondsSinceEvent);
     },
   };
-}
-
-/** A phase of a replay, an audit or a restore has done so many units. */
-export function recordProgress(phase: string, unit: string, done: number): void {
-  toolProgress.record(done, { phase, unit });
-}
-
-/** An audit has found a store sound, at that time in milliseconds since the Unix epoch. */
-export function recordSoundAudit(time: number): void {
-  soundAudit.record(time / 1_000);
 }
 
 /** A value that is read from time to time, and left out while it is not known. */
@@ -161,27 +154,16 @@ function kindOf(key: readonly unknown[]): string | undefined {
   return kind === undefined ? undefined : String(kind);
 }
 
-/** Records the seconds that a run takes. */
-async function timed<T>(
-  histogram: Histogram,
-  run: () => Promise<T>,
-  attributes?: Attributes,
-): Promise<T> {
-  const start = performance.now();
-  try {
-    return await run();
-  } finally {
-    histogram.record((performance.now() - start) / 1_000, attributes);
-  }
-}
-
+/** Runs in a span. `onEnd` gets the seconds that the run took. */
 function inSpan<T>(
   name: string,
   options: SpanOptions,
   run: () => Promise<T>,
+  onEnd: (seconds: number) => void = () => {},
   parent: Context = context.active(),
 ): Promise<T> {
   return tracer.startActiveSpan(name, options, parent, async (span: Span) => {
+    const start = performance.now();
     try {
       return await run();
     } catch (error) {
@@ -189,6 +171,7 @@ function inSpan<T>(
       throw error;
     } finally {
       span.end();
+      onEnd((performance.now() - start) / 1_000);
     }
   });
 }

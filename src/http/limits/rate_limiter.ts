@@ -34,7 +34,6 @@ export class RateLimiter {
   /** Requests per second for each key. */
   readonly perSecond: number;
   readonly #capacity: number;
-  readonly #policy: string;
   readonly #runtime: Runtime;
   /** Ordered by last use, the least recent first. */
   readonly #buckets = new Map<string, Bucket>();
@@ -44,7 +43,6 @@ export class RateLimiter {
   constructor(perSecond: number, runtime: Runtime) {
     this.perSecond = perSecond;
     this.#capacity = BURST_SECONDS * perSecond;
-    this.#policy = `"default";q=${this.#capacity};w=${BURST_SECONDS}`;
     this.#runtime = runtime;
   }
 
@@ -84,7 +82,7 @@ export class RateLimiter {
     // Rounded up, so that `r / t` never exceeds the rate.
     const windowSeconds = Math.max(1, Math.ceil(remaining / this.perSecond));
     return {
-      "ratelimit-policy": this.#policy,
+      "ratelimit-policy": `"default";q=${this.#capacity};w=${BURST_SECONDS}`,
       "ratelimit": `"default";r=${remaining};t=${windowSeconds}`,
     };
   }

@@ -17,19 +17,19 @@ export function parsePageQuery(search: string): PageQuery {
     if (seen.has(name)) throw parameterError(name, "is repeated");
     seen.add(name);
     const number = /^\d{1,19}$/.test(value) ? Number(value) : NaN;
-    const expect = (isValid: boolean, rule: string) => {
-      if (!isValid) throw parameterError(name, rule);
-    };
     if (name === "limit") {
-      const rule = `must be an integer from ${LIMIT_MIN} to ${LIMIT_MAX}`;
-      expect(number >= LIMIT_MIN && number <= LIMIT_MAX, rule);
+      if (!(number >= LIMIT_MIN && number <= LIMIT_MAX)) {
+        throw parameterError(name, `must be an integer from ${LIMIT_MIN} to ${LIMIT_MAX}`);
+      }
       query.limit = number;
     } else if (name === "status") {
       const { data, error } = PetStatus.safeParse(value);
-      expect(error === undefined, error?.issues[0].message ?? "");
+      if (error !== undefined) throw parameterError(name, error.issues[0].message);
       query.status = data;
     } else if (name === "cursor") {
-      expect(number >= 1, "must be taken from the Link header of another page");
+      if (!(number >= 1)) {
+        throw parameterError(name, "must be taken from the Link header of another page");
+      }
       query.cursor = number;
     } else {
       throw parameterError(name, `is not known: use ${PAGE_PARAMETERS.join(", ")}`);
