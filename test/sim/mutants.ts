@@ -258,11 +258,8 @@ const EDITS: Record<string, Record<string, Edit[]>> = {
 };
 
 const RARE = new Set([
-  "the append deadline uses the wall clock",
   "a pet is created after a key event within one commit",
-  "a request joins a head read that is already in flight",
   "data read from a removed generation is returned",
-  "a clock that is set back extends the validity of a cached key",
   "a cached page below a cursor is used although the cursor was beyond the newest pet",
   "an Idempotency-Key never expires",
   "a create is authorized by the clock alone, which may have been set back",

@@ -133,7 +133,7 @@ async function runPhases(cluster: Cluster, code: Code): Promise<void> {
     newestPetId: 0,
     idempotentCreates: [],
   };
-  await issueKey(workload, { isKept: true });
+  if (await issueKey(workload, { isKept: true }) === undefined) return;
   const rounds = random.chance(0.2) ? 2 : 1;
   for (let round = 1; round <= rounds; round++) {
     // Continue on the next day, when Idempotency-Keys have expired.
