@@ -3,7 +3,7 @@
 import { exit } from "../../src/life_cycle/exit.ts";
 import { VARIABLES } from "../../src/settings/variables.ts";
 import { VERSION } from "../../src/settings/version.ts";
-import type { Command } from "../launch/commands.ts";
+import { type Command, STORE } from "../launch/commands.ts";
 
 /** Maximum length of a line. */
 const WIDTH = 100;
@@ -18,7 +18,7 @@ export function exitWithHelp(command: Command, args: string[]): void {
 
 /** Describes a command: what it does, its forms, its flags, its variables and its exit codes. */
 function helpOf(command: Command): string {
-  const { title, details = "", usage, flags = {}, notes, variables = [], exits } = command;
+  const { title, details = "", usage, flags = {}, notes, variables = STORE, exits } = command;
   const described = Object.entries<{ meaning: string; default?: string }>(VARIABLES)
     .filter(([name]) => (variables as string[]).includes(name))
     .map(([name, { meaning, default: value }]) => [

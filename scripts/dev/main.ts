@@ -26,7 +26,7 @@ await runCommand(COMMANDS.dev, {
   async run() {
     readDevConfig();
     watchSources();
-    return await serveUntilStopped(await permissionFlags("dev", []));
+    return await serveUntilStopped(permissionFlags("dev", []));
   },
 });
 

@@ -24,6 +24,7 @@ export interface Command {
   /** The access that arguments give, by the name of the flag or by the word of the positional. */
   grants?: Record<string, Grant>;
   notes?: string;
+  /** By default those of the store. */
   variables?: readonly VariableName[];
   /** The meaning of each exit code. */
   exits: string;
@@ -32,13 +33,13 @@ export interface Command {
 }
 
 /** The variables of every command that opens the store. */
-const STORE: VariableName[] = [
+export const STORE: readonly VariableName[] = [
   ...["KV_PATH", "DENO_KV_ACCESS_TOKEN", "DATABASE_URL", "PGPASSWORD", "PGPASSFILE"] as const,
   ...["READS", "DENO_DEPLOYMENT_ID", "DENO_KV_DEFAULT_PATH", "DENO_KV_PATH_PREFIX"] as const,
   "OTEL_DENO",
 ];
 
-const SERVICE: VariableName[] = [
+const SERVICE: readonly VariableName[] = [
   ...STORE,
   ...["PORT", "HOST", "CORS_ORIGINS", "PUBLIC_URL", "STAGING_URL", "CONTACT"] as const,
   ...["RATE_LIMIT", "OTEL_DENO_CONSOLE"] as const,
@@ -90,7 +91,6 @@ export const COMMANDS = {
     },
     positionals: ["ACTION", "ID"],
     notes: "A key that was rotated is retiring during the overlap: it is valid until then.",
-    variables: STORE,
     exits: "0 done, 1 no key has that id or the key cannot be rotated, 2 the command could not run",
   },
   log: {
@@ -139,7 +139,6 @@ export const COMMANDS = {
     notes: `Whenever the file is on disk, the position and the hash of its last event are printed as
       a line of JSON, in the form of a checkpoint of deno task audit. On a terminal, --follow shows
       only the number of events. Only one process at a time can write the file.`,
-    variables: STORE,
     exits: `0 done; 1 the file does not belong to the log or was changed meanwhile, or the log is
       damaged; 2 the command could not run, for example because the disk is full. Run it again then`,
   },
@@ -153,7 +152,6 @@ export const COMMANDS = {
       "--grace SECONDS": `how long to keep the old projections after the service changes to the new
         ones, for requests that still read the old ones (default: 10)`,
     },
-    variables: STORE,
     exits: `0 done; 1 another replay is running, the log is not sound, or a dry run found
       differences; 2 the command could not run`,
     denoFlags: [SMALL_HEAP],
@@ -178,7 +176,6 @@ export const COMMANDS = {
     },
     grants: { checkpoint: "replace", published: "read", file: "read" },
     notes: "If the log is not sound, the audit says what to do next.",
-    variables: STORE,
     exits: "0 sound, 1 not sound, 2 the audit could not run",
     denoFlags: [SMALL_HEAP],
   },
@@ -194,7 +191,6 @@ export const COMMANDS = {
         store`,
     },
     grants: { file: "read" },
-    variables: STORE,
     exits: "0 done; 1 the page says that the audit found a fault; 2 the command could not run",
     denoFlags: ["--lock=scripts/report/report.lock", SMALL_HEAP],
   },
@@ -207,6 +203,7 @@ export const COMMANDS = {
       "deno task schema [--role NAME] > schema.sql",
       "psql --single-transaction --file schema.sql postgres://owner@host/database",
     ],
+    variables: [],
     flags: { "--role NAME": "also grants that role what the service and every command need" },
     exits: "0 done, 2 the command has wrong arguments",
   },
@@ -244,7 +241,6 @@ export const COMMANDS = {
       witness: "connect",
       "from-file": "read",
     },
-    variables: STORE,
     exits: `0 done; 1 refused, for example because the log does not continue what was published; 2
       the command could not run. DIR then has what it had before`,
     denoFlags: [SMALL_HEAP],
@@ -269,7 +265,6 @@ export const COMMANDS = {
     },
     positionals: ["EVENT"],
     grants: { published: "read", line: "write", consistency: "read", "from-file": "read" },
-    variables: STORE,
     exits: "0 proven, 1 not proven, 2 the command could not run",
   },
   restore: {

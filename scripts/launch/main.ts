@@ -19,7 +19,7 @@ const module = moduleOf(name);
 // The other commands read their arguments themselves.
 if (name === "start") exitWithHelp(COMMANDS.start, args);
 
-const permissions = await permissionFlags(name, args);
+const permissions = permissionFlags(name, args);
 
 let program: Deno.ChildProcess | undefined = undefined;
 

@@ -1,3 +1,8 @@
+import { basename, dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import denoJson from "../../deno.json" with { type: "json" };
+import { assertNever } from "../../events/assert_never.ts";
+import { parseHttpAddress } from "../../src/runtime/network_address.ts";
 import {
   ConfigError,
   readDevConfig,
@@ -6,13 +11,10 @@ import {
   type ServiceConfig,
   type StoreConfig,
 } from "../../src/settings/config.ts";
-import type { StoreLocation } from "../../src/store/store_location.ts";
-import { hostName, type PostgresSettings } from "../../src/store/postgres/database_url.ts";
-import { parseHttpAddress } from "../../src/runtime/network_address.ts";
-import denoJson from "../../deno.json" with { type: "json" };
-import { type Command, type CommandName, COMMANDS, type Grant, optionsOf } from "./commands.ts";
-import { assertNever } from "../../events/assert_never.ts";
 import { VARIABLES } from "../../src/settings/variables.ts";
+import { hostName } from "../../src/store/postgres/database_url.ts";
+import type { StoreLocation } from "../../src/store/store_location.ts";
+import { type Command, type CommandName, COMMANDS, type Grant, optionsOf } from "./commands.ts";
 
 /** Name of the set in deno.json with the permissions that every program needs, whatever its settings. */
 const PERMISSION_SET = "program";
@@ -29,94 +31,75 @@ const VARIABLES_OF_PG = [
   "PGSSLNEGOTIATION",
 ];
 
-interface Grants {
-  /** Files and folders to read. */
-  read: string[];
-  /** Files and folders to read and write. */
-  write: string[];
-  /** `host:port`, `host` for all its ports, or `*` for every host. */
-  net: string[];
-  /** Variables that are unset for the program. */
-  hidden: string[];
-}
+/**
+ * Paths to read, and to read and write; `host:port`, `host` for all its ports, or `*` for every host; variables
+ * that are unset for the program.
+ */
+type Grants = Record<"read" | "write" | "net" | "hidden", string[]>;
 
 /**
  * The flags of `deno run` for a command. They allow only its store, the files and addresses that its arguments
  * name and, if it is a server, its own port.
  */
-export async function permissionFlags(name: CommandName, args: string[]): Promise<string[]> {
+export function permissionFlags(name: CommandName, args: string[]): string[] {
   const grants: Grants = { read: [], write: [], net: [], hidden: [] };
-  const reader = { start: readServiceConfig, dev: readDevConfig }[name as string];
-  const config = readUsable<StoreConfig | ServiceConfig>(reader ?? readStoreConfig);
-  if (config !== undefined) {
-    grantStore(grants, config.store);
-    if ("port" in config) grantPort(grants, config);
-    // The development key of a store at an address is in the folder of the default store.
-    if (name === "dev") grants.write.push(folderOf(VARIABLES.KV_PATH.default));
-  }
-  if (args.length > 0) await grantArguments(grants, COMMANDS[name], args);
-  const { read, net, hidden } = grants;
-  const write = grants.write.filter((path) => !isOfProject(path));
+  grantSettings(grants, name);
+  grantArguments(grants, COMMANDS[name], args);
+  const { read, write, net, hidden } = grants;
   return [
     // Otherwise Deno warns on every start that permission sets are experimental.
     "--quiet",
     "--no-prompt",
     `--permission-set=${PERMISSION_SET}`,
-    ...pathFlag("--allow-read", [...read, ...grants.write]),
-    ...pathFlag("--allow-write", write),
+    ...listFlag("--allow-read", [...read, ...write].map(withoutComma)),
+    ...listFlag("--allow-write", write.filter((path) => !isOfProject(path)).map(withoutComma)),
     ...(net.includes("*") ? ["--allow-net"] : listFlag("--allow-net", net)),
     ...listFlag("--ignore-env", hidden),
   ];
 }
 
-/** The settings; `undefined` if they are invalid, because the program itself then reports why and exits. */
-function readUsable<Config>(read: () => Config): Config | undefined {
+/** Grants nothing if the settings are not valid, because the program itself then reports why and exits. */
+function grantSettings(grants: Grants, name: CommandName): void {
+  let config: StoreConfig & Partial<ServiceConfig>;
   try {
-    return read();
+    const read = { start: readServiceConfig, dev: readDevConfig }[name as string];
+    config = (read ?? readStoreConfig)();
   } catch (error) {
-    if (error instanceof ConfigError) return undefined;
+    if (error instanceof ConfigError) return;
     throw error;
   }
-}
-
-function grantStore(grants: Grants, store: StoreLocation): void {
-  const { write, net } = grants;
-  switch (store.kind) {
-    case "file":
-      // SQLite keeps its own files next to the store, and the first start creates the folder.
-      write.push(folderOf(store.path));
-      return;
-    case "kv_connect": {
-      const url = new URL(store.address);
-      net.push(url.hostname === DENO_DEPLOY_HOST ? "*" : hostOf(url));
-      return;
-    }
-    case "postgres":
-      return grantDatabase(grants, store.settings);
+  grantStore(grants, config.store);
+  // The development key of a store at an address is in the folder of the default store.
+  if (name === "dev") grants.write.push(dirname(VARIABLES.KV_PATH.default));
+  const { hostname, port } = config;
+  if (hostname !== undefined) {
+    const host = hostname.includes(":") ? `[${hostname}]` : hostname;
+    // The port that the system chooses for 0 is not known yet, and the server may have to listen on it again.
+    grants.net.push(port === 0 ? host : `${host}:${port}`);
   }
 }
 
-function grantDatabase({ read, net, hidden }: Grants, settings: PostgresSettings): void {
-  net.push(...settings.hosts.map(hostName));
-  for (const file of [settings.sslRootCert, settings.passfile]) if (file) read.push(file);
-  hidden.push(...VARIABLES_OF_PG);
+function grantStore({ read, write, net, hidden }: Grants, store: StoreLocation): void {
+  if (store.kind === "file") {
+    // SQLite keeps its own files next to the store, and the first start creates the folder.
+    write.push(dirname(store.path));
+  } else if (store.kind === "kv_connect") {
+    const url = new URL(store.address);
+    net.push(url.hostname === DENO_DEPLOY_HOST ? "*" : hostOf(url));
+  } else if (store.kind === "postgres") {
+    const { hosts, sslRootCert, passfile } = store.settings;
+    net.push(...hosts.map(hostName));
+    for (const file of [sslRootCert, passfile]) if (file) read.push(file);
+    hidden.push(...VARIABLES_OF_PG);
+  }
 }
 
 function hostOf({ protocol, hostname, port }: URL): string {
   return `${hostname}:${port || (protocol === "https:" ? "443" : "80")}`;
 }
 
-function grantPort({ net }: Grants, { hostname, port }: ServiceConfig): void {
-  if (hostname === undefined) return;
-  const host = hostname.includes(":") ? `[${hostname}]` : hostname;
-  // The port that the system chooses for 0 is not known yet, and the server may have to listen on it again.
-  net.push(port === 0 ? host : `${host}:${port}`);
-}
-
 /** Grants what arguments name. Ignores wrong ones, because the command itself reports them. */
-async function grantArguments(grants: Grants, command: Command, args: string[]): Promise<void> {
-  // Imported only here, because Node's modules would add some 10 ms to every start.
-  const { parseArgs } = await import("node:util");
+function grantArguments(grants: Grants, command: Command, args: string[]): void {
   const options = optionsOf(command);
   const parsed = parseArgs({ args, options, allowPositionals: true, strict: false });
   const values: Record<string, unknown> = { ...parsed.values };
@@ -139,7 +122,7 @@ function grantArgument({ read, write, net }: Grants, grant: Grant, value: string
       return;
     case "replace":
       // The new file is written under another name and then renamed.
-      write.push(folderOf(value));
+      write.push(dirname(value));
       return;
     case "export":
       if (value !== "-") read.push(value);
@@ -165,7 +148,7 @@ function isCopied(file: string): boolean {
 }
 
 /** Paths that no program may write. The project is the current folder of every task. */
-const OWN_PATHS = denoJson.permissions.program.write.deny.map((path) => realPath(`./${path}`));
+const OWN_PATHS = denoJson.permissions.program.write.deny.map(realPath);
 
 /** Whether a path is one of the project's own files or folders, or in one of them. */
 function isOfProject(path: string): boolean {
@@ -173,35 +156,21 @@ function isOfProject(path: string): boolean {
   return OWN_PATHS.some((own) => real === own || real.startsWith(`${own}/`));
 }
 
-/** The absolute path of a file that need not exist, without symbolic links, `..` and repeated slashes. */
+/** The absolute path of a file that need not exist. Deno itself removes `..` without a look at symbolic links. */
 function realPath(path: string): string {
   try {
     return Deno.realPathSync(path);
   } catch {
-    const folder = folderOf(path);
-    const name = path.replace(/\/+$/, "").replace(/.*\//s, "");
-    if (folder === path || name === "") return path;
-    // Deno removes `..` without a look at the file system.
-    const parent = realPath(folder);
-    return name === ".." ? folderOf(parent) : name === "." ? parent : `${parent}/${name}`;
+    const folder = dirname(path);
+    return folder === path ? path : join(realPath(folder), basename(path));
   }
 }
 
 /** Deno splits the value at each comma, so a path with a comma is granted with its parent folder. */
-function pathFlag(flag: string, paths: string[]): string[] {
-  return listFlag(
-    flag,
-    paths.map((path) => {
-      while (path.includes(",")) path = folderOf(path);
-      return path;
-    }),
-  );
+function withoutComma(path: string): string {
+  return path.includes(",") ? withoutComma(dirname(path)) : path;
 }
 
 function listFlag(flag: string, values: string[]): string[] {
   return values.length === 0 ? [] : [`${flag}=${[...new Set(values)].join(",")}`];
-}
-
-function folderOf(path: string): string {
-  return path.replace(/\/*[^/]*\/*$/, "") || (path.startsWith("/") ? "/" : ".");
 }

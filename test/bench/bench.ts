@@ -26,6 +26,7 @@ const BENCH = {
     "--events N": "number of events for replay, restore, audit and export (default: 300000)",
     "--only TEXT": "only workloads with this text in their names, for example create or replay",
   },
+  variables: [],
   exits: "0 done, 1 a response was an error, 2 could not run",
 } as const;
 

@@ -7,6 +7,7 @@ import {
   type CommandName,
   COMMANDS,
   moduleOf,
+  STORE,
 } from "../../scripts/launch/commands.ts";
 import { GRACE_MS } from "../../scripts/replay/replay.ts";
 import { VARIABLES } from "../../src/settings/variables.ts";
@@ -32,7 +33,7 @@ const OPENING: { [Name in CommandName]?: string[] } = {
 };
 
 for (const [name, command] of Object.entries<Command>(COMMANDS)) {
-  const { title, usage, flags = {}, positionals = [], grants = {}, variables = [] } = command;
+  const { title, usage, flags = {}, positionals = [], grants = {}, variables = STORE } = command;
   const flagNames = Object.keys(flags).map((flag) => flag.split(" ")[0]);
 
   Deno.test(`${name}: its usage names its flags and arguments, and its grants are of them`, () => {
