@@ -125,9 +125,7 @@ class Publication {
     const start = lastTile * TILE_WIDTH;
     const isBundled = read(tilePath("entries", lastTile, size - start)) !== undefined;
     if (isBundled && !entries) {
-      throw new Error(
-        "The folder has entry bundles, so --entries must add those of the new events",
-      );
+      throw new Error("The folder has entry bundles, so --entries must add the new ones");
     }
     this.#entries = entries ? [] : undefined;
     this.#published = new TileTree(read, size);
@@ -164,9 +162,7 @@ class Publication {
     }
     if (this.#lastLine === undefined) throw new RefusedError("The log has no events");
     if (eventOf(this.#lastLine) === undefined) {
-      throw new RefusedError(
-        `Line ${this.size}, the last one, was cut, or is not an event that this version knows`,
-      );
+      throw new RefusedError(`Line ${this.size}, the last one, was cut or is not an event`);
     }
     for (const tile of this.#builder.partialTiles()) this.#addTile(tile);
     return { size: this.size, root: this.#builder.root() };

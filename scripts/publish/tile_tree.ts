@@ -38,11 +38,6 @@ export function tilePath(level: number | "entries", index: number, width = TILE_
   return width === TILE_WIDTH ? path : `${path}.p/${width}`;
 }
 
-/** Number of hashes of a tile in a tree of that size. It is 0 or less if the tree does not have the tile. */
-export function widthOf(level: number, index: number, size: number): number {
-  return Math.min(TILE_WIDTH, hashesOn(level, size) - index * TILE_WIDTH);
-}
-
 /** Number of hashes on a level of a tree of that size. */
 function hashesOn(level: number, size: number): number {
   return Math.floor(size / TILE_WIDTH ** level);
@@ -63,7 +58,7 @@ export class TileTree {
   /** The hashes of a tile, which this tree must have. Throws `RefusedError`. */
   tile(level: number, index: number): Uint8Array {
     if (this.#last?.level === level && this.#last.index === index) return this.#last.hashes;
-    const width = widthOf(level, index, this.size);
+    const width = Math.min(TILE_WIDTH, hashesOn(level, this.size) - index * TILE_WIDTH);
     const path = tilePath(level, index, width);
     // A partial tile is removed when the full one is there, of which it is the beginning.
     const hashes = this.#read(path) ??
@@ -79,10 +74,6 @@ export class TileTree {
   /** The hash of the leaf at an index. */
   leaf(index: number): Uint8Array {
     return this.#root({ start: index, end: index + 1 });
-  }
-
-  root(): Uint8Array {
-    return this.size === 0 ? EMPTY_ROOT : this.#root({ start: 0, end: this.size });
   }
 
   /** The hashes that lead from the leaf at an index to the root (RFC 6962, 2.1.1). */
@@ -159,11 +150,7 @@ export class TileBuilder {
   /** The tiles at the right edge that are not full. */
   partialTiles(): Tile[] {
     return this.#open
-      .map((open, level) => ({
-        level,
-        index: this.#lastIndex(level),
-        hashes: Buffer.concat(open),
-      }))
+      .map((open, level) => ({ level, index: this.#lastIndex(level), hashes: Buffer.concat(open) }))
       .filter(({ hashes }) => hashes.length > 0);
   }
 

@@ -59,7 +59,6 @@ Deno.test("the tree has the hashes and roots of the test vectors of RFC 6962", (
   for (const [index, leaf] of CT_LEAVES.entries()) {
     tiles.builder.push(leafHash(Uint8Array.fromHex(leaf)));
     assertEquals(hex(tiles.builder.root()), CT_ROOTS[index + 1]);
-    assertEquals(hex(tiles.tree().root()), CT_ROOTS[index + 1]);
   }
   // Proofs from the same test vectors, for indices and sizes that begin at 1.
   const inclusion = tiles.tree().inclusionProof(5).map(hex);
@@ -86,7 +85,7 @@ Deno.test("for many sizes, roots, tiles and proofs are those of the plain tree, 
     while (tiles.builder.size < size) tiles.builder.push(leafHash(lineOf(tiles.builder.size)));
     const tree = tiles.tree();
     const root = plain.root(size);
-    assertEquals([size, hex(tree.root()), hex(tiles.builder.root())], [size, root, root]);
+    assertEquals([size, hex(tiles.builder.root())], [size, root]);
     // Some indices and older sizes for each size, and different ones each time.
     for (const index of [0, size - 1, size * 7 % 1_009 % size, size * 31 % 997 % size]) {
       if (!(index >= 0 && index < size)) continue;
@@ -100,12 +99,13 @@ Deno.test("for many sizes, roots, tiles and proofs are those of the plain tree, 
       const proof = tree.consistencyProof(old);
       assertEquals(proof.map(hex), old === 0 ? [] : plain.proof(old, size));
       const oldHead = { size: old, root: Uint8Array.fromHex(plain.root(old)) };
-      assert(isConsistent(oldHead, { size, root: tree.root() }, proof), `${old} in ${size}`);
+      const head = { size, root: Uint8Array.fromHex(root) };
+      assert(isConsistent(oldHead, head, proof), `${old} in ${size}`);
     }
     const start = Math.floor(size / TILE_WIDTH) * TILE_WIDTH;
     const resumed = new TileBuilder(undefined, tree, start);
     for (let index = start; index < size; index++) resumed.push(leafHash(lineOf(index)));
-    assertEquals(resumed.partialTiles(), tiles.builder.partialTiles());
+    assertEquals(hex(resumed.root()), root);
   }
 });
 

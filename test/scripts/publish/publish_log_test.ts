@@ -108,7 +108,7 @@ test("publishLog() reads only the last published tile and what is new", async (d
   // Entries that are asked for later are made from the first line on.
   assertEquals(await publish(dir, LOG, { entries: true }), 1);
   assertPublishes(dir, LOG, { entries: true });
-  await assertRejects(() => publish(dir, LOG), Error, "--entries must add those");
+  await assertRejects(() => publish(dir, LOG), Error, "--entries must add the new");
 });
 
 test("publishLog() changes nothing if the log is shorter or another one", async (root) => {
