@@ -27,7 +27,7 @@ export function eventFilter(flags: FilterFlags): ((line: StoredLine) => boolean)
   if (since !== undefined && until !== undefined && until < since) {
     throw new UsageError("--until must not be before --since");
   }
-  if (Object.values(flags).every((flag) => flag === undefined)) return undefined;
+  if (Object.keys(flags).length === 0) return undefined;
   return (line) => {
     const event = membersOf(line);
     return (type === undefined || event.type === type) &&

@@ -45,39 +45,42 @@ await runCommand(COMMANDS.log, {
     const rest = isRecovering ? "Run deno task log --recover again." : `${next} prints the rest.`;
     return `Interrupted after position ${to} of ${of}. ${rest}`;
   },
-  async run({ follow = false, pretty = false, recover = false, from, to, last, ...filters }) {
+  async run({ follow = false, pretty = false, recover = false, from, last, ...selecting }) {
     if (recover) {
       if (Deno.args.length > 1) throw new UsageError("--recover cannot be used with another flag");
       isRecovering = true;
       return await recoverStore();
     }
-    const range = {
-      from: parsePosition("--from", from),
-      to: parsePosition("--to", to),
-      last: parseCount("--last", last),
-    };
-    if (range.from !== undefined && range.last !== undefined) {
+    const { to: end, ...filters } = selecting;
+    const start = parseCount("--from", from, 1);
+    const to = parseCount("--to", end, 1);
+    const newest = parseCount("--last", last, 0);
+    if (start !== undefined && newest !== undefined) {
       throw new UsageError("--from and --last cannot be used together");
     }
-    if (range.to !== undefined && range.to < (range.from ?? 1)) {
+    if (to !== undefined && to < (start ?? 1)) {
       throw new UsageError("--to must not be before --from");
     }
-    if (range.last !== undefined && !follow) expectAlone("--last", { to, ...filters });
+    const [other] = Object.keys(selecting);
+    if (newest !== undefined && other !== undefined && !follow) {
+      // The other flag would leave out events after that many were counted.
+      throw new UsageError(`--last and --${other} can be used together only with --follow`);
+    }
     const isWanted = eventFilter(filters);
     isFollowing = follow;
     setColorEnabled(Deno.stdout.isTerminal() && !Deno.noColor);
     await withService({ create: false }, async (service) => {
-      const { head } = await service.heads.fresh();
-      const format = pretty ? prettyLines(await labelsOf(service)) : storedLines;
-      const first = range.from ??
-        (range.last === undefined ? 1 : Math.max(1, head.position - range.last + 1));
-      printed = { to: first - 1, of: Math.min(head.position, range.to ?? Infinity) };
+      const { position } = (await service.heads.fresh()).head;
+      const labels = pretty ? await labelsOf(service) : undefined;
+      const first = start ?? (newest === undefined ? 1 : Math.max(1, position - newest + 1));
+      printed = { to: first - 1, of: Math.min(position, to ?? Infinity) };
       const lines = follow
-        ? followStore(service, { from: first, to: range.to, signal: stop.signal })
+        ? followStore(service, { from: first, to, signal: stop.signal })
         : readLog(service.store, { from: first, to: printed.of });
       for await (const batch of lines) {
+        const wanted = isWanted === undefined ? batch : batch.filter(isWanted);
         // The reader has closed the pipe, as in `deno task log | head`.
-        if (!await write(format(isWanted === undefined ? batch : batch.filter(isWanted)))) return;
+        if (!await write(textOf(wanted, labels))) return;
         printed.to = batch.at(-1)!.position;
         if (stop.signal.aborted) return;
       }
@@ -85,13 +88,22 @@ await runCommand(COMMANDS.log, {
   },
 });
 
+function textOf(lines: StoredLine[], labels: Map<string, string> | undefined): Uint8Array {
+  if (labels === undefined) return joinLines(lines.map(({ line }) => line));
+  return new TextEncoder().encode(lines.map((line) => `${prettyEvent(line, labels)}\n`).join(""));
+}
+
+function parseCount(flag: string, text: string | undefined, min: number): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^(0|[1-9]\d{0,14})$/.test(text) && Number(text) >= min) return Number(text);
+  throw new UsageError(`${flag} takes a whole number from ${min} on, not ${JSON.stringify(text)}`);
+}
+
 async function recoverStore(): Promise<number> {
   const { store: location } = readStoreConfig();
   if (location.kind !== "file") {
-    return await withRetryingStore(
-      { accept: async () => {} },
-      ({ store }) => printRecovered(store),
-    );
+    const accept = () => Promise.resolve();
+    return await withRetryingStore({ accept }, ({ store }) => printRecovered(store));
   }
   using store = await openFileToRead(location);
   return await printRecovered(store);
@@ -106,14 +118,12 @@ async function printRecovered(store: Store): Promise<number> {
     printed.to += batch.length;
     if (stop.signal.aborted) return EXIT.done;
   }
-  if (fault === undefined) {
-    say(`Printed all ${events} events of the log; all of them verify.`);
-    return EXIT.done;
-  }
   say(
-    `Printed the first ${events} events of the log, which verify. Left out the rest: ${fault}`,
+    fault === undefined
+      ? `Printed all ${events} events of the log; all of them verify.`
+      : `Printed the first ${events} events of the log, which verify. Left out the rest: ${fault}`,
   );
-  return EXIT.refused;
+  return fault === undefined ? EXIT.done : EXIT.refused;
 }
 
 /** The labels of all keys by id. If the projections cannot be read, a replay is needed, and the log has no labels. */
@@ -125,32 +135,4 @@ async function labelsOf({ store, heads }: Service): Promise<Map<string, string>>
     if (!(error instanceof ServiceError) || error.code !== "projection_damaged") throw error;
     return new Map();
   }
-}
-
-/** Throws if another flag would leave out events after that many were counted. */
-function expectAlone(flag: string, others: Record<string, string | undefined>): void {
-  const other = Object.keys(others).find((name) => others[name] !== undefined);
-  if (other === undefined) return;
-  throw new UsageError(`${flag} and --${other} can be used together only with --follow`);
-}
-
-function parsePosition(flag: string, text: string | undefined): number | undefined {
-  const position = parseCount(flag, text);
-  if (position !== 0) return position;
-  throw new UsageError(`${flag} takes a position, 1 or more, not "0"`);
-}
-
-function parseCount(flag: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  if (/^(0|[1-9]\d{0,14})$/.test(text)) return Number(text);
-  throw new UsageError(`${flag} takes a whole number, not ${JSON.stringify(text)}`);
-}
-
-function prettyLines(labels: Map<string, string>) {
-  return (lines: StoredLine[]) =>
-    new TextEncoder().encode(lines.map((line) => `${prettyEvent(line, labels)}\n`).join(""));
-}
-
-function storedLines(lines: StoredLine[]): Uint8Array {
-  return joinLines(lines.map(({ line }) => line));
 }

@@ -161,7 +161,7 @@ Deno.test({
       );
       assertEquals(await positions("--type", "PetCreated"), []);
       const wrong: [string[], RegExp][] = [
-        [["--from", "0"], /--from takes a position/],
+        [["--from", "0"], /--from takes a whole number from 1 on, not "0"/],
         [["--from", "1", "--last", "1"], /cannot be used together/],
         [["--from", "5", "--to", "3"], /--to must not be before --from/],
         ...["to", "since", "until", "type", "subject", "actor"].map((name): [string[], RegExp] => {
