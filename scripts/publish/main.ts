@@ -35,7 +35,6 @@ await runCommand(COMMANDS.publish, {
 });
 
 async function makeKey(path: string, dir: string | undefined): Promise<void> {
-  if (path === "") throw new UsageError("--new-key takes the name of a file");
   await makeSigningKey(path);
   try {
     // Not before, because symbolic links can only be followed to a file that exists.

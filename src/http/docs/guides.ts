@@ -30,16 +30,12 @@ export function guides(base: string) {
     deprecation: DEPRECATION_HEADERS.deprecation,
     sunset: DEPRECATION_HEADERS.sunset,
     "example-error": JSON.stringify({ code: "pet_not_found", message, status }, null, 2),
-    errors: errorList(),
+    // A list, because a table of so many words does not fit a phone.
+    errors: Object.entries(ERRORS).map(([code, { status, when, remedy }]) =>
+      `- **${status} \`${code}\`** ${when}. *${remedy}.*`
+    ).join("\n"),
   };
   return sectionsOf(GUIDES.replaceAll(/\{\{([^}]+)\}\}/g, (_, name) => String(values[name])));
-}
-
-/** Every error code as a list in Markdown, because a table of so many words does not fit a phone. */
-function errorList(): string {
-  return Object.entries(ERRORS)
-    .map(([code, { status, when, remedy }]) => `- **${status} \`${code}\`** ${when}. *${remedy}.*`)
-    .join("\n");
 }
 
 /** The languages of the samples, as the Markdown and as people name them. */

@@ -74,8 +74,12 @@ Deno.test("the tree has the hashes and roots of the test vectors of RFC 6962", (
   ]);
 });
 
-/** Every size up to two full tiles, and around a full tile of the next level. */
-const SIZES = [...Array(520).keys(), 1_023, 1_024, 1_300, 65_535, 65_536, 65_537, 66_000];
+/** Small sizes, and sizes around full tiles of both levels. */
+const SIZES = [
+  ...Array(36).keys(),
+  ...[127, 128, 129, 254, 255, 256, 257, 258, 300, 384, 385, 510, 511, 512, 513, 514, 700],
+  ...[1_023, 1_024, 1_300, 65_535, 65_536, 65_537, 66_000],
+];
 
 Deno.test("for many sizes, roots, tiles and proofs are those of the plain tree, and a builder can resume", () => {
   const leaves = Array.from({ length: SIZES.at(-1)! }, (_, index) => plainLeafHash(lineOf(index)));
