@@ -111,7 +111,7 @@ export function decodeEvent(line: string): RecordedEvent {
   if (schema !== (known?.schema ?? schemaOf(type))) throw malformed(line);
   if (known === undefined || Number(version) > 1 + known.added.length) {
     const what = known === undefined ? `event type ${type}` : `schema ${schema}:${version}`;
-    throw new NewerVersionError(what, { position, previousHash });
+    throw new NewerVersionError(what, position, previousHash);
   }
   const body = { type, data: decodeData(known.data, data, line) } as EventBody;
   const isExact = encodeData(body) === data && subjectOf(body) === subject &&
@@ -130,23 +130,21 @@ export function decodeEvent(line: string): RecordedEvent {
 
 /** A line is not an event of this log. The message is a single line. */
 export class MalformedEventError extends Error {
+  override name = "MalformedEventError";
+
   constructor(message: string) {
     super(message.replace(/\s*\n\s*/g, " "));
-    this.name = "MalformedEventError";
   }
 }
 
 /** A newer version of the program wrote the line, so its data cannot be decoded. */
 export class NewerVersionError extends MalformedEventError {
+  override name = "NewerVersionError";
   readonly position: number;
   readonly previousHash: string;
 
-  constructor(
-    what: string,
-    { position, previousHash }: { position: number; previousHash: string },
-  ) {
+  constructor(what: string, position: number, previousHash: string) {
     super(`A newer version wrote the line: ${what} is not known`);
-    this.name = "NewerVersionError";
     this.position = position;
     this.previousHash = previousHash;
   }

@@ -56,8 +56,7 @@ async function rebuild(
       // Before it fills, the replay may wait until it can remove what an earlier one has left.
       if (phase === "fill") hasFilled = true;
       else if (hasFilled && phase === "wait") left = LEFT.removal;
-      if (phase === "wait") PROGRESS.wait(inSeconds(done), inSeconds(total!));
-      else PROGRESS[phase](done, total);
+      PROGRESS[phase](done, total);
     },
     onWait: () =>
       say(
@@ -113,10 +112,6 @@ function describe(
       `${count(extra)} extra, ${count(altered)} altered.`,
   );
   for (const example of examples) say(`  ${example}`);
-}
-
-function inSeconds(ms: number): number {
-  return Math.round(ms / 1_000);
 }
 
 function parseSeconds(text: string): number {

@@ -26,7 +26,7 @@ export type ReplayPhase = "fill" | "wait" | "remove";
 export interface ReplayOptions {
   /** How long the old generation is kept after the flip, for requests that still read it. */
   graceMs?: number;
-  /** Called with the progress of a phase, in events, milliseconds or records. The total may be unknown. */
+  /** Called with the progress of a phase, in events, seconds or records. The total may be unknown. */
   progress?: (phase: ReplayPhase, done: number, total?: number) => void;
   /** Called if there is a lease of another replay, which may be dead. */
   onWait?: () => void;
@@ -57,181 +57,164 @@ export async function replay(
   if (versionstamp === null) {
     return { generation, events: 0, resumedFrom: 0, differences: new Differences() };
   }
-  const lease = await ReplayLease.take(store, runtime, options.onWait ?? (() => {}));
-  const outcome = await new Replay(store, runtime, lease, options).run();
+  const { graceMs = GRACE_MS, progress = () => {}, onWait = () => {} } = options;
+  const lease = await ReplayLease.take(store, runtime, onWait);
+  const outcome = await rebuild({ store, runtime, lease, graceMs, progress });
   await lease.release();
   return outcome;
 }
 
-class Replay {
-  #store: Store;
-  #runtime: Runtime;
-  #lease: ReplayLease;
-  #graceMs: number;
-  #progress: NonNullable<ReplayOptions["progress"]>;
+interface Job extends Required<Omit<ReplayOptions, "onWait">> {
+  store: Store;
+  runtime: Runtime;
+  lease: ReplayLease;
+}
 
-  constructor(store: Store, runtime: Runtime, lease: ReplayLease, options: ReplayOptions) {
-    this.#store = store;
-    this.#runtime = runtime;
-    this.#lease = lease;
-    this.#graceMs = options.graceMs ?? GRACE_MS;
-    this.#progress = options.progress ?? (() => {});
-  }
-
-  async run(): Promise<ReplayOutcome> {
-    await this.#removeLeftovers();
-    const { generation: old, building = await this.#announce() } =
-      (await readHead(this.#store)).head;
-    const { generation, until } = building;
-    try {
-      const resumedFrom = this.#lease.filledTo;
-      const differences = await this.#fill(old, generation, until);
-      await this.#changeHead(({ building: _, ...head }) => ({
-        ...head,
-        generation,
-        removing: old,
-      }));
-      await this.#removeLeftovers();
-      return { generation, events: until, resumedFrom, differences };
-    } catch (error) {
-      if (error instanceof UnsoundError) await this.#abandon(generation);
-      throw error;
-    }
-  }
-
-  /** From this commit on, every instance also writes the records of new events to the new generation. */
-  async #announce(): Promise<NonNullable<Head["building"]>> {
-    const { head } = await readHead(this.#store);
-    const generation = head.generation + 1;
-    await this.#remove(generation);
-    this.#lease.filledTo = 0;
-    const announced = await this.#changeHead((head) => ({
-      ...head,
-      building: { generation, until: head.position },
-    }));
-    return announced.building!;
-  }
-
-  /**
-   * Writes the records of all events up to `until`, and compares both generations with the log. Resolves to
-   * the differences of the old one. A record is compared as soon as it is written, so that the log is read and
-   * verified only once.
-   */
-  async #fill(old: number, generation: number, until: number): Promise<Differences> {
-    const deps = { store: this.#store, runtime: this.#runtime };
-    const ofOld = new Comparison({ ...deps, generation: old });
-    const ofNew = new Comparison({ ...deps, generation });
-    const compare = async (lines: readonly RecordedLine[], records = project(lines)) => {
-      await ofOld.follow(lines, records);
-      await this.#lease.keep();
-      await ofNew.follow(lines, records);
-    };
-    let filling = Promise.resolve();
-    try {
-      const lines = this.#linesToFill(until, compare);
-      const seal = (lines: readonly RecordedLine[]) => this.#seal(generation, lines);
-      for await (const group of groupIntoCommits(lines, seal, this.#store.limits)) {
-        const { lines, records, mutations } = group;
-        // Read the next group while this one is written and compared.
-        await filling;
-        // The same commit stores how far the generation is filled.
-        const filledTo = lines.at(-1)!.event.position;
-        filling = this.#lease.commit({ checks: [], mutations }, filledTo).then(() => {
-          const newest = lines.findLast(({ event }) => event.type === "PetCreated");
-          if (newest !== undefined) ofNew.restartReading((newest.event.data as Pet).id);
-          return compare(lines, records);
-        });
-        filling.catch(() => {});
-      }
-    } finally {
-      // The lease allows one commit at a time, and after an error #abandon commits too.
-      await filling;
-    }
-    for (const comparison of [ofOld, ofNew]) {
-      comparison.finish();
-      await comparison.readRest(() => this.#lease.keep());
-    }
-    if (ofNew.differences.total > 0) {
-      const [{ key }] = Object.values(ofNew.differences.first);
-      throw new UnsoundError(
-        `The rebuilt projections differ from the log in ${ofNew.differences.total} records, for ` +
-          `example ${formatKey(key)}; the old ones stay in use`,
-      );
-    }
-    return ofOld.differences;
-  }
-
-  /** The lines whose records are not written yet. Passes the lines before them to `compare`. */
-  async *#linesToFill(
-    until: number,
-    compare: (lines: readonly RecordedLine[]) => Promise<void>,
-  ): AsyncGenerator<RecordedLine[]> {
-    const start = this.#lease.filledTo;
-    for await (const lines of readSoundLog(this.#store, until)) {
-      const first = lines.findIndex(({ event }) => event.position > start);
-      if (first !== 0) await compare(lines.slice(0, first === -1 ? lines.length : first));
-      if (first !== -1) yield lines.slice(first);
-      this.#progress("fill", lines.at(-1)!.event.position, until);
-    }
-  }
-
-  /** The records of lines, and what writes them to the generation. */
-  #seal(generation: number, lines: readonly RecordedLine[]) {
-    const records = project(lines);
-    return {
-      lines,
-      records,
-      mutations: retainedMutations(generation, records, this.#runtime.now()),
-    };
-  }
-
-  /** Withdraws the announcement and removes the new generation. The service continues with the old one. */
-  async #abandon(generation: number): Promise<void> {
-    await this.#changeHead(({ building: _, ...head }) => ({ ...head, removing: generation }));
-    await this.#removeLeftovers();
-    await this.#lease.release();
-  }
-
-  /** Removes a generation that is no longer written, once no request can still read it. */
-  async #removeLeftovers(): Promise<void> {
-    const { removing, generation } = (await readHead(this.#store)).head;
-    if (removing === undefined) return;
-    // A generation that was never served has no readers.
-    if (removing < generation) {
-      await this.#lease.sleep(this.#graceMs, (waited) => {
-        this.#progress("wait", waited, this.#graceMs);
-      });
-    }
-    await this.#remove(removing);
-    await this.#changeHead(({ removing: _, ...head }) => head);
-  }
-
-  async #remove(generation: number): Promise<void> {
-    let removed = 0;
-    const entries = scan(this.#store, { prefix: projectionKey(generation, []) });
-    for await (const { mutations } of groupIntoCommits(entries, deletionOf, this.#store.limits)) {
-      await this.#lease.commit({ checks: [], mutations });
-      removed += mutations.length;
-      this.#progress("remove", removed);
-    }
-  }
-
-  /** Replaces the head. Retries on conflict, because instances keep changing the head. */
-  async #changeHead(change: (head: Head) => Head): Promise<Head> {
-    const deadline = this.#runtime.monotonicNow() + RETRY_LIMIT_MS;
-    do {
-      const { head, versionstamp } = await readHead(this.#store);
-      const next = change(head);
-      const mutations: Mutation[] = [{ type: "set", key: HEAD_KEY, value: encodeHead(next) }];
-      const checks = [{ key: HEAD_KEY, versionstamp }];
-      if (await this.#lease.commit({ checks, mutations })) return next;
-      // At most 1 ms, because the instance that writes now will write again immediately.
-      await sleep(this.#runtime, this.#runtime.random());
-    } while (this.#runtime.monotonicNow() < deadline);
-    throw new Error("The head changed during every attempt to update it; run the replay again");
+async function rebuild(job: Job): Promise<ReplayOutcome> {
+  await removeLeftovers(job);
+  const { generation: old, building = await announce(job) } = (await readHead(job.store)).head;
+  const { generation, until } = building;
+  try {
+    const resumedFrom = job.lease.filledTo;
+    const differences = await fill(job, old, generation, until);
+    await changeHead(job, ({ building: _, ...head }) => ({ ...head, generation, removing: old }));
+    await removeLeftovers(job);
+    return { generation, events: until, resumedFrom, differences };
+  } catch (error) {
+    if (!(error instanceof UnsoundError)) throw error;
+    // Withdraw the announcement and remove the new generation. The service continues with the old one.
+    await changeHead(job, ({ building: _, ...head }) => ({ ...head, removing: generation }));
+    await removeLeftovers(job);
+    await job.lease.release();
+    throw error;
   }
 }
 
-function deletionOf(entries: readonly StoreEntry[]) {
-  return { mutations: entries.map(({ key }): Mutation => ({ type: "delete", key })) };
+/** From this commit on, every instance also writes the records of new events to the new generation. */
+async function announce(job: Job): Promise<NonNullable<Head["building"]>> {
+  const { head } = await readHead(job.store);
+  const generation = head.generation + 1;
+  await remove(job, generation);
+  job.lease.filledTo = 0;
+  const announce = (head: Head) => {
+    return { ...head, building: { generation, until: head.position } };
+  };
+  return (await changeHead(job, announce)).building!;
+}
+
+/**
+ * Writes the records of all events up to `until`, and compares both generations with the log. Resolves to
+ * the differences of the old one. A record is compared as soon as it is written, so that the log is read and
+ * verified only once.
+ */
+async function fill(
+  job: Job,
+  old: number,
+  generation: number,
+  until: number,
+): Promise<Differences> {
+  const deps = { store: job.store, runtime: job.runtime };
+  const ofOld = new Comparison({ ...deps, generation: old });
+  const ofNew = new Comparison({ ...deps, generation });
+  const compare = async (lines: readonly RecordedLine[], records = project(lines)) => {
+    await ofOld.follow(lines, records);
+    await job.lease.keep();
+    await ofNew.follow(lines, records);
+  };
+  let filling = Promise.resolve();
+  try {
+    const lines = linesToFill(job, until, compare);
+    const seal = (lines: readonly RecordedLine[]) => {
+      const records = project(lines);
+      const mutations = retainedMutations(generation, records, job.runtime.now());
+      return { lines, records, mutations };
+    };
+    for await (const group of groupIntoCommits(lines, seal, job.store.limits)) {
+      const { lines, records, mutations } = group;
+      // Read the next group while this one is written and compared.
+      await filling;
+      // The same commit stores how far the generation is filled.
+      const filledTo = lines.at(-1)!.event.position;
+      filling = job.lease.commit({ checks: [], mutations }, filledTo).then(() => {
+        const newest = lines.findLast(({ event }) => event.type === "PetCreated");
+        if (newest !== undefined) ofNew.restartReading((newest.event.data as Pet).id);
+        return compare(lines, records);
+      });
+      filling.catch(() => {});
+    }
+  } finally {
+    // The lease allows one commit at a time, and there are others after an error, too.
+    await filling;
+  }
+  for (const comparison of [ofOld, ofNew]) {
+    comparison.finish();
+    await comparison.readRest(() => job.lease.keep());
+  }
+  if (ofNew.differences.total > 0) {
+    const [{ key }] = Object.values(ofNew.differences.first);
+    throw new UnsoundError(
+      `The rebuilt projections differ from the log in ${ofNew.differences.total} records, for ` +
+        `example ${formatKey(key)}; the old ones stay in use`,
+    );
+  }
+  return ofOld.differences;
+}
+
+/** The lines whose records are not written yet. Passes the lines before them to `compare`. */
+async function* linesToFill(
+  job: Job,
+  until: number,
+  compare: (lines: readonly RecordedLine[]) => Promise<void>,
+): AsyncGenerator<RecordedLine[]> {
+  const start = job.lease.filledTo;
+  for await (const lines of readSoundLog(job.store, until)) {
+    const first = lines.findIndex(({ event }) => event.position > start);
+    if (first !== 0) await compare(lines.slice(0, first === -1 ? lines.length : first));
+    if (first !== -1) yield lines.slice(first);
+    job.progress("fill", lines.at(-1)!.event.position, until);
+  }
+}
+
+/** Removes a generation that is no longer written, once no request can still read it. */
+async function removeLeftovers(job: Job): Promise<void> {
+  const { store, lease, graceMs, progress } = job;
+  const { removing, generation } = (await readHead(store)).head;
+  if (removing === undefined) return;
+  // A generation that was never served has no readers.
+  if (removing < generation) {
+    await lease.sleep(graceMs, (waited) => {
+      progress("wait", Math.round(waited / 1_000), Math.round(graceMs / 1_000));
+    });
+  }
+  await remove(job, removing);
+  await changeHead(job, ({ removing: _, ...head }) => head);
+}
+
+async function remove(job: Job, generation: number): Promise<void> {
+  const { store, lease, progress } = job;
+  let removed = 0;
+  const entries = scan(store, { prefix: projectionKey(generation, []) });
+  const seal = (entries: readonly StoreEntry[]) => ({
+    mutations: entries.map(({ key }): Mutation => ({ type: "delete", key })),
+  });
+  for await (const { mutations } of groupIntoCommits(entries, seal, store.limits)) {
+    await lease.commit({ checks: [], mutations });
+    removed += mutations.length;
+    progress("remove", removed);
+  }
+}
+
+/** Replaces the head. Retries on conflict, because instances keep changing the head. */
+async function changeHead(job: Job, change: (head: Head) => Head): Promise<Head> {
+  const deadline = job.runtime.monotonicNow() + RETRY_LIMIT_MS;
+  do {
+    const { head, versionstamp } = await readHead(job.store);
+    const next = change(head);
+    const mutations: Mutation[] = [{ type: "set", key: HEAD_KEY, value: encodeHead(next) }];
+    const checks = [{ key: HEAD_KEY, versionstamp }];
+    if (await job.lease.commit({ checks, mutations })) return next;
+    // At most 1 ms, because the instance that writes now will write again immediately.
+    await sleep(job.runtime, job.runtime.random());
+  } while (job.runtime.monotonicNow() < deadline);
+  throw new Error("The head changed during every attempt to update it; run the replay again");
 }

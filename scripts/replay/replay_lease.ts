@@ -58,8 +58,6 @@ export class ReplayLease {
       key: REPLAY_KEY,
       versionstamp: found?.versionstamp ?? null,
       lostError: () => new ReplayUnderWayError("Another replay has taken over from this one"),
-      failedError: (cause) =>
-        new Error("The store takes no commit; run the replay again", { cause }),
     });
     this.#runtime = runtime;
     this.#owner = runtime.newId();

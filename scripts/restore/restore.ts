@@ -13,7 +13,6 @@ import { decodeHeadRecord, encodeHead, type Head, type RestoreMark } from "../..
 import { eventOf, splitLines } from "../../src/log/lines.ts";
 import { LogVerifier } from "../../src/log/log_verifier.ts";
 import { project } from "../../src/projections/project.ts";
-import { reasonOf } from "../../src/runtime/logger.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { groupIntoCommits } from "../../src/store/commit_size.ts";
 import { GuardedRecord } from "../../src/store/guarded_record.ts";
@@ -136,10 +135,6 @@ async function takeMark(store: Store, runtime: Runtime, head: Head) {
     versionstamp: entry?.versionstamp ?? null,
     lostError: () =>
       new StoreNotFreeError("Another restore or a service has begun to write to the store"),
-    failedError: (cause) => {
-      const reason = cause === undefined ? "it refused the commit" : reasonOf(cause);
-      return new Error(`The store takes no commit: ${reason}`);
-    },
   });
   const replaceMark = async (next: RestoreMark | Head, mutations: Mutation[] = []) => {
     const value = encodeHead(next);

@@ -78,27 +78,19 @@ export class HeadReader {
    */
   async use<T>(work: (head: Head) => T | Promise<T>): Promise<T> {
     const start = this.#runtime.monotonicNow();
-    const expectInTime = () => {
-      if (this.#runtime.monotonicNow() - start <= HEAD_LIMIT_MS) return;
-      throw new ServiceError(
-        "store_unavailable",
-        "The answer took so long that it may be out of date",
-      );
-    };
-    let outcome: T;
-    try {
-      outcome = await work((await this.fresh()).head);
-    } catch (error) {
-      expectInTime();
-      throw error;
-    }
-    expectInTime();
-    return outcome;
+    const working = this.fresh().then(({ head }) => work(head));
+    await working.catch(() => {});
+    if (this.#runtime.monotonicNow() - start <= HEAD_LIMIT_MS) return await working;
+    throw new ServiceError(
+      "store_unavailable",
+      "The answer took so long that it may be out of date",
+    );
   }
 
   /** Records a head that was read or written, if it is newer than the latest one. */
   advance(entry: HeadEntry): void {
-    if (this.#latest !== undefined && !isNewer(entry, this.#latest)) return;
+    const latest = this.#latest;
+    if (latest && (entry.versionstamp ?? "") <= (latest.versionstamp ?? "")) return;
     this.#latest = entry;
     this.#latestSeenAt = this.#runtime.monotonicNow();
   }
@@ -164,8 +156,4 @@ function whyNotAfter({ head, versionstamp }: HeadEntry, known: HeadEntry): strin
   if (head.position === position && head.lastHash !== lastHash) {
     return `The store's head record is that of another log, and ${seen}`;
   }
-}
-
-function isNewer(one: HeadEntry, other: HeadEntry): boolean {
-  return (one.versionstamp ?? "") > (other.versionstamp ?? "");
 }

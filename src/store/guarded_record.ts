@@ -9,8 +9,6 @@ export interface GuardedRecordOptions {
   versionstamp: string | null;
   /** The error if another writer has changed the record. */
   lostError: () => Error;
-  /** The error if the store has taken no commit for {@linkcode RETRY_LIMIT_MS}, or refuses it. */
-  failedError: (cause: unknown) => Error;
 }
 
 /** A record that only one writer at a time may hold. Each of its commits checks the record and replaces it. */
@@ -28,13 +26,13 @@ export class GuardedRecord {
   /**
    * Commits mutations, which must write or delete the record. Resolves to `true` if the commit landed, and to
    * `false` if one of the given checks failed. `isOurs` recognises the commit by the value of a record that has
-   * changed. Rejects with `lostError` or `failedError`.
+   * changed. Rejects with `lostError`, or if the store has taken no commit for {@linkcode RETRY_LIMIT_MS}.
    */
   async commit(
     { checks, mutations }: Commit,
     isOurs: (value: unknown) => boolean,
   ): Promise<boolean> {
-    const { key, versionstamp: guard, lostError, failedError } = this.#options;
+    const { key, versionstamp: guard, lostError } = this.#options;
     const commit = { checks: [{ key, versionstamp: guard }, ...checks], mutations };
     const deadline = this.#runtime.monotonicNow() + RETRY_LIMIT_MS;
     const outcome = await commitUntilKnown(this.#runtime, {
@@ -54,7 +52,7 @@ export class GuardedRecord {
       case "lost":
         throw lostError();
       default:
-        throw failedError(outcome.cause);
+        throw new Error("The store takes no commit", { cause: outcome.cause });
     }
   }
 }

@@ -190,18 +190,18 @@ const EDITS: Record<string, Record<string, Edit[]>> = {
   },
   "scripts/replay/replay.ts": {
     "a generation is served before it is filled": [[
-      "const differences = await this.#fill(old, generation, until);",
-      "await this.#changeHead((head) => ({ ...head, building: undefined, generation, removing: old }));\n" +
-      "      const differences = await this.#fill(old, generation, until);",
+      "const differences = await fill(job, old, generation, until);",
+      "await changeHead(job, (head) => ({ ...head, building: undefined, generation, removing: old }));\n" +
+      "    const differences = await fill(job, old, generation, until);",
     ]],
     "a replay does not fill in earlier events": [[
       "building: { generation, until: head.position }",
       "building: { generation, until: 0 }",
     ]],
     "a replay counts events before the commit of their records": [[
-      "filling = this.#lease.commit({ checks: [], mutations }, filledTo).then(() => {",
-      "await this.#lease.commit({ checks: [], mutations: [] }, filledTo);\n" +
-      "        filling = this.#lease.commit({ checks: [], mutations }).then(() => {",
+      "filling = job.lease.commit({ checks: [], mutations }, filledTo).then(() => {",
+      "await job.lease.commit({ checks: [], mutations: [] }, filledTo);\n" +
+      "      filling = job.lease.commit({ checks: [], mutations }).then(() => {",
     ]],
     "a resumed replay begins with the last event of the run before": [[
       "event.position > start)",
@@ -212,7 +212,7 @@ const EDITS: Record<string, Record<string, Edit[]>> = {
       "const checks: [] = [];",
     ]],
     "the old generation is removed without a grace period": [["GRACE_MS = 10_000", "GRACE_MS = 0"]],
-    "the old generation is not removed": [["    await this.#remove(removing);\n", ""]],
+    "the old generation is not removed": [["  await remove(job, removing);\n", ""]],
   },
   "src/store/guarded_record.ts": {
     "a replay writes without checking its lease": [[
