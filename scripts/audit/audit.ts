@@ -225,7 +225,7 @@ class StoreAudit {
         if (isLogKey(key)) lines.push(...log.verifyRecord(key[1], value));
         else this.#addForeign(key);
       }
-      if (log.isSound) { for (const comparison of comparisons) await comparison.follow(lines); }
+      for (const comparison of log.isSound ? comparisons : []) await comparison.follow(lines);
       this.#options.progress?.(log.position, head.position);
     }
     log.end(head.position);
@@ -303,9 +303,8 @@ class StoreAudit {
         comparison.judge(others.filter(isOf), now);
         others = others.filter((entry) => !isOf(entry));
       }
-      const generations = [head, now].flatMap((
-        { generation, building, removing },
-      ) => [generation, building?.generation, removing]);
+      const generations = [head, now]
+        .flatMap((it) => [it.generation, it.building?.generation, it.removing]);
       for (const entry of others) {
         const { key } = entry;
         const isNewLine = isLogKey(key) && key[1] > head.position && key[1] <= now.position;
