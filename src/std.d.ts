@@ -14,7 +14,6 @@ declare module "@std/assert" {
   export function assertGreater<T>(actual: T, expected: T, message?: string): void;
   export function assertLess<T>(actual: T, expected: T, message?: string): void;
   export function assertLessOrEqual<T>(actual: T, expected: T, message?: string): void;
-  export function assertExists<T>(actual: T, message?: string): asserts actual is NonNullable<T>;
   export function assertThrows<E extends Error>(
     run: () => unknown,
     // deno-lint-ignore no-explicit-any -- constructors of any signature

@@ -184,16 +184,12 @@ export function errorResponse(thrown: unknown, root = ""): HttpResponse {
     const keyless = `${root}/docs, ${root}/openapi.json, ${root}/healthz and ${root}/readyz`;
     message += `; ${keyless} need no key`;
   }
-  const headers: HttpResponse["headers"] = {
-    ...NEVER_STORED,
-    ...(thrown instanceof HttpError ? thrown.headers : {}),
-  };
+  const headers: HttpResponse["headers"] = { ...NEVER_STORED };
+  if (thrown instanceof HttpError) Object.assign(headers, thrown.headers);
   if (code in CHALLENGES) {
     headers["www-authenticate"] = CHALLENGES[code as keyof typeof CHALLENGES];
   }
-  if (status === 429 || status === 503) {
-    headers["retry-after"] = String(RETRY_AFTER_SECONDS);
-  }
+  if (status === 429 || status === 503) headers["retry-after"] = String(RETRY_AFTER_SECONDS);
   return { status, headers, body: JSON.stringify({ code, message, status }) };
 }
 

@@ -190,11 +190,9 @@ export function responseOf(
   requestId: string,
   counted?: CountedRequest,
 ): Response {
-  const fields: Record<string, string> = { "x-request-id": requestId, ...headers };
-  if (body !== null) Object.assign(fields, contentHeaders);
-  if (counted !== undefined) Object.assign(fields, counted.headers);
+  const fields = { "x-request-id": requestId, ...headers, ...counted?.headers };
   return new Response(body instanceof Uint8Array ? byteStream(body) : body, {
     status,
-    headers: fields,
+    headers: body === null ? fields : { ...fields, ...contentHeaders },
   });
 }

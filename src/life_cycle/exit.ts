@@ -42,17 +42,12 @@ export function exitCodeOf({ code, signal }: Deno.CommandStatus): number {
  * Reports uncaught errors and rejections, which are defects, and ends the process with code 1 as Deno would.
  */
 export function installCrashHandlers(report: Logger): void {
-  const crash = (thrown: unknown) => {
+  const crash = (event: Event, thrown: unknown) => {
+    event.preventDefault();
     const stack = thrown instanceof Error ? thrown.stack : undefined;
     report("error", "crashed", { reason: reasonOf(thrown), stack });
     exit(1);
   };
-  globalThis.addEventListener("error", (event) => {
-    event.preventDefault();
-    crash(event.error);
-  });
-  globalThis.addEventListener("unhandledrejection", (event) => {
-    event.preventDefault();
-    crash(event.reason);
-  });
+  globalThis.addEventListener("error", (event) => crash(event, event.error));
+  globalThis.addEventListener("unhandledrejection", (event) => crash(event, event.reason));
 }

@@ -30,15 +30,11 @@ export interface Instrumentation<Context = unknown> {
   observe(gauges: Gauges): void;
 }
 
-/** The name of a metric, which says what is counted. */
+/** The name of a metric. `open_telemetry.ts` says what each one counts. */
 export type Counter =
-  /** Look-ups of a `cache`, with the `result` hit if memory answered, or miss if the store was read. */
   | "cache.reads"
-  /** Commits that failed because another instance moved the head first. */
   | "commit.conflicts"
-  /** Attempts to commit that failed in a way that does not show whether they landed. */
   | "commit.unclear"
-  /** Requests answered 401, because of a missing or an invalid key. */
   | "credentials.refused";
 
 export interface Gauges {
