@@ -7,7 +7,7 @@ import { z } from "zod";
 import { Instant, Ulid } from "../../events/api_key.ts";
 import { type Runtime, sleep } from "../../src/runtime/runtime.ts";
 import { REPLAY_KEY } from "../../src/keyspace.ts";
-import { GuardedRecord } from "../../src/store/guarded_record.ts";
+import { guardRecord } from "../../src/store/guarded_record.ts";
 import type { Commit, Mutation, Store, StoreEntry } from "../../src/store/store.ts";
 
 /** How often a replay renews its lease. */
@@ -47,14 +47,14 @@ export function decodeLease(value: unknown): LeaseRecord | undefined {
 export class ReplayLease {
   /** Position up to which this replay, or the one before it, has filled the new generation. */
   filledTo: number;
-  #record: GuardedRecord;
+  #commit: ReturnType<typeof guardRecord>;
   #runtime: Runtime;
   #owner: string;
   #beat = 0;
   #beatAt = 0;
 
   private constructor(store: Store, runtime: Runtime, found: StoreEntry | null) {
-    this.#record = new GuardedRecord(store, runtime, {
+    this.#commit = guardRecord(store, runtime, {
       key: REPLAY_KEY,
       versionstamp: found?.versionstamp ?? null,
       lostError: () => new ReplayUnderWayError("Another replay has taken over from this one"),
@@ -105,7 +105,7 @@ export class ReplayLease {
     const renewal = JSON.stringify(record);
     const set: Mutation = { type: "set", key: REPLAY_KEY, value: renewal };
     const commit = { checks, mutations: [...mutations, set] };
-    if (!await this.#record.commit(commit, (value) => value === renewal)) return false;
+    if (!await this.#commit(commit, (value) => value === renewal)) return false;
     this.filledTo = filledTo;
     this.#beat = beat;
     this.#beatAt = this.#runtime.monotonicNow();
@@ -135,6 +135,6 @@ export class ReplayLease {
   /** Deletes the lease. */
   async release(): Promise<void> {
     const mutations: Mutation[] = [{ type: "delete", key: REPLAY_KEY }];
-    await this.#record.commit({ checks: [], mutations }, (value) => value === undefined);
+    await this.#commit({ checks: [], mutations }, (value) => value === undefined);
   }
 }

@@ -15,7 +15,7 @@ import { LogVerifier } from "../../src/log/log_verifier.ts";
 import { project } from "../../src/projections/project.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { groupIntoCommits } from "../../src/store/commit_size.ts";
-import { GuardedRecord } from "../../src/store/guarded_record.ts";
+import { guardRecord } from "../../src/store/guarded_record.ts";
 import type { Mutation, Store, StoreEntry } from "../../src/store/store.ts";
 
 /** Each call reads the export from its first byte. */
@@ -130,7 +130,7 @@ async function takeMark(store: Store, runtime: Runtime, head: Head) {
   const restored = await restoredIn(store, entry, head);
   const run = runtime.newId();
   const mark: RestoreMark = { format: "restore", storeFormat, run, position, lastHash, restored };
-  const record = new GuardedRecord(store, runtime, {
+  const commit = guardRecord(store, runtime, {
     key: HEAD_KEY,
     versionstamp: entry?.versionstamp ?? null,
     lostError: () =>
@@ -142,7 +142,7 @@ async function takeMark(store: Store, runtime: Runtime, head: Head) {
     const isOurs = (stored: unknown) =>
       next === head ? decodeHeadRecord(stored).kind === "head" : stored === value;
     const set: Mutation = { type: "set", key: HEAD_KEY, value };
-    await record.commit({ checks: [], mutations: [...mutations, set] }, isOurs);
+    await commit({ checks: [], mutations: [...mutations, set] }, isOurs);
   };
   await replaceMark(mark);
   return { mark, replaceMark };

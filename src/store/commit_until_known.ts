@@ -1,7 +1,6 @@
 /**
- * Commits, and determines whether the commit landed. "A check failed", a lock, a time-out and a broken connection do not
- * show whether the commit landed. The guard does: a record that every writer checks, so that at most one
- * commit can follow it.
+ * Commits, and determines whether the commit landed. Only the guard shows it: a record that every writer checks, so that
+ * at most one commit can follow it. See "Every outcome of a commit" in src/README.md.
  */
 
 import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";

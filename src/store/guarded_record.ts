@@ -11,41 +11,32 @@ export interface GuardedRecordOptions {
   lostError: () => Error;
 }
 
-/** A record that only one writer at a time may hold. Each of its commits checks the record and replaces it. */
-export class GuardedRecord {
-  #store: Store;
-  #runtime: Runtime;
-  #options: GuardedRecordOptions;
-
-  constructor(store: Store, runtime: Runtime, options: GuardedRecordOptions) {
-    this.#store = store;
-    this.#runtime = runtime;
-    this.#options = { ...options };
-  }
-
-  /**
-   * Commits mutations, which must write or delete the record. Resolves to `true` if the commit landed, and to
-   * `false` if one of the given checks failed. `isOurs` recognises the commit by the value of a record that has
-   * changed. Rejects with `lostError`, or if the store has taken no commit for {@linkcode RETRY_LIMIT_MS}.
-   */
-  async commit(
-    { checks, mutations }: Commit,
-    isOurs: (value: unknown) => boolean,
-  ): Promise<boolean> {
-    const { key, versionstamp: guard, lostError } = this.#options;
+/**
+ * Returns a function that commits as the only writer of a record. Each commit checks the record, and its mutations must
+ * write or delete it. Resolves to `true` if the commit landed, and to `false` if one of the given checks failed.
+ * `isOurs` recognises the commit by the value of a record that has changed. Rejects with `lostError`, or if the
+ * store has taken no commit for {@linkcode RETRY_LIMIT_MS}.
+ */
+export function guardRecord(
+  store: Store,
+  runtime: Runtime,
+  { key, versionstamp, lostError }: GuardedRecordOptions,
+): (commit: Commit, isOurs: (value: unknown) => boolean) => Promise<boolean> {
+  let guard = versionstamp;
+  return async ({ checks, mutations }, isOurs) => {
     const commit = { checks: [{ key, versionstamp: guard }, ...checks], mutations };
-    const deadline = this.#runtime.monotonicNow() + RETRY_LIMIT_MS;
-    const outcome = await commitUntilKnown(this.#runtime, {
+    const deadline = runtime.monotonicNow() + RETRY_LIMIT_MS;
+    const outcome = await commitUntilKnown(runtime, {
       guard,
-      commit: () => this.#store.commit(commit),
-      readGuard: () => this.#store.get(key),
+      commit: () => store.commit(commit),
+      readGuard: () => store.get(key),
       hasLanded: (entry) => isOurs(entry?.value),
       checksOthers: checks.length > 0,
-      isOver: () => this.#runtime.monotonicNow() >= deadline,
+      isOver: () => runtime.monotonicNow() >= deadline,
     });
     switch (outcome.state) {
       case "landed":
-        this.#options.versionstamp = outcome.versionstamp;
+        guard = outcome.versionstamp;
         return true;
       case "check_failed":
         return false;
@@ -54,5 +45,5 @@ export class GuardedRecord {
       default:
         throw new Error("The store takes no commit", { cause: outcome.cause });
     }
-  }
+  };
 }

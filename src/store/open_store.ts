@@ -140,10 +140,7 @@ async function remoteStore(
   }
 }
 
-/**
- * An attempt to open the attached database cannot be given up, and the client repeats it for a quarter of an
- * hour. At most this many attempts are under way.
- */
+/** Maximum number of attempts under way: none can be given up, and the client repeats it for a quarter of an hour. */
 const ATTEMPTS_LIMIT = 16;
 
 /** Returns a function that opens the database that the platform attaches. */

@@ -4,9 +4,6 @@ import { encodeKey } from "./key_encoding.ts";
 import type { ExpiringRecord, Key } from "./store.ts";
 import type { StoreLocation } from "./store_location.ts";
 
-/** Time limit of the connection to a database. */
-const CONNECT_LIMIT_MS = 10_000;
-
 /** Reads the records that expire. */
 export type ReadExpiringRecords = () => Iterable<ExpiringRecord> | AsyncIterable<ExpiringRecord>;
 
@@ -31,7 +28,7 @@ export function expiringRecordsOf(
   return async function* () {
     const { PostgresStore } = await import("./postgres/postgres_store.ts");
     const options = { create: false, guardKeys: [someKey] };
-    const signal = AbortSignal.timeout(CONNECT_LIMIT_MS);
+    const signal = AbortSignal.timeout(10_000);
     const store = await PostgresStore.open(location.settings, runtime, options, signal);
     try {
       yield* store.expiringRecords(...leftOut);

@@ -12,12 +12,12 @@ const OWNER_ONLY = 0o600;
  * folder of the default path is created, because a missing folder is usually a mistyped path. Rejects with {@linkcode StoreRefusedError}, or the system's error.
  */
 export async function prepareFile(location: FileLocation, create: boolean): Promise<void> {
-  const { path } = location;
+  const { path, isDefault } = location;
   const stat = await statOf(path);
   if (stat === undefined) {
     if (!create) throw new StoreRefusedError("there is no such file");
     await expectFolder(location);
-    if (location.isDefault) await Deno.mkdir(dirname(path), { recursive: true });
+    if (isDefault) await Deno.mkdir(dirname(path), { recursive: true });
     // SQLite would let all users read it. The files next to it get its mode.
     (await Deno.open(path, { write: true, create: true, mode: OWNER_ONLY })).close();
     return;

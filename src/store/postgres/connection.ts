@@ -12,10 +12,9 @@ import {
 import { type DatabaseHost, type PostgresSettings, type SslMode } from "./database_url.ts";
 import { readPassfile } from "./passfile.ts";
 
-/** A statement that the server prepares once for each connection. */
+/** A statement that the server prepares once for each connection. Two must not have the same name. */
 export interface Statement {
-  /** Its name; two statements must not have the same. Without a name, it is not prepared. */
-  name?: string;
+  name: string;
   text: string;
 }
 
@@ -28,7 +27,9 @@ export type Row = (string | null)[];
 interface Client {
   connect(): Promise<void>;
   /** Sends bytes in binary. */
-  query(query: Statement & { values: Parameter[] } & typeof AS_TEXT): Promise<{ rows: Row[] }>;
+  query(
+    query: Partial<Statement> & { values: Parameter[] } & typeof AS_TEXT,
+  ): Promise<{ rows: Row[] }>;
   on(event: "error", listen: (error: Error) => void): void;
   on(event: "notice", listen: (notice: Notice) => void): void;
 }
@@ -91,12 +92,12 @@ export class Connection {
   }
 
   /** Executes a statement without lasting effects, such as a read. */
-  read(statement: Statement, values: Parameter[] = []): Promise<Row[]> {
+  read(statement: Statement | string, values: Parameter[] = []): Promise<Row[]> {
     return this.#run(statement, values, StoreAwayError);
   }
 
   /** Executes a statement that writes. */
-  write(statement: Statement, values: Parameter[] = []): Promise<Row[]> {
+  write(statement: Statement | string, values: Parameter[] = []): Promise<Row[]> {
     return this.#run(statement, values, UnclearOutcomeError);
   }
 
@@ -111,13 +112,14 @@ export class Connection {
 
   /** `Lost` is the type of the error if the connection is lost meanwhile. */
   async #run(
-    { name, text }: Statement,
+    statement: Statement | string,
     values: Parameter[],
     Lost: new (message: string, options?: ErrorOptions) => StoreError,
   ): Promise<Row[]> {
     if (this.#isLost) throw new StoreAwayError("The connection to the database is closed");
     try {
-      const { rows } = await this.#client.query({ name, text, values, ...AS_TEXT });
+      const query = typeof statement === "string" ? { text: statement } : statement;
+      const { rows } = await this.#client.query({ ...query, values, ...AS_TEXT });
       // A warning before the result has closed the connection.
       if (this.#isLost) throw new Error("The result is not reliable");
       return rows;
@@ -212,17 +214,15 @@ function isWithoutTls(error: unknown): boolean {
 /** Types the error of a connection. Waiting helps unless the server refuses the role or the database. */
 function connectError(error: unknown, { database, user }: PostgresSettings): StoreError {
   if (error instanceof StoreError) return error;
-  if (!isServerError(error)) {
-    const reason = error instanceof Error ? error.message : String(error);
-    if (/certificate|altnames/i.test(reason)) {
-      return new StoreRefusedError(`its certificate is refused: ${reason}`);
-    }
-    return isWithoutTls(error) ? new StoreRefusedError(reason) : new StoreAwayError(reason);
+  const { message } = error as Error;
+  if (isServerError(error)) {
+    const { code } = error;
+    if (code === "3D000") return new StoreRefusedError(`there is no database ${database}`);
+    const reason = code === "28P01" ? `it refuses the password of the role ${user}` : message;
+    return /^(28|42)/.test(code) ? new StoreRefusedError(reason) : new StoreAwayError(reason);
   }
-  const { code, message } = error;
-  if (code === "28P01") {
-    return new StoreRefusedError(`it refuses the password of the role ${user}`);
+  if (/certificate|altnames/i.test(message)) {
+    return new StoreRefusedError(`its certificate is refused: ${message}`);
   }
-  if (code === "3D000") return new StoreRefusedError(`there is no database ${database}`);
-  return /^(28|42)/.test(code) ? new StoreRefusedError(message) : new StoreAwayError(message);
+  return isWithoutTls(error) ? new StoreRefusedError(message) : new StoreAwayError(message);
 }

@@ -47,8 +47,6 @@ const URL_PATTERN = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]*)\/([^/?#]+)(
 
 const HOST_PATTERN = /^(?:\[([\da-f:.]+)\]|([\w.-]+))(?::(\d{1,5}))?$/i;
 
-const HOST_RULE = "must name a host, or hosts separated by commas, each with or without a port";
-
 /**
  * Parses `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?sslmode=…&sslrootcert=…`. Throws `TypeError`.
  * Its message follows the name of the variable and repeats nothing that may be a password.
@@ -69,10 +67,13 @@ export function parseDatabaseUrl(text: string): DatabaseAddress {
 }
 
 function parseHost(text: string): DatabaseHost {
-  const [, address, name, port = `${DEFAULT_PORT}`] = HOST_PATTERN.exec(text) ?? fail(HOST_RULE);
-  if (!isHost(address ?? name)) fail(HOST_RULE);
+  const [, address, name, port = `${DEFAULT_PORT}`] = HOST_PATTERN.exec(text) ?? [];
+  const hostname = address ?? name;
+  if (hostname === undefined || !isHost(hostname)) {
+    fail("must name a host, or hosts separated by commas, each with or without a port");
+  }
   if (Number(port) < 1 || Number(port) > 65_535) fail("must name ports from 1 to 65535");
-  return { hostname: address ?? name, port: Number(port) };
+  return { hostname, port: Number(port) };
 }
 
 function parseParameters(query: string): Pick<DatabaseAddress, "sslMode" | "sslRootCert"> {

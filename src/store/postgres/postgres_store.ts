@@ -12,8 +12,7 @@ import {
   type StoreLimits,
   VALUE_BYTES_LIMIT,
 } from "../store.ts";
-import { advanceVersions } from "./advance_versions.ts";
-import type { Row } from "./connection.ts";
+import type { Connection, Row } from "./connection.ts";
 import type { PostgresSettings } from "./database_url.ts";
 import { closeBoth, connectToPrimary, type PrimaryConnections } from "./primary.ts";
 import { prepareSchema } from "./schema.ts";
@@ -180,6 +179,21 @@ export class PostgresStore implements Store {
       this.#scheduleSweep();
     });
   }
+}
+
+/**
+ * Makes sure that the next version is larger than those of the records with these keys. It may not be if the
+ * database came from a dump without the value of the sequence, or from logical replication. Rejects with
+ * `StoreRefusedError` if the sequence is too far behind.
+ */
+async function advanceVersions(connection: Connection, keys: Uint8Array[]): Promise<void> {
+  const [[largest, behind]] = await connection.write(SQL.SKIP, [SQL.encodeArray(keys)]);
+  if (Number(behind) <= SQL.SKIP_LIMIT) return;
+  throw new StoreRefusedError(
+    `its sequence animal_store.versions is ${behind} versions behind its records, perhaps because it was ` +
+      `restored or replicated without it: as the owner of the sequence, run ` +
+      `select pg_catalog.setval('animal_store.versions', ${largest})`,
+  );
 }
 
 /**

@@ -2,8 +2,7 @@
 
 import { reasonOf } from "../../runtime/logger.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
-import { retry } from "../resilience/resilient_store.ts";
-import { NotAppliedError, StoreAwayError, StoreRefusedError } from "../store_errors.ts";
+import { StoreAwayError, StoreRefusedError } from "../store_errors.ts";
 import { Connection } from "./connection.ts";
 import { type DatabaseHost, hostName, type PostgresSettings } from "./database_url.ts";
 
@@ -23,12 +22,10 @@ const CANCEL_LIMIT_MS = 1_000;
  * The first statement of a session. Until then, the role decides which functions a statement means, so another role
  * could have created them (CVE-2018-1058), and how long a statement may take.
  */
-const BEGIN_SESSION = {
-  text: `
-    set search_path to pg_catalog, pg_temp;
-    set statement_timeout to 0;
-    set default_transaction_read_only to off`,
-};
+const BEGIN_SESSION = `
+  set search_path to pg_catalog, pg_temp;
+  set statement_timeout to 0;
+  set default_transaction_read_only to off`;
 
 /**
  * The settings of a session that the store depends on, whatever the defaults of the role. A time limit of the
@@ -36,42 +33,38 @@ const BEGIN_SESSION = {
  * end, because it precedes the commit. Even a `synchronous_commit` that suffices is set, because the default may
  * change later.
  */
-const CONFIGURE = {
-  text: `
-    select pg_catalog.set_config(name, '0', false) from pg_catalog.pg_settings where name in (
-      'transaction_timeout', 'idle_session_timeout', 'idle_in_transaction_session_timeout')
-    union all select pg_catalog.set_config(name, setting, false) from (values
-      ('array_nulls', 'on'),
-      ('bytea_output', 'hex'),
-      ('client_encoding', 'UTF8'),
-      ('default_transaction_isolation', 'read committed'),
-      ('jit', 'off'),
-      ('lock_timeout', '1s'),
-      ('synchronous_commit', case
-        when pg_catalog.current_setting('synchronous_commit') in ('off', 'local', 'remote_write')
-        then 'on' else pg_catalog.current_setting('synchronous_commit') end)
-    ) as needed (name, setting)`,
-};
+const CONFIGURE = `
+  select pg_catalog.set_config(name, '0', false) from pg_catalog.pg_settings where name in (
+    'transaction_timeout', 'idle_session_timeout', 'idle_in_transaction_session_timeout')
+  union all select pg_catalog.set_config(name, setting, false) from (values
+    ('array_nulls', 'on'),
+    ('bytea_output', 'hex'),
+    ('client_encoding', 'UTF8'),
+    ('default_transaction_isolation', 'read committed'),
+    ('jit', 'off'),
+    ('lock_timeout', '1s'),
+    ('synchronous_commit', case
+      when pg_catalog.current_setting('synchronous_commit') in ('off', 'local', 'remote_write')
+      then 'on' else pg_catalog.current_setting('synchronous_commit') end)
+  ) as needed (name, setting)`;
 
 /**
  * Columns: whether the server is a standby; its start, which tells it from others, even from its standbys; and its
  * process of this connection.
  */
-const DESCRIBE = {
-  text: `
-    select pg_catalog.pg_is_in_recovery(), extract(epoch from pg_catalog.pg_postmaster_start_time()),
-      pg_catalog.pg_backend_pid()`,
-};
+const DESCRIBE = `
+  select pg_catalog.pg_is_in_recovery(), extract(epoch from pg_catalog.pg_postmaster_start_time()),
+    pg_catalog.pg_backend_pid()`;
 
 /**
  * Commits a record that changes nothing. Only the primary can, and only while its synchronous standby answers.
  * So this fails on a standby, and on a primary that was replaced, unless another synchronous standby still follows
  * that one.
  */
-const PROVE = { text: "select pg_catalog.pg_logical_emit_message(true, 'animal_store', '')" };
+const PROVE = "select pg_catalog.pg_logical_emit_message(true, 'animal_store', '')";
 
 /** Cancels the statement of another connection. Parameter: its process. */
-const CANCEL = { text: "select pg_catalog.pg_cancel_backend($1)" };
+const CANCEL = "select pg_catalog.pg_cancel_backend($1)";
 
 /**
  * Connects to the first host that proves to be the primary. Asks all hosts at once, because one that hangs must
@@ -131,7 +124,8 @@ async function connectTo(
     for (let count = 0; count < 2; count++) {
       const connection = await Connection.open(settings, host, signal);
       opened.push(connection);
-      await configure(connection, runtime);
+      await connection.read(BEGIN_SESSION);
+      await connection.read(CONFIGURE);
       const [[isStandby, startedAt, id]] = await connection.read(DESCRIBE);
       if (isStandby === "t") throw new StoreAwayError("it is a standby");
       starts.add(startedAt);
@@ -148,13 +142,6 @@ async function connectTo(
   } finally {
     signal.removeEventListener("abort", close);
   }
-}
-
-/** Repeats the first statement, because the default time limit of the role may cancel it. */
-async function configure(connection: Connection, runtime: Runtime): Promise<void> {
-  const isRetryable = (error: unknown) => error instanceof NotAppliedError;
-  await retry(() => connection.read(BEGIN_SESSION), runtime, PROOF_LIMIT_MS, isRetryable);
-  await connection.read(CONFIGURE);
 }
 
 /**

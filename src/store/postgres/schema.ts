@@ -47,27 +47,23 @@ grant usage on sequence animal_store.versions to ${name};
 const LOCK_SCHEMA = "select pg_catalog.pg_advisory_xact_lock(7310867414390862700);";
 
 /** The tables of all schemas but those of the system and of extensions; ours come first. */
-const LIST_TABLES = {
-  text: `
-    select namespace.nspname, relation.relname
-    from pg_catalog.pg_class as relation
-    join pg_catalog.pg_namespace as namespace on namespace.oid = relation.relnamespace
-    where relation.relkind in ('r', 'p') and namespace.nspname !~ '^pg_'
-      and namespace.nspname <> 'information_schema'
-      and not exists (select from pg_catalog.pg_depend where classid = 'pg_catalog.pg_class'::pg_catalog.regclass
-        and objid = relation.oid and deptype = 'e')
-    order by namespace.nspname <> 'animal_store', relation.relname <> 'schema_version', 1, 2
-    limit 1`,
-};
+const LIST_TABLES = `
+  select namespace.nspname, relation.relname
+  from pg_catalog.pg_class as relation
+  join pg_catalog.pg_namespace as namespace on namespace.oid = relation.relnamespace
+  where relation.relkind in ('r', 'p') and namespace.nspname !~ '^pg_'
+    and namespace.nspname <> 'information_schema'
+    and not exists (select from pg_catalog.pg_depend where classid = 'pg_catalog.pg_class'::pg_catalog.regclass
+      and objid = relation.oid and deptype = 'e')
+  order by namespace.nspname <> 'animal_store', relation.relname <> 'schema_version', 1, 2
+  limit 1`;
 
 /** Columns: the version of the tables, and whether the role has the rights of {@linkcode grantTo}. */
-const READ_STATE = {
-  text: `
-    select version, pg_catalog.has_sequence_privilege('animal_store.versions', 'usage') and (
-      select pg_catalog.bool_and(pg_catalog.has_table_privilege('animal_store.records', needed))
-      from pg_catalog.unnest(array['select', 'insert', 'update', 'delete']) as needed)
-    from animal_store.schema_version where program = '${PROGRAM}'`,
-};
+const READ_STATE = `
+  select version, pg_catalog.has_sequence_privilege('animal_store.versions', 'usage') and (
+    select pg_catalog.bool_and(pg_catalog.has_table_privilege('animal_store.records', needed))
+    from pg_catalog.unnest(array['select', 'insert', 'update', 'delete']) as needed)
+  from animal_store.schema_version where program = '${PROGRAM}'`;
 
 /**
  * Makes sure that the schema exists and can be used. Creates it if `create` is set and the database has no
@@ -77,7 +73,7 @@ export async function prepareSchema(connection: Connection, create: boolean): Pr
   if (await isPrepared(connection)) return false;
   if (!create) refuse("there is no log in it yet; the service creates one at its start");
   try {
-    await connection.write({ text: LOCK_SCHEMA + CREATE_SCHEMA });
+    await connection.write(LOCK_SCHEMA + CREATE_SCHEMA);
     return true;
   } catch (error) {
     // Another instance may have created it meanwhile.

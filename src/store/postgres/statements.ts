@@ -27,19 +27,15 @@ export const PROVE_AND_GET: Statement = {
 };
 
 /** Parameters: the first key, the end (exclusive) and the limit. Columns: version, is_text, value, key. */
-export const LIST: Statement = {
-  name: "list",
+const list = (order: "asc" | "desc"): Statement => ({
+  name: `list_${order}`,
   text: `
     select version, is_text, value, key from animal_store.records
-    where key >= $1 and key < $2 and value is not null order by key limit $3`,
-};
+    where key >= $1 and key < $2 and value is not null order by key ${order} limit $3`,
+});
 
-export const LIST_REVERSE: Statement = {
-  name: "list_reverse",
-  text: `
-    select version, is_text, value, key from animal_store.records
-    where key >= $1 and key < $2 and value is not null order by key desc limit $3`,
-};
+export const LIST = list("asc");
+export const LIST_REVERSE = list("desc");
 
 /** Maximum number of rows of one {@linkcode LIST_EXPIRING}. */
 export const EXPIRING_RECORDS = 500;
@@ -48,16 +44,14 @@ export const EXPIRING_RECORDS = 500;
  * Parameters: the last key that was read; the bytes before and after the number in a key that is left out. SQL counts
  * bytes from 1. Columns: the key, and the time in milliseconds, at most the latest one of a `Date`.
  */
-export const LIST_EXPIRING: Statement = {
-  text: `
-    select key, least(extract(epoch from expires_at) * 1000, 8640000000000000)
-    from animal_store.records
-    where expires_at is not null and key > $1 and not (
-      pg_catalog.substr(key, 1, pg_catalog.length($2::pg_catalog.bytea)) = $2 and
-      pg_catalog.substr(key, pg_catalog.length($2) + ${ENCODED_NUMBER_BYTES + 1},
-        pg_catalog.length($3::pg_catalog.bytea)) = $3)
-    order by key limit ${EXPIRING_RECORDS}`,
-};
+export const LIST_EXPIRING = `
+  select key, least(extract(epoch from expires_at) * 1000, 8640000000000000)
+  from animal_store.records
+  where expires_at is not null and key > $1 and not (
+    pg_catalog.substr(key, 1, pg_catalog.length($2::pg_catalog.bytea)) = $2 and
+    pg_catalog.substr(key, pg_catalog.length($2) + ${ENCODED_NUMBER_BYTES + 1},
+      pg_catalog.length($3::pg_catalog.bytea)) = $3)
+  order by key limit ${EXPIRING_RECORDS}`;
 
 /** Adds placeholders for missing records, which a commit can lock. Parameter: their keys. */
 export const RESERVE: Statement = {
@@ -109,6 +103,25 @@ export const COMMIT: Statement = {
     )
     select version, version > used from passed`,
 };
+
+/** Maximum number of versions that {@linkcode SKIP} skips. This takes a second (measured). */
+export const SKIP_LIMIT = 1_000_000;
+
+/**
+ * Skips the versions that the sequence is behind the records with the given keys. This needs no right beyond those
+ * of a commit. And unlike `setval`, it cannot set the sequence back behind another instance. Columns: the largest
+ * version of the records, and the number of versions.
+ */
+export const SKIP = `
+  with gap as materialized (
+    select pg_catalog.max(version) as largest,
+      pg_catalog.max(version) - pg_catalog.nextval('animal_store.versions') as behind
+    from animal_store.records where key = any($1::pg_catalog.bytea[])
+  )
+  select largest, behind, (
+    select pg_catalog.count(pg_catalog.nextval('animal_store.versions'))
+    from pg_catalog.generate_series(1, behind) where behind <= ${SKIP_LIMIT})
+  from gap`;
 
 /** Removes expired records, but not those that a commit is changing. */
 export const SWEEP: Statement = {

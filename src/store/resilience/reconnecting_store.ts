@@ -14,10 +14,7 @@ export interface ReconnectingStoreDeps {
   onRefused?: (error: StoreRefusedError) => void;
 }
 
-/**
- * A store that is reached over a network. Every call fails while there is no connection. The connection
- * can be replaced at any time, because the network may have dropped it silently.
- */
+/** A store that is reached over a network. Its calls fail while there is no connection, which can be replaced. */
 export class ReconnectingStore implements Store {
   readonly limits: StoreLimits;
   readonly connection: StoreConnection = { reopen: (signal) => this.#reopen(signal) };

@@ -43,7 +43,6 @@ export interface ResilientStoreOptions {
  */
 export class ResilientStore implements Store {
   #store: Store;
-  #runtime: Runtime;
   #options: ResilientStoreOptions;
   #instrumentation: Pick<Instrumentation, "traceStore">;
   #damage: StoreDamagedError | undefined;
@@ -55,7 +54,6 @@ export class ResilientStore implements Store {
   constructor(store: Store, options: ResilientStoreOptions) {
     const { runtime, report = () => {}, instrumentation = NO_INSTRUMENTATION } = options;
     this.#store = store;
-    this.#runtime = runtime;
     this.#options = options;
     this.#instrumentation = instrumentation;
     this.#circuitBreaker = new CircuitBreaker({
@@ -92,7 +90,7 @@ export class ResilientStore implements Store {
   commit(commit: Commit): Promise<string | null> {
     const apply = async () => {
       const versionstamp = await this.#store.commit(commit);
-      if (versionstamp !== null) this.#appliedAt = this.#runtime.monotonicNow();
+      if (versionstamp !== null) this.#appliedAt = this.#options.runtime.monotonicNow();
       return versionstamp;
     };
     const { length: mutations } = commit.mutations;
@@ -146,7 +144,7 @@ export class ResilientStore implements Store {
     if (error instanceof TimeLimitError || error instanceof StoreAwayError) return true;
     if (this.#store.connection === undefined) return false;
     if (error instanceof NotAppliedError) {
-      return this.#runtime.monotonicNow() - this.#appliedAt >= COMMIT_LAPSE_MS;
+      return this.#options.runtime.monotonicNow() - this.#appliedAt >= COMMIT_LAPSE_MS;
     }
     return error instanceof UnclearOutcomeError || !(error instanceof StoreError);
   }
@@ -158,7 +156,7 @@ export class ResilientStore implements Store {
       !(error instanceof StoreRefusedError) && this.#store.connection !== undefined &&
         attempt < NETWORK_RETRIES;
     // This ends before the time limit of the call, so a lasting lock does not count as a hanging call.
-    return retry(read, this.#runtime, CALL_LIMIT_MS, isRetryable);
+    return retry(read, this.#options.runtime, CALL_LIMIT_MS, isRetryable);
   }
 
   async #probe(signal: AbortSignal): Promise<void> {
@@ -188,7 +186,7 @@ const MESSAGES = [
  * Repeats a call, with back-off, until it succeeds. Rejects with the error of the last attempt, after which the time
  * is over, or which is not temporary. `attempt` counts from 0.
  */
-export async function retry<T>(
+async function retry<T>(
   call: () => Promise<T>,
   runtime: Runtime,
   limitMs: number,
