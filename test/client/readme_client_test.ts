@@ -20,12 +20,13 @@ interface PetClient {
   list(status?: Pet["status"]): AsyncGenerator<Pet>;
 }
 
-/** Follows the client in the file, so that its types are checked. */
+/** Follows the client in the file, so that its types are checked: a pet as the service has it, in JSON. */
 const TYPES_OF_USERS = `
 import type { AssertTrue, IsExact } from "@std/testing/types";
+import type { Pet as OwnPet } from "${new URL("events/pet.ts", ROOT)}";
 type PetOfUser = Awaited<ReturnType<ReturnType<typeof petClient>["add"]>>;
 export type PetIsAsDescribed = AssertTrue<IsExact<PetOfUser, {
-  id: number; name: string; categoryId: number; status?: "available" | "pending" | "sold";
+  [Name in keyof OwnPet]: OwnPet[Name] extends bigint | undefined ? number : OwnPet[Name];
 }>>;
 `;
 
