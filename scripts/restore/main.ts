@@ -63,17 +63,13 @@ async function restoreFrom(source: Export): Promise<void> {
 }
 
 /** Opens the export as a file that can be read twice. Copies an export that can be read only once. */
-async function openExport(path: string): Promise<Deno.FsFile> {
-  if (path === "-") return await copied(Deno.stdin.readable);
-  const file = await Deno.open(path);
-  return (await file.stat()).isFile ? file : await copied(file.readable);
-}
-
-async function copied(stream: ReadableStream<Uint8Array>): Promise<Deno.FsFile> {
+async function openExport(name: string): Promise<Deno.FsFile> {
+  const source = name === "-" ? Deno.stdin : await Deno.open(name);
+  if (source instanceof Deno.FsFile && (await source.stat()).isFile) return source;
   const path = await Deno.makeTempFile({ prefix: "animal-store-export-" });
   try {
     const file = await Deno.open(path, { read: true, write: true });
-    await stream.pipeTo(file.writable, { preventClose: true });
+    await source.readable.pipeTo(file.writable, { preventClose: true });
     return file;
   } finally {
     // The system keeps the removed file while it is open, and frees it however this command ends.

@@ -37,17 +37,16 @@ export class StoreNotFreeError extends Error {
 /** Verifies an export, and resolves to the head of its log. Rejects with `ExportRefusedError`. */
 export async function verifyExport(source: Export, progress: Progress = () => {}): Promise<Head> {
   const verifier = new LogVerifier();
-  let number = 0;
   for await (const lines of splitLines(source())) {
     for (const line of lines) {
-      number++;
+      const number = verifier.position + 1;
       const { event, faults } = verifier.verify(line);
       if (event !== undefined && faults.length === 0) continue;
       throw new ExportRefusedError(`Line ${number}: ${faults.join("; ")}`);
     }
     progress(verifier.position);
   }
-  if (number === 0) throw new ExportRefusedError("The export has no lines");
+  if (verifier.position === 0) throw new ExportRefusedError("The export has no lines");
   return verifier.head;
 }
 
@@ -97,12 +96,13 @@ async function* linesAfter(
 ): AsyncGenerator<RecordedLine[]> {
   const record = restored === 0 ? null : await store.get(logKey(restored));
   const lastRestored = unpackLines(record?.value)?.at(-1);
+  const changedError = () => new ExportRefusedError("The export changed while it was read");
   let position = 0;
   let lastHash = GENESIS_HASH;
   for await (const lines of splitLines(source())) {
     const recorded = lines.map((line) => {
       const event = followsHash(line, lastHash) ? eventOf(line) : undefined;
-      if (event?.position !== ++position || position > head.position) throw exportChangedError();
+      if (event?.position !== ++position || position > head.position) throw changedError();
       if (position === restored && !bytesEqual(lastRestored, line)) {
         throw new StoreNotFreeError(
           "An earlier run restored another export than it had verified; name another store",
@@ -113,11 +113,7 @@ async function* linesAfter(
     });
     yield recorded.filter(({ event }) => event.position > restored);
   }
-  if (position !== head.position || lastHash !== head.lastHash) throw exportChangedError();
-}
-
-function exportChangedError(): ExportRefusedError {
-  return new ExportRefusedError("The export changed while it was read");
+  if (position !== head.position || lastHash !== head.lastHash) throw changedError();
 }
 
 /**

@@ -10,25 +10,20 @@ import { linesOf } from "./read_log.ts";
 export async function acceptLog(store: Store): Promise<void> {
   await acceptUnlessRestoring(store);
   // In this order, because another instance may write the first event meanwhile.
-  const isEmpty = (await store.list({ prefix: [] }, { limit: 1 })).length === 0;
-  if (isEmpty) return;
+  if ((await store.list({ prefix: [] }, { limit: 1 })).length === 0) return;
   const entry = await store.get(HEAD_KEY);
-  if (entry !== null) {
-    const record = decodeHeadRecord(entry.value);
-    if (record.kind === "foreign") {
-      throw new StoreRefusedError(
-        "its head record is not one of Animal Store; run deno task audit",
-      );
-    }
-    if (record.kind !== "head" || !await isHeadBehind(store, record.head)) return;
+  const record = decodeHeadRecord(entry?.value);
+  if (record.kind === "head" && await isHeadBehind(store, record.head)) {
     throw new StoreRefusedError("its log has lines after the head record; run deno task audit");
   }
-  const isLog = (await store.list({ prefix: LOG_PREFIX }, { limit: 1 })).length > 0;
-  throw new StoreRefusedError(
-    isLog
-      ? "its head record is missing; run deno task audit"
-      : "it holds the data of another program",
-  );
+  if (record.kind !== "foreign") return;
+  if (entry !== null) {
+    throw new StoreRefusedError("its head record is not one of Animal Store; run deno task audit");
+  }
+  if ((await store.list({ prefix: LOG_PREFIX }, { limit: 1 })).length > 0) {
+    throw new StoreRefusedError("its head record is missing; run deno task audit");
+  }
+  throw new StoreRefusedError("it holds the data of another program");
 }
 
 /** Accepts any data but an unfinished restore and another format, so that a tool can examine it. */

@@ -54,8 +54,7 @@ export type ApiKeyState = "live" | "expired" | "revoked";
 export type KeyTimes = Pick<ApiKey, "expiresAt" | "revokedAt" | "isRevoked">;
 
 export function stateOf(key: KeyTimes, now: number): ApiKeyState {
-  if (key.isRevoked) return "revoked";
-  if (key.revokedAt !== undefined && key.revokedAt <= now) return "revoked";
-  if (key.expiresAt !== undefined && key.expiresAt <= now) return "expired";
-  return "live";
+  const { isRevoked, revokedAt = Infinity, expiresAt = Infinity } = key;
+  if (isRevoked || revokedAt <= now) return "revoked";
+  return expiresAt <= now ? "expired" : "live";
 }

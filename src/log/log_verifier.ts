@@ -178,15 +178,17 @@ export class LogVerifier {
       }
       return;
     }
+    const timeMs = Date.parse(time);
+    const { revokedAt = Infinity, expiresAt = Infinity } = key;
     if (key.isReadOnly) this.#faults.push(`its actor ${actor} may only read`);
     if (key.isRevoked) this.#faults.push(`its actor ${actor} was revoked before`);
-    else if (isReached(key.revokedAt, time)) {
-      this.#faults.push(`its actor ${actor} was revoked with effect from ${textOf(key.revokedAt)}`);
-    } else if (isReached(key.expiresAt, time)) {
-      this.#faults.push(`its actor ${actor} expired at ${textOf(key.expiresAt)}`);
+    else if (timeMs >= revokedAt) {
+      const effective = new Date(revokedAt).toISOString();
+      this.#faults.push(`its actor ${actor} was revoked with effect from ${effective}`);
+    } else if (timeMs >= expiresAt) {
+      this.#faults.push(`its actor ${actor} expired at ${new Date(expiresAt).toISOString()}`);
     }
     if (idempotencyKey === undefined) return;
-    const timeMs = Date.parse(time);
     const last = this.#idempotencyUses.add(actor + idempotencyKey, { position, timeMs });
     if (last === undefined || this.#clockSetBackAt > last.position) return;
     const ageMs = timeMs - last.timeMs;
@@ -239,11 +241,3 @@ export class LogVerifier {
 }
 
 type EventOf<Type extends RecordedEvent["type"]> = Extract<RecordedEvent, { type: Type }>;
-
-function isReached(instant: number | undefined, time: string): instant is number {
-  return instant !== undefined && Date.parse(time) >= instant;
-}
-
-function textOf(instant: number): string {
-  return new Date(instant).toISOString();
-}
