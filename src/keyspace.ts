@@ -37,30 +37,27 @@ export function projectionKey(generation: number, key: ProjectionKey) {
 }
 
 /** Without an id: the prefix of all pets. */
-export function petKey(id?: number): ProjectionKey {
-  return id === undefined ? ["pet"] : ["pet", id];
+export function petKey(...id: number[]): ProjectionKey {
+  return ["pet", ...id];
 }
 
 /** Without an id: the prefix of all pets with that status. */
-export function petByStatusKey(status: PetStatus, id?: number): ProjectionKey {
-  return id === undefined ? ["pet_by_status", status] : ["pet_by_status", status, id];
+export function petByStatusKey(status: PetStatus, ...id: number[]): ProjectionKey {
+  return ["pet_by_status", status, ...id];
 }
 
 /** Without a position: the prefix of all records of the API key with that token. */
-export function keyByTokenKey(tokenHash: string, position?: number): ProjectionKey {
-  return position === undefined
-    ? ["key_by_token", tokenHash]
-    : ["key_by_token", tokenHash, position];
+export function keyByTokenKey(tokenHash: string, ...position: number[]): ProjectionKey {
+  return ["key_by_token", tokenHash, ...position];
 }
 
 /** Without a position: the prefix of all pets that the actor created with that Idempotency-Key. */
 export function petByIdempotencyKeyKey(
   actor: string,
   idempotencyKey: string,
-  position?: number,
+  ...position: number[]
 ): ProjectionKey {
-  const prefix = ["pet_by_idempotency_key", actor, idempotencyKey];
-  return position === undefined ? prefix : [...prefix, position];
+  return ["pet_by_idempotency_key", actor, idempotencyKey, ...position];
 }
 
 /** The key of a record of an Idempotency-Key, up to its generation and its kind. */

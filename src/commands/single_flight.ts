@@ -2,9 +2,6 @@ import { ServiceError } from "../service_error.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { APPEND_LIMIT_MS } from "../append/appender.ts";
 
-/** Maximum total wait for calls with the same key, in milliseconds. */
-export const SINGLE_FLIGHT_LIMIT_MS = APPEND_LIMIT_MS;
-
 /** Maximum number of waiting calls, over all keys. A further call is rejected at once. */
 export const SINGLE_FLIGHT_WAITING_LIMIT = 2_048;
 
@@ -24,10 +21,10 @@ export class SingleFlight {
 
   /**
    * Rejects as `start` does. Rejects with `outcome_unknown` if too many calls wait, or if operations of the
-   * same name keep failing for {@linkcode SINGLE_FLIGHT_LIMIT_MS}.
+   * same name keep failing for {@linkcode APPEND_LIMIT_MS}.
    */
   async share(name: string, start: () => Promise<number>): Promise<number> {
-    const deadline = this.#runtime.monotonicNow() + SINGLE_FLIGHT_LIMIT_MS;
+    const deadline = this.#runtime.monotonicNow() + APPEND_LIMIT_MS;
     for (let flight; (flight = this.#underWay.get(name)) !== undefined;) {
       // The running operation may still be stored, so `overloaded` would be wrong.
       if (this.#waiting >= SINGLE_FLIGHT_WAITING_LIMIT) {

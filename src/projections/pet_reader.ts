@@ -43,20 +43,14 @@ export interface Page {
   hash: string;
 }
 
-interface CachedPage {
-  page: Page;
-  /** Id of the newest pet when the page was read. A page below a cursor never changes. */
-  lastPetId: number;
-}
-
 interface PetText {
   id: number;
   text: string;
 }
 
-/** The newest pets of a status, newest first, when `lastPetId` was the newest pet of any status. */
-interface Newest {
-  pets: PetText[];
+/** What was read when `lastPetId` was the newest pet. A page below a cursor never changes. */
+interface Cached<T> {
+  value: T;
   lastPetId: number;
 }
 
@@ -69,8 +63,9 @@ export class PetReader {
   #instrumentation: Instrumentation;
   #generation = 0;
   #pets: PetCache;
-  #newest = new Map<PetStatus, Newest>();
-  #pages = new Map<string, CachedPage>();
+  /** The newest pets of each status, newest first. */
+  #newest = new Map<PetStatus, Cached<PetText[]>>();
+  #pages = new Map<string, Cached<Page>>();
   #pagesLength = 0;
 
   /** Others may add pets of the generation being served to the cache. */
@@ -100,7 +95,7 @@ export class PetReader {
         cached.lastPetId === head.lastPetId);
     if (holds) {
       this.#instrumentation.count("cache.reads", { cache: "pages", result: "hit" });
-      return cached.page;
+      return cached.value;
     }
     const pets = await this.#petsOf(query, head);
     const shown = pets.slice(0, query.limit);
@@ -110,7 +105,7 @@ export class PetReader {
     const page: Page = { text, next, hash: sha256Hex(`${next ?? ""}${text}`) };
     if (head.generation !== this.#generation) return page;
     this.#dropPage(name);
-    this.#pages.set(name, { page, lastPetId: head.lastPetId });
+    this.#pages.set(name, { value: page, lastPetId: head.lastPetId });
     this.#pagesLength += text.length;
     while (this.#pages.size > PAGES_CACHE_LIMIT || this.#pagesLength > PAGES_TEXT_LIMIT) {
       this.#dropPage(this.#pages.keys().next().value!);
@@ -147,7 +142,7 @@ export class PetReader {
   }
 
   #dropPage(name: string): void {
-    this.#pagesLength -= this.#pages.get(name)?.page.text.length ?? 0;
+    this.#pagesLength -= this.#pages.get(name)?.value.text.length ?? 0;
     this.#pages.delete(name);
   }
 
@@ -169,11 +164,11 @@ export class PetReader {
     if (known !== undefined && added >= 0 && added <= CATCH_UP_LIMIT) {
       const later = (await this.#between(known.lastPetId + 1, lastPetId, head))
         .filter(({ text }) => hasStatus(text, status));
-      pets = [...later, ...known.pets].slice(0, NEWEST_LIMIT);
+      pets = [...later, ...known.value].slice(0, NEWEST_LIMIT);
     } else {
       pets = await this.#readByStatus(status, lastPetId, NEWEST_LIMIT, head);
     }
-    if (generation === this.#generation) this.#newest.set(status, { pets, lastPetId });
+    if (generation === this.#generation) this.#newest.set(status, { value: pets, lastPetId });
     return pets;
   }
 

@@ -1,9 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import {
-  SINGLE_FLIGHT_LIMIT_MS,
-  SINGLE_FLIGHT_WAITING_LIMIT,
-  SingleFlight,
-} from "../../src/commands/single_flight.ts";
+import { APPEND_LIMIT_MS } from "../../src/append/appender.ts";
+import { SINGLE_FLIGHT_WAITING_LIMIT, SingleFlight } from "../../src/commands/single_flight.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 
@@ -54,7 +51,7 @@ Deno.test("share() starts no further call after its time limit", async () => {
     singleFlight.share("a", () => second.promise),
     singleFlight.share("a", neverStarted),
   ].map((flight) => flight.catch((error) => error));
-  await runtime.advance(SINGLE_FLIGHT_LIMIT_MS - 1);
+  await runtime.advance(APPEND_LIMIT_MS - 1);
   first.reject(new Error("first"));
   await runtime.advance(1);
   second.reject(new Error("second"));
