@@ -4,15 +4,13 @@ import { EVENT_TYPES, OPERATOR } from "../../events/event.ts";
 import { LogDamagedError, type StoredLine } from "../../src/log/read_log.ts";
 import { parseDuration } from "../cli/parse_duration.ts";
 import { UsageError } from "../cli/run_command.ts";
+import type { COMMANDS, FlagValues } from "../launch/commands.ts";
 
 /** The flags that select events by their content. */
-export interface FilterFlags {
-  type?: string;
-  subject?: string;
-  actor?: string;
-  since?: string;
-  until?: string;
-}
+type FilterFlags = Pick<
+  FlagValues<typeof COMMANDS.log>,
+  "type" | "subject" | "actor" | "since" | "until"
+>;
 
 /** Returns whether an event is selected, or `undefined` if all are. Throws {@linkcode UsageError}. */
 export function eventFilter(flags: FilterFlags): ((line: StoredLine) => boolean) | undefined {

@@ -1,21 +1,12 @@
 import type { Store } from "../../src/store/store.ts";
 import { auditLog, linesOfRecords } from "../audit/audit.ts";
 
-/** The first lines of a stored log, up to the last one that verifies. */
-export interface RecoveredLog {
-  /** Number of lines. */
-  events: number;
-  /** Describes the first fault of the log after these lines; `undefined` if the whole log verifies. */
-  fault?: string;
-  /** Reads the lines, in batches. */
-  lines(): AsyncGenerator<Uint8Array[]>;
-}
-
 /**
  * Verifies the log that the records of a store hold, whatever its head says. Nobody may write to the store
- * meanwhile.
+ * meanwhile. Resolves to the number of lines up to the last one that verifies, to the first fault after them,
+ * if there is one, and to a reader of these lines in batches.
  */
-export async function recoverLog(store: Store): Promise<RecoveredLog> {
+export async function recoverLog(store: Store) {
   const { position, faults } = await auditLog(store);
   const badLine = faults.find(({ kind }) => kind === "line");
   const events = badLine === undefined ? position : badLine.position! - 1;
