@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { spawnTask } from "../support/run_task.ts";
 import { LoadClient } from "../support/load_client.ts";
-import { connect } from "../support/raw_connection.ts";
+import { connect, until } from "../support/raw_connection.ts";
 import { permitted } from "../support/permitted.ts";
 import { readLines, ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
@@ -22,11 +22,12 @@ Deno.test({
     assertMatch(await idle.answer(), /^HTTP\/1.1 200 /);
     await slow.write(
       "POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
-        `Authorization: Bearer ${token}\r\nContent-Length: 100\r\n\r\n{"name":`,
+        `Authorization: Bearer ${token}\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n{`,
     );
-    await slow.rest();
+    // The service is reading the body.
+    await until(() => slow.received.includes("100 Continue"));
     const ending = service.stop();
-    assertMatch(await slow.answer(), /^HTTP\/1.1 503 [^]*"code":"shutting_down"/);
+    assertMatch(await slow.answer(), /\nHTTP\/1.1 503 [^]*"code":"shutting_down"/);
     assertEquals(await ending, 0);
     await temp.use(async ({ heads }) => assertEquals((await heads.fresh()).head.lastPetId, 0));
   },
