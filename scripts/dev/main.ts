@@ -8,7 +8,6 @@ import { readDevConfig } from "../../src/settings/config.ts";
 import { permissionFlags } from "../launch/permission_flags.ts";
 import { EXIT, runCommand } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
-import { sendSignal } from "../launch/send_signal.ts";
 
 const SERVER = "scripts/dev/dev_server.ts";
 const SOURCES = ["events", "scripts", "src"];
@@ -37,26 +36,24 @@ async function serveUntilStopped(flags: string[]): Promise<number> {
   }
   for (;;) {
     change = Promise.withResolvers();
-    const server = new Deno.Command(Deno.execPath(), { args: ["run", ...flags, SERVER] }).spawn();
-    const typeCheck = new AbortController();
-    checkTypes(typeCheck.signal);
+    const round = new AbortController();
+    const { signal } = round;
+    const args = ["run", ...flags, SERVER];
+    const server = new Deno.Command(Deno.execPath(), { args, signal }).spawn();
+    checkTypes(signal);
     let event = await Promise.race([stopped, change.promise, server.status]);
     if (typeof event === "object" && !event.success && event.code !== EXIT.couldNotRun) {
       console.error("The service has ended; it starts again after the next change");
       event = await Promise.race([stopped, change.promise]);
     }
-    typeCheck.abort();
-    await end(server);
+    // Both processes get SIGTERM.
+    round.abort();
+    const timer = setTimeout(() => server.kill("SIGKILL"), END_LIMIT_MS);
+    await server.status;
+    clearTimeout(timer);
     if (event !== "changed") return typeof event === "object" ? event.code : EXIT.done;
     console.error("The source has changed; the service starts again");
   }
-}
-
-async function end(server: Deno.ChildProcess): Promise<void> {
-  sendSignal(server, "SIGTERM");
-  const timer = setTimeout(() => sendSignal(server, "SIGKILL"), END_LIMIT_MS);
-  await server.status;
-  clearTimeout(timer);
 }
 
 async function watchSources(): Promise<void> {

@@ -9,7 +9,6 @@ import { exitCodeOf } from "../../src/life_cycle/exit.ts";
 import { exitWithHelp } from "../cli/help.ts";
 import { type Command, type CommandName, COMMANDS, moduleOf } from "./commands.ts";
 import { permissionFlags } from "./permission_flags.ts";
-import { sendSignal } from "./send_signal.ts";
 import { telemetryVariables } from "./telemetry_variables.ts";
 
 const [name, ...args] = Deno.args as [CommandName, ...string[]];
@@ -27,7 +26,11 @@ let program: Deno.ChildProcess | undefined = undefined;
 for (const signal of ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"] as const) {
   Deno.addSignalListener(signal, () => {
     if (program === undefined) Deno.exit(1);
-    sendSignal(program, signal);
+    try {
+      program.kill(signal);
+    } catch {
+      // The program has ended.
+    }
   });
 }
 
