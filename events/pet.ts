@@ -51,10 +51,7 @@ export function encodePet(pet: Pet): string {
   return `${text}}`;
 }
 
-/**
- * Whether the text of a pet has that status. The test is exact, because a quotation mark within a string is
- * escaped.
- */
+/** Whether the text of a pet has that status. It is exact, because a string contains no bare quotation mark. */
 export function hasStatus(petText: string, status: PetStatus): boolean {
   return petText.includes(`,"status":"${status}"`);
 }
@@ -62,9 +59,7 @@ export function hasStatus(petText: string, status: PetStatus): boolean {
 const ID_START = new TextEncoder().encode('{"id":');
 const ZERO = 0x30;
 
-/**
- * The id in a pet's text in UTF-8; `NaN` if it does not begin with one. The rest of the text is not checked.
- */
+/** The id in a pet's text in UTF-8; `NaN` if it does not begin with one. The rest of the text is not checked. */
 export function petIdOf(text: Uint8Array): number {
   for (let index = 0; index < ID_START.length; index++) {
     if (text[index] !== ID_START[index]) return NaN;

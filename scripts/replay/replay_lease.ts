@@ -1,7 +1,4 @@
-/**
- * The lease of a replay: a record that only one replay at a time can hold. Each commit of the replay checks
- * it.
- */
+/** The lease of a replay: a record that only one replay at a time can hold. Each of its commits checks it. */
 
 import { z } from "zod";
 import { Instant, Ulid } from "../../events/api_key.ts";
@@ -112,10 +109,7 @@ export class ReplayLease {
     return true;
   }
 
-  /**
-   * Renews the lease if the last renewal is more than {@linkcode BEAT_MS} old. Call it more
-   * often than every {@linkcode LEASE_LIMIT_MS}.
-   */
+  /** Renews the lease once per {@linkcode BEAT_MS}. Call it more often than every {@linkcode LEASE_LIMIT_MS}. */
   async keep(): Promise<void> {
     if (this.#runtime.monotonicNow() - this.#beatAt >= BEAT_MS) {
       await this.commit({ checks: [], mutations: [] });

@@ -1,18 +1,11 @@
 export const LINE_FEED = 10;
 
-/** Several lines as one value: each line is followed by a line feed. */
-export interface PackedLines {
-  /** Number of lines. */
-  count: number;
-  value: Uint8Array;
-}
-
 /**
- * Packs lines, in order, into as few values of at most `limit` bytes as possible. A longer line has a value of
- * its own. A line must not contain a line feed.
+ * Packs lines, in order, into as few values of at most `limit` bytes as possible, each with the number of its lines. A
+ * longer line has a value of its own. A line must not contain a line feed.
  */
-export function packLines(lines: readonly Uint8Array[], limit: number): PackedLines[] {
-  const packed: PackedLines[] = [];
+export function packLines(lines: readonly Uint8Array[], limit: number) {
+  const packed: { count: number; value: Uint8Array }[] = [];
   let first = 0;
   let bytes = 0;
   for (let index = 0; index <= lines.length; index++) {

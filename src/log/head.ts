@@ -66,15 +66,15 @@ export const EMPTY_HEAD: Head = {
   generation: 1,
 };
 
-/**
- * Reads the head. Rejects with `ForeignStoreError` if this version did not write the record, and with
- * `store_unavailable` if a restore is not finished.
- */
+/** Reads the head. Rejects as {@linkcode headEntryOf} throws. */
 export async function readHead(store: Store): Promise<HeadEntry> {
   return headEntryOf(await store.get(HEAD_KEY));
 }
 
-/** Decodes the entry of {@linkcode HEAD_KEY}. Throws as {@linkcode readHead} rejects. */
+/**
+ * Decodes the entry of {@linkcode HEAD_KEY}. Throws `ForeignStoreError` if this version did not write the record,
+ * and `store_unavailable` if a restore is not finished.
+ */
 export function headEntryOf(entry: StoreEntry | null): HeadEntry {
   if (entry === null) return { head: EMPTY_HEAD, versionstamp: null };
   const record = decodeHeadRecord(entry.value);

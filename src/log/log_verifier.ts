@@ -82,8 +82,7 @@ export class LogVerifier {
 
   /** Verifies the next line. */
   verify(line: Uint8Array): VerifiedLine {
-    const faults: string[] = [];
-    this.#faults = faults;
+    const faults: string[] = this.#faults = [];
     const read = readEvent(line);
     const isMalformed = read instanceof MalformedEventError;
     const isNewer = read instanceof NewerVersionError;
