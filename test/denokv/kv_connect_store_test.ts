@@ -24,7 +24,7 @@ testStoreContract({
   ignore,
   async open() {
     const server = await DenokvServer.start();
-    Deno.env.set("DENO_KV_ACCESS_TOKEN", server.token);
+    Deno.env.set("DENO_KV_ACCESS_TOKEN", server.secret);
     const store = new KvStore(await Deno.openKv(server.address));
     return { store, dispose: () => server[Symbol.asyncDispose]() };
   },
@@ -85,7 +85,7 @@ test("KvConnectStore.close() rejects a call that hangs", async () => {
 });
 
 function connectTo(server: DenokvServer): Promise<Store> {
-  Deno.env.set("DENO_KV_ACCESS_TOKEN", server.token);
+  Deno.env.set("DENO_KV_ACCESS_TOKEN", server.secret);
   return openKvConnectStore(server.address, new AbortController().signal);
 }
 

@@ -43,7 +43,7 @@ test("a program says on one line why it cannot use its database, and no password
       stderr,
       /^error: Cannot open the database \S+ on 127\.0\.0\.1:\d+ \(DATABASE_URL\): [^\n]+\n$/,
     );
-    assert(stderr.includes(reason) && !stderr.includes(server().password), stderr);
+    assert(stderr.includes(reason) && !stderr.includes(server().secret), stderr);
   }
 });
 
@@ -109,7 +109,7 @@ test("a role with few rights: it cannot create the schema, and needs nothing but
 
 test("passwords from PGPASSWORD, and from a PGPASSFILE that only its owner can read", async () => {
   const database = await server().createDatabase();
-  const { password, port } = server();
+  const { secret: password, port } = server();
   const address = `postgres://operator@127.0.0.1:${port}/${database}`;
   const passfile = await Deno.makeTempFile();
   const expectKey = async (env: Record<string, string>) => {

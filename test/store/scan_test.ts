@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { scan, SCAN_LIMIT, scanOutside } from "../../src/store/scan.ts";
-import type { Key, StoreEntry } from "../../src/store/store.ts";
+import type { Key, KeyRange, StoreEntry } from "../../src/store/store.ts";
 import { StoreDamagedError } from "../../src/store/store_errors.ts";
 import { ModelStore } from "../sim/model_store.ts";
-import { faultyStore } from "../support/faulty_store.ts";
+import { type Faults, faultyStore } from "../support/faulty_store.ts";
 
 /** More entries than fit into four batches, with a neighbour on either side. */
 const LAST = 4 * SCAN_LIMIT + 17;
@@ -30,18 +30,15 @@ function numbers(from: number, to: number): Key[] {
 Deno.test("scan() yields every entry of a range once and in order, over any number of batches", async () => {
   const store = await openStore();
   const all = [["a"], ...numbers(1, LAST), ["c"]];
-  assertEquals(await keysOf(scan(store, { prefix: [] })), all);
-  assertEquals(await keysOf(scan(store, { prefix: ["b"] })), numbers(1, LAST));
-  assertEquals(
-    await keysOf(scan(store, { start: ["b", 2], end: ["b", LAST] })),
-    numbers(2, LAST - 1),
-  );
-  assertEquals(await keysOf(scan(store, { prefix: [], start: ["b", LAST] })), [["b", LAST], ["c"]]);
-  assertEquals(await keysOf(scan(store, { start: ["a"], end: ["b", 1_500] })), [
-    ["a"],
-    ...numbers(1, 1_499),
-  ]);
-  assertEquals(await keysOf(scan(store, { prefix: ["d"] })), []);
+  const cases: [KeyRange, Key[]][] = [
+    [{ prefix: [] }, all],
+    [{ prefix: ["b"] }, numbers(1, LAST)],
+    [{ start: ["b", 2], end: ["b", LAST] }, numbers(2, LAST - 1)],
+    [{ prefix: [], start: ["b", LAST] }, [["b", LAST], ["c"]]],
+    [{ start: ["a"], end: ["b", 1_500] }, [["a"], ...numbers(1, 1_499)]],
+    [{ prefix: ["d"] }, []],
+  ];
+  for (const [range, keys] of cases) assertEquals(await keysOf(scan(store, range)), keys);
 });
 
 Deno.test("scan() reads fewer entries at once if they are large", async () => {
@@ -56,37 +53,31 @@ Deno.test("scan() reads fewer entries at once if they are large", async () => {
   for (const batch of batches) assert(batch.length <= 17, `${batch.length} entries`);
 });
 
+/** Scans until it fails. Resolves to the error and the number of entries before it. */
+async function scanUntilFailure(onList: Faults["onList"]): Promise<[unknown, number]> {
+  const store = faultyStore(await openStore(), { onList });
+  let seen = 0;
+  const error = await assertRejects(async () => {
+    for await (const batch of scan(store, { prefix: ["b"] })) seen += batch.length;
+  }, Error);
+  return [error, seen];
+}
+
 Deno.test("scan() rejects at the batch that cannot be read", async () => {
-  const store = faultyStore(await openStore(), {
-    onList: (apply) =>
-      store.lists.length === 2 ? Promise.reject(new Error("connection lost")) : apply(),
-  });
-  const seen: StoreEntry[] = [];
-  await assertRejects(
-    async () => {
-      for await (const batch of scan(store, { prefix: ["b"] })) seen.push(...batch);
-    },
-    Error,
-    "connection lost",
-  );
-  assertEquals(seen.length, 16);
+  const lost = new Error("connection lost");
+  let lists = 0;
+  const onList: Faults["onList"] = (apply) => ++lists === 2 ? Promise.reject(lost) : apply();
+  assertEquals(await scanUntilFailure(onList), [lost, 16]);
 });
 
 Deno.test("scan() yields every entry before a damage of the store's file, then rejects", async () => {
-  const damaged = 100;
-  const inner = await openStore();
-  const store = faultyStore(inner, {
-    async onList(apply) {
-      const entries = await apply();
-      if (entries.every(({ key }) => key[1] as number < damaged)) return entries;
-      throw new StoreDamagedError("database disk image is malformed");
-    },
+  const damage = new StoreDamagedError("database disk image is malformed");
+  const outcome = await scanUntilFailure(async (apply) => {
+    const entries = await apply();
+    if (entries.every(({ key }) => key[1] as number < 100)) return entries;
+    throw damage;
   });
-  const seen: StoreEntry[] = [];
-  await assertRejects(async () => {
-    for await (const batch of scan(store, { prefix: ["b"] })) seen.push(...batch);
-  }, StoreDamagedError);
-  assertEquals(seen.map(({ key }) => key[1]), numbers(1, damaged - 1).map((key) => key[1]));
+  assertEquals(outcome, [damage, 99]);
 });
 
 Deno.test("scanOutside() yields every entry outside the ranges, and no other", async () => {

@@ -31,7 +31,7 @@ export const DENOKV: StoreServers = {
 /** A real `denokv` on loopback, with its own file and token. */
 export class DenokvServer implements StoreServer {
   readonly port = freePort();
-  readonly token = crypto.randomUUID();
+  readonly secret = crypto.randomUUID();
   #folder: string;
   #process: Deno.ChildProcess | undefined;
 
@@ -51,11 +51,7 @@ export class DenokvServer implements StoreServer {
   }
 
   get env(): Record<string, string> {
-    return { DENO_KV_ACCESS_TOKEN: this.token };
-  }
-
-  get secret(): string {
-    return this.token;
+    return { DENO_KV_ACCESS_TOKEN: this.secret };
   }
 
   wrongSecret() {

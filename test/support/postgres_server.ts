@@ -64,16 +64,16 @@ type ServerSettings = Record<string, string>;
 /** A real PostgreSQL server on loopback, in a temporary folder. */
 export class PostgresServer implements StoreServer {
   readonly port = freePort();
-  readonly password: string;
+  readonly secret: string;
   readonly env = {};
   #folder: string;
   #settings: ServerSettings;
   #process: Deno.ChildProcess | undefined;
   #databases = 0;
 
-  private constructor(folder: string, password: string, settings: ServerSettings) {
+  private constructor(folder: string, secret: string, settings: ServerSettings) {
     this.#folder = folder;
-    this.password = password;
+    this.secret = secret;
     this.#settings = settings;
   }
 
@@ -82,7 +82,7 @@ export class PostgresServer implements StoreServer {
     const folder = await makeFolder();
     const server = new PostgresServer(folder, crypto.randomUUID(), settings);
     const passwordFile = `${folder}/password`;
-    await Deno.writeTextFile(passwordFile, server.password);
+    await Deno.writeTextFile(passwordFile, server.secret);
     await runProgram(
       "initdb",
       [
@@ -99,8 +99,7 @@ export class PostgresServer implements StoreServer {
 
   /** Starts a standby. It is a synchronous one if the primary's `synchronous_standby_names` names it. */
   static async standbyOf(primary: PostgresServer): Promise<PostgresServer> {
-    const { password } = primary;
-    const standby = new PostgresServer(await makeFolder(), password, primary.#settings);
+    const standby = new PostgresServer(await makeFolder(), primary.secret, primary.#settings);
     await standby.follow(primary);
     return standby;
   }
@@ -108,14 +107,10 @@ export class PostgresServer implements StoreServer {
   /** The URL of a database, on this server unless other ports are given. */
   url(
     database: string,
-    { user = USER, password = this.password, ports = [this.port], query = "" } = {},
+    { user = USER, password = this.secret, ports = [this.port], query = "" } = {},
   ): string {
     const hosts = ports.map((port) => `127.0.0.1:${port}`);
     return `postgres://${user}:${password}@${hosts}/${database}${query}`;
-  }
-
-  get secret(): string {
-    return this.password;
   }
 
   wrongSecret() {
