@@ -1,4 +1,4 @@
-import type { Key, Mutation, StoreLimits } from "./store.ts";
+import type { Mutation, StoreLimits } from "./store.ts";
 
 /** Space in a commit for the head, a mark or a lease, and for the overhead of the store. */
 const RESERVE_BYTES = 16_384;
@@ -21,7 +21,7 @@ export function fillOf(mutations: readonly Mutation[], limits: StoreLimits): num
   let keys = 0;
   let values = 0;
   for (const mutation of mutations) {
-    keys += keyBytes(mutation.key);
+    for (const part of mutation.key) keys += typeof part === "string" ? part.length + 2 : 9;
     if (mutation.type !== "set") continue;
     const { value } = mutation;
     values += typeof value === "string" ? 2 * value.length : value.length;
@@ -70,11 +70,4 @@ export async function* groupIntoCommits<Item, Sealed extends Part>(
     while (waiting.length >= next) yield take();
   }
   while (waiting.length > 0) yield take();
-}
-
-/** Returns the length of a key in bytes, as KV counts it or slightly more. */
-export function keyBytes(key: Key): number {
-  let bytes = 0;
-  for (const part of key) bytes += typeof part === "string" ? part.length + 2 : 9;
-  return bytes;
 }

@@ -3,14 +3,6 @@ import { commitUntilKnown } from "./commit_until_known.ts";
 import { RETRY_LIMIT_MS } from "./resilience/resilient_store.ts";
 import type { Commit, Key, Store } from "./store.ts";
 
-export interface GuardedRecordOptions {
-  key: Key;
-  /** The versionstamp of the record as it was read; `null` if it does not exist. */
-  versionstamp: string | null;
-  /** The error if another writer has changed the record. */
-  lostError: () => Error;
-}
-
 /**
  * Returns a function that commits as the only writer of a record. Each commit checks the record, and its mutations must
  * write or delete it. Resolves to `true` if the commit landed, and to `false` if one of the given checks failed.
@@ -20,7 +12,13 @@ export interface GuardedRecordOptions {
 export function guardRecord(
   store: Store,
   runtime: Runtime,
-  { key, versionstamp, lostError }: GuardedRecordOptions,
+  { key, versionstamp, lostError }: {
+    key: Key;
+    /** As the record was read; `null` if it does not exist. */
+    versionstamp: string | null;
+    /** The error if another writer has changed the record. */
+    lostError: () => Error;
+  },
 ): (commit: Commit, isOurs: (value: unknown) => boolean) => Promise<boolean> {
   let guard = versionstamp;
   return async ({ checks, mutations }, isOurs) => {

@@ -32,8 +32,6 @@ export interface PostgresSettings extends DatabaseAddress {
   strictReads: boolean;
 }
 
-const DEFAULT_PORT = 5432;
-
 /** The name of a database in messages, without a secret: `database pets on a:5432,b:5432`. */
 export function databaseName({ hosts, database }: DatabaseAddress): string {
   return `database ${database} on ${hosts.map(hostName).join(",")}`;
@@ -67,7 +65,7 @@ export function parseDatabaseUrl(text: string): DatabaseAddress {
 }
 
 function parseHost(text: string): DatabaseHost {
-  const [, address, name, port = `${DEFAULT_PORT}`] = HOST_PATTERN.exec(text) ?? [];
+  const [, address, name, port = "5432"] = HOST_PATTERN.exec(text) ?? [];
   const hostname = address ?? name;
   if (hostname === undefined || !isHost(hostname)) {
     fail("must name a host, or hosts separated by commas, each with or without a port");
