@@ -104,21 +104,12 @@ export function retainedMutations(
   records: readonly ProjectionRecord[],
   now: number,
 ): Mutation[] {
-  return records
-    .filter(({ expiresAt = Infinity }) => expiresAt + RETENTION_MARGIN_MS > now)
-    .map((record) => recordMutation(generation, record, now));
-}
-
-/** Returns the mutation that writes a record to a generation. */
-export function recordMutation(
-  generation: number,
-  record: ProjectionRecord,
-  now: number,
-): Mutation {
-  const key = projectionKey(generation, record.key);
-  if (record.expiresAt === undefined) return { type: "set", key, value: record.value };
-  const expireIn = Math.max(1, record.expiresAt + RETENTION_MARGIN_MS - now);
-  return { type: "set", key, value: record.value, expireIn };
+  return records.flatMap(({ key: recordKey, value, expiresAt }) => {
+    const key = projectionKey(generation, recordKey);
+    if (expiresAt === undefined) return { type: "set", key, value };
+    const expireIn = expiresAt + RETENTION_MARGIN_MS - now;
+    return expireIn > 0 ? { type: "set", key, value, expireIn } : [];
+  });
 }
 
 /** Stores lines as one record. */

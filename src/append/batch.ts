@@ -6,7 +6,7 @@ import {
   type LogMutation,
   logMutations,
   type ProjectionRecord,
-  recordMutation,
+  retainedMutations,
 } from "../keyspace.ts";
 import { encodeHead, type Head, type HeadEntry, writtenGenerations } from "../log/head.ts";
 import { HEAD_LIMIT_MS } from "../log/head_reader.ts";
@@ -137,7 +137,7 @@ export class BatchPlanner {
     const mutations: Mutation[] = [
       ...logRecords,
       ...writtenGenerations(base.head).flatMap((generation) =>
-        records.map((record) => recordMutation(generation, record, now))
+        retainedMutations(generation, records, now)
       ),
       { type: "set", key: HEAD_KEY, value: encodeHead(next) },
     ];

@@ -4,7 +4,7 @@ import { encodeHead, type Head } from "../../src/log/head.ts";
 import { project } from "../../src/projections/project.ts";
 import { groupIntoCommits } from "../../src/store/commit_size.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
-import { HEAD_KEY, logMutations, recordMutation } from "../../src/keyspace.ts";
+import { HEAD_KEY, logMutations, retainedMutations } from "../../src/keyspace.ts";
 import type { Mutation, Store } from "../../src/store/store.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { FakeRuntime } from "./fake_runtime.ts";
@@ -53,7 +53,7 @@ export async function writeLog(
   for (let first = 0, group = 0; first < recorded.length; group++) {
     const lines = recorded.slice(first, first + groupSizes[group % groupSizes.length]);
     mutations.push(...logMutations(first + 1, lines.map(({ line }) => line)));
-    for (const record of project(lines)) mutations.push(recordMutation(1, record, runtime.now()));
+    mutations.push(...retainedMutations(1, project(lines), runtime.now()));
     first += lines.length;
   }
   mutations.push({ type: "set", key: HEAD_KEY, value: encodeHead(verifier.head) });
