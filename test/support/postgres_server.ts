@@ -44,10 +44,7 @@ export function isInstalled(program: string): boolean {
 /** The superuser, who owns every database that {@linkcode PostgresServer.createDatabase} makes. */
 const USER = "operator";
 
-/**
- * Settings of every server. A killed process loses nothing that it has written, so only a measurement needs
- * `fsync`.
- */
+/** Settings of every server. A killed process loses nothing that it has written, so no test needs `fsync`. */
 const SETTINGS = {
   fsync: "off",
   listen_addresses: "127.0.0.1",

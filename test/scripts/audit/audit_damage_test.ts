@@ -109,7 +109,7 @@ function* damagesToAny({ key, value }: StoreEntry, other: StoreEntry): Generator
   yield [`move of ${name} onto the next`, [key, undefined], [other.key, own]];
 }
 
-/** A key of the changes that damagesToPacked() and regroupings() yield: only the last part. */
+/** A change of a packed record, as damagesToPacked() yields it: the key has only its last part. */
 type LastChange = [key: [last: number], value: Uint8Array | undefined];
 
 /** Damages to the lines of one of the packed records of a list. */
