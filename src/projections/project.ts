@@ -16,8 +16,8 @@ import { revocationOf } from "../log/api_keys.ts";
 
 /**
  * The only projection function: returns the records that consecutive events add to the projections. The live
- * writer, the replay and the audit all use it, so they cannot diverge. Splitting the
- * events over several calls changes only which pets share a record.
+ * writer, the replay, the restore and the audit all use it, so they cannot diverge. Splitting the events over
+ * several calls changes only which pets share a record.
  */
 export function project(lines: readonly RecordedLine[]): ProjectionRecord[] {
   const pets: PetText[] = [];
