@@ -241,7 +241,7 @@ test("commit() is not applied if it meets a lock", async () => {
 
 test("a session does not depend on the settings of its role", async () => {
   const settings = {
-    statement_timeout: "1s",
+    statement_timeout: "1ms",
     lock_timeout: "10ms",
     default_transaction_read_only: "on",
     default_transaction_isolation: "serializable",

@@ -2,7 +2,8 @@
 
 import { reasonOf } from "../../runtime/logger.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
-import { StoreAwayError, StoreRefusedError } from "../store_errors.ts";
+import { retry } from "../resilience/resilient_store.ts";
+import { NotAppliedError, StoreAwayError, StoreRefusedError } from "../store_errors.ts";
 import { Connection } from "./connection.ts";
 import { type DatabaseHost, hostName, type PostgresSettings } from "./database_url.ts";
 
@@ -124,7 +125,13 @@ async function connectTo(
     for (let count = 0; count < 2; count++) {
       const connection = await Connection.open(settings, host, signal);
       opened.push(connection);
-      await connection.read(BEGIN_SESSION);
+      // Repeated, because the default time limit of the role may cancel it.
+      await retry(
+        () => connection.read(BEGIN_SESSION),
+        runtime,
+        PROOF_LIMIT_MS,
+        (error) => error instanceof NotAppliedError,
+      );
       await connection.read(CONFIGURE);
       const [[isStandby, startedAt, id]] = await connection.read(DESCRIBE);
       if (isStandby === "t") throw new StoreAwayError("it is a standby");

@@ -186,7 +186,7 @@ const MESSAGES = [
  * Repeats a call, with back-off, until it succeeds. Rejects with the error of the last attempt, after which the time
  * is over, or which is not temporary. `attempt` counts from 0.
  */
-async function retry<T>(
+export async function retry<T>(
   call: () => Promise<T>,
   runtime: Runtime,
   limitMs: number,
