@@ -63,7 +63,10 @@ const ROUTES_BY_PATH = new Map(
  * client asks for HTML, or if its `headers` are not given.
  */
 export function findRoute(path: string, headers?: Headers): Route | undefined {
-  const route = ROUTES_BY_PATH.get(path) ?? ROUTES_BY_PATH.get(path.replace(/[^/]+$/, "{}"));
+  // Anybody can send a long path, so no regular expression that is tried at each of its characters.
+  const parent = path.slice(0, path.lastIndexOf("/") + 1);
+  const route = ROUTES_BY_PATH.get(path) ??
+    (parent === path ? undefined : ROUTES_BY_PATH.get(`${parent}{}`));
   const isForBrowser = route?.operations.GET === "redirectBrowserToDocs";
   if (!isForBrowser || headers === undefined) return route;
   return /\btext\/html\b/i.test(headers.get("accept") ?? "") ? route : undefined;
