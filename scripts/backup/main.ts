@@ -6,10 +6,13 @@
 
 import { resolve } from "node:path";
 import { readStoreConfig } from "../../src/settings/config.ts";
+import { HEAD_KEY } from "../../src/keyspace.ts";
+import { readHead } from "../../src/log/head.ts";
 import { HeadLostError } from "../../src/log/head_reader.ts";
-import { LogDamagedError } from "../../src/log/read_log.ts";
+import { LogDamagedError, readLog } from "../../src/log/read_log.ts";
 import { Backup, BackupRefusedError } from "./backup.ts";
 import type { Service } from "../../src/service.ts";
+import { ResilientStore, RETRY_LIMIT_MS } from "../../src/store/resilience/resilient_store.ts";
 import { count } from "../cli/count.ts";
 import { followStore } from "../cli/log_source.ts";
 import { progressOf } from "../cli/progress.ts";
@@ -52,17 +55,22 @@ await runCommand(COMMANDS.backup, {
 });
 
 async function appendNew(service: Service): Promise<void> {
-  const { store, heads } = service;
-  const { position } = (await heads.fresh()).head;
+  const { store, heads, runtime } = service;
+  const patient = { runtime, probeKey: HEAD_KEY, retryReadsMs: RETRY_LIMIT_MS };
+  const patientStore = new ResilientStore(store, patient);
+  const { position } = (await readHead(patientStore)).head;
   using file = await openFile();
-  backup = await Backup.open(file, store, position);
+  backup = await Backup.open(file, patientStore, position);
   const { removedBytes, position: startedAt } = backup;
   if (removedBytes > 0) {
     say(`Removed an incomplete line of ${count(removedBytes)} bytes from ${path}.`);
   }
   if (isFollowing) await printSynced(file, backup);
-  const range = { from: startedAt + 1, ...(isFollowing ? {} : { to: position }) };
-  for await (const batch of followStore(service, { ...range, signal: stop.signal })) {
+  const from = startedAt + 1;
+  const batches = isFollowing
+    ? followStore(service, { from, signal: stop.signal })
+    : readLog(patientStore, { from, to: position });
+  for await (const batch of batches) {
     // Otherwise the next run would refuse a file that was truncated and then continued.
     await expectInPlace(file, backup.length);
     await backup.append(batch);
@@ -71,6 +79,7 @@ async function appendNew(service: Service): Promise<void> {
     else if (backup.position >= heads.latest!.head.position || stop.signal.aborted) {
       await printSynced(file, backup);
     }
+    if (stop.signal.aborted) break;
   }
   if (isFollowing) return;
   await printSynced(file, backup);
