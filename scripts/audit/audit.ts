@@ -74,6 +74,8 @@ export async function audit(
       findings = findingsWith(damage);
     }
     findings.notes.push(ONLY_LOG);
+    // The index of the times of expiry may be what is damaged.
+    if (damage === undefined) await checkExpiry(findings, deps);
     return await auditLog(store, options, findings);
   }
   throw new AuditImpossibleError(
@@ -235,7 +237,7 @@ class StoreAudit {
       this.#checkHead(head, log.head);
       await this.#readRest(head, comparisons);
     } else this.#findings.notes.push(ONLY_LOG);
-    await this.#checkExpiry();
+    await checkExpiry(this.#findings, this.#deps);
     return this.#findings.report(log.head);
   }
 
@@ -315,27 +317,24 @@ class StoreAudit {
     }
   }
 
-  async #checkExpiry(): Promise<void> {
-    const { readExpiringRecords } = this.#deps;
-    if (readExpiringRecords === undefined) {
-      this.#findings.notes.push(
-        "The store does not expose which records expire, so this was not audited",
-      );
-      return;
-    }
-    for await (const { key, expiresAt } of readExpiringRecords()) {
-      const time = new Date(expiresAt).toISOString();
-      const kind = isLogKey(key) || isRecord(HEAD_KEY, key) ? "log_expires" : "record_expires";
-      const message = `Record ${formatKey(key)} is set to expire at ${time}`;
-      this.#findings.add(kind, message, isLogKey(key) ? key[1] : undefined);
-    }
-  }
-
   #addForeign(key: Key): void {
     this.#findings.add(
       "foreign_record",
       `Record ${formatKey(key)} is not one that this service writes at this head`,
     );
+  }
+}
+
+async function checkExpiry(findings: Findings, { readExpiringRecords }: AuditDeps): Promise<void> {
+  if (readExpiringRecords === undefined) {
+    findings.notes.push("The store does not expose which records expire, so this was not audited");
+    return;
+  }
+  for await (const { key, expiresAt } of readExpiringRecords()) {
+    const time = new Date(expiresAt).toISOString();
+    const kind = isLogKey(key) || isRecord(HEAD_KEY, key) ? "log_expires" : "record_expires";
+    const message = `Record ${formatKey(key)} is set to expire at ${time}`;
+    findings.add(kind, message, isLogKey(key) ? key[1] : undefined);
   }
 }
 

@@ -34,6 +34,8 @@ export class LogAudit {
   #published: LineComparison | undefined;
   #verifier = new LogVerifier();
   #isSound = true;
+  /** The last line, if its only fault is that it does not fit to the line before. */
+  #break: { position: number; message: string } | undefined;
 
   constructor(findings: Findings, { checkpoint, comparePublished }: LogAuditOptions) {
     this.#findings = findings;
@@ -83,14 +85,17 @@ export class LogAudit {
   /** Verifies the next line. Returns it if it is sound. */
   verify(line: Uint8Array): RecordedLine | undefined {
     const expectedPosition = this.position + 1;
-    const { event, faults, isUnlinked, isNewer } = this.#verifier.verify(line);
-    if (faults.length > 0) {
-      const message = `Line ${expectedPosition}: ${faults.join("; ")}`;
-      // A missing line is reported where it was expected. Of two that do not fit, the first may be altered.
-      const first = Math.min(expectedPosition - (isUnlinked ? 1 : 0), this.position);
-      if (isNewer && faults.length === 1) this.#fault(message, first, "newer_line");
-      else this.#fault(message, Math.max(1, first));
-    }
+    const { event, faults, isUnlinked = false, isNewer } = this.#verifier.verify(line);
+    const isOnlyUnlinked = isUnlinked && faults.length === 1;
+    const isExplained = this.#explainBreak(isUnlinked);
+    const message = `Line ${expectedPosition}: ${faults.join("; ")}`;
+    // A missing line is reported where it was expected.
+    const position = Math.min(expectedPosition, this.position);
+    if (isOnlyUnlinked) {
+      this.#isSound = false;
+      if (!isExplained) this.#break = { position, message };
+    } else if (isNewer && faults.length === 1) this.#fault(message, position, "newer_line");
+    else if (faults.length > 0) this.#fault(message, position);
     this.#compareWithCheckpoint();
     this.#addPublished(this.#published?.verify(line, this.position), this.position);
     return event === undefined || faults.length > 0 ? undefined : { event, line };
@@ -98,6 +103,7 @@ export class LogAudit {
 
   /** Ends the check. `until` is the last position of the log, if there is a head that names it. */
   end(until = this.position): void {
+    this.#explainBreak(false);
     const from = this.position + 1;
     if (from <= until) {
       const which = from === until ? `Line ${from} is` : `Lines ${from} to ${until} are`;
@@ -112,6 +118,18 @@ export class LogAudit {
         `${position}: its newest events were cut off`,
       from,
     );
+  }
+
+  /**
+   * Of two lines that do not fit, either may have been altered. If the next line does not fit the second one either,
+   * that one was, which explains both. Returns whether it is so.
+   */
+  #explainBreak(isNextUnlinked: boolean): boolean {
+    if (this.#break === undefined) return false;
+    const { position, message } = this.#break;
+    this.#break = undefined;
+    this.#fault(message, isNextUnlinked ? position : Math.max(1, position - 1));
+    return isNextUnlinked;
   }
 
   #fault(message: string, position: number, kind: "line" | "newer_line" = "line"): void {

@@ -7,6 +7,7 @@
 import { auditLines, type AuditOptions } from "./audit.ts";
 import { auditStore } from "./audit_store.ts";
 import { describe } from "./findings.ts";
+import { reasonOf } from "../../src/runtime/logger.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { PublishedComparison, PublishedLog } from "../publish/published_log.ts";
 import { readLogEnd, writeLogEnd } from "./log_end_file.ts";
@@ -21,7 +22,7 @@ await runCommand(COMMANDS.audit, {
   interrupt: () => "Interrupted. The audit has no result, and wrote nothing. Run it again.",
   async run({ json = false, checkpoint: path, published: folder, file }) {
     const checkpoint = path === undefined ? undefined : await readLogEnd(path);
-    const published = folder === undefined ? undefined : new PublishedLog(readPublished(folder));
+    const published = folder === undefined ? undefined : openPublished(folder);
     const options: AuditOptions = {
       ...(checkpoint === undefined ? {} : { checkpoint }),
       ...(published && { comparePublished: () => new PublishedComparison(published) }),
@@ -44,3 +45,12 @@ await runCommand(COMMANDS.audit, {
     return report.sound ? EXIT.done : EXIT.refused;
   },
 });
+
+/** Opens a published log. If it is damaged, the audit could not run, which says nothing about the store. */
+function openPublished(folder: string): PublishedLog {
+  try {
+    return new PublishedLog(readPublished(folder));
+  } catch (error) {
+    throw new Error(reasonOf(error));
+  }
+}

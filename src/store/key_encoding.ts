@@ -8,6 +8,8 @@ import type { Key, KeyPart, KeyRange } from "./store.ts";
 const BYTES = 0x01;
 const TEXT = 0x02;
 const DOUBLE = 0x21;
+/** The tags of bigints and booleans, which occur only in keys of other programs. */
+const isForeignTag = (tag: number) => tag >= 0x0b && tag <= 0x1d || tag === 0x26 || tag === 0x27;
 
 /** Ends a text or byte array. A zero byte inside one is followed by ESCAPE. */
 const END = 0x00;
@@ -54,7 +56,10 @@ function appendPart(bytes: number[], part: KeyPart): void {
   bytes.push(END);
 }
 
-/** Decodes a key. Throws `TypeError` if the bytes are not a key, or one with bigints or booleans of another program. */
+/**
+ * Decodes a key. Throws `TypeError` if the bytes are not a key. From a bigint or boolean of another program on, the rest
+ * of its key is one part.
+ */
 export function decodeKey(bytes: Uint8Array): Key {
   let offset = 0;
   const take = (length: number): Uint8Array => {
@@ -77,6 +82,7 @@ export function decodeKey(bytes: Uint8Array): Key {
     const [tag] = take(1);
     if (tag === BYTES) return takeEscaped();
     if (tag === TEXT) return decoder.decode(takeEscaped());
+    if (isForeignTag(tag)) return bytes.slice(--offset, offset = bytes.length);
     if (tag !== DOUBLE) throw new TypeError(`Tag ${tag} of a part of a key is not known`);
     const double = take(ENCODED_NUMBER_BYTES - 1);
     return new DataView(sortable(double, !isSignSet(double)).buffer).getFloat64(0);

@@ -151,17 +151,22 @@ Deno.test("audit() and auditLines() tell lines of a newer version from altered o
   assertEquals(last.counts, { line: 1 });
 });
 
-Deno.test("audit() and auditLines() report the first of two lines that do not fit together", async () => {
+Deno.test("audit() and auditLines() report the altered one of two lines that do not fit together", async () => {
   using sample = await openSampleStore(30);
   const { lines } = sample;
-  for (const position of [1, 8, 14, 29]) {
-    const altered = changed(lines[position - 1], '"time":"2026', '"time":"2027');
-    const forged = lines.with(position - 1, altered);
-    await putLines(sample.store, forged);
-    for (const { faults } of [await audit(sample), await auditFile(forged)]) {
-      const message = `Line ${position + 1}: its previoushash is not the SHA-256 of the line ` +
-        "before, so one of the two was altered";
-      assertEquals(faults, [{ kind: "line", position, message }]);
+  const cases: [from: string | RegExp, to: string, second: number][] = [
+    ['"time":"2026', '"time":"2027', 1],
+    [/"previoushash":"..../, '"previoushash":"0000', 0],
+  ];
+  for (const [from, to, second] of cases) {
+    for (const position of [2, 8, 14, 29]) {
+      const forged = lines.with(position - 1, changed(lines[position - 1], from, to));
+      await putLines(sample.store, forged);
+      for (const { faults } of [await audit(sample), await auditFile(forged)]) {
+        const message = `Line ${position + second}: its previoushash is not the SHA-256 of the ` +
+          "line before, so one of the two was altered";
+        assertEquals(faults, [{ kind: "line", position, message }]);
+      }
     }
   }
   // The head has the hash of the last line.
@@ -333,6 +338,10 @@ Deno.test({
         await commit(store, [{ type: "set", key, value: own }]);
       }
       assertEquals(missed, []);
+      const { key, value } = entries.find(({ key }) => key[0] === "~log")!;
+      const line: Mutation = { type: "set", key, value: value as Uint8Array, expireIn: 3_600_000 };
+      await commit(store, [line, { type: "delete", key: HEAD_KEY }]);
+      assertEquals((await audit(deps)).counts, { head: 1, log_expires: 1 });
     }),
 });
 

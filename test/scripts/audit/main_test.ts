@@ -4,6 +4,7 @@ import { permitted } from "../../support/permitted.ts";
 import { runTask } from "../../support/run_task.ts";
 import { changeFile, withSampleFile } from "../../support/sample_file.ts";
 import { linesToBytes } from "../../support/sample_log.ts";
+import { withPublished } from "../publish/with_published.ts";
 
 const ignore = !permitted("run", "read", "write", "env", "net");
 
@@ -80,6 +81,18 @@ Deno.test({
         assertEquals([code, stdout], [2, ""], stderr);
         assertMatch(stderr, /^error: [^\n]+\n$/);
       }
+    }),
+});
+
+Deno.test({
+  name:
+    "audit: a published log whose checkpoint is not signed says nothing about the store: exit 2",
+  ignore,
+  fn: () =>
+    withPublished(async ({ dir, refuses }) => {
+      const note = await Deno.readTextFile(`${dir}/checkpoint`);
+      await Deno.writeTextFile(`${dir}/checkpoint`, note.replace("\n30\n", "\n31\n"));
+      await refuses(2, "that is not valid", "audit", "--published", dir);
     }),
 });
 
