@@ -203,6 +203,8 @@ async function expectRecovery(workload: Workload): Promise<void> {
   for (let run = 0; workload.load !== "usual" && run < 3; run++) {
     await replayLog(workload, { diesInFillAfterMs: simulation.random.between(0, 10) });
   }
+  // The last commit of a killed replay may still be on its way, and would look like a replay under way.
+  await simulation.sleep(1_000);
   // If a replay was killed, this one continues it. It must leave no unfinished generation.
   const replaying = replayLog(workload, {}, true);
   await runFlood(workload, "last-flood");
