@@ -133,7 +133,7 @@ export class MalformedEventError extends Error {
   override name = "MalformedEventError";
 
   constructor(message: string) {
-    super(message.replace(/\s*\n\s*/g, " "));
+    super(message.split("\n").map((line) => line.trim()).join(" "));
   }
 }
 

@@ -27,7 +27,10 @@ export function int64Of(source: string): bigint | undefined {
   if (match === null) return undefined;
   const [, sign, whole, fraction = "", exponent = "0"] = match;
   const significant = (whole + fraction).replace(/^0+/, "");
-  const digits = significant.replace(/0+$/, "");
+  // A pattern such as /0+$/ takes quadratic time.
+  let end = significant.length;
+  while (significant[end - 1] === "0") end--;
+  const digits = significant.slice(0, end);
   if (digits === "") return 0n;
   const zeros = significant.length - digits.length - fraction.length + Number(exponent);
   // The limit prevents a short text like 1e999999999 from becoming a number of a billion digits.

@@ -36,7 +36,8 @@ export function entityTagOfPet(text: string): string {
 export function applyIfNoneMatch(response: HttpResponse, requestHeaders: Headers): HttpResponse {
   const { etag } = response.headers;
   if (etag === undefined) return response;
-  const field = requestHeaders.get("if-none-match");
-  if (field === null || ifNoneMatch(field, etag)) return response;
+  // The library splits a long run of spaces in quadratic time.
+  const tags = requestHeaders.get("if-none-match")?.replace(/\s+/g, " ");
+  if (tags === undefined || ifNoneMatch(tags, etag)) return response;
   return { ...response, status: 304, body: null };
 }

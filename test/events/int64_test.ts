@@ -15,6 +15,8 @@ const NUMBERS: [sources: string[], value: bigint | undefined][] = [
   [["0.1", "1.5", "-1.5", "1e-1", "15e-1", "1e-999999999"], undefined],
   [["9007199254740992.5", "9223372036854775806.5"], undefined],
   [["9223372036854775808", "-9223372036854775809", "123456789012345678901234567890"], undefined],
+  // In quadratic time, this would take minutes.
+  [[`1${"0".repeat(1_000_000)}1`], undefined],
   [["1e19", "1e999999999", "-1e999999999", "1e99999999999999999999999"], undefined],
 ];
 

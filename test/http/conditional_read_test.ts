@@ -1,5 +1,9 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { ENTITY_TAG_PATTERN } from "../../src/http/conditional_read.ts";
+import {
+  applyIfNoneMatch,
+  ENTITY_TAG_PATTERN,
+  entityTag,
+} from "../../src/http/conditional_read.ts";
 import { createService } from "../../src/service.ts";
 import { HEAD_KEY } from "../../src/keyspace.ts";
 import { type FaultyStore, faultyStore } from "../support/faulty_store.ts";
@@ -51,6 +55,13 @@ testEachWay(
     }
   },
 );
+
+Deno.test("If-None-Match with many spaces takes linear time", () => {
+  const response = { status: 200, headers: { etag: entityTag("") }, body: null };
+  // In quadratic time, this would take minutes.
+  const headers = new Headers({ "if-none-match": `"a"${" ".repeat(1_000_000)}"b"` });
+  assertEquals(applyIfNoneMatch(response, headers), response);
+});
 
 testEachWay("no response but a successful read may be cached", async ({ add, send, sendBare }) => {
   const any = { headers: { "if-none-match": "*" } };
