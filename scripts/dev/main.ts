@@ -59,7 +59,7 @@ async function serveUntilStopped(flags: string[]): Promise<number> {
 async function watchSources(): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   for await (const { kind, paths } of Deno.watchFs(SOURCES)) {
-    if (kind === "access" || !paths.some((path) => /\.(css|html|js|ts)$/.test(path))) continue;
+    if (kind === "access" || !paths.some((path) => /\.(js|md|svg|ts)$/.test(path))) continue;
     clearTimeout(timer);
     timer = setTimeout(() => change.resolve("changed"), CALM_MS);
   }

@@ -150,7 +150,8 @@ export const COMMANDS = {
     flags: {
       "--dry-run": "only compares the served projections with the log; writes nothing",
       "--grace SECONDS": `how long to keep the old projections after the service changes to the new
-        ones, for requests that still read the old ones (default: 10)`,
+        ones, for requests that still read the old ones (default: 10). With less, requests that last
+        longer may fail`,
     },
     exits: `0 done; 1 another replay is running, the log is not sound, or a dry run found
       differences; 2 the command could not run`,

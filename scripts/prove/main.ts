@@ -56,13 +56,13 @@ async function proveInclusion(
 
 /** Finds the first line that is about a subject, or the line at a position. */
 async function findLine(what: string, readLines: ReadLines) {
-  const [, text] = /^([1-9]\d{0,14})$/.exec(what) ?? [];
-  const [, kind, id] = /^(pets|keys)\/([0-9A-Z]+)$/.exec(what) ?? [];
-  if (text === undefined && kind === undefined) {
+  const match = /^(?:([1-9]\d{0,14})|pets\/([1-9]\d{0,14})|keys\/[0-9A-Z]+)$/.exec(what);
+  if (match === null) {
     throw new UsageError(`${JSON.stringify(what)} is neither pets/ID, keys/ID nor a position`);
   }
+  const [, text, petId = "0"] = match;
   // Pet 7 is not before position 8, because each pet is an event, and the first event issued a key.
-  const from = text !== undefined ? Number(text) : kind === "pets" ? Number(id) + 1 : 1;
+  const from = text !== undefined ? Number(text) : Number(petId) + 1;
   const subject = `"subject":"${what}"`;
   const decoder = new TextDecoder();
   let position = from;

@@ -8,6 +8,7 @@ import type { RecordedLine } from "../../events/event.ts";
 import type { Pet } from "../../events/pet.ts";
 import { type Runtime, sleep } from "../../src/runtime/runtime.ts";
 import { encodeHead, type Head, readHead } from "../../src/log/head.ts";
+import { HEAD_LIMIT_MS } from "../../src/log/head_reader.ts";
 import { groupIntoCommits } from "../../src/store/commit_size.ts";
 import { formatKey } from "../../src/store/key_encoding.ts";
 import { HEAD_KEY, projectionKey, retainedMutations } from "../../src/keyspace.ts";
@@ -18,8 +19,8 @@ import { Comparison, Differences, readSoundLog, UnsoundError } from "../audit/co
 import { project } from "../../src/projections/project.ts";
 import { ReplayLease } from "./replay_lease.ts";
 
-/** Time for which the old records are kept after the flip. It must exceed `HEAD_LIMIT_MS`. */
-export const GRACE_MS = 10_000;
+/** Time for which the old records are kept after the flip: longer than a request may use the head before it. */
+export const GRACE_MS = HEAD_LIMIT_MS + 1_000;
 
 export type ReplayPhase = "fill" | "wait" | "remove";
 

@@ -5,6 +5,7 @@ import { type ApiKey, issuedKey, revoke, stateOf } from "../log/api_keys.ts";
 import type { Head } from "../log/head.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
 import { keyByTokenKey, projectionKey } from "../keyspace.ts";
+import { decodeRecord } from "./project.ts";
 import { scan } from "../store/scan.ts";
 import type { Key, Store } from "../store/store.ts";
 import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
@@ -103,9 +104,9 @@ export function listApiKeys(store: Store, { generation }: Head): Promise<ApiKey[
 async function readKeys(store: Store, prefix: Key): Promise<ApiKey[]> {
   const keys: ApiKey[] = [];
   const batches = await Array.fromAsync(scan(store, { prefix }));
-  for (const { key: path, value } of batches.flat()) {
-    const record = JSON.parse(value as string);
-    const tokenHash = path[3] as string;
+  for (const entry of batches.flat()) {
+    const record = decodeRecord(entry);
+    const tokenHash = entry.key[3] as string;
     if ("issuedAt" in record) {
       keys.push(issuedKey({ ...record, tokenHash }, record.issuedAt));
     } else {

@@ -7,6 +7,7 @@ import { petByIdempotencyKeyKey, petByStatusKey, petKey, projectionKey } from ".
 import type { Key, Store, StoreEntry } from "../store/store.ts";
 import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
 import { PetCache } from "./pet_cache.ts";
+import { decodeRecord } from "./project.ts";
 
 /** Maximum number of cached pages. */
 const PAGES_CACHE_LIMIT = 1_000;
@@ -126,7 +127,7 @@ export class PetReader {
     const prefix = projectionKey(generation, petByIdempotencyKeyKey(actor, idempotencyKey));
     const [newest] = await this.#store.list({ prefix }, { limit: 1, reverse: true });
     if (newest === undefined) return undefined;
-    const { petId, expiresAt } = JSON.parse(newest.value as string);
+    const { petId, expiresAt } = decodeRecord(newest);
     // The store keeps the record for some time after it expires.
     return Date.parse(expiresAt) > now ? petId : undefined;
   }

@@ -13,6 +13,8 @@ import {
   type ProjectionRecord,
 } from "../keyspace.ts";
 import { revocationOf } from "../log/api_keys.ts";
+import { ServiceError } from "../service_error.ts";
+import type { StoreEntry } from "../store/store.ts";
 
 /**
  * The only projection function: returns the records that consecutive events add to the projections. The live
@@ -78,4 +80,14 @@ function packPets(pets: PetText[], keyOf: (lastId: number) => ProjectionKey): Pr
       end += count;
       return { key: keyOf(pets[end - 1].id), value };
     });
+}
+
+/** Decodes the JSON of a record that {@linkcode project} made. Throws `projection_damaged`. */
+export function decodeRecord({ key, value }: StoreEntry) {
+  try {
+    return JSON.parse(value as string);
+  } catch {
+    const message = `A record of the projection ${String(key[2])} cannot be decoded`;
+    throw new ServiceError("projection_damaged", message);
+  }
 }

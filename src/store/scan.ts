@@ -46,7 +46,8 @@ export async function* scan(store: Store, range: KeyRange): AsyncGenerator<Store
 
 function limitAfter(batch: StoreEntry[]): number {
   let bytes = 0;
-  for (const { value } of batch) bytes += (value as { length?: number }).length ?? 0;
+  // Another program may have stored any value.
+  for (const { value } of batch) bytes += (value as { length?: number } | null)?.length ?? 0;
   const wanted = Math.round(TARGET_BYTES * batch.length / Math.max(1, bytes));
   return Math.max(FIRST_LIMIT, wanted);
 }

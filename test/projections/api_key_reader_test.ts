@@ -115,14 +115,16 @@ Deno.test("listApiKeys() returns all keys, also if they need several reads", asy
   assertEquals(keys.filter(({ isRevoked }) => isRevoked).map(({ id }) => id), [issued[0].id]);
 });
 
-Deno.test("listApiKeys() rejects with projection_damaged if a key has no record of its issue", async () => {
+Deno.test("listApiKeys() rejects with projection_damaged if the issue of a key is missing or damaged", async () => {
   await using opened = await open();
   const { service, headNow } = opened;
   await revokeKey(service, service.keyId);
   const head = await headNow();
   const [{ tokenHash }] = await listApiKeys(service.store, head);
   const key = projectionKey(head.generation, keyByTokenKey(tokenHash, 1));
-  await service.store.commit({ checks: [], mutations: [{ type: "delete", key }] });
-  const failure = await assertRejects(() => listApiKeys(service.store, head), ServiceError);
-  assertEquals(failure.code, "projection_damaged");
+  for (const damage of [{ type: "delete", key }, { type: "set", key, value: "{" }] as const) {
+    await service.store.commit({ checks: [], mutations: [damage] });
+    const failure = await assertRejects(() => listApiKeys(service.store, head), ServiceError);
+    assertEquals(failure.code, "projection_damaged");
+  }
 });

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { scan, SCAN_LIMIT, scanOutside } from "../../src/store/scan.ts";
-import type { Key, KeyRange, StoreEntry } from "../../src/store/store.ts";
+import type { Key, KeyRange, Store, StoreEntry } from "../../src/store/store.ts";
 import { StoreDamagedError } from "../../src/store/store_errors.ts";
 import { ModelStore } from "../sim/model_store.ts";
 import { type Faults, faultyStore } from "../support/faulty_store.ts";
@@ -39,6 +39,16 @@ Deno.test("scan() yields every entry of a range once and in order, over any numb
     [{ prefix: ["d"] }, []],
   ];
   for (const [range, keys] of cases) assertEquals(await keysOf(scan(store, range)), keys);
+});
+
+Deno.test("scan() yields what another program stored, such as null", async () => {
+  const entries = numbers(1, 40).map((key) => ({ key, value: null, versionstamp: "1" }));
+  let offset = 0;
+  const list: Store["list"] = (_, { limit }) =>
+    Promise.resolve(entries.slice(offset, offset += limit));
+  const store = Object.assign(new ModelStore(), { list });
+  const read = (await Array.fromAsync(scan(store, { start: ["b", 1], end: ["c"] }))).flat();
+  assertEquals(read.length, 40);
 });
 
 Deno.test("scan() reads fewer entries at once if they are large", async () => {

@@ -72,6 +72,7 @@ export class CircuitBreaker {
     if (this.#state !== "closed") return;
     this.#state = "half-open";
     const cancelTimer = this.#deps.runtime.setTimer(HALF_OPEN_LIMIT_MS, () => {
+      if (this.#state === "stopped") return;
       this.#state = "open";
       for (const reject of this.#waiting.keys()) reject(openError());
     });
