@@ -211,7 +211,10 @@ const EDITS: Record<string, Record<string, Edit[]>> = {
       "const checks = [{ key: HEAD_KEY, versionstamp }];",
       "const checks: [] = [];",
     ]],
-    "the old generation is removed without a grace period": [["GRACE_MS = 10_000", "GRACE_MS = 0"]],
+    "the old generation is removed without a grace period": [[
+      "GRACE_MS = HEAD_LIMIT_MS + 1_000",
+      "GRACE_MS = 0",
+    ]],
     "the old generation is not removed": [["  await remove(job, removing);\n", ""]],
   },
   "src/store/guarded_record.ts": {
