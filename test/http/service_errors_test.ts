@@ -22,7 +22,7 @@ const SCENARIOS: Record<
     return await add({ ...REX, name: "Mia" }, { "idempotency-key": "one" });
   },
   internal_error: ({ send }, store) => {
-    store.onList = () => Promise.resolve([{ key: [], value: "{", versionstamp: "1" }]);
+    store.onList = () => Promise.resolve([undefined as never]);
     return send("/v1/pets");
   },
   projection_damaged: ({ send }, store) => {
