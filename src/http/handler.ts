@@ -117,8 +117,7 @@ function respond(
   const { request, path, search, baseUrl } = exchange;
   const { method, headers } = request;
   const route = findRoute(path, headers);
-  const isKeyless = route?.isPublic || method === "OPTIONS" && isPreflight(request);
-  if (route !== undefined && isKeyless) {
+  if (route !== undefined && (route.isPublic || isPreflight(request))) {
     // These responses need no key, and the server would read an unbounded body to its end.
     if (!isBodyBounded(headers)) throw bodyTooLargeError();
     const operation = route.isPublic ? operationOf(route, method) : undefined;
