@@ -176,7 +176,7 @@ async function* linesToFill(
   }
 }
 
-/** Removes a generation that is no longer written, once no request can still read it. */
+/** Removes the generation that the head names for removal. First waits until requests that may read it have ended. */
 async function removeLeftovers(job: Job): Promise<void> {
   const { store, lease, graceMs, progress } = job;
   const { removing, generation } = (await readHead(store)).head;

@@ -22,7 +22,7 @@ export class PetCache {
   #slabs: Uint8Array[] = [];
   /** The position of the next record. */
   #end = 0;
-  /** Where the text of an id was put last. Another text, or none, may be there now. */
+  /** The last position of each id's text. A later text may have overwritten it. */
   #positions = new Uint32Array(INDEX_SIZE);
 
   get(id: number): string | undefined {
@@ -66,7 +66,7 @@ export class PetCache {
   }
 }
 
-/** Where the lines of a record start. */
+/** The offsets at which the lines of a record start. */
 function startsOf(record: Uint8Array): number[] {
   const starts: number[] = [];
   for (let start = 0; start < record.length; start = record.indexOf(LINE_FEED, start) + 1) {

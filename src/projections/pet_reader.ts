@@ -49,7 +49,7 @@ interface PetText {
   text: string;
 }
 
-/** What was read when `lastPetId` was the newest pet. A page below a cursor never changes. */
+/** A value that was read while `lastPetId` was the newest pet. A page below a cursor never changes. */
 interface Cached<T> {
   value: T;
   lastPetId: number;

@@ -59,7 +59,7 @@ export function project(lines: readonly RecordedLine[]): ProjectionRecord[] {
   return [
     ...packPets(pets, petKey),
     ...[...Map.groupBy(pets, ({ status }) => status)].flatMap(([status, ofStatus]) =>
-      // A pet without a status is not in the list of any status: there is no default status.
+      // The service does not assume a status, so a pet without one has no entry in this index.
       status === undefined ? [] : packPets(ofStatus, (lastId) => petByStatusKey(status, lastId))
     ),
     ...records,

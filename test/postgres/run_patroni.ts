@@ -41,7 +41,7 @@ try {
   await until(async () => {
     const states = await Promise.all(members.map((one) => one.sql(IS_STANDBY)));
     assertEquals(states.sort(), ["f", "t"]);
-  }, "There is no leader");
+  }, "No member became the leader");
   const hosts = members.map(({ port }) => `127.0.0.1:${port}`);
   let [leader, follower] = members;
   if (await leader.sql(IS_STANDBY) === "t") [leader, follower] = [follower, leader];

@@ -22,9 +22,8 @@ export interface StoreFaultProfile {
 }
 
 /**
- * What happens to a call: when it arrives at the store, and what its sender gets. Without `arrives`, the store never
- * sees it. Without `answer`, its sender gets nothing. If it `isOvertaken`, the network client sends it again, and the
- * second arrives first.
+ * The effect of a fault on a call. Without `arrives`, the call never reaches the store. Without `answer`, its sender
+ * gets no answer. If `isOvertaken`, the network client sends the call again, and the second one arrives first.
  */
 interface Fate {
   arrives?: "soon" | "late";

@@ -1,4 +1,4 @@
-/** What the log implies for the records of a store: a second implementation of project(). */
+/** Compares the records of a store with its log, by a second implementation of project(). */
 
 import type { Key } from "../../src/store/store.ts";
 import type { CommittedLine } from "./oracle.ts";

@@ -14,7 +14,7 @@ import {
 /** The folder of a Debian package. Its programs are not in the path. */
 const DEBIAN_FOLDER = "/usr/lib/postgresql";
 
-/** The folder of the newest server's programs; `undefined` if there is no server. */
+/** The folder of the newest installed server's programs; `undefined` if none is installed. */
 export function findPostgres(): string | undefined {
   try {
     const versions = [...Deno.readDirSync(DEBIAN_FOLDER)].map(({ name }) => name);

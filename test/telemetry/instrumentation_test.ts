@@ -7,7 +7,7 @@ import { clientOfHandler, openTestService, type TestService } from "../support/t
 const REX = { name: "Rex", categoryId: 1, status: "sold" };
 const FRESH_HEAD = ["head fresh", "store get head"];
 
-/** What a second instance on the store of a service reports of requests, with caches that are empty at first. */
+/** Starts a second instance on the same store, with empty caches. Returns a function that reads a path and its reports. */
 function reporter({ store, runtime, token }: TestService) {
   const instrumentation = new RecordingInstrumentation();
   const { handler } = createService({ store, runtime, report: () => {}, instrumentation });

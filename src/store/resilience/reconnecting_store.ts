@@ -14,7 +14,7 @@ export interface ReconnectingStoreDeps {
   onRefused?: (error: StoreRefusedError) => void;
 }
 
-/** A store that is reached over a network. Its calls fail while there is no connection, which can be replaced. */
+/** A store behind a network connection, which can be replaced. Calls fail while the connection is missing. */
 export class ReconnectingStore implements Store {
   readonly limits: StoreLimits;
   readonly connection: StoreConnection = { reopen: (signal) => this.#reopen(signal) };
