@@ -26,7 +26,7 @@ import { type BoundedRange, scanOutside } from "../../src/store/scan.ts";
 import type { Key, Store, StoreEntry } from "../../src/store/store.ts";
 import { type DifferenceKind, PackedComparison } from "./packed_comparison.ts";
 
-/** How many missing records a wrong clock can explain. Further ones are differences at once. */
+/** Maximum number of missing records that wait for an explanation. Further ones are differences at once. */
 const MISSING_KEPT = 100_000;
 
 interface MissingRecord {
@@ -89,7 +89,7 @@ export class Comparison {
   #lastPetId = 0;
   /** The lines of the current call of follow(). */
   #lines: readonly RecordedLine[] = [];
-  /** Missing idempotency records that no wrong clock explains yet, and the latest of their times. */
+  /** Missing idempotency records that no wrong clock explains yet, and an upper bound of their times. */
   #missing: MissingRecord[] = [];
   #latestMissingMs = -Infinity;
 
@@ -164,8 +164,8 @@ export class Comparison {
   }
 
   /**
-   * A record whose event is later than a later event of the log is missing because a clock was set back: the store
-   * removes a record a day after it was written, by the clock of the store.
+   * Excuses a missing record if a later event has an earlier time. Then the clock of the record's writer was ahead,
+   * and the store, which counts the day by its own clock, removed the record before its `expiresAt`.
    */
   #explainMissing(time: string): void {
     if (this.#missing.length === 0) return;
@@ -184,7 +184,7 @@ export class Comparison {
   }
 
   /**
-   * Judges entries of this generation outside of the covered ranges. A record of an event after those taken
+   * Judges entries of this generation outside of the covered ranges. A record of an event after those followed
    * is not a difference if `now`, a head that was read after the entries, includes that event.
    */
   judge(entries: StoreEntry[], now: Head): void {

@@ -114,14 +114,13 @@ export class BatchPlanner {
   }
 
   /**
-   * Settles a command without events, or with a refusal, once it was prepared twice. No commit proves such an
-   * outcome, so it is valid only on a fresh head. On a stale head, the records that the command read may
-   * have been removed, for example after a replay. So the command is prepared a second time, on a head that
-   * is read for it.
+   * Settles a command without events, or with a refusal, once it was prepared at least twice. No commit checks such
+   * an outcome, so it counts only on a head that was read after the first time: meanwhile another instance may have
+   * appended, or a replay may have removed the records that the command read.
    */
   #finish(queued: QueuedCommand, base: Base, settle: () => void): void {
-    const isBaseFresh = this.#deps.runtime.monotonicNow() - base.readAt <= HEAD_LIMIT_MS;
-    if (queued.wasRepeated && isBaseFresh) return settle();
+    const areRecordsKept = this.#deps.runtime.monotonicNow() - base.readAt <= HEAD_LIMIT_MS;
+    if (queued.wasRepeated && areRecordsKept) return settle();
     queued.wasRepeated = true;
     this.needsFreshBase = true;
     this.#queue.putLast(queued);

@@ -27,6 +27,7 @@ export function expiringRecordsOf(
   if (location.kind !== "postgres") return undefined;
   return async function* () {
     const { PostgresStore } = await import("./postgres/postgres_store.ts");
+    // This store commits nothing, so any key can be the guard.
     const options = { create: false, guardKeys: [someKey] };
     const signal = AbortSignal.timeout(10_000);
     const store = await PostgresStore.open(location.settings, runtime, options, signal);

@@ -67,7 +67,7 @@ const EDITS: Record<string, Record<string, Edit[]>> = {
       'case "ApiKeyRevoked":\n      return next;\n    case "ApiKeyIssued":\n      next',
     ]],
     "a command that produced no events on a stale head is not requeued": [[
-      "if (queued.wasRepeated && isBaseFresh) return settle();",
+      "if (queued.wasRepeated && areRecordsKept) return settle();",
       "return settle();",
     ]],
     "events are projected into only one generation during a replay": [[

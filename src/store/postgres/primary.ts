@@ -121,7 +121,7 @@ async function connectTo(
   signal.addEventListener("abort", close);
   try {
     const starts = new Set<string | null>();
-    let process: string | null = null;
+    let commitsPid: string | null = null;
     for (let count = 0; count < 2; count++) {
       const connection = await Connection.open(settings, host, signal);
       opened.push(connection);
@@ -136,12 +136,13 @@ async function connectTo(
       const [[isStandby, startedAt, id]] = await connection.read(DESCRIBE);
       if (isStandby === "t") throw new StoreAwayError("it is a standby");
       starts.add(startedAt);
-      process = id;
+      // At the end, that of the second connection.
+      commitsPid = id;
     }
     if (starts.size > 1) throw new StoreAwayError("its address leads to different servers");
     const [reads, commits] = opened;
     signal.removeEventListener("abort", close);
-    await prove({ reads, commits }, process!, runtime, signal);
+    await prove({ reads, commits }, commitsPid!, runtime, signal);
     return { reads, commits };
   } catch (error) {
     close();
@@ -152,24 +153,24 @@ async function connectTo(
 }
 
 /**
- * A server that waits for a standby does not notice the end of a connection, so its process would remain. Therefore a
- * late statement is cancelled, over the other connection. This must not happen to a commit, which would then count as
- * successful.
+ * Rejects unless the server commits PROVE in time. A late PROVE is cancelled over `reads`, because its process would
+ * outlive the connection. The connections are then never used: the cancel could still meet a real commit, which would
+ * count as successful without its standby.
  */
 async function prove(
   { reads, commits }: PrimaryConnections,
-  process: string,
+  commitsPid: string,
   runtime: Runtime,
   signal: AbortSignal,
 ): Promise<void> {
   let isLate = false;
   const giveUp = () => {
     isLate = true;
-    reads.read(CANCEL, [process]).catch(() => {});
-    cancelTimer();
-    cancelTimer = runtime.setTimer(CANCEL_LIMIT_MS, () => commits.close());
+    reads.read(CANCEL, [commitsPid]).catch(() => {});
+    stopTimer();
+    stopTimer = runtime.setTimer(CANCEL_LIMIT_MS, () => commits.close());
   };
-  let cancelTimer = runtime.setTimer(PROOF_LIMIT_MS, giveUp);
+  let stopTimer = runtime.setTimer(PROOF_LIMIT_MS, giveUp);
   signal.addEventListener("abort", giveUp);
   if (signal.aborted) giveUp();
   try {
@@ -177,7 +178,7 @@ async function prove(
   } catch (error) {
     if (!isLate) throw error;
   } finally {
-    cancelTimer();
+    stopTimer();
     signal.removeEventListener("abort", giveUp);
   }
   if (isLate) throw new StoreAwayError("its synchronous standby does not answer");
