@@ -174,7 +174,8 @@ Deno.test({
     const token = await temp.issueKey();
     await using service = await ServiceProcess.start(temp.kvPath);
     const file = `${temp.folder}/pets.jsonl`;
-    const command = [Deno.execPath(), ...LAUNCH, "backup", file, "--follow"].join(" ");
+    // Without `exec`, a shell gets the Ctrl-C too, and dash then dies of it whatever the command's exit code is.
+    const command = ["exec", Deno.execPath(), ...LAUNCH, "backup", file, "--follow"].join(" ");
     const terminal = new Deno.Command("script", {
       args: ["--quiet", "--return", "--command", command, "/dev/null"],
       env: { NO_COLOR: "1", KV_PATH: temp.kvPath },
