@@ -213,8 +213,8 @@ export const COMMANDS = {
     details:
       `Writes C2SP tiles (https://c2sp.org/tlog-tiles) under a signed checkpoint into a folder
       for any static host. With deno task prove, outsiders can then verify that an event is in the
-      log, and that the log only grows. The command works while the service runs, and reads only
-      what is new.`,
+      log, and that the log only grows. The command works while the service runs. It verifies
+      the whole log, and refuses one that an audit would not find sound.`,
     usage: [
       "deno task publish --new-key FILE",
       `deno task publish DIR --key FILE [--origin NAME] [--entries] [--witness URL]
