@@ -1,13 +1,18 @@
 import type { EventBody, EventMetadata } from "../../events/event.ts";
-import type { Head } from "../log/head.ts";
+import type { Head, HeadEntry } from "../log/head.ts";
 
 /** A request to append events. */
 export interface Command {
   /**
+   * The pet that the command may change. It is decided on the state that prepare() has read, so only one such command
+   * for a pet joins a commit.
+   */
+  readonly petId?: number;
+  /**
    * Reads what decide() needs besides the head. Rejects if the command must be refused. The appender
    * calls it on each head that it tries a commit on.
    */
-  prepare(head: Head): Promise<void> | void;
+  prepare(base: HeadEntry): Promise<void> | void;
   /**
    * Returns the events to append after this head. It may run several times, so the ids and times of
    * the events must already be fixed.

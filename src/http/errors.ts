@@ -77,6 +77,11 @@ const TABLE = {
     when: "The Idempotency-Key was sent with another animal within the last 24 hours",
     remedy: "Send a new key for a new animal, or the animal that the key was first sent with",
   },
+  precondition_failed: {
+    status: 412,
+    when: "The animal is not, or no longer, the one that If-Match names",
+    remedy: "Get the animal again, and decide anew with its ETag",
+  },
   body_too_large: {
     status: 413,
     when: "The body is larger than 64 KiB",

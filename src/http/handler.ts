@@ -1,7 +1,8 @@
 /** Handles a request: routes it, checks its credentials, runs its operation and builds the response. */
 
 import type { ApiKey } from "../log/api_keys.ts";
-import { type CreatePetDeps, type CreatePetRequest, expectMayAdd } from "../commands/create_pet.ts";
+import { type ClientAppendDeps, expectMayWrite } from "../commands/client_append.ts";
+import type { CreatePetRequest } from "../commands/create_pet.ts";
 import { StoreError } from "../store/store_errors.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
 import type { Instrumentation } from "../telemetry/instrumentation.ts";
@@ -25,7 +26,7 @@ import {
   unknownPathError,
 } from "./routes.ts";
 
-export interface HandlerDeps extends CreatePetDeps, PublicDeps {
+export interface HandlerDeps extends ClientAppendDeps, PublicDeps {
   /** The origins whose scripts may read responses. */
   corsOrigins: readonly string[];
   bodies: BodyReader;
@@ -128,15 +129,15 @@ function respond(
   const operation = route && operationOf(route, method);
   if (operation === "createPet") return createPet(exchange, token, deps);
   const { heads, runtime, keys, pets } = deps;
-  return heads.use(async (head) => {
-    const key = await keys.authorize(token, head, runtime.now());
+  return heads.use(async (entry) => {
+    const key = await keys.authorize(token, entry.head, runtime.now());
     expectWithinLimit(key, exchange, deps);
     if (route === undefined) throw unknownPathError(rightPaths(path, baseUrl));
     switch (operation) {
       case "listPets":
-        return await handleListPets(pets, head, search, baseUrl);
+        return await handleListPets(pets, entry, search, baseUrl);
       case "getPet":
-        return await handleGetPet(pets, head, path, search, baseUrl);
+        return await handleGetPet(pets, entry, path, search, baseUrl);
       default:
         return respondWithMethods(method, route.allow);
     }
@@ -160,14 +161,14 @@ async function createPet(
   deps: HandlerDeps,
 ): Promise<HttpResponse> {
   const { heads, keys, runtime } = deps;
-  const authorize = () => heads.use((head) => keys.authorize(token, head, runtime.now()));
+  const authorize = () => heads.use(({ head }) => keys.authorize(token, head, runtime.now()));
   const head = heads.recent;
   const cached = head === undefined ? undefined : keys.cached(token, head);
   const key = cached ?? await authorize();
   let createRequest: CreatePetRequest;
   try {
     expectWithinLimit(key, exchange, deps);
-    expectMayAdd(key);
+    expectMayWrite(key);
     createRequest = await readCreatePetRequest(exchange, token, deps.bodies);
   } catch (error) {
     await authorize();

@@ -1,8 +1,9 @@
 /** The three operations of the interface (sections 4.1 to 4.3). */
 
 import { encodePet } from "../../events/pet.ts";
-import { createPet, type CreatePetDeps, type CreatePetRequest } from "../commands/create_pet.ts";
-import type { Head } from "../log/head.ts";
+import type { ClientAppendDeps } from "../commands/client_append.ts";
+import { createPet, type CreatePetRequest } from "../commands/create_pet.ts";
+import type { HeadEntry } from "../log/head.ts";
 import type { PageQuery, PetReader } from "../projections/pet_reader.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
 import { entityTagOfHash, entityTagOfPet } from "./conditional_read.ts";
@@ -32,12 +33,12 @@ export const READ_HEADERS = { "cache-control": "private, no-cache" };
 
 export async function handleListPets(
   pets: PetReader,
-  head: Head,
+  entry: HeadEntry,
   search: string,
   baseUrl: string,
 ): Promise<HttpResponse> {
   const query = parsePageQuery(search);
-  const page = await pets.list(query, head);
+  const page = await pets.list(query, entry);
   const headers: HttpResponse["headers"] = { ...READ_HEADERS, etag: entityTagOfHash(page.hash) };
   if (page.next !== undefined) headers.link = nextLink(baseUrl, query, page.next);
   return { status: 200, body: page.text, headers };
@@ -65,7 +66,7 @@ export async function readCreatePetRequest(
 }
 
 export async function handleCreatePet(
-  deps: CreatePetDeps,
+  deps: ClientAppendDeps,
   request: CreatePetRequest,
   baseUrl: string,
 ): Promise<HttpResponse> {
@@ -80,7 +81,7 @@ export async function handleCreatePet(
 
 export async function handleGetPet(
   pets: PetReader,
-  head: Head,
+  entry: HeadEntry,
   path: string,
   search: string,
   baseUrl: string,
@@ -94,7 +95,7 @@ export async function handleGetPet(
     const message = "The identifier of an animal is an integer without leading zeros, such as 42";
     throw new HttpError("pet_not_found", message, deprecation);
   }
-  const text = await pets.get(Number(petId), head);
+  const text = await pets.get(Number(petId), entry);
   if (text === undefined) {
     throw new HttpError("pet_not_found", ERRORS.pet_not_found.when, deprecation);
   }

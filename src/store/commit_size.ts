@@ -15,7 +15,7 @@ type Part = { mutations: readonly Mutation[] };
 
 /**
  * The part of the limits of a commit that the mutations take; at most 1 if they fit. Counts a key twice, as Deno KV does
- * (measured), and two bytes per character, as for a string outside Latin-1.
+ * (measured).
  */
 export function fillOf(mutations: readonly Mutation[], limits: StoreLimits): number {
   let keys = 0;
@@ -23,8 +23,7 @@ export function fillOf(mutations: readonly Mutation[], limits: StoreLimits): num
   for (const mutation of mutations) {
     for (const part of mutation.key) keys += typeof part === "string" ? part.length + 2 : 9;
     if (mutation.type !== "set") continue;
-    const { value } = mutation;
-    values += typeof value === "string" ? 2 * value.length : value.length;
+    values += mutation.value.length;
   }
   return Math.max(
     mutations.length / (limits.commitMutations - RESERVE_MUTATIONS),
