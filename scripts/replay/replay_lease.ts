@@ -2,6 +2,8 @@
 
 import { z } from "zod";
 import { Instant, Ulid } from "../../events/api_key.ts";
+import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
+import { decodeJson, encodeJson } from "../../src/encoding/json.ts";
 import { type Runtime, sleep } from "../../src/runtime/runtime.ts";
 import { REPLAY_KEY } from "../../src/keyspace.ts";
 import { guardRecord } from "../../src/store/guarded_record.ts";
@@ -35,7 +37,7 @@ export class ReplayUnderWayError extends Error {
 /** Decodes a stored lease; `undefined` if the value is not a lease. */
 export function decodeLease(value: unknown): LeaseRecord | undefined {
   try {
-    return LeaseRecord.parse(JSON.parse(value as string));
+    return LeaseRecord.parse(decodeJson(value));
   } catch {
     return undefined;
   }
@@ -99,10 +101,10 @@ export class ReplayLease {
     const beat = this.#beat + 1;
     const time = new Date(this.#runtime.now()).toISOString();
     const record: LeaseRecord = { owner: this.#owner, beat, time, filledTo };
-    const renewal = JSON.stringify(record);
+    const renewal = encodeJson(record);
     const set: Mutation = { type: "set", key: REPLAY_KEY, value: renewal };
     const commit = { checks, mutations: [...mutations, set] };
-    if (!await this.#commit(commit, (value) => value === renewal)) return false;
+    if (!await this.#commit(commit, (value) => bytesEqual(value, renewal))) return false;
     this.filledTo = filledTo;
     this.#beat = beat;
     this.#beatAt = this.#runtime.monotonicNow();
