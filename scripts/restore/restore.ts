@@ -136,7 +136,7 @@ async function takeMark(store: Store, runtime: Runtime, head: Head) {
     const value = encodeHead(next);
     // A mark has the id of its run. Only this run replaces its mark with a head, so any head follows from that one.
     const isOurs = (stored: unknown) =>
-      next === head ? decodeHeadRecord(stored).kind === "head" : stored === value;
+      next === head ? decodeHeadRecord(stored).kind === "head" : bytesEqual(stored, value);
     const set: Mutation = { type: "set", key: HEAD_KEY, value };
     await commit({ checks: [], mutations: [...mutations, set] }, isOurs);
   };

@@ -13,6 +13,7 @@ import { decodeJson, encodeJson } from "../encoding/json.ts";
 import { ServiceError } from "../service_error.ts";
 import { HEAD_KEY } from "../keyspace.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
+import { otherVersionReason } from "../store/store_errors.ts";
 
 /** The version of the keyspace that this service reads and writes. Versions 1 to 3 were of earlier releases. */
 const STORE_FORMAT = 4;
@@ -149,15 +150,10 @@ export function decodeHeadRecord(value: unknown): HeadRecord {
       const head = Head.parse(record);
       const unknown = Object.entries(head.schemas).find(([type, it]) => !isKnownSchema(type, it));
       if (unknown === undefined) return { kind: "head", head };
-      const message = `its log has events of a newer version (${
-        unknown.join(" ")
-      }); use that version`;
-      return { kind: "other_format", message };
+      const shown = `its log has events of the schema ${unknown.join(":")}`;
+      return { kind: "other_format", message: otherVersionReason(shown, true) };
     }
-    const message = format > STORE_FORMAT
-      ? `it has format ${format}, of a newer version; use that version`
-      : `it has format ${format}, of an older version; export it with that version ` +
-        "(deno task log > pets.jsonl), then restore the export into a new store with this one";
+    const message = otherVersionReason(`it has format ${format}`, format > STORE_FORMAT);
     return { kind: "other_format", message };
   } catch {
     return { kind: "foreign" };

@@ -22,8 +22,7 @@ export function fillOf(mutations: readonly Mutation[], limits: StoreLimits): num
   let values = 0;
   for (const mutation of mutations) {
     for (const part of mutation.key) keys += typeof part === "string" ? part.length + 2 : 9;
-    if (mutation.type !== "set") continue;
-    values += mutation.value.length;
+    if (mutation.type === "set") values += mutation.value.length;
   }
   return Math.max(
     mutations.length / (limits.commitMutations - RESERVE_MUTATIONS),

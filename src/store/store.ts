@@ -31,7 +31,7 @@ export interface StoreLimits {
 }
 
 /**
- * Size of a value of bytes that every store accepts. It is one constant, because it limits the lines of the
+ * Size of a value that every store accepts. It is one constant, because it limits the lines of the
  * log: an export must fit into any store.
  */
 export const VALUE_BYTES_LIMIT = 65_536;

@@ -33,7 +33,7 @@ testIf(permitted("read", "write", "net", "run"))(
       const keys = [...leftOut, similar, ["far"]];
       await changeFile(
         kvPath,
-        keys.map((key) => ({ type: "set", key, value: "", expireIn })),
+        keys.map((key) => ({ type: "set", key, value: new Uint8Array(), expireIn })),
       );
       const expected = Date.now() + expireIn;
       const database = new DatabaseSync(kvPath);
