@@ -8,7 +8,7 @@ import { IDEMPOTENCY_LIFETIME_MS, projectionKey } from "../../src/keyspace.ts";
 import { readHead } from "../../src/log/head.ts";
 import { replay } from "../../scripts/replay/replay.ts";
 import { createService } from "../../src/service.ts";
-import { sha256Hex } from "../../src/encoding/sha256.ts";
+import { hmacSha256Hex } from "../../src/encoding/sha256.ts";
 import { assertError, assertRefused } from "../support/test_each_way.ts";
 import { type FaultyStore, faultyStore, hold } from "../support/faulty_store.ts";
 import { readLogLines } from "../support/sound_log.ts";
@@ -39,7 +39,8 @@ Deno.test("createPet repeats the first response to a request with the same key a
   }
   assertEquals(await readHead(service.store), before);
   const event = decodeEvent((await readLogLines(service.store))[1]);
-  assertEquals(event.idempotencyKey, sha256Hex(KEY["idempotency-key"]), "a hash, not the key");
+  const logged = hmacSha256Hex(service.token, KEY["idempotency-key"]);
+  assertEquals(event.idempotencyKey, logged, "nobody can guess it without the API key");
   assertEquals(event.actor, service.keyId);
 });
 
@@ -174,6 +175,6 @@ function instanceOn({ store, runtime, token }: TestService) {
 
 /** The records of Idempotency-Keys in a generation. */
 async function recordsOf({ store }: TestService, generation: number) {
-  const prefix = projectionKey(generation, ["pet_by_idempotency_key"]);
+  const prefix = projectionKey(generation, ["event_by_idempotency_key"]);
   return await store.list({ prefix }, { limit: store.limits.listEntries });
 }

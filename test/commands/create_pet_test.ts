@@ -1,6 +1,7 @@
 /** createPet() while the clock is set during a request, and with a read-only key. */
 
 import { assertEquals, assertRejects } from "@std/assert";
+import type { PetEvent } from "../../events/event.ts";
 import { createPet } from "../../src/commands/create_pet.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { SingleFlight } from "../../src/commands/single_flight.ts";
@@ -64,7 +65,7 @@ Deno.test("createPet() adds nothing for a read-only key, with or without an Idem
   const { store, runtime } = service;
   const deps = {
     ...service,
-    creations: new SingleFlight(runtime),
+    flights: new SingleFlight<PetEvent>(runtime),
     keys: new ApiKeyReader(store, runtime),
     pets: new PetReader(store),
   };

@@ -5,8 +5,11 @@ import {
   hasStatus,
   NAME_MAX_LENGTH,
   NewPet,
+  patchPet,
   Pet,
   PET_STATUSES,
+  PetPatch,
+  reversePatch,
 } from "../../events/pet.ts";
 
 Deno.test("encodePet() writes exact JSON with its members in one order", () => {
@@ -42,5 +45,38 @@ Deno.test("hasStatus() compares the status of a text, and nothing that looks lik
       const text = encodePet({ id: 1, name, categoryId: 1n, status });
       for (const one of PET_STATUSES) assertEquals(hasStatus(text, one), one === status, text);
     }
+  }
+});
+
+Deno.test("patchPet() and reversePatch() lead from a pet to another and back", () => {
+  const before: Pet = { id: 7, name: "Rex", categoryId: 1n, status: "available" };
+  const patches: [patch: PetPatch, after: Omit<Pet, "id">, previous: PetPatch][] = [
+    [{ status: "sold" }, { ...before, status: "sold" }, { status: "available" }],
+    [{ status: null }, { name: "Rex", categoryId: 1n }, { status: "available" }],
+    [{ name: "Max", categoryId: 1n }, { ...before, name: "Max" }, { name: "Rex" }],
+    [{ name: "Rex" }, before, {}],
+    [{}, before, {}],
+  ];
+  for (const [patch, after, previous] of patches) {
+    const patched = patchPet(before, patch);
+    assertEquals(patched, { id: 7, ...after });
+    assertEquals(reversePatch(before, patched), previous);
+    assertEquals(patchPet(patched, previous), before);
+  }
+  const { status: _, ...without } = before;
+  assertEquals(reversePatch(without, before), { status: null });
+});
+
+Deno.test("PetPatch has the fields of NewPet, each optional, and null only for those optional there", () => {
+  const isValid = (patch: unknown) => PetPatch.safeParse(patch).success;
+  for (const patch of [{}, { name: "x" }, { categoryId: 1n }, { status: null }]) {
+    assertEquals(isValid(patch), true);
+  }
+  for (
+    const patch of [{ name: null }, { categoryId: null }, { status: "gone" }, { id: 1n }, {
+      name: "",
+    }]
+  ) {
+    assertEquals(isValid(patch), false);
   }
 });
