@@ -70,7 +70,7 @@ Deno.test({
       assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
     }
     const database = new DatabaseSync(temp.kvPath);
-    const pet = encodeKey(projectionKey(1, petKey(1)));
+    const pet = encodeKey(projectionKey(1, petKey("none", 1)));
     database.prepare("update kv set v_encoding = 9 where k = ?").run(pet);
     database.close();
     await using service = await ServiceProcess.start(temp.kvPath);

@@ -12,6 +12,7 @@ import { linesOf, readLog, type StoredLine } from "../../src/log/read_log.ts";
 import { createService, type Service } from "../../src/service.ts";
 import { HEAD_KEY } from "../../src/keyspace.ts";
 import { type Commit, type Mutation, type Store } from "../../src/store/store.ts";
+import { decodeJson } from "../../src/encoding/json.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
 import { describedAnswer } from "../support/assert_described.ts";
 import {
@@ -459,7 +460,7 @@ async function readEvents(store: Store): Promise<RecordedEvent[]> {
 
 /** The position in the head that a commit writes. */
 function positionAfter({ mutations }: Commit): number {
-  return JSON.parse((mutations.at(-1) as Set).value as string).position;
+  return decodeJson((mutations.at(-1) as Set).value).position;
 }
 
 type Set = Mutation & { type: "set" };

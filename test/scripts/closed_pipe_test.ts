@@ -10,7 +10,7 @@ import { changeFile, withSampleFile } from "../support/sample_file.ts";
 const ignore = !permitted("run", "read", "write", "env", "net") || !hasBash();
 
 async function makeUnsound(kvPath: string): Promise<void> {
-  await changeFile(kvPath, [{ type: "delete", key: projectionKey(1, petKey(6)) }]);
+  await changeFile(kvPath, [{ type: "delete", key: projectionKey(1, petKey("sold", 6)) }]);
 }
 
 Deno.test({

@@ -41,7 +41,7 @@ Deno.test({
   fn: () =>
     withSampleFile(async ({ kvPath }) => {
       // The record of pets 5 and 6.
-      await changeFile(kvPath, [{ type: "delete", key: projectionKey(1, petKey(6)) }]);
+      await changeFile(kvPath, [{ type: "delete", key: projectionKey(1, petKey("sold", 6)) }]);
       const plain = await runTask(["audit"], { kvPath });
       assertEquals(plain.code, 1);
       assertEquals(plain.stdout.split("\n").slice(0, 2), [

@@ -3,7 +3,8 @@ import { permitted } from "../../support/permitted.ts";
 import { runTask, spawnTask } from "../../support/run_task.ts";
 import { readLines, ServiceProcess } from "../../support/service_process.ts";
 import { HEAD_KEY, logKey } from "../../../src/keyspace.ts";
-import { EMPTY_HEAD, encodeHead } from "../../../src/log/head.ts";
+import { encodeJson } from "../../../src/encoding/json.ts";
+import { EMPTY_HEAD } from "../../../src/log/head.ts";
 import { changeFile, withSampleFile } from "../../support/sample_file.ts";
 import { linesToBytes, sampleLog } from "../../support/sample_log.ts";
 import { TempStore } from "../../support/temp_store.ts";
@@ -207,7 +208,8 @@ Deno.test({
       };
       const all = /^Printed all 40 events of the log; all of them verify\.\n$/;
       await recover(40, 0, all);
-      for (const value of ["{}", '{"format":3,"position":-1}', encodeHead(EMPTY_HEAD)]) {
+      for (const record of [{}, { format: 4, position: -1 }, EMPTY_HEAD]) {
+        const value = encodeJson(record);
         await changeFile(kvPath, [{ type: "set", key: HEAD_KEY, value }]);
         await recover(40, 0, all);
         for (const args of [["log"], ["log", "--follow"], ["keys", "list"], ["start"]]) {
@@ -224,7 +226,7 @@ Deno.test({
       );
       const rest = /^Printed the first 33 events of the log, which verify\. Left out the rest: /;
       await changeFile(kvPath, [
-        { type: "set", key: HEAD_KEY, value: head!.value as string },
+        { type: "set", key: HEAD_KEY, value: head!.value as Uint8Array },
         { type: "set", key: logKey(35), value: new TextEncoder().encode(altered) },
       ]);
       await recover(33, 1, rest);

@@ -7,6 +7,7 @@ import { permitted } from "../../support/permitted.ts";
 import { runTask } from "../../support/run_task.ts";
 import { changeFile, withSampleFile } from "../../support/sample_file.ts";
 import { linesOf, linesToBytes } from "../../support/sample_log.ts";
+import { utf8 } from "../../support/utf8.ts";
 
 const ignore = !permitted("run", "read", "write", "env", "net");
 
@@ -60,7 +61,7 @@ Deno.test({
       const sound = await runTask(["report", "--audit"], { kvPath });
       assertEquals(sound.code, 0, sound.stderr);
       assertMatch(sound.stdout, /Audit: sound<\/h2><pre>Sound: 40 events, 33 pets\./);
-      await changeFile(kvPath, [{ type: "set", key: logKey(41), value: "foreign" }]);
+      await changeFile(kvPath, [{ type: "set", key: logKey(41), value: utf8("foreign") }]);
       const faulty = await runTask(["report", "--audit"], { kvPath });
       assertEquals(faulty.code, 1, faulty.stderr);
       assertMatch(faulty.stdout, /Audit: not sound<\/h2><pre>Not sound: 1 fault[^]*Next: /);

@@ -1,4 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
+import { encodeJson } from "../../../src/encoding/json.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { HEAD_KEY } from "../../../src/keyspace.ts";
 import { permitted } from "../../support/permitted.ts";
@@ -142,8 +143,8 @@ testRestore("restore: only the restore itself accepts a store with half a log", 
   const kvPath = `${folder}/pets.sqlite3`;
   const lines = sampleLog(30);
   const [run, lastHash] = ["01HZZZZZZZ0000000000000001", sha256Hex(lines[29])];
-  const mark = { format: "restore", storeFormat: 3, run, position: 30, lastHash, restored: 0 };
-  await changeFile(kvPath, [{ type: "set", key: HEAD_KEY, value: JSON.stringify(mark) }]);
+  const mark = { format: "restore", storeFormat: 4, run, position: 30, lastHash, restored: 0 };
+  await changeFile(kvPath, [{ type: "set", key: HEAD_KEY, value: encodeJson(mark) }]);
   for (const task of ["start", "log", "audit"]) {
     const { code, stdout, stderr } = await runTask([task], { kvPath });
     assertEquals([code !== 0, stdout], [true, ""], task);

@@ -15,6 +15,7 @@ import {
   StoreNotFreeError,
   verifyExport,
 } from "../../../scripts/restore/restore.ts";
+import { encodeJson } from "../../../src/encoding/json.ts";
 import { HEAD_KEY, isLogKey, logKey } from "../../../src/keyspace.ts";
 import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";
 import { scan } from "../../../src/store/scan.ts";
@@ -27,6 +28,7 @@ import { atCommit, faultyStore } from "../../support/faulty_store.ts";
 import { openSampleStore } from "../../support/sample_store.ts";
 import { readLogLines } from "../../support/sound_log.ts";
 import { openTestService } from "../../support/test_service.ts";
+import { utf8 } from "../../support/utf8.ts";
 
 const LINES = sampleLog(1_300);
 
@@ -89,7 +91,7 @@ Deno.test("restore() restores an Idempotency-Key for 25 hours, as long as the st
   await runtime.advance(20_000);
   await restore({ store, runtime }, exportOf(lines));
   const records = await recordsOf(store);
-  const remembered = records.filter(([key]) => key.includes("pet_by_idempotency_key"));
+  const remembered = records.filter(([key]) => key.includes("event_by_idempotency_key"));
   const inTime = lines.map((line) => JSON.parse(line)).filter(({ idempotencykey, time }) =>
     idempotencykey !== undefined && Date.parse(time) + 25 * 3_600_000 > runtime.now()
   );
@@ -121,7 +123,7 @@ Deno.test("restore() refuses a store that is not empty, and does not change it",
   using sample = await openSampleStore(1);
   const { head } = sample;
   const set = (key: Key, record: unknown): Mutation => {
-    return { type: "set", key, value: JSON.stringify(record) };
+    return { type: "set", key, value: encodeJson(record) };
   };
   const oldMark = { format: "restore", run: head.lastHash, position: 30, restored: 3 };
   const cases: [mutation: Mutation, refusal: string][] = [
@@ -248,7 +250,7 @@ Deno.test("restore() rejects if another process writes to the store", async () =
     onCommit: atCommit(1, async (apply) => {
       const mutations: Mutation[] = [
         { type: "set", key: HEAD_KEY, value },
-        { type: "set", key: logKey(1), value: "theirs" },
+        { type: "set", key: logKey(1), value: utf8("theirs") },
       ];
       await store.commit({ checks: [], mutations });
       return await apply();
@@ -259,7 +261,7 @@ Deno.test("restore() rejects if another process writes to the store", async () =
     StoreNotFreeError,
     "Another restore or a service has begun to write",
   );
-  assertEquals(await recordsOf(store), [[["head"], value], [["~log", 1], "theirs"]]);
+  assertEquals(await recordsOf(store), [[["head"], value], [["~log", 1], utf8("theirs")]]);
 });
 
 async function readMark(store: Store): Promise<RestoreMark | undefined> {

@@ -42,7 +42,7 @@ test("audit() of a damaged file reports a record that cannot be decoded", () =>
     const database = new DatabaseSync(kvPath);
     const change = "update kv set v = ?, v_encoding = ? where k = ?";
     // Values that V8 cannot decode, in an encoding that is unknown, and that are not bytes.
-    database.prepare(change).run("text", 3, encodeKey(projectionKey(1, petKey(6))));
+    database.prepare(change).run("text", 3, encodeKey(projectionKey(1, petKey("sold", 6))));
     database.prepare(change).run(new Uint8Array([255, 15]), 1, encodeKey(["~log", 40]));
     database.close();
     using store = new SqliteReader(kvPath);
