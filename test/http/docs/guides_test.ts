@@ -31,11 +31,11 @@ Deno.test("the guides have a value for every placeholder, and only addresses of 
   const text = guides(BASE).map(({ description }) => description).join("\n");
   assertEquals(/\{\{|undefined/.exec(text), null);
   const { status } = ERRORS.idempotency_key_reused;
-  assertStringIncludes(text, `The same value with another animal gets ${status}.`);
+  assertStringIncludes(text, `The same value with another request gets ${status}.`);
   for (const code of Object.keys(ERRORS)) assertStringIncludes(text, `\`${code}\``);
   const samples = [...text.matchAll(/```.+\n([^]+?)```/g)].map(([, code]) => code).join("\n");
   const addresses = samples.match(/https?:[^"\s>]+/g)!;
-  assertEquals(addresses.length, 5);
+  assertEquals(addresses.length, 8);
   for (const address of addresses) assertStringIncludes(address, `${BASE}/pets`);
 });
 

@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { NAME_MAX_LENGTH, NewPet } from "../../../events/pet.ts";
 import { HttpError } from "../../../src/http/errors.ts";
-import { parseNewPet } from "../../../src/http/requests/new_pet.ts";
+import { parseNewPet, parsePetPatch } from "../../../src/http/requests/pet_body.ts";
 import { testEachWay } from "../../support/test_each_way.ts";
 
 const FIELDS = Object.keys(NewPet.shape).join(", ");
@@ -108,6 +108,37 @@ Deno.test("parseNewPet() names a few of many faults, and counts the rest", () =>
   const fields = Array.from({ length: 1_000 }, (_, index) => `"f${index}":0`);
   const message = new RegExp(`^Field .*; and 997 more; the fields are ${FIELDS}$`);
   assertRefuses([`{${fields}}`], "invalid_body", message);
+});
+
+/** Patches, with what they change, or with the message of the refusal. */
+const PATCHES: [body: string, expected: object | string][] = [
+  ['{"name":"Mia"}', { name: "Mia" }],
+  ['{"categoryId":9223372036854775807}', { categoryId: 9223372036854775807n }],
+  ['{"status":"sold","name":"Mia"}', { name: "Mia", status: "sold" }],
+  ['{"status":null}', { status: null }],
+  ["{}", `The body names no field to change: send any of ${FIELDS}`],
+  ['{"id":1}', `Field "id" is not known; the fields are ${FIELDS}`],
+  ['{"status":"sold","__proto__":1}', `Field "__proto__" is not known; the fields are ${FIELDS}`],
+  ['{"name":null}', 'Field "name" must be a string, or be left out'],
+  ['{"name":""}', 'Field "name" must be 1 to 1000 characters long'],
+  ['{"name":"\\ud83d"}', 'Field "name" must be well-formed Unicode, without a lone surrogate'],
+  ['{"status":"lost"}', 'Field "status" must be one of available, pending, sold'],
+  ['{"status":"sold","status":null}', 'Field "status" is repeated'],
+  [
+    '{"name":1,"categoryId":null}',
+    'Field "name" must be a string; Field "categoryId" must be an integer from ' +
+    "-9223372036854775808 to 9223372036854775807, or be left out",
+  ],
+];
+
+Deno.test("parsePetPatch() takes any fields of a pet, and null only for one that a pet need not have", () => {
+  for (const [body, expected] of PATCHES) {
+    if (typeof expected === "object") assertEquals<object>(parsePetPatch(body), expected);
+    else {
+      const { code, message } = assertThrows(() => parsePetPatch(body), HttpError);
+      assertEquals([code, message], ["invalid_body", expected]);
+    }
+  }
 });
 
 testEachWay("a name is returned exactly, whatever characters it has", async ({ add, send }) => {
