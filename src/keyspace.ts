@@ -37,7 +37,7 @@ export function projectionKey(generation: number, key: ProjectionKey) {
 export const PET_LISTS = [...PET_STATUSES, "none"].sort();
 
 /** The list that holds a pet with that status. */
-export function petListOf(status: PetStatus | undefined): string {
+export function petListOf(status: PetStatus | null | undefined): string {
   return status ?? "none";
 }
 

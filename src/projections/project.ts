@@ -1,10 +1,5 @@
 import { assertNever } from "../../events/assert_never.ts";
-import {
-  type PetEvent,
-  petTextOf,
-  type RecordedEvent,
-  type RecordedLine,
-} from "../../events/event.ts";
+import { petTextOf, type RecordedEvent, type RecordedLine } from "../../events/event.ts";
 import { decodeJson, encodeJson } from "../encoding/json.ts";
 import {
   eventByIdempotencyKeyKey,
@@ -24,21 +19,19 @@ import type { StoreEntry } from "../store/store.ts";
  * all use it, so they cannot diverge. It depends on nothing but the events.
  */
 export function project(lines: readonly RecordedLine[]): ProjectionRecord[] {
-  /** The records of each pet, by their lists. */
-  const pets = new Map<number, Map<string, ProjectionRecord>>();
   const records: ProjectionRecord[] = [];
+  let isChanged = false;
   for (const recorded of lines) {
     const { event } = recorded;
     switch (event.type) {
-      case "PetCreated":
       case "PetUpdated": {
-        const { id } = event.data;
-        const ofPet = pets.getOrInsertComputed(id, () => new Map());
-        const write = (list: string, value?: Uint8Array) => {
-          ofPet.set(list, { key: petKey(list, id), ...(value === undefined ? {} : { value }) });
-        };
-        for (const list of formerListsOf(event)) write(list);
-        write(petListOf(event.data.status), petTextOf(recorded));
+        isChanged = true;
+        const { id, previous: { status } } = event.data;
+        if (status !== undefined) records.push({ key: petKey(petListOf(status), id) });
+      } // falls through
+      case "PetCreated": {
+        const { id, status } = event.data;
+        records.push({ key: petKey(petListOf(status), id), value: petTextOf(recorded) });
         if (event.idempotencyKey !== undefined) records.push(idempotencyRecordOf(event));
         break;
       }
@@ -58,13 +51,8 @@ export function project(lines: readonly RecordedLine[]): ProjectionRecord[] {
         assertNever(event);
     }
   }
-  return [...pets.values()].flatMap((lists) => [...lists.values()]).concat(records);
-}
-
-/** The list that a change takes the pet out of, if any. */
-function formerListsOf({ type, data }: PetEvent): string[] {
-  const status = type === "PetUpdated" ? data.previous.status : undefined;
-  return status === undefined ? [] : [petListOf(status ?? undefined)];
+  if (!isChanged) return records;
+  return [...new Map(records.map((record) => [record.key.join(), record])).values()];
 }
 
 function idempotencyRecordOf({ actor, idempotencyKey, position, time }: RecordedEvent) {
