@@ -252,7 +252,7 @@ class StoreAudit {
       wrong(`its ${field} is ${stored}, but the log says ${right}`);
     }
     if (generation < 1) wrong(`generation ${generation} is not possible`);
-    if (removing !== undefined && (removing < 1 || Math.abs(removing - generation) !== 1)) {
+    if (removing !== undefined && (removing < 1 || removing !== generation - 1)) {
       wrong(`generation ${removing} cannot be removed while ${generation} is served`);
     }
   }
@@ -261,8 +261,8 @@ class StoreAudit {
   async #readRest(head: Head, expected: ExpectedRecords): Promise<void> {
     const { store } = this.#deps;
     const { generation, removing } = head;
-    const filled = await generationFilled(store);
-    if (filled !== undefined || removing !== undefined) {
+    const lease = await readLease(store);
+    if (lease !== undefined || removing !== undefined) {
       this.#findings.notes.push(
         "A replay has not ended; if no replay is running, run one to finish it",
       );
@@ -278,24 +278,25 @@ class StoreAudit {
       isServed: true,
       differs,
     });
-    const isServed = ({ key }: StoreEntry) => 
+    const isServed = ({ key }: StoreEntry) =>
       key[0] === "projection" && key[1] === generation && key.length > 2;
     for await (const entries of scanOutside(store, [], [logRange(head.position)])) {
       await comparison.judge(entries.filter(isServed));
       const others = entries.filter((entry) => !isServed(entry));
-      if (others.length > 0) await this.#judgeOthers(others, head, filled);
+      if (others.length > 0) await this.#judgeOthers(others, head, lease?.generation);
     }
     await comparison.finish();
     this.#noteWrongClock(comparison.removedByWrongClock);
   }
 
   /** Judges entries that are neither of the log up to the head nor of the generation that is served. */
-  async #judgeOthers(entries: StoreEntry[], head: Head, filled: number | undefined): Promise<void> {
+  async #judgeOthers(entries: StoreEntry[], head: Head, filled = 0): Promise<void> {
     const { store } = this.#deps;
     // Read after the entries, so that these cover all that was written since the audit began.
     const { head: now } = await readHead(store);
-    const generations = [filled, await generationFilled(store)]
-      .concat([head, now].flatMap((it) => [it.generation, it.removing]));
+    const generations = [head, now].flatMap((it) => [it.generation, it.removing])
+      .concat(filled, (await readLease(store))?.generation)
+      .filter((generation) => generation !== 0);
     for (const entry of entries) {
       const { key } = entry;
       const isNewLine = isLogKey(key) && key[1] > head.position && key[1] <= now.position;
@@ -375,9 +376,9 @@ async function generationsHold(store: Store, before: Head): Promise<boolean> {
   return (["generation", "removing"] as const).every((field) => now[field] === before[field]);
 }
 
-/** The generation that a replay is filling, if there is one. */
-async function generationFilled(store: Store): Promise<number | undefined> {
-  return decodeLease((await store.get(REPLAY_KEY))?.value)?.generation;
+/** The lease of a replay, which names the generation that it fills. */
+async function readLease(store: Store) {
+  return decodeLease((await store.get(REPLAY_KEY))?.value);
 }
 
 function logRange(to: number): BoundedRange {

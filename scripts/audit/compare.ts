@@ -204,7 +204,10 @@ export class Comparison {
     let missing: Difference[] = [];
     for (let id = 1; id <= head.lastPetId; id++) {
       if (this.#petsSeen.has(id)) continue;
-      missing.push({ kind: "missing", key: projectionKey(generation, petKey(pets.listOf(id)!, id)) });
+      missing.push({
+        kind: "missing",
+        key: projectionKey(generation, petKey(pets.listOf(id)!, id)),
+      });
       if (missing.length < MISSING_KEPT) continue;
       await this.#add(missing);
       missing = [];
@@ -277,8 +280,9 @@ export class Comparison {
     const key = projectionKey(generation, recordKey);
     const timeMs = expiresAt === undefined ? -Infinity : expiresAt - IDEMPOTENCY_LIFETIME_MS;
     if (timeMs > runtime.now() + CLOCK_TOLERANCE_MS) this.removedByWrongClock++;
-    else if (this.#missing.length === MISSING_KEPT) this.#differ({ kind: "missing", key, position });
-    else {
+    else if (this.#missing.length === MISSING_KEPT) {
+      this.#differ({ kind: "missing", key, position });
+    } else {
       this.#missing.push({ key, position, timeMs });
       this.#latestMissingMs = Math.max(this.#latestMissingMs, timeMs);
     }

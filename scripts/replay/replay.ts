@@ -8,19 +8,13 @@ import type { RecordedLine } from "../../events/event.ts";
 import { type Runtime, sleep } from "../../src/runtime/runtime.ts";
 import { encodeHead, type Head, readHead } from "../../src/log/head.ts";
 import { HEAD_LIMIT_MS } from "../../src/log/head_reader.ts";
-import { LogVerifier } from "../../src/log/log_verifier.ts";
 import { groupIntoCommits, sealCommit } from "../../src/store/commit_size.ts";
 import { formatKey } from "../../src/store/key_encoding.ts";
-import {
-  HEAD_KEY,
-  projectionKey,
-  type ProjectionRecord,
-  retainedMutations,
-} from "../../src/keyspace.ts";
+import { HEAD_KEY, projectionKey, retainedMutations } from "../../src/keyspace.ts";
 import { RETRY_LIMIT_MS } from "../../src/store/resilience/resilient_store.ts";
 import { scan } from "../../src/store/scan.ts";
 import type { Mutation, Store, StoreEntry } from "../../src/store/store.ts";
-import { Comparison, Differences, readSoundLog, UnsoundError } from "../audit/compare.ts";
+import { Comparison, Differences, SoundLog, UnsoundError } from "../audit/compare.ts";
 import { project } from "../../src/projections/project.ts";
 import { type Filling, NO_FILLING, ReplayLease } from "./replay_lease.ts";
 
@@ -87,13 +81,14 @@ async function rebuild(job: Job): Promise<ReplayOutcome> {
     await discard(job, generation);
   }
   const resumedFrom = lease.filling.filledTo;
-  const verifier = new LogVerifier();
+  const log = new SoundLog(job);
   try {
-    const differences = await fillAndCompare(job, verifier);
-    await catchUp(job, verifier, async () => {});
-    await flip(job, verifier);
+    await catchUp(job, log);
+    const differences = await compare(job, log);
+    await catchUp(job, log);
+    await flip(job, log);
     await removeOld(job);
-    return { generation, events: verifier.position, resumedFrom, differences };
+    return { generation, events: log.position, resumedFrom, differences };
   } catch (error) {
     if (!(error instanceof UnsoundError)) throw error;
     await discard(job, generation);
@@ -108,25 +103,17 @@ async function discard(job: Job, generation: number): Promise<void> {
   await remove(job, generation);
 }
 
-/**
- * Fills the new generation up to the end of the log, and compares both generations with the log. Resolves to the
- * differences of the served one.
- */
-async function fillAndCompare(job: Job, verifier: LogVerifier): Promise<Differences> {
-  const { store, runtime, lease } = job;
-  const { generation } = lease.filling;
-  const [ofOld, ofNew] = [generation - 1, generation].map((generation) =>
-    new Comparison({ store, runtime, generation })
-  );
-  await catchUp(job, verifier, async (lines, records = project(lines)) => {
-    await ofOld.follow(lines, records);
-    await lease.keep();
-    await ofNew.follow(lines, records);
+/** Compares both generations with the lines that were read. Resolves to the differences of the served one. */
+async function compare(
+  { store, runtime, lease }: Job,
+  { expected }: SoundLog,
+): Promise<Differences> {
+  const { generation: next } = lease.filling;
+  const [ofOld, ofNew] = [next - 1, next].map((generation) => {
+    const isServed = generation !== next;
+    return new Comparison({ store, runtime, generation, expected, isServed });
   });
-  for (const comparison of [ofOld, ofNew]) {
-    comparison.finish();
-    await comparison.readRest(() => lease.keep());
-  }
+  for (const comparison of [ofOld, ofNew]) await comparison.readAll(() => lease.keep());
   if (ofNew.differences.total === 0) return ofOld.differences;
   const [{ key }] = Object.values(ofNew.differences.first);
   throw new UnsoundError(
@@ -135,36 +122,27 @@ async function fillAndCompare(job: Job, verifier: LogVerifier): Promise<Differen
   );
 }
 
-type Compare = (
-  lines: readonly RecordedLine[],
-  records?: readonly ProjectionRecord[],
-) => Promise<void>;
-
 /** Fills the new generation until few events are left, because others are appended meanwhile. */
-async function catchUp(job: Job, verifier: LogVerifier, compare: Compare): Promise<void> {
+async function catchUp(job: Job, log: SoundLog): Promise<void> {
   let lag: number;
   do {
     const { position } = (await readHead(job.store)).head;
-    await fill(job, verifier, position, compare);
+    await fill(job, log, position);
     lag = (await readHead(job.store)).head.position - position;
   } while (lag > LAG_LIMIT);
 }
 
-/** Writes the records of the next lines of the log, in its order, and then compares them. */
-async function fill(
-  job: Job,
-  verifier: LogVerifier,
-  to: number,
-  compare: Compare,
-): Promise<void> {
-  let writing = Promise.resolve();
+/** Writes the records of the next lines of the log, in its order. */
+async function fill(job: Job, log: SoundLog, to: number): Promise<void> {
+  let writing: Promise<unknown> = Promise.resolve();
   try {
-    const lines = linesToFill(job, verifier, to, compare);
-    for await (const group of groupIntoCommits(lines, sealerOf(job), job.store.limits)) {
-      // Read the next group while this one is written and compared.
+    const lines = linesToFill(job, log, to);
+    for await (
+      const { mutations, filling } of groupIntoCommits(lines, sealerOf(job), job.store.limits)
+    ) {
+      // Read the next group while this one is written.
       await writing;
-      const { mutations, filling, lines, records } = group;
-      writing = job.lease.commit({ mutations }, filling).then(() => compare(lines, records));
+      writing = job.lease.commit({ mutations }, filling);
       writing.catch(() => {});
     }
   } finally {
@@ -173,29 +151,27 @@ async function fill(
   }
 }
 
-/** The lines whose records are not written yet. Passes the lines before them to `compare`. */
+/** The lines whose records are not written yet. */
 async function* linesToFill(
-  { store, lease: { filling: { filledTo } }, progress }: Job,
-  verifier: LogVerifier,
+  { lease, progress }: Job,
+  log: SoundLog,
   to: number,
-  compare: Compare,
 ): AsyncGenerator<RecordedLine[]> {
-  for await (const lines of readSoundLog(store, verifier, to)) {
-    const first = lines.findIndex(({ event }) => event.position > filledTo);
-    if (first !== 0) await compare(lines.slice(0, first === -1 ? lines.length : first));
-    if (first !== -1) yield lines.slice(first);
-    progress("fill", lines.at(-1)!.event.position, to);
+  const { filledTo } = lease.filling;
+  for await (const lines of log.readTo(to)) {
+    const rest = lines.filter(({ event }) => event.position > filledTo);
+    // Otherwise commits renew the lease, and it allows one at a time.
+    if (rest.length === 0) await lease.keep();
+    yield rest;
+    progress("fill", log.position, to);
   }
 }
 
 /** Makes the commits that fill the new generation. Each also stores how far it fills the generation. */
 function sealerOf({ runtime, lease: { filling: { generation } } }: Job) {
   return (lines: readonly RecordedLine[]) => {
-    const records = project(lines);
     return {
-      lines,
-      records,
-      mutations: retainedMutations(generation, records, runtime.now()),
+      mutations: retainedMutations(generation, project(lines), runtime.now()),
       filling: { generation, filledTo: lines.at(-1)?.event.position ?? 0 },
     };
   };
@@ -205,13 +181,13 @@ function sealerOf({ runtime, lease: { filling: { generation } } }: Job) {
  * Serves the new generation from one commit on, which also writes the records of the last lines. It checks the head, so
  * no line is missing.
  */
-async function flip(job: Job, verifier: LogVerifier): Promise<void> {
+async function flip(job: Job, log: SoundLog): Promise<void> {
   const { store, lease } = job;
   const { generation } = lease.filling;
   const seal = sealerOf(job);
   let lines: RecordedLine[] = [];
   await changeHead(job, async (head) => {
-    for await (const read of readSoundLog(store, verifier, head.position)) lines.push(...read);
+    for await (const read of log.readTo(head.position)) lines.push(...read);
     for (;;) {
       const { sealed: { mutations, filling }, count } = sealCommit(lines, seal, store.limits);
       const next = { ...head, generation, removing: head.generation };
