@@ -109,8 +109,10 @@ export const COMMANDS = {
       "--since TIME": `prints only events of this time or later: 2026-11-20, 2026-11-20T08:00Z
         (without an offset in UTC) or 24h (ago)`,
       "--until TIME": "prints only events before this time",
-      "--type TYPE": "prints only events of this type: PetCreated, ApiKeyIssued, ApiKeyRevoked",
-      "--subject SUBJECT": "prints only events about pets/7 or keys/ID",
+      "--type TYPE":
+        "prints only events of this type: PetCreated, PetUpdated, ApiKeyIssued, ApiKeyRevoked",
+      "--subject SUBJECT":
+        "prints only events about pets/7 (its addition and its changes) or keys/ID",
       "--actor ACTOR": "prints only events that the key with this id caused, or operator",
       "--follow": `then prints each new event of any instance, until Ctrl-C. If the reader of a pipe
         has closed it, the command ends at the next event.`,
@@ -182,8 +184,8 @@ export const COMMANDS = {
   },
   report: {
     title: "Prints a page about the log for people, with charts",
-    details: `The HTML page shows events per day, pets by status and by API key, the states of the
-      keys, and the end of the log. It needs no script and no other file. It shows the labels of the
+    details: `The HTML page shows the additions and changes per day (of the first three days per
+      hour) and by API key, the pets by status, the states of the keys, and the end of the log. It needs no script and no other file. It shows the labels of the
       keys, but no pets. The command works while the service runs, and writes nothing.`,
     usage: ["deno task report [--audit] [--file EXPORT] > report.html"],
     flags: {
@@ -251,7 +253,8 @@ export const COMMANDS = {
     details:
       `Prints a proof (https://c2sp.org/tlog-proof) that an event is in the log that deno task
       publish wrote, or checks that the published log extends an older checkpoint of it. EVENT is
-      pets/7 (the event that added a pet), keys/ID (the event that issued a key), or a position.`,
+      pets/7 (the newest event of a pet: its addition or its last change), keys/ID (the event that
+      issued a key), or a position.`,
     usage: [
       "deno task prove EVENT --published DIR [--line FILE] [--from-file EXPORT] > event.tlog-proof",
       "deno task prove --consistency FILE --published DIR",

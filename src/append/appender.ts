@@ -318,8 +318,8 @@ export class Appender {
     else this.#settling = this.#deps.runtime.nextTurn().then(() => this.#resolve(batch));
   }
 
-  #resolve({ members, lines: { length } }: Batch): void {
-    this.#deps.instrumentation.onCommitted(length);
+  #resolve({ members, lines: committed }: Batch): void {
+    this.#deps.instrumentation.onCommitted(committed);
     for (const { queued, lines } of members) queued.resolve(lines.map(({ event }) => event));
   }
 

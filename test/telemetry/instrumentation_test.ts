@@ -35,7 +35,7 @@ Deno.test("A service reports an addition to its instrumentation, from the reques
     "cache.reads keys hit",
     "commit of 1 for 3",
     "store commit",
-    "committed 1",
+    "committed PetCreated",
   ]);
 });
 

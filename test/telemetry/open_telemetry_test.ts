@@ -138,7 +138,7 @@ Deno.test({
     assertEquals(appends.length, 6);
 
     const { valueOf } = collector;
-    assertEquals(valueOf("animal_store.events.appended"), 6);
+    assertEquals(valueOf("animal_store.events.appended", { type: "PetCreated" }), 6);
     assertEquals(valueOf("animal_store.commit.events"), 6);
     assert(valueOf("animal_store.commit.duration")! > 0);
     assertEquals(valueOf("animal_store.queue.length"), 0);
