@@ -52,7 +52,7 @@ Deno.test({
           "<dt>Events</dt><dd>40</dd>",
           "<dt>Pets</dt><dd>33</dd>",
           "<dt>Valid keys</dt><dd>1 of 4</dd>",
-          'aria-label="Pets by status: available 8, pending 9, sold 8, no status 8"',
+          'aria-label="Pets by status now: available 8, pending 9, sold 8, no status 8"',
           'aria-label="Keys by state: live 1, retiring 0, expired 0, revoked 3"',
           sha256Hex(lines[39]),
         ]
@@ -123,6 +123,8 @@ Deno.test({
             labels: [...document.querySelectorAll("td bdi")].map((it) => it.textContent),
             charts: [...document.querySelectorAll("svg")]
               .filter((it) => it.getBoundingClientRect().width > 0).length,
+            areIdsOnOneLine: [...document.querySelectorAll("td code")]
+              .every((it) => it.getClientRects().length === 1),
             isWithinWindow: document.documentElement.scrollWidth <= innerWidth,
             background: getComputedStyle(document.body).backgroundColor,
           })`);
@@ -131,6 +133,9 @@ Deno.test({
             scripts: 0,
             labels: HOSTILE_LABELS,
             charts: 4,
+            areIdsOnOneLine: true,
+            areIdsOnOneLine: [...document.querySelectorAll("td code")]
+              .every((it) => it.getClientRects().length === 1),
             isWithinWindow: true,
             background: colorScheme === "light" ? "rgb(244, 246, 248)" : "rgb(17, 20, 24)",
           });
