@@ -39,8 +39,9 @@ Deno.test({
     const moved = await run("KV_PATH=copy.sqlite3");
     assertEquals(moved.match(/^Sound: 3 events, 2 pets\.$/gm)?.length, 3);
     assertMatch(moved, /^The log extends the checkpoint\.$/m);
-    const { label, key, pet: subject } = JSON.parse(await run("jq -nc --arg pet pets/1"));
-    assertEquals([label, subject], ["test", "pets/1"]);
+    const [traced] = (await run("jq -nc --arg pet pets/1")).split("\n");
+    const { type, key, label } = JSON.parse(traced);
+    assertEquals([type, label], ["PetCreated", "test"]);
     assertMatch(key, /^[0-9A-Z]{26}$/);
 
     assertMatch(
