@@ -1,7 +1,11 @@
 /** The operators' jobs on the whole log: export, follow, audit, replay and restore. */
 
+import { createHash } from "node:crypto";
 import type { Cluster, CommandOptions } from "./cluster.ts";
 import { drawStoreFaultProfile, LATE_MS, NO_FAULTS } from "./fault_profile.ts";
+import type { ModelStore } from "./model_store.ts";
+import { GENESIS } from "./oracle.ts";
+import { textOf } from "./record_faults.ts";
 import { SimulatedStore } from "./simulated_store.ts";
 import type { Workload } from "./workload.ts";
 
@@ -57,7 +61,7 @@ export async function auditStore(
   options?: CommandOptions,
 ): Promise<void> {
   const { oracle, violations, simulation } = cluster;
-  const from = oracle.countCommittedBy(oracle.lines, simulation.step);
+  const from = oracle.countCommittedBy(simulation.step);
   const { isDone, value, reason } = await cluster.retryingCommand("audit", code.audit, options);
   if (!isDone) {
     if (isRequired) violations.push(`The audit failed: ${reason}`);
@@ -124,7 +128,7 @@ export async function restoreIntoAnotherStore(workload: Workload, lines: string[
     }
   }
   // Until a restore is complete, its mark stands under the key of the head.
-  const head = () => JSON.parse(store.model.read(["head"])?.value as string ?? '"none"');
+  const head = () => headRecordOf(store.model);
   for (let run = 1; head().generation === undefined; run++) {
     const isFaulty = run <= FAULTY_RUNS;
     if (run === FAULTY_RUNS + 1) {
@@ -142,6 +146,66 @@ export async function restoreIntoAnotherStore(workload: Workload, lines: string[
   oracle.checkLog(store.model);
   oracle.checkGeneration(head().generation, store.model);
   await auditStore(workload, true, { store });
+}
+
+/** Verifies exports in which one line was forged and all later hashes computed again. All must be refused. */
+export async function verifyForgedExports(
+  { cluster: { simulation, violations }, code }: Workload,
+  lines: readonly string[],
+): Promise<void> {
+  const { random } = simulation;
+  const changes = lines.flatMap((line, index) => line.includes(`"type":"PetUpdated"`) ? index : []);
+  if (changes.length === 0) return;
+  for (const [name, forge] of Object.entries(FORGERIES)) {
+    const at = random.pick(changes);
+    // If the change left no field as it was, there is none to name.
+    if (forge(lines[at]) === lines[at]) continue;
+    let hash = GENESIS;
+    const bytes: Uint8Array[] = [];
+    for (const [index, line] of lines.entries()) {
+      const chained = line.replace(/"previoushash":"[^"]*"/, `"previoushash":"${hash}"`);
+      const text = index === at ? forge(chained) : chained;
+      hash = createHash("sha256").update(text).digest("hex");
+      bytes.push(new TextEncoder().encode(`${text}\n`));
+    }
+    const source = () => ReadableStream.from(bytes);
+    const isRefused = await code.verifyExport(source).then(() => false, () => true);
+    if (!isRefused) violations.push(`An export passes although ${name} at ${at + 1}`);
+  }
+}
+
+/** What a line of a change can say wrongly, in the form of a line that the service writes. */
+const FORGERIES: Record<string, (line: string) => string> = {
+  "the change says another former value": (line) => {
+    return withPrevious(line, (previous, { name }) => ({ ...previous, name: `not ${name}` }));
+  },
+  "the change names a field that did not change": (line) => {
+    return withPrevious(line, (previous, pet) => ({ ...pet, ...previous }));
+  },
+  "the change omits what it changed": (line) => {
+    return withPrevious(line, (previous) => Object.fromEntries(Object.entries(previous).slice(1)));
+  },
+  "the changed pet was never added": (line) => {
+    return line.replace(/"pets\/(\d+)"(.*)"id":\1,"name"/s, (_, id, text) => {
+      return `"pets/${id}000"${text}"id":${id}000,"name"`;
+    });
+  },
+};
+
+type Fields = Record<string, unknown>;
+
+function withPrevious(line: string, change: (previous: Fields, pet: Fields) => Fields): string {
+  const [before] = line.split(`,"previous":`);
+  const { data: { previous, ...pet } } = JSON.parse(line);
+  const changed = change(previous, pet);
+  const names = ["name", "categoryId", "status"].filter((name) => name in changed);
+  return `${before},"previous":${JSON.stringify(changed, names)}}}`;
+}
+
+/** The record under the head's key; an empty one if there is none. */
+export function headRecordOf(model: ModelStore) {
+  const entry = model.read(["head"]);
+  return entry === null ? {} : JSON.parse(textOf(entry.value));
 }
 
 /** Reports a violation if a command reports damage, because the store was never damaged. */

@@ -17,14 +17,14 @@ const KEY_EVERY = 10;
 export interface SampleOptions {
   /** Start time, in milliseconds since the Unix epoch. Events follow at intervals of one second. */
   since?: number;
-  /** Every so many events, an earlier pet is changed instead of one added. By default, none is. */
+  /** Every so many events, an earlier pet is changed instead of one added. */
   changesEvery?: number;
 }
 
 /** A valid log of that length with events of all types, as the service would have written it. */
 export function sampleLog(
   length: number,
-  { since = FIRST_INSTANT, changesEvery = Infinity }: SampleOptions = {},
+  { since = FIRST_INSTANT, changesEvery = 5 }: SampleOptions = {},
 ): string[] {
   const events: (EventBody & EventMetadata)[] = [];
   const pets: Pet[] = [];
