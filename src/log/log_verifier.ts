@@ -173,7 +173,7 @@ export class LogVerifier {
     if (list === undefined) {
       if (this.#isComplete) this.#faults.push(`it changes pet ${id}, which was not added before`);
     } else if (!this.pets.has(id, petListOf(before.status), encodePet(before))) {
-      this.#faults.push(`by its previous, pet ${id} was not before as the log says`);
+      this.#faults.push(`its previous does not match pet ${id} as it was before`);
     }
     const unchanged = (Object.keys(previous) as (keyof Pet)[])
       .filter((name) => before[name] === pet[name]);
