@@ -72,7 +72,7 @@ Deno.test("audit() and auditLines() prove with a checkpoint that a log extends i
   assertEquals([cut.counts, cut.firstBadPosition], [{ checkpoint: 1 }, 36]);
   assertMatch(cut.faults[0].message, /newest events were cut off/);
   // All hashes of the other history fit.
-  const forged = rewritten(lines, 8, changed(lines[8], "Zoë", "Zoé"));
+  const forged = rewritten(lines, 12, changed(lines[12], "Zoë", "Zoé"));
   assertEquals((await auditFile(forged)).sound, true);
   const { counts, faults } = await auditFile(forged, { checkpoint: at(20) });
   assertEquals(counts, { checkpoint: 1 });
@@ -285,30 +285,30 @@ Deno.test("audit() names the pet and the list that differ, once for each record"
   using sample = await openSampleStore(33);
   const { store } = sample;
   const pet = (list: string, id: number) => projectionKey(1, petKey(list, id));
-  const [added, changedPet] = await Promise.all([7, 3].map(async (id) => {
+  const [added, changedPet] = await Promise.all([19, 7].map(async (id) => {
     const found = await Promise.all(PET_LISTS.map((list) => store.get(pet(list, id))));
     return found.find((entry) => entry !== null)!;
   }));
-  // Pet 7 was only added, pet 3 was changed from no status.
-  assertEquals([added.key, changedPet.key], [pet("none", 7), pet("available", 3)]);
+  // Pet 19 was only added, pet 7 was changed from no status.
+  assertEquals([added.key, changedPet.key], [pet("none", 19), pet("available", 7)]);
   const text = encoder.encode(
     changed(decoder.decode(changedPet.value as Uint8Array), "Zoë", "Zoé"),
   );
-  const former = encoder.encode('{"id":3,"name":"Zoë 3 🐈","categoryId":3}');
+  const former = encoder.encode('{"id":7,"name":"Zoë 7 🐈","categoryId":0}');
   const IS = "is not what the log says";
   const EXTRA = "is there, but not by the log";
   const cases: [changes: [key: Key, value: Uint8Array | undefined][], messages: string[]][] = [
-    [[[changedPet.key, text]], [`"available",3] ${IS}`]],
-    [[[changedPet.key, former]], [`"available",3] ${IS}`]],
-    [[[changedPet.key, undefined]], [`"available",3] is missing`]],
-    [[[pet("none", 3), former]], [`"none",3] ${EXTRA}`]],
-    [[[pet("none", 3), former], [changedPet.key, undefined]], [
-      `"none",3] ${EXTRA}`,
-      '"available",3] is missing',
+    [[[changedPet.key, text]], [`"available",7] ${IS}`]],
+    [[[changedPet.key, former]], [`"available",7] ${IS}`]],
+    [[[changedPet.key, undefined]], [`"available",7] is missing`]],
+    [[[pet("none", 7), former]], [`"none",7] ${EXTRA}`]],
+    [[[pet("none", 7), former], [changedPet.key, undefined]], [
+      `"none",7] ${EXTRA}`,
+      '"available",7] is missing',
     ]],
-    [[[pet("sold", 3), changedPet.value as Uint8Array]], [`"sold",3] ${EXTRA}`]],
-    [[[pet("none", 7), changedPet.value as Uint8Array]], [`"none",7] ${IS}`]],
-    [[[pet("none", 7), undefined]], ['"none",7] is missing']],
+    [[[pet("sold", 7), changedPet.value as Uint8Array]], [`"sold",7] ${EXTRA}`]],
+    [[[pet("none", 19), changedPet.value as Uint8Array]], [`"none",19] ${IS}`]],
+    [[[pet("none", 19), undefined]], ['"none",19] is missing']],
     [[[pet("none", 27), added.value as Uint8Array]], [`"none",27] ${EXTRA}`]],
   ];
   for (const [changes, messages] of cases) {

@@ -273,7 +273,7 @@ Deno.test({
         return positionsOf(stdout.split("\n").slice(0, -1));
       };
       const key = JSON.parse(lines[0]).id;
-      assertEquals(await positions("--subject", "pets/3"), [4, 10]);
+      assertEquals(await positions("--subject", "pets/3"), [4, 5]);
       assertEquals(await positions("--subject", `keys/${key}`), [1, 12]);
       assertEquals(await positions("--actor", key), [2, 3, 4, 5, 6, 7, 8, 9, 10]);
       assertEquals(await positions("--actor", "operator", "--from", "2"), [11, 12, 21, 22]);
