@@ -264,7 +264,7 @@ const IF_MATCH = {
     "The `ETag` of the animal that you have read, or several. If the animal is another one by now, the status is 412 " +
     "and nothing is changed. `*` stands for any animal",
   // No example: a page that fills it in would get 412.
-  schema: { ...pattern(IF_MATCH_PATTERN.source), minLength: 1 },
+  schema: pattern(IF_MATCH_PATTERN.source),
 };
 
 const IDEMPOTENCY_KEY = {
