@@ -160,7 +160,7 @@ Deno.test({
         await positions("--last", "2", "--to", "3", "--actor", "operator", "--follow"),
         [2, 3],
       );
-      assertEquals(await positions("--type", "PetCreated"), []);
+      assertEquals(await positions("--type", "PetUpdated"), []);
       const wrong: [string[], RegExp][] = [
         [["--from", "0"], /--from takes a whole number from 1 on, not "0"/],
         [["--from", "1", "--last", "1"], /cannot be used together/],
@@ -273,7 +273,10 @@ Deno.test({
         return positionsOf(stdout.split("\n").slice(0, -1));
       };
       const key = JSON.parse(lines[0]).id;
+      // The addition and the changes.
       assertEquals(await positions("--subject", "pets/3"), [4, 5]);
+      assertEquals(await positions("--subject", "pets/11"), [17, 20, 25]);
+      assertEquals(await positions("--type", "PetUpdated", "--to", "20"), [5, 10, 15, 20]);
       assertEquals(await positions("--subject", `keys/${key}`), [1, 12]);
       assertEquals(await positions("--actor", key), [2, 3, 4, 5, 6, 7, 8, 9, 10]);
       assertEquals(await positions("--actor", "operator", "--from", "2"), [11, 12, 21, 22]);

@@ -148,6 +148,18 @@ test("publishLog() refuses a log that is not sound, wherever the fault is", asyn
         rewritten(LOG, 404, LOG[404].replace(/"actor":"\w+"/, '"actor":"operator"')),
         "Line 405: its actor is the operator, but only a key adds and changes pets. Run deno task audit",
       ],
+      // Line 5 gives pet 3 a status.
+      ...([
+        [
+          '"status":null',
+          '"status":"sold"',
+          "by its previous, pet 3 was not before as the log says",
+        ],
+        [/"previous":.*/, '"previous":{"categoryId":5}}}', "by its previous, pet 3 was not before"],
+        [/pets\/3|"id":3/g, "$&7", "it changes pet 37, which was not added before"],
+      ] as const).map(([text, other, fault]) => {
+        return [rewritten(LOG, 4, LOG[4].replace(text, other)), `Line 5: ${fault}`];
+      }),
     ] as [string[], string][]
   ) {
     await assertRejects(() => publish(dir, lines), RefusedError, message);
