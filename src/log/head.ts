@@ -37,7 +37,7 @@ const Head = z.strictObject({
   schemas: z.record(z.string(), z.int().min(1)),
   /** Generation of the projections that requests read. */
   generation: Count,
-  /** A generation that is no longer served, or that a replay has abandoned, while it still has records. */
+  /** The generation that was served before, while it still has records. */
   removing: Count.optional(),
 });
 export type Head = z.infer<typeof Head>;

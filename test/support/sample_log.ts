@@ -14,17 +14,18 @@ const FIRST_INSTANT = Date.parse("2026-01-01T00:00:00.000Z");
 /** Number of events from one issued key to the next. The event after it revokes the previous key. */
 const KEY_EVERY = 10;
 
+/** Every so many events, an earlier pet is changed instead of one added. */
+const CHANGE_EVERY = 5;
+
 export interface SampleOptions {
   /** Start time, in milliseconds since the Unix epoch. Events follow at intervals of one second. */
   since?: number;
-  /** Every so many events, an earlier pet is changed instead of one added. */
-  changesEvery?: number;
 }
 
 /** A valid log of that length with events of all types, as the service would have written it. */
 export function sampleLog(
   length: number,
-  { since = FIRST_INSTANT, changesEvery = 5 }: SampleOptions = {},
+  { since = FIRST_INSTANT }: SampleOptions = {},
 ): string[] {
   const events: (EventBody & EventMetadata)[] = [];
   const pets: Pet[] = [];
@@ -40,7 +41,7 @@ export function sampleLog(
       body = { type: "ApiKeyIssued", data: { ...key, label: `key ${position}` } };
     } else if (position % KEY_EVERY === 2 && predecessor.keyId !== "") {
       body = { type: "ApiKeyRevoked", data: { ...predecessor, effectiveAt: time } };
-    } else if (position % changesEvery === 0) {
+    } else if (position % CHANGE_EVERY === 0) {
       const index = position * 7 % pets.length;
       const before = pets[index];
       const after = pets[index] = patchPet(before, patchOf(before, position));

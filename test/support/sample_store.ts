@@ -8,7 +8,7 @@ import { HEAD_KEY, logMutations, retainedMutations } from "../../src/keyspace.ts
 import type { Mutation, Store } from "../../src/store/store.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { FakeRuntime } from "./fake_runtime.ts";
-import { liveKeyOf, sampleLog, type SampleOptions } from "./sample_log.ts";
+import { liveKeyOf, sampleLog } from "./sample_log.ts";
 
 const encoder = new TextEncoder();
 
@@ -19,14 +19,10 @@ const GROUP_SIZES: readonly number[] = [1, 4, 2, 7];
  * Opens a new store in memory that holds the sample log of that length, as the service would have left it
  * after commits of these sizes.
  */
-export async function openSampleStore(
-  length: number,
-  groupSizes = GROUP_SIZES,
-  options: Pick<SampleOptions, "changesEvery"> = {},
-) {
+export async function openSampleStore(length: number, groupSizes = GROUP_SIZES) {
   const store = new KvStore(await Deno.openKv(":memory:"));
   const runtime = new FakeRuntime();
-  const lines = sampleLog(length, { ...options, since: runtime.now() });
+  const lines = sampleLog(length, { since: runtime.now() });
   // The sample has used the first ids of the runtime, so skip them.
   for (let used = 0; used < length; used++) runtime.newId();
   const head = await writeLog(store, runtime, lines, groupSizes);

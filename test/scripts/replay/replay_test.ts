@@ -29,12 +29,9 @@ import { openTestService } from "../../support/test_service.ts";
 import { utf8 } from "../../support/utf8.ts";
 import { atCommit, faultyStore, hold } from "../../support/faulty_store.ts";
 
-type Sample = Awaited<ReturnType<typeof openSample>>;
+type Sample = Awaited<ReturnType<typeof openSampleStore>>;
 
 const NO_GRACE = { graceMs: 0 };
-
-/** A sample of which every fourth event changes a pet. */
-const openSample = (length: number) => openSampleStore(length, undefined, { changesEvery: 4 });
 
 /** A store whose commits are small, so that a replay needs several. */
 function smallCommits(store: Store): Store {
@@ -42,7 +39,7 @@ function smallCommits(store: Store): Store {
 }
 
 Deno.test("replay() serves a new generation with the same content, and removes the old one", async () => {
-  using sample = await openSample(60);
+  using sample = await openSampleStore(60);
   const before = await contentOfGeneration(sample.store, 1);
   const { generation, events, differences } = await replay(sample, NO_GRACE);
   assertEquals([generation, events, differences.total], [2, 60, 0]);
@@ -54,7 +51,7 @@ Deno.test("replay() serves a new generation with the same content, and removes t
 });
 
 Deno.test("replay() reports how the old generation differed, and corrects it", async () => {
-  using sample = await openSample(60);
+  using sample = await openSampleStore(60);
   const pets = await sample.store.list({ prefix: projectionKey(1, petKey("sold")) }, { limit: 2 });
   const [missing, altered] = pets.map(({ key }) => key);
   const extra = [petKey("none", altered.at(-1) as number), petKey("sold", 7_000)]
@@ -83,7 +80,7 @@ Deno.test("replay() of an unsound log rejects and restores the store, even while
     [3_000, 2_996, "Position 2990 of the log is missing"],
   ];
   for (const [length, missing, fault] of cases) {
-    using sample = await openSample(length);
+    using sample = await openSampleStore(length);
     const { runtime } = sample;
     const key = logKey(missing);
     await sample.store.commit({ checks: [], mutations: [{ type: "delete", key }] });
@@ -103,7 +100,7 @@ Deno.test("replay() of an unsound log rejects and restores the store, even while
 
 Deno.test("replay() killed at any commit on an unsound log leaves the next one a store to rebuild", async () => {
   for (let last = 1, isDone = false; !isDone; last++) {
-    using sample = await openSample(60);
+    using sample = await openSampleStore(60);
     const { runtime } = sample;
     const key = logKey(56);
     const entry = (await sample.store.get(key))!;
@@ -156,7 +153,7 @@ async function fill(
 
 Deno.test("replay() withdraws the new generation if any of its records does not match the log", async () => {
   const length = 100;
-  using sound = await openSample(length);
+  using sound = await openSampleStore(length);
   const fills = await fill(sound);
   assertGreater(fills.length, 2);
   const keys = fills.map((mutations) => mutations.map(({ key }) => formatKey(key)));
@@ -170,10 +167,11 @@ Deno.test("replay() withdraws the new generation if any of its records does not 
       (mutations[index].type === "set" || before.has(keys[number][index]))
     );
     const written = fills.slice(0, number).flat().length;
-    for (const index of new Set([indexes[0], indexes.at(-1)!])) {
+    const removal = indexes.filter((index) => mutations[index].type === "delete").slice(0, 1);
+    for (const index of new Set([indexes[0], indexes.at(-1)!, ...removal])) {
       kinds.add(mutations[index].type);
       for (const [name, fault] of Object.entries(WRONG_WRITES)) {
-        using sample = await openSample(length);
+        using sample = await openSampleStore(length);
         // Events of the future may lack their idempotency records.
         await sample.runtime.advance(60 * 60 * 1_000);
         const wrong = written + index + 1;
@@ -188,7 +186,7 @@ Deno.test("replay() withdraws the new generation if any of its records does not 
 });
 
 Deno.test("replay() also compares what an earlier run has written", async () => {
-  using sample = await openSample(100);
+  using sample = await openSampleStore(100);
   const { runtime } = sample;
   const { reached, fault } = hold();
   const isFilling = ({ mutations }: Commit) => mutations.some(isNew);
@@ -212,7 +210,7 @@ Deno.test("replay() killed at any commit leaves a sound store, and the next one 
   const resumed = new Set<number>();
   for (let last = 1, isDone = false; !isDone; last++) {
     for (const isApplied of [true, false]) {
-      using sample = await openSample(100);
+      using sample = await openSampleStore(100);
       const { runtime } = sample;
       const kill = `a kill at commit ${last}, ${isApplied ? "" : "not "}applied`;
       const { store, killed } = dyingStore(smallCommits(sample.store), last, isApplied);
@@ -235,7 +233,7 @@ Deno.test("replay() killed at any commit leaves a sound store, and the next one 
 
 Deno.test("replay() loses no event that is appended before any of its commits", async () => {
   for (const remainder of [0, 1]) {
-    using sample = await openSample(40);
+    using sample = await openSampleStore(40);
     let written = 0;
     const faultsBefore: Record<number, AuditFault[]> = {};
     const store = faultyStore(smallCommits(sample.store), {
@@ -259,7 +257,7 @@ Deno.test("replay() loses no event that is appended before any of its commits", 
 });
 
 Deno.test("replay() catches up if more events than a commit stores are appended before it serves the new generation", async () => {
-  using sample = await openSample(40);
+  using sample = await openSampleStore(40);
   let conflicts = 0;
   const store = faultyStore(smallCommits(sample.store), {
     async onCommit(apply, { mutations }) {
@@ -279,13 +277,13 @@ Deno.test("replay() catches up if more events than a commit stores are appended 
 });
 
 Deno.test("replay() writes nothing after another replay has taken over its lease", async () => {
-  using whole = await openSample(SMALL);
+  using whole = await openSampleStore(SMALL);
   const counted = faultyStore(whole.store);
   await replay({ store: counted, runtime: whole.runtime }, NO_GRACE);
   const commits = counted.commits.length;
   // The first commit takes the lease, and the last one returns it.
   for (let last = 2; last < commits; last++) {
-    using sample = await openSample(SMALL);
+    using sample = await openSampleStore(SMALL);
     const { fault, reached, release } = hold();
     const store = faultyStore(sample.store, { onCommit: atCommit(last, fault) });
     const overtaken = replay({ store, runtime: sample.runtime }, NO_GRACE);
@@ -301,7 +299,7 @@ Deno.test("replay() writes nothing after another replay has taken over its lease
 
 Deno.test("replay() rejects while another one holds the lease, or if that takes it at the same moment", async () => {
   for (const isLater of [true, false]) {
-    using sample = await openSample(SMALL);
+    using sample = await openSampleStore(SMALL);
     const first = replay(sample, { graceMs: 20_000 });
     if (isLater) await isServed(2, sample.store);
     const both = [first, replay(sample, { graceMs: 20_000 })];
@@ -313,7 +311,7 @@ Deno.test("replay() rejects while another one holds the lease, or if that takes 
 });
 
 Deno.test("replay() keeps the old generation for the whole grace period", async () => {
-  using sample = await openSample(SMALL);
+  using sample = await openSampleStore(SMALL);
   const outcome = replay(sample, { graceMs: 5_000 });
   await isServed(2, sample.store);
   await sample.runtime.advance(4_900);
@@ -333,7 +331,7 @@ Deno.test("replay() of an empty store writes nothing", async () => {
 });
 
 Deno.test("replay() omits expired records from the new generation", async () => {
-  using sample = await openSample(60);
+  using sample = await openSampleStore(60);
   const keysIn = async (generation: number) =>
     Object.keys(await contentOfGeneration(sample.store, generation))
       .filter((key) => key.includes("event_by_idempotency_key"));
