@@ -25,13 +25,12 @@ export class PetCache {
   #positions = new Uint32Array(INDEX_SIZE);
 
   get(id: number): string | undefined {
-    const position = this.#positions[id % INDEX_SIZE];
-    const slab = this.#slabs[Math.floor(position / SLAB_BYTES)];
-    if (slab === undefined) return undefined;
-    const start = position % SLAB_BYTES;
-    const text = slab.subarray(start, slab.indexOf(LINE_FEED, start));
-    // No part of a text looks like the start of one, because JSON escapes quotation marks.
-    return petIdOf(text) === id ? decoder.decode(text) : undefined;
+    const text = this.#find(id);
+    return text && decoder.decode(text);
+  }
+
+  has(id: number): boolean {
+    return this.#find(id) !== undefined;
   }
 
   /** Caches the text of a pet, instead of an earlier one. */
@@ -52,5 +51,15 @@ export class PetCache {
   clear(): void {
     this.#slabs = [];
     this.#end = 0;
+  }
+
+  #find(id: number): Uint8Array | undefined {
+    const position = this.#positions[id % INDEX_SIZE];
+    const slab = this.#slabs[Math.floor(position / SLAB_BYTES)];
+    if (slab === undefined) return undefined;
+    const start = position % SLAB_BYTES;
+    const text = slab.subarray(start, slab.indexOf(LINE_FEED, start));
+    // No part of a text looks like the start of one, because JSON escapes quotation marks.
+    return petIdOf(text) === id ? text : undefined;
   }
 }

@@ -25,9 +25,6 @@ const ADDED_LIMIT = 500;
 /** Maximum number of events to read for changes by other instances. Beyond it, the caches are cleared. */
 const EVENTS_LIMIT = 1_000;
 
-/** Number of neighbours that are read and cached with a pet, because they are often read next. */
-const BLOCK_SIZE = 16;
-
 /** How often pets are read that are changed during each read. */
 const READ_ATTEMPTS = 10;
 
@@ -104,10 +101,7 @@ export class PetReader {
     const result = text === undefined ? "miss" : "hit";
     this.#instrumentation.count("cache.reads", { cache: "pets", result });
     if (text !== undefined) return text;
-    const first = id - id % BLOCK_SIZE;
-    const last = Math.min(first + BLOCK_SIZE - 1, head.lastPetId);
-    const block = await this.#readAll(Math.max(1, first), last, entry);
-    return block[last - id].text;
+    return (await this.#readAll(id, id, entry))[0].text;
   }
 
   /** A page of pets. */
@@ -302,23 +296,23 @@ export class PetReader {
     const changes = this.#changes;
     let seen = versionstamp!;
     for (let attempt = 1;; attempt++) {
-      const entries = await this.#readLists(oldest, newest, head);
-      const last = entries.reduce(
-        (last, it) => it.versionstamp > last ? it.versionstamp : last,
-        "",
-      );
-      // In the order of their commits, so that of two records of a pet the newer one counts.
-      entries.sort((one, other) => one.versionstamp < other.versionstamp ? -1 : 1);
-      const pets = new Map(entries.map((entry) => [entry.key.at(-1) as number, entry]));
+      const pets = new Map<number, StoreEntry>();
+      let last = "";
+      for (const entry of await this.#readLists(oldest, newest, head)) {
+        const id = entry.key.at(-1) as number;
+        // If a pet was moved to another list between the reads, its newer record counts.
+        if (entry.versionstamp > (pets.get(id)?.versionstamp ?? "")) pets.set(id, entry);
+        if (entry.versionstamp > last) last = entry.versionstamp;
+      }
       const isComplete = pets.size === newest - oldest + 1;
       if (isComplete && last <= seen || attempt === READ_ATTEMPTS) {
         if (!isComplete) throw damaged(newest);
-        const texts = [...pets.values()].map(petOf);
+        const texts = [...pets.values()].map(petOf).sort((one, other) => other.id - one.id);
         const mayCache = last <= versionstamp! && this.#mayCache(head, changes);
         for (const [id, { value }] of mayCache ? pets : []) {
-          if (this.#pets.get(id) === undefined) this.#pets.put(id, value as Uint8Array);
+          if (!this.#pets.has(id)) this.#pets.put(id, value as Uint8Array);
         }
-        return texts.sort((one, other) => other.id - one.id);
+        return texts;
       }
       if (last > seen) seen = last;
     }
@@ -327,10 +321,12 @@ export class PetReader {
   async #readLists(oldest: number, newest: number, { generation }: Head): Promise<StoreEntry[]> {
     const lists = await Promise.all(PET_LISTS.map((list) => {
       const keyOf = (id: number) => projectionKey(generation, petKey(list, id));
+      // Faster than a list of one record.
+      if (oldest === newest) return this.#store.get(keyOf(oldest));
       const range = { start: keyOf(oldest), end: keyOf(newest + 1) };
       return this.#store.list(range, { limit: newest - oldest + 1 });
     }));
-    return lists.flat();
+    return lists.flat().filter((entry) => entry !== null);
   }
 }
 

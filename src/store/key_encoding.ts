@@ -3,6 +3,7 @@
  * one of Deno KV (https://github.com/denoland/denokv, proto/codec.rs).
  */
 
+import { Buffer } from "node:buffer";
 import type { Key, KeyPart, KeyRange } from "./store.ts";
 
 const BYTES = 0x01;
@@ -61,6 +62,11 @@ function appendPart(bytes: number[], part: KeyPart): void {
  * of its key is one part. A scan decodes the key of each record, so this copies as little as possible.
  */
 export function decodeKey(bytes: Uint8Array): Key {
+  const { length } = lastPrefix.bytes;
+  // Most keys of a scan differ in their last number only.
+  const isSimilar = length > 0 && bytes.length === length + double.length &&
+    Buffer.compare(bytes.subarray(0, length), lastPrefix.bytes) === 0;
+  if (isSimilar) return [...lastPrefix.parts, decodeNumber(bytes, length)];
   const key: KeyPart[] = [];
   for (let offset = 0; offset < bytes.length;) {
     const tag = bytes[offset++];
@@ -78,9 +84,8 @@ export function decodeKey(bytes: Uint8Array): Key {
     } else if (tag === DOUBLE) {
       const end = offset + double.length;
       if (end > bytes.length) throw cutKeyError();
-      double.set(bytes.subarray(offset, end));
-      flipSign(!isSignSet(double[0]));
-      key.push(view.getFloat64(0));
+      if (end === bytes.length) lastPrefix = { bytes: bytes.slice(0, offset), parts: [...key] };
+      key.push(decodeNumber(bytes, offset));
       offset = end;
     } else if (isForeignTag(tag)) {
       key.push(bytes.slice(offset - 1));
@@ -88,6 +93,18 @@ export function decodeKey(bytes: Uint8Array): Key {
     } else throw new TypeError(`Tag ${tag} of a part of a key is not known`);
   }
   return key;
+}
+
+/** The key decoded last that ends in a number: its bytes up to that number, with its tag, and its parts. */
+let lastPrefix: { bytes: Uint8Array; parts: readonly KeyPart[] } = {
+  bytes: new Uint8Array(),
+  parts: [],
+};
+
+function decodeNumber(bytes: Uint8Array, offset: number): number {
+  double.set(bytes.subarray(offset, offset + double.length));
+  flipSign(!isSignSet(double[0]));
+  return view.getFloat64(0);
 }
 
 function unescape(bytes: Uint8Array): Uint8Array {
