@@ -153,9 +153,13 @@ test("publishLog() refuses a log that is not sound, wherever the fault is", asyn
         [
           '"status":null',
           '"status":"sold"',
-          "by its previous, pet 3 was not before as the log says",
+          "its previous does not match pet 3 as it was before; its previous names status",
         ],
-        [/"previous":.*/, '"previous":{"categoryId":5}}}', "by its previous, pet 3 was not before"],
+        [
+          /"previous":.*/,
+          '"previous":{"categoryId":5}}}',
+          "its previous does not match pet 3 as it was before",
+        ],
         [/pets\/3|"id":3/g, "$&7", "it changes pet 37, which was not added before"],
       ] as const).map(([text, other, fault]) => {
         return [rewritten(LOG, 4, LOG[4].replace(text, other)), `Line 5: ${fault}`];
