@@ -33,7 +33,7 @@ export interface Service {
 export interface ServiceOptions
   extends
     Partial<Pick<HandlerDeps, "addresses" | "corsOrigins" | "instrumentation" | "isDurable">> {
-  /** Maximum wait of an addition for its outcome, in milliseconds. */
+  /** Maximum wait of a command for its outcome, in milliseconds. */
   appendLimitMs?: number;
   store: Store;
   runtime: Runtime;

@@ -82,7 +82,7 @@ export const COMMANDS = {
     flags: {
       "--label TEXT": `the purpose or the holder of the key, 1 to 100 characters (rotate: by default
         the label of the old key)`,
-      "--read-only": "the service refuses to add a pet with the key (rotate: as the old key)",
+      "--read-only": "the key may only read: it adds and changes no pets (rotate: as the old key)",
       "--expires-in TIME": `how long the key is valid: 90d, 24h, 30m or 10s (default: until it is
         revoked; rotate: by default as long as the old key was valid in total)`,
       "--overlap TIME":

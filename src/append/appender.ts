@@ -96,7 +96,7 @@ export class Appender {
       if (this.#isDraining) throw new ServiceError("shutting_down", "The service is shutting down");
       if (this.suspension !== undefined) throw this.suspension;
       if (this.#queue.length >= QUEUE_LIMIT) {
-        throw new ServiceError("overloaded", "Too many additions are waiting");
+        throw new ServiceError("overloaded", "Too many additions and changes are waiting");
       }
       const deadline = runtime.monotonicNow() + appendLimitMs;
       const { outcome } = this.#queue.add(command, deadline, instrumentation.capture());
@@ -105,7 +105,7 @@ export class Appender {
     });
   }
 
-  /** Why additions fail; `undefined` if no lasting reason is known. */
+  /** Why commits fail; `undefined` if no lasting reason is known. */
   get fault(): StoreError | undefined {
     return this.suspension ?? this.#diskFault;
   }
@@ -256,7 +256,7 @@ export class Appender {
 
   /**
    * Reports a full disk, and probes it, until it has space and this is reported. It must be probed, because an
-   * instance that is not ready may get no additions.
+   * instance that is not ready may get no requests.
    */
   async #watchFullDisk(): Promise<void> {
     const { heads, report, runtime } = this.#deps;

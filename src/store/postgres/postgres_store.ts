@@ -20,7 +20,7 @@ import * as SQL from "./statements.ts";
 
 /**
  * PostgreSQL itself allows much more. With these, a commit is small enough to be quick, and large enough for
- * every addition that can wait.
+ * every command that can wait.
  */
 export const POSTGRES_LIMITS: StoreLimits = {
   listEntries: 1_000,
