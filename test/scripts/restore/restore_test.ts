@@ -20,6 +20,7 @@ import { HEAD_KEY, isLogKey, logKey } from "../../../src/keyspace.ts";
 import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";
 import { scan } from "../../../src/store/scan.ts";
 import type { Key, Mutation, Store } from "../../../src/store/store.ts";
+import { UnclearOutcomeError } from "../../../src/store/store_errors.ts";
 import { contentOfGeneration } from "../../support/content_of.ts";
 import { dyingStore } from "../../support/dying_store.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
@@ -182,7 +183,20 @@ Deno.test("restore() killed at any commit leaves a store that is not served, and
   assertGreater(counts.size, 2, "the mark moves during the restore");
 });
 
-/** The content of a store, however its records are packed. Asserts that no records overlap. */
+Deno.test("restore() recognises its own commits if no commit is answered", async () => {
+  using inner = await openStore();
+  const store = faultyStore(inner, {
+    onCommit: async (apply) => {
+      await apply();
+      throw new UnclearOutcomeError("The connection was lost");
+    },
+  });
+  await restore({ store, runtime: new FakeRuntime() }, exportOf(LINES));
+  assertEquals(await readLogLines(inner), LINES);
+  assertGreater(store.commits.length, 3);
+});
+
+/** The log, the projections and the head of a store. */
 async function restoredIn(store: Store) {
   return {
     lines: await readLogLines(store),
