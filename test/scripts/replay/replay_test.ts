@@ -20,6 +20,7 @@ import { PetReader } from "../../../src/projections/pet_reader.ts";
 import { formatKey } from "../../../src/store/key_encoding.ts";
 import { scan } from "../../../src/store/scan.ts";
 import type { Commit, Mutation, Store } from "../../../src/store/store.ts";
+import { UnclearOutcomeError } from "../../../src/store/store_errors.ts";
 import { addPetCommand } from "../../support/add_pet_command.ts";
 import { contentOfGeneration } from "../../support/content_of.ts";
 import { dyingStore } from "../../support/dying_store.ts";
@@ -48,6 +49,19 @@ Deno.test("replay() serves a new generation with the same content, and removes t
   assertEquals((await readHead(sample.store)).head, { ...sample.head, generation: 2 });
   assertEquals(await sample.store.get(REPLAY_KEY), null);
   assertEquals((await audit(sample)).sound, true);
+});
+
+Deno.test("replay() recognises its own commits if no commit is answered", async () => {
+  using sample = await openSampleStore(60);
+  const before = await contentOfGeneration(sample.store, 1);
+  const store = faultyStore(smallCommits(sample.store), {
+    onCommit: async (apply) => {
+      await apply();
+      throw new UnclearOutcomeError("The connection was lost");
+    },
+  });
+  assertEquals((await replay({ ...sample, store }, NO_GRACE)).generation, 2);
+  assertEquals(await contentOfGeneration(sample.store, 2), before);
 });
 
 Deno.test("replay() reports how the old generation differed, and corrects it", async () => {
