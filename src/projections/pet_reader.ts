@@ -166,8 +166,7 @@ export class PetReader {
       : undefined;
     if (head.generation !== this.#generation) return;
     if (lines === undefined) this.#clear(head);
-    // A commit of this instance may have been followed meanwhile.
-    else this.#apply(lines.filter(({ event }) => event.position > this.#position), to);
+    else this.#apply(lines, to);
   }
 
   #clear({ generation, changePosition }: Head): void {
@@ -182,8 +181,10 @@ export class PetReader {
 
   /** Follows lines that directly follow those before, or have no change between. */
   #apply(lines: readonly RecordedLine[], position: number): void {
+    // A read of the log may have found the lines of a commit before its outcome was known.
+    const later = lines.filter(({ event }) => event.position > this.#position);
     this.#position = Math.max(this.#position, position);
-    for (const recorded of lines) {
+    for (const recorded of later) {
       const { type, data } = recorded.event;
       if (type !== "PetCreated" && type !== "PetUpdated") continue;
       const text = petTextOf(recorded);
