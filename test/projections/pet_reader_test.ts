@@ -234,50 +234,58 @@ Deno.test("list() and get() at an earlier head show a state of that head or of a
   }
 });
 
-Deno.test("list() and get() beside changes during any of their reads show each pet once, and cache nothing older", async () => {
-  const queries: (PageQuery | number)[] = [5, { limit: 100 }, { limit: 3, cursor: 7 }];
+/** Changes of several pets in one commit: of texts in several lists, and of statuses to earlier and later lists. */
+const RACING: Step[][] = [
+  [{ id: 7, patch: { name: "Max" } }, { id: 8, patch: { name: "Max" } }],
+  [{ id: 5, patch: { status: "sold" } }, { id: 8, patch: { name: "Max" } }],
+  [{ id: 7, patch: { status: "available" } }, { id: 9, patch: { name: "Max" } }],
+  [{ id: 5, patch: { status: null } }, { id: 7, patch: { status: "pending" } }],
+];
+
+Deno.test("list() and get() beside changes during any of their reads show one moment, and cache nothing older", async () => {
+  const queries: (PageQuery | number)[] = [5, { limit: 100 }, { limit: 3, cursor: 10 }];
   queries.push(...PET_STATUSES.map((status) => ({ limit: 100, status })));
   queries.push({ limit: 2, status: "sold", cursor: 9 });
-  for (const query of queries) {
-    for (let number = 1; number <= 6; number++) {
-      for (const moment of ["before", "after"] as const) {
-        for (const isOwn of [false, true]) {
-          const words = `${JSON.stringify(query)}, ${moment} read ${number}`;
-          const history = await History.of(added(10));
-          const before = history.pets;
-          let reads = 0;
-          const store = faultyStore(history.store, {
-            async onList(apply) {
-              const change = async () => {
-                if (++reads !== number) return;
-                const batch = await history.commit([
-                  { id: 5, patch: { status: "sold" } },
-                  { id: 7, patch: { status: null } },
-                  { id: 8, patch: { name: "Max" } },
-                ]);
-                if (isOwn) reader.onCommitted(batch);
-              };
-              if (moment === "before") await change();
-              const entries = await apply();
-              if (moment === "after") await change();
-              return entries;
-            },
-          });
-          const reader = new PetReader(store);
-          const { entry } = history;
-          const shown = typeof query === "number"
-            ? await reader.get(query, entry)
-            : (await reader.list(query, entry)).text;
-          const possible = [before, history.pets].map((pets) => {
-            if (typeof query === "number") return encodePet(pets[query - 1]);
-            return Object.assign(new History(), { pets }).expected(query).text;
-          });
-          assert(possible.includes(shown!), `${words}: ${shown}`);
-          reads = Infinity;
-          await assertShowsAll(reader, history, words);
+  const races = queries.flatMap((query) =>
+    RACING.flatMap((steps) =>
+      [1, 2, 3, 4, 5, 6].flatMap((number) =>
+        // Reads that begin together may end in any order.
+        [false, true].flatMap((isReversed) =>
+          [false, true].map((isOwn) => ({ query, steps, number, isReversed, isOwn }))
+        )
+      )
+    )
+  );
+  for (const race of races) {
+    const { query, steps, number, isReversed, isOwn } = race;
+    const words = JSON.stringify(race);
+    const history = await History.of(added(10));
+    const before = history.pets;
+    let begun = 0;
+    let reads = 0;
+    const store = faultyStore(history.store, {
+      async onList(apply) {
+        const turns = isReversed ? 20 * (3 - begun++ % 4) : 0;
+        for (let turn = 0; turn < turns; turn++) await undefined;
+        if (++reads === number) {
+          const batch = await history.commit(steps);
+          if (isOwn) reader.onCommitted(batch);
         }
-      }
-    }
+        return await apply();
+      },
+    });
+    const reader = new PetReader(store);
+    const { entry } = history;
+    const shown = typeof query === "number"
+      ? await reader.get(query, entry)
+      : (await reader.list(query, entry)).text;
+    const possible = [before, history.pets].map((pets) => {
+      if (typeof query === "number") return encodePet(pets[query - 1]);
+      return Object.assign(new History(), { pets }).expected(query).text;
+    });
+    assert(possible.includes(shown!), `${words}: ${shown}`);
+    reads = Infinity;
+    await assertShowsAll(reader, history, words);
   }
 });
 
