@@ -144,14 +144,14 @@ class Publication {
     const { size, root } = this.#previous;
     const position = this.position + 1;
     const { faults } = this.#verifier.verify(line);
-    const leaf = leafHash(line);
-    if (position >= this.#from && position <= size) {
+    const leaf = position < this.#from ? undefined : leafHash(line);
+    if (leaf !== undefined && position <= size) {
       expectPublished(leaf, position - 1, this.#published);
     }
     if (faults.length > 0) {
       throw new RefusedError(`Line ${position}: ${faults.join("; ")}. Run deno task audit`);
     }
-    if (position < this.#from) return;
+    if (leaf === undefined) return;
     this.#entries?.push(line);
     this.#builder.push(leaf);
     if (position === size && !bytesEqual(this.#builder.root(), root)) {
