@@ -146,8 +146,8 @@ export const COMMANDS = {
   },
   replay: {
     title: "Rebuilds the projections from the log while the service runs",
-    details: `The projections are the pets, the status index and the keys. The service continues to
-      read and write meanwhile. If a replay is killed, the next one resumes it.`,
+    details: `The projections are the pets by status, the keys and the Idempotency-Keys. The service
+      continues to read and write meanwhile. If a replay is killed, the next one resumes it.`,
     usage: ["deno task replay [--dry-run] [--grace SECONDS]"],
     flags: {
       "--dry-run": "only compares the served projections with the log; writes nothing",
