@@ -61,6 +61,11 @@ Deno.test({
     const exported = await Deno.readTextFile(`${temp.folder}/pets.jsonl`);
     const { previoushash } = JSON.parse(exported.split("\n")[1]);
     assertEquals(await run("sha256sum"), `${previoushash}  -\n`);
+
+    // Last, because the expectations above count the events.
+    const changed = await run("-X PATCH");
+    assertMatch(changed, /^etag: "\w+"\r$/m);
+    assert(changed.endsWith(pet.replace("available", "sold")), changed);
   },
 });
 
