@@ -23,7 +23,13 @@ import { type BoundedRange, scan, scanOutside } from "../../src/store/scan.ts";
 import type { Key, Store, StoreEntry } from "../../src/store/store.ts";
 import { StoreDamagedError } from "../../src/store/store_errors.ts";
 import { decodeLease } from "../replay/replay_lease.ts";
-import { Comparison, type ComparisonDeps, type Difference, ExpectedRecords } from "./compare.ts";
+import {
+  Comparison,
+  type ComparisonDeps,
+  type Difference,
+  ExpectedRecords,
+  isPetKey,
+} from "./compare.ts";
 import { type AuditReport, Findings } from "./findings.ts";
 import { LogAudit, type LogAuditOptions } from "./log_audit.ts";
 
@@ -337,13 +343,16 @@ async function checkExpiry(findings: Findings, { readExpiringRecords }: AuditDep
 
 const DIFFERS = {
   missing: "is missing",
-  extra: "is there, but not by the log",
+  extra: "is there, but does not follow from the log",
   altered: "is not what the log says",
 } as const satisfies Record<Difference["kind"], string>;
 
 function wordsFor({ kind, key, position }: Difference): string {
-  const event = position === undefined ? "" : ` (event ${position})`;
-  return `Record ${formatKey(key)} ${DIFFERS[kind]}${event}`;
+  const [, generation, , list, id] = key as (string | number)[];
+  const what = isPetKey(key.slice(2))
+    ? `Pet ${id} in the list ${list} of generation ${generation}`
+    : `Record ${formatKey(key)}`;
+  return `${what} ${DIFFERS[kind]}${position === undefined ? "" : ` (event ${position})`}`;
 }
 
 /** The head to audit up to; `undefined` if there is no usable head. */

@@ -238,7 +238,7 @@ export class Comparison {
     const bytes = value instanceof Uint8Array ? value : undefined;
     const number = key.at(-1) as number;
     if (!isProjectionKey(recordKey)) return { kind: "extra", key };
-    if (isPetKey(recordKey)) {
+    if (recordKey[0] === "pet") {
       const list = key[3] as string;
       if (pets.listOf(number) !== list) return { kind: "extra", key };
       this.#petsSeen.add(number);
@@ -361,8 +361,9 @@ class Bits {
   }
 }
 
-function isPetKey([kind]: ProjectionKey): boolean {
-  return kind === "pet";
+/** Whether a key has the form of that of a pet. */
+export function isPetKey(key: Key): boolean {
+  return key[0] === "pet" && isProjectionKey(key);
 }
 
 /** The digest of a record that is not of a pet. */
