@@ -2,10 +2,9 @@
 
 import { crc32 } from "node:zlib";
 import { assertEquals, assertNotEquals } from "@std/assert";
-import { revokeKey } from "../../src/commands/revoke_key.ts";
 import { readHead } from "../../src/log/head.ts";
 import { createService } from "../../src/service.ts";
-import { assertError, assertRefused, testEachWay } from "../support/test_each_way.ts";
+import { assertRefused, testEachWay } from "../support/test_each_way.ts";
 import { clientOfHandler, openTestService, type TestService } from "../support/test_service.ts";
 
 const REX = { name: "Rex", categoryId: 7, status: "available" };
@@ -86,25 +85,6 @@ for (const [name, field, holds] of CONDITIONS) {
   );
 }
 
-Deno.test("of concurrent changes with one If-Match, on two instances, exactly one passes", async () => {
-  await using service = await openTestService();
-  const clients = [service, otherInstance(service)];
-  await service.add(REX);
-  for (let round = 0; round < 5; round++) {
-    const condition = { "if-match": await tagOf(service, 1) };
-    const changes = [0, 1, 2, 3].map((index) =>
-      clients[index % 2].change(1, { name: `Rex ${round} ${index}` }, condition)
-    );
-    const responses = await service.runtime.settle(Promise.all(changes));
-    const passed = responses.find(({ status }) => status === 200)!;
-    assertEquals(responses.map(({ status }) => status).sort(), [200, 412, 412, 412]);
-    for (const { send } of clients) {
-      assertEquals(await (await send("/v1/pets/1")).text(), await passed.clone().text());
-    }
-  }
-  assertEquals(await positionOf(service), 7);
-});
-
 testEachWay(
   "a repeated PATCH with an Idempotency-Key gets the first response, whatever came after",
   async (service) => {
@@ -123,29 +103,33 @@ testEachWay(
   },
 );
 
-testEachWay(
-  "an Idempotency-Key of another request gets 409, also between POST and PATCH",
-  async (service) => {
-    const { add, change } = service;
-    for (const key of ["added", "other"]) await add(REX, { "idempotency-key": key });
-    await change(1, { status: "sold" }, { "idempotency-key": "changed" });
-    const reuses: (() => Promise<Response>)[] = [
-      () => change(1, { status: "pending" }, { "idempotency-key": "changed" }),
-      () => change(2, { status: "sold" }, { "idempotency-key": "changed" }),
-      () => change(1, REX, { "idempotency-key": "added" }),
-      () => add({ ...REX, status: "sold" }, { "idempotency-key": "changed" }),
-    ];
-    for (const reuse of reuses) {
-      await assertRefused(service, reuse, { status: 409, code: "idempotency_key_reused" });
-    }
-  },
-);
-
 testEachWay("If-None-Match does not turn the response of a PATCH into 304", async (service) => {
   await service.add(REX);
   const response = await service.change(1, { status: "sold" }, { "if-none-match": "*" });
   assertEquals([response.status, (await response.json()).status], [200, "sold"]);
 });
+
+testEachWay(
+  "Accept-Patch names the media types of a change on OPTIONS, and with 415",
+  async (service) => {
+    await service.add(REX);
+    const accepted = async (path: string, init: RequestInit) => {
+      const { status, headers, body } = await service.send(path, init);
+      await body?.cancel();
+      return [status, headers.get("accept-patch")];
+    };
+    const types = "application/merge-patch+json, application/json";
+    assertEquals(await accepted("/v1/pets/1", { method: "OPTIONS" }), [204, types]);
+    assertEquals(await accepted("/v1/pets", { method: "OPTIONS" }), [204, null]);
+    for (const header of [["content-type", "text/plain"], ["content-encoding", "gzip"]]) {
+      const headers = new Headers({ "content-type": "application/json" });
+      headers.set(header[0], header[1]);
+      const init = { headers, body: "{}" };
+      assertEquals(await accepted("/v1/pets/1", { method: "PATCH", ...init }), [415, types]);
+      assertEquals(await accepted("/v1/pets", { method: "POST", ...init }), [415, null]);
+    }
+  },
+);
 
 /** Lists that show pet 2, before or after it is sold, and others. */
 const LISTS: [query: string, isChanged: boolean, ids: number[]][] = [
@@ -205,18 +189,6 @@ Deno.test("a list that is paged while its pets change skips and repeats no pet t
     await service.change(seen.at(-2)!, { name: "Mia" });
   }
   assertEquals(seen, Array.from({ length: 30 }, (_, index) => 30 - index));
-});
-
-Deno.test("a PATCH with a key that was revoked elsewhere changes nothing", async () => {
-  await using service = await openTestService();
-  await service.add(REX);
-  await revokeKey(otherInstance(service), service.keyId);
-  // The key is cached as live here, so only the commit finds out.
-  const expected = { status: 401, code: "invalid_credentials" };
-  const position = await positionOf(service);
-  const changing = service.change(1, { status: "sold" });
-  await assertError(await service.runtime.settle(changing), expected);
-  assertEquals(await positionOf(service), position);
 });
 
 Deno.test("two states of a pet have different tags also if their CRC-32 is the same", async () => {
