@@ -25,8 +25,11 @@ const ADDED_LIMIT = 500;
 /** Maximum number of events to read for changes by other instances. Beyond it, the caches are cleared. */
 const EVENTS_LIMIT = 1_000;
 
-/** How often pets are read that are changed during each read. */
+/** How often pets are read, or a page is, that are changed during each read. */
 const READ_ATTEMPTS = 10;
+
+/** Larger than any id. */
+const NO_CURSOR = Number.MAX_SAFE_INTEGER;
 
 const decoder = new TextDecoder();
 
@@ -53,6 +56,13 @@ interface PetText {
   text: string;
 }
 
+interface FoundPets {
+  /** Newest first. */
+  pets: PetText[];
+  /** Whether some were changed after the head. Then they are not all as of one head. */
+  isLater: boolean;
+}
+
 /** All pets of a status with ids from `from` to `lastPetId`, newest first. */
 interface NewestPets {
   pets: PetText[];
@@ -77,8 +87,9 @@ export class PetReader {
   #instrumentation: Instrumentation;
   /** The generation of the cached pets. */
   #generation = 0;
-  /** The position up to which the caches have followed the changes. */
+  /** The position up to which the caches have followed the changes, and the newest pet there. */
   #position = 0;
+  #lastPetId = 0;
   /** Number of changes that the caches have followed. What was read before a change must not be cached after it. */
   #changes = 0;
   #catchingUp: Promise<void> | undefined;
@@ -101,11 +112,21 @@ export class PetReader {
     const result = text === undefined ? "miss" : "hit";
     this.#instrumentation.count("cache.reads", { cache: "pets", result });
     if (text !== undefined) return text;
-    return (await this.#readAll(id, id, entry))[0].text;
+    const { pets: [pet] } = await this.#readAll(id, id, entry);
+    return pet.text;
   }
 
-  /** A page of pets. */
+  /** A page of pets, all as of the same head. */
   async list(query: PageQuery, entry: HeadEntry): Promise<Page> {
+    for (let attempt = 1;; attempt++) {
+      const page = await this.#tryList(query, entry, attempt === READ_ATTEMPTS);
+      if (page !== undefined) return page;
+      entry = await readHead(this.#store);
+    }
+  }
+
+  /** Resolves to `undefined` if pets were changed after the head, unless this is the last attempt. */
+  async #tryList(query: PageQuery, entry: HeadEntry, isLast: boolean): Promise<Page | undefined> {
     const { head } = entry;
     if (!this.#hasFollowed(head)) await this.#follow(head);
     const { status, limit, cursor } = query;
@@ -119,16 +140,18 @@ export class PetReader {
       return cached.page;
     }
     const changes = this.#changes;
-    const pets = await this.#petsOf(query, entry);
+    const lastPetId = this.#lastPetIdAfter(head);
+    const { pets, isLater } = await this.#petsOf(query, lastPetId, entry);
+    if (isLater && !isLast) return undefined;
     const shown = pets.slice(0, limit);
     const text = `[${shown.map(({ text }) => text).join(",")}]`;
     // One pet more than the limit means that there is a next page.
     const next = pets.length > limit ? shown.at(-1)!.id : undefined;
     const page: Page = { text, next, hash: sha256Hex(`${next ?? ""}${text}`) };
-    if (!this.#mayCache(head, changes)) return page;
+    if (isLater || !this.#mayCache(head, changes)) return page;
     const from = next === undefined ? 1 : pets[limit].id;
     this.#dropPage(name);
-    this.#pages.set(name, { page, query, from, lastPetId: head.lastPetId });
+    this.#pages.set(name, { page, query, from, lastPetId });
     this.#pagesLength += text.length;
     while (this.#pages.size > PAGES_CACHE_LIMIT || this.#pagesLength > PAGES_TEXT_LIMIT) {
       this.#dropPage(this.#pages.keys().next().value!);
@@ -147,6 +170,11 @@ export class PetReader {
   #hasFollowed({ generation, changePosition }: Head): boolean {
     return generation < this.#generation ||
       generation === this.#generation && changePosition <= this.#position;
+  }
+
+  /** The newest pet of the head, or of the later position that the caches have followed. */
+  #lastPetIdAfter({ generation, lastPetId }: Head): number {
+    return generation === this.#generation ? Math.max(lastPetId, this.#lastPetId) : lastPetId;
   }
 
   async #follow(head: Head): Promise<void> {
@@ -169,9 +197,10 @@ export class PetReader {
     else this.#apply(lines, to);
   }
 
-  #clear({ generation, changePosition }: Head): void {
+  #clear({ generation, changePosition, lastPetId }: Head): void {
     this.#generation = generation;
     this.#position = changePosition;
+    this.#lastPetId = lastPetId;
     this.#changes++;
     this.#pets.clear();
     this.#newest.clear();
@@ -189,7 +218,10 @@ export class PetReader {
       if (type !== "PetCreated" && type !== "PetUpdated") continue;
       const text = petTextOf(recorded);
       this.#pets.put(data.id, text);
-      if (type === "PetCreated") continue;
+      if (type === "PetCreated") {
+        this.#lastPetId = data.id;
+        continue;
+      }
       const { id, status, previous } = data;
       this.#changes++;
       const former = previous.status === undefined ? status : previous.status ?? undefined;
@@ -215,53 +247,65 @@ export class PetReader {
 
   /** The pets of a page, and at least one more unless it is the last. */
   #petsOf(
-    { status, limit, cursor }: PageQuery,
+    { status, limit, cursor = NO_CURSOR }: PageQuery,
+    lastPetId: number,
     entry: HeadEntry,
-  ): PetText[] | Promise<PetText[]> {
-    const newest = Math.min(entry.head.lastPetId, (cursor ?? Infinity) - 1);
+  ): FoundPets | Promise<FoundPets> {
+    const newest = Math.min(lastPetId, cursor - 1);
     // Ids have no gaps, so the ids of a page of all pets are known before anything is read.
     if (status === undefined) return this.#between(Math.max(1, newest - limit), newest, entry);
-    if (cursor === undefined) return this.#newestOf(status, limit + 1, entry);
-    return this.#readByStatus(status, newest, limit + 1, entry.head);
+    if (cursor === NO_CURSOR) return this.#newestOf(status, limit + 1, lastPetId, entry);
+    return this.#readByStatus(status, cursor, limit + 1, entry.head);
   }
 
   /** The newest pets of a status, at least `count` if there are as many. If few were added since, checks only those. */
-  async #newestOf(status: PetStatus, count: number, entry: HeadEntry): Promise<PetText[]> {
+  async #newestOf(
+    status: PetStatus,
+    count: number,
+    lastPetId: number,
+    entry: HeadEntry,
+  ): Promise<FoundPets> {
     const { head } = entry;
-    const { lastPetId } = head;
     const changes = this.#changes;
     const known = head.generation === this.#generation ? this.#newest.get(status) : undefined;
     const added = known === undefined ? -1 : lastPetId - known.lastPetId;
     if (known !== undefined && added >= 0 && added <= ADDED_LIMIT) {
       const { pets, from } = known;
-      const later = (await this.#between(known.lastPetId + 1, lastPetId, entry))
-        .filter(({ text }) => hasStatus(text, status));
-      const newest = shorten({ pets: [...later, ...pets], from, lastPetId });
-      if (this.#mayCache(head, changes) && (newest.pets.length >= count || newest.from === 1)) {
+      const later = await this.#between(known.lastPetId + 1, lastPetId, entry);
+      const withStatus = later.pets.filter(({ text }) => hasStatus(text, status));
+      const newest = shorten({ pets: [...withStatus, ...pets], from, lastPetId });
+      const isCurrent = !later.isLater && this.#mayCache(head, changes);
+      if (isCurrent && (newest.pets.length >= count || newest.from === 1)) {
         this.#newest.set(status, newest);
-        return newest.pets;
+        return { pets: newest.pets, isLater: false };
       }
     }
-    const pets = await this.#readByStatus(status, lastPetId, NEWEST_LIMIT, head);
-    // Pets that were added later are put before these, so these must not be newer than the head.
+    const found = await this.#readByStatus(status, NO_CURSOR, NEWEST_LIMIT, head);
+    // Changes are followed from those of the head on, and pets that were added later are put before these.
     const isChanged = (await readHead(this.#store)).head.changePosition !== head.changePosition;
     if (!isChanged && this.#mayCache(head, changes)) {
-      const from = pets.length < NEWEST_LIMIT ? 1 : pets.at(-1)!.id;
-      this.#newest.set(status, { pets, from, lastPetId });
+      const pets = found.pets.filter(({ id }) => id <= head.lastPetId);
+      const from = found.pets.length < NEWEST_LIMIT ? 1 : found.pets.at(-1)!.id;
+      this.#newest.set(status, { pets, from, lastPetId: head.lastPetId });
     }
-    return pets;
+    return found;
   }
 
+  /**
+   * Reads one list at one moment, so its pets are those of the head of then. Pets that were added after `head` must be
+   * among them, because later changes are.
+   */
   async #readByStatus(
     status: PetStatus,
-    newest: number,
+    cursor: number,
     limit: number,
     { generation }: Head,
-  ): Promise<PetText[]> {
+  ): Promise<FoundPets> {
     this.#instrumentation.count("cache.reads", { cache: "pages", result: "miss" });
     const keyOf = (id: number) => projectionKey(generation, petKey(petListOf(status), id));
-    const range = { start: keyOf(1), end: keyOf(newest + 1) };
-    return (await this.#store.list(range, { limit, reverse: true })).map(petOf);
+    const range = { start: keyOf(1), end: keyOf(cursor) };
+    const entries = await this.#store.list(range, { limit, reverse: true });
+    return { pets: entries.map(petOf), isLater: false };
   }
 
   /** The pets from `newest` down to `oldest`, both included. */
@@ -269,7 +313,7 @@ export class PetReader {
     oldest: number,
     newest: number,
     entry: HeadEntry,
-  ): PetText[] | Promise<PetText[]> {
+  ): FoundPets | Promise<FoundPets> {
     const isCurrent = entry.head.generation === this.#generation;
     const pets: PetText[] = [];
     for (let id = newest; id >= oldest; id--) {
@@ -281,21 +325,19 @@ export class PetReader {
       pets.push({ id, text });
     }
     this.#instrumentation.count("cache.reads", { cache: "pages", result: "hit" });
-    return pets;
+    return { pets, isLater: false };
   }
 
   /**
    * Reads the pets from `newest` down to `oldest` from the store, and caches them. Their lists are not read at one
-   * moment. So if one was changed after the head, reads them again: then all are as of the last change that was seen,
-   * unless there is a newer one.
+   * moment, so a pet may be in two of them, or in none: then reads them again.
    */
   async #readAll(
     oldest: number,
     newest: number,
     { head, versionstamp }: HeadEntry,
-  ): Promise<PetText[]> {
+  ): Promise<FoundPets> {
     const changes = this.#changes;
-    let seen = versionstamp!;
     for (let attempt = 1;; attempt++) {
       const pets = new Map<number, StoreEntry>();
       let last = "";
@@ -305,17 +347,16 @@ export class PetReader {
         if (entry.versionstamp > (pets.get(id)?.versionstamp ?? "")) pets.set(id, entry);
         if (entry.versionstamp > last) last = entry.versionstamp;
       }
-      const isComplete = pets.size === newest - oldest + 1;
-      if (isComplete && last <= seen || attempt === READ_ATTEMPTS) {
-        if (!isComplete) throw damaged(newest);
-        const texts = [...pets.values()].map(petOf).sort((one, other) => other.id - one.id);
-        const mayCache = last <= versionstamp! && this.#mayCache(head, changes);
-        for (const [id, { value }] of mayCache ? pets : []) {
-          if (!this.#pets.has(id)) this.#pets.put(id, value as Uint8Array);
-        }
-        return texts;
+      if (pets.size < newest - oldest + 1) {
+        if (attempt === READ_ATTEMPTS) throw damaged(newest);
+        continue;
       }
-      if (last > seen) seen = last;
+      const texts = [...pets.values()].map(petOf).sort((one, other) => other.id - one.id);
+      const isLater = last > versionstamp!;
+      for (const [id, { value }] of !isLater && this.#mayCache(head, changes) ? pets : []) {
+        if (!this.#pets.has(id)) this.#pets.put(id, value as Uint8Array);
+      }
+      return { pets: texts, isLater };
     }
   }
 
