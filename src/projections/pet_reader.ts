@@ -87,7 +87,7 @@ export class PetReader {
   #instrumentation: Instrumentation;
   /** The generation of the cached pets. */
   #generation = 0;
-  /** The position up to which the caches have followed the changes, and the newest pet there. */
+  /** The position up to which the caches have followed the changes, and the newest pet of a head with these changes. */
   #position = 0;
   #lastPetId = 0;
   /** Number of changes that the caches have followed. What was read before a change must not be cached after it. */
@@ -163,7 +163,7 @@ export class PetReader {
   onCommitted({ base: { head }, next, lines }: Pick<Batch, "base" | "next" | "lines">): void {
     // Otherwise the changes before it must be followed first.
     const isNext = head.generation === this.#generation && this.#hasFollowed(head);
-    if (isNext) this.#apply(lines, next.position);
+    if (isNext) this.#apply(lines, next);
   }
 
   /** Whether the caches show the pets as of the head, or are of another generation, and thus of no use for it. */
@@ -172,7 +172,7 @@ export class PetReader {
       generation === this.#generation && changePosition <= this.#position;
   }
 
-  /** The newest pet of the head, or of the later position that the caches have followed. */
+  /** The newest pet of the head, or of the later one that the caches have followed. */
   #lastPetIdAfter({ generation, lastPetId }: Head): number {
     return generation === this.#generation ? Math.max(lastPetId, this.#lastPetId) : lastPetId;
   }
@@ -187,14 +187,18 @@ export class PetReader {
   }
 
   async #catchUp(head: Head): Promise<void> {
-    const { changePosition: to } = head;
+    const { changePosition: to, lastPetId } = head;
     const from = this.#position + 1;
     const lines = to - from < EVENTS_LIMIT
       ? await readEvents(this.#store, { from, to })
       : undefined;
     if (head.generation !== this.#generation) return;
     if (lines === undefined) this.#clear(head);
-    else this.#apply(lines, to);
+    // A commit of this instance may have been followed meanwhile.
+    else {
+      const left = lines.filter(({ event }) => event.position > this.#position);
+      this.#apply(left, { position: to, lastPetId });
+    }
   }
 
   #clear({ generation, changePosition, lastPetId }: Head): void {
@@ -208,20 +212,19 @@ export class PetReader {
     this.#pagesLength = 0;
   }
 
-  /** Follows lines that directly follow those before, or have no change between. */
-  #apply(lines: readonly RecordedLine[], position: number): void {
-    // A read of the log may have found the lines of a commit before its outcome was known.
-    const later = lines.filter(({ event }) => event.position > this.#position);
+  /** Follows lines that directly follow those before, or have no change between. The newest pet may be in a later one. */
+  #apply(
+    lines: readonly RecordedLine[],
+    { position, lastPetId }: Pick<Head, "position" | "lastPetId">,
+  ): void {
     this.#position = Math.max(this.#position, position);
-    for (const recorded of later) {
+    this.#lastPetId = Math.max(this.#lastPetId, lastPetId);
+    for (const recorded of lines) {
       const { type, data } = recorded.event;
       if (type !== "PetCreated" && type !== "PetUpdated") continue;
       const text = petTextOf(recorded);
       this.#pets.put(data.id, text);
-      if (type === "PetCreated") {
-        this.#lastPetId = data.id;
-        continue;
-      }
+      if (type === "PetCreated") continue;
       const { id, status, previous } = data;
       this.#changes++;
       const former = previous.status === undefined ? status : previous.status ?? undefined;
