@@ -194,11 +194,7 @@ export class PetReader {
       : undefined;
     if (head.generation !== this.#generation) return;
     if (lines === undefined) this.#clear(head);
-    // A commit of this instance may have been followed meanwhile.
-    else {
-      const left = lines.filter(({ event }) => event.position > this.#position);
-      this.#apply(left, { position: to, lastPetId });
-    }
+    else this.#apply(lines, { position: to, lastPetId });
   }
 
   #clear({ generation, changePosition, lastPetId }: Head): void {
@@ -212,14 +208,18 @@ export class PetReader {
     this.#pagesLength = 0;
   }
 
-  /** Follows lines that directly follow those before, or have no change between. The newest pet may be in a later one. */
+  /**
+   * Follows lines up to a head, or up to its last change. Some lines may have been followed before, because the answer to
+   * a commit of this instance can come late.
+   */
   #apply(
     lines: readonly RecordedLine[],
     { position, lastPetId }: Pick<Head, "position" | "lastPetId">,
   ): void {
+    const left = lines.filter(({ event }) => event.position > this.#position);
     this.#position = Math.max(this.#position, position);
     this.#lastPetId = Math.max(this.#lastPetId, lastPetId);
-    for (const recorded of lines) {
+    for (const recorded of left) {
       const { type, data } = recorded.event;
       if (type !== "PetCreated" && type !== "PetUpdated") continue;
       const text = petTextOf(recorded);
