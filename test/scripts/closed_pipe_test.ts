@@ -42,7 +42,7 @@ Deno.test({
       await makeUnsound(kvPath);
       const nowhere = `${folder}/nowhere.sqlite3`;
       const cases: [args: string[], kvPath: string, code: number, stdout: RegExp][] = [
-        [["audit"], kvPath, 1, /^Not sound: 2 faults/],
+        [["audit"], kvPath, 1, /^Not sound: 1 fault /],
         [["audit"], nowhere, 2, /^$/],
         [["audit", "--colour"], kvPath, 2, /^$/],
         [["replay", "--dry-run"], kvPath, 1, /^$/],
