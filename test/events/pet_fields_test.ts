@@ -93,10 +93,10 @@ Deno.test("every field of NewPet is returned, changed, removed, listed, logged, 
   }
 });
 
-Deno.test("every field of NewPet is described, in NewPet and in Pet", () => {
-  const { PetInput: newPet, Pet: pet } = DESCRIPTION.components.schemas;
+Deno.test("every field of NewPet is described, in NewPet, PetPatch and Pet", () => {
+  const { PetInput: newPet, PetPatch: patch, Pet: pet } = DESCRIPTION.components.schemas;
   const names = FIELDS.map(([name]) => name);
-  assertEquals(Object.keys(newPet.properties), names);
+  for (const { properties } of [newPet, patch]) assertEquals(Object.keys(properties), names);
   assertEquals(Object.keys(pet.properties).toSorted(), [...names, "id"].toSorted());
   for (const [name, schema] of Object.entries({ ...newPet.properties, ...pet.properties })) {
     assert("description" in schema || "$ref" in schema, `Field ${name} has no description`);

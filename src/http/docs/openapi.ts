@@ -231,7 +231,7 @@ const ERROR_HEADERS: Record<number, Headers> = {
   503: { "Retry-After": "RetryAfter" },
 };
 
-/** Error codes that a change can return. An addition can return them, too, except the last two. */
+/** Error codes that a change can return, and those of them that an addition cannot. */
 const OF_CHANGES = CODES.filter((code) =>
   !["method_not_allowed", "not_found", "not_ready"].includes(code)
 );
