@@ -125,8 +125,8 @@ const EDITS: Record<string, Record<string, Edit[]>> = {
     ]],
     "a pet beyond the head is read": [["if (id < 1 || id > head.lastPetId) return undefined;", ""]],
     "a page starts with the pet of its cursor": [[
-      "(cursor ?? Infinity) - 1)",
-      "cursor ?? Infinity)",
+      "lastPetId, cursor - 1)",
+      "lastPetId, cursor)",
     ]],
     "an instance does not follow the changes of others": [[
       "generation === this.#generation && changePosition <= this.#position;",
@@ -144,9 +144,17 @@ const EDITS: Record<string, Record<string, Edit[]>> = {
       "generation === this.#generation && changes === this.#changes;",
       "generation === this.#generation;",
     ]],
-    "the lists are not read again after a newer record was seen": [[
-      "isComplete && last <= seen ||",
-      "isComplete ||",
+    "a page is not read again after one of its pets was changed meanwhile": [[
+      "if (isLater && !isLast) return undefined;",
+      "",
+    ]],
+    "a page on an earlier head shows later changes without the additions before them": [[
+      "this.#lastPetId = Math.max(this.#lastPetId, lastPetId);",
+      "",
+    ]],
+    "a commit that is reported late brings back an earlier state of a pet": [[
+      "lines.filter(({ event }) => event.position > this.#position)",
+      "lines",
     ]],
     "an update of the cached newest pets of a status misses one": [[
       "this.#between(known.lastPetId + 1,",
