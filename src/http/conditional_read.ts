@@ -29,8 +29,8 @@ export function applyIfNoneMatch(
   { method, headers }: Pick<Request, "method" | "headers">,
 ): HttpResponse {
   const { etag } = response.headers;
-  // The response to a change has a tag, too.
-  if (etag === undefined || method === "PATCH") return response;
+  // The responses to an addition and to a change have tags, too.
+  if (etag === undefined || method === "POST" || method === "PATCH") return response;
   // The library splits a long run of spaces in quadratic time.
   const tags = headers.get("if-none-match")?.replace(/\s+/g, " ");
   if (tags === undefined || ifNoneMatch(tags, etag)) return response;

@@ -84,12 +84,14 @@ export async function handleCreatePet(
   baseUrl: string,
 ): Promise<HttpResponse> {
   const { pet, isDuplicate } = await createPet(deps, request);
+  const text = encodePet(pet);
   const headers: HttpResponse["headers"] = {
     ...NEVER_STORED,
     location: `${baseUrl}/pets/${pet.id}`,
+    etag: entityTag(text),
   };
   if (isDuplicate) headers[IDEMPOTENCY_REPLAYED_HEADER] = "true";
-  return { status: 201, body: encodePet(pet), headers };
+  return { status: 201, body: text, headers };
 }
 
 /**

@@ -103,11 +103,16 @@ testEachWay(
   },
 );
 
-testEachWay("If-None-Match does not turn the response of a PATCH into 304", async (service) => {
-  await service.add(REX);
-  const response = await service.change(1, { status: "sold" }, { "if-none-match": "*" });
-  assertEquals([response.status, (await response.json()).status], [200, "sold"]);
-});
+testEachWay(
+  "POST and PATCH return the ETag, and If-None-Match does not make them 304",
+  async (service) => {
+    const any = { "if-none-match": "*" };
+    const added = await service.add(REX, any);
+    assertEquals([added.status, added.headers.get("etag")], [201, await tagOf(service, 1)]);
+    const response = await service.change(1, { status: "sold" }, any);
+    assertEquals([response.status, (await response.json()).status], [200, "sold"]);
+  },
+);
 
 testEachWay(
   "Accept-Patch names the media types of a change on OPTIONS, and with 415",

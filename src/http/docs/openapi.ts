@@ -349,6 +349,7 @@ function createPet(base: string) {
         "The animal was added, by this request or by an earlier one with the same key",
         {
           Location: "Location",
+          ETag: "EntityTag",
           "Idempotency-Replayed": "IdempotencyReplayed",
           "Cache-Control": "NeverStored",
         },
