@@ -117,7 +117,7 @@ export const COMMANDS = {
       "--follow": `then prints each new event of any instance, until Ctrl-C. If the reader of a pipe
         has closed it, the command ends at the next event.`,
       "--pretty": `prints time, position, type, subject, actor, the label of the actor's key, and
-        data, with colours on a terminal`,
+        data or what a change has changed, with colours on a terminal`,
       "--recover": `prints every line that verifies, from the first one, of a store that an audit
         found not sound, whatever its head says. Stop the service before. It cannot be used with
         another flag.`,
@@ -184,8 +184,9 @@ export const COMMANDS = {
   },
   report: {
     title: "Prints a page about the log for people, with charts",
-    details: `The HTML page shows the additions and changes per day (of the first three days per
-      hour) and by API key, the pets by status, the states of the keys, and the end of the log. It needs no script and no other file. It shows the labels of the
+    details: `The HTML page shows the additions and changes per day (per hour while the log is
+      younger than three days) and by API key, the pets by status, the states of the keys, and the
+      end of the log. It needs no script and no other file. It shows the labels of the
       keys, but no pets. The command works while the service runs, and writes nothing.`,
     usage: ["deno task report [--audit] [--file EXPORT] > report.html"],
     flags: {
@@ -254,7 +255,7 @@ export const COMMANDS = {
       `Prints a proof (https://c2sp.org/tlog-proof) that an event is in the log that deno task
       publish wrote, or checks that the published log extends an older checkpoint of it. EVENT is
       pets/7 (the newest event of a pet: its addition or its last change), keys/ID (the event that
-      issued a key), or a position.`,
+      issued a key), or a position, for example of an earlier event.`,
     usage: [
       "deno task prove EVENT --published DIR [--line FILE] [--from-file EXPORT] > event.tlog-proof",
       "deno task prove --consistency FILE --published DIR",
