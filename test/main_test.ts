@@ -103,7 +103,7 @@ Deno.test({
       assertEquals(await service.stop(), 0);
       return service.lines.map((line) => JSON.parse(line));
     };
-    const store = { version: VERSION, store: temp.kvPath, format: 4 };
+    const store = { version: VERSION, store: temp.kvPath, format: parseInt(VERSION) };
     const served = (lines: Record<string, unknown>[]) => {
       const { time: _, hostname, port, level, event, ...rest } = lines[0];
       assertEquals([hostname, level, event], ["127.0.0.1", "info", "listening"]);
