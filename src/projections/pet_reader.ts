@@ -1,6 +1,5 @@
 import { petTextOf, type RecordedLine } from "../../events/event.ts";
 import { hasStatus, PET_STATUSES, petIdOf, type PetStatus } from "../../events/pet.ts";
-import type { Batch } from "../append/batch.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
 import { PET_LISTS, petKey, petListOf, projectionKey } from "../keyspace.ts";
 import { type Head, type HeadEntry, readHead } from "../log/head.ts";
@@ -76,6 +75,13 @@ interface CachedPage {
   query: PageQuery;
   from: number;
   lastPetId: number;
+}
+
+/** The lines of a commit, and the heads before and after it. */
+interface CommittedLines {
+  base: HeadEntry;
+  next: Head;
+  lines: readonly RecordedLine[];
 }
 
 /**
@@ -160,7 +166,7 @@ export class PetReader {
   }
 
   /** Follows the changes of a commit of this instance, and caches the pets that it added. */
-  onCommitted({ base: { head }, next, lines }: Pick<Batch, "base" | "next" | "lines">): void {
+  onCommitted({ base: { head }, next, lines }: CommittedLines): void {
     // Otherwise the changes before it must be followed first.
     const isNext = head.generation === this.#generation && this.#hasFollowed(head);
     if (isNext) this.#apply(lines, next);
