@@ -151,7 +151,7 @@ export class Checker {
     const content = contentOf(exchange);
     if (etag === null || content === undefined) return;
     const isList = kind === "list";
-    const address = isList ? JSON.stringify(rest) : (rest as { petId: number }).petId;
+    const address = isList ? JSON.stringify(rest) : JSON.parse(content.body).id;
     const text = content.body + (isList ? content.link : "");
     for (const [one, other] of [[etag, text], [text, etag]]) {
       const name = `${address} ${one}`;
@@ -227,10 +227,10 @@ export class Checker {
   }
 }
 
-/** The content that a client has after a response: the body of a 200, or after a 304 the cached content. */
+/** The content that a client has after a response: the body of a 200 or 201, or after a 304 the cached content. */
 function contentOf({ response, operation }: Exchange) {
   const { status, body, headers } = response!;
-  if (status === 200) return { body, link: headers.get("link") };
+  if (status === 200 || status === 201) return { body, link: headers.get("link") };
   return status === 304 ? operation.cached : undefined;
 }
 

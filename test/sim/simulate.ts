@@ -59,7 +59,7 @@ import {
   headRecordOf,
   replayLog,
   restoreIntoAnotherStore,
-  verifyForgedExports,
+  verifyForgedExport,
 } from "./log_jobs.ts";
 import { issueKey, runOperator } from "./operator.ts";
 import { Simulation } from "./simulation.ts";
@@ -224,7 +224,7 @@ async function expectRecovery(workload: Workload): Promise<void> {
   await replaying;
   await auditStore(workload, true);
   const lines = await exportLog(workload);
-  if (simulation.random.chance(0.2)) await verifyForgedExports(workload, lines);
+  if (simulation.random.chance(0.2)) await verifyForgedExport(workload, lines);
   const isRestored = simulation.random.chance(workload.load === "usual" ? 0.15 : 0.5);
   if (isRestored) await restoreIntoAnotherStore(workload, lines);
 }
