@@ -79,7 +79,9 @@ export class WriteChecker {
         const candidates = name === undefined ? writes : attempts.get(name) ?? [];
         const isCaused = candidates.some((it) => mayHaveCaused(it, event) && !isRefused(it));
         if (isCaused) continue;
-        this.#violations.push(`Each request for it was refused, or there was none: ${shortened(event.text)}`);
+        this.#violations.push(
+          `Each request for it was refused, or there was none: ${shortened(event.text)}`,
+        );
       }
     }
   }
@@ -127,20 +129,20 @@ export class WriteChecker {
       mayHaveCaused({ operation }, state) &&
       state.event.idempotencykey === loggedKey(operation, key)
     );
-    const isOwn = ({ step }: PetState) => step > startStep;
-    const event = events.findLast(isOwn) ??
+    const event = events.findLast(({ step }) => step > startStep) ??
       (idempotencyKey === undefined ? undefined : events.at(-1));
-    if (event !== undefined) {
-      if (expected !== undefined && event.before?.petText !== expected) {
-        this.#report(exchange, "The changed pet was not the expected one");
-      }
-      return this.#checkAge(exchange, event);
-    }
     const wasUnchanged = states.some((state) =>
       state.petText === body && isCurrent(state, startStep, endStep) &&
       isPatched(patch, state.event.data) && (expected === undefined || expected === body)
     );
-    if (!wasUnchanged) this.#report(exchange, "The change was acknowledged but is not in the log");
+    if (event === undefined || wasUnchanged && event.step <= startStep) {
+      if (wasUnchanged) return;
+      return this.#report(exchange, "The change was acknowledged but is not in the log");
+    }
+    if (expected !== undefined && event.before?.petText !== expected) {
+      this.#report(exchange, "The changed pet was not the expected one");
+    }
+    this.#checkAge(exchange, event);
   }
 
   #checkNotExpected(exchange: Exchange, { petId, expected }: UpdateOperation): void {
