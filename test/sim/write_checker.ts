@@ -135,8 +135,9 @@ export class WriteChecker {
       state.petText === body && isCurrent(state, startStep, endStep) &&
       isPatched(patch, state.event.data) && (expected === undefined || expected === body)
     );
-    if (event === undefined || wasUnchanged && event.step <= startStep) {
-      if (wasUnchanged) return;
+    const isOwn = event !== undefined && event.step > startStep;
+    if (wasUnchanged && !isOwn) return;
+    if (event === undefined) {
       return this.#report(exchange, "The change was acknowledged but is not in the log");
     }
     if (expected !== undefined && event.before?.petText !== expected) {
