@@ -6,7 +6,6 @@ import {
   NewerVersionError,
   OPERATOR,
   type PetEvent,
-  petTextOf,
   type RecordedEvent,
 } from "../../events/event.ts";
 import { encodePet, patchPet, type Pet } from "../../events/pet.ts";
@@ -90,7 +89,7 @@ export class LogVerifier {
     if (isMalformed) faults.push(read.message);
     const isUnlinked = (!isMalformed || isNewer) && !this.#checkPosition(read);
     if (isMalformed) this.#lose();
-    else this.#checkBody(read, line);
+    else this.#checkBody(read);
     const hash = this.#lastHash = sha256Hex(line);
     this.#head = isMalformed
       ? { ...this.#head, position: this.#position, lastHash: hash }
@@ -135,7 +134,7 @@ export class LogVerifier {
     return true;
   }
 
-  #checkBody(event: RecordedEvent, line: Uint8Array): void {
+  #checkBody(event: RecordedEvent): void {
     const { id, position } = event;
     if (this.#ids.add(id, position) !== undefined) {
       this.#faults.push(`its id ${id} is that of an earlier event`);
@@ -144,10 +143,10 @@ export class LogVerifier {
     switch (event.type) {
       case "PetCreated":
         this.#checkPetId(event.data.id);
-        return this.#checkPetEvent(event, line);
+        return this.#checkPetEvent(event);
       case "PetUpdated":
         this.#checkPrevious(event);
-        return this.#checkPetEvent(event, line);
+        return this.#checkPetEvent(event);
       case "ApiKeyIssued":
         return this.#checkIssue(event);
       case "ApiKeyRevoked":
@@ -182,9 +181,9 @@ export class LogVerifier {
     }
   }
 
-  #checkPetEvent(event: PetEvent, line: Uint8Array): void {
+  #checkPetEvent(event: PetEvent): void {
     const { id, status } = event.data;
-    this.pets.set(id, petListOf(status), petTextOf({ event, line }));
+    this.pets.set(id, petListOf(status), encodePet(event.data));
     this.#checkPetActor(event);
   }
 

@@ -6,7 +6,7 @@ import { DigestTable } from "./digest_table.ts";
 export class PetTable {
   #table = new DigestTable();
 
-  set(id: number, list: string, text: Uint8Array): void {
+  set(id: number, list: string, text: string): void {
     this.#table.set(id, codeOf(list), sha256Start(text));
   }
 
@@ -15,7 +15,7 @@ export class PetTable {
     return PET_LISTS[this.#table.codeOf(id) - 1];
   }
 
-  /** Whether that is the pet. A text in UTF-8 has the same digest as a string. */
+  /** Whether the pet has that text, which may be in UTF-8, and is in that list. */
   has(id: number, list: string, text: Uint8Array | string): boolean {
     return this.#table.has(id, codeOf(list), sha256Start(text));
   }

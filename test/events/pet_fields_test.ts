@@ -82,8 +82,7 @@ Deno.test("every field of NewPet is returned, changed, removed, listed, logged, 
   try {
     const source = () => ReadableStream.from([linesToBytes(lines)]);
     const { runtime } = service;
-    const head = await verifyExport(source);
-    await restore({ store, runtime }, source, head);
+    await restore({ store, runtime }, source, await verifyExport(source));
     assertEquals(await readLogLines(store), lines);
     assertEquals((await audit({ store, runtime })).faults, []);
     const { text } = await new PetReader(store).list({ limit: 100 }, await readHead(store));

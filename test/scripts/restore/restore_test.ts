@@ -46,9 +46,9 @@ async function restore(
   deps: { store: Store; runtime: FakeRuntime },
   source: Export,
 ): Promise<Head> {
-  const head = await verifyExport(source);
-  await restoreVerified(deps, source, head);
-  return head;
+  const verified = await verifyExport(source);
+  await restoreVerified(deps, source, verified);
+  return verified.head;
 }
 
 async function openStore(): Promise<Store & Disposable> {
@@ -82,6 +82,18 @@ Deno.test("restore() writes exactly the content that the service had written", a
   assertEquals(await readLogLines(store), lines);
   assertEquals(await contentOfGeneration(store, 1), await contentOfGeneration(service.store, 1));
   assertEquals((await audit({ store, runtime })).faults, []);
+});
+
+Deno.test("restore() writes each pet once, as it is after its last change", async () => {
+  using inner = await openStore();
+  const store = faultyStore(inner);
+  const runtime = new FakeRuntime();
+  const { lastPetId } = await restore({ store, runtime }, exportOf(LINES));
+  const written = store.commits.flatMap(({ mutations }) => mutations)
+    .filter(({ key }) => key[2] === "pet");
+  assertEquals(written.filter(({ type }) => type !== "set"), []);
+  assertEquals(written.length, lastPetId);
+  assertEquals((await audit({ store: inner, runtime })).faults, []);
 });
 
 Deno.test("restore() restores an Idempotency-Key for 25 hours, as long as the store keeps it", async () => {
@@ -245,8 +257,8 @@ Deno.test("restore() rejects if the export is not the verified one, and then doe
   for (const lines of [LINES.slice(0, 700), sampleLog(1_400), other, ...altered]) {
     using store = await openStore();
     const deps = { store, runtime: new FakeRuntime() };
-    const head = await verifyExport(exportOf(LINES));
-    const restoring = restoreVerified(deps, exportOf(lines), head);
+    const verified = await verifyExport(exportOf(LINES));
+    const restoring = restoreVerified(deps, exportOf(lines), verified);
     await assertRejects(() => restoring, ExportRefusedError, "The export changed");
     if (lines === other) {
       assert((await readMark(store))!.restored > 0);
