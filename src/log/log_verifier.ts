@@ -165,8 +165,8 @@ export class LogVerifier {
   }
 
   /** Checks that the pet was before as the change says, and differs from it now in each former value. */
-  #checkPrevious({ data: { previous, ...pet } }: EventOf<"PetUpdated">): void {
-    const { id } = pet;
+  #checkPrevious({ data: pet }: EventOf<"PetUpdated">): void {
+    const { id, previous } = pet;
     const before = patchPet(pet, previous);
     const list = this.pets.listOf(id);
     if (list === undefined) {
