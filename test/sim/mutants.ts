@@ -144,7 +144,7 @@ const EDITS: Record<string, Record<string, Edit[]>> = {
       "generation === this.#generation && changes === this.#changes;",
       "generation === this.#generation;",
     ]],
-    "a page is not read again after one of its pets was changed meanwhile": [[
+    "a page that was changed while it was read is not read again": [[
       "if (isLater && !isLast) return undefined;",
       "",
     ]],
