@@ -122,6 +122,10 @@ Deno.test("restore() refuses a bad line by its number, and writes nothing", asyn
     [LINES.toSpliced(599, 0, LINES[598]), "Line 600: its sequence says position 599"],
     [LINES.slice(1), "Line 1: its sequence says position 2, but 1 was expected"],
     [rewritten(LINES, 599, LINES[598]), "Line 600: "],
+    [
+      rewritten(LINES, 599, LINES[599].replace('"previous":{', '$&"categoryId":9999,')),
+      "Line 600: its previous does not match pet",
+    ],
     [[], "The export has no lines"],
   ];
   for (const [lines, refusal] of cases) {
