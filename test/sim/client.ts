@@ -33,7 +33,7 @@ export async function runFlood({ cluster, load, keys }: Workload, name: string):
   if (load === "usual") return;
   const random = cluster.simulation.random.fork();
   const slot = random.integer(0, cluster.size - 1);
-  const count = load === "longNames" ? random.integer(70, 150) : random.integer(350, 500);
+  const count = load === "longNames" ? random.integer(70, 150) : random.integer(450, 550);
   await cluster.simulation.sleep(random.between(0, random.pick([20, 2_000])));
   await Promise.all(Array.from({ length: count }, (_, index) => {
     const operation = drawCreate(`${name}-${index}`, load, random);
