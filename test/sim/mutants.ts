@@ -310,6 +310,7 @@ const RARE = new Set([
   "data read from a removed generation is returned",
   "a page on an earlier head shows later changes without the additions before them",
   "a duplicate response is given to a revoked key",
+  "idempotency records expire without a margin for wrong clocks",
 ]);
 
 export const MUTANTS: Mutant[] = Object.entries(EDITS).flatMap(([file, mutants]) =>
