@@ -2,7 +2,7 @@
 
 import { assertEquals, assertRejects } from "@std/assert";
 import { decodeEvent, type PetEvent } from "../../events/event.ts";
-import { createPet } from "../../src/commands/create_pet.ts";
+import { createPet, type CreatePetRequest } from "../../src/commands/create_pet.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
 import { SingleFlight } from "../../src/commands/single_flight.ts";
@@ -42,8 +42,8 @@ function commandsOn(
   return {
     update: (request: Partial<UpdatePetRequest> = {}) =>
       updatePet(deps, { ...SELL, token, ...request }),
-    add: (idempotencyKey: string) =>
-      createPet(deps, { pet: { name: "Ada", categoryId: 2n }, token, idempotencyKey }),
+    add: (request: Partial<CreatePetRequest>) =>
+      createPet(deps, { pet: { name: "Ada", categoryId: 2n }, token, ...request }),
   };
 }
 
@@ -62,15 +62,19 @@ Deno.test("updatePet() changes a pet, and logs the pet with its former values", 
   ]);
 });
 
-Deno.test("updatePet() logs nothing if nothing changes, or the request is refused", async () => {
+Deno.test("updatePet() logs nothing if nothing changes or the request is refused, and createPet() nothing for a read-only key", async () => {
   await using opened = await openWithRex();
-  const { service, here: { update }, events } = opened;
+  const { service, here: { add, update }, events } = opened;
   const before = await service.heads.fresh();
   assertEquals(await update({ patch: { name: "Rex" } }), { text: REX, isDuplicate: false });
   assertEquals(await codeOf(update({ petId: 2 })), "pet_not_found");
   assertEquals(await codeOf(update({ isExpected: () => false })), "precondition_failed");
-  const reader = await issueKey(service, { label: "reader", isReadOnly: true });
-  assertEquals(await codeOf(update({ token: reader.token })), "read_only_key");
+  const { token } = await issueKey(service, { label: "reader", isReadOnly: true });
+  for (const idempotencyKey of [undefined, "order"]) {
+    for (const run of [add, update]) {
+      assertEquals(await codeOf(run({ token, idempotencyKey })), "read_only_key");
+    }
+  }
   await revokeKey(service, service.keyId);
   assertEquals(await codeOf(update()), "invalid_credentials");
   assertEquals(await events(), []);
@@ -127,16 +131,17 @@ Deno.test("updatePet() and createPet() refuse an Idempotency-Key of another requ
   const { here: { add, update }, service: { add: addRex }, events } = opened;
   await addRex({ name: "Max", categoryId: 1 });
   await update({ idempotencyKey: "sale" });
+  const order = { idempotencyKey: "order" };
   const others: UpdatePetRequest["patch"][] = [
     { status: "pending" },
     { status: "sold", name: "Max" },
     { name: "Rex" },
   ];
   const requests = [
-    () => add("sale"),
+    () => add({ idempotencyKey: "sale" }),
     () => update({ idempotencyKey: "sale", petId: 2 }),
     ...others.map((patch) => () => update({ idempotencyKey: "sale", patch })),
-    () => add("order").then(() => update({ idempotencyKey: "order", patch: { name: "Ada" } })),
+    () => add(order).then(() => update({ ...order, patch: { name: "Ada" } })),
   ];
   for (const request of requests) assertEquals(await codeOf(request()), "idempotency_key_reused");
   assertEquals((await events()).length, 1);

@@ -3,8 +3,6 @@ import { INT64_MAX, parseExactJson } from "../../events/int64.ts";
 import {
   encodePet,
   hasStatus,
-  NAME_MAX_LENGTH,
-  NewPet,
   patchPet,
   Pet,
   PET_STATUSES,
@@ -20,16 +18,6 @@ Deno.test("encodePet() writes exact JSON with its members in one order", () => {
     '{"id":7,"name":"R\\"ex\\n🐈","categoryId":9223372036854775807,"status":"sold"}',
   );
   assertEquals(Pet.parse(parseExactJson(text)), pet);
-});
-
-Deno.test("NewPet counts the characters of a name in code points", () => {
-  const isValid = (name: string) => NewPet.safeParse({ name, categoryId: 1n }).success;
-  for (const character of ["x", "é", "🐈", "\0"]) {
-    assertEquals(isValid(character.repeat(NAME_MAX_LENGTH)), true);
-    assertEquals(isValid(character.repeat(NAME_MAX_LENGTH + 1)), false);
-  }
-  assertEquals(isValid(""), false);
-  assertEquals(isValid("\ud83d"), false);
 });
 
 Deno.test("Pet accepts only ids that are safe integers in JSON", () => {
@@ -65,18 +53,4 @@ Deno.test("patchPet() and reversePatch() lead from a pet to another and back", (
   }
   const { status: _, ...without } = before;
   assertEquals(reversePatch(without, before), { status: null });
-});
-
-Deno.test("PetPatch has the fields of NewPet, each optional, and null only for those optional there", () => {
-  const isValid = (patch: unknown) => PetPatch.safeParse(patch).success;
-  for (const patch of [{}, { name: "x" }, { categoryId: 1n }, { status: null }]) {
-    assertEquals(isValid(patch), true);
-  }
-  for (
-    const patch of [{ name: null }, { categoryId: null }, { status: "gone" }, { id: 1n }, {
-      name: "",
-    }]
-  ) {
-    assertEquals(isValid(patch), false);
-  }
 });

@@ -268,7 +268,11 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
       post('{\n  "name": "Rex"\n  "categoryId": 7\n}'),
     ],
     ["The body is not valid JSON", post('{"name":secret}')],
-    ["The body is nested too deep", post("[".repeat(20_000) + "]".repeat(20_000))],
+    [
+      "The body is nested too deep",
+      post("[".repeat(20_000) + "]".repeat(20_000)),
+      post('{"a":'.repeat(10_000) + "1" + "}".repeat(10_000)),
+    ],
     [
       "The body must be one JSON object",
       ...["[]", "null", '"secret"', "1", "1.5", "true"].flatMap((

@@ -6,11 +6,10 @@ import { APPEND_LIMIT_MS } from "../../src/append/appender.ts";
 import { EMPTY_HEAD, encodeHead, type Head, readHead } from "../../src/log/head.ts";
 import { HEAD_RECENT_MS } from "../../src/log/head_reader.ts";
 import type { ErrorCode } from "../../src/http/errors.ts";
-import { createService } from "../../src/service.ts";
 import { HEAD_KEY } from "../../src/keyspace.ts";
 import type { Mutation } from "../../src/store/store.ts";
 import { type Faults, type FaultyStore, faultyStore } from "../support/faulty_store.ts";
-import { openTestService, type TestService } from "../support/test_service.ts";
+import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
 import {
   assertError,
   assertRefused,
@@ -206,7 +205,3 @@ Deno.test("a read-only key may read, but its POST and PATCH get 403 without a lo
   // The key is cached as live here.
   await assertError(await service.add("{}", { authorization }), INVALID);
 });
-
-function otherInstance({ store, runtime }: TestService) {
-  return createService({ store, runtime, report: () => {} });
-}

@@ -75,6 +75,12 @@ function awaitedBy(runtime: FakeRuntime, store: Store): Store {
   return faultyStore(store, { onGet: during, onList: during, onCommit: during });
 }
 
+/** Another instance on the same store, or the same one after a restart, with its client. */
+export function otherInstance({ store, runtime, token }: TestService): Service & Client {
+  const service = createService({ store, runtime, report: () => {} });
+  return { ...service, ...clientOfHandler(token, service.handler) };
+}
+
 /** A client with a key that calls a handler. */
 export function clientOfHandler(token: string, handler: RequestHandler): Client {
   return clientOf(token, (path, init) => handler(new Request(`http://localhost${path}`, init)));
