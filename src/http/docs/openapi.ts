@@ -220,6 +220,12 @@ const COMMON_HEADERS: Headers = {
 
 const CACHING: Headers = { "Cache-Control": "PrivateCaching", ETag: "EntityTag" };
 
+const WRITTEN: Headers = {
+  ETag: "EntityTag",
+  "Idempotency-Replayed": "IdempotencyReplayed",
+  "Cache-Control": "NeverStored",
+};
+
 const WARNINGS: Headers = { Deprecation: "Deprecation", Sunset: "Sunset", Link: "Successor" };
 
 /** The headers of an error response, by status. */
@@ -347,12 +353,7 @@ function createPet(base: string) {
     responses: {
       201: response(
         "The animal was added, by this request or by an earlier one with the same key",
-        {
-          Location: "Location",
-          ETag: "EntityTag",
-          "Idempotency-Replayed": "IdempotencyReplayed",
-          "Cache-Control": "NeverStored",
-        },
+        { Location: "Location", ...WRITTEN },
         { schema: schemaRef("Pet"), example: EXAMPLE_PET },
       ),
       ...errors(OF_CHANGES.filter((code) => !NOT_OF_ADDITIONS.includes(code))),
@@ -378,11 +379,7 @@ function updatePet(base: string) {
     responses: {
       200: response(
         "The animal as it is after the change, or as an earlier request with the same key left it",
-        {
-          ETag: "EntityTag",
-          "Idempotency-Replayed": "IdempotencyReplayed",
-          "Cache-Control": "NeverStored",
-        },
+        WRITTEN,
         { schema: schemaRef("Pet"), example: { ...EXAMPLE_PET, ...EXAMPLE_PATCH } },
       ),
       ...errors(OF_CHANGES, { 415: { "Accept-Patch": "AcceptPatch" } }),
