@@ -1,4 +1,5 @@
 import { encodeEvent, type RecordedLine } from "../../events/event.ts";
+import type { Pet } from "../../events/pet.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
 import { HEAD_KEY, logMutations, type ProjectionRecord, retainedMutations } from "../keyspace.ts";
 import { encodeHead, type Head, headAfter, type HeadEntry } from "../log/head.ts";
@@ -74,7 +75,7 @@ export class BatchPlanner {
     );
     const members: Member[] = [];
     const deferred: QueuedCommand[] = [];
-    const changedPets = new Set<number | undefined>();
+    const changedPets = new Map<number | undefined, Pet>();
     let next = base.head;
     let bytes = 0;
     let count = 0;
@@ -83,25 +84,26 @@ export class BatchPlanner {
       if (next.keyPosition !== base.head.keyPosition || bytes > limits.commitBytes) break;
       count++;
       if (queued.isSettled) continue;
-      const { petId } = queued.command;
-      if (petId !== undefined && changedPets.has(petId)) {
-        deferred.push(queued);
-        continue;
-      }
+      const changed = changedPets.get(queued.command.petId);
+      // An outcome without events that depends on this commit can be given only after it.
+      const finish = (settle: () => void) =>
+        changed === undefined ? this.#finish(queued, base, settle) : deferred.push(queued);
       try {
         const preparation = preparations[index];
         if (preparation.status === "rejected") throw preparation.reason;
-        const member = memberAfter(next, queued);
+        const member = memberAfter(next, queued, changed);
         if (member.lines.length === 0) {
-          this.#finish(queued, base, () => queued.resolve([]));
+          finish(() => queued.resolve([]));
           continue;
         }
         members.push(member);
-        changedPets.add(petId);
         next = member.next;
-        for (const { line } of member.lines) bytes += line.length;
+        for (const { event, line } of member.lines) {
+          if (event.type === "PetUpdated") changedPets.set(event.data.id, event.data);
+          bytes += line.length;
+        }
       } catch (reason) {
-        this.#finish(queued, base, () => queued.reject(reason));
+        finish(() => queued.reject(reason));
       }
     }
     queue.putFirst([...deferred, ...candidates.slice(count)]);
@@ -141,10 +143,10 @@ export class BatchPlanner {
 }
 
 /** Plans what a prepared command adds to a commit after `head`. Throws the refusal of the command. */
-function memberAfter(head: Head, queued: QueuedCommand): Member {
+function memberAfter(head: Head, queued: QueuedCommand, changed: Pet | undefined): Member {
   const lines: RecordedLine[] = [];
   let next = head;
-  for (const decided of queued.command.decide(head)) {
+  for (const decided of queued.command.decide(head, changed)) {
     const event = { ...decided, position: next.position + 1, previousHash: next.lastHash };
     const line = encoder.encode(encodeEvent(event));
     next = headAfter(next, event, sha256Hex(line));

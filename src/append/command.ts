@@ -1,12 +1,10 @@
 import type { EventBody, EventMetadata } from "../../events/event.ts";
+import type { Pet } from "../../events/pet.ts";
 import type { Head, HeadEntry } from "../log/head.ts";
 
 /** A request to append events. */
 export interface Command {
-  /**
-   * The pet that the command may change. It is decided on the state that prepare() has read, so only one such command
-   * for a pet joins a commit.
-   */
+  /** The pet that the command may change. */
   readonly petId?: number;
   /**
    * Reads what decide() needs besides the head. Rejects if the command must be refused. The appender
@@ -14,8 +12,8 @@ export interface Command {
    */
   prepare(base: HeadEntry): Promise<void> | void;
   /**
-   * Returns the events to append after this head. It may run several times, so the ids and times of
-   * the events must already be fixed.
+   * Returns the events to append after this head. It may run several times, so the ids and times of the events must
+   * already be fixed. `changed` is the pet of the command as an earlier command of the same commit leaves it.
    */
-  decide(head: Head): readonly (EventBody & EventMetadata)[];
+  decide(head: Head, changed?: Pet): readonly (EventBody & EventMetadata)[];
 }

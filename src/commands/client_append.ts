@@ -1,4 +1,5 @@
 import type { EventBody, EventMetadata, PetEvent } from "../../events/event.ts";
+import type { Pet } from "../../events/pet.ts";
 import type { Appender } from "../append/appender.ts";
 import type { Command } from "../append/command.ts";
 import type { ApiKey } from "../log/api_keys.ts";
@@ -39,8 +40,8 @@ export interface Rule {
   petId?: number;
   /** Reads what decide() needs. Rejects if the request must be refused. */
   prepare?(base: HeadEntry): Promise<void>;
-  /** The event; `undefined` if nothing is to be done. Throws if the request must be refused. */
-  decide(head: Head): PetEventBody | undefined;
+  /** As of `Command`, but at most one event. Throws if the request must be refused. */
+  decide(head: Head, changed?: Pet): PetEventBody | undefined;
   /** Whether an earlier event with the same Idempotency-Key is the outcome of the same request. */
   isOutcome(event: PetEvent): boolean;
 }
@@ -141,8 +142,8 @@ class ClientCommand implements Command {
     if (this.earlier === undefined) await this.#rule.prepare?.(base);
   }
 
-  decide(head: Head) {
-    const body = this.earlier === undefined ? this.#rule.decide(head) : undefined;
+  decide(head: Head, changed?: Pet) {
+    const body = this.earlier === undefined ? this.#rule.decide(head, changed) : undefined;
     return body === undefined ? [] : [{ ...this.#metadata, ...body }];
   }
 }

@@ -36,12 +36,12 @@ export async function updatePet(
       }
       text = found;
     },
-    decide() {
-      if (!isExpected(text)) {
-        const message = "The animal was changed since: its ETag is not one of If-Match";
+    decide(_head, changed) {
+      const before = changed ?? decodePet(text);
+      if (!isExpected(encodePet(before))) {
+        const message = "If-Match does not name the ETag of the animal; a weak one (W/) never does";
         throw new ServiceError("precondition_failed", message);
       }
-      const before = decodePet(text);
       const after = patchPet(before, patch);
       const previous = reversePatch(before, after);
       if (Object.keys(previous).length === 0) return undefined;

@@ -1,6 +1,6 @@
 /** updatePet() decides on the newest state of the pet, and changes it once for each Idempotency-Key. */
 
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { decodeEvent, type PetEvent } from "../../events/event.ts";
 import { createPet, type CreatePetRequest } from "../../src/commands/create_pet.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
@@ -12,6 +12,8 @@ import { ApiKeyReader } from "../../src/projections/api_key_reader.ts";
 import { PetReader } from "../../src/projections/pet_reader.ts";
 import { createService } from "../../src/service.ts";
 import { ServiceError } from "../../src/service_error.ts";
+import type { Store } from "../../src/store/store.ts";
+import { type FaultyStore, faultyStore } from "../support/faulty_store.ts";
 import { readLogLines } from "../support/sound_log.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
 
@@ -20,8 +22,8 @@ const SOLD = REX.replace("available", "sold");
 const SELL = { petId: 1, patch: { status: "sold" as const } };
 
 /** A service with Rex, and its commands, as on that instance and on another one. */
-async function openWithRex() {
-  const service = await openTestService();
+async function openWithRex(wrap?: (store: Store) => Store) {
+  const service = await openTestService(wrap);
   await service.add({ name: "Rex", categoryId: 1, status: "available" });
   const here = commandsOn(service, service);
   const { store, runtime } = service;
@@ -110,6 +112,26 @@ Deno.test("updatePet() loses no change of many at once, on two instances", async
   for (const [index, { previous }] of changes.entries()) {
     assertEquals(previous, { name: index === 0 ? "Rex" : changes[index - 1].name });
   }
+});
+
+Deno.test("updatePet() stores many changes of one pet in few commits, and then refuses what they outdate", async () => {
+  let store!: FaultyStore;
+  await using opened = await openWithRex((inner) => store = faultyStore(inner));
+  const { service, here: { update }, events } = opened;
+  const commits = store.commits.length;
+  const isExpected = (text: string) => text === REX;
+  const outcomes = await service.runtime.settle(Promise.allSettled(
+    Array.from({ length: 200 }, (_, index) => {
+      const request = { patch: { name: `Rex ${index}` }, idempotencyKey: `sale ${index}` };
+      return update(index % 2 === 0 ? request : { ...request, isExpected });
+    }),
+  ));
+  const refused = outcomes.flatMap((it) => it.status === "rejected" ? [it.reason.code] : []);
+  assertEquals(refused, Array(100).fill("precondition_failed"));
+  assertEquals((await events()).length, 100);
+  assert(store.commits.length - commits < 5);
+  // For each preparation, two lists find an earlier use of the Idempotency-Key.
+  assert(store.lists.length < 2 * 200 * 5, `${store.lists.length} lists`);
 });
 
 Deno.test("updatePet() makes a change once for each Idempotency-Key, and repeats its outcome", async () => {

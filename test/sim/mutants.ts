@@ -62,8 +62,12 @@ const EDITS: Record<string, Record<string, Edit[]>> = {
       "bytes",
     ]],
     "two changes of a pet are decided on the same state": [[
-      "if (petId !== undefined && changedPets.has(petId)) {",
-      "if (false) {",
+      "memberAfter(next, queued, changed)",
+      "memberAfter(next, queued, undefined)",
+    ]],
+    "a request is refused by a change that no commit has stored": [[
+      "changed === undefined ? this.#finish",
+      "true ? this.#finish",
     ]],
     "a settled command is still appended": [["      if (queued.isSettled) continue;\n", ""]],
     "a command that produced no events on a stale head is not requeued": [[
