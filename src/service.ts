@@ -49,7 +49,7 @@ export function createService(options: ServiceOptions): Service {
   const common = { runtime, report, instrumentation };
   const store = new ResilientStore(options.store, { ...common, probeKey: HEAD_KEY });
   const heads = new HeadReader(store, runtime, report, instrumentation);
-  const pets = new PetReader(store, instrumentation);
+  const pets = new PetReader(store, instrumentation, () => heads.read());
   const appender = new Appender({ ...common, appendLimitMs, store, heads, project, cache: pets });
   instrumentation.observe({
     queueLength: () => appender.queueLength,

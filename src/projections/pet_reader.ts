@@ -24,7 +24,7 @@ const ADDED_LIMIT = 500;
 /** Maximum number of events to read for changes by other instances. Beyond it, the caches are cleared. */
 const EVENTS_LIMIT = 1_000;
 
-/** How often pets are read, or a page is, that are changed during each read. */
+/** Maximum number of attempts to read pets, or a page, while they are changed. */
 const READ_ATTEMPTS = 10;
 
 /** Larger than any id. */
@@ -91,6 +91,7 @@ interface CommittedLines {
 export class PetReader {
   #store: Store;
   #instrumentation: Instrumentation;
+  #readNewestHead: () => Promise<HeadEntry>;
   /** The generation of the cached pets. */
   #generation = 0;
   /** The position up to which the caches have followed the changes, and the newest pet of a head with these changes. */
@@ -104,9 +105,15 @@ export class PetReader {
   #pages = new Map<string, CachedPage>();
   #pagesLength = 0;
 
-  constructor(store: Store, instrumentation = NO_INSTRUMENTATION) {
+  /** `readNewestHead` reads the head, and rejects if it cannot be trusted. */
+  constructor(
+    store: Store,
+    instrumentation = NO_INSTRUMENTATION,
+    readNewestHead: () => Promise<HeadEntry> = () => readHead(store),
+  ) {
     this.#store = store;
     this.#instrumentation = instrumentation;
+    this.#readNewestHead = readNewestHead;
   }
 
   /** The JSON text of the pet with an id, or `undefined` if there is no such pet. */
@@ -122,12 +129,12 @@ export class PetReader {
     return pet.text;
   }
 
-  /** A page of pets, all as of the same head. */
+  /** A page of pets, all as of one head; unless pets of it are changed during each of ten attempts. */
   async list(query: PageQuery, entry: HeadEntry): Promise<Page> {
     for (let attempt = 1;; attempt++) {
       const page = await this.#tryList(query, entry, attempt === READ_ATTEMPTS);
       if (page !== undefined) return page;
-      entry = await readHead(this.#store);
+      entry = await this.#readNewestHead();
     }
   }
 
@@ -173,9 +180,12 @@ export class PetReader {
   }
 
   /** Whether the caches show the pets as of the head, or are of another generation, and thus of no use for it. */
-  #hasFollowed({ generation, changePosition }: Head): boolean {
-    return generation < this.#generation ||
-      generation === this.#generation && changePosition <= this.#position;
+  #hasFollowed({ generation, changePosition, position }: Head): boolean {
+    if (generation !== this.#generation) return generation < this.#generation;
+    if (changePosition > this.#position) return false;
+    // The events after its last change need not be read.
+    this.#position = Math.max(this.#position, position);
+    return true;
   }
 
   /** The newest pet of the head, or of the later one that the caches have followed. */
@@ -291,8 +301,8 @@ export class PetReader {
     }
     const found = await this.#readByStatus(status, NO_CURSOR, NEWEST_LIMIT, head);
     // Changes are followed from those of the head on, and pets that were added later are put before these.
-    const isChanged = (await readHead(this.#store)).head.changePosition !== head.changePosition;
-    if (!isChanged && this.#mayCache(head, changes)) {
+    const { head: now } = await this.#readNewestHead();
+    if (now.changePosition === head.changePosition && this.#mayCache(head, changes)) {
       const pets = found.pets.filter(({ id }) => id <= head.lastPetId);
       const from = found.pets.length < NEWEST_LIMIT ? 1 : found.pets.at(-1)!.id;
       this.#newest.set(status, { pets, from, lastPetId: head.lastPetId });
@@ -357,8 +367,8 @@ export class PetReader {
         if (entry.versionstamp > last) last = entry.versionstamp;
       }
       if (pets.size < newest - oldest + 1) {
-        if (attempt === READ_ATTEMPTS) throw damaged(newest);
-        continue;
+        if (attempt < READ_ATTEMPTS) continue;
+        for (let id = newest;; id--) if (!pets.has(id)) throw damaged(id);
       }
       const texts = [...pets.values()].map(petOf).sort((one, other) => other.id - one.id);
       const isLater = last > versionstamp!;

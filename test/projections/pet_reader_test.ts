@@ -32,6 +32,7 @@ import { type PageQuery, PetReader } from "../../src/projections/pet_reader.ts";
 import { project } from "../../src/projections/project.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import type { Key, Mutation } from "../../src/store/store.ts";
+import { NO_INSTRUMENTATION } from "../../src/telemetry/instrumentation.ts";
 import { ModelStore } from "../sim/model_store.ts";
 import { faultyStore } from "../support/faulty_store.ts";
 import { sampleId } from "../support/sample_log.ts";
@@ -300,6 +301,21 @@ Deno.test("list() and get() beside changes during any of their reads show one mo
   }
 });
 
+Deno.test("list() rejects if the head is lost while a page is read again", async () => {
+  const history = await History.of(added(10));
+  let isChanged = false;
+  const store = faultyStore(history.store, {
+    async onList(apply) {
+      if (!isChanged) await history.commit([{ id: 3, patch: { name: "Max" } }]);
+      isChanged = true;
+      return await apply();
+    },
+  });
+  const lost = () => Promise.reject(new Error("lost"));
+  const reader = new PetReader(store, NO_INSTRUMENTATION, lost);
+  await assertRejects(() => reader.list({ limit: 5, cursor: 6 }, history.entry), Error, "lost");
+});
+
 Deno.test("list() and get() follow the changes of another instance by its new lines, up to a limit", async () => {
   const history = await History.of(added(40));
   const store = faultyStore(history.store);
@@ -320,6 +336,15 @@ Deno.test("list() and get() follow the changes of another instance by its new li
     await history.commit([{ id: 40, patch: { name: `Rex ${round}` } }]);
   }
   assertEquals([...new Set(await reads())], ["projection"]);
+  // Only events after the last head that was seen count for the limit.
+  for (const additions of [600, 600]) {
+    await history.commit(added(additions));
+    await reader.get(1, history.entry);
+  }
+  await history.commit([{ id: 40, patch: { status: null } }]);
+  store.lists.length = 0;
+  assertEquals(await reader.get(40, history.entry), encodePet(history.pets[39]));
+  assertEquals(new Set(store.lists.map(({ start }) => start![0])), new Set(["~log"]));
   // A line that this version does not know, or that is lost, cannot be followed either.
   await history.commit([{ id: 40, patch: { status: "pending" } }]);
   const key = ["~log", history.entry.head.position];
@@ -452,8 +477,9 @@ Deno.test("list() and get() reject a record that is missing, or not that of its 
       const reading = typeof query === "number"
         ? reader.get(query, history.entry)
         : reader.list(query, history.entry);
-      const { code } = await assertRejects(() => reading, ServiceError);
+      const { code, message } = await assertRejects(() => reading, ServiceError);
       assertEquals(code, "projection_damaged", JSON.stringify([key, value]));
+      assert(message.includes(` pet ${key.at(-1)} `), message);
     }
   }
 });
