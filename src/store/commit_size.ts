@@ -10,6 +10,9 @@ const AIM = 0.99;
 /** Number of items in the first commit that {@linkcode groupIntoCommits} tries. */
 const FIRST_COUNT = 100;
 
+/** Maximum number of items in a commit. Items that replace each other's records would otherwise gather without end. */
+const COUNT_LIMIT = 5_000;
+
 /** The mutations of a commit, beside the records of {@linkcode RESERVE_BYTES}. */
 type Part = { mutations: readonly Mutation[] };
 
@@ -60,7 +63,7 @@ export async function* groupIntoCommits<Item, Sealed extends Part>(
   const take = () => {
     const made = sealCommit(waiting.slice(0, next), seal, limits);
     waiting = waiting.slice(made.count);
-    next = made.next;
+    next = Math.min(made.next, COUNT_LIMIT);
     return made.sealed;
   };
   for await (const batch of batches) {

@@ -34,6 +34,15 @@ Deno.test("groupIntoCommits() keeps the order, and KV accepts every full commit 
   }
 });
 
+Deno.test("groupIntoCommits() gathers a limited number of items that make few mutations", async () => {
+  const items = CASES["many small values"].flatMap((it) => Array(10).fill(it));
+  const counts = await Array.fromAsync(
+    groupIntoCommits([items], (some) => ({ count: some.length, mutations: [some[0]] }), KV_LIMITS),
+    ({ count }) => count,
+  );
+  assertEquals([Math.max(...counts), counts.reduce((sum, it) => sum + it)], [5_000, 50_000]);
+});
+
 Deno.test("groupIntoCommits() makes no commit without items", async () => {
   assertEquals(await Array.fromAsync(groupIntoCommits([[]], seal, KV_LIMITS)), []);
 });
