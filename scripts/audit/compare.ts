@@ -1,7 +1,6 @@
 /**
  * Compares the records of a generation with the records that project() derives from the log. Finds missing, extra and
- * altered records. The log is read first. Its memory grows by 8 bytes for each pet, and for each event that makes
- * another record.
+ * altered records. The log is read first. Its memory grows by 8 bytes for each pet, and by up to 8 for each event.
  */
 
 import { Buffer } from "node:buffer";

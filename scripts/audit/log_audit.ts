@@ -85,17 +85,17 @@ export class LogAudit {
   /** Verifies the next line. Returns it if it is sound. */
   verify(line: Uint8Array): RecordedLine | undefined {
     const expectedPosition = this.position + 1;
-    const { event, faults, isUnlinked = false, isNewer } = this.verifier.verify(line);
-    const isOnlyUnlinked = isUnlinked && faults.length === 1;
+    const { event, faults, isUnlinked = false, isNewer = false } = this.verifier.verify(line);
     const isExplained = this.#explainBreak(isUnlinked);
     const message = `Line ${expectedPosition}: ${faults.join("; ")}`;
     // A missing line is reported where it was expected.
     const position = Math.min(expectedPosition, this.position);
-    if (isOnlyUnlinked) {
-      this.#isSound = false;
-      if (!isExplained) this.#break = { position, message };
-    } else if (isNewer && faults.length === 1) this.#fault(message, position, "newer_line");
-    else if (faults.length > 0) this.#fault(message, position);
+    if (faults.length > Number(isUnlinked) + Number(isNewer)) this.#fault(message, position);
+    else {
+      if (isNewer) this.#fault(message, position, "newer_line");
+      if (isUnlinked) this.#isSound = false;
+      if (isUnlinked && !isExplained) this.#break = { position, message };
+    }
     this.#compareWithCheckpoint();
     this.#addPublished(this.#published?.verify(line, this.position), this.position);
     return event === undefined || faults.length > 0 ? undefined : { event, line };

@@ -307,6 +307,15 @@ Deno.test("LogVerifier reports a wrong change once, and none of a pet that an un
   );
 });
 
+Deno.test("LogVerifier does not remember the pets of a complete log that it cannot have", () => {
+  const verifier = new LogVerifier();
+  const far = [10 ** 6, 10 ** 9].map((id) => change(3, FIRST.id, { name: "Max" }, { id }));
+  for (const line of linesOf([...KEYS, pet(1, FIRST.id, 7_000), ...far])) {
+    verifier.verify(encoder.encode(line));
+  }
+  for (const id of [7_000, 10 ** 6, 10 ** 9]) assertEquals(verifier.pets.listOf(id), undefined);
+});
+
 Deno.test("LogVerifier finds lines that are not events of this log, and continues after them", () => {
   const foreign: [string | Uint8Array, RegExp][] = [
     ["", /^8: The line is not JSON/],
