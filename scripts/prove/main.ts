@@ -47,7 +47,7 @@ async function proveInclusion(
   if (before !== undefined) {
     say(
       `Line ${count(position)} is the newest event of ${what}. To prove the one before it, ` +
-        `name its position: deno task prove ${before}`,
+        `name its position, ${before}, instead of ${what}`,
     );
   }
   const proof = published.proveInclusion(line, position);

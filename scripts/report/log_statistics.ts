@@ -90,7 +90,8 @@ export class LogStatistics {
   }
 
   #count(status: PetStatus | undefined, pets: 1 | -1): void {
-    this.byStatus.set(status, (this.byStatus.get(status) ?? 0) + pets);
+    // The addition of a pet may be in a line that could not be read.
+    this.byStatus.set(status, Math.max(0, (this.byStatus.get(status) ?? 0) + pets));
   }
 
   #countUse({ actor, time }: RecordedEvent, hour: Activity, what: keyof Activity): void {

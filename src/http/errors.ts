@@ -34,7 +34,8 @@ const TABLE = {
   },
   malformed_request: {
     status: 400,
-    when: "The Host, Content-Length or If-Match header is missing, repeated or malformed",
+    when:
+      "The Host or Content-Length header is missing, repeated or malformed, or If-Match is malformed",
     remedy: "Send one well-formed Host, at most one Content-Length, and entity tags in If-Match",
   },
   missing_credentials: {

@@ -65,9 +65,10 @@ function describe(issue: z.core.$ZodIssue, body: object, { shape }: z.ZodObject)
   const name = String(issue.path[0]);
   if (!Object.hasOwn(body, name)) return [`Field "${name}" is missing`];
   const isNull = (body as Record<string, unknown>)[name] === null;
-  const isOptional = shape[name] instanceof z.ZodOptional;
-  const remedy = isNull && isOptional ? ", or be left out" : "";
-  return [`Field "${name}" ${issue.message}${remedy}`];
+  const field = shape[name];
+  const isNullable = field instanceof z.ZodOptional && field.unwrap() instanceof z.ZodNullable;
+  const remedy = isNull && field instanceof z.ZodOptional ? ", or be left out" : "";
+  return [`Field "${name}" ${issue.message}${isNullable ? ", or null" : remedy}`];
 }
 
 /**

@@ -95,7 +95,7 @@ const PATCHES: [body: string, expected: object | string][] = [
   ['{"name":null}', 'Field "name" must be a string, or be left out'],
   ['{"name":""}', 'Field "name" must be 1 to 1000 characters long'],
   ['{"name":"\\ud83d"}', 'Field "name" must be well-formed Unicode, without a lone surrogate'],
-  ['{"status":"lost"}', 'Field "status" must be one of available, pending, sold'],
+  ['{"status":"lost"}', 'Field "status" must be one of available, pending, sold, or null'],
   ['{"status":"sold","status":null}', 'Field "status" is repeated'],
   [
     '{"name":1,"categoryId":null}',

@@ -15,7 +15,11 @@ test("prove: prints a proof of the newest event of a pet, of a key's issue and o
   const subjectOf = (index: number): string => JSON.parse(lines[index]).subject;
   const cases: [index: number, what: string, hint?: string][] = [
     [5, "pets/4"],
-    [24, "pets/11", "Line 25 is the newest event of pets/11\\..*: deno task prove 20\n"],
+    [
+      24,
+      "pets/11",
+      "Line 25 is the newest event of pets/11\\..* its position, 20, instead of pets/11\n",
+    ],
     [20, subjectOf(20)],
     [13, "14"],
   ];
