@@ -28,7 +28,7 @@ export const KeyLabel = z.string()
 
 /**
  * `keyId` identifies the key permanently. `expiresAt` is absent if the key does not expire. `readOnly` is there
- * only if the key must not add pets.
+ * only if the key must not add or change pets.
  */
 export const KeyIssuedData = z.strictObject({
   keyId: Ulid,

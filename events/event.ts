@@ -5,11 +5,12 @@
  * So an event has exactly one encoding.
  */
 
+import { Buffer } from "node:buffer";
 import { z } from "zod";
 import { assertNever } from "./assert_never.ts";
 import { Instant, KeyIssuedData, KeyRevokedData, SHA256_HEX, ULID } from "./api_key.ts";
 import { parseExactJson } from "./int64.ts";
-import { encodePet, Pet } from "./pet.ts";
+import { ADDED_FIELDS, encodePatch, encodePet, Pet, PetPatch } from "./pet.ts";
 
 /** `previoushash` of the first line. */
 export const GENESIS_HASH = "0".repeat(64);
@@ -20,9 +21,16 @@ export const OPERATOR = "operator";
 const SOURCE = "urn:animal-store";
 const SEQUENCE_DIGITS = 16;
 
+/** The pet after a change, and the patch that leads back to the pet before it. */
+const PetUpdatedData = Pet.extend({
+  previous: PetPatch.refine((patch) => Object.keys(patch).length > 0, "must name what changed"),
+});
+type PetUpdatedData = z.infer<typeof PetUpdatedData>;
+
 /** The type and data of an event, decided by a command. The log adds the position. */
 export type EventBody =
   | { type: "PetCreated"; data: Pet }
+  | { type: "PetUpdated"; data: PetUpdatedData }
   | { type: "ApiKeyIssued"; data: KeyIssuedData }
   | { type: "ApiKeyRevoked"; data: KeyRevokedData };
 
@@ -34,7 +42,10 @@ export interface EventMetadata {
   time: string;
   /** Id of the API key that caused it, or {@linkcode OPERATOR}. */
   actor: string;
-  /** SHA-256 (hex) of the client's `Idempotency-Key`, if it sent one. */
+  /**
+   * HMAC-SHA-256 (hex) of the client's `Idempotency-Key` under its API key, if it sent one. Versions before format 4 wrote
+   * its SHA-256.
+   */
   idempotencyKey?: string;
 }
 
@@ -42,6 +53,9 @@ export interface EventMetadata {
 export type RecordedEvent = EventBody & EventMetadata & { position: number; previousHash: string };
 
 export type EventType = EventBody["type"];
+
+/** An event that says how a pet is from then on. */
+export type PetEvent = Extract<RecordedEvent, { type: "PetCreated" | "PetUpdated" }>;
 
 /** An event and its line in UTF-8, without the line break. */
 export interface RecordedLine {
@@ -58,7 +72,8 @@ interface TypeEntry {
 }
 
 const TYPES: Record<EventType, TypeEntry> = {
-  PetCreated: { schema: schemaOf("PetCreated"), data: Pet, added: [] },
+  PetCreated: { schema: schemaOf("PetCreated"), data: Pet, added: ADDED_FIELDS },
+  PetUpdated: { schema: schemaOf("PetUpdated"), data: PetUpdatedData, added: ADDED_FIELDS },
   ApiKeyIssued: { schema: schemaOf("ApiKeyIssued"), data: KeyIssuedData, added: ["readOnly"] },
   ApiKeyRevoked: { schema: schemaOf("ApiKeyRevoked"), data: KeyRevokedData, added: [] },
 };
@@ -87,6 +102,20 @@ export function dataOf(line: Uint8Array): Uint8Array {
   return line.subarray(line.indexOf(OPENING_BRACE, 1), line.length - 1);
 }
 
+const BEFORE_PREVIOUS = ',"previous":{';
+const CLOSING_BRACE = 0x7d;
+
+/** The text of the pet after an event of a pet, in UTF-8. */
+export function petTextOf({ event, line }: RecordedLine): Uint8Array {
+  const data = dataOf(line);
+  if (event.type !== "PetUpdated") return data;
+  // A text value contains no bare quotation mark, so the first match is the member.
+  const end = Buffer.from(data.buffer, data.byteOffset, data.length).indexOf(BEFORE_PREVIOUS);
+  const text = data.slice(0, end + 1);
+  text[end] = CLOSING_BRACE;
+  return text;
+}
+
 /** Length of `","data":`, which separates the previous hash from the data. */
 const BEFORE_DATA = 9;
 const decoder = new TextDecoder();
@@ -109,7 +138,7 @@ export function decodeEvent(line: string): RecordedEvent {
   const position = Number(sequence);
   const known = Object.hasOwn(TYPES, type) ? TYPES[type as EventType] : undefined;
   if (schema !== (known?.schema ?? schemaOf(type))) throw malformed(line);
-  if (known === undefined || Number(version) > 1 + known.added.length) {
+  if (known === undefined || !isKnownSchema(type, Number(version))) {
     const what = known === undefined ? `event type ${type}` : `schema ${schema}:${version}`;
     throw new NewerVersionError(what, position, previousHash);
   }
@@ -169,15 +198,24 @@ function decodeData(schema: z.ZodObject, text: string, line: string): unknown {
 function parseData(text: string, line: string): unknown {
   try {
     const data = JSON.parse(text);
-    for (const name in data) {
-      if (typeof data[name] !== "number") continue;
-      if (!Number.isSafeInteger(data[name])) return parseExactJson(text);
-      data[name] = BigInt(data[name]);
-    }
-    return data;
+    return makeIntegersExact(data) ? data : parseExactJson(text);
   } catch {
     throw malformed(line);
   }
+}
+
+/** Returns `false` if a number is too large, or not an integer. */
+function makeIntegersExact(data: Record<string, unknown>): boolean {
+  for (const name in data) {
+    const value = data[name];
+    if (typeof value === "object" && value !== null) {
+      if (!makeIntegersExact(value as Record<string, unknown>)) return false;
+    } else if (typeof value === "number") {
+      if (!Number.isSafeInteger(value)) return false;
+      data[name] = BigInt(value);
+    }
+  }
+  return true;
 }
 
 function malformed(line: string): MalformedEventError {
@@ -195,6 +233,7 @@ function malformed(line: string): MalformedEventError {
 export function subjectOf(body: EventBody): string {
   switch (body.type) {
     case "PetCreated":
+    case "PetUpdated":
       return `pets/${body.data.id}`;
     case "ApiKeyIssued":
     case "ApiKeyRevoked":
@@ -204,11 +243,23 @@ export function subjectOf(body: EventBody): string {
   }
 }
 
-/** The name of the schema of the event's data, with the lowest version that has all its members. */
-function dataschemaOf({ type, data }: EventBody): string {
-  const { schema, added } = TYPES[type];
-  const members = data as Record<string, unknown>;
-  return `${schema}:${2 + added.findLastIndex((member) => members[member] !== undefined)}`;
+/** The name of the schema of the event's data, with its version. */
+function dataschemaOf(body: EventBody): string {
+  return `${TYPES[body.type].schema}:${schemaVersionOf(body)}`;
+}
+
+/** The lowest version of the schema of the event's type that has all members of its data. */
+export function schemaVersionOf({ type, data }: EventBody): number {
+  const { added } = TYPES[type];
+  if (added.length === 0) return 1;
+  const previous = type === "PetUpdated" ? data.previous : {};
+  const members: Record<string, unknown> = { ...previous, ...data };
+  return 2 + added.findLastIndex((member) => members[member] !== undefined);
+}
+
+/** Whether this version of the program knows a version of the schema of a type of events. */
+export function isKnownSchema(type: string, version: number): boolean {
+  return Object.hasOwn(TYPES, type) && version <= 1 + TYPES[type as EventType].added.length;
 }
 
 /** The name of a type's schema, without the version: `urn:animal-store:pet-created` for `PetCreated`. */
@@ -218,7 +269,15 @@ function schemaOf(type: string): string {
 
 /** The members of the data are in the order of the schema. */
 function encodeData({ type, data }: EventBody): string {
-  return type === "PetCreated"
-    ? encodePet(data)
-    : JSON.stringify(data, Object.keys(TYPES[type].data.shape));
+  switch (type) {
+    case "PetCreated":
+      return encodePet(data);
+    case "PetUpdated":
+      return `${encodePet(data).slice(0, -1)},"previous":${encodePatch(data.previous)}}`;
+    case "ApiKeyIssued":
+    case "ApiKeyRevoked":
+      return JSON.stringify(data, Object.keys(TYPES[type].data.shape));
+    default:
+      return assertNever(type);
+  }
 }

@@ -3,7 +3,7 @@
  */
 
 import { z } from "zod";
-import { INT64_MAX, INT64_MIN } from "./int64.ts";
+import { INT64_MAX, INT64_MIN, parseExactJson } from "./int64.ts";
 
 /** Longest `name`, in Unicode code points. */
 export const NAME_MAX_LENGTH = 1_000;
@@ -17,8 +17,8 @@ export type PetStatus = z.infer<typeof PetStatus>;
 
 /**
  * The data that a client sends to add an animal, parsed with {@linkcode parseExactJson}. It is the only definition
- * of a pet's fields, in the order of their JSON text. A new field must be optional, because the lines of the log
- * do not change.
+ * of a pet's fields, in the order of their JSON text. A new field comes last and must be optional, because the lines
+ * of the log do not change.
  */
 export const NewPet = z.strictObject({
   name: text(NAME_MAX_LENGTH, "The animal's name"),
@@ -38,17 +38,75 @@ export type Pet = z.infer<typeof Pet>;
 const FIELDS = Object.keys(NewPet.shape) as (keyof NewPet)[];
 
 /**
+ * A JSON Merge Patch (RFC 7396) of a pet: new values of some fields. `null` removes a field that NewPet need not
+ * have.
+ */
+export const PetPatch = z.strictObject(
+  Object.fromEntries(
+    Object.entries(NewPet.shape).map(([name, field]) => [
+      name,
+      (field instanceof z.ZodOptional ? field.unwrap().nullable() : field).optional(),
+    ]),
+  ),
+) as unknown as z.ZodObject<PatchShape, z.core.$strict>;
+export type PetPatch = z.infer<typeof PetPatch>;
+
+/** The fields of {@linkcode NewPet}, each optional, and nullable if it is optional there. */
+type PatchShape = {
+  [Name in keyof typeof NewPet.shape]: z.ZodOptional<
+    typeof NewPet.shape[Name] extends z.ZodOptional<infer Field extends z.ZodType>
+      ? z.ZodNullable<Field>
+      : typeof NewPet.shape[Name]
+  >;
+};
+
+/** The pet after a patch. */
+export function patchPet(pet: Pet, patch: PetPatch): Pet {
+  const patched = Object.entries({ ...pet, ...patch }).filter(([, value]) =>
+    (value ?? null) !== null
+  );
+  return Object.fromEntries(patched) as Pet;
+}
+
+/** The patch that leads from the pet `after` back to `before`: the former values of the fields that differ. */
+export function reversePatch(before: Pet, after: Pet): PetPatch {
+  const changed = FIELDS.filter((name) => before[name] !== after[name]);
+  return Object.fromEntries(changed.map((name) => [name, before[name] ?? null]));
+}
+
+/** Number of fields of the first schema version of pets. Each later field has made a further version. */
+const FIRST_FIELDS = 3;
+
+/** The fields that versions 2, 3 … of the schema have added. */
+export const ADDED_FIELDS: readonly string[] = FIELDS.slice(FIRST_FIELDS);
+
+/**
  * The only JSON text of a pet: it is stored in the log and the projections, and returned to clients. Equal pets
  * have equal text.
  */
 export function encodePet(pet: Pet): string {
-  let text = `{"id":${pet.id}`;
+  return `{"id":${pet.id}${encodeFields(pet)}}`;
+}
+
+/** The JSON text of a patch. */
+export function encodePatch(patch: PetPatch): string {
+  return `{${encodeFields(patch).slice(1)}}`;
+}
+
+/** The JSON members of all fields that are there, each after a comma. */
+function encodeFields(fields: NewPet | PetPatch): string {
+  let text = "";
   for (const name of FIELDS) {
-    const value = pet[name];
+    const value = fields[name];
     if (value === undefined) continue;
     text += `,"${name}":${typeof value === "bigint" ? value : JSON.stringify(value)}`;
   }
-  return `${text}}`;
+  return text;
+}
+
+/** Parses a text that {@linkcode encodePet} has written. */
+export function decodePet(text: string): Pet {
+  return Pet.parse(parseExactJson(text));
 }
 
 /** Whether the text of a pet has that status. It is exact, because a string contains no bare quotation mark. */

@@ -7,9 +7,6 @@ import type { Key, Mutation, SetMutation } from "./store/store.ts";
 /** Maximum size of a log record of several lines, in bytes. Larger records do not make the tools faster. */
 export const LOG_RECORD_LIMIT_BYTES = 8_192;
 
-/** Maximum size of a projection record of several pets, in bytes: small enough for SQLite's search of a key. */
-export const PETS_RECORD_LIMIT_BYTES = 900;
-
 export const HEAD_KEY = ["head"] as const;
 
 export const REPLAY_KEY = ["replay"] as const;
@@ -36,14 +33,17 @@ export function projectionKey(generation: number, key: ProjectionKey) {
   return ["projection", generation, ...key];
 }
 
-/** Without an id: the prefix of all pets. */
-export function petKey(...id: number[]): ProjectionKey {
-  return ["pet", ...id];
+/** The lists that hold the pets: one for each status, and one for the pets without a status. */
+export const PET_LISTS = [...PET_STATUSES, "none"].sort();
+
+/** The list that holds a pet with that status. */
+export function petListOf(status: PetStatus | null | undefined): string {
+  return status ?? "none";
 }
 
-/** Without an id: the prefix of all pets with that status. */
-export function petByStatusKey(status: PetStatus, ...id: number[]): ProjectionKey {
-  return ["pet_by_status", status, ...id];
+/** Without an id: the prefix of all pets of the list. */
+export function petKey(list: string, ...id: number[]): ProjectionKey {
+  return ["pet", list, ...id];
 }
 
 /** Without a position: the prefix of all records of the API key with that token. */
@@ -51,24 +51,23 @@ export function keyByTokenKey(tokenHash: string, ...position: number[]): Project
   return ["key_by_token", tokenHash, ...position];
 }
 
-/** Without a position: the prefix of all pets that the actor created with that Idempotency-Key. */
-export function petByIdempotencyKeyKey(
+/** Without a position: the prefix of all events that the actor caused with that Idempotency-Key. */
+export function eventByIdempotencyKeyKey(
   actor: string,
   idempotencyKey: string,
   ...position: number[]
 ): ProjectionKey {
-  return ["pet_by_idempotency_key", actor, idempotencyKey, ...position];
+  return ["event_by_idempotency_key", actor, idempotencyKey, ...position];
 }
 
 /** The key of a record of an Idempotency-Key, up to its generation and its kind. */
-export const SOME_IDEMPOTENCY_KEY = projectionKey(1, petByIdempotencyKeyKey("", "")).slice(0, 3);
+export const SOME_IDEMPOTENCY_KEY = projectionKey(1, eventByIdempotencyKeyKey("", "")).slice(0, 3);
 
 /** The number of texts between the kind of a record key and its number. */
 const TEXTS_OF_KEY = new Map<unknown, number>([
-  ["pet", 0],
-  ["pet_by_status", 1],
+  ["pet", 1],
   ["key_by_token", 1],
-  ["pet_by_idempotency_key", 2],
+  ["event_by_idempotency_key", 2],
 ]);
 
 /** Whether a key has the form of a record key. The record itself may not exist. */
@@ -77,14 +76,14 @@ export function isProjectionKey(key: Key): key is ProjectionKey {
   const number = texts.pop();
   return Number.isSafeInteger(number) && number as number >= 1 &&
     texts.length === TEXTS_OF_KEY.get(kind) && texts.every((text) => typeof text === "string") &&
-    (kind !== "pet_by_status" || (PET_STATUSES as readonly unknown[]).includes(texts[0]));
+    (kind !== "pet" || (PET_LISTS as unknown[]).includes(texts[0]));
 }
 
 /** A record of a projection, made by project(). */
 export interface ProjectionRecord {
   key: ProjectionKey;
-  /** JSON, or packed lines: the texts of pets. */
-  value: string | Uint8Array;
+  /** JSON in UTF-8; absent if the record is to be removed. */
+  value?: Uint8Array;
   /** The time from which the record is no longer valid, in milliseconds since the Unix epoch. */
   expiresAt?: number;
 }
@@ -98,7 +97,7 @@ export const IDEMPOTENCY_LIFETIME_MS = 24 * 60 * 60 * 1_000;
  */
 const RETENTION_MARGIN_MS = 60 * 60 * 1_000;
 
-/** The mutations that write records to a generation, but for those that the store would have removed by now. */
+/** The mutations that write records to a generation, except those that the store would have removed by now. */
 export function retainedMutations(
   generation: number,
   records: readonly ProjectionRecord[],
@@ -106,17 +105,15 @@ export function retainedMutations(
 ): Mutation[] {
   return records.flatMap(({ key: recordKey, value, expiresAt }) => {
     const key = projectionKey(generation, recordKey);
+    if (value === undefined) return { type: "delete", key };
     if (expiresAt === undefined) return { type: "set", key, value };
     const expireIn = expiresAt + RETENTION_MARGIN_MS - now;
     return expireIn > 0 ? { type: "set", key, value, expireIn } : [];
   });
 }
 
-/** Stores lines as one record. */
-export type LogMutation = SetMutation & { value: Uint8Array };
-
 /** Returns the mutations that store lines at the positions from `first` on. */
-export function logMutations(first: number, lines: readonly Uint8Array[]): LogMutation[] {
+export function logMutations(first: number, lines: readonly Uint8Array[]): SetMutation[] {
   let last = first - 1;
   return packLines(lines, LOG_RECORD_LIMIT_BYTES).map(({ count, value }) => {
     last += count;

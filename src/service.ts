@@ -10,7 +10,6 @@ import { HEAD_KEY } from "./keyspace.ts";
 import { secondsSinceEvent } from "./log/read_log.ts";
 import { project } from "./projections/project.ts";
 import { ApiKeyReader } from "./projections/api_key_reader.ts";
-import { PetCache } from "./projections/pet_cache.ts";
 import { PetReader } from "./projections/pet_reader.ts";
 import type { Logger } from "./runtime/logger.ts";
 import { ResilientStore } from "./store/resilience/resilient_store.ts";
@@ -34,7 +33,7 @@ export interface Service {
 export interface ServiceOptions
   extends
     Partial<Pick<HandlerDeps, "addresses" | "corsOrigins" | "instrumentation" | "isDurable">> {
-  /** Maximum wait of an addition for its outcome, in milliseconds. */
+  /** Maximum wait of a command for its outcome, in milliseconds. */
   appendLimitMs?: number;
   store: Store;
   runtime: Runtime;
@@ -50,8 +49,8 @@ export function createService(options: ServiceOptions): Service {
   const common = { runtime, report, instrumentation };
   const store = new ResilientStore(options.store, { ...common, probeKey: HEAD_KEY });
   const heads = new HeadReader(store, runtime, report, instrumentation);
-  const cache = new PetCache();
-  const appender = new Appender({ ...common, appendLimitMs, store, heads, project, cache });
+  const pets = new PetReader(store, instrumentation, () => heads.read());
+  const appender = new Appender({ ...common, appendLimitMs, store, heads, project, cache: pets });
   instrumentation.observe({
     queueLength: () => appender.queueLength,
     headPosition: () => heads.latest?.head.position,
@@ -64,13 +63,14 @@ export function createService(options: ServiceOptions): Service {
     appender,
     bodies,
     corsOrigins,
-    creations: new SingleFlight(runtime),
+    flights: new SingleFlight(runtime),
     heads,
     isDurable,
     keys: new ApiKeyReader(store, runtime, instrumentation),
-    pets: new PetReader(store, instrumentation, cache),
+    pets,
     rateLimiter: rateLimit === undefined ? undefined : new RateLimiter(rateLimit, runtime),
     refusedCredentials: new RefusedCredentials(runtime, report),
+    store,
     storeDamage: () => store.damage,
   });
   const cancelBodies = () => bodies.cancel();

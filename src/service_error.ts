@@ -19,6 +19,8 @@ export type ServiceErrorCode =
   | "invalid_credentials"
   | "outcome_unknown"
   | "overloaded"
+  | "pet_not_found"
+  | "precondition_failed"
   | "projection_damaged"
   | "read_only_key"
   | "shutting_down"

@@ -39,6 +39,7 @@ declare module "@std/encoding/hex" {
 
 declare module "@std/fmt/colors" {
   export function setColorEnabled(value: boolean): void;
+  export function blue(text: string): string;
   export function cyan(text: string): string;
   export function dim(text: string): string;
   export function green(text: string): string;

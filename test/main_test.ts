@@ -70,7 +70,7 @@ Deno.test({
       assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
     }
     const database = new DatabaseSync(temp.kvPath);
-    const pet = encodeKey(projectionKey(1, petKey(1)));
+    const pet = encodeKey(projectionKey(1, petKey("none", 1)));
     database.prepare("update kv set v_encoding = 9 where k = ?").run(pet);
     database.close();
     await using service = await ServiceProcess.start(temp.kvPath);
@@ -103,7 +103,7 @@ Deno.test({
       assertEquals(await service.stop(), 0);
       return service.lines.map((line) => JSON.parse(line));
     };
-    const store = { version: VERSION, store: temp.kvPath, format: 3 };
+    const store = { version: VERSION, store: temp.kvPath, format: parseInt(VERSION) };
     const served = (lines: Record<string, unknown>[]) => {
       const { time: _, hostname, port, level, event, ...rest } = lines[0];
       assertEquals([hostname, level, event], ["127.0.0.1", "info", "listening"]);

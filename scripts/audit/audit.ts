@@ -4,6 +4,7 @@
  */
 
 import { GENESIS_HASH, type RecordedLine } from "../../events/event.ts";
+import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { LINE_FEED } from "../../src/encoding/pack_lines.ts";
 import { HEAD_KEY, isLogKey, isProjectionKey, logKey, REPLAY_KEY } from "../../src/keyspace.ts";
 import {
@@ -22,7 +23,13 @@ import { type BoundedRange, scan, scanOutside } from "../../src/store/scan.ts";
 import type { Key, Store, StoreEntry } from "../../src/store/store.ts";
 import { StoreDamagedError } from "../../src/store/store_errors.ts";
 import { decodeLease } from "../replay/replay_lease.ts";
-import { Comparison, type ComparisonDeps, type Difference } from "./compare.ts";
+import {
+  Comparison,
+  type ComparisonDeps,
+  type Difference,
+  ExpectedRecords,
+  isPetKey,
+} from "./compare.ts";
 import { type AuditReport, Findings } from "./findings.ts";
 import { LogAudit, type LogAuditOptions } from "./log_audit.ts";
 
@@ -219,102 +226,98 @@ class StoreAudit {
   }
 
   async run(head: Head): Promise<AuditReport> {
-    const comparisons = this.#comparisonsOf(head);
     const log = new LogAudit(this.#findings, this.#options);
+    const expected = new ExpectedRecords(log.verifier, this.#deps.runtime);
     for await (const entries of scan(this.#deps.store, logRange(head.position))) {
       const lines: RecordedLine[] = [];
       for (const { key, value } of entries) {
         if (isLogKey(key)) lines.push(...log.verifyRecord(key[1], value));
         else this.#addForeign(key);
       }
-      for (const comparison of log.isSound ? comparisons : []) await comparison.follow(lines);
+      if (log.isSound) expected.follow(lines);
       this.#options.progress?.(log.position, head.position);
     }
     log.end(head.position);
     if (log.isSound) {
-      for (const comparison of comparisons) comparison.finish();
-      this.#noteWrongClock(comparisons);
       this.#checkHead(head, log.head);
-      await this.#readRest(head, comparisons);
+      await this.#readRest(head, expected);
     } else this.#findings.notes.push(ONLY_LOG);
     await checkExpiry(this.#findings, this.#deps);
     return this.#findings.report(log.head);
   }
 
-  #comparisonsOf({ generation, building }: Head): Comparison[] {
+  #checkHead(head: Head, expected: Head): void {
+    const { generation, removing } = head;
+    const wrong = (what: string) => this.#findings.add("head", `The head is wrong: ${what}`);
+    const fields = ["lastHash", "lastPetId", "changePosition", "keyPosition", "schemas"] as const;
+    for (const field of fields) {
+      const [stored, right] = [head[field], expected[field]].map((it) =>
+        typeof it === "object" ? JSON.stringify(it) : it
+      );
+      if (stored === right) continue;
+      wrong(`its ${field} is ${stored}, but the log says ${right}`);
+    }
+    if (generation < 1) wrong(`generation ${generation} is not possible`);
+    if (removing !== undefined && (removing < 1 || removing !== generation - 1)) {
+      wrong(`generation ${removing} cannot be removed while ${generation} is served`);
+    }
+  }
+
+  /** Reads everything outside of the log, and compares the generation that is served. */
+  async #readRest(head: Head, expected: ExpectedRecords): Promise<void> {
+    const { store } = this.#deps;
+    const { generation, removing } = head;
+    const lease = await readLease(store);
+    if (lease !== undefined || removing !== undefined) {
+      this.#findings.notes.push(
+        "A replay has not ended; if no replay is running, run one to finish it",
+      );
+    }
     const differs = (difference: Difference) => {
       const kind = `record_${difference.kind}` as const;
       this.#findings.add(kind, wordsFor(difference), difference.position);
     };
-    const deps = { ...this.#deps, differs };
-    const served = new Comparison({ ...deps, generation });
-    if (building?.generation !== generation + 1) return [served];
-    const { until: mayMissUntil } = building;
-    return [served, new Comparison({ ...deps, generation: generation + 1, mayMissUntil })];
+    const comparison = new Comparison({
+      ...this.#deps,
+      generation,
+      expected,
+      isServed: true,
+      differs,
+    });
+    const isServed = ({ key }: StoreEntry) =>
+      key[0] === "projection" && key[1] === generation && key.length > 2;
+    for await (const entries of scanOutside(store, [], [logRange(head.position)])) {
+      await comparison.judge(entries.filter(isServed));
+      const others = entries.filter((entry) => !isServed(entry));
+      if (others.length > 0) await this.#judgeOthers(others, head, lease?.generation);
+    }
+    await comparison.finish();
+    this.#noteWrongClock(comparison.removedByWrongClock);
   }
 
-  #noteWrongClock(comparisons: Comparison[]): void {
-    const count = comparisons.reduce((sum, it) => sum + it.removedByWrongClock, 0);
+  /** Judges entries that are neither of the log up to the head nor of the generation that is served. */
+  async #judgeOthers(entries: StoreEntry[], head: Head, filled = 0): Promise<void> {
+    const { store } = this.#deps;
+    // Read after the entries, so that these cover all that was written since the audit began.
+    const { head: now } = await readHead(store);
+    const generations = [head, now].flatMap((it) => [it.generation, it.removing])
+      .concat(filled, (await readLease(store))?.generation)
+      .filter((generation) => generation !== 0);
+    for (const entry of entries) {
+      const { key } = entry;
+      const isNewLine = isLogKey(key) && key[1] > head.position && key[1] <= now.position;
+      const isOfReplay = key[0] === "projection" &&
+        generations.includes(key[1] as number) && isProjectionKey(key.slice(2));
+      if (!isNewLine && !isOfReplay && !isOwn(entry)) this.#addForeign(key);
+    }
+  }
+
+  #noteWrongClock(count: number): void {
     if (count === 0) return;
     this.#findings.notes.push(
       `${count} idempotency ${count === 1 ? "record is" : "records are"} missing, and a wrong ` +
         "clock explains it: an event lies in the future, or a later event has an earlier time",
     );
-  }
-
-  #checkHead(head: Head, expected: Head): void {
-    const { position, generation, building, removing } = head;
-    const wrong = (what: string) => this.#findings.add("head", `The head is wrong: ${what}`);
-    for (const field of ["lastHash", "lastPetId", "keyPosition"] as const) {
-      if (head[field] === expected[field]) continue;
-      wrong(`its ${field} is ${head[field]}, but the log says ${expected[field]}`);
-    }
-    if (generation < 1) wrong(`generation ${generation} is not possible`);
-    if (
-      building !== undefined &&
-      (building.generation !== generation + 1 || building.until > position)
-    ) {
-      wrong(
-        `it builds generation ${building.generation} up to position ${building.until}, ` +
-          `while generation ${generation} is served and the log ends at ${position}`,
-      );
-    }
-    if (
-      removing !== undefined &&
-      (removing < 1 || building !== undefined || Math.abs(removing - generation) !== 1)
-    ) {
-      wrong(`generation ${removing} cannot be removed while ${generation} is served`);
-    }
-    if (building === undefined && removing === undefined) return;
-    this.#findings.notes.push(
-      "A replay has not ended; if no replay is running, run one to finish it",
-    );
-  }
-
-  /** Reads everything outside of the log and of the ranges compared with it. */
-  async #readRest(head: Head, comparisons: Comparison[]): Promise<void> {
-    const { store } = this.#deps;
-    const read = [...comparisons.flatMap(({ covered }) => covered), logRange(head.position)];
-    for await (const entries of scanOutside(store, [], read)) {
-      // Read after the entries, so that this head covers all that was written since the audit began.
-      const { head: now } = await readHead(store);
-      let others = entries;
-      for (const comparison of comparisons) {
-        const isOf = ({ key }: StoreEntry) =>
-          key[0] === "projection" && key[1] === comparison.generation;
-        comparison.judge(others.filter(isOf), now);
-        others = others.filter((entry) => !isOf(entry));
-      }
-      const generations = [head, now]
-        .flatMap((it) => [it.generation, it.building?.generation, it.removing]);
-      for (const entry of others) {
-        const { key } = entry;
-        const isNewLine = isLogKey(key) && key[1] > head.position && key[1] <= now.position;
-        const isOfReplay = key[0] === "projection" &&
-          generations.includes(key[1] as number) && isProjectionKey(key.slice(2));
-        if (!isNewLine && !isOfReplay && !isOwn(entry)) this.#addForeign(key);
-      }
-    }
   }
 
   #addForeign(key: Key): void {
@@ -340,17 +343,15 @@ async function checkExpiry(findings: Findings, { readExpiringRecords }: AuditDep
 
 const DIFFERS = {
   missing: "is missing",
-  extra: "is stored once more than the log says",
+  extra: "is there, but does not follow from the log",
   altered: "is not what the log says",
 } as const satisfies Record<Difference["kind"], string>;
 
-function wordsFor({ kind, key, position, petId }: Difference): string {
-  const [, generation, name, status] = key;
-  // A record holds many pets, so its key would not say which of them differs.
-  const list = name === "pet" ? "id" : `status ${String(status)}`;
-  const what = petId === undefined
-    ? `Record ${formatKey(key)}`
-    : `Pet ${petId} in the projection by ${list} of generation ${String(generation)}`;
+function wordsFor({ kind, key, position }: Difference): string {
+  const [, generation, , list, id] = key as (string | number)[];
+  const what = isPetKey(key.slice(2))
+    ? `Pet ${id} in the list ${list} of generation ${generation}`
+    : `Record ${formatKey(key)}`;
   return `${what} ${DIFFERS[kind]}${position === undefined ? "" : ` (event ${position})`}`;
 }
 
@@ -365,7 +366,7 @@ async function readHeadFor(findings: Findings, store: Store): Promise<Head | und
         findings.add("head", message);
         return undefined;
       }
-      if (entry.value !== encodeHead(head)) {
+      if (!bytesEqual(entry.value, encodeHead(head))) {
         findings.add("head", "The head record is not in the form that this service writes");
       }
       return head;
@@ -381,8 +382,12 @@ async function readHeadFor(findings: Findings, store: Store): Promise<Head | und
 
 async function generationsHold(store: Store, before: Head): Promise<boolean> {
   const { head: now } = await readHead(store);
-  return (["generation", "building", "removing"] as const)
-    .every((field) => JSON.stringify(now[field]) === JSON.stringify(before[field]));
+  return (["generation", "removing"] as const).every((field) => now[field] === before[field]);
+}
+
+/** The lease of a replay, which names the generation that it fills. */
+async function readLease(store: Store) {
+  return decodeLease((await store.get(REPLAY_KEY))?.value);
 }
 
 function logRange(to: number): BoundedRange {

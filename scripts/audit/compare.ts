@@ -1,59 +1,41 @@
 /**
- * Compares the records of a generation with the records that project() derives from the log. Finds missing,
- * extra and altered records. Its memory grows by some 45 bytes for each record that is
- * not packed.
+ * Compares the records of a generation with the records that project() derives from the log. Finds missing, extra and
+ * altered records. The log is read first. Its memory grows by 8 bytes for each pet, and by up to 8 for each event.
  */
 
-import { sha256Hex } from "../../src/encoding/sha256.ts";
+import { Buffer } from "node:buffer";
 import type { RecordedLine } from "../../events/event.ts";
-import { PET_STATUSES } from "../../events/pet.ts";
+import { sha256Start } from "../../src/encoding/sha256.ts";
 import {
   IDEMPOTENCY_LIFETIME_MS,
   isProjectionKey,
-  petByStatusKey,
   petKey,
   type ProjectionKey,
   projectionKey,
   type ProjectionRecord,
 } from "../../src/keyspace.ts";
-import { type Head, readHead } from "../../src/log/head.ts";
+import { DigestTable } from "../../src/log/digest_table.ts";
+import { readHead } from "../../src/log/head.ts";
+import { eventOf } from "../../src/log/lines.ts";
 import { CLOCK_TOLERANCE_MS, LogVerifier } from "../../src/log/log_verifier.ts";
-import { LogDamagedError, readLog } from "../../src/log/read_log.ts";
+import { LogDamagedError, readEvents, readLog } from "../../src/log/read_log.ts";
 import { project } from "../../src/projections/project.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { formatKey } from "../../src/store/key_encoding.ts";
-import { type BoundedRange, scanOutside } from "../../src/store/scan.ts";
+import { scan } from "../../src/store/scan.ts";
 import type { Key, Store, StoreEntry } from "../../src/store/store.ts";
-import { type DifferenceKind, PackedComparison } from "./packed_comparison.ts";
 
 /** Maximum number of missing records that wait for an explanation. Further ones are differences at once. */
 const MISSING_KEPT = 100_000;
 
-interface MissingRecord {
-  key: Key;
-  position: number;
-  /** Time of the event, in milliseconds since the Unix epoch; `-Infinity` if the record never expires. */
-  timeMs: number;
-}
+export type DifferenceKind = "missing" | "extra" | "altered";
 
-/** A record that does not match the log, or a pet in a record of several. */
+/** A record that does not match the log. */
 export interface Difference {
   kind: DifferenceKind;
-  /** If a pet differs, the key that a record of this pet alone would have. */
   key: Key;
-  petId?: number;
-  /** Position of the event that produces the record; absent if no event does. */
+  /** Position of the event that makes the record, if it is known. */
   position?: number;
-}
-
-export interface ComparisonDeps {
-  store: Store;
-  runtime: Runtime;
-  generation: number;
-  /** Records of events up to this position may be missing, because a replay is still writing them. */
-  mayMissUntil?: number;
-  /** Called for each difference. */
-  differs?: (difference: Difference) => void;
 }
 
 /** The number of differences between a generation and the log, and the first of each kind. */
@@ -71,10 +53,107 @@ export class Differences {
   }
 }
 
+/** The codes of {@linkcode ExpectedRecords.others}. */
+const EXPECTED = 1;
+/** The record has expired, so the store may have removed it. */
+const EXPIRED = 2;
+
+/** The records that follow from the lines that a verifier has found sound, in any generation. */
+export class ExpectedRecords {
+  /** The records that are not of pets, by the positions of their events. */
+  readonly others = new DigestTable();
+  #verifier: LogVerifier;
+  #runtime: Runtime;
+
+  constructor(verifier: LogVerifier, runtime: Runtime) {
+    this.#verifier = verifier;
+    this.#runtime = runtime;
+  }
+
+  get pets() {
+    return this.#verifier.pets;
+  }
+
+  get head() {
+    return this.#verifier.head;
+  }
+
+  /** Takes the next lines, after the verifier has. */
+  follow(lines: readonly RecordedLine[]): void {
+    const now = this.#runtime.now();
+    const records = project(
+      lines.filter(({ event: { type, idempotencyKey } }) =>
+        type !== "PetCreated" && type !== "PetUpdated" || idempotencyKey !== undefined
+      ),
+    );
+    for (const { key, value, expiresAt } of records) {
+      if (isPetKey(key)) continue;
+      // The store keeps a record for some time after it expires, so differences between clocks do not matter.
+      const code = expiresAt !== undefined && expiresAt <= now ? EXPIRED : EXPECTED;
+      this.others.set(key.at(-1) as number, code, digestOf(key, value));
+    }
+  }
+}
+
+/** Reads and verifies the log of a store, part by part. */
+export class SoundLog {
+  #store: Store;
+  #verifier = new LogVerifier();
+  /** The records that follow from the lines that were read. */
+  readonly expected: ExpectedRecords;
+
+  constructor({ store, runtime }: { store: Store; runtime: Runtime }) {
+    this.#store = store;
+    this.expected = new ExpectedRecords(this.#verifier, runtime);
+  }
+
+  /** Position of the last line that was read. */
+  get position(): number {
+    return this.#verifier.position;
+  }
+
+  /** The next lines, up to a position, in batches. Throws `UnsoundError` at the first fault. */
+  async *readTo(to: number): AsyncGenerator<RecordedLine[]> {
+    try {
+      for await (const lines of readLog(this.#store, { from: this.position + 1, to })) {
+        const recorded = lines.map(({ position, line }) => {
+          const { event, faults } = this.#verifier.verify(line);
+          if (event !== undefined && faults.length === 0) return { event, line };
+          throw new UnsoundError(`Line ${position} of the log is not sound: ${faults.join("; ")}`);
+        });
+        this.expected.follow(recorded);
+        yield recorded;
+      }
+    } catch (error) {
+      if (error instanceof LogDamagedError) throw new UnsoundError(error.message);
+      throw error;
+    }
+  }
+}
+
+/** The log has a fault, or a generation built from it does not match it. */
+export class UnsoundError extends Error {
+  override name = "UnsoundError";
+}
+
+export interface ComparisonDeps {
+  store: Store;
+  runtime: Runtime;
+  generation: number;
+  expected: ExpectedRecords;
+  /**
+   * Whether the service writes to the generation. Then a record is not a difference if an event after those of `expected`
+   * has written or removed it.
+   */
+  isServed: boolean;
+  /** Called for each difference. */
+  differs?: (difference: Difference) => void;
+}
+
 /**
- * Takes the events of the log in order and compares their records with the stored records. Afterwards, the
- * caller calls {@linkcode Comparison.finish}. It then calls {@linkcode Comparison.readRest}, or it passes the
- * entries outside of {@linkcode Comparison.covered} to {@linkcode Comparison.judge}.
+ * Compares a generation with the records that are expected of it. The caller calls {@linkcode Comparison.readAll}, or it
+ * passes all entries of the generation to {@linkcode Comparison.judge}, and then calls {@linkcode Comparison.finish}.
+ * The lines must have been read before.
  */
 export class Comparison {
   /** The differences found so far. */
@@ -82,85 +161,102 @@ export class Comparison {
   /** Number of idempotency records missing because a clock was wrong. They are not differences. */
   removedByWrongClock = 0;
   #deps: ComparisonDeps;
-  #packed!: PackedComparison[];
-  /** For each position, 48 bits of the SHA-256 of its key, because the keys of a long log would not fit. */
-  #ownKeys = new Map<number, number>();
-  #position = 0;
-  #lastPetId = 0;
-  /** The lines of the current call of follow(). */
-  #lines: readonly RecordedLine[] = [];
+  /** The ids of the pets, and the positions of the other records, that were there, even if altered. */
+  #petsSeen: Bits;
+  #othersSeen: Bits;
+  #later: LaterRecords | undefined;
   /** Missing idempotency records that no wrong clock explains yet, and an upper bound of their times. */
   #missing: MissingRecord[] = [];
   #latestMissingMs = -Infinity;
 
   constructor(deps: ComparisonDeps) {
+    const { store, expected: { head }, isServed } = deps;
     this.#deps = deps;
-    this.restartReading();
+    this.#petsSeen = new Bits(head.lastPetId);
+    this.#othersSeen = new Bits(head.position);
+    if (isServed) this.#later = new LaterRecords(store, head.position);
   }
 
-  /**
-   * Records are read ahead, so records that are written later are not seen. Call this after writing those of the
-   * next pets, up to an id. No record may hold pets from both before and after this point.
-   */
-  restartReading(until = Number.MAX_SAFE_INTEGER - 1): void {
-    this.#packed = PACKED_PREFIXES.map((prefix) =>
-      new PackedComparison(
-        this.#deps.store,
-        this.#rangeOf(prefix, this.#lastPetId + 1, until + 1),
-        (kind, what) => this.#differInPacked(prefix, kind, what),
-      )
-    );
-  }
-
-  get generation(): number {
-    return this.#deps.generation;
-  }
-
-  /** The ranges of keys compared so far, in key order. */
-  get covered(): BoundedRange[] {
-    return PACKED_PREFIXES.map((prefix) => this.#rangeOf(prefix, 1, this.#lastPetId + 1));
-  }
-
-  /** Compares the records of the next lines of the log, which must be sound. */
-  async follow(
-    lines: readonly RecordedLine[],
-    projected: readonly ProjectionRecord[] = project(lines),
-  ): Promise<void> {
-    this.#lines = lines;
-    for (const { event } of lines) {
-      this.#position = event.position;
-      if (event.type === "PetCreated") this.#lastPetId = event.data.id;
+  /** Compares the whole generation. Calls `progress` from time to time. */
+  async readAll(progress: () => Promise<void>): Promise<void> {
+    const { store, generation } = this.#deps;
+    for await (const entries of scan(store, { prefix: projectionKey(generation, []) })) {
+      await this.judge(entries);
+      await progress();
     }
-    const own: ProjectionRecord[] = [];
-    const packed: Uint8Array[][] = PACKED_PREFIXES.map(() => []);
-    for (const record of projected) {
-      const index = packedIndexOf(record.key);
-      if (index === -1) own.push(record);
-      else packed[index].push(record.value as Uint8Array);
-    }
-    await Promise.all([
-      ...this.#packed.map((comparison, index) => comparison.follow(packed[index], this.#lastPetId)),
-      this.#followOwn(own, lines),
-    ]);
+    await this.finish(progress);
   }
 
-  /** Compares the records that are not packed. Their order is that of the log. */
-  async #followOwn(
-    records: readonly ProjectionRecord[],
-    lines: readonly RecordedLine[],
-  ): Promise<void> {
-    const keys = records.map(({ key }) => projectionKey(this.generation, key));
-    const found = await Promise.all(keys.map((key) => this.#deps.store.get(key)));
-    let index = 0;
-    for (const { event: { position, time } } of lines) {
-      this.#explainMissing(time);
-      for (; keys[index]?.at(-1) === position; index++) {
-        const [key, record, entry] = [keys[index], records[index], found[index]];
-        this.#ownKeys.set(position, hashOf(key));
-        if (entry === null) this.#missOwn(record, key, position);
-        else if (entry.value !== record.value) this.#differ("altered", key, position);
+  /** Judges entries of the generation, right after they were read. */
+  async judge(entries: readonly StoreEntry[]): Promise<void> {
+    const found: Difference[] = [];
+    for (const entry of entries) {
+      const difference = await this.#differenceOf(entry);
+      if (difference !== undefined) found.push(difference);
+    }
+    await this.#add(found);
+  }
+
+  /** Finds the missing records, after all entries. */
+  async finish(progress: () => Promise<void> = async () => {}): Promise<void> {
+    const { expected: { pets, others, head }, generation } = this.#deps;
+    let missing: Difference[] = [];
+    for (let id = 1; id <= head.lastPetId; id++) {
+      if (this.#petsSeen.has(id)) continue;
+      missing.push({
+        kind: "missing",
+        key: projectionKey(generation, petKey(pets.listOf(id)!, id)),
+      });
+      if (missing.length < MISSING_KEPT) continue;
+      await this.#add(missing);
+      missing = [];
+    }
+    await this.#add(missing);
+    const isMissing = (position: number) =>
+      others.codeOf(position) === EXPECTED && !this.#othersSeen.has(position);
+    let from = 1;
+    while (from <= head.position && !isMissing(from)) from++;
+    // From there on, because later events may explain it.
+    for await (const lines of readLog(this.#deps.store, { from, to: head.position })) {
+      for (const { position, line } of lines) {
+        const event = eventOf(line)!;
+        this.#explainMissing(event.time);
+        if (!isMissing(position)) continue;
+        const record = project([{ event, line }]).find(({ key }) => !isPetKey(key))!;
+        this.#miss(record, position);
       }
+      await progress();
     }
+    for (const { key, position } of this.#missing) this.#differ({ kind: "missing", key, position });
+    this.#missing = [];
+  }
+
+  async #differenceOf({ key, value }: StoreEntry): Promise<Difference | undefined> {
+    const { store, expected: { pets, others, head } } = this.#deps;
+    const recordKey = key.slice(2);
+    const bytes = value instanceof Uint8Array ? value : undefined;
+    const number = key.at(-1) as number;
+    if (!isProjectionKey(recordKey)) return { kind: "extra", key };
+    if (recordKey[0] === "pet") {
+      const list = key[3] as string;
+      if (pets.listOf(number) !== list) return { kind: "extra", key };
+      this.#petsSeen.add(number);
+      const isRight = bytes !== undefined && pets.has(number, list, bytes);
+      return isRight ? undefined : { kind: "altered", key };
+    }
+    if (others.has(number, others.codeOf(number), digestOf(recordKey, bytes))) {
+      this.#othersSeen.add(number);
+      return undefined;
+    }
+    // Only a digest of the record is known, so ask the event.
+    const range = { from: number, to: number };
+    const lines = number <= head.position ? await readEvents(store, range) : undefined;
+    const isOfEvent = project(lines ?? []).some((record) =>
+      formatKey(record.key) === formatKey(recordKey)
+    );
+    if (!isOfEvent) return { kind: "extra", key };
+    this.#othersSeen.add(number);
+    return { kind: "altered", key, position: number };
   }
 
   /**
@@ -178,123 +274,101 @@ export class Comparison {
     this.#latestMissingMs = fromMs;
   }
 
-  /** Reports the missing idempotency records that a wrong clock does not explain. Call once, after the last event. */
-  finish(): void {
-    for (const { key, position } of this.#missing) this.#differ("missing", key, position);
-  }
-
-  /**
-   * Judges entries of this generation outside of the covered ranges. A record of an event after those followed
-   * is not a difference if `now`, a head that was read after the entries, includes that event.
-   */
-  judge(entries: StoreEntry[], now: Head): void {
-    for (const { key } of entries) {
-      const recordKey = key.slice(2);
-      const number = key.at(-1) as number;
-      const [taken, last] = isPacked(recordKey as ProjectionKey)
-        ? [this.#lastPetId, now.lastPetId]
-        : [this.#position, now.position];
-      const isNewer = number > taken && number <= last && isProjectionKey(recordKey);
-      const isOwn = number <= taken && this.#ownKeys.get(number) === hashOf(key);
-      if (isOwn) this.#ownKeys.delete(number);
-      else if (!isNewer) this.#differ("extra", key);
-    }
-  }
-
-  /** Judges all entries of this generation outside of the covered ranges. Calls `progress` for each batch. */
-  async readRest(progress: () => Promise<void>): Promise<void> {
-    const { store } = this.#deps;
-    const prefix = projectionKey(this.generation, []);
-    for await (const entries of scanOutside(store, prefix, this.covered)) {
-      this.judge(entries, (await readHead(store)).head);
-      await progress();
-    }
-  }
-
-  #differInPacked(prefix: ProjectionKey, kind: DifferenceKind, what: number | Key): void {
-    const petId = typeof what === "number" ? what : undefined;
-    const key = petId === undefined
-      ? what as Key
-      : projectionKey(this.generation, [...prefix, petId]);
-    const line = this.#lines.find(({ event }) =>
-      event.type === "PetCreated" && event.data.id === key.at(-1)
-    );
-    const position = line?.event.position;
-    if (kind === "missing" && position! <= (this.#deps.mayMissUntil ?? 0)) return;
-    this.#differ(kind, key, position, petId);
-  }
-
-  #missOwn({ expiresAt }: ProjectionRecord, key: Key, position: number): void {
-    const { runtime, mayMissUntil = 0 } = this.#deps;
-    if (position <= mayMissUntil) return;
-    const now = runtime.now();
-    // The store keeps a record for some time after it expires, so differences between clocks do not matter.
-    if (expiresAt !== undefined && expiresAt <= now) return;
+  #miss({ key: recordKey, expiresAt }: ProjectionRecord, position: number): void {
+    const { runtime, generation } = this.#deps;
+    const key = projectionKey(generation, recordKey);
     const timeMs = expiresAt === undefined ? -Infinity : expiresAt - IDEMPOTENCY_LIFETIME_MS;
-    if (timeMs > now + CLOCK_TOLERANCE_MS) this.removedByWrongClock++;
-    else if (this.#missing.length === MISSING_KEPT) this.#differ("missing", key, position);
-    else {
+    if (timeMs > runtime.now() + CLOCK_TOLERANCE_MS) this.removedByWrongClock++;
+    else if (this.#missing.length === MISSING_KEPT) {
+      this.#differ({ kind: "missing", key, position });
+    } else {
       this.#missing.push({ key, position, timeMs });
       this.#latestMissingMs = Math.max(this.#latestMissingMs, timeMs);
     }
   }
 
-  #rangeOf(prefix: ProjectionKey, start: number, end: number): BoundedRange {
-    return {
-      start: projectionKey(this.generation, [...prefix, start]),
-      end: projectionKey(this.generation, [...prefix, end]),
-    };
+  /** Adds the differences that no later event explains. */
+  async #add(found: readonly Difference[]): Promise<void> {
+    if (found.length === 0) return;
+    await this.#later?.follow();
+    for (const difference of found) {
+      if (!this.#later?.has(difference.key.slice(2))) this.#differ(difference);
+    }
   }
 
-  #differ(kind: DifferenceKind, key: Key, position?: number, petId?: number): void {
-    const difference = {
-      kind,
-      key,
-      ...(petId === undefined ? {} : { petId }),
-      ...(position === undefined ? {} : { position }),
-    };
+  #differ(difference: Difference): void {
     this.differences.add(difference);
     this.#deps.differs?.(difference);
   }
 }
 
-/** The log has a fault, or a generation built from it does not match it. */
-export class UnsoundError extends Error {
-  override name = "UnsoundError";
+interface MissingRecord {
+  key: Key;
+  position: number;
+  /** Time of the event, in milliseconds since the Unix epoch; `-Infinity` if the record never expires. */
+  timeMs: number;
 }
 
-/** The lines of the log up to a position, in batches. Throws `UnsoundError` at the first fault. */
-export async function* readSoundLog(store: Store, to: number): AsyncGenerator<RecordedLine[]> {
-  const verifier = new LogVerifier();
-  try {
-    for await (const lines of readLog(store, { from: 1, to })) {
-      yield lines.map(({ position, line }) => {
-        const { event, faults } = verifier.verify(line);
-        if (event !== undefined && faults.length === 0) return { event, line };
-        throw new UnsoundError(`Line ${position} of the log is not sound: ${faults.join("; ")}`);
-      });
+/** The records that the events after a position have written or removed. */
+class LaterRecords {
+  #store: Store;
+  #position: number;
+  #digests = new Set<number>();
+
+  constructor(store: Store, position: number) {
+    this.#store = store;
+    this.#position = position;
+  }
+
+  /** Reads the events up to the head of now. So it knows all that was written before. */
+  async follow(): Promise<void> {
+    const { head: { position: to } } = await readHead(this.#store);
+    try {
+      for await (const lines of readLog(this.#store, { from: this.#position + 1, to })) {
+        const recorded = lines.flatMap(({ line }) => {
+          const event = eventOf(line);
+          return event === undefined ? [] : [{ event, line }];
+        });
+        for (const { key } of project(recorded)) this.#digests.add(sha256Start(formatKey(key)));
+        this.#position = lines.at(-1)!.position;
+      }
+    } catch (error) {
+      // The events that are lost explain nothing.
+      if (!(error instanceof LogDamagedError)) throw error;
     }
-  } catch (error) {
-    if (error instanceof LogDamagedError) throw new UnsoundError(error.message);
-    throw error;
+  }
+
+  has(key: Key): boolean {
+    return this.#digests.has(sha256Start(formatKey(key)));
   }
 }
 
-/** The projections of packed texts, in key order. A comparison reads them in step with the log. */
-const PACKED_PREFIXES: ProjectionKey[] = [
-  petKey(),
-  ...[...PET_STATUSES].sort().map((status) => petByStatusKey(status)),
-];
+/** A set of the numbers from 0 to a largest one. */
+class Bits {
+  #bytes: Uint8Array;
 
-/** The index of the prefix of a record of packed texts; -1 for any other record. */
-function packedIndexOf(key: ProjectionKey): number {
-  return PACKED_PREFIXES.findIndex((prefix) => prefix.every((part, index) => part === key[index]));
+  constructor(largest: number) {
+    this.#bytes = new Uint8Array(Math.floor(largest / 8) + 1);
+  }
+
+  add(number: number): void {
+    this.#bytes[Math.floor(number / 8)] |= 1 << number % 8;
+  }
+
+  has(number: number): boolean {
+    return (this.#bytes[Math.floor(number / 8)] & 1 << number % 8) !== 0;
+  }
 }
 
-function isPacked(key: ProjectionKey): boolean {
-  return packedIndexOf(key) !== -1;
+/** Whether a key has the form of that of a pet. */
+export function isPetKey(key: Key): boolean {
+  return key[0] === "pet" && isProjectionKey(key);
 }
 
-function hashOf(key: Key): number {
-  return parseInt(sha256Hex(formatKey(key)).slice(0, 12), 16);
+/** The digest of a record that is not of a pet. */
+function digestOf(key: ProjectionKey, value: Uint8Array = new Uint8Array()): number {
+  // Each byte is a character, so that different values have different texts.
+  const { buffer, byteOffset, length } = value;
+  const text = Buffer.from(buffer, byteOffset, length).toString("latin1");
+  return sha256Start(`${formatKey(key)}${text}`);
 }

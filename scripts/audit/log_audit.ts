@@ -32,7 +32,7 @@ export class LogAudit {
   #findings: Findings;
   #checkpoint: Checkpoint | undefined;
   #published: LineComparison | undefined;
-  #verifier = new LogVerifier();
+  readonly verifier = new LogVerifier();
   #isSound = true;
   /** The last line, if its only fault is that it does not fit to the line before. */
   #break: { position: number; message: string } | undefined;
@@ -46,13 +46,13 @@ export class LogAudit {
 
   /** Begins after the first lines of the log, of which the last has that position and hash. */
   startAfter(position: number, hash: string): void {
-    this.#verifier.startAfter(position, hash);
+    this.verifier.startAfter(position, hash);
     this.#compareWithCheckpoint();
   }
 
   /** Position of the last line verified. */
   get position(): number {
-    return this.#verifier.position;
+    return this.verifier.position;
   }
 
   /** Whether no line has a fault. Only then do the records of the projections follow from the lines. */
@@ -62,7 +62,7 @@ export class LogAudit {
 
   /** The head that belongs to the lines verified. */
   get head(): Head {
-    return this.#verifier.head;
+    return this.verifier.head;
   }
 
   /** Verifies the next record of a store, whose key names its last position. Returns the lines that are sound. */
@@ -78,24 +78,24 @@ export class LogAudit {
         `The record at position ${last} does not hold exactly lines ${from} to ${last}`;
       this.#fault(message, Math.min(this.position, last) + 1);
     }
-    if (this.position < last) this.#verifier.skipTo(last);
+    if (this.position < last) this.verifier.skipTo(last);
     return verified;
   }
 
   /** Verifies the next line. Returns it if it is sound. */
   verify(line: Uint8Array): RecordedLine | undefined {
     const expectedPosition = this.position + 1;
-    const { event, faults, isUnlinked = false, isNewer } = this.#verifier.verify(line);
-    const isOnlyUnlinked = isUnlinked && faults.length === 1;
+    const { event, faults, isUnlinked = false, isNewer = false } = this.verifier.verify(line);
     const isExplained = this.#explainBreak(isUnlinked);
     const message = `Line ${expectedPosition}: ${faults.join("; ")}`;
     // A missing line is reported where it was expected.
     const position = Math.min(expectedPosition, this.position);
-    if (isOnlyUnlinked) {
-      this.#isSound = false;
-      if (!isExplained) this.#break = { position, message };
-    } else if (isNewer && faults.length === 1) this.#fault(message, position, "newer_line");
-    else if (faults.length > 0) this.#fault(message, position);
+    if (faults.length > Number(isUnlinked) + Number(isNewer)) this.#fault(message, position);
+    else {
+      if (isNewer) this.#fault(message, position, "newer_line");
+      if (isUnlinked) this.#isSound = false;
+      if (isUnlinked && !isExplained) this.#break = { position, message };
+    }
     this.#compareWithCheckpoint();
     this.#addPublished(this.#published?.verify(line, this.position), this.position);
     return event === undefined || faults.length > 0 ? undefined : { event, line };

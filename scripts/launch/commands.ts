@@ -82,7 +82,7 @@ export const COMMANDS = {
     flags: {
       "--label TEXT": `the purpose or the holder of the key, 1 to 100 characters (rotate: by default
         the label of the old key)`,
-      "--read-only": "the service refuses to add a pet with the key (rotate: as the old key)",
+      "--read-only": "the key may only read: it adds and changes no pets (rotate: as the old key)",
       "--expires-in TIME": `how long the key is valid: 90d, 24h, 30m or 10s (default: until it is
         revoked; rotate: by default as long as the old key was valid in total)`,
       "--overlap TIME":
@@ -109,13 +109,15 @@ export const COMMANDS = {
       "--since TIME": `prints only events of this time or later: 2026-11-20, 2026-11-20T08:00Z
         (without an offset in UTC) or 24h (ago)`,
       "--until TIME": "prints only events before this time",
-      "--type TYPE": "prints only events of this type: PetCreated, ApiKeyIssued, ApiKeyRevoked",
-      "--subject SUBJECT": "prints only events about pets/7 or keys/ID",
+      "--type TYPE":
+        "prints only events of this type: PetCreated, PetUpdated, ApiKeyIssued, ApiKeyRevoked",
+      "--subject SUBJECT":
+        "prints only events about pets/7 (its addition and its changes) or keys/ID",
       "--actor ACTOR": "prints only events that the key with this id caused, or operator",
       "--follow": `then prints each new event of any instance, until Ctrl-C. If the reader of a pipe
         has closed it, the command ends at the next event.`,
       "--pretty": `prints time, position, type, subject, actor, the label of the actor's key, and
-        data, with colours on a terminal`,
+        data or what a change has changed, with colours on a terminal`,
       "--recover": `prints every line that verifies, from the first one, of a store that an audit
         found not sound, whatever its head says. Stop the service before. It cannot be used with
         another flag.`,
@@ -144,8 +146,8 @@ export const COMMANDS = {
   },
   replay: {
     title: "Rebuilds the projections from the log while the service runs",
-    details: `The projections are the pets, the status index and the keys. The service continues to
-      read and write meanwhile. If a replay is killed, the next one resumes it.`,
+    details: `The projections are the pets by status, the keys and the Idempotency-Keys. The service
+      continues to read and write meanwhile. If a replay is killed, the next one resumes it.`,
     usage: ["deno task replay [--dry-run] [--grace SECONDS]"],
     flags: {
       "--dry-run": "only compares the served projections with the log; writes nothing",
@@ -182,8 +184,9 @@ export const COMMANDS = {
   },
   report: {
     title: "Prints a page about the log for people, with charts",
-    details: `The HTML page shows events per day, pets by status and by API key, the states of the
-      keys, and the end of the log. It needs no script and no other file. It shows the labels of the
+    details: `The HTML page shows the additions and changes per day (per hour while the log is
+      younger than three days) and by API key, the pets by status, the states of the keys, and the
+      end of the log. It needs no script and no other file. It shows the labels of the
       keys, but no pets. The command works while the service runs, and writes nothing.`,
     usage: ["deno task report [--audit] [--file EXPORT] > report.html"],
     flags: {
@@ -213,8 +216,8 @@ export const COMMANDS = {
     details:
       `Writes C2SP tiles (https://c2sp.org/tlog-tiles) under a signed checkpoint into a folder
       for any static host. With deno task prove, outsiders can then verify that an event is in the
-      log, and that the log only grows. The command works while the service runs, and reads only
-      what is new.`,
+      log, and that the log only grows. The command works while the service runs. It verifies
+      the whole log, and refuses one that an audit would not find sound.`,
     usage: [
       "deno task publish --new-key FILE",
       `deno task publish DIR --key FILE [--origin NAME] [--entries] [--witness URL]
@@ -251,7 +254,8 @@ export const COMMANDS = {
     details:
       `Prints a proof (https://c2sp.org/tlog-proof) that an event is in the log that deno task
       publish wrote, or checks that the published log extends an older checkpoint of it. EVENT is
-      pets/7 (the event that added a pet), keys/ID (the event that issued a key), or a position.`,
+      pets/7 (the newest event of a pet: its addition or its last change), keys/ID (the event that
+      issued a key), or a position, for example of an earlier event.`,
     usage: [
       "deno task prove EVENT --published DIR [--line FILE] [--from-file EXPORT] > event.tlog-proof",
       "deno task prove --consistency FILE --published DIR",

@@ -1,4 +1,5 @@
-import { cyan, dim, green, magenta, red, yellow } from "@std/fmt/colors";
+import { blue, cyan, dim, green, magenta, red, yellow } from "@std/fmt/colors";
+import { assertNever } from "../../events/assert_never.ts";
 import { dataOf, type EventType, type RecordedEvent, subjectOf } from "../../events/event.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { eventOf } from "../../src/log/lines.ts";
@@ -6,6 +7,7 @@ import type { StoredLine } from "../../src/log/read_log.ts";
 
 const COLORS: Record<EventType, (text: string) => string> = {
   PetCreated: green,
+  PetUpdated: blue,
   ApiKeyIssued: cyan,
   ApiKeyRevoked: yellow,
 };
@@ -38,9 +40,31 @@ export function prettyEvent({ position, line }: StoredLine, labels: Map<string, 
   ].join(" ");
 }
 
-/** The data of an event as JSON. The hash of a key says nothing to people, and its id is the subject. */
+/** The data of an event as JSON; of a change, only what changed. */
 function shownData(event: RecordedEvent, line: Uint8Array): string {
-  if (event.type === "PetCreated") return new TextDecoder().decode(dataOf(line));
-  const { keyId: _, tokenHash: __, ...data } = event.data;
-  return JSON.stringify(data);
+  switch (event.type) {
+    case "PetCreated":
+      return new TextDecoder().decode(dataOf(line));
+    case "PetUpdated": {
+      const { previous, ...pet } = event.data;
+      const after: Record<string, unknown> = pet;
+      return Object.entries(previous)
+        .map(([name, before]) => `${name} ${shown(name, before)} -> ${shown(name, after[name])}`)
+        .join(", ");
+    }
+    case "ApiKeyIssued":
+    case "ApiKeyRevoked": {
+      // The hash of a key says nothing to people, and its id is the subject.
+      const { keyId: _, tokenHash: __, ...data } = event.data;
+      return JSON.stringify(data);
+    }
+    default:
+      return assertNever(event);
+  }
+}
+
+/** A value of a pet's field. A status is a word, and every other text is quoted. */
+function shown(name: string, value: unknown): string {
+  const isText = typeof value === "string" && name !== "status";
+  return isText ? JSON.stringify(value) : String(value ?? "none");
 }

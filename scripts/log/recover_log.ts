@@ -1,15 +1,23 @@
 import type { Store } from "../../src/store/store.ts";
+import type { FaultKind } from "../audit/advice.ts";
 import { auditLog, linesOfRecords } from "../audit/audit.ts";
+import { RefusedError } from "../cli/refused_error.ts";
 
 /**
  * Verifies the log that the records of a store hold, whatever its head says. Nobody may write to the store
  * meanwhile. Resolves to the number of lines up to the last one that verifies, to the first fault after them,
- * if there is one, and to a reader of these lines in batches.
+ * if there is one, and to a reader of these lines in batches. Rejects with `RefusedError` if a newer version wrote one
+ * of them, because this version cannot verify it.
  */
 export async function recoverLog(store: Store) {
   const { position, faults } = await auditLog(store);
-  const badLine = faults.find(({ kind }) => kind === "line");
-  const events = badLine === undefined ? position : badLine.position! - 1;
+  const firstOf = (kind: FaultKind) => faults.find((fault) => fault.kind === kind);
+  const [badLine, newerLine] = [firstOf("line"), firstOf("newer_line")];
+  const events = Math.min(position, (badLine?.position ?? Infinity) - 1);
+  // A bad line may look like one of a newer version.
+  if (newerLine !== undefined && newerLine.position! <= events) {
+    throw new RefusedError(`${newerLine.message}; use that version`);
+  }
   const fault = faults[0]?.message ?? (events === 0 ? "The store has no log" : undefined);
   return { events, fault, lines: () => firstLines(store, events) };
 }

@@ -5,6 +5,7 @@
  *     deno task prove --consistency FILE --published DIR
  */
 
+import { Buffer } from "node:buffer";
 import { subjectOf } from "../../events/event.ts";
 import { eventOf } from "../../src/log/lines.ts";
 import { PublishedLog } from "../publish/published_log.ts";
@@ -42,7 +43,13 @@ async function proveInclusion(
   readLines: ReadLines,
   linePath: string | undefined,
 ): Promise<void> {
-  const { line, position } = await findLine(what, readLines);
+  const { line, position, before } = await findLine(what, readLines);
+  if (before !== undefined) {
+    say(
+      `Line ${count(position)} is the newest event of ${what}. To prove the one before it, ` +
+        `name its position, ${before}, instead of ${what}`,
+    );
+  }
   const proof = published.proveInclusion(line, position);
   if (linePath !== undefined) await Deno.writeFile(linePath, line);
   await write(new TextEncoder().encode(proof));
@@ -54,24 +61,38 @@ async function proveInclusion(
   );
 }
 
-/** Finds the first line that is about a subject, or the line at a position. */
-async function findLine(what: string, readLines: ReadLines) {
+interface FoundLine {
+  line: Uint8Array;
+  position: number;
+  before?: number;
+}
+
+/**
+ * Finds the line at a position, the newest line about a pet, or the line that issued a key. `before` is the position
+ * of the line about the pet before that.
+ */
+async function findLine(what: string, readLines: ReadLines): Promise<FoundLine> {
   const match = /^(?:([1-9]\d{0,14})|pets\/([1-9]\d{0,14})|keys\/[0-9A-Z]+)$/.exec(what);
   if (match === null) {
     throw new UsageError(`${JSON.stringify(what)} is neither pets/ID, keys/ID nor a position`);
   }
-  const [, text, petId = "0"] = match;
+  const [, text, petId] = match;
   // Pet 7 is not before position 8, because each pet is an event, and the first event issued a key.
-  const from = text !== undefined ? Number(text) : Number(petId) + 1;
+  const from = text === undefined ? Number(petId ?? 0) + 1 : Number(text);
   const subject = `"subject":"${what}"`;
-  const decoder = new TextDecoder();
+  let found: FoundLine | undefined;
   let position = from;
   for await (const lines of readLines(from)) {
     for (const line of lines) {
-      if (text !== undefined || decoder.decode(line).includes(subject)) return { line, position };
+      const isFound = text !== undefined ||
+        Buffer.from(line.buffer, line.byteOffset, line.length).includes(subject);
+      if (isFound) found = { line, position, before: found?.position };
+      // Only a pet can have a newer event that is to be proved.
+      if (isFound && petId === undefined) return found!;
       position++;
     }
   }
+  if (found !== undefined) return found;
   throw new RefusedError(
     text === undefined ? `The log has no event about ${what}` : `The log ends before line ${what}`,
   );

@@ -4,10 +4,8 @@
  */
 
 import { Buffer } from "node:buffer";
-import { followsHash, GENESIS_HASH } from "../../events/event.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
-import { sha256Hex } from "../../src/encoding/sha256.ts";
-import { eventOf, LINE_LIMIT_BYTES } from "../../src/log/lines.ts";
+import { LogVerifier } from "../../src/log/log_verifier.ts";
 import type { ReadLines } from "../cli/log_source.ts";
 import { EMPTY_ROOT, HASH_BYTES, leafHash, type TreeHead } from "./merkle_tree.ts";
 import type { PublishedFile, WritableFolder } from "./published_folder.ts";
@@ -45,11 +43,14 @@ export interface PublishOptions {
   witnesses?: readonly string[];
   /** The keys by which cosignatures count; without keys, all are kept unverified. */
   witnessKeys?: readonly VerifierKey[];
-  /** Called with the number of events that are published or staged, unless the new ones are few. */
+  /** Called with the number of events that were verified. */
   progress?: (done: number) => void;
 }
 
-/** Publishes what is new in the log. Resolves to the numbers of published events. Rejects with `RefusedError`. */
+/**
+ * Verifies the whole log, as an audit does, and publishes what is new. Resolves to the numbers of published events.
+ * Rejects with `RefusedError`.
+ */
 export async function publishLog(options: PublishOptions): Promise<[before: number, now: number]> {
   const { folder, readLines, signer, entries, witnesses = [], witnessKeys = [] } = options;
   const vkey = encodeVerifierKey(signer);
@@ -57,11 +58,10 @@ export async function publishLog(options: PublishOptions): Promise<[before: numb
   const previousSize = previous?.size ?? 0;
   const publication = new Publication(folder.read, previous, entries);
   const { files, fullTiles } = publication;
-  for await (const lines of readLines(publication.from)) {
+  for await (const lines of readLines(1)) {
     for (const line of lines) publication.add(line);
-    if (files.length < FILES_TOGETHER) continue;
-    await folder.stage(files.splice(0));
-    options.progress?.(publication.size);
+    options.progress?.(publication.position);
+    if (files.length >= FILES_TOGETHER) await folder.stage(files.splice(0));
   }
   const head = publication.end();
   await folder.stage(files.splice(0));
@@ -102,20 +102,20 @@ function readPrevious(read: ReadPublished, vkey: string): SignedCheckpoint | und
   );
 }
 
-/** Checks the lines that continue a published log, and makes their tiles and bundles. */
+/** Verifies the lines of a log, and makes the tiles and bundles of those that continue what was published. */
 class Publication {
-  /** Position of the first line to read. */
-  readonly from: number;
   /** Files to stage. Some may have been published before, with the same content. */
   readonly files: PublishedFile[] = [];
   /** Paths of the full tiles and bundles that were made. */
   readonly fullTiles: string[] = [];
+  #verifier = new LogVerifier();
+  /** Position of the first line of the tiles to make. */
+  #from: number;
   #previous: TreeHead;
   #published: TileTree;
   #builder: TileBuilder;
   /** The lines of the open tile, if they are published too. */
   #entries: Uint8Array[] | undefined;
-  #lastLine: Uint8Array | undefined;
 
   constructor(read: ReadPublished, previous: TreeHead | undefined, entries: boolean) {
     this.#previous = previous ?? { size: 0, root: EMPTY_ROOT };
@@ -130,55 +130,44 @@ class Publication {
     this.#entries = entries ? [] : undefined;
     this.#published = new TileTree(read, size);
     const resumed = entries && !isBundled ? 0 : start;
-    this.from = resumed + 1;
+    this.#from = resumed + 1;
     this.#builder = new TileBuilder((tile) => this.#addTile(tile), this.#published, resumed);
   }
 
-  /** Number of lines in the tree. */
-  get size(): number {
-    return this.#builder.size;
+  /** Position of the last line verified. */
+  get position(): number {
+    return this.#verifier.position;
   }
 
   /** Adds the next line. Throws `RefusedError`. */
   add(line: Uint8Array): void {
     const { size, root } = this.#previous;
-    const position = this.size + 1;
-    const leaf = leafHash(line);
-    if (position > size) this.#expectLinked(line, position);
-    else expectPublished(leaf, position - 1, this.#published);
+    const position = this.position + 1;
+    const { faults } = this.#verifier.verify(line);
+    const leaf = position < this.#from ? undefined : leafHash(line);
+    if (leaf !== undefined && position <= size) {
+      expectPublished(leaf, position - 1, this.#published);
+    }
+    if (faults.length > 0) {
+      throw new RefusedError(`Line ${position}: ${faults.join("; ")}. Run deno task audit`);
+    }
+    if (leaf === undefined) return;
     this.#entries?.push(line);
     this.#builder.push(leaf);
-    this.#lastLine = line;
     if (position === size && !bytesEqual(this.#builder.root(), root)) {
       throw new RefusedError(OTHER_ROOT);
     }
   }
 
-  /** Checks that the log ends with an event, makes the partial tiles, and returns the head of the tree. */
+  /** Makes the partial tiles, and returns the head of the tree. */
   end(): TreeHead {
     const { size } = this.#previous;
-    if (this.size < size) {
+    if (this.position < size) {
       throw new RefusedError(`The log ends before position ${size}, up to which it was published`);
     }
-    if (this.#lastLine === undefined) throw new RefusedError("The log has no events");
-    if (eventOf(this.#lastLine) === undefined) {
-      throw new RefusedError(`Line ${this.size}, the last one, was cut or is not an event`);
-    }
+    if (this.position === 0) throw new RefusedError("The log has no events");
     for (const tile of this.#builder.partialTiles()) this.#addTile(tile);
-    return { size: this.size, root: this.#builder.root() };
-  }
-
-  #expectLinked(line: Uint8Array, position: number): void {
-    if (line.length > LINE_LIMIT_BYTES) {
-      throw new RefusedError(`Line ${position} is longer than ${LINE_LIMIT_BYTES} bytes`);
-    }
-    const last = this.#lastLine;
-    if (followsHash(line, last === undefined ? GENESIS_HASH : sha256Hex(last))) return;
-    throw new RefusedError(
-      last === undefined
-        ? "The log does not begin with the first line of a log"
-        : `Line ${position} does not follow from line ${position - 1}: its previoushash is another`,
-    );
+    return { size: this.position, root: this.#builder.root() };
   }
 
   /** Adds a tile and the bundle of its entries. */

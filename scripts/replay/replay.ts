@@ -1,26 +1,28 @@
 /**
- * Rebuilds the projections while the service runs, as src/README.md tells. Each step is one commit or a series of
- * commits that can be restarted, so after a replay was killed, the next one continues where it stopped. Only the
- * holder of the lease writes the records of earlier events, so they are read back once, right after they were written.
+ * Rebuilds the projections while the service runs, as src/README.md tells. A generation that no head names is filled in
+ * the order of the log, and then served from one commit on. Each step is one commit or a series of commits that can be
+ * restarted, so after a replay was killed, the next one continues where it stopped.
  */
 
 import type { RecordedLine } from "../../events/event.ts";
-import type { Pet } from "../../events/pet.ts";
 import { type Runtime, sleep } from "../../src/runtime/runtime.ts";
 import { encodeHead, type Head, readHead } from "../../src/log/head.ts";
 import { HEAD_LIMIT_MS } from "../../src/log/head_reader.ts";
-import { groupIntoCommits } from "../../src/store/commit_size.ts";
+import { groupIntoCommits, sealCommit } from "../../src/store/commit_size.ts";
 import { formatKey } from "../../src/store/key_encoding.ts";
 import { HEAD_KEY, projectionKey, retainedMutations } from "../../src/keyspace.ts";
 import { RETRY_LIMIT_MS } from "../../src/store/resilience/resilient_store.ts";
 import { scan } from "../../src/store/scan.ts";
 import type { Mutation, Store, StoreEntry } from "../../src/store/store.ts";
-import { Comparison, Differences, readSoundLog, UnsoundError } from "../audit/compare.ts";
+import { Comparison, Differences, SoundLog, UnsoundError } from "../audit/compare.ts";
 import { project } from "../../src/projections/project.ts";
-import { ReplayLease } from "./replay_lease.ts";
+import { type Filling, NO_FILLING, ReplayLease } from "./replay_lease.ts";
 
 /** Time for which the old records are kept after the flip: longer than a request may use the head before it. */
 export const GRACE_MS = HEAD_LIMIT_MS + 1_000;
+
+/** How many events may be left when a step of a replay ends: about as many as one commit stores. */
+const LAG_LIMIT = 500;
 
 export type ReplayPhase = "fill" | "wait" | "remove";
 
@@ -36,7 +38,7 @@ export interface ReplayOptions {
 export interface ReplayOutcome {
   /** The generation served now. */
   generation: number;
-  /** Number of events replayed: all events in the log when the replay was announced. */
+  /** Number of events replayed: all events in the log when the new generation was served first. */
   events: number;
   /** How many of these events an interrupted run replayed, before this run continued it. */
   resumedFrom: number;
@@ -72,123 +74,148 @@ interface Job extends Required<Omit<ReplayOptions, "onWait">> {
 }
 
 async function rebuild(job: Job): Promise<ReplayOutcome> {
-  await removeLeftovers(job);
-  const { generation: old, building = await announce(job) } = (await readHead(job.store)).head;
-  const { generation, until } = building;
+  const { store, lease } = job;
+  await removeOld(job);
+  const generation = (await readHead(store)).head.generation + 1;
+  if (lease.filling.generation !== generation || lease.filling.filledTo === 0) {
+    await discard(job, generation);
+  }
+  const resumedFrom = lease.filling.filledTo;
+  const log = new SoundLog(job);
   try {
-    const resumedFrom = job.lease.filledTo;
-    const differences = await fill(job, old, generation, until);
-    await changeHead(job, ({ building: _, ...head }) => ({ ...head, generation, removing: old }));
-    await removeLeftovers(job);
-    return { generation, events: until, resumedFrom, differences };
+    await catchUp(job, log);
+    const differences = await compare(job, log, resumedFrom > 0);
+    await catchUp(job, log);
+    await flip(job, log);
+    await removeOld(job);
+    return { generation, events: log.position, resumedFrom, differences };
   } catch (error) {
     if (!(error instanceof UnsoundError)) throw error;
-    // Withdraw the announcement and remove the new generation. The service continues with the old one.
-    await changeHead(job, ({ building: _, ...head }) => ({ ...head, removing: generation }));
-    await removeLeftovers(job);
-    await job.lease.release();
+    await discard(job, generation);
+    await lease.release();
     throw error;
   }
 }
 
-/** From this commit on, every instance also writes the records of new events to the new generation. */
-async function announce(job: Job): Promise<NonNullable<Head["building"]>> {
-  const { head } = await readHead(job.store);
-  const generation = head.generation + 1;
+/** Removes what an earlier try has written to a generation that was never served. It has no readers. */
+async function discard(job: Job, generation: number): Promise<void> {
+  await job.lease.commit({}, { generation, filledTo: 0 });
   await remove(job, generation);
-  job.lease.filledTo = 0;
-  const announce = (head: Head) => {
-    return { ...head, building: { generation, until: head.position } };
-  };
-  return (await changeHead(job, announce)).building!;
 }
 
-/**
- * Writes the records of all events up to `until`, and compares both generations with the log. Resolves to
- * the differences of the old one. A record is compared as soon as it is written, so that the log is read and
- * verified only once.
- */
-async function fill(
-  job: Job,
-  old: number,
-  generation: number,
-  until: number,
+/** Compares both generations with the lines that were read. Resolves to the differences of the served one. */
+async function compare(
+  { store, runtime, lease }: Job,
+  { expected }: SoundLog,
+  wasResumed: boolean,
 ): Promise<Differences> {
-  const deps = { store: job.store, runtime: job.runtime };
-  const ofOld = new Comparison({ ...deps, generation: old });
-  const ofNew = new Comparison({ ...deps, generation });
-  const compare = async (lines: readonly RecordedLine[], records = project(lines)) => {
-    await ofOld.follow(lines, records);
-    await job.lease.keep();
-    await ofNew.follow(lines, records);
-  };
-  let filling = Promise.resolve();
+  const { generation: next } = lease.filling;
+  const [ofOld, ofNew] = [next - 1, next].map((generation) => {
+    const isServed = generation !== next;
+    return new Comparison({ store, runtime, generation, expected, isServed });
+  });
+  for (const comparison of [ofOld, ofNew]) await comparison.readAll(() => lease.keep());
+  if (ofNew.differences.total === 0) return ofOld.differences;
+  const [{ key }] = Object.values(ofNew.differences.first);
+  throw new UnsoundError(
+    `The rebuilt projections differ from the log in ${ofNew.differences.total} records, for ` +
+      `example ${formatKey(key)}; the old ones stay in use` +
+      (wasResumed ? ". An earlier run had filled a part, so run the replay again" : ""),
+  );
+}
+
+/** Fills the new generation until few events are left, because others are appended meanwhile. */
+async function catchUp(job: Job, log: SoundLog): Promise<void> {
+  let lag: number;
+  do {
+    const { position } = (await readHead(job.store)).head;
+    await fill(job, log, position);
+    lag = (await readHead(job.store)).head.position - position;
+  } while (lag > LAG_LIMIT);
+}
+
+/** Writes the records of the next lines of the log, in its order. */
+async function fill(job: Job, log: SoundLog, to: number): Promise<void> {
+  let writing: Promise<unknown> = Promise.resolve();
   try {
-    const lines = linesToFill(job, until, compare);
-    const seal = (lines: readonly RecordedLine[]) => {
-      const records = project(lines);
-      const mutations = retainedMutations(generation, records, job.runtime.now());
-      return { lines, records, mutations };
-    };
-    for await (const group of groupIntoCommits(lines, seal, job.store.limits)) {
-      const { lines, records, mutations } = group;
-      // Read the next group while this one is written and compared.
-      await filling;
-      // The same commit stores how far the generation is filled.
-      const filledTo = lines.at(-1)!.event.position;
-      filling = job.lease.commit({ checks: [], mutations }, filledTo).then(() => {
-        const newest = lines.findLast(({ event }) => event.type === "PetCreated");
-        if (newest !== undefined) ofNew.restartReading((newest.event.data as Pet).id);
-        return compare(lines, records);
-      });
-      filling.catch(() => {});
+    const lines = linesToFill(job, log, to);
+    for await (
+      const { mutations, filling } of groupIntoCommits(lines, sealerOf(job), job.store.limits)
+    ) {
+      // Read the next group while this one is written.
+      await writing;
+      writing = job.lease.commit({ mutations }, filling);
+      writing.catch(() => {});
     }
   } finally {
     // The lease allows one commit at a time, and there are others after an error, too.
-    await filling;
+    await writing;
   }
-  for (const comparison of [ofOld, ofNew]) {
-    comparison.finish();
-    await comparison.readRest(() => job.lease.keep());
-  }
-  if (ofNew.differences.total > 0) {
-    const [{ key }] = Object.values(ofNew.differences.first);
-    throw new UnsoundError(
-      `The rebuilt projections differ from the log in ${ofNew.differences.total} records, for ` +
-        `example ${formatKey(key)}; the old ones stay in use`,
-    );
-  }
-  return ofOld.differences;
 }
 
-/** The lines whose records are not written yet. Passes the lines before them to `compare`. */
+/** The lines whose records are not written yet. */
 async function* linesToFill(
-  job: Job,
-  until: number,
-  compare: (lines: readonly RecordedLine[]) => Promise<void>,
+  { lease, progress }: Job,
+  log: SoundLog,
+  to: number,
 ): AsyncGenerator<RecordedLine[]> {
-  const start = job.lease.filledTo;
-  for await (const lines of readSoundLog(job.store, until)) {
-    const first = lines.findIndex(({ event }) => event.position > start);
-    if (first !== 0) await compare(lines.slice(0, first === -1 ? lines.length : first));
-    if (first !== -1) yield lines.slice(first);
-    job.progress("fill", lines.at(-1)!.event.position, until);
+  const { filledTo } = lease.filling;
+  for await (const lines of log.readTo(to)) {
+    const rest = lines.filter(({ event }) => event.position > filledTo);
+    // Otherwise commits renew the lease, and it allows one at a time.
+    if (rest.length === 0) await lease.keep();
+    yield rest;
+    progress("fill", log.position, to);
   }
 }
 
-/** Removes the generation that the head names for removal. First waits until requests that may read it have ended. */
-async function removeLeftovers(job: Job): Promise<void> {
+/** Makes the commits that fill the new generation. Each also stores how far it fills the generation. */
+function sealerOf({ runtime, lease: { filling: { generation } } }: Job) {
+  return (lines: readonly RecordedLine[]) => {
+    return {
+      mutations: retainedMutations(generation, project(lines), runtime.now()),
+      filling: { generation, filledTo: lines.at(-1)?.event.position ?? 0 },
+    };
+  };
+}
+
+/**
+ * Serves the new generation from one commit on, which also writes the records of the last lines. It checks the head, so
+ * no line is missing.
+ */
+async function flip(job: Job, log: SoundLog): Promise<void> {
+  const { store, lease } = job;
+  const { generation } = lease.filling;
+  const seal = sealerOf(job);
+  let lines: RecordedLine[] = [];
+  // A commit with few records is faster than those of the instances, so it finds the head that it was made for.
+  const writeEarlierLines = async () => {
+    while (lines.length > 0) {
+      const { sealed: { mutations, filling }, count } = sealCommit(lines, seal, store.limits);
+      await lease.commit({ mutations }, filling);
+      lines = lines.slice(count);
+    }
+    await fill(job, log, (await readHead(store)).head.position);
+  };
+  await changeHead(job, async (head) => {
+    for await (const read of log.readTo(head.position)) lines.push(...read);
+    const { sealed: { mutations }, count } = sealCommit(lines, seal, store.limits);
+    if (count < lines.length) return undefined;
+    const next = { ...head, generation, removing: head.generation };
+    return { next, mutations, filling: NO_FILLING };
+  }, writeEarlierLines);
+}
+
+/** Removes the generation that the head names for removal, when the requests that may read it have ended. */
+async function removeOld(job: Job): Promise<void> {
   const { store, lease, graceMs, progress } = job;
-  const { removing, generation } = (await readHead(store)).head;
+  const { removing } = (await readHead(store)).head;
   if (removing === undefined) return;
-  // A generation that was never served has no readers.
-  if (removing < generation) {
-    await lease.sleep(graceMs, (waited) => {
-      progress("wait", Math.round(waited / 1_000), Math.round(graceMs / 1_000));
-    });
-  }
+  await lease.sleep(graceMs, (waited) => {
+    progress("wait", Math.round(waited / 1_000), Math.round(graceMs / 1_000));
+  });
   await remove(job, removing);
-  await changeHead(job, ({ removing: _, ...head }) => head);
+  await changeHead(job, ({ removing: _, ...next }) => ({ next }));
 }
 
 async function remove(job: Job, generation: number): Promise<void> {
@@ -199,21 +226,38 @@ async function remove(job: Job, generation: number): Promise<void> {
     mutations: entries.map(({ key }): Mutation => ({ type: "delete", key })),
   });
   for await (const { mutations } of groupIntoCommits(entries, seal, store.limits)) {
-    await lease.commit({ checks: [], mutations });
+    await lease.commit({ mutations });
     removed += mutations.length;
     progress("remove", removed);
   }
 }
 
-/** Replaces the head. Retries on conflict, because instances keep changing the head. */
-async function changeHead(job: Job, change: (head: Head) => Head): Promise<Head> {
+/** A head to replace the current one, and what to commit with it. */
+interface HeadChange {
+  next: Head;
+  mutations?: Mutation[];
+  filling?: Filling;
+}
+
+/**
+ * Replaces the head. Retries on conflict, because instances keep changing the head, and if `change` has none. Calls
+ * `prepare` before each attempt.
+ */
+async function changeHead(
+  job: Job,
+  change: (head: Head) => HeadChange | Promise<HeadChange | undefined>,
+  prepare = async () => {},
+): Promise<void> {
   const deadline = job.runtime.monotonicNow() + RETRY_LIMIT_MS;
   do {
+    await prepare();
     const { head, versionstamp } = await readHead(job.store);
-    const next = change(head);
-    const mutations: Mutation[] = [{ type: "set", key: HEAD_KEY, value: encodeHead(next) }];
+    const changed = await change(head);
+    if (changed === undefined) continue;
+    const { next, mutations = [], filling } = changed;
+    const set: Mutation = { type: "set", key: HEAD_KEY, value: encodeHead(next) };
     const checks = [{ key: HEAD_KEY, versionstamp }];
-    if (await job.lease.commit({ checks, mutations })) return next;
+    if (await job.lease.commit({ checks, mutations: [...mutations, set] }, filling)) return;
     // At most 1 ms, because the instance that writes now will write again immediately.
     await sleep(job.runtime, job.runtime.random());
   } while (job.runtime.monotonicNow() < deadline);

@@ -2,6 +2,8 @@
 
 import { z } from "zod";
 import { Instant, Ulid } from "../../events/api_key.ts";
+import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
+import { decodeJson, encodeJson } from "../../src/encoding/json.ts";
 import { type Runtime, sleep } from "../../src/runtime/runtime.ts";
 import { REPLAY_KEY } from "../../src/keyspace.ts";
 import { guardRecord } from "../../src/store/guarded_record.ts";
@@ -22,10 +24,17 @@ const LeaseRecord = z.strictObject({
   beat: z.int().min(1),
   /** Time of that commit, by the replay's clock. For people only. */
   time: Instant,
-  /** Position in the log up to which the new generation is filled. */
+  /** The generation that this replay fills, which no head names; 0 if there is none. */
+  generation: z.int().min(0),
+  /** Position in the log up to which that generation is filled; 0 if it may still have records of an earlier try. */
   filledTo: z.int().min(0),
 });
 type LeaseRecord = z.infer<typeof LeaseRecord>;
+
+/** How far a replay has filled which generation. */
+export type Filling = Pick<LeaseRecord, "generation" | "filledTo">;
+
+export const NO_FILLING: Filling = { generation: 0, filledTo: 0 };
 
 /** Another replay holds the lease or has taken it over. */
 export class ReplayUnderWayError extends Error {
@@ -35,15 +44,15 @@ export class ReplayUnderWayError extends Error {
 /** Decodes a stored lease; `undefined` if the value is not a lease. */
 export function decodeLease(value: unknown): LeaseRecord | undefined {
   try {
-    return LeaseRecord.parse(JSON.parse(value as string));
+    return LeaseRecord.parse(decodeJson(value));
   } catch {
     return undefined;
   }
 }
 
 export class ReplayLease {
-  /** Position up to which this replay, or the one before it, has filled the new generation. */
-  filledTo: number;
+  /** What this replay fills, or what the one before it has filled. */
+  filling: Filling;
   #commit: ReturnType<typeof guardRecord>;
   #runtime: Runtime;
   #owner: string;
@@ -58,7 +67,8 @@ export class ReplayLease {
     });
     this.#runtime = runtime;
     this.#owner = runtime.newId();
-    this.filledTo = decodeLease(found?.value)?.filledTo ?? 0;
+    const { generation, filledTo } = decodeLease(found?.value) ?? NO_FILLING;
+    this.filling = { generation, filledTo };
   }
 
   /**
@@ -80,7 +90,7 @@ export class ReplayLease {
     }
     const lease = new ReplayLease(store, runtime, found);
     try {
-      await lease.commit({ checks: [], mutations: [] });
+      await lease.commit({});
     } catch (error) {
       if (!(error instanceof ReplayUnderWayError)) throw error;
       // Another replay took the lease at the same moment. Treat it like a replay that held the lease before.
@@ -90,20 +100,23 @@ export class ReplayLease {
   }
 
   /**
-   * Commits and renews the lease, which then says that the generation is filled up to `filledTo`. Resolves to
-   * `true` if the commit landed, and to `false` if one of the given checks failed. Throws
-   * `ReplayUnderWayError` if another replay holds the lease: then the commit can no longer land. It may have
-   * landed earlier, if its answer was lost and this replay lost the lease after that.
+   * Commits and renews the lease, which then says what is filled. Resolves to `true` if the commit landed, and to
+   * `false` if one of the given checks failed. Throws `ReplayUnderWayError` if another replay holds the lease: then the
+   * commit can no longer land. It may have landed earlier, if its answer was lost and this replay lost the lease after
+   * that.
    */
-  async commit({ checks, mutations }: Commit, filledTo = this.filledTo): Promise<boolean> {
+  async commit(
+    { checks = [], mutations = [] }: Partial<Commit>,
+    filling = this.filling,
+  ): Promise<boolean> {
     const beat = this.#beat + 1;
     const time = new Date(this.#runtime.now()).toISOString();
-    const record: LeaseRecord = { owner: this.#owner, beat, time, filledTo };
-    const renewal = JSON.stringify(record);
+    const record: LeaseRecord = { owner: this.#owner, beat, time, ...filling };
+    const renewal = encodeJson(record);
     const set: Mutation = { type: "set", key: REPLAY_KEY, value: renewal };
     const commit = { checks, mutations: [...mutations, set] };
-    if (!await this.#commit(commit, (value) => value === renewal)) return false;
-    this.filledTo = filledTo;
+    if (!await this.#commit(commit, (value) => bytesEqual(value, renewal))) return false;
+    this.filling = filling;
     this.#beat = beat;
     this.#beatAt = this.#runtime.monotonicNow();
     return true;
@@ -112,7 +125,7 @@ export class ReplayLease {
   /** Renews the lease once per {@linkcode BEAT_MS}. Call it more often than every {@linkcode LEASE_LIMIT_MS}. */
   async keep(): Promise<void> {
     if (this.#runtime.monotonicNow() - this.#beatAt >= BEAT_MS) {
-      await this.commit({ checks: [], mutations: [] });
+      await this.commit({});
     }
   }
 

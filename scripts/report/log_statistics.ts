@@ -1,4 +1,4 @@
-/** Counts what a log contains, in one pass. Keeps one number for each day, and one entry for each key. */
+/** Counts what a log contains, in one pass. Keeps two numbers for each hour, and one entry for each key. */
 
 import { assertNever } from "../../events/assert_never.ts";
 import { GENESIS_HASH, OPERATOR, type RecordedEvent } from "../../events/event.ts";
@@ -7,13 +7,18 @@ import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { type ApiKey, issuedKey, revocationOf, revoke } from "../../src/log/api_keys.ts";
 import { eventOf } from "../../src/log/lines.ts";
 
-/** The additions by one API key, according to the log. */
-export interface KeyUse {
+/** The additions and changes of pets in a time or by a key. */
+export interface Activity {
+  added: number;
+  changed: number;
+}
+
+/** The use of one API key, according to the log. */
+export interface KeyUse extends Activity {
   id: string;
   /** Absent if the log does not contain the issue of the key. */
   key?: ApiKey;
-  pets: number;
-  /** Times of the first and the last pet that the key added; absent if it added none. */
+  /** Times of the first and the last event that the key caused; absent if it caused none. */
   firstUse?: string;
   lastUse?: string;
 }
@@ -26,12 +31,14 @@ export class LogStatistics {
   /** The first and the last event; absent without one. */
   first?: RecordedEvent;
   last?: RecordedEvent;
-  /** Number of events of each day (UTC), for example `2026-11-20`. */
-  readonly byDay = new Map<string, number>();
-  /** Number of pets by status; `undefined` for pets without one. */
+  /** By hour (UTC), for example `2026-11-20T08`. Has each hour with an event. */
+  readonly byHour = new Map<string, Activity>();
+  /** Number of the added pets that now have a status; `undefined` for pets without one. */
   readonly byStatus = new Map<PetStatus | undefined, number>();
   readonly keys = new Map<string, KeyUse>();
   #lastLine: Uint8Array | undefined;
+  /** Id of the first pet that was added. The log may be a part that lacks the additions of the pets before. */
+  #firstPetId = Infinity;
 
   /** SHA-256 (hex) of the last line. */
   get hash(): string {
@@ -54,16 +61,19 @@ export class LogStatistics {
     const { time, type } = event;
     this.first ??= event;
     this.last = event;
-    increment(this.byDay, time.slice(0, 10));
+    const hour = this.#activityOf(time);
     switch (type) {
-      case "PetCreated": {
-        increment(this.byStatus, event.data.status);
-        if (event.actor === OPERATOR) return;
-        const use = this.#useOf(event.actor);
-        use.pets++;
-        use.firstUse ??= time;
-        use.lastUse = time;
-        return;
+      case "PetCreated":
+        this.#firstPetId = Math.min(this.#firstPetId, event.data.id);
+        this.#count(event.data.status, 1);
+        return this.#countUse(event, hour, "added");
+      case "PetUpdated": {
+        const { id, status, previous } = event.data;
+        if (id >= this.#firstPetId && previous.status !== undefined) {
+          this.#count(previous.status ?? undefined, -1);
+          this.#count(status, 1);
+        }
+        return this.#countUse(event, hour, "changed");
       }
       case "ApiKeyIssued": {
         this.#useOf(event.data.keyId).key = issuedKey(event.data, time);
@@ -79,13 +89,30 @@ export class LogStatistics {
     }
   }
 
+  #count(status: PetStatus | undefined, pets: 1 | -1): void {
+    // The addition of a pet may be in a line that could not be read.
+    this.byStatus.set(status, Math.max(0, (this.byStatus.get(status) ?? 0) + pets));
+  }
+
+  #countUse({ actor, time }: RecordedEvent, hour: Activity, what: keyof Activity): void {
+    hour[what]++;
+    if (actor === OPERATOR) return;
+    const use = this.#useOf(actor);
+    use[what]++;
+    use.firstUse ??= time;
+    use.lastUse = time;
+  }
+
+  #activityOf(time: string): Activity {
+    const hour = time.slice(0, "2026-11-20T08".length);
+    let activity = this.byHour.get(hour);
+    if (activity === undefined) this.byHour.set(hour, activity = { added: 0, changed: 0 });
+    return activity;
+  }
+
   #useOf(id: string): KeyUse {
     let use = this.keys.get(id);
-    if (use === undefined) this.keys.set(id, use = { id, pets: 0 });
+    if (use === undefined) this.keys.set(id, use = { id, added: 0, changed: 0 });
     return use;
   }
-}
-
-function increment<Key>(counts: Map<Key, number>, key: Key): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1);
 }

@@ -18,10 +18,17 @@ interface ECharts {
 }
 
 /** The values of a chart, in the order in which it shows them. */
-export type Values = [label: string, value: number][];
+export type Values = [label: string, ...values: number[]][];
 
-/** Draws one chart: vertical bars for values over time, or horizontal bars, which show their values. */
-export type DrawChart = (kind: "vertical" | "horizontal", values: Values) => string;
+/**
+ * Draws one chart: vertical bars for values over time, or horizontal bars, which show their values. If `names` are
+ * given, each bar is a stack of values with these names.
+ */
+export type DrawChart = (
+  kind: "vertical" | "horizontal",
+  values: Values,
+  names?: readonly string[],
+) => string;
 
 /** Height in pixels of a horizontal bar, with its space. */
 const BAR_HEIGHT = 34;
@@ -36,7 +43,7 @@ export async function loadCharts(): Promise<DrawChart> {
       cause,
     });
   });
-  return (kind, values) => {
+  return (kind, values, names = [""]) => {
     const isHorizontal = kind === "horizontal";
     const height = isHorizontal ? values.length * BAR_HEIGHT : 200;
     const chart = library.init(null, null, { renderer: "svg", ssr: true, width: 400, height });
@@ -58,17 +65,33 @@ export async function loadCharts(): Promise<DrawChart> {
     const formatter = ({ value }: { value: number }) => count(value);
     chart.setOption({
       animation: false,
-      grid: { left: 24, right: isHorizontal ? 72 : 36, top: 8, bottom: 0, containLabel: true },
+      grid: {
+        left: 24,
+        right: isHorizontal ? 72 : 36,
+        top: names.length > 1 ? 36 : 8,
+        bottom: 0,
+        containLabel: true,
+      },
+      legend: {
+        show: names.length > 1,
+        left: 24,
+        top: 0,
+        itemGap: 28,
+        icon: "rect",
+        textStyle: label,
+      },
       xAxis: isHorizontal ? numbers : labels,
       yAxis: isHorizontal ? labels : numbers,
-      series: [{
+      series: names.map((name, index) => ({
         type: "bar",
+        name,
+        stack: "all",
         barMaxWidth: 48,
         silent: true,
-        itemStyle: { color: "var(--series)" },
+        itemStyle: { color: `var(--series-${index + 1})` },
         label: { ...label, show: isHorizontal, position: "right", textBorderWidth: 0, formatter },
-        data: values.map(([, value]) => value),
-      }],
+        data: values.map(([, ...stack]) => stack[index]),
+      })),
     });
     const svg = chart.renderToSVGString();
     chart.dispose();

@@ -27,14 +27,18 @@ const KEYS_IN_CHART = 10;
 /** Most bars over time that fit into a chart. */
 const BARS_OVER_TIME = 100;
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_HOURS = 24;
+
+/** The activity of a log that spans less is shown by hour. */
+const YOUNG_HOURS = 3 * DAY_HOURS;
 
 /** Returns the page, as text. All texts from outside are escaped. */
 export function reportPage(parts: ReportParts): string {
   const { statistics, source, now } = parts;
   const title = "Animal Store report";
   const keys = [...statistics.keys.values()].sort((one, other) =>
-    other.pets - one.pets || (one.id < other.id ? -1 : 1)
+    usesOf(other) - usesOf(one) || (one.id < other.id ? -1 : 1)
   );
   return `<!doctype html>
 <html lang="en">
@@ -107,23 +111,37 @@ function figures({ statistics, now }: ReportParts): string {
 }
 
 function charts({ statistics, draw, now }: ReportParts, keys: KeyUse[]): string {
-  const figure = (title: string, kind: "vertical" | "horizontal", values: Values) => {
-    const label = escape(`${title}: ${summary(values)}`);
-    const svg = draw(kind, values).replace("<svg", () => `<svg role="img" aria-label="${label}"`);
+  const figure = (
+    title: string,
+    kind: "vertical" | "horizontal",
+    values: Values,
+    names = [""],
+  ) => {
+    const words = names.map((name, index) => {
+      const series = values.map(([label, ...stack]): Values[0] => [label, stack[index]]);
+      return `${name} ${summary(series)}`.trim();
+    });
+    const label = escape(`${title}: ${words.join("; ")}`);
+    const svg = draw(kind, values, names)
+      .replace("<svg", () => `<svg role="img" aria-label="${label}"`);
     return `<section><h2>${title}</h2>${svg}</section>`;
   };
-  const { days, perGroup } = overTime(statistics.byDay);
+  const { step, bars } = overTime(statistics.byHour);
   const statuses = [...PET_STATUSES, undefined]
     .map((it): Values[0] => [it ?? "no status", statistics.byStatus.get(it) ?? 0]);
   const byKey = keys.slice(0, KEYS_IN_CHART)
-    .map(({ id, key, pets }): Values[0] => [key?.label ?? id, pets]);
+    .map((use): Values[0] => [use.key?.label ?? use.id, usesOf(use)]);
   const most = keys.length > KEYS_IN_CHART ? `, the ${KEYS_IN_CHART} keys with the most` : "";
   return `<div class="charts">
-${figure(`Events per ${days === 1 ? "day" : `${days} days`}`, "vertical", perGroup)}
-${figure("Pets by status", "horizontal", statuses)}
+${figure(`Additions and changes per ${step}`, "vertical", bars, ["additions", "changes"])}
+${figure("Pets by status now", "horizontal", statuses)}
 ${figure("Keys by state", "horizontal", keyStates(statistics, now))}
-${figure(`Pets by key${most}`, "horizontal", byKey)}
+${figure(`Additions and changes by key${most}`, "horizontal", byKey)}
 </div>`;
+}
+
+function usesOf({ added, changed }: KeyUse): number {
+  return added + changed;
 }
 
 /** The number of keys in each state. */
@@ -144,37 +162,53 @@ function summary(values: Values): string {
   return `from ${words(values[0])} to ${words(values.at(-1)!)}, at most ${words(highest)}`;
 }
 
-/** The events of each day, or of groups of days if there are more days than bars. */
-function overTime(byDay: Map<string, number>) {
-  const events = [...byDay].map(([text, sum]) => [Date.parse(text) / DAY_MS, sum] as const);
-  const first = Math.min(...events.map(([day]) => day));
-  const length = Math.max(...events.map(([day]) => day)) - first + 1;
-  const days = Math.ceil(length / BARS_OVER_TIME);
-  const perGroup = Array.from({ length: Math.ceil(length / days) }, (_, index): Values[0] => {
-    return [new Date((first + index * days) * DAY_MS).toISOString().slice(0, 10), 0];
+/** The additions and changes of each hour of a young log, and otherwise of each day or group of days. */
+function overTime(byHour: LogStatistics["byHour"]): { step: string; bars: Values } {
+  const activities = [...byHour].map(([text, activity]) => {
+    return { hour: Date.parse(`${text}:00Z`) / HOUR_MS, ...activity };
   });
-  for (const [day, sum] of events) perGroup[Math.floor((day - first) / days)][1] += sum;
-  return { days, perGroup };
+  const [first, last] = activities.reduce(
+    ([first, last], { hour }) => [Math.min(first, hour), Math.max(last, hour)],
+    [Infinity, -Infinity],
+  );
+  // Whole days, so that the first hours of a log are not the whole width.
+  const start = Math.floor(first / DAY_HOURS) * DAY_HOURS;
+  const allDays = Math.floor(last / DAY_HOURS) + 1 - start / DAY_HOURS;
+  const isYoung = last - first < YOUNG_HOURS;
+  const days = Math.ceil(allDays / BARS_OVER_TIME);
+  const stepHours = isYoung ? 1 : days * DAY_HOURS;
+  const length = Math.ceil(allDays * DAY_HOURS / stepHours);
+  const bars = Array.from({ length }, (_, index): Values[0] => {
+    const time = new Date((start + index * stepHours) * HOUR_MS).toISOString();
+    return [isYoung ? time.slice(5, 16).replace("T", " ") : time.slice(0, 10), 0, 0];
+  });
+  for (const { hour, added, changed } of activities) {
+    const bar = bars[Math.floor((hour - start) / stepHours)];
+    bar[1] += added;
+    bar[2] += changed;
+  }
+  return { step: isYoung ? "hour" : days === 1 ? "day" : `${days} days`, bars };
 }
 
 function keyTable(keys: KeyUse[], now: number): string {
-  const rows = keys.slice(0, KEYS_SHOWN).map(({ id, key, pets, firstUse, lastUse }) => {
+  const rows = keys.slice(0, KEYS_SHOWN).map(({ id, key, added, changed, firstUse, lastUse }) => {
     const cells = [
       `<bdi>${escape(key?.label ?? "not known")}</bdi><br>\n<code>${escape(id)}</code>`,
       key === undefined ? "not known" : stateWithTime(key, now),
       key === undefined ? "–" : key.isReadOnly ? "read" : "write",
       key === undefined ? "–" : minute(key.issuedAt),
-      count(pets),
+      count(added),
+      count(changed),
       timeOf(firstUse),
       timeOf(lastUse),
     ];
     return `<tr>${cells.map((html) => `<td>${html}</td>`).join("")}</tr>`;
   });
-  const heads = ["Key", "State", "Access", "Issued", "Pets", "First pet", "Last pet"]
-    .map((name) => `<th scope="col">${name}</th>`);
+  const names = ["Key", "State", "Access", "Issued", "Added", "Changed", "First use", "Last use"];
+  const heads = names.map((name) => `<th scope="col">${name}</th>`);
   const more = keys.length - rows.length;
   return `<section><h2>API keys</h2>
-<p>The log records what a key adds, and not what it reads.</p>
+<p>The log records what a key adds and changes, and not what it reads.</p>
 <table><thead><tr>${heads.join("")}</tr></thead>
 <tbody>
 ${rows.join("\n")}
@@ -188,7 +222,8 @@ function timeOf(time: string | undefined): string {
 const STYLE = `
 :root { color-scheme: light dark; --page: light-dark(#f4f6f8, #111418);
   --card: light-dark(#fff, #1a1f25); --text: light-dark(#1b2027, #e5e9ee);
-  --line: light-dark(#dde2e8, #333b45); --series: light-dark(#2f6db5, #6caaf0);
+  --line: light-dark(#dde2e8, #333b45);
+  --series-1: light-dark(#2f6db5, #6caaf0); --series-2: light-dark(#e0a030, #d98e1f);
   --good: light-dark(#1d7a3e, #6fce8f); --bad: light-dark(#b3261e, #ff8a80); }
 @media print { :root { color-scheme: light; } }
 body { max-width: 1000px; margin: 24px auto; padding: 0 16px; background: var(--page);
@@ -200,8 +235,8 @@ section, dl { margin: 0 0 16px; padding: 12px 16px; background: var(--card);
   border: 1px solid var(--line); border-radius: 8px; overflow-x: auto; break-inside: avoid; }
 .charts, dl { display: grid; gap: 0 16px;
   grid-template-columns: repeat(auto-fit, minmax(min(100%, 400px), 1fr)); }
-dl { grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); }
-dd { font-weight: bold; }
+dl { grid-template-columns: repeat(auto-fit, minmax(175px, 1fr)); }
+dd { font-weight: bold; white-space: nowrap; }
 svg { display: block; width: 100%; height: auto; print-color-adjust: exact; }
 .good h2 { color: var(--good); }
 .bad h2, p.bad { color: var(--bad); }
@@ -209,4 +244,5 @@ table { width: 100%; border-collapse: collapse; font-size: 13px; }
 th, td { padding: 6px 8px; border-bottom: 1px solid var(--line); text-align: left;
   vertical-align: top; white-space: nowrap; }
 td:first-child { min-width: 16em; white-space: normal; }
+td code { white-space: nowrap; }
 `;

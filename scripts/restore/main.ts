@@ -49,12 +49,12 @@ await runCommand(COMMANDS.restore, {
 
 async function restoreFrom(source: Export): Promise<void> {
   const start = performance.now();
-  const head = await verifyExport(source, progressOf("Verifying", "events"));
-  const { position, lastHash } = head;
+  const verified = await verifyExport(source, progressOf("Verifying", "events"));
+  const { position, lastHash } = verified.head;
   // The restore itself checks the content of the store.
   await withRetryingStore({ create: true, accept: async () => {} }, (deps) => {
     isWriting = true;
-    return restore(deps, source, head, (done) => showRestored(done, position));
+    return restore(deps, source, verified, (done) => showRestored(done, position));
   });
   const seconds = ((performance.now() - start) / 1_000).toFixed(1);
   say(

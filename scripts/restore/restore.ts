@@ -8,7 +8,13 @@ import { followsHash, GENESIS_HASH, type RecordedLine } from "../../events/event
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { unpackLines } from "../../src/encoding/pack_lines.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
-import { HEAD_KEY, logKey, logMutations, retainedMutations } from "../../src/keyspace.ts";
+import {
+  HEAD_KEY,
+  logKey,
+  logMutations,
+  type ProjectionRecord,
+  retainedMutations,
+} from "../../src/keyspace.ts";
 import { decodeHeadRecord, encodeHead, type Head, type RestoreMark } from "../../src/log/head.ts";
 import { eventOf, splitLines } from "../../src/log/lines.ts";
 import { LogVerifier } from "../../src/log/log_verifier.ts";
@@ -34,8 +40,14 @@ export class StoreNotFreeError extends Error {
   override name = "StoreNotFreeError";
 }
 
-/** Verifies an export, and resolves to the head of its log. Rejects with `ExportRefusedError`. */
-export async function verifyExport(source: Export, progress: Progress = () => {}): Promise<Head> {
+/** The head of a verified export, and the pets as they are after its last line. */
+type VerifiedExport = Pick<LogVerifier, "head" | "pets">;
+
+/** Verifies an export. Rejects with `ExportRefusedError`. */
+export async function verifyExport(
+  source: Export,
+  progress: Progress = () => {},
+): Promise<VerifiedExport> {
   const verifier = new LogVerifier();
   for await (const lines of splitLines(source())) {
     for (const line of lines) {
@@ -47,25 +59,29 @@ export async function verifyExport(source: Export, progress: Progress = () => {}
     progress(verifier.position);
   }
   if (verifier.position === 0) throw new ExportRefusedError("The export has no lines");
-  return verifier.head;
+  return verifier;
 }
 
 /**
- * Restores a verified export. `head` is what the verification returned. The store must retry its reads. Rejects
+ * Restores a verified export, as the verification returned it. The store must retry its reads. Rejects
  * with `StoreNotFreeError`, or with `ExportRefusedError` if the export is not the one that was verified.
  */
 export async function restore(
   { store, runtime }: { store: Store; runtime: Runtime },
   source: Export,
-  head: Head,
+  { head, pets }: VerifiedExport,
   progress: Progress = () => {},
 ): Promise<void> {
   const { mark, replaceMark } = await takeMark(store, runtime, head);
+  // An earlier state of a pet would be written only to be replaced, which takes most of the time.
+  const isLast = ({ key: [kind, list, id], value }: ProjectionRecord) =>
+    kind !== "pet" || head.changePosition === 0 ||
+    value !== undefined && pets.has(id as number, list as string, value);
   const seal = (lines: readonly RecordedLine[]) => ({
     restored: lines.at(-1)!.event.position,
     mutations: [
       ...logMutations(lines[0].event.position, lines.map(({ line }) => line)),
-      ...retainedMutations(head.generation, project(lines), runtime.now()),
+      ...retainedMutations(head.generation, project(lines).filter(isLast), runtime.now()),
     ],
   });
   let writing = Promise.resolve();
@@ -136,7 +152,7 @@ async function takeMark(store: Store, runtime: Runtime, head: Head) {
     const value = encodeHead(next);
     // A mark has the id of its run. Only this run replaces its mark with a head, so any head follows from that one.
     const isOurs = (stored: unknown) =>
-      next === head ? decodeHeadRecord(stored).kind === "head" : stored === value;
+      next === head ? decodeHeadRecord(stored).kind === "head" : bytesEqual(stored, value);
     const set: Mutation = { type: "set", key: HEAD_KEY, value };
     await commit({ checks: [], mutations: [...mutations, set] }, isOurs);
   };

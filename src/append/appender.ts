@@ -7,7 +7,7 @@
 import { assertNever } from "../../events/assert_never.ts";
 import type { RecordedEvent } from "../../events/event.ts";
 import { bytesEqual } from "../encoding/bytes_equal.ts";
-import { HEAD_KEY, type ProjectionRecord } from "../keyspace.ts";
+import { HEAD_KEY } from "../keyspace.ts";
 import { encodeHead, type HeadEntry } from "../log/head.ts";
 import type { HeadReader } from "../log/head_reader.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
@@ -53,8 +53,8 @@ export interface AppenderDeps extends BatchPlannerDeps {
   appendLimitMs: number;
   heads: HeadReader;
   report: Logger;
-  /** Receives the projection records of every commit that landed, before its commands are answered. */
-  cache?: { add(records: readonly ProjectionRecord[]): void };
+  /** Receives every commit that landed, before the next one is planned. */
+  cache?: { onCommitted(batch: Batch): void };
 }
 
 export class Appender {
@@ -96,7 +96,7 @@ export class Appender {
       if (this.#isDraining) throw new ServiceError("shutting_down", "The service is shutting down");
       if (this.suspension !== undefined) throw this.suspension;
       if (this.#queue.length >= QUEUE_LIMIT) {
-        throw new ServiceError("overloaded", "Too many additions are waiting");
+        throw new ServiceError("overloaded", "Too many additions and changes are waiting");
       }
       const deadline = runtime.monotonicNow() + appendLimitMs;
       const { outcome } = this.#queue.add(command, deadline, instrumentation.capture());
@@ -105,7 +105,7 @@ export class Appender {
     });
   }
 
-  /** Why additions fail; `undefined` if no lasting reason is known. */
+  /** Why commits fail; `undefined` if no lasting reason is known. */
   get fault(): StoreError | undefined {
     return this.suspension ?? this.#diskFault;
   }
@@ -227,7 +227,7 @@ export class Appender {
   #commit(batch: Batch): Promise<string | null> {
     return this.#deps.instrumentation.traceCommit(
       batch.members.map(({ queued }) => queued.context),
-      batch.events,
+      batch.lines.length,
       () => this.#storeCommit(batch),
     );
   }
@@ -256,7 +256,7 @@ export class Appender {
 
   /**
    * Reports a full disk, and probes it, until it has space and this is reported. It must be probed, because an
-   * instance that is not ready may get no additions.
+   * instance that is not ready may get no requests.
    */
   async #watchFullDisk(): Promise<void> {
     const { heads, report, runtime } = this.#deps;
@@ -283,6 +283,7 @@ export class Appender {
   #settle(batch: Batch, outcome: CommitOutcome): void {
     switch (outcome.state) {
       case "landed":
+        this.#deps.cache?.onCommitted(batch);
         return this.#acknowledge(batch);
       case "lost":
         this.#deps.instrumentation.count("commit.conflicts");
@@ -317,10 +318,8 @@ export class Appender {
     else this.#settling = this.#deps.runtime.nextTurn().then(() => this.#resolve(batch));
   }
 
-  #resolve({ members, events, records }: Batch): void {
-    const { cache, instrumentation } = this.#deps;
-    cache?.add(records);
-    instrumentation.onCommitted(events);
+  #resolve({ members, lines: committed }: Batch): void {
+    this.#deps.instrumentation.onCommitted(committed);
     for (const { queued, lines } of members) queued.resolve(lines.map(({ event }) => event));
   }
 

@@ -1,18 +1,12 @@
-import { assertNever } from "../../events/assert_never.ts";
-import { encodeEvent, type RecordedEvent, type RecordedLine } from "../../events/event.ts";
+import { encodeEvent, type RecordedLine } from "../../events/event.ts";
+import type { Pet } from "../../events/pet.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
-import {
-  HEAD_KEY,
-  type LogMutation,
-  logMutations,
-  type ProjectionRecord,
-  retainedMutations,
-} from "../keyspace.ts";
-import { encodeHead, type Head, type HeadEntry, writtenGenerations } from "../log/head.ts";
+import { HEAD_KEY, logMutations, type ProjectionRecord, retainedMutations } from "../keyspace.ts";
+import { encodeHead, type Head, headAfter, type HeadEntry } from "../log/head.ts";
 import { HEAD_LIMIT_MS } from "../log/head_reader.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { sealCommit } from "../store/commit_size.ts";
-import type { Mutation, Store } from "../store/store.ts";
+import type { Mutation, SetMutation, Store } from "../store/store.ts";
 import type { Instrumentation } from "../telemetry/instrumentation.ts";
 import type { CommandQueue, QueuedCommand } from "./command_queue.ts";
 
@@ -41,12 +35,9 @@ export interface Batch {
   members: readonly Member[];
   /** The head after the batch. */
   next: Head;
-  /** Number of events. */
-  events: number;
-  /** The records of the projections, without their generation. */
-  records: ProjectionRecord[];
+  lines: readonly RecordedLine[];
   /** The first log record of the batch. If the store holds exactly this value, the batch landed. */
-  firstLogRecord: LogMutation;
+  firstLogRecord: SetMutation;
   mutations: Mutation[];
 }
 
@@ -79,10 +70,12 @@ export class BatchPlanner {
     const candidates = queue.takeAll();
     const preparations = await Promise.allSettled(
       candidates.map(({ command, context }) =>
-        instrumentation.restore(context, async () => await command.prepare(base.head))
+        instrumentation.restore(context, async () => await command.prepare(base))
       ),
     );
     const members: Member[] = [];
+    const deferred: QueuedCommand[] = [];
+    const changedPets = new Map<number | undefined, Pet>();
     let next = base.head;
     let bytes = 0;
     let count = 0;
@@ -91,22 +84,29 @@ export class BatchPlanner {
       if (next.keyPosition !== base.head.keyPosition || bytes > limits.commitBytes) break;
       count++;
       if (queued.isSettled) continue;
+      const changed = changedPets.get(queued.command.petId);
+      // An outcome without events that depends on this commit can be given only after it.
+      const finish = (settle: () => void) =>
+        changed === undefined ? this.#finish(queued, base, settle) : deferred.push(queued);
       try {
         const preparation = preparations[index];
         if (preparation.status === "rejected") throw preparation.reason;
-        const member = memberAfter(next, queued);
+        const member = memberAfter(next, queued, changed);
         if (member.lines.length === 0) {
-          this.#finish(queued, base, () => queued.resolve([]));
+          finish(() => queued.resolve([]));
           continue;
         }
         members.push(member);
         next = member.next;
-        for (const { line } of member.lines) bytes += line.length;
+        for (const { event, line } of member.lines) {
+          if (event.type === "PetUpdated") changedPets.set(event.data.id, event.data);
+          bytes += line.length;
+        }
       } catch (reason) {
-        this.#finish(queued, base, () => queued.reject(reason));
+        finish(() => queued.reject(reason));
       }
     }
-    queue.putFirst(candidates.slice(count));
+    queue.putFirst([...deferred, ...candidates.slice(count)]);
     if (members.length === 0) return undefined;
     const batch = sealCommit(members, (it) => this.#seal(base, it), limits).sealed;
     queue.putFirst(members.slice(batch.members.length).map(({ queued }) => queued));
@@ -131,44 +131,26 @@ export class BatchPlanner {
     const lines = members.flatMap(({ lines }) => lines);
     const { next } = members.at(-1)!;
     const now = runtime.now();
-    const records = project(lines);
     const logRecords = logMutations(base.head.position + 1, lines.map(({ line }) => line));
     const mutations: Mutation[] = [
       ...logRecords,
-      ...writtenGenerations(base.head).flatMap((generation) =>
-        retainedMutations(generation, records, now)
-      ),
+      ...retainedMutations(base.head.generation, project(lines), now),
       { type: "set", key: HEAD_KEY, value: encodeHead(next) },
     ];
     const [firstLogRecord] = logRecords;
-    return { base, members, next, events: lines.length, records, firstLogRecord, mutations };
+    return { base, members, next, lines, firstLogRecord, mutations };
   }
 }
 
 /** Plans what a prepared command adds to a commit after `head`. Throws the refusal of the command. */
-function memberAfter(head: Head, queued: QueuedCommand): Member {
+function memberAfter(head: Head, queued: QueuedCommand, changed: Pet | undefined): Member {
   const lines: RecordedLine[] = [];
   let next = head;
-  for (const decided of queued.command.decide(head)) {
+  for (const decided of queued.command.decide(head, changed)) {
     const event = { ...decided, position: next.position + 1, previousHash: next.lastHash };
     const line = encoder.encode(encodeEvent(event));
-    next = headAfter(next, event, line);
+    next = headAfter(next, event, sha256Hex(line));
     lines.push({ event, line });
   }
   return { queued, lines, next };
-}
-
-function headAfter(head: Head, event: RecordedEvent, line: Uint8Array): Head {
-  const next = { ...head, position: event.position, lastHash: sha256Hex(line) };
-  switch (event.type) {
-    case "PetCreated":
-      next.lastPetId = event.data.id;
-      return next;
-    case "ApiKeyIssued":
-    case "ApiKeyRevoked":
-      next.keyPosition = event.position;
-      return next;
-    default:
-      return assertNever(event);
-  }
 }

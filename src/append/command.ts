@@ -1,16 +1,19 @@
 import type { EventBody, EventMetadata } from "../../events/event.ts";
-import type { Head } from "../log/head.ts";
+import type { Pet } from "../../events/pet.ts";
+import type { Head, HeadEntry } from "../log/head.ts";
 
 /** A request to append events. */
 export interface Command {
+  /** The pet that the command may change. */
+  readonly petId?: number;
   /**
    * Reads what decide() needs besides the head. Rejects if the command must be refused. The appender
    * calls it on each head that it tries a commit on.
    */
-  prepare(head: Head): Promise<void> | void;
+  prepare(base: HeadEntry): Promise<void> | void;
   /**
-   * Returns the events to append after this head. It may run several times, so the ids and times of
-   * the events must already be fixed.
+   * Returns the events to append after this head. It may run several times, so the ids and times of the events must
+   * already be fixed. `changed` is the pet of the command as an earlier command of the same commit leaves it.
    */
-  decide(head: Head): readonly (EventBody & EventMetadata)[];
+  decide(head: Head, changed?: Pet): readonly (EventBody & EventMetadata)[];
 }

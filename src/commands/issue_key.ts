@@ -14,7 +14,7 @@ export interface IssuedKey {
 export interface KeyTerms {
   label: string;
   expiresAt?: number;
-  /** Whether the key must not add pets. */
+  /** Whether the key must not add or change pets. */
   isReadOnly?: boolean;
 }
 

@@ -17,7 +17,7 @@ export async function revokeKey(
   const id = runtime.newId();
   const time = new Date(runtime.now()).toISOString();
   await appender.append({
-    async prepare(head) {
+    async prepare({ head }) {
       found = (await listApiKeys(store, head)).find(({ id }) => id === keyId);
     },
     decide() {

@@ -45,7 +45,7 @@ export async function rotateKey(
   let rotation: Rotation | undefined;
   let isShown = false;
   await appender.append({
-    async prepare(head) {
+    async prepare({ head }) {
       const found = (await listApiKeys(store, head)).find(({ id }) => id === keyId);
       predecessor = rotatable(found, keyId, now);
       if (!isShown) await show?.(issued);

@@ -7,13 +7,13 @@ export const SINGLE_FLIGHT_WAITING_LIMIT = 2_048;
 
 /**
  * Runs one operation at a time for each name on this instance. A later call with the same name waits for the
- * running operation and shares its outcome, an id. If that operation failed, the later call starts its own.
+ * running operation and shares its outcome. If that operation failed or has none, the later call starts its own.
  */
-export class SingleFlight {
+export class SingleFlight<Outcome> {
   #runtime: Runtime;
   #waiting = 0;
-  /** They never reject; without an outcome, the operation failed. */
-  #underWay = new Map<string, Promise<number | undefined>>();
+  /** They never reject. */
+  #underWay = new Map<string, Promise<Outcome | undefined>>();
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime;
@@ -23,7 +23,10 @@ export class SingleFlight {
    * Rejects as `start` does. Rejects with `outcome_unknown` if too many calls wait, or if operations of the
    * same name keep failing for {@linkcode APPEND_LIMIT_MS}.
    */
-  async share(name: string, start: () => Promise<number>): Promise<number> {
+  async share(
+    name: string,
+    start: () => Promise<Outcome | undefined>,
+  ): Promise<Outcome | undefined> {
     const deadline = this.#runtime.monotonicNow() + APPEND_LIMIT_MS;
     for (let flight; (flight = this.#underWay.get(name)) !== undefined;) {
       // The running operation may still be stored, so `overloaded` would be wrong.

@@ -2,7 +2,6 @@
  * Conditional reads (RFC 9110 section 13): a client that already has the response gets 304 without a body.
  */
 
-import { crc32 } from "node:zlib";
 import { ifNoneMatch } from "@std/http/etag";
 import { sha256Hex } from "../encoding/sha256.ts";
 import type { HttpResponse } from "./http_response.ts";
@@ -22,22 +21,18 @@ export function entityTagOfHash(hash: string): string {
 }
 
 /**
- * The strong entity tag of a pet. A pet never changes, so its tag differs only between stores. CRC-32 costs a
- * quarter of SHA-256 and creates no garbage.
- */
-export function entityTagOfPet(text: string): string {
-  return `"${crc32(text).toString(16).padStart(8, "0")}"`;
-}
-
-/**
- * Turns a response into 304 if the client's `If-None-Match` names its `etag`, and keeps its headers. The
+ * Turns the response of a read into 304 if the client's `If-None-Match` names its `etag`, and keeps its headers. The
  * comparison is weak, as section 13.1.2 requires.
  */
-export function applyIfNoneMatch(response: HttpResponse, requestHeaders: Headers): HttpResponse {
+export function applyIfNoneMatch(
+  response: HttpResponse,
+  { method, headers }: Pick<Request, "method" | "headers">,
+): HttpResponse {
   const { etag } = response.headers;
-  if (etag === undefined) return response;
+  // The responses to an addition and to a change have tags, too.
+  if (etag === undefined || method === "POST" || method === "PATCH") return response;
   // The library splits a long run of spaces in quadratic time.
-  const tags = requestHeaders.get("if-none-match")?.replace(/\s+/g, " ");
+  const tags = headers.get("if-none-match")?.replace(/\s+/g, " ");
   if (tags === undefined || ifNoneMatch(tags, etag)) return response;
   return { ...response, status: 304, body: null };
 }

@@ -2,10 +2,12 @@ import type { HttpResponse } from "./http_response.ts";
 import { IDEMPOTENCY_KEY_HEADER, IDEMPOTENCY_REPLAYED_HEADER } from "./requests/idempotency_key.ts";
 
 /** Request headers that a script may send, besides the CORS-safelisted ones. */
-const REQUEST_HEADERS = `authorization, content-type, ${IDEMPOTENCY_KEY_HEADER}, if-none-match`;
+const REQUEST_HEADERS =
+  `authorization, content-type, ${IDEMPOTENCY_KEY_HEADER}, if-match, if-none-match`;
 
 /** Response headers that a script may read, besides the CORS-safelisted ones. */
-const RESPONSE_HEADERS = `deprecation, etag, ${IDEMPOTENCY_REPLAYED_HEADER}, link, location, ` +
+const RESPONSE_HEADERS =
+  `accept-patch, deprecation, etag, ${IDEMPOTENCY_REPLAYED_HEADER}, link, location, ` +
   "ratelimit, ratelimit-policy, retry-after, sunset, www-authenticate, x-request-id";
 
 /** How long a browser may cache a preflight response, in seconds. This is Chromium's own limit. */

@@ -34,8 +34,9 @@ const TABLE = {
   },
   malformed_request: {
     status: 400,
-    when: "The Host or Content-Length header is missing, repeated or malformed",
-    remedy: "Send one well-formed Host and at most one Content-Length",
+    when:
+      "The Host or Content-Length header is missing, repeated or malformed, or If-Match is malformed",
+    remedy: "Send one well-formed Host, at most one Content-Length, and entity tags in If-Match",
   },
   missing_credentials: {
     status: 401,
@@ -49,8 +50,8 @@ const TABLE = {
   },
   read_only_key: {
     status: 403,
-    when: "The API key may read animals, but not add any",
-    remedy: "Use another key, or ask the operator for one that may add animals",
+    when: "The API key may read animals, but not add or change any",
+    remedy: "Use another key, or ask the operator for one that may add and change animals",
   },
   pet_not_found: {
     status: 404,
@@ -74,8 +75,13 @@ const TABLE = {
   },
   idempotency_key_reused: {
     status: 409,
-    when: "The Idempotency-Key was sent with another animal within the last 24 hours",
-    remedy: "Send a new key for a new animal, or the animal that the key was first sent with",
+    when: "The Idempotency-Key was sent with another request within the last 24 hours",
+    remedy: "Send a new key for a new animal or change, or repeat the request of the key",
+  },
+  precondition_failed: {
+    status: 412,
+    when: "The animal is not, or no longer, the one that If-Match names; nothing was changed",
+    remedy: "Read the animal again, and decide again with its new ETag",
   },
   body_too_large: {
     status: 413,
@@ -84,7 +90,8 @@ const TABLE = {
   },
   unsupported_media_type: {
     status: 415,
-    when: "The body is not declared as application/json, or is encoded",
+    when:
+      "The body is not declared as application/json (or application/merge-patch+json, for a change), or is encoded",
     remedy: "Send Content-Type: application/json and no Content-Encoding",
   },
   rate_limited: {
@@ -111,13 +118,13 @@ const TABLE = {
   outcome_unknown: {
     status: 503,
     when:
-      "The store did not confirm the addition in time: the animal may or may not have been added",
+      "The store did not confirm the request in time: the animal may or may not have been added or changed",
     remedy:
-      "Try again after Retry-After with the same Idempotency-Key; without a key, first check whether the animal was added",
+      "Try again after Retry-After with the same Idempotency-Key; without a key, first check the animal",
   },
   overloaded: {
     status: 503,
-    when: "Too many additions are waiting; nothing was stored",
+    when: "Too many additions and changes are waiting; nothing was stored",
     remedy: "Try again after Retry-After",
   },
   shutting_down: {

@@ -1,7 +1,9 @@
 /** Handles a request: routes it, checks its credentials, runs its operation and builds the response. */
 
+import { assertNever } from "../../events/assert_never.ts";
 import type { ApiKey } from "../log/api_keys.ts";
-import { type CreatePetDeps, type CreatePetRequest, expectMayAdd } from "../commands/create_pet.ts";
+import type { HeadEntry } from "../log/head.ts";
+import { type ClientAppendDeps, expectMayWrite } from "../commands/client_append.ts";
 import { StoreError } from "../store/store_errors.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
 import type { Instrumentation } from "../telemetry/instrumentation.ts";
@@ -10,11 +12,23 @@ import { applyIfNoneMatch } from "./conditional_read.ts";
 import { isPreflight, shareWith } from "./cors.ts";
 import { bearerToken } from "./requests/credentials.ts";
 import { codeOf, errorResponse, HttpError } from "./errors.ts";
-import { handleCreatePet, handleGetPet, handleListPets, readCreatePetRequest } from "./pets.ts";
+import {
+  handleCreatePet,
+  handleGetPet,
+  handleListPets,
+  handleUpdatePet,
+  readCreatePetRequest,
+  readUpdatePetRequest,
+} from "./pets.ts";
 import { type PublicDeps, publicOperations } from "./public_operations.ts";
 import type { CountedRequest, RateLimiter } from "./limits/rate_limiter.ts";
 import type { RefusedCredentials } from "./limits/refused_credentials.ts";
-import { type BodyReader, bodyTooLargeError, isBodyBounded } from "./requests/request_body.ts";
+import {
+  ACCEPT_PATCH,
+  type BodyReader,
+  bodyTooLargeError,
+  isBodyBounded,
+} from "./requests/request_body.ts";
 import {
   BASE_PATH,
   findRoute,
@@ -22,10 +36,11 @@ import {
   originOfRequest,
   requestTarget,
   rightPaths,
+  type Route,
   unknownPathError,
 } from "./routes.ts";
 
-export interface HandlerDeps extends CreatePetDeps, PublicDeps {
+export interface HandlerDeps extends ClientAppendDeps, PublicDeps {
   /** The origins whose scripts may read responses. */
   corsOrigins: readonly string[];
   bodies: BodyReader;
@@ -80,7 +95,7 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
     try {
       const origin = originOfRequest(request, connection?.urlWithoutHost);
       exchange.baseUrl = addresses.production ?? origin + BASE_PATH;
-      response = applyIfNoneMatch(await respond(exchange, operations, deps), request.headers);
+      response = applyIfNoneMatch(await respond(exchange, operations, deps), request);
     } catch (thrown) {
       response = errorResponse(thrown, root);
       const { status } = response;
@@ -122,58 +137,74 @@ function respond(
     if (!isBodyBounded(headers)) throw bodyTooLargeError();
     const operation = route.isPublic ? operationOf(route, method) : undefined;
     if (operation !== undefined) return respondPublicly(operation, path, headers);
-    return respondWithMethods(method, route.allow);
+    return respondWithMethods(method, route);
   }
   const token = bearerToken(headers);
-  const operation = route && operationOf(route, method);
-  if (operation === "createPet") return createPet(exchange, token, deps);
   const { heads, runtime, keys, pets } = deps;
-  return heads.use(async (head) => {
-    const key = await keys.authorize(token, head, runtime.now());
-    expectWithinLimit(key, exchange, deps);
-    if (route === undefined) throw unknownPathError(rightPaths(path, baseUrl));
-    switch (operation) {
-      case "listPets":
-        return await handleListPets(pets, head, search, baseUrl);
-      case "getPet":
-        return await handleGetPet(pets, head, path, search, baseUrl);
-      default:
-        return respondWithMethods(method, route.allow);
-    }
-  });
+  const read = (handle: (entry: HeadEntry) => HttpResponse | Promise<HttpResponse>) =>
+    heads.use(async (entry) => {
+      const key = await keys.authorize(token, entry.head, runtime.now());
+      expectWithinLimit(key, exchange, deps);
+      return await handle(entry);
+    });
+  if (route === undefined) {
+    return read(() => {
+      throw unknownPathError(rightPaths(path, baseUrl));
+    });
+  }
+  const operation = operationOf(route, method);
+  switch (operation) {
+    case "listPets":
+      return read((entry) => handleListPets(pets, entry, search, baseUrl));
+    case "getPet":
+      return read((entry) => handleGetPet(pets, entry, path, search, baseUrl));
+    case "createPet":
+      return write(exchange, token, deps, readCreatePetRequest, handleCreatePet);
+    case "updatePet":
+      return write(exchange, token, deps, readUpdatePetRequest, handleUpdatePet);
+    case undefined:
+      return read(() => respondWithMethods(method, route));
+    default:
+      return assertNever(operation);
+  }
 }
 
 /** Responds to OPTIONS. Throws `method_not_allowed` for any other method. */
-function respondWithMethods(method: string, allow: string): HttpResponse {
-  if (method === "OPTIONS") return { status: 204, body: null, headers: { allow } };
+function respondWithMethods(method: string, { allow, operations }: Route): HttpResponse {
+  if (method === "OPTIONS") {
+    const headers = operations.PATCH === undefined ? { allow } : { allow, ...ACCEPT_PATCH };
+    return { status: 204, body: null, headers };
+  }
   throw new HttpError("method_not_allowed", `The path supports only ${allow}`, { allow });
 }
 
 /**
- * Creates a pet without a read of the head, because the commit itself checks the key. A cached key is enough
+ * Adds or changes a pet without a read of the head, because the commit itself checks the key. A cached key is enough
  * if the head was seen recently. Before any other error is returned, the key is checked against a fresh head.
- * The body is not read if the key is not live or must not add pets.
+ * The body is not read if the key is not live or is read-only.
  */
-async function createPet(
+async function write<T>(
   exchange: Exchange,
   token: string,
   deps: HandlerDeps,
+  readRequest: (exchange: Exchange, token: string, bodies: BodyReader) => Promise<T>,
+  handle: (deps: HandlerDeps, request: T, baseUrl: string) => Promise<HttpResponse>,
 ): Promise<HttpResponse> {
   const { heads, keys, runtime } = deps;
-  const authorize = () => heads.use((head) => keys.authorize(token, head, runtime.now()));
+  const authorize = () => heads.use(({ head }) => keys.authorize(token, head, runtime.now()));
   const head = heads.recent;
   const cached = head === undefined ? undefined : keys.cached(token, head);
   const key = cached ?? await authorize();
-  let createRequest: CreatePetRequest;
+  let request: T;
   try {
     expectWithinLimit(key, exchange, deps);
-    expectMayAdd(key);
-    createRequest = await readCreatePetRequest(exchange, token, deps.bodies);
+    expectMayWrite(key);
+    request = await readRequest(exchange, token, deps.bodies);
   } catch (error) {
     await authorize();
     throw error;
   }
-  return await handleCreatePet(deps, createRequest, exchange.baseUrl);
+  return await handle(deps, request, exchange.baseUrl);
 }
 
 /** Counts a request of that key. Throws `rate_limited` if the key exceeds its limit. */

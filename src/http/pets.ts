@@ -1,20 +1,23 @@
-/** The three operations of the interface (sections 4.1 to 4.3). */
+/** The operations of the interface (section 4). */
 
 import { encodePet } from "../../events/pet.ts";
-import { createPet, type CreatePetDeps, type CreatePetRequest } from "../commands/create_pet.ts";
-import type { Head } from "../log/head.ts";
+import type { ClientAppendDeps } from "../commands/client_append.ts";
+import { createPet, type CreatePetRequest } from "../commands/create_pet.ts";
+import { updatePet, type UpdatePetRequest } from "../commands/update_pet.ts";
+import type { HeadEntry } from "../log/head.ts";
 import type { PageQuery, PetReader } from "../projections/pet_reader.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
-import { entityTagOfHash, entityTagOfPet } from "./conditional_read.ts";
+import { entityTag, entityTagOfHash } from "./conditional_read.ts";
 import { ERRORS, HttpError } from "./errors.ts";
 import {
   IDEMPOTENCY_KEY_HEADER,
   IDEMPOTENCY_REPLAYED_HEADER,
   parseIdempotencyKey,
 } from "./requests/idempotency_key.ts";
-import { parseNewPet } from "./requests/new_pet.ts";
+import { parseIfMatch } from "./requests/if_match.ts";
 import { parsePageQuery, refuseQuery } from "./requests/page_query.ts";
-import type { BodyReader } from "./requests/request_body.ts";
+import { parseNewPet, parsePetPatch } from "./requests/pet_body.ts";
+import { type BodyReader, PATCH_BODY } from "./requests/request_body.ts";
 
 /**
  * getPet has been deprecated (RFC 9745) since the first release of the service. Its announced removal date is
@@ -26,18 +29,18 @@ export const DEPRECATION_HEADERS = {
 };
 
 /**
- * Only the client may cache a read, and it revalidates each time, because a pet may be added at any moment.
+ * Only the client may cache a read, and it revalidates each time, because pets may be added and changed at any moment.
  */
 export const READ_HEADERS = { "cache-control": "private, no-cache" };
 
 export async function handleListPets(
   pets: PetReader,
-  head: Head,
+  entry: HeadEntry,
   search: string,
   baseUrl: string,
 ): Promise<HttpResponse> {
   const query = parsePageQuery(search);
-  const page = await pets.list(query, head);
+  const page = await pets.list(query, entry);
   const headers: HttpResponse["headers"] = { ...READ_HEADERS, etag: entityTagOfHash(page.hash) };
   if (page.next !== undefined) headers.link = nextLink(baseUrl, query, page.next);
   return { status: 200, body: page.text, headers };
@@ -49,38 +52,80 @@ function nextLink(baseUrl: string, { limit, status }: PageQuery, cursor: number)
   return `<${baseUrl}/pets?limit=${limit}${filter}&cursor=${cursor}>; rel="next"`;
 }
 
+/** A request to add or to change a pet. */
+interface WriteRequest {
+  request: Request;
+  path: string;
+  search: string;
+}
+
 /**
  * Reads and validates the request. Rejects with an {@linkcode HttpError} if its query, key or body is not
  * valid.
  */
 export async function readCreatePetRequest(
-  { request, search }: { request: Request; search: string },
+  { request, search }: WriteRequest,
   token: string,
   bodies: BodyReader,
 ): Promise<CreatePetRequest> {
   if (search !== "") refuseQuery(search);
-  const field = request.headers.get(IDEMPOTENCY_KEY_HEADER);
-  const idempotencyKey = field === null ? undefined : parseIdempotencyKey(field);
+  const idempotencyKey = idempotencyKeyOf(request);
   return { pet: parseNewPet(await bodies.readJson(request)), token, idempotencyKey };
 }
 
+function idempotencyKeyOf({ headers }: Request): string | undefined {
+  const field = headers.get(IDEMPOTENCY_KEY_HEADER);
+  return field === null ? undefined : parseIdempotencyKey(field);
+}
+
 export async function handleCreatePet(
-  deps: CreatePetDeps,
+  deps: ClientAppendDeps,
   request: CreatePetRequest,
   baseUrl: string,
 ): Promise<HttpResponse> {
   const { pet, isDuplicate } = await createPet(deps, request);
+  const text = encodePet(pet);
   const headers: HttpResponse["headers"] = {
     ...NEVER_STORED,
     location: `${baseUrl}/pets/${pet.id}`,
+    etag: entityTag(text),
   };
   if (isDuplicate) headers[IDEMPOTENCY_REPLAYED_HEADER] = "true";
-  return { status: 201, body: encodePet(pet), headers };
+  return { status: 201, body: text, headers };
+}
+
+/**
+ * Reads and validates the request. Rejects with an {@linkcode HttpError} if its query, path, key, condition or body is
+ * not valid.
+ */
+export async function readUpdatePetRequest(
+  { request, path, search }: WriteRequest,
+  token: string,
+  bodies: BodyReader,
+): Promise<UpdatePetRequest> {
+  if (search !== "") refuseQuery(search);
+  const petId = petIdOf(path);
+  const idempotencyKey = idempotencyKeyOf(request);
+  const field = request.headers.get("if-match");
+  const matches = field === null ? undefined : parseIfMatch(field);
+  const isExpected = matches && ((petText: string) => matches(entityTag(petText)));
+  const patch = parsePetPatch(await bodies.readJson(request, PATCH_BODY));
+  return { petId, patch, token, idempotencyKey, isExpected };
+}
+
+export async function handleUpdatePet(
+  deps: ClientAppendDeps,
+  request: UpdatePetRequest,
+): Promise<HttpResponse> {
+  const { text, isDuplicate } = await updatePet(deps, request);
+  const headers: HttpResponse["headers"] = { ...NEVER_STORED, etag: entityTag(text) };
+  if (isDuplicate) headers[IDEMPOTENCY_REPLAYED_HEADER] = "true";
+  return { status: 200, body: text, headers };
 }
 
 export async function handleGetPet(
   pets: PetReader,
-  head: Head,
+  entry: HeadEntry,
   path: string,
   search: string,
   baseUrl: string,
@@ -88,16 +133,19 @@ export async function handleGetPet(
   if (search !== "") refuseQuery(search);
   const link = `<${baseUrl}/pets?status=available>; rel="successor-version"`;
   const deprecation = { ...DEPRECATION_HEADERS, link };
-  const petId = path.slice(path.lastIndexOf("/") + 1);
-  // An integer that is too large exceeds every id, so it is harmless.
-  if (!/^(0|-?[1-9]\d*)$/.test(petId)) {
-    const message = "The identifier of an animal is an integer without leading zeros, such as 42";
-    throw new HttpError("pet_not_found", message, deprecation);
-  }
-  const text = await pets.get(Number(petId), head);
+  const text = await pets.get(petIdOf(path, deprecation), entry);
   if (text === undefined) {
     throw new HttpError("pet_not_found", ERRORS.pet_not_found.when, deprecation);
   }
-  const headers = { ...READ_HEADERS, ...deprecation, etag: entityTagOfPet(text) };
+  const headers = { ...READ_HEADERS, ...deprecation, etag: entityTag(text) };
   return { status: 200, body: text, headers };
+}
+
+/** The id at the end of a path. Throws `pet_not_found`, with these headers, if it is not an integer. */
+function petIdOf(path: string, headers: Record<string, string> = {}): number {
+  const petId = path.slice(path.lastIndexOf("/") + 1);
+  // An integer that is too large exceeds every id, so it is harmless.
+  if (/^(0|-?[1-9]\d*)$/.test(petId)) return Number(petId);
+  const message = "The identifier of an animal is an integer without leading zeros, such as 42";
+  throw new HttpError("pet_not_found", message, headers);
 }

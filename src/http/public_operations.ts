@@ -55,7 +55,7 @@ export function publicOperations(deps: PublicDeps) {
 
 /**
  * Rejects with `not_ready` (503) if the store is in memory, is damaged, does not respond, does not belong to the
- * service or takes no additions.
+ * service or can store nothing.
  */
 async function checkReadiness(
   { appender, heads, isDurable, storeDamage }: PublicDeps,
@@ -74,7 +74,9 @@ async function checkReadiness(
   }
   const { fault } = appender;
   // Not thrown, because the fault is already logged.
-  if (fault !== undefined) return errorResponse(notReadyError(`Additions fail: ${fault.message}`));
+  if (fault !== undefined) {
+    return errorResponse(notReadyError(`Additions and changes fail: ${fault.message}`));
+  }
   return { status: 200, body: '{"status":"ready"}', headers: NEVER_STORED };
 }
 

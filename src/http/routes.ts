@@ -11,7 +11,7 @@ export const BASE_PATH = "/v1";
 export const PETS_PATH = `${BASE_PATH}/pets`;
 
 /** An operation of the interface. It needs an API key. */
-export type ApiOperation = "listPets" | "createPet" | "getPet";
+export type ApiOperation = "listPets" | "createPet" | "getPet" | "updatePet";
 
 /** An operation outside of the interface. It needs no key. */
 export type PublicOperation =
@@ -24,7 +24,7 @@ export type PublicOperation =
   | "getIcon";
 
 /** Operations by method. HEAD uses the operation of GET. */
-type Operations<Name> = { GET: Name; POST?: Name };
+type Operations<Name> = { GET: Name; POST?: Name; PATCH?: Name };
 
 interface RouteOf<Name, IsPublic extends boolean> {
   /** The path. Its last segment may be a parameter, such as `{petId}`. */
@@ -40,7 +40,7 @@ export type Route = RouteOf<ApiOperation, false> | RouteOf<PublicOperation, true
 
 export const ROUTES: readonly Route[] = [
   apiRoute(PETS_PATH, { GET: "listPets", POST: "createPet" }),
-  apiRoute(`${PETS_PATH}/{petId}`, { GET: "getPet" }),
+  apiRoute(`${PETS_PATH}/{petId}`, { GET: "getPet", PATCH: "updatePet" }),
   publicRoute("/healthz", "checkLiveness"),
   publicRoute("/readyz", "checkReadiness"),
   publicRoute("/openapi.json", "describeInterface"),
@@ -93,7 +93,7 @@ export function operationOf<Name>(
   method: string,
 ): Name | undefined {
   if (method === "GET" || method === "HEAD") return operations.GET;
-  return method === "POST" ? operations.POST : undefined;
+  return method === "POST" || method === "PATCH" ? operations[method] : undefined;
 }
 
 function apiRoute(path: string, operations: Operations<ApiOperation>): Route {

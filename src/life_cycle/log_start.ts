@@ -50,7 +50,7 @@ type Contents = Awaited<ReturnType<typeof readContents>>;
 
 /** The contents of the store, as the log of the service shows them. */
 function readContents({ heads, store, runtime }: Service) {
-  return heads.use(async (head) => {
+  return heads.use(async ({ head }) => {
     const keys = await listApiKeys(store, head);
     const liveKeys = keys.filter((key) => stateOf(key, runtime.now()) === "live").length;
     return { format: head.format, events: head.position, pets: head.lastPetId, liveKeys };

@@ -5,7 +5,7 @@ import type { Service } from "../service.ts";
 
 /**
  * The steps of a shutdown, in milliseconds after its start. Deno Deploy ends a process after 5,000. Until
- * `drain`, requests that arrived completely may still add pets. By `close`, all additions have their
+ * `drain`, requests that arrived completely may still store something. By `close`, all commands have their
  * outcomes. At `exit`, the shutdown is over even if something hangs.
  */
 export const SHUTDOWN_MS = { drain: 500, close: 500 + APPEND_LIMIT_MS + 200, exit: 4_600 };

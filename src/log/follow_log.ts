@@ -2,6 +2,7 @@ import { serviceErrorCode } from "../service_error.ts";
 import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";
 import type { Store } from "../store/store.ts";
 import { StoreRefusedError } from "../store/store_errors.ts";
+import { ForeignStoreError } from "./head.ts";
 import { HeadLostError, type HeadReader } from "./head_reader.ts";
 import { readLog, type StoredLine } from "./read_log.ts";
 
@@ -47,7 +48,9 @@ export async function* followLog(
       failures = 0;
     } catch (error) {
       if (serviceErrorCode(error) !== "store_unavailable") throw error;
-      if (error instanceof HeadLostError || error instanceof StoreRefusedError) throw error;
+      const isLasting = [HeadLostError, ForeignStoreError, StoreRefusedError]
+        .some((it) => error instanceof it);
+      if (isLasting) throw error;
       if (failures++ === 0) reachable(false, (error as Error).message);
     }
     if (next > to) return;

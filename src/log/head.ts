@@ -3,16 +3,20 @@
 import { z } from "zod";
 import { Sha256Hex, Ulid } from "../../events/api_key.ts";
 import { assertNever } from "../../events/assert_never.ts";
-import { GENESIS_HASH } from "../../events/event.ts";
+import {
+  GENESIS_HASH,
+  isKnownSchema,
+  type RecordedEvent,
+  schemaVersionOf,
+} from "../../events/event.ts";
+import { decodeJson, encodeJson } from "../encoding/json.ts";
 import { ServiceError } from "../service_error.ts";
 import { HEAD_KEY } from "../keyspace.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
+import { otherVersionReason } from "../store/store_errors.ts";
 
-/**
- * The version of the keyspace that this service reads and writes. Version 1 had one record for each line, and
- * version 2 larger records of pets.
- */
-const STORE_FORMAT = 3;
+/** The version of the keyspace that this service reads and writes. Versions 1 to 3 were of earlier releases. */
+const STORE_FORMAT = 4;
 
 const Count = z.int().min(0);
 
@@ -25,13 +29,15 @@ const Head = z.strictObject({
   lastPetId: Count,
   /** SHA-256 (hex) of the last line. */
   lastHash: Sha256Hex,
+  /** Position of the last change of a pet; 0 without one. */
+  changePosition: Count,
   /** Position of the last API key event; 0 without one. */
   keyPosition: Count,
+  /** The highest version of the schema in the log, for each type of its events. */
+  schemas: z.record(z.string(), z.int().min(1)),
   /** Generation of the projections that requests read. */
   generation: Count,
-  /** The generation that a replay builds, and the last position that the replay itself must project. */
-  building: z.strictObject({ generation: Count, until: Count }).optional(),
-  /** An old generation that is no longer served or built, while it still has records. */
+  /** The generation that was served before, while it still has records. */
   removing: Count.optional(),
 });
 export type Head = z.infer<typeof Head>;
@@ -62,7 +68,9 @@ export const EMPTY_HEAD: Head = {
   position: 0,
   lastPetId: 0,
   lastHash: GENESIS_HASH,
+  changePosition: 0,
   keyPosition: 0,
+  schemas: {},
   generation: 1,
 };
 
@@ -92,8 +100,30 @@ export function headEntryOf(entry: StoreEntry | null): HeadEntry {
   }
 }
 
-export function encodeHead(head: Head | RestoreMark): string {
-  return JSON.stringify(head);
+export function encodeHead(head: Head | RestoreMark): Uint8Array {
+  return encodeJson(head);
+}
+
+/** The head after one more event, whose line has that SHA-256 (hex). */
+export function headAfter(head: Head, event: RecordedEvent, lastHash: string): Head {
+  const { type, position } = event;
+  const next = { ...head, position, lastHash };
+  const version = schemaVersionOf(event);
+  if ((head.schemas[type] ?? 0) < version) next.schemas = { ...head.schemas, [type]: version };
+  switch (type) {
+    case "PetCreated":
+      next.lastPetId = event.data.id;
+      return next;
+    case "PetUpdated":
+      next.changePosition = position;
+      return next;
+    case "ApiKeyIssued":
+    case "ApiKeyRevoked":
+      next.keyPosition = position;
+      return next;
+    default:
+      return assertNever(type);
+  }
 }
 
 /** The record under {@linkcode HEAD_KEY}, by its kind. */
@@ -106,7 +136,8 @@ export type HeadRecord =
 /** Recognises a value of {@linkcode HEAD_KEY} by its structure. A message is worded to follow a colon. */
 export function decodeHeadRecord(value: unknown): HeadRecord {
   try {
-    const record = JSON.parse(value as string);
+    // Earlier formats stored texts.
+    const record = typeof value === "string" ? JSON.parse(value) : decodeJson(value);
     const { format } = record;
     if (format === "restore" && record.storeFormat === STORE_FORMAT) {
       return { kind: "restore_mark", mark: RestoreMark.parse(record) };
@@ -116,26 +147,24 @@ export function decodeHeadRecord(value: unknown): HeadRecord {
       return { kind: "other_format", message };
     }
     if (!Number.isSafeInteger(format) || format === STORE_FORMAT) {
-      return { kind: "head", head: Head.parse(record) };
+      const head = Head.parse(record);
+      const unknown = Object.entries(head.schemas).find(([type, it]) => !isKnownSchema(type, it));
+      if (unknown === undefined) return { kind: "head", head };
+      const shown = `its log has events of the schema ${unknown.join(":")}`;
+      return { kind: "other_format", message: otherVersionReason(shown, true) };
     }
-    const message = format > STORE_FORMAT
-      ? `it has format ${format}, of a newer version; use that version`
-      : `it has format ${format}, of an older version; export it with that version ` +
-        "(deno task log > pets.jsonl), then restore the export into a new store with this one";
+    const message = otherVersionReason(`it has format ${format}`, format > STORE_FORMAT);
     return { kind: "other_format", message };
   } catch {
     return { kind: "foreign" };
   }
 }
 
-/** Returns the generations that a commit on this head must write. */
-export function writtenGenerations(head: Head): number[] {
-  return head.building === undefined
-    ? [head.generation]
-    : [head.generation, head.building.generation];
-}
-
 /** The store was opened, but another program or another version of this one wrote its data. */
-export class ForeignStoreError extends Error {
+export class ForeignStoreError extends ServiceError {
   override name = "ForeignStoreError";
+
+  constructor(message: string) {
+    super("store_unavailable", message);
+  }
 }

@@ -76,9 +76,9 @@ export class HeadReader {
    * {@linkcode HEAD_LIMIT_MS}, for example because the machine was suspended: a replay may have removed
    * the records meanwhile, so neither a result nor an error of `work` is reliable.
    */
-  async use<T>(work: (head: Head) => T | Promise<T>): Promise<T> {
+  async use<T>(work: (entry: HeadEntry) => T | Promise<T>): Promise<T> {
     const start = this.#runtime.monotonicNow();
-    const working = this.fresh().then(({ head }) => work(head));
+    const working = this.fresh().then(work);
     await working.catch(() => {});
     if (this.#runtime.monotonicNow() - start <= HEAD_LIMIT_MS) return await working;
     throw new ServiceError(

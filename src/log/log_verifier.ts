@@ -5,13 +5,16 @@ import {
   MalformedEventError,
   NewerVersionError,
   OPERATOR,
+  type PetEvent,
   type RecordedEvent,
 } from "../../events/event.ts";
+import { encodePet, patchPet, type Pet } from "../../events/pet.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
-import { IDEMPOTENCY_LIFETIME_MS } from "../keyspace.ts";
+import { IDEMPOTENCY_LIFETIME_MS, petListOf } from "../keyspace.ts";
 import { type ApiKey, issuedKey, revocationOf, revoke } from "./api_keys.ts";
-import { EMPTY_HEAD, type Head } from "./head.ts";
+import { EMPTY_HEAD, type Head, headAfter } from "./head.ts";
 import { readEvent } from "./lines.ts";
+import { PetTable } from "./pet_table.ts";
 import { RecentUses } from "./recent_uses.ts";
 
 /** The result for one line. */
@@ -37,8 +40,8 @@ const IDEMPOTENCY_KEYS_KEPT = 100_000;
  * Verifies one line after the other and reports the faults of each. After a fault, it continues from the
  * content of the line itself, so that one fault is not reported again for every later line.
  *
- * Of the data that grows with the log, it keeps only the API keys. So it finds a reused id only if fewer than
- * {@linkcode IDS_KEPT} events lie between. An append that was repeated by mistake is found this way.
+ * Of the data that grows with the log, it keeps only the API keys, and 8 bytes of each pet. So it finds a reused id only
+ * if fewer than {@linkcode IDS_KEPT} events lie between. An append that was repeated by mistake is found this way.
  *
  * A history that the service cannot have written is a fault even if all hashes match. One example is an
  * Idempotency-Key used twice within its day. This is a fault if fewer than {@linkcode IDEMPOTENCY_KEYS_KEPT}
@@ -49,14 +52,16 @@ export class LogVerifier {
   #position = 0;
   /** Of the line that is verified. */
   #faults: string[] = [];
-  #keyPosition = 0;
+  #head = EMPTY_HEAD;
   /** This and `#lastPetId` are `undefined` after a line that is missing or could not be read. */
   #lastHash: string | undefined = EMPTY_HEAD.lastHash;
   #lastPetId: number | undefined = 0;
-  /** Whether every line so far could be read. Only then is an unknown key one that was not issued. */
-  #keysKnown = true;
+  /** Whether every line so far could be read. Only then was an unknown key not issued, and an unknown pet not added. */
+  #isComplete = true;
   #keys = new Map<string, ApiKey>();
   #tokenHashes = new Set<string>();
+  /** The pets after the last line, except those that a line that could not be read may have changed. */
+  readonly pets = new PetTable();
   /** The positions of recent ids, and the position and the time of recent uses of Idempotency-Keys. */
   #ids = new RecentUses<number>(IDS_KEPT);
   #idempotencyUses = new RecentUses<{ position: number; timeMs: number }>(IDEMPOTENCY_KEYS_KEPT);
@@ -69,15 +74,9 @@ export class LogVerifier {
     return this.#position;
   }
 
-  /** The head that must follow the verified lines, if all are sound. It has no replay in progress. */
+  /** The head that must follow the verified lines, if all are sound. No replay has changed it. */
   get head(): Head {
-    return {
-      ...EMPTY_HEAD,
-      position: this.#position,
-      lastPetId: this.#lastPetId ?? 0,
-      lastHash: this.#lastHash ?? EMPTY_HEAD.lastHash,
-      keyPosition: this.#keyPosition,
-    };
+    return this.#head;
   }
 
   /** Verifies the next line. */
@@ -91,7 +90,10 @@ export class LogVerifier {
     const isUnlinked = (!isMalformed || isNewer) && !this.#checkPosition(read);
     if (isMalformed) this.#lose();
     else this.#checkBody(read);
-    this.#lastHash = sha256Hex(line);
+    const hash = this.#lastHash = sha256Hex(line);
+    this.#head = isMalformed
+      ? { ...this.#head, position: this.#position, lastHash: hash }
+      : headAfter(this.#head, read, hash);
     return {
       event: isMalformed ? undefined : read,
       faults,
@@ -104,12 +106,14 @@ export class LogVerifier {
   startAfter(position: number, hash: string): void {
     this.skipTo(position);
     this.#lastHash = hash;
+    this.#head = { ...this.#head, lastHash: hash };
   }
 
   /** Continues after a position. The lines up to there cannot be read. */
   skipTo(position: number): void {
     this.#lose();
     this.#position = position;
+    this.#head = { ...this.#head, position, lastHash: EMPTY_HEAD.lastHash };
   }
 
   /** Returns `false` if the line is at the right position, but does not fit the line before. */
@@ -139,7 +143,10 @@ export class LogVerifier {
     switch (event.type) {
       case "PetCreated":
         this.#checkPetId(event.data.id);
-        return this.#checkPetActor(event);
+        return this.#checkPetEvent(event);
+      case "PetUpdated":
+        this.#checkPrevious(event);
+        return this.#checkPetEvent(event);
       case "ApiKeyIssued":
         return this.#checkIssue(event);
       case "ApiKeyRevoked":
@@ -157,6 +164,32 @@ export class LogVerifier {
     this.#lastPetId = id;
   }
 
+  /** Checks that the pet was before as the change says, and differs from it now in each former value. */
+  #checkPrevious({ data: pet }: EventOf<"PetUpdated">): void {
+    const { id, previous } = pet;
+    const before = patchPet(pet, previous);
+    const list = this.pets.listOf(id);
+    if (list === undefined) {
+      if (this.#isComplete) this.#faults.push(`it changes pet ${id}, which was not added before`);
+    } else if (!this.pets.has(id, petListOf(before.status), encodePet(before))) {
+      this.#faults.push(`its previous does not match pet ${id} as it was before`);
+    }
+    const unchanged = (Object.keys(previous) as (keyof Pet)[])
+      .filter((name) => before[name] === pet[name]);
+    if (unchanged.length > 0) {
+      this.#faults.push(`its previous names ${unchanged.join(", ")}, but did not change it`);
+    }
+  }
+
+  #checkPetEvent(event: PetEvent): void {
+    const { id, status } = event.data;
+    // Larger ids are a fault in a complete log, and could take much memory.
+    if (!this.#isComplete || id <= this.#position) {
+      this.pets.set(id, petListOf(status), encodePet(event.data));
+    }
+    this.#checkPetActor(event);
+  }
+
   #watchClock({ time, position }: RecordedEvent): void {
     // All times have the same format, so they sort as text, which usually avoids parsing them.
     if (time < this.#lastTime) {
@@ -171,8 +204,8 @@ export class LogVerifier {
     const key = this.#keys.get(actor);
     if (key === undefined) {
       if (actor === OPERATOR) {
-        this.#faults.push("its actor is the operator, but only a key adds pets");
-      } else if (this.#keysKnown) {
+        this.#faults.push("its actor is the operator, but only a key adds and changes pets");
+      } else if (this.#isComplete) {
         this.#faults.push(`its actor ${actor} is not a key that was issued before`);
       }
       return;
@@ -215,7 +248,7 @@ export class LogVerifier {
     const { keyId, tokenHash } = event.data;
     const key = this.#keys.get(keyId);
     if (key === undefined) {
-      if (this.#keysKnown) {
+      if (this.#isComplete) {
         this.#faults.push(`it revokes key ${keyId}, which was not issued before`);
       }
       return;
@@ -226,8 +259,7 @@ export class LogVerifier {
     revoke(key, revocationOf(event));
   }
 
-  #checkOperator({ actor, position }: RecordedEvent): void {
-    this.#keyPosition = position;
+  #checkOperator({ actor }: RecordedEvent): void {
     if (actor === OPERATOR) return;
     this.#faults.push(`its actor is key ${actor}, but only the operator issues and revokes keys`);
   }
@@ -235,7 +267,8 @@ export class LogVerifier {
   #lose(): void {
     this.#lastHash = undefined;
     this.#lastPetId = undefined;
-    this.#keysKnown = false;
+    this.#isComplete = false;
+    this.pets.clear();
   }
 }
 

@@ -1,5 +1,6 @@
 /** Reads the records of the log. */
 
+import type { RecordedLine } from "../../events/event.ts";
 import { unpackLines } from "../encoding/pack_lines.ts";
 import { logKey } from "../keyspace.ts";
 import type { Runtime } from "../runtime/runtime.ts";
@@ -63,6 +64,30 @@ export async function* readLog(
   if (next <= to) throw new LogDamagedError(next, "is missing");
 }
 
+/**
+ * Reads the events of a short range of the log, `undefined` if one of them is missing, or is not one that this version
+ * knows. Rejects if the store fails.
+ */
+export async function readEvents(
+  store: Store,
+  range: { from: number; to: number },
+): Promise<RecordedLine[] | undefined> {
+  const read: RecordedLine[] = [];
+  try {
+    for await (const lines of readLog(store, range)) {
+      for (const { line } of lines) {
+        const event = eventOf(line);
+        if (event === undefined) return undefined;
+        read.push({ event, line });
+      }
+    }
+  } catch (error) {
+    if (error instanceof LogDamagedError) return undefined;
+    throw error;
+  }
+  return read;
+}
+
 /** Seconds since the event at a position; `undefined` if there is none, or if it cannot be read now. */
 export async function secondsSinceEvent(
   store: Store,
@@ -70,12 +95,7 @@ export async function secondsSinceEvent(
   position: number | undefined,
 ): Promise<number | undefined> {
   if (position === undefined || position === 0) return undefined;
-  try {
-    for await (const [{ line }] of readLog(store, { from: position, to: position })) {
-      const event = eventOf(line);
-      return event && (runtime.now() - Date.parse(event.time)) / 1_000;
-    }
-  } catch {
-    // A gauge without a value is enough: requests and the audit report the failure.
-  }
+  // A gauge without a value is enough: requests and the audit report the failure.
+  const lines = await readEvents(store, { from: position, to: position }).catch(() => undefined);
+  return lines && (runtime.now() - Date.parse(lines[0].event.time)) / 1_000;
 }

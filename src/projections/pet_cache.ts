@@ -1,8 +1,7 @@
 import { petIdOf } from "../../events/pet.ts";
 import { LINE_FEED } from "../encoding/pack_lines.ts";
-import type { ProjectionRecord } from "../keyspace.ts";
 
-/** Size of a part of the ring, in bytes: several times the largest record. */
+/** Size of a part of the ring, in bytes: several times the longest text. */
 export const SLAB_BYTES = 1024 * 1024;
 
 /** Number of slabs: enough for a million ordinary pets. */
@@ -14,63 +13,53 @@ export const INDEX_SIZE = 2 ** 20;
 const decoder = new TextDecoder();
 
 /**
- * Caches the texts of pets in memory, in UTF-8. Records are copied into a ring of a few large arrays, where new
- * ones overwrite the oldest. Many small arrays take more memory, and more time in garbage collection.
+ * Caches the texts of pets in memory, in UTF-8. They are copied into a ring of a few large arrays, where new ones
+ * overwrite the oldest. Many small arrays take more memory, and more time in garbage collection.
  */
 export class PetCache {
   /** The bytes at a position are in slab `position / SLAB_BYTES`. */
   #slabs: Uint8Array[] = [];
-  /** The position of the next record. */
+  /** The position of the next text. */
   #end = 0;
-  /** The last position of each id's text. A later text may have overwritten it. */
+  /** The last position of each id's text. Later texts may have overwritten it. */
   #positions = new Uint32Array(INDEX_SIZE);
 
   get(id: number): string | undefined {
-    const position = this.#positions[id % INDEX_SIZE];
-    const slab = this.#slabs[Math.floor(position / SLAB_BYTES)];
-    if (slab === undefined) return undefined;
-    const start = position % SLAB_BYTES;
-    const text = slab.subarray(start, slab.indexOf(LINE_FEED, start));
-    // No part of a text looks like the start of one, because JSON escapes quotation marks.
-    return petIdOf(text) === id ? decoder.decode(text) : undefined;
+    const text = this.#find(id);
+    return text && decoder.decode(text);
   }
 
-  /** Caches the pets in records that were just written. */
-  add(records: readonly ProjectionRecord[]): void {
-    for (const { key: [kind, lastId], value } of records) {
-      if (kind === "pet") this.put(lastId as number, value as Uint8Array);
-    }
+  has(id: number): boolean {
+    return this.#find(id) !== undefined;
   }
 
-  /** Caches the pets of a record that was stored under its last id, unless the record is damaged. */
-  put(lastId: number, record: Uint8Array): void {
-    if (record.length > SLAB_BYTES || record.at(-1) !== LINE_FEED) return;
-    const firstId = petIdOf(record);
-    const starts = startsOf(record);
-    if (firstId + starts.length - 1 !== lastId) return;
-    if (this.get(firstId) !== undefined && this.get(lastId) !== undefined) return;
+  /** Caches the text of a pet, instead of an earlier one. */
+  put(id: number, text: Uint8Array): void {
+    const length = text.length + 1;
+    if (length > SLAB_BYTES) return;
     const free = SLAB_BYTES - this.#end % SLAB_BYTES;
-    if (record.length > free) this.#end += free;
+    if (length > free) this.#end += free;
     this.#end %= SLABS * SLAB_BYTES;
     const slab = this.#slabs[Math.floor(this.#end / SLAB_BYTES)] ??= new Uint8Array(SLAB_BYTES);
-    slab.set(record, this.#end % SLAB_BYTES);
-    for (const [index, start] of starts.entries()) {
-      this.#positions[(firstId + index) % INDEX_SIZE] = this.#end + start;
-    }
-    this.#end += record.length;
+    const start = this.#end % SLAB_BYTES;
+    slab.set(text, start);
+    slab[start + text.length] = LINE_FEED;
+    this.#positions[id % INDEX_SIZE] = this.#end;
+    this.#end += length;
   }
 
   clear(): void {
     this.#slabs = [];
     this.#end = 0;
   }
-}
 
-/** The offsets at which the lines of a record start. */
-function startsOf(record: Uint8Array): number[] {
-  const starts: number[] = [];
-  for (let start = 0; start < record.length; start = record.indexOf(LINE_FEED, start) + 1) {
-    starts.push(start);
+  #find(id: number): Uint8Array | undefined {
+    const position = this.#positions[id % INDEX_SIZE];
+    const slab = this.#slabs[Math.floor(position / SLAB_BYTES)];
+    if (slab === undefined) return undefined;
+    const start = position % SLAB_BYTES;
+    const text = slab.subarray(start, slab.indexOf(LINE_FEED, start));
+    // No part of a text looks like the start of one, because JSON escapes quotation marks.
+    return petIdOf(text) === id ? text : undefined;
   }
-  return starts;
 }

@@ -1,13 +1,13 @@
-import { hasStatus, petIdOf, type PetStatus } from "../../events/pet.ts";
-import { unpackLines } from "../encoding/pack_lines.ts";
+import { petTextOf, type RecordedLine } from "../../events/event.ts";
+import { hasStatus, PET_STATUSES, petIdOf, type PetStatus } from "../../events/pet.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
+import { PET_LISTS, petKey, petListOf, projectionKey } from "../keyspace.ts";
+import { type Head, type HeadEntry, readHead } from "../log/head.ts";
+import { readEvents } from "../log/read_log.ts";
 import { ServiceError } from "../service_error.ts";
-import type { Head } from "../log/head.ts";
-import { petByIdempotencyKeyKey, petByStatusKey, petKey, projectionKey } from "../keyspace.ts";
-import type { Key, Store, StoreEntry } from "../store/store.ts";
+import type { Store, StoreEntry } from "../store/store.ts";
 import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
 import { PetCache } from "./pet_cache.ts";
-import { decodeRecord } from "./project.ts";
 
 /** Maximum number of cached pages. */
 const PAGES_CACHE_LIMIT = 1_000;
@@ -15,14 +15,20 @@ const PAGES_CACHE_LIMIT = 1_000;
 /** Maximum total text of cached pages, in UTF-16 code units. A thousand long pages would take 600 MB. */
 const PAGES_TEXT_LIMIT = 32 * 1024 * 1024;
 
-/** How many of the newest pets of a status are cached: the longest page, and one more. */
-const NEWEST_LIMIT = 101;
+/** How many of the newest pets of a status are cached: more than the longest page and one, so that some may leave. */
+const NEWEST_LIMIT = 150;
 
 /** Maximum number of added pets to check when the newest pets of a status are brought up to date. */
-const CATCH_UP_LIMIT = 500;
+const ADDED_LIMIT = 500;
 
-/** Upper bound of an open range of ids. */
-const LAST_ID = Number.MAX_SAFE_INTEGER;
+/** Maximum number of events to read for changes by other instances. Beyond it, the caches are cleared. */
+const EVENTS_LIMIT = 1_000;
+
+/** Maximum number of attempts to read pets, or a page, while they are changed. */
+const READ_ATTEMPTS = 10;
+
+/** Larger than any id. */
+const NO_CURSOR = Number.MAX_SAFE_INTEGER;
 
 const decoder = new TextDecoder();
 
@@ -49,64 +55,116 @@ interface PetText {
   text: string;
 }
 
-/** A value that was read while `lastPetId` was the newest pet. A page below a cursor never changes. */
-interface Cached<T> {
-  value: T;
+interface FoundPets {
+  /** Newest first. */
+  pets: PetText[];
+  /** Whether some were changed after the head. Then they are not all as of one head. */
+  isLater: boolean;
+}
+
+/** All pets of a status with ids from `from` to `lastPetId`, newest first. */
+interface NewestPets {
+  pets: PetText[];
+  from: number;
   lastPetId: number;
 }
 
+/** A page that depends on the pets from `from` on, and was read while `lastPetId` was the newest. */
+interface CachedPage {
+  page: Page;
+  query: PageQuery;
+  from: number;
+  lastPetId: number;
+}
+
+/** The lines of a commit, and the heads before and after it. */
+interface CommittedLines {
+  base: HeadEntry;
+  next: Head;
+  lines: readonly RecordedLine[];
+}
+
 /**
- * Reads pets and pages of pets as of a head. Both depend only on the head, because pets are only added and
- * never change. So both are cached.
+ * Reads pets and pages of pets as of a head, or as of a later one. Both are cached, and the caches follow the changes of
+ * pets: those of this instance as they are committed, those of others by reading the new lines of the log.
  */
 export class PetReader {
   #store: Store;
   #instrumentation: Instrumentation;
+  #readNewestHead: () => Promise<HeadEntry>;
+  /** The generation of the cached pets. */
   #generation = 0;
-  #pets: PetCache;
-  /** The newest pets of each status, newest first. */
-  #newest = new Map<PetStatus, Cached<PetText[]>>();
-  #pages = new Map<string, Cached<Page>>();
+  /** The position up to which the caches have followed the changes, and the newest pet of a head with these changes. */
+  #position = 0;
+  #lastPetId = 0;
+  /** Number of changes that the caches have followed. What was read before a change must not be cached after it. */
+  #changes = 0;
+  #catchingUp: Promise<void> | undefined;
+  #pets = new PetCache();
+  #newest = new Map<PetStatus, NewestPets>();
+  #pages = new Map<string, CachedPage>();
   #pagesLength = 0;
 
-  /** Others may add pets of the generation being served to the cache. */
-  constructor(store: Store, instrumentation = NO_INSTRUMENTATION, pets = new PetCache()) {
+  /** `readNewestHead` reads the head, and rejects if it cannot be trusted. */
+  constructor(
+    store: Store,
+    instrumentation = NO_INSTRUMENTATION,
+    readNewestHead: () => Promise<HeadEntry> = () => readHead(store),
+  ) {
     this.#store = store;
-    this.#pets = pets;
     this.#instrumentation = instrumentation;
+    this.#readNewestHead = readNewestHead;
   }
 
   /** The JSON text of the pet with an id, or `undefined` if there is no such pet. */
-  async get(id: number, head: Head): Promise<string | undefined> {
+  async get(id: number, entry: HeadEntry): Promise<string | undefined> {
+    const { head } = entry;
     if (id < 1 || id > head.lastPetId) return undefined;
-    this.#follow(head);
-    const text = this.#pets.get(id);
+    if (!this.#hasFollowed(head)) await this.#follow(head);
+    const text = head.generation === this.#generation ? this.#pets.get(id) : undefined;
     const result = text === undefined ? "miss" : "hit";
     this.#instrumentation.count("cache.reads", { cache: "pets", result });
-    return text ?? (await this.#readAll(id, id, head))[0].text;
+    if (text !== undefined) return text;
+    const { pets: [pet] } = await this.#readAll(id, id, entry);
+    return pet.text;
   }
 
-  /** A page of pets. */
-  async list(query: PageQuery, head: Head): Promise<Page> {
-    this.#follow(head);
-    const name = `${query.status ?? ""}/${query.limit}/${query.cursor ?? ""}`;
-    const cached = this.#pages.get(name);
+  /** A page of pets, all as of one head; unless pets of it are changed during each of ten attempts. */
+  async list(query: PageQuery, entry: HeadEntry): Promise<Page> {
+    for (let attempt = 1;; attempt++) {
+      const page = await this.#tryList(query, entry, attempt === READ_ATTEMPTS);
+      if (page !== undefined) return page;
+      entry = await this.#readNewestHead();
+    }
+  }
+
+  /** Resolves to `undefined` if pets were changed after the head, unless this is the last attempt. */
+  async #tryList(query: PageQuery, entry: HeadEntry, isLast: boolean): Promise<Page | undefined> {
+    const { head } = entry;
+    if (!this.#hasFollowed(head)) await this.#follow(head);
+    const { status, limit, cursor } = query;
+    const name = `${status ?? ""}/${limit}/${cursor ?? ""}`;
+    const cached = head.generation === this.#generation ? this.#pages.get(name) : undefined;
     const holds = cached !== undefined &&
-      (query.cursor !== undefined && query.cursor <= cached.lastPetId + 1 ||
+      (cursor !== undefined && cursor <= cached.lastPetId + 1 ||
         cached.lastPetId === head.lastPetId);
     if (holds) {
       this.#instrumentation.count("cache.reads", { cache: "pages", result: "hit" });
-      return cached.value;
+      return cached.page;
     }
-    const pets = await this.#petsOf(query, head);
-    const shown = pets.slice(0, query.limit);
+    const changes = this.#changes;
+    const lastPetId = this.#lastPetIdAfter(head);
+    const { pets, isLater } = await this.#petsOf(query, lastPetId, entry);
+    if (isLater && !isLast) return undefined;
+    const shown = pets.slice(0, limit);
     const text = `[${shown.map(({ text }) => text).join(",")}]`;
     // One pet more than the limit means that there is a next page.
-    const next = pets.length > query.limit ? shown.at(-1)!.id : undefined;
+    const next = pets.length > limit ? shown.at(-1)!.id : undefined;
     const page: Page = { text, next, hash: sha256Hex(`${next ?? ""}${text}`) };
-    if (head.generation !== this.#generation) return page;
+    if (isLater || !this.#mayCache(head, changes)) return page;
+    const from = next === undefined ? 1 : pets[limit].id;
     this.#dropPage(name);
-    this.#pages.set(name, { value: page, lastPetId: head.lastPetId });
+    this.#pages.set(name, { page, query, from, lastPetId });
     this.#pagesLength += text.length;
     while (this.#pages.size > PAGES_CACHE_LIMIT || this.#pagesLength > PAGES_TEXT_LIMIT) {
       this.#dropPage(this.#pages.keys().next().value!);
@@ -114,151 +172,249 @@ export class PetReader {
     return page;
   }
 
-  /**
-   * The id of the pet that the actor added with an Idempotency-Key, if the key has not expired at `now`.
-   * `idempotencyKey` is its SHA-256 in hex. May or may not find a pet added after that head.
-   */
-  async findByIdempotencyKey(
-    actor: string,
-    idempotencyKey: string,
-    { generation }: Head,
-    now: number,
-  ): Promise<number | undefined> {
-    const prefix = projectionKey(generation, petByIdempotencyKeyKey(actor, idempotencyKey));
-    const [newest] = await this.#store.list({ prefix }, { limit: 1, reverse: true });
-    if (newest === undefined) return undefined;
-    const { petId, expiresAt } = decodeRecord(newest);
-    // The store keeps the record for some time after it expires.
-    return Date.parse(expiresAt) > now ? petId : undefined;
+  /** Follows the changes of a commit of this instance, and caches the pets that it added. */
+  onCommitted({ base: { head }, next, lines }: CommittedLines): void {
+    // Otherwise the changes before it must be followed first.
+    const isNext = head.generation === this.#generation && this.#hasFollowed(head);
+    if (isNext) this.#apply(lines, next);
   }
 
-  /** Clears the caches if the generation has changed: a replay may have corrected its records. */
-  #follow({ generation }: Head): void {
-    if (generation === this.#generation) return;
+  /** Whether the caches show the pets as of the head, or are of another generation, and thus of no use for it. */
+  #hasFollowed({ generation, changePosition, position }: Head): boolean {
+    if (generation !== this.#generation) return generation < this.#generation;
+    if (changePosition > this.#position) return false;
+    // The events after its last change need not be read.
+    this.#position = Math.max(this.#position, position);
+    return true;
+  }
+
+  /** The newest pet of the head, or of the later one that the caches have followed. */
+  #lastPetIdAfter({ generation, lastPetId }: Head): number {
+    return generation === this.#generation ? Math.max(lastPetId, this.#lastPetId) : lastPetId;
+  }
+
+  async #follow(head: Head): Promise<void> {
+    // A replay may have corrected the records of its generation.
+    if (head.generation > this.#generation) this.#clear(head);
+    while (!this.#hasFollowed(head)) {
+      this.#catchingUp ??= this.#catchUp(head).finally(() => this.#catchingUp = undefined);
+      await this.#catchingUp;
+    }
+  }
+
+  async #catchUp(head: Head): Promise<void> {
+    const { changePosition: to, lastPetId } = head;
+    const from = this.#position + 1;
+    const lines = to - from < EVENTS_LIMIT
+      ? await readEvents(this.#store, { from, to })
+      : undefined;
+    if (head.generation !== this.#generation) return;
+    if (lines === undefined) this.#clear(head);
+    else this.#apply(lines, { position: to, lastPetId });
+  }
+
+  #clear({ generation, changePosition, lastPetId }: Head): void {
     this.#generation = generation;
+    this.#position = changePosition;
+    this.#lastPetId = lastPetId;
+    this.#changes++;
     this.#pets.clear();
     this.#newest.clear();
     this.#pages.clear();
     this.#pagesLength = 0;
   }
 
+  /**
+   * Follows lines up to a head, or up to its last change. Some lines may have been followed before, because the answer to
+   * a commit of this instance can come late.
+   */
+  #apply(
+    lines: readonly RecordedLine[],
+    { position, lastPetId }: Pick<Head, "position" | "lastPetId">,
+  ): void {
+    const left = lines.filter(({ event }) => event.position > this.#position);
+    this.#position = Math.max(this.#position, position);
+    this.#lastPetId = Math.max(this.#lastPetId, lastPetId);
+    for (const recorded of left) {
+      const { type, data } = recorded.event;
+      if (type !== "PetCreated" && type !== "PetUpdated") continue;
+      const text = petTextOf(recorded);
+      this.#pets.put(data.id, text);
+      if (type === "PetCreated") continue;
+      const { id, status, previous } = data;
+      this.#changes++;
+      const former = previous.status === undefined ? status : previous.status ?? undefined;
+      for (const [ofStatus, newest] of this.#newest) {
+        changeNewest(newest, { id, text: decoder.decode(text) }, ofStatus === status);
+      }
+      for (const [name, { query, from }] of this.#pages) {
+        const isShown = id >= from && id < (query.cursor ?? Infinity);
+        if (isShown && [undefined, former, status].includes(query.status)) this.#dropPage(name);
+      }
+    }
+  }
+
+  /** Whether what was read on a head, at a number of changes, may be cached now. */
+  #mayCache({ generation }: Head, changes: number): boolean {
+    return generation === this.#generation && changes === this.#changes;
+  }
+
   #dropPage(name: string): void {
-    this.#pagesLength -= this.#pages.get(name)?.value.text.length ?? 0;
+    this.#pagesLength -= this.#pages.get(name)?.page.text.length ?? 0;
     this.#pages.delete(name);
   }
 
   /** The pets of a page, and at least one more unless it is the last. */
-  #petsOf({ status, limit, cursor }: PageQuery, head: Head): PetText[] | Promise<PetText[]> {
-    const newest = Math.min(head.lastPetId, (cursor ?? Infinity) - 1);
+  #petsOf(
+    { status, limit, cursor = NO_CURSOR }: PageQuery,
+    lastPetId: number,
+    entry: HeadEntry,
+  ): FoundPets | Promise<FoundPets> {
+    const newest = Math.min(lastPetId, cursor - 1);
     // Ids have no gaps, so the ids of a page of all pets are known before anything is read.
-    if (status === undefined) return this.#between(Math.max(1, newest - limit), newest, head);
-    if (cursor === undefined) return this.#newestOf(status, head);
-    return this.#readByStatus(status, newest, limit + 1, head);
+    if (status === undefined) return this.#between(Math.max(1, newest - limit), newest, entry);
+    if (cursor === NO_CURSOR) return this.#newestOf(status, limit + 1, lastPetId, entry);
+    return this.#readByStatus(status, cursor, limit + 1, entry.head);
   }
 
-  /** The newest pets of a status. If few pets were added since the last call, checks only those. */
-  async #newestOf(status: PetStatus, head: Head): Promise<PetText[]> {
-    const { lastPetId, generation } = head;
-    const known = this.#newest.get(status);
+  /** The newest pets of a status, at least `count` if there are as many. If few were added since, checks only those. */
+  async #newestOf(
+    status: PetStatus,
+    count: number,
+    lastPetId: number,
+    entry: HeadEntry,
+  ): Promise<FoundPets> {
+    const { head } = entry;
+    const changes = this.#changes;
+    const known = head.generation === this.#generation ? this.#newest.get(status) : undefined;
     const added = known === undefined ? -1 : lastPetId - known.lastPetId;
-    let pets: PetText[];
-    if (known !== undefined && added >= 0 && added <= CATCH_UP_LIMIT) {
-      const later = (await this.#between(known.lastPetId + 1, lastPetId, head))
-        .filter(({ text }) => hasStatus(text, status));
-      pets = [...later, ...known.value].slice(0, NEWEST_LIMIT);
-    } else {
-      pets = await this.#readByStatus(status, lastPetId, NEWEST_LIMIT, head);
+    if (known !== undefined && added >= 0 && added <= ADDED_LIMIT) {
+      const { pets, from } = known;
+      const later = await this.#between(known.lastPetId + 1, lastPetId, entry);
+      const withStatus = later.pets.filter(({ text }) => hasStatus(text, status));
+      const newest = shorten({ pets: [...withStatus, ...pets], from, lastPetId });
+      const isCurrent = !later.isLater && this.#mayCache(head, changes);
+      if (isCurrent && (newest.pets.length >= count || newest.from === 1)) {
+        this.#newest.set(status, newest);
+        return { pets: newest.pets, isLater: false };
+      }
     }
-    if (generation === this.#generation) this.#newest.set(status, { value: pets, lastPetId });
-    return pets;
+    const found = await this.#readByStatus(status, NO_CURSOR, NEWEST_LIMIT, head);
+    // Changes are followed from those of the head on, and pets that were added later are put before these.
+    const { head: now } = await this.#readNewestHead();
+    if (now.changePosition === head.changePosition && this.#mayCache(head, changes)) {
+      const pets = found.pets.filter(({ id }) => id <= head.lastPetId);
+      const from = found.pets.length < NEWEST_LIMIT ? 1 : found.pets.at(-1)!.id;
+      this.#newest.set(status, { pets, from, lastPetId: head.lastPetId });
+    }
+    return found;
   }
 
+  /**
+   * Reads one list at one moment, so its pets are those of the head of then. Pets that were added after `head` must be
+   * among them, because later changes are.
+   */
   async #readByStatus(
     status: PetStatus,
-    newest: number,
+    cursor: number,
     limit: number,
     { generation }: Head,
-  ): Promise<PetText[]> {
+  ): Promise<FoundPets> {
     this.#instrumentation.count("cache.reads", { cache: "pages", result: "miss" });
-    const keyOf = (id: number) => projectionKey(generation, petByStatusKey(status, id));
-    const pets = textsOf(await this.#readRecords(keyOf, 1, newest, limit), 1, newest, limit);
-    for (const { id, text } of pets) if (!hasStatus(text, status)) throw damaged(id);
-    return pets;
+    const keyOf = (id: number) => projectionKey(generation, petKey(petListOf(status), id));
+    const range = { start: keyOf(1), end: keyOf(cursor) };
+    const entries = await this.#store.list(range, { limit, reverse: true });
+    return { pets: entries.map(petOf), isLater: false };
   }
 
   /** The pets from `newest` down to `oldest`, both included. */
-  #between(oldest: number, newest: number, head: Head): PetText[] | Promise<PetText[]> {
+  #between(
+    oldest: number,
+    newest: number,
+    entry: HeadEntry,
+  ): FoundPets | Promise<FoundPets> {
+    const isCurrent = entry.head.generation === this.#generation;
     const pets: PetText[] = [];
     for (let id = newest; id >= oldest; id--) {
-      const text = this.#pets.get(id);
+      const text = isCurrent ? this.#pets.get(id) : undefined;
       if (text === undefined) {
         this.#instrumentation.count("cache.reads", { cache: "pages", result: "miss" });
-        return this.#readAll(oldest, newest, head);
+        return this.#readAll(oldest, newest, entry);
       }
       pets.push({ id, text });
     }
     this.#instrumentation.count("cache.reads", { cache: "pages", result: "hit" });
-    return pets;
-  }
-
-  /** Reads the records that hold these pets, and caches all pets in them: neighbours are often read next. */
-  async #readAll(oldest: number, newest: number, { generation }: Head): Promise<PetText[]> {
-    const count = newest - oldest + 1;
-    const keyOf = (id: number) => projectionKey(generation, petKey(id));
-    const records = await this.#readRecords(keyOf, oldest, newest, count);
-    const pets = textsOf(records, oldest, newest, count);
-    if (pets.length < count) throw damaged(newest);
-    for (const { key, value } of generation === this.#generation ? records : []) {
-      this.#pets.put(key.at(-1) as number, value as Uint8Array);
-    }
-    return pets;
+    return { pets, isLater: false };
   }
 
   /**
-   * Reads the records that hold pets from `newest` down, as many as `limit` pets need at most. The first of them may end
-   * at a later pet.
+   * Reads the pets from `newest` down to `oldest` from the store, and caches them. Their lists are not read at one
+   * moment, so a pet may be in two of them, or in none: then reads them again.
    */
-  async #readRecords(
-    keyOf: (id: number) => Key,
+  async #readAll(
     oldest: number,
     newest: number,
-    limit: number,
-  ): Promise<StoreEntry[]> {
-    const range = { start: keyOf(oldest), end: keyOf(newest) };
-    const [ofNewest, ofOthers] = await Promise.all([
-      this.#store.list({ start: keyOf(newest), end: keyOf(LAST_ID) }, { limit: 1 }),
-      oldest < newest ? this.#store.list(range, { limit, reverse: true }) : [],
-    ]);
-    return [...ofNewest, ...ofOthers];
-  }
-}
-
-/** At most `limit` pets of records from `newest` down to `oldest`. Throws unless the ids descend. */
-function textsOf(
-  records: StoreEntry[],
-  oldest: number,
-  newest: number,
-  limit: number,
-): PetText[] {
-  const pets: PetText[] = [];
-  for (const record of records) {
-    for (const { id, line } of unpackPets(record).reverse()) {
-      if (id > newest) continue;
-      if (id < oldest || pets.length === limit) return pets;
-      if (pets.length > 0 && id >= pets.at(-1)!.id) throw damaged(id);
-      pets.push({ id, text: decoder.decode(line) });
+    { head, versionstamp }: HeadEntry,
+  ): Promise<FoundPets> {
+    const changes = this.#changes;
+    for (let attempt = 1;; attempt++) {
+      const pets = new Map<number, StoreEntry>();
+      let last = "";
+      for (const entry of await this.#readLists(oldest, newest, head)) {
+        const id = entry.key.at(-1) as number;
+        // If a pet was moved to another list between the reads, its newer record counts.
+        if (entry.versionstamp > (pets.get(id)?.versionstamp ?? "")) pets.set(id, entry);
+        if (entry.versionstamp > last) last = entry.versionstamp;
+      }
+      if (pets.size < newest - oldest + 1) {
+        if (attempt < READ_ATTEMPTS) continue;
+        for (let id = newest;; id--) if (!pets.has(id)) throw damaged(id);
+      }
+      const texts = [...pets.values()].map(petOf).sort((one, other) => other.id - one.id);
+      const isLater = last > versionstamp!;
+      for (const [id, { value }] of !isLater && this.#mayCache(head, changes) ? pets : []) {
+        if (!this.#pets.has(id)) this.#pets.put(id, value as Uint8Array);
+      }
+      return { pets: texts, isLater };
     }
   }
-  return pets;
+
+  async #readLists(oldest: number, newest: number, { generation }: Head): Promise<StoreEntry[]> {
+    const lists = await Promise.all(PET_LISTS.map((list) => {
+      const keyOf = (id: number) => projectionKey(generation, petKey(list, id));
+      // Faster than a list of one record.
+      if (oldest === newest) return this.#store.get(keyOf(oldest));
+      const range = { start: keyOf(oldest), end: keyOf(newest + 1) };
+      return this.#store.list(range, { limit: newest - oldest + 1 });
+    }));
+    return lists.flat().filter((entry) => entry !== null);
+  }
 }
 
-/** The pets of a record. Throws `projection_damaged` unless their ids ascend to that of the record's key. */
-function unpackPets({ key, value }: StoreEntry): { id: number; line: Uint8Array }[] {
-  const pets = unpackLines(value)?.map((line) => ({ id: petIdOf(line), line }));
-  const lastId = key.at(-1) as number;
-  const isAscending = pets?.every(({ id }, index) => index === 0 || id > pets[index - 1].id);
-  if (!isAscending || pets?.at(-1)?.id !== lastId) throw damaged(lastId);
-  return pets;
+/** Puts a changed pet into the newest pets of a status, or takes it out. */
+function changeNewest(newest: NewestPets, pet: PetText, hasStatus: boolean): void {
+  // A pet that was added later is looked at as it is then.
+  if (pet.id < newest.from || pet.id > newest.lastPetId) return;
+  const others = newest.pets.filter(({ id }) => id !== pet.id);
+  const index = others.findIndex(({ id }) => id < pet.id);
+  if (hasStatus) others.splice(index === -1 ? others.length : index, 0, pet);
+  Object.assign(newest, shorten({ ...newest, pets: others }));
+}
+
+function shorten(newest: NewestPets): NewestPets {
+  if (newest.pets.length <= NEWEST_LIMIT) return newest;
+  const pets = newest.pets.slice(0, NEWEST_LIMIT);
+  return { ...newest, pets, from: pets.at(-1)!.id };
+}
+
+/** The pet of a record. Throws `projection_damaged` unless it has the id and the status that its key says. */
+function petOf({ key, value }: StoreEntry): PetText {
+  const id = key.at(-1) as number;
+  const bytes = value instanceof Uint8Array ? value : new Uint8Array();
+  const text = decoder.decode(bytes);
+  const status = PET_STATUSES.find((status) => hasStatus(text, status));
+  if (petIdOf(bytes) !== id || petListOf(status) !== key.at(-2)) throw damaged(id);
+  return { id, text };
 }
 
 function damaged(id: number): ServiceError {

@@ -1,15 +1,12 @@
 import { assertNever } from "../../events/assert_never.ts";
-import { dataOf, type RecordedLine } from "../../events/event.ts";
-import type { PetStatus } from "../../events/pet.ts";
-import { packLines } from "../encoding/pack_lines.ts";
+import { petTextOf, type RecordedEvent, type RecordedLine } from "../../events/event.ts";
+import { decodeJson, encodeJson } from "../encoding/json.ts";
 import {
+  eventByIdempotencyKeyKey,
   IDEMPOTENCY_LIFETIME_MS,
   keyByTokenKey,
-  petByIdempotencyKeyKey,
-  petByStatusKey,
   petKey,
-  PETS_RECORD_LIMIT_BYTES,
-  type ProjectionKey,
+  petListOf,
   type ProjectionRecord,
 } from "../keyspace.ts";
 import { revocationOf } from "../log/api_keys.ts";
@@ -17,38 +14,36 @@ import { ServiceError } from "../service_error.ts";
 import type { StoreEntry } from "../store/store.ts";
 
 /**
- * The only projection function: returns the records that consecutive events add to the projections. The live
- * writer, the replay, the restore and the audit all use it, so they cannot diverge. Splitting the events over
- * several calls changes only which pets share a record.
+ * The only projection function: returns the records that consecutive events write to the projections, and those that
+ * they remove; each record once, as it is after the last event. The live writer, the replay, the restore and the audit
+ * all use it, so they cannot diverge. It depends on nothing but the events.
  */
 export function project(lines: readonly RecordedLine[]): ProjectionRecord[] {
-  const pets: PetText[] = [];
   const records: ProjectionRecord[] = [];
-  for (const { event, line } of lines) {
+  let isChanged = false;
+  for (const recorded of lines) {
+    const { event } = recorded;
     switch (event.type) {
+      case "PetUpdated": {
+        isChanged = true;
+        const { id, previous: { status } } = event.data;
+        if (status !== undefined) records.push({ key: petKey(petListOf(status), id) });
+      } // falls through
       case "PetCreated": {
         const { id, status } = event.data;
-        // The data of the event is the text of the pet.
-        pets.push({ id, status, text: dataOf(line) });
-        if (event.idempotencyKey !== undefined) {
-          const expiresAt = Date.parse(event.time) + IDEMPOTENCY_LIFETIME_MS;
-          records.push({
-            key: petByIdempotencyKeyKey(event.actor, event.idempotencyKey, event.position),
-            value: JSON.stringify({ petId: id, expiresAt: new Date(expiresAt).toISOString() }),
-            expiresAt,
-          });
-        }
+        records.push({ key: petKey(petListOf(status), id), value: petTextOf(recorded) });
+        if (event.idempotencyKey !== undefined) records.push(idempotencyRecordOf(event));
         break;
       }
       case "ApiKeyIssued": {
         const { keyId, label, tokenHash, expiresAt, readOnly } = event.data;
-        const value = JSON.stringify({ keyId, label, issuedAt: event.time, expiresAt, readOnly });
+        const value = encodeJson({ keyId, label, issuedAt: event.time, expiresAt, readOnly });
         records.push({ key: keyByTokenKey(tokenHash, event.position), value });
         break;
       }
       case "ApiKeyRevoked": {
         const { keyId, tokenHash } = event.data;
-        const value = JSON.stringify({ keyId, ...revocationOf(event) });
+        const value = encodeJson({ keyId, ...revocationOf(event) });
         records.push({ key: keyByTokenKey(tokenHash, event.position), value });
         break;
       }
@@ -56,36 +51,23 @@ export function project(lines: readonly RecordedLine[]): ProjectionRecord[] {
         assertNever(event);
     }
   }
-  return [
-    ...packPets(pets, petKey),
-    ...[...Map.groupBy(pets, ({ status }) => status)].flatMap(([status, ofStatus]) =>
-      // The service does not assume a status, so a pet without one has no entry in this index.
-      status === undefined ? [] : packPets(ofStatus, (lastId) => petByStatusKey(status, lastId))
-    ),
-    ...records,
-  ];
+  if (!isChanged) return records;
+  return [...new Map(records.map((record) => [record.key.join(), record])).values()];
 }
 
-interface PetText {
-  id: number;
-  status: PetStatus | undefined;
-  text: Uint8Array;
-}
-
-/** Packs pets in ascending order of their ids into records. */
-function packPets(pets: PetText[], keyOf: (lastId: number) => ProjectionKey): ProjectionRecord[] {
-  let end = 0;
-  return packLines(pets.map(({ text }) => text), PETS_RECORD_LIMIT_BYTES)
-    .map(({ count, value }) => {
-      end += count;
-      return { key: keyOf(pets[end - 1].id), value };
-    });
+function idempotencyRecordOf({ actor, idempotencyKey, position, time }: RecordedEvent) {
+  const expiresAt = Date.parse(time) + IDEMPOTENCY_LIFETIME_MS;
+  return {
+    key: eventByIdempotencyKeyKey(actor, idempotencyKey!, position),
+    value: encodeJson({ expiresAt: new Date(expiresAt).toISOString() }),
+    expiresAt,
+  };
 }
 
 /** Decodes the JSON of a record that {@linkcode project} made. Throws `projection_damaged`. */
 export function decodeRecord({ key, value }: StoreEntry) {
   try {
-    return JSON.parse(value as string);
+    return decodeJson(value);
   } catch {
     const message = `A record of the projection ${String(key[2])} cannot be decoded`;
     throw new ServiceError("projection_damaged", message);

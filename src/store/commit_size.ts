@@ -10,21 +10,22 @@ const AIM = 0.99;
 /** Number of items in the first commit that {@linkcode groupIntoCommits} tries. */
 const FIRST_COUNT = 100;
 
+/** Maximum number of items in a commit. Items that replace each other's records would otherwise gather without end. */
+const COUNT_LIMIT = 5_000;
+
 /** The mutations of a commit, beside the records of {@linkcode RESERVE_BYTES}. */
 type Part = { mutations: readonly Mutation[] };
 
 /**
  * The part of the limits of a commit that the mutations take; at most 1 if they fit. Counts a key twice, as Deno KV does
- * (measured), and two bytes per character, as for a string outside Latin-1.
+ * (measured).
  */
 export function fillOf(mutations: readonly Mutation[], limits: StoreLimits): number {
   let keys = 0;
   let values = 0;
   for (const mutation of mutations) {
     for (const part of mutation.key) keys += typeof part === "string" ? part.length + 2 : 9;
-    if (mutation.type !== "set") continue;
-    const { value } = mutation;
-    values += typeof value === "string" ? 2 * value.length : value.length;
+    if (mutation.type === "set") values += mutation.value.length;
   }
   return Math.max(
     mutations.length / (limits.commitMutations - RESERVE_MUTATIONS),
@@ -62,7 +63,7 @@ export async function* groupIntoCommits<Item, Sealed extends Part>(
   const take = () => {
     const made = sealCommit(waiting.slice(0, next), seal, limits);
     waiting = waiting.slice(made.count);
-    next = made.next;
+    next = Math.min(made.next, COUNT_LIMIT);
     return made.sealed;
   };
   for await (const batch of batches) {

@@ -3,6 +3,7 @@
  * one of Deno KV (https://github.com/denoland/denokv, proto/codec.rs).
  */
 
+import { Buffer } from "node:buffer";
 import type { Key, KeyPart, KeyRange } from "./store.ts";
 
 const BYTES = 0x01;
@@ -42,9 +43,9 @@ export function encodeRange(
 
 function appendPart(bytes: number[], part: KeyPart): void {
   if (typeof part === "number") {
-    const double = new Uint8Array(8);
-    new DataView(double.buffer).setFloat64(0, part);
-    bytes.push(DOUBLE, ...sortable(double, isSignSet(double)));
+    view.setFloat64(0, part);
+    flipSign(isSignSet(double[0]));
+    bytes.push(DOUBLE, ...double);
     return;
   }
   const isText = typeof part === "string";
@@ -58,48 +59,74 @@ function appendPart(bytes: number[], part: KeyPart): void {
 
 /**
  * Decodes a key. Throws `TypeError` if the bytes are not a key. From a bigint or boolean of another program on, the rest
- * of its key is one part.
+ * of its key is one part. A scan decodes the key of each record, so this copies as little as possible.
  */
 export function decodeKey(bytes: Uint8Array): Key {
-  let offset = 0;
-  const take = (length: number): Uint8Array => {
-    const end = offset + length;
-    if (end > bytes.length) throw new TypeError("A key ends within one of its parts");
-    return bytes.slice(offset, offset = end);
-  };
-  const takeEscaped = (): Uint8Array<ArrayBuffer> => {
-    const content: number[] = [];
-    for (;;) {
-      const [byte] = take(1);
-      if (byte === END) {
-        if (bytes[offset] !== ESCAPE) return Uint8Array.from(content);
-        offset++;
-      }
-      content.push(byte);
-    }
-  };
-  const takePart = (): KeyPart => {
-    const [tag] = take(1);
-    if (tag === BYTES) return takeEscaped();
-    if (tag === TEXT) return decoder.decode(takeEscaped());
-    if (isForeignTag(tag)) return bytes.slice(--offset, offset = bytes.length);
-    if (tag !== DOUBLE) throw new TypeError(`Tag ${tag} of a part of a key is not known`);
-    const double = take(ENCODED_NUMBER_BYTES - 1);
-    return new DataView(sortable(double, !isSignSet(double)).buffer).getFloat64(0);
-  };
+  const { length } = lastPrefix.bytes;
+  // Most keys of a scan differ in their last number only.
+  const isSimilar = length > 0 && bytes.length === length + double.length &&
+    Buffer.compare(bytes.subarray(0, length), lastPrefix.bytes) === 0;
+  if (isSimilar) return [...lastPrefix.parts, decodeNumber(bytes, length)];
   const key: KeyPart[] = [];
-  while (offset < bytes.length) key.push(takePart());
+  for (let offset = 0; offset < bytes.length;) {
+    const tag = bytes[offset++];
+    if (tag === TEXT || tag === BYTES) {
+      const start = offset;
+      let end = bytes.indexOf(END, start);
+      let isEscaped = false;
+      for (; bytes[end + 1] === ESCAPE && end !== -1; end = bytes.indexOf(END, end + 2)) {
+        isEscaped = true;
+      }
+      if (end === -1) throw cutKeyError();
+      const part = isEscaped ? unescape(bytes.slice(start, end)) : bytes.subarray(start, end);
+      key.push(tag === TEXT ? decoder.decode(part) : part.slice());
+      offset = end + 1;
+    } else if (tag === DOUBLE) {
+      const end = offset + double.length;
+      if (end > bytes.length) throw cutKeyError();
+      if (end === bytes.length) lastPrefix = { bytes: bytes.slice(0, offset), parts: [...key] };
+      key.push(decodeNumber(bytes, offset));
+      offset = end;
+    } else if (isForeignTag(tag)) {
+      key.push(bytes.slice(offset - 1));
+      offset = bytes.length;
+    } else throw new TypeError(`Tag ${tag} of a part of a key is not known`);
+  }
   return key;
 }
 
-/** Makes a number sort, or undoes that: inverts all bits of a negative one, and the sign of a positive one. */
-function sortable(bytes: Uint8Array, isNegative: boolean): Uint8Array<ArrayBuffer> {
-  const [sign, rest] = isNegative ? [0xff, 0xff] : [0x80, 0x00];
-  return Uint8Array.from(bytes, (byte, index) => byte ^ (index === 0 ? sign : rest));
+/** The key decoded last that ends in a number: its bytes up to that number, with its tag, and its parts. */
+let lastPrefix: { bytes: Uint8Array; parts: readonly KeyPart[] } = {
+  bytes: new Uint8Array(),
+  parts: [],
+};
+
+function decodeNumber(bytes: Uint8Array, offset: number): number {
+  double.set(bytes.subarray(offset, offset + double.length));
+  flipSign(!isSignSet(double[0]));
+  return view.getFloat64(0);
 }
 
-function isSignSet(bytes: Uint8Array): boolean {
-  return (bytes[0] & 0x80) !== 0;
+function unescape(bytes: Uint8Array): Uint8Array {
+  return bytes.filter((byte, index) => byte !== ESCAPE || bytes[index - 1] !== END);
+}
+
+/** The number that is encoded or decoded. */
+const double = new Uint8Array(ENCODED_NUMBER_BYTES - 1);
+const view = new DataView(double.buffer);
+
+/** Makes the number sort, or undoes that: inverts all bits of a negative one, and the sign of a positive one. */
+function flipSign(isNegative: boolean): void {
+  double[0] ^= isNegative ? 0xff : 0x80;
+  for (let index = 1; isNegative && index < double.length; index++) double[index] ^= 0xff;
+}
+
+function isSignSet(byte: number): boolean {
+  return (byte & 0x80) !== 0;
+}
+
+function cutKeyError(): TypeError {
+  return new TypeError("A key ends within one of its parts");
 }
 
 /**

@@ -31,7 +31,7 @@ export interface StoreLimits {
 }
 
 /**
- * Size of a value of bytes that every store accepts. It is one constant, because it limits the lines of the
+ * Size of a value that every store accepts. It is one constant, because it limits the lines of the
  * log: an export must fit into any store.
  */
 export const VALUE_BYTES_LIMIT = 65_536;
@@ -60,7 +60,7 @@ export type KeyRange =
 
 export interface StoreEntry {
   key: Key;
-  /** A text or bytes, unless another program has written it. */
+  /** Bytes, unless another program or an earlier version has written it. */
   value: unknown;
   /** Changes with every commit that writes the key; sorts as text in commit order. */
   versionstamp: string;
@@ -83,7 +83,7 @@ export type Mutation = SetMutation | { type: "delete"; key: Key };
 export interface SetMutation {
   type: "set";
   key: Key;
-  value: string | Uint8Array;
+  value: Uint8Array;
   /** Milliseconds after which the store removes the record. */
   expireIn?: number;
 }

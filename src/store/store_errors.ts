@@ -33,6 +33,14 @@ export class StoreAwayError extends StoreError {}
  */
 export class StoreRefusedError extends StoreError {}
 
+/** The reason to refuse a store of another version of this program: what shows the version, and what to do. */
+export function otherVersionReason(shown: string, isNewer: boolean): string {
+  return isNewer
+    ? `${shown}, of a newer version; use that version`
+    : `${shown}, of an older version; export it with that version (deno task log > pets.jsonl), ` +
+      "then restore the export into a new store with this one";
+}
+
 /** The disk of the store is full, so a commit stored nothing. Reads still work. */
 export class StoreFullError extends StoreRefusedError {
   override readonly isLogged = true;

@@ -1,3 +1,5 @@
+import type { RecordedLine } from "../../events/event.ts";
+
 /**
  * The port through which an instance reports what it does. Methods must not throw or wait, because every
  * request calls them. A `Context` identifies the request, if any, for which code runs.
@@ -7,8 +9,8 @@ export interface Instrumentation<Context = unknown> {
   onRequest(request: Request, requestId: string): void;
   /** Counts one. */
   count(what: Counter, attributes?: Record<string, string>): void;
-  /** A commit of `events` events landed. */
-  onCommitted(events: number): void;
+  /** A commit of these lines landed. */
+  onCommitted(lines: readonly RecordedLine[]): void;
 
   /** Runs an operation, and returns its outcome. */
   trace<T>(operation: "append" | "head fresh", run: () => Promise<T>): Promise<T>;

@@ -29,7 +29,7 @@ const meter = metrics.getMeter(NAME);
 redactSpans();
 
 const COUNTERS: Record<Counter | "events.appended", [unit: string, description: string]> = {
-  "events.appended": ["{event}", "Events that this instance appended"],
+  "events.appended": ["{event}", "Events that this instance appended, by type"],
   "commit.conflicts": [
     "{commit}",
     "Commits that conflicted with one of another instance, and are retried",
@@ -91,9 +91,9 @@ export function openTelemetry(kind: StoreLocation["kind"]): Instrumentation<Cont
       span?.updateName(`${method} ${route}`);
     },
     count: (what, attributes) => counters.get(what)!.add(1, attributes),
-    onCommitted(events) {
-      counters.get("events.appended")!.add(events);
-      commitEvents.record(events);
+    onCommitted(lines) {
+      for (const { event: { type } } of lines) counters.get("events.appended")!.add(1, { type });
+      commitEvents.record(lines.length);
     },
 
     trace: (operation, run) => inSpan(operation, {}, run),

@@ -37,7 +37,7 @@ Deno.test("Appender prepares and commits in the contexts of its callers, and rep
     "restore 1",
     "restore 2",
     "commit of 2 for 1, 2",
-    "committed 2",
+    "committed PetCreated, PetCreated",
   ]);
 });
 
@@ -53,13 +53,13 @@ Deno.test("Appender reports a conflict with a commit of another instance", async
     "commit of 1 for 2",
     "commit.conflicts",
     "commit of 1 for 2",
-    "committed 1",
+    "committed PetCreated",
   ]);
 });
 
 Deno.test("Appender reports a commit without a clear outcome, and that it landed", async () => {
   using opened = await open(COMMIT_FAULTS.landsAndFails);
   assertEquals((await opened.add())[0].position, 1);
-  const reports = ["commit of 1 for 1", "commit.unclear", "committed 1"];
+  const reports = ["commit of 1 for 1", "commit.unclear", "committed PetCreated"];
   assertEquals(opened.take().slice(-3), reports);
 });

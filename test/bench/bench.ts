@@ -1,7 +1,7 @@
 /**
  * Measures this checkout and another one, or a bare Deno.serve, in turns, and prints ratios.
  *
- *     deno task bench [--against DIR] [--rounds N] [--seconds S] [--pets N] [--events N] [--only TEXT]
+ *     deno task bench [--against DIR] [--rounds N] [--seconds S] [--pets N] [--events N] [--sold SHARE] [--only TEXT]
  */
 
 import { pathToFileURL } from "node:url";
@@ -15,7 +15,7 @@ const BENCH = {
   details: "Measures each workload in turns, in a temporary folder, and prints ratios.",
   usage: [
     `deno task bench [--against DIR] [--rounds N] [--seconds S] [--pets N] [--events N]
-      [--only TEXT]`,
+      [--sold SHARE] [--only TEXT]`,
   ],
   flags: {
     "--against DIR": `the folder of the other checkout, such as git worktree add DIR COMMIT makes
@@ -24,6 +24,9 @@ const BENCH = {
     "--seconds S": "how long each measurement of requests takes (default: 4)",
     "--pets N": "number of pets in the store of the requests (default: 10000)",
     "--events N": "number of events for replay, restore, audit and export (default: 300000)",
+    "--sold SHARE":
+      `part of the pets of this checkout that were sold after they were added, such as 0.999,
+      while all pets of the other one were only added; --against . compares this checkout with itself`,
     "--only TEXT": "only workloads with this text in their names, for example create or replay",
   },
   variables: [],
@@ -38,6 +41,7 @@ interface Options {
   ms: number;
   pets: number;
   events: number;
+  sold: number | undefined;
 }
 
 /** A value of this checkout and of the other one. */
@@ -45,7 +49,7 @@ type Pair<T> = [own: T, other: T];
 
 await runCommand(BENCH, {
   async run(
-    { against, rounds = "5", seconds = "4", pets = "10000", events = "300000", only = "" },
+    { against, rounds = "5", seconds = "4", pets = "10000", events = "300000", sold, only = "" },
   ) {
     const isWanted = ({ name }: { name: string }) => name.includes(only);
     const operations = OPERATIONS.filter(isWanted);
@@ -61,6 +65,7 @@ await runCommand(BENCH, {
       ms: parseCount("--seconds", seconds) * 1_000,
       pets: parseCount("--pets", pets),
       events: parseCount("--events", events),
+      sold: sold === undefined ? undefined : parseShare("--sold", sold),
     };
     try {
       const failures = await benchRequests(operations, options);
@@ -77,12 +82,17 @@ function parseCount(flag: string, text: string): number {
   throw new UsageError(`${flag} takes a whole number, not ${JSON.stringify(text)}`);
 }
 
+function parseShare(flag: string, text: string): number {
+  if (/^(0(\.\d{1,3})?|1)$/.test(text)) return Number(text);
+  throw new UsageError(`${flag} takes a number from 0 to 1, not ${JSON.stringify(text)}`);
+}
+
 /** Resolves to the number of failed requests. */
 async function benchRequests(operations: Operation[], options: Options): Promise<number> {
-  const { other, folder, rounds, ms, pets } = options;
+  const { other, folder, rounds, ms, pets, sold } = options;
   if (operations.length === 0) return 0;
   const paths = [`${folder}/own.sqlite3`, `${folder}/other.sqlite3`];
-  const token = await fillByCheckout(ROOT, paths[0], pets);
+  const token = await fillByCheckout(ROOT, paths[0], pets, sold);
   const otherToken = other === undefined ? token : await fillByCheckout(other, paths[1], pets);
   const rows: (string | number)[][] = [];
   let failures = 0;
@@ -126,12 +136,13 @@ async function benchRequests(operations: Operation[], options: Options): Promise
 
 async function benchCommands(
   commands: typeof COMMANDS,
-  { other, folder, rounds, events }: Options,
+  { other, folder, rounds, events, sold = 0 }: Options,
 ): Promise<void> {
   const files: CommandFiles[] = [];
   for (const root of [ROOT, other!]) {
     const kvPath = `${folder}/commands-${files.length}.sqlite3`;
-    await fillByCheckout(root, kvPath, events);
+    const pets = root === ROOT ? Math.round(events / (1 + sold)) : events;
+    await fillByCheckout(root, kvPath, pets, root === ROOT && sold > 0 ? sold : undefined);
     const own = { root, kvPath, replayedPath: `${kvPath}.copy`, exportPath: `${kvPath}.jsonl` };
     await Deno.copyFile(kvPath, own.replayedPath);
     await exportLog(own);

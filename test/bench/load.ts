@@ -20,10 +20,14 @@ export interface Load {
   ms: number;
   /** The bytes of the next request. */
   next: () => Uint8Array;
+  /** How long a connection waits after a response. */
+  pauseMs?: number;
 }
 
 /** Runs a load on loopback. */
-export async function runLoad({ port, connections, ms, next }: Load): Promise<Measured> {
+export async function runLoad(
+  { port, connections, ms, next, pauseMs = 0 }: Load,
+): Promise<Measured> {
   const latencies: number[] = [];
   let failures = 0;
   const sockets = await Promise.all(
@@ -42,6 +46,7 @@ export async function runLoad({ port, connections, ms, next }: Load): Promise<Me
         now = performance.now();
         latencies.push(now - then);
         if (status >= 400) failures++;
+        if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }
     } catch {
       failures++;

@@ -1,16 +1,20 @@
 /** The requests under measurement. */
 
+import { PET_STATUSES } from "../../events/pet.ts";
 import { type Measured, requestBytes, runLoad } from "./load.ts";
 import type { ServerProcess } from "./processes.ts";
 
 interface Request {
   connections: number;
-  method: "GET" | "POST";
+  method: "GET" | "POST" | "PATCH";
   /** `{id}` in it is replaced by a random pet id, of the first `ids` ones. */
   path: string;
   ids?: number;
   headers?: Record<string, string>;
+  /** `{number}` and `{status}` in it are other ones in each request. */
   body?: string;
+  /** How long a connection waits after a response. */
+  pauseMs?: number;
 }
 
 export interface Operation extends Request {
@@ -27,18 +31,39 @@ const POST = {
   path: "/v1/pets",
   body: '{"name":"Rex the dog","categoryId":12,"status":"available"}',
 } as const;
+const PATCH = {
+  method: "PATCH",
+  path: "/v1/pets/{id}",
+  ids: Infinity,
+  body: '{"name":"Rex {number}","status":"{status}"}',
+} as const;
 const READ = { ...GET, path: "/v1/pets/{id}", ids: 500 };
 const BESIDE_WRITERS = { ...READ, beside: { ...POST, connections: 8 } };
 
-/** Reads come first, because creates make the store larger. */
+/** Reads come first, because creates and changes make the store another one. */
 export const OPERATIONS: Operation[] = [
   { ...READ, name: "read by id, 500 at random" },
   { ...READ, name: "read by id, all at random", ids: Infinity },
   { ...GET, name: "list, 20", path: "/v1/pets" },
   { ...GET, name: "list status, 100", path: "/v1/pets?status=available&limit=100" },
+  {
+    ...GET,
+    name: "list status, 100, from any pet on, c=1",
+    connections: 1,
+    path: "/v1/pets?status=available&limit=100&cursor={id}",
+    ids: Infinity,
+  },
   { ...GET, name: "list, unchanged", path: "/v1/pets", headers: { "if-none-match": "*" } },
   { ...BESIDE_WRITERS, name: "read by id beside 8 writers" },
   { ...BESIDE_WRITERS, name: "read by id beside 8 writers, fsync + 5 ms", fsyncDelayMs: 5 },
+  {
+    ...GET,
+    name: "list status, 100, beside 100 changes per second",
+    path: "/v1/pets?status=available&limit=100",
+    beside: { ...PATCH, connections: 1, pauseMs: 9 },
+  },
+  { ...PATCH, name: "change, c=64", connections: 64 },
+  { ...PATCH, name: "change, c=1", connections: 1 },
   { ...POST, name: "create, c=64", connections: 64 },
   { ...POST, name: "create, c=256", connections: 256 },
   { ...POST, name: "create, c=1000", connections: 1_000 },
@@ -55,18 +80,21 @@ export async function measure(
 ): Promise<Measured & { cpuUs: number }> {
   const run = async (ms: number) => {
     const both = operation.beside === undefined ? [operation] : [operation, operation.beside];
-    const [measured] = await Promise.all(both.map(({ connections, ids = 1, ...request }) => {
-      const bytes = (id: number) =>
-        requestBytes({
-          ...request,
-          path: request.path.replace("{id}", String(id)),
-          headers: headersOf(token, request),
-        });
-      const first = bytes(1);
-      const limit = Math.min(ids, pets);
-      const next = limit === 1 ? () => first : () => bytes(1 + Math.floor(Math.random() * limit));
-      return runLoad({ port: server.port, connections, ms, next });
-    }));
+    const [measured] = await Promise.all(
+      both.map(({ connections, ids = 1, pauseMs, ...request }) => {
+        const bytes = (id: number) =>
+          requestBytes({
+            ...request,
+            path: request.path.replace("{id}", String(id)),
+            body: bodyOf(request),
+            headers: headersOf(token, request),
+          });
+        const first = bytes(1);
+        const limit = Math.min(ids, pets);
+        const next = limit === 1 ? () => first : () => bytes(1 + Math.floor(Math.random() * limit));
+        return runLoad({ port: server.port, connections, ms, next, pauseMs });
+      }),
+    );
     return measured;
   };
   await run(ms / 4);
@@ -83,11 +111,19 @@ export async function exampleResponse(
 ) {
   const headers = headersOf(token, { body, ...operation });
   const url = `http://127.0.0.1:${port}${path.replace("{id}", "1")}`;
-  const response = await fetch(url, { method, headers, body });
+  const response = await fetch(url, { method, headers, body: bodyOf({ body }) });
   // The server adds these itself.
   const own = ["content-length", "date"];
   const shown = [...response.headers].filter(([name]) => !own.includes(name));
   return { status: response.status, headers: shown, body: await response.text() };
+}
+
+let bodies = 0;
+
+function bodyOf({ body }: Pick<Request, "body">): string | undefined {
+  const number = bodies++;
+  const status = PET_STATUSES[number % PET_STATUSES.length];
+  return body?.replace("{number}", String(number)).replace("{status}", status);
 }
 
 function headersOf(token: string, { body, headers }: Pick<Request, "body" | "headers">) {

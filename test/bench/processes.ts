@@ -13,11 +13,16 @@ export interface ServerProcess extends AsyncDisposable {
 /** The folder of this checkout. */
 export const ROOT = new URL("../../", import.meta.url);
 
-/** Lets the code of a checkout write a store file with that many pets. Resolves to an API key. */
-export async function fillByCheckout(root: URL, path: string, pets: number): Promise<string> {
+/** Lets the code of a checkout write a store file, as fillStore() does. Resolves to an API key. */
+export async function fillByCheckout(
+  root: URL,
+  path: string,
+  pets: number,
+  soldShare?: number,
+): Promise<string> {
   const module = JSON.stringify(new URL("test/support/fill_store.ts", root));
   const script = `const { fillStore } = await import(${module});
-    console.log(await fillStore(${JSON.stringify(path)}, ${pets}));`;
+    console.log(await fillStore(${JSON.stringify(path)}, ${pets}, ${soldShare}));`;
   const args = ["eval", "--quiet", "--no-check", script];
   const options = { args, cwd: root, stderr: "inherit" } as const;
   const { success, stdout } = await new Deno.Command(Deno.execPath(), options).output();

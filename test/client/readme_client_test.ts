@@ -17,6 +17,7 @@ interface Pet {
 
 interface PetClient {
   add(idempotencyKey: string, pet: Omit<Pet, "id">): Promise<Pet>;
+  update(petId: number, patch: object, etag?: string): Promise<Pet>;
   list(status?: Pet["status"]): AsyncGenerator<Pet>;
 }
 
@@ -31,7 +32,8 @@ export type PetIsAsDescribed = AssertTrue<IsExact<PetOfUser, {
 `;
 
 Deno.test({
-  name: "the TypeScript client of src/http/README.md has the described types, adds and lists",
+  name:
+    "the TypeScript client of src/http/README.md has the described types, adds, changes and lists",
   ignore: !permitted("net", "read", "run", "write", "env", "sys"),
   async fn(test) {
     await using service = await openTestService();
@@ -57,6 +59,20 @@ Deno.test({
       assertEquals(await idsOf(), newestFirst);
       assertEquals(await idsOf("sold"), newestFirst.filter((id) => id > 2 && id % 2 === 0));
       assertEquals(await idsOf("pending"), []);
+    });
+
+    await test.step("it changes an animal, with an ETag only if it is still the same", async () => {
+      const response = await service.send("/v1/pets/1");
+      const pet = await response.json();
+      const etag = response.headers.get("etag")!;
+      assertEquals(await client.update(1, { status: "sold" }, etag), { ...pet, status: "sold" });
+      await assertRejects(
+        () => client.update(1, { name: "Mia" }, etag),
+        Error,
+        "precondition_failed",
+      );
+      const { status: _, ...unset } = pet;
+      assertEquals(await client.update(1, { status: null }), unset);
     });
 
     await test.step("it throws the code and the message of an Error", async () => {

@@ -7,7 +7,7 @@ import { FakeRuntime } from "../support/fake_runtime.ts";
 const neverStarted = () => Promise.reject(new Error("started"));
 
 Deno.test("share() gives concurrent calls with the same key the outcome of the first", async () => {
-  const singleFlight = new SingleFlight(new FakeRuntime());
+  const singleFlight = new SingleFlight<number>(new FakeRuntime());
   const first = Promise.withResolvers<number>();
   const all = [singleFlight.share("a", () => first.promise)];
   for (let count = 0; count < 3; count++) all.push(singleFlight.share("a", neverStarted));
@@ -16,7 +16,7 @@ Deno.test("share() gives concurrent calls with the same key the outcome of the f
 });
 
 Deno.test("share() separates keys, and frees a key when its call ends", async () => {
-  const singleFlight = new SingleFlight(new FakeRuntime());
+  const singleFlight = new SingleFlight<number>(new FakeRuntime());
   const first = Promise.withResolvers<number>();
   const one = singleFlight.share("a", () => first.promise);
   assertEquals(await singleFlight.share("b", () => Promise.resolve(2)), 2);
@@ -26,7 +26,7 @@ Deno.test("share() separates keys, and frees a key when its call ends", async ()
 });
 
 Deno.test("share() starts exactly one waiting call if the first fails", async () => {
-  const singleFlight = new SingleFlight(new FakeRuntime());
+  const singleFlight = new SingleFlight<number>(new FakeRuntime());
   const first = Promise.withResolvers<number>();
   const failed = assertRejects(
     () => singleFlight.share("a", () => first.promise),
@@ -42,9 +42,16 @@ Deno.test("share() starts exactly one waiting call if the first fails", async ()
   assertEquals(started, 1);
 });
 
+Deno.test("share() starts the next waiting call if the first has no outcome", async () => {
+  const singleFlight = new SingleFlight<number>(new FakeRuntime());
+  const outcomes = [undefined, 2].map((it) => () => Promise.resolve(it));
+  const all = [...outcomes, neverStarted].map((start) => singleFlight.share("a", start));
+  assertEquals(await Promise.all(all), [undefined, 2, 2]);
+});
+
 Deno.test("share() starts no further call after its time limit", async () => {
   const runtime = new FakeRuntime();
-  const singleFlight = new SingleFlight(runtime);
+  const singleFlight = new SingleFlight<number>(runtime);
   const [first, second] = [1, 2].map(() => Promise.withResolvers<number>());
   const all = [
     singleFlight.share("a", () => first.promise),
@@ -61,7 +68,7 @@ Deno.test("share() starts no further call after its time limit", async () => {
 });
 
 Deno.test("share() rejects a call at once if too many wait, and accepts calls when there is room", async () => {
-  const singleFlight = new SingleFlight(new FakeRuntime());
+  const singleFlight = new SingleFlight<number>(new FakeRuntime());
   const first = Promise.withResolvers<number>();
   const all = Array.from(
     { length: SINGLE_FLIGHT_WAITING_LIMIT + 1 },

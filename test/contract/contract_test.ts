@@ -5,8 +5,9 @@
  *     deno task test:contract
  */
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { describeInterface } from "../../src/http/docs/openapi.ts";
+import { IF_MATCH_PATTERN } from "../../src/http/requests/if_match.ts";
 import { install, run } from "../support/third_party_tools.ts";
 import {
   HERE,
@@ -31,9 +32,12 @@ for (const seed of SEEDS) {
     ignore: !withPython,
     async fn() {
       await using live = await startLiveService();
+      const description = `${live.folder}/openapi.json`;
+      await Deno.writeTextFile(description, withAnyTag(describeInterface({})));
       const { code, output } = await run(`${PYTHON_BIN}/schemathesis`, [
         "run",
-        `${live.address}/openapi.json`,
+        description,
+        `--url=${live.baseUrl}`,
         `--header=Authorization: Bearer ${live.token}`,
         "--checks=all",
         "--continue-on-failure",
@@ -45,6 +49,16 @@ for (const seed of SEEDS) {
       console.log(output.match(/^Test cases:\n.*$/m)?.[0]);
     },
   });
+}
+
+/**
+ * The description with `*` as the only `If-Match`. Schemathesis generates no header with quotation marks, and takes 412
+ * for the refusal of a valid request.
+ */
+function withAnyTag(description: string): string {
+  const tags = `"schema":{"type":"string","pattern":${JSON.stringify(IF_MATCH_PATTERN.source)}}`;
+  assertStringIncludes(description, tags);
+  return description.replace(tags, '"schema":{"type":"string","enum":["*"]}');
 }
 
 Deno.test({

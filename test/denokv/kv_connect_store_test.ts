@@ -1,4 +1,6 @@
-import { assertEquals, assertLess, assertRejects } from "@std/assert";
+import { assertEquals, assertLess, assertRejects, assertStringIncludes } from "@std/assert";
+import { HEAD_KEY } from "../../src/keyspace.ts";
+import { acceptLog } from "../../src/log/accept_store.ts";
 import { openKvConnectStore } from "../../src/store/deno_kv/kv_connect_store.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -6,6 +8,7 @@ import { StoreRefusedError, UnclearOutcomeError } from "../../src/store/store_er
 import { testStoreContract } from "../support/store_contract.ts";
 import { DENOKV, DenokvServer } from "../support/denokv_server.ts";
 import { testIf } from "../support/test_if.ts";
+import { utf8 } from "../support/utf8.ts";
 
 const { ignore } = DENOKV;
 const test = testIf(!ignore);
@@ -33,7 +36,7 @@ testStoreContract({
 test("KvConnectStore reads what Deno.openKv() wrote, and the other way round", async () => {
   await using server = await DenokvServer.start();
   const stores = [await connectTo(server), new KvStore(await Deno.openKv(server.address))];
-  const values = ["", "Zoë", "猫 🐈", new Uint8Array(), Uint8Array.of(0, 255)];
+  const values = [new Uint8Array(), Uint8Array.of(0, 255)];
   const key = ["key", 1.5, Uint8Array.of(0)];
   for (const [writer, reader] of [stores, stores.toReversed()]) {
     for (const value of values) {
@@ -42,6 +45,18 @@ test("KvConnectStore reads what Deno.openKv() wrote, and the other way round", a
     }
   }
   for (const store of stores) store.close();
+});
+
+test("KvConnectStore reads the head of formats 1 to 3, a text, so that the store is refused with advice", async () => {
+  await using server = await DenokvServer.start();
+  const store = await connectTo(server);
+  using kv = await Deno.openKv(server.address);
+  for (const format of [1, 2, 3]) {
+    await kv.set(HEAD_KEY, JSON.stringify({ format }));
+    const { message } = await assertRejects(() => acceptLog(store), StoreRefusedError);
+    assertStringIncludes(message, `it has format ${format}, of an older version; export it with`);
+  }
+  store.close();
 });
 
 test("KvConnectStore: a commit beyond a kilobyte does not wait for an acknowledgement", async () => {
@@ -94,5 +109,6 @@ function put(
   value: string | Uint8Array,
   key: (string | number | Uint8Array)[] = ["key"],
 ): Promise<string | null> {
-  return store.commit({ checks: [], mutations: [{ type: "set", key, value }] });
+  const bytes = typeof value === "string" ? utf8(value) : value;
+  return store.commit({ checks: [], mutations: [{ type: "set", key, value: bytes }] });
 }

@@ -5,10 +5,11 @@ import {
   type EventBody,
   GENESIS_HASH,
   MalformedEventError,
+  petTextOf,
   type RecordedEvent,
 } from "../../events/event.ts";
 import { INT64_MAX, INT64_MIN } from "../../events/int64.ts";
-import { NAME_MAX_LENGTH, type Pet } from "../../events/pet.ts";
+import { encodePet, NAME_MAX_LENGTH, type Pet } from "../../events/pet.ts";
 
 const METADATA = {
   id: "01HZZZZZZZ0000000000000001",
@@ -23,11 +24,17 @@ const PETS: Pet[] = [
   { id: Number.MAX_SAFE_INTEGER, name: '","categoryId":7', categoryId: INT64_MIN },
   { id: 4, name: "🐈".repeat(NAME_MAX_LENGTH), categoryId: 12_345_678_901_234_567n },
 ];
+const CHANGES = [
+  { ...PETS[0], previous: { name: "Max" } },
+  { ...PETS[0], previous: { status: "sold" as const } },
+  { ...PETS[1], previous: { name: ',"previous":{', categoryId: INT64_MIN, status: null } },
+];
 const KEY = { keyId: METADATA.actor, label: "é", tokenHash: HASH };
 
 /** Bodies, each with the name of its schema. */
 const BODIES: [EventBody, schema: string][] = [
   ...PETS.map((data): [EventBody, string] => [{ type: "PetCreated", data }, "pet-created:1"]),
+  ...CHANGES.map((data): [EventBody, string] => [{ type: "PetUpdated", data }, "pet-updated:1"]),
   [{ type: "ApiKeyIssued", data: KEY }, "api-key-issued:1"],
   [{ type: "ApiKeyIssued", data: { ...KEY, expiresAt: METADATA.time } }, "api-key-issued:1"],
   [{ type: "ApiKeyIssued", data: { ...KEY, readOnly: true } }, "api-key-issued:2"],
@@ -44,7 +51,8 @@ const recorded = (body: EventBody): RecordedEvent => {
   return { ...body, ...METADATA, position: 1, previousHash: GENESIS_HASH };
 };
 
-const [LINE, READ_ONLY_LINE] = [BODIES[0], BODIES[6]].map(([body]) => encodeEvent(recorded(body)));
+const [LINE, CHANGE_LINE, READ_ONLY_LINE] = [BODIES[0], BODIES[4], BODIES[9]]
+  .map(([body]) => encodeEvent(recorded(body)));
 
 Deno.test("encodeEvent() writes a CloudEvent with its members in one order", () => {
   assertEquals(
@@ -92,6 +100,15 @@ const MALFORMED: Record<string, string[]> = {
     LINE.replace('"id":1,"name":"Rex"', '"name":"Rex","id":1'),
   ],
   "an unknown member": [LINE.replace("}}", '},"more":1}')],
+  "a change of nothing": [CHANGE_LINE.replace('{"name":"Max"}', "{}")],
+  "a change without the former values": [CHANGE_LINE.replace(',"previous":{"name":"Max"}', "")],
+  "former values of another member": [CHANGE_LINE.replace('"name":"Max"', '"id":2')],
+  "a former value that is not possible": ['""', "null", "7"].map((it) =>
+    CHANGE_LINE.replace('"Max"', it)
+  ),
+  "former values in another order": [
+    CHANGE_LINE.replace('"name":"Max"', '"status":null,"name":"Max"'),
+  ],
   "an unknown data member": [LINE.replace("}}", ',"unknown":"red"}}')],
   "a repeated member": [LINE.replace('"name":"Rex"', '"name":"Max","name":"Rex"')],
   "another CloudEvents version": [LINE.replace('"1.0"', '"1.1"')],
@@ -134,5 +151,14 @@ Deno.test("decodeEvent() refuses any other line, with a message of one line", ()
       const { message } = assertThrows(() => decodeEvent(line), MalformedEventError);
       assert(message.length > 0 && !message.includes("\n"), message);
     }
+  }
+});
+
+Deno.test("petTextOf() is the text of the pet after an addition and after a change", () => {
+  for (const data of [...PETS, ...CHANGES]) {
+    const type = "previous" in data ? "PetUpdated" : "PetCreated";
+    const event = recorded({ type, data } as EventBody);
+    const line = new TextEncoder().encode(encodeEvent(event));
+    assertEquals(new TextDecoder().decode(petTextOf({ event, line })), encodePet(data));
   }
 });

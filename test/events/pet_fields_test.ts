@@ -7,6 +7,7 @@ import { NewPet } from "../../events/pet.ts";
 import { audit } from "../../scripts/audit/audit.ts";
 import { replay } from "../../scripts/replay/replay.ts";
 import { restore, verifyExport } from "../../scripts/restore/restore.ts";
+import { readHead } from "../../src/log/head.ts";
 import { PetReader } from "../../src/projections/pet_reader.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import { DESCRIPTION } from "../support/assert_described.ts";
@@ -38,7 +39,7 @@ function sampleValue(name: string, schema: z.ZodType): unknown {
   throw new Error(`Field ${name} has a type without a sample value; add one here`);
 }
 
-Deno.test("every field of NewPet is returned, listed, logged, audited, replayed and restored", async () => {
+Deno.test("every field of NewPet is returned, changed, removed, listed, logged, audited, replayed and restored", async () => {
   await using service = await openTestService();
   const pets = [];
   for (const [index, pet] of PETS.entries()) {
@@ -47,12 +48,30 @@ Deno.test("every field of NewPet is returned, listed, logged, audited, replayed 
     pets.push({ id: BigInt(index + 1), ...pet });
     assertEquals(parseExactJson(await created.text()), pets.at(-1));
   }
+  const added = [...pets];
+  // The first pet gets the optional fields, and the last one loses them.
+  const values = Object.fromEntries(OPTIONAL.map(([name]) => [name, PETS.at(-1)![name]]));
+  const nulls = Object.fromEntries(OPTIONAL.map(([name]) => [name, null]));
+  for (
+    const [{ id }, patch, after] of [
+      [pets[0], values, PETS.at(-1)],
+      [pets.at(-1)!, nulls, PETS[0]],
+    ] as const
+  ) {
+    const changed = await service.change(Number(id), jsonOf(patch));
+    pets[Number(id) - 1] = { id, ...after };
+    assertEquals(parseExactJson(await changed.text()), { id, ...after });
+  }
   await assertServed(service, pets);
 
   const lines = await readLogLines(service.store);
   const events = lines.map((line) => parseExactJson(line) as { type: string; data: unknown });
-  const logged = events.filter(({ type }) => type === "PetCreated").map(({ data }) => data);
-  assertEquals(logged, pets);
+  const logged = events.filter(({ type }) => type.startsWith("Pet")).map(({ data }) => data);
+  assertEquals(logged, [
+    ...added,
+    { ...pets[0], previous: nulls },
+    { ...pets.at(-1), previous: values },
+  ]);
   assertEquals((await audit(service)).faults, []);
 
   const { differences } = await replay(service, { graceMs: 0 });
@@ -63,21 +82,20 @@ Deno.test("every field of NewPet is returned, listed, logged, audited, replayed 
   try {
     const source = () => ReadableStream.from([linesToBytes(lines)]);
     const { runtime } = service;
-    const head = await verifyExport(source);
-    await restore({ store, runtime }, source, head);
+    await restore({ store, runtime }, source, await verifyExport(source));
     assertEquals(await readLogLines(store), lines);
     assertEquals((await audit({ store, runtime })).faults, []);
-    const { text } = await new PetReader(store).list({ limit: 100 }, head);
+    const { text } = await new PetReader(store).list({ limit: 100 }, await readHead(store));
     assertEquals(parseExactJson(text), pets.toReversed());
   } finally {
     store.close();
   }
 });
 
-Deno.test("every field of NewPet is described, in NewPet and in Pet", () => {
-  const { PetInput: newPet, Pet: pet } = DESCRIPTION.components.schemas;
+Deno.test("every field of NewPet is described, in NewPet, PetPatch and Pet", () => {
+  const { PetInput: newPet, PetPatch: patch, Pet: pet } = DESCRIPTION.components.schemas;
   const names = FIELDS.map(([name]) => name);
-  assertEquals(Object.keys(newPet.properties), names);
+  for (const { properties } of [newPet, patch]) assertEquals(Object.keys(properties), names);
   assertEquals(Object.keys(pet.properties).toSorted(), [...names, "id"].toSorted());
   for (const [name, schema] of Object.entries({ ...newPet.properties, ...pet.properties })) {
     assert("description" in schema || "$ref" in schema, `Field ${name} has no description`);

@@ -3,10 +3,11 @@ import { INT64_MAX, parseExactJson } from "../../events/int64.ts";
 import {
   encodePet,
   hasStatus,
-  NAME_MAX_LENGTH,
-  NewPet,
+  patchPet,
   Pet,
   PET_STATUSES,
+  PetPatch,
+  reversePatch,
 } from "../../events/pet.ts";
 
 Deno.test("encodePet() writes exact JSON with its members in one order", () => {
@@ -19,23 +20,6 @@ Deno.test("encodePet() writes exact JSON with its members in one order", () => {
   assertEquals(Pet.parse(parseExactJson(text)), pet);
 });
 
-Deno.test("NewPet counts the characters of a name in code points", () => {
-  const isValid = (name: string) => NewPet.safeParse({ name, categoryId: 1n }).success;
-  for (const character of ["x", "é", "🐈", "\0"]) {
-    assertEquals(isValid(character.repeat(NAME_MAX_LENGTH)), true);
-    assertEquals(isValid(character.repeat(NAME_MAX_LENGTH + 1)), false);
-  }
-  assertEquals(isValid(""), false);
-  assertEquals(isValid("\ud83d"), false);
-});
-
-Deno.test("Pet accepts only ids that are safe integers in JSON", () => {
-  const isValid = (id: bigint) => Pet.safeParse({ id, name: "Rex", categoryId: 1n }).success;
-  const max = BigInt(Number.MAX_SAFE_INTEGER);
-  for (const id of [1n, max]) assertEquals(isValid(id), true);
-  for (const id of [0n, -1n, max + 1n]) assertEquals(isValid(id), false);
-});
-
 Deno.test("hasStatus() compares the status of a text, and nothing that looks like one", () => {
   for (const name of ["Rex", ',"status":"sold"', '"status":"sold"}', "a,"]) {
     for (const status of [...PET_STATUSES, undefined]) {
@@ -43,4 +27,23 @@ Deno.test("hasStatus() compares the status of a text, and nothing that looks lik
       for (const one of PET_STATUSES) assertEquals(hasStatus(text, one), one === status, text);
     }
   }
+});
+
+Deno.test("patchPet() and reversePatch() lead from a pet to another and back", () => {
+  const before: Pet = { id: 7, name: "Rex", categoryId: 1n, status: "available" };
+  const patches: [patch: PetPatch, after: Omit<Pet, "id">, previous: PetPatch][] = [
+    [{ status: "sold" }, { ...before, status: "sold" }, { status: "available" }],
+    [{ status: null }, { name: "Rex", categoryId: 1n }, { status: "available" }],
+    [{ name: "Max", categoryId: 1n }, { ...before, name: "Max" }, { name: "Rex" }],
+    [{ name: "Rex" }, before, {}],
+    [{}, before, {}],
+  ];
+  for (const [patch, after, previous] of patches) {
+    const patched = patchPet(before, patch);
+    assertEquals(patched, { id: 7, ...after });
+    assertEquals(reversePatch(before, patched), previous);
+    assertEquals(patchPet(patched, previous), before);
+  }
+  const { status: _, ...without } = before;
+  assertEquals(reversePatch(without, before), { status: null });
 });

@@ -4,10 +4,11 @@ import { killRounds } from "./kill_rounds.ts";
 
 Deno.test({
   name:
-    "acknowledged pets are stored once after kill -9 of services and commands at random moments",
+    "acknowledged pets and changes are stored once after kill -9 of services and commands at random moments",
   ignore: !permitted("env", "net", "read", "run", "write"),
   async fn() {
     const { load } = await killRounds(6);
     assertGreater(load.acknowledged.size, 0);
+    assertGreater(load.changes.size, 0);
   },
 });

@@ -46,6 +46,8 @@ Deno.test({
       [201, location, "true", pet],
       [200, [pet]],
       [304],
+      [200, { ...pet, status: "sold" }],
+      [412, "precondition_failed"],
       [401, "Bearer", missing],
     ]);
   },
@@ -76,11 +78,22 @@ async function callApi({ pets, token }: { pets: string; token: string }) {
     const list = await readAll(pets, { headers: { authorization }, cache: "no-store" });
     const held = { authorization, "if-none-match": list.headers.get("etag")! };
     const unchanged = await readAll(pets, { headers: held, cache: "no-store" });
+    const read = await readAll(`${pets}/1`, { headers: { authorization } });
+    const ifMatch = { authorization, "if-match": read.headers.get("etag")! };
+    const change = () =>
+      readAll(`${pets}/1`, {
+        method: "PATCH",
+        headers: { ...ifMatch, "content-type": "application/merge-patch+json" },
+        body: '{"status":"sold"}',
+      });
+    const [changed, late] = [await change(), await change()];
     const keyless = await readAll(pets, { cache: "no-store" });
     return [
       ...added,
       [list.status, list.body],
       [unchanged.status],
+      [changed.status, changed.body],
+      [late.status, late.body.code],
       [keyless.status, keyless.headers.get("www-authenticate"), keyless.body],
     ];
   } catch (error) {

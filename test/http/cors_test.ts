@@ -24,7 +24,7 @@ Deno.test("without CORS_ORIGINS, responses have no CORS headers", async () => {
 const METHODS = {
   "/v1/pets": "GET, HEAD, POST, OPTIONS",
   "/v1/pets?limit=1": "GET, HEAD, POST, OPTIONS",
-  "/v1/pets/1": "GET, HEAD, OPTIONS",
+  "/v1/pets/1": "GET, HEAD, PATCH, OPTIONS",
   "/openapi.json": "GET, HEAD, OPTIONS",
 };
 
@@ -40,7 +40,7 @@ Deno.test("a preflight gets 204 without a key on every known path, with CORS hea
       const forOrigin = {
         ...SHARED,
         "access-control-allow-headers":
-          "authorization, content-type, idempotency-key, if-none-match",
+          "authorization, content-type, idempotency-key, if-match, if-none-match",
         "access-control-allow-methods": methods,
         "access-control-max-age": "7200",
       };
@@ -102,7 +102,7 @@ Deno.test("every header of the interface that browsers hide by default is expose
 });
 
 const EXPOSED =
-  "deprecation, etag, idempotency-replayed, link, location, ratelimit, ratelimit-policy, retry-after, sunset, www-authenticate, x-request-id";
+  "accept-patch, deprecation, etag, idempotency-replayed, link, location, ratelimit, ratelimit-policy, retry-after, sunset, www-authenticate, x-request-id";
 
 /** The headers of every response to a configured origin. */
 const SHARED = {

@@ -13,6 +13,7 @@ import { assertError } from "../support/test_each_way.ts";
 type Send = (service: TestService) => Promise<Response>;
 
 const REX = { name: "Rex", categoryId: 1 };
+const SOLD = { status: "sold" };
 const USE_BEARER = "Authorization: Bearer <API_KEY>";
 const KEYLESS = "; /docs, /openapi.json, /healthz and /readyz need no key";
 const FIELDS = `the fields are ${Object.keys(NewPet.shape).join(", ")}`;
@@ -21,6 +22,7 @@ const CHALLENGES: Record<string, string> = {
   invalid_credentials: 'Bearer error="invalid_token"',
   read_only_key: 'Bearer error="insufficient_scope"',
 };
+const GZIP = { "content-encoding": "gzip" };
 const LONG = "x".repeat(5_000);
 
 const get = (path: string, headers: HeadersInit = {}): Send => ({ send }) =>
@@ -31,6 +33,10 @@ const withEach = (name: string, values: string[]) =>
 const post = (body: unknown, headers: HeadersInit = {}): Send => ({ add }) => add(body, headers);
 const postWith = (name: string, values: string[]) =>
   values.map((value) => post(REX, { [name]: value }));
+const patch = (body: unknown, headers: HeadersInit = {}): Send => ({ change }) =>
+  change(1, body, headers);
+const patchWith = (name: string, values: string[]) =>
+  values.map((value) => patch(SOLD, { [name]: value }));
 const bare = (path: string): Send => ({ sendBare }) => sendBare(path);
 
 /** A read with these headers, which may have the token. */
@@ -58,6 +64,11 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
         .map((host) => get("/v1/pets", { host })),
     ],
     ["Content-Length must be one whole number", post(REX, { "content-length": "1, 2" })],
+    [
+      'Header If-Match must be the ETag of an animal, such as "1f2e", or *',
+      ...patchWith("if-match", ["", ",", "secret", '"a', 'a"', '"a""b"', '"a" "b"', '"a", secret']),
+      ...patchWith("if-match", ['w/"a"', 'W/ "a"', "W/", '*, "a"', '"a", *', '"a b"']),
+    ],
   ],
 
   "401 missing_credentials": [
@@ -93,9 +104,12 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
     ["The API key is not known", bearer(() => newToken((length) => new Uint8Array(length)))],
   ],
   "403 read_only_key": [
-    ["The API key may only read: use a key that may add animals", async (service) => {
+    ["The API key may only read: use a key that may add and change animals", async (service) => {
       const { token } = await issueKey(service, { label: "reader", isReadOnly: true });
       return await service.add(REX, { authorization: `Bearer ${token}` });
+    }, async (service) => {
+      const { token } = await issueKey(service, { label: "reader", isReadOnly: true });
+      return await service.change(1, SOLD, { authorization: `Bearer ${token}` });
     }],
   ],
   "429 rate_limited": [
@@ -121,16 +135,23 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
       "The path supports only GET, HEAD, POST, OPTIONS",
       ({ send }) => send("/v1/pets", { method: "PUT" }),
     ],
+    [
+      "The path supports only GET, HEAD, PATCH, OPTIONS",
+      ({ send }) => send("/v1/pets/1", { method: "POST" }),
+    ],
   ],
   "404 pet_not_found": [
     [
       "An animal with this identifier does not exist",
-      ...["1", "-1", "9223372036854775808", "9".repeat(1_000)].map((id) => get(`/v1/pets/${id}`)),
+      ...["1", "-1", "9223372036854775808", "9".repeat(1_000)]
+        .flatMap((id): Send[] => [get(`/v1/pets/${id}`), ({ change }) => change(id, SOLD)]),
+      // Whether the animal exists comes before whether it is the expected one.
+      ...patchWith("if-match", ["*", '"a"']),
     ],
     [
       "The identifier of an animal is an integer without leading zeros, such as 42",
       ...["secret", "1.0", "1e0", "01", "+1", "-0", "0x1", "%31", "1%20", "%00", "1;a=b", "NaN"]
-        .map((id) => get(`/v1/pets/${id}`)),
+        .flatMap((id): Send[] => [get(`/v1/pets/${id}`), ({ change }) => change(id, SOLD)]),
     ],
   ],
 
@@ -149,6 +170,7 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
       'Query parameter "limit" is not known: this operation takes none',
       get("/v1/pets/1?limit=1"),
       ({ send }) => send("/v1/pets?limit=1", { method: "POST" }),
+      ({ change }) => change("1?limit=1", SOLD),
     ],
     [
       'Query parameter "limit" is repeated',
@@ -171,6 +193,7 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
     [
       "Header Idempotency-Key must occur once, with 1 to 255 characters of visible ASCII " +
       "without a comma, or with such characters, commas and spaces in double quotes",
+      ...patchWith("idempotency-key", ["", "a, b"]),
       ...postWith("idempotency-key", ["", '""', "k".repeat(256), `"${"k".repeat(256)}"`]),
       ...postWith("idempotency-key", ["a b", '"a', 'a"', 'a"b', '"a"b', '"a"; p=1', '"a\tb"']),
       ...postWith("idempotency-key", [String.raw`"a\b"`, "é", "a, b", '"a", "b"', 'a,"b"']),
@@ -188,10 +211,22 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
       ...postWith("content-type", ["application/json-patch+json", "multipart/form-data"]),
       ...postWith("content-type", ["application/json; charset=latin1", "application/json, text/a"]),
     ],
-    ["The body must not be encoded", post(REX, { "content-encoding": "gzip" })],
+    [
+      "The Content-Type header is missing: send one JSON object as application/merge-patch+json or application/json",
+      ({ send }) => send("/v1/pets/1", { method: "PATCH", body: new Uint8Array([123]) }),
+    ],
+    [
+      "The Content-Type must be application/merge-patch+json or application/json, in UTF-8",
+      ...patchWith("content-type", ["text/plain", "application/json-patch+json"]),
+      ...patchWith("content-type", ["application/merge-patch+json; charset=latin1"]),
+    ],
+    ["The body must not be encoded", ...[post, patch].map((send) => send(REX, GZIP))],
   ],
   "413 body_too_large": [
-    ["The body is larger than 65536 bytes", post(" ".repeat(BODY_LIMIT_BYTES + 1))],
+    [
+      "The body is larger than 65536 bytes",
+      ...[post, patch].map((send) => send(" ".repeat(BODY_LIMIT_BYTES + 1))),
+    ],
   ],
   "408 request_timeout": [
     ["The body did not arrive within 10000 ms", async ({ runtime, ...service }) => {
@@ -220,6 +255,7 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
       "The body is empty: send one JSON object",
       post(""),
       post(" \r\n\t"),
+      patch(""),
       ({ send }) => send("/v1/pets", { method: "POST" }),
     ],
     [
@@ -232,16 +268,27 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
       post('{\n  "name": "Rex"\n  "categoryId": 7\n}'),
     ],
     ["The body is not valid JSON", post('{"name":secret}')],
-    ["The body is nested too deep", post("[".repeat(20_000) + "]".repeat(20_000))],
+    [
+      "The body is nested too deep",
+      post("[".repeat(20_000) + "]".repeat(20_000)),
+      post('{"a":'.repeat(10_000) + "1" + "}".repeat(10_000)),
+    ],
     [
       "The body must be one JSON object",
-      ...["[]", "null", '"secret"', "1", "1.5", "true"].map((body) => post(body)),
+      ...["[]", "null", '"secret"', "1", "1.5", "true"].flatMap((
+        body,
+      ) => [post(body), patch(body)]),
     ],
   ],
   "400 invalid_body": [
     [
       `Field "id" is not known; Field "colour" is not known; ${FIELDS}`,
       post({ ...REX, id: 1, colour: "secret" }),
+      patch({ id: 1, colour: "secret" }),
+    ],
+    [
+      `The body names no field to change: send any of ${Object.keys(NewPet.shape).join(", ")}`,
+      patch({}),
     ],
   ],
 
@@ -271,8 +318,9 @@ for (const [name, cases] of Object.entries(CASES)) {
 }
 
 Deno.test("every error code has a test here or in service_errors_test", () => {
-  const ofService = ["idempotency_key_reused", "internal_error", "projection_damaged"];
-  ofService.push("outcome_unknown", "overloaded", "storage_full", "store_unavailable");
+  const ofService = ["idempotency_key_reused", "internal_error", "precondition_failed"];
+  ofService.push("projection_damaged", "outcome_unknown", "overloaded", "storage_full");
+  ofService.push("store_unavailable");
   const tested = Object.keys(CASES).map((name) => name.split(" ")[1]);
   assertEquals([...tested, ...ofService].sort(), Object.keys(ERRORS).sort());
 });

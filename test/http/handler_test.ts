@@ -6,11 +6,10 @@ import { APPEND_LIMIT_MS } from "../../src/append/appender.ts";
 import { EMPTY_HEAD, encodeHead, type Head, readHead } from "../../src/log/head.ts";
 import { HEAD_RECENT_MS } from "../../src/log/head_reader.ts";
 import type { ErrorCode } from "../../src/http/errors.ts";
-import { createService } from "../../src/service.ts";
 import { HEAD_KEY } from "../../src/keyspace.ts";
 import type { Mutation } from "../../src/store/store.ts";
 import { type Faults, type FaultyStore, faultyStore } from "../support/faulty_store.ts";
-import { openTestService, type TestService } from "../support/test_service.ts";
+import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
 import {
   assertError,
   assertRefused,
@@ -129,15 +128,18 @@ Deno.test("an addition during the loss of the head does not overwrite the log", 
   assertEquals((await service.store.list({ prefix: ["~log"] }, { limit: 10 })).length, 2);
 });
 
-/** Sends an addition, and asserts that it is refused without a read of its body. */
+/** Sends an addition and a change, and asserts that each is refused without a read of its body. */
 async function assertRefusedUnread(service: TestService, token: string, expected: Expected) {
-  let pulls = 0;
-  const body = new ReadableStream({ pull: () => void pulls++ }, { highWaterMark: 0 });
-  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-  const send = () => service.sendBare("/v1/pets", { method: "POST", headers, body });
-  const response = await assertRefused(service, send, expected);
-  assertEquals(pulls, 0, token);
-  return response;
+  for (const [method, path] of [["POST", "/v1/pets"], ["PATCH", "/v1/pets/1"]]) {
+    let pulls = 0;
+    const body = new ReadableStream({ pull: () => void pulls++ }, { highWaterMark: 0 });
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const send = () => service.sendBare(path, { method, headers, body });
+    const response = await assertRefused(service, send, expected);
+    assertEquals(pulls, 0, `${method} ${token}`);
+    const fault = expected.status === 403 ? "insufficient_scope" : "invalid_token";
+    assertEquals(response.headers.get("www-authenticate"), `Bearer error="${fault}"`);
+  }
 }
 
 const INVALID = { status: 401, code: "invalid_credentials" };
@@ -177,6 +179,7 @@ const FAULTY: [path: string, init?: RequestInit][] = [
   ["/v1/pets", { method: "POST", body: new Uint8Array([123]) }],
   ["/v1/pets", { method: "POST", body: "{", headers: { "content-type": "application/json" } }],
   ["/v1/pets", { method: "POST", body: new Uint8Array(100_000) }],
+  ["/v1/pets/x", { method: "PATCH", body: "{", headers: { "if-match": "x" } }],
 ];
 
 testEachWay("credentials are checked before anything else of a request", async (service) => {
@@ -188,14 +191,13 @@ testEachWay("credentials are checked before anything else of a request", async (
   }
 });
 
-Deno.test("a read-only key may read, but its POST gets 403 without a look at the body, also if cached", async () => {
+Deno.test("a read-only key may read, but its POST and PATCH get 403 without a look at the body, also if cached", async () => {
   await using service = await openTestService();
   const { id, token } = await issueKey(service, { label: "reader", isReadOnly: true });
   const authorization = `Bearer ${token}`;
   for (let attempt = 0; attempt < 2; attempt++) {
     const expected = { status: 403, code: "read_only_key" };
-    const response = await assertRefusedUnread(service, token, expected);
-    assertEquals(response.headers.get("www-authenticate"), 'Bearer error="insufficient_scope"');
+    await assertRefusedUnread(service, token, expected);
     const listed = await service.send("/v1/pets", { headers: { authorization } });
     assertEquals([listed.status, await listed.json()], [200, []]);
   }
@@ -203,7 +205,3 @@ Deno.test("a read-only key may read, but its POST gets 403 without a look at the
   // The key is cached as live here.
   await assertError(await service.add("{}", { authorization }), INVALID);
 });
-
-function otherInstance({ store, runtime }: TestService) {
-  return createService({ store, runtime, report: () => {} });
-}

@@ -44,7 +44,7 @@ const PROBES: [subject: string, Partial<Faults>, isDurable: boolean, body: objec
     "/readyz returns 503 if the store is not ours",
     { onGet: isOther },
     true,
-    notReady("The store does not belong to the service"),
+    notReady("The head record is not one of Animal Store"),
   ],
 ];
 

@@ -14,12 +14,17 @@ const REX = { name: "Rex", categoryId: 7 };
 
 /** How to get each error of the domain and of the store; those of requests are in `errors_test`. */
 const SCENARIOS: Record<
-  Exclude<ServiceErrorCode, "invalid_credentials" | "read_only_key"> | "internal_error",
+  | Exclude<ServiceErrorCode, "invalid_credentials" | "pet_not_found" | "read_only_key">
+  | "internal_error",
   Scenario
 > = {
   idempotency_key_reused: async ({ add }) => {
     await add(REX, { "idempotency-key": "one" });
     return await add({ ...REX, name: "Mia" }, { "idempotency-key": "one" });
+  },
+  precondition_failed: async ({ add, change }) => {
+    await add(REX);
+    return await change(1, { name: "Mia" }, { "if-match": '"a"' });
   },
   internal_error: ({ send }, store) => {
     store.onList = () => Promise.resolve([undefined as never]);

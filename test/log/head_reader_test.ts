@@ -81,7 +81,7 @@ Deno.test("use() returns the outcome of work on a fresh head, unless it took lon
   const { heads, runtime, write } = opened;
   await write({ position: 1 });
   const after = (ms: number, isRefused = false) =>
-    heads.use(async ({ position }) => {
+    heads.use(async ({ head: { position } }) => {
       await runtime.advance(ms);
       if (isRefused) throw new ServiceError("invalid_credentials", "The API key is not known");
       return position;

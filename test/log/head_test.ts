@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { decodeJson, encodeJson } from "../../src/encoding/json.ts";
 import {
   decodeHeadRecord,
   EMPTY_HEAD,
@@ -14,21 +15,16 @@ const HEAD: Head = {
   position: 12_345_678_901,
   lastPetId: 12_345,
   lastHash: "0123456789abcdef".repeat(4),
+  changePosition: 99,
   keyPosition: 7,
+  schemas: { ApiKeyIssued: 2, PetUpdated: 1 },
   generation: 3,
 };
 
 Deno.test("encodeHead() writes JSON that decodes to the same head", () => {
-  const heads: Head[] = [
-    EMPTY_HEAD,
-    HEAD,
-    { ...HEAD, building: { generation: 4, until: 99 } },
-    { ...HEAD, removing: 2 },
-    { ...HEAD, building: { generation: 4, until: 0 }, removing: 5 },
-  ];
-  for (const head of heads) {
+  for (const head of [EMPTY_HEAD, HEAD, { ...HEAD, removing: 2 }]) {
     const value = encodeHead(head);
-    assertEquals(JSON.parse(value), JSON.parse(JSON.stringify(head)));
+    assertEquals(decodeJson(value), JSON.parse(JSON.stringify(head)));
     const versionstamp = "00000000000000010000";
     assertEquals(headEntryOf({ key: ["head"], value, versionstamp }), { head, versionstamp });
   }
@@ -36,7 +32,7 @@ Deno.test("encodeHead() writes JSON that decodes to the same head", () => {
 
 const MARK: RestoreMark = {
   format: "restore",
-  storeFormat: 3,
+  storeFormat: 4,
   run: "01HZZZZZZZ0000000000000001",
   position: 9,
   lastHash: HEAD.lastHash,
@@ -45,7 +41,7 @@ const MARK: RestoreMark = {
 
 Deno.test("decodeHeadRecord() recognises a head and a restore mark, whatever the order of their fields", () => {
   const reversed = (record: object) =>
-    JSON.stringify(Object.fromEntries(Object.entries(record).reverse()), null, 1);
+    encodeJson(Object.fromEntries(Object.entries(record).reverse()));
   assertEquals(decodeHeadRecord(reversed(HEAD)), { kind: "head", head: HEAD });
   assertEquals(decodeHeadRecord(reversed(MARK)), { kind: "restore_mark", mark: MARK });
 });
@@ -54,15 +50,20 @@ Deno.test("decodeHeadRecord() says what to do with a store of another format", (
   const { storeFormat: _, ...oldMark } = MARK;
   const others: [record: object, advice: RegExp][] = [
     [{ ...HEAD, format: 1, other: "fields" }, /format 1, .* export it with that version/],
-    [{ ...HEAD, format: 2 }, /format 2, .* export it with that version/],
-    [{ ...HEAD, format: 4 }, /format 4, .* use that version/],
+    [{ ...HEAD, format: 3 }, /format 3, .* export it with that version/],
+    [{ ...HEAD, format: 5 }, /format 5, .* use that version/],
+    [{ ...HEAD, schemas: { PetSold: 1 } }, /events of the schema PetSold:1, .* use that version/],
+    [{ ...HEAD, schemas: { PetCreated: 1, ApiKeyIssued: 3 } }, /schema ApiKeyIssued:3, of a newer/],
     [oldMark, /an unfinished restore of another version/],
-    [{ ...MARK, storeFormat: 4 }, /an unfinished restore of another version/],
+    [{ ...MARK, storeFormat: 5 }, /an unfinished restore of another version/],
   ];
-  for (const [value, advice] of others) {
-    const record = decodeHeadRecord(JSON.stringify(value));
-    assert(record.kind === "other_format");
-    assertMatch(record.message, advice);
+  for (const [record, advice] of others) {
+    // Formats 1 to 3 were texts.
+    for (const value of [JSON.stringify(record), encodeJson(record)]) {
+      const decoded = decodeHeadRecord(value);
+      assert(decoded.kind === "other_format");
+      assertMatch(decoded.message, advice);
+    }
   }
 });
 
@@ -72,7 +73,7 @@ Deno.test("headEntryOf() refuses a value that this service did not write", () =>
     ...[{ ...HEAD, more: 1 }, { ...HEAD, position: -1 }, { ...HEAD, lastHash: "x" }],
     { ...MARK, restored: -1 },
   ];
-  for (const value of [...foreign, ...almost.map((it) => JSON.stringify(it))]) {
+  for (const value of [...foreign, ...almost.map((it) => encodeJson(it))]) {
     const entry = { key: ["head"], value, versionstamp: "1" };
     assertThrows(() => headEntryOf(entry), ForeignStoreError, "is not one of Animal Store");
   }

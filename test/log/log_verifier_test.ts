@@ -1,5 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { type EventBody, type EventMetadata, OPERATOR } from "../../events/event.ts";
+import { type Pet, type PetPatch } from "../../events/pet.ts";
 import { LINE_LIMIT_BYTES } from "../../src/log/lines.ts";
 import { LogVerifier } from "../../src/log/log_verifier.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
@@ -22,11 +23,13 @@ Deno.test("LogVerifier finds no fault in a sound log, and returns its head", () 
   const verifier = new LogVerifier();
   for (const line of LINES) verifier.verify(encoder.encode(line));
   assertEquals(verifier.head, {
-    format: 3,
+    format: 4,
     position: 45,
-    lastPetId: 36,
+    lastPetId: 27,
     lastHash: sha256Hex(LINES[44]),
+    changePosition: 45,
     keyPosition: 42,
+    schemas: { ApiKeyIssued: 1, PetCreated: 1, PetUpdated: 1, ApiKeyRevoked: 1 },
     generation: 1,
   });
 });
@@ -100,6 +103,21 @@ function pet(ms: number, actor: string, id: number, idempotencyKey?: string): Ev
   };
 }
 
+/** A change of pet 1, to Rex and other fields. */
+function change(
+  ms: number,
+  actor: string,
+  previous: PetPatch,
+  after: Partial<Pet> = {},
+  idempotencyKey?: string,
+): Event {
+  return {
+    ...pet(ms, actor, 1, idempotencyKey),
+    type: "PetUpdated",
+    data: { id: 1, name: "Rex", categoryId: 1n, ...after, previous },
+  };
+}
+
 const FIRST = key();
 const SECOND = key();
 const BRIEF = key({ expiresAt: at(HOUR_MS) });
@@ -108,6 +126,7 @@ const KEYS = [FIRST.issued, SECOND.issued, BRIEF.issued, READER.issued];
 
 const LATE_KEY = key();
 const MISNAMED = { ...LATE_KEY.issued, id: sampleId(++ids) };
+const NOT_BEFORE = "its previous does not match pet 1 as it was before";
 const usedAt = (position: number) =>
   `its Idempotency-Key was used at position ${position}, less than a day before`;
 
@@ -115,7 +134,58 @@ const usedAt = (position: number) =>
 const IMPOSSIBLE: [fault: string, ...Event[]][] = [
   ["it adds pet 9, but pet 1 was expected", pet(1, FIRST.id, 9)],
   [`its id ${FIRST.id} is that of an earlier event`, { ...pet(1, FIRST.id, 1), id: FIRST.id }],
-  ["its actor is the operator, but only a key adds pets", pet(1, OPERATOR, 1)],
+  ["its actor is the operator, but only a key adds and changes pets", pet(1, OPERATOR, 1)],
+  [
+    "it changes pet 1, which was not added before",
+    change(1, FIRST.id, { status: null }, { status: "sold" }),
+  ],
+  [
+    "it changes pet 2, which was not added before",
+    pet(1, FIRST.id, 1),
+    change(2, FIRST.id, { status: null }, { id: 2, status: "sold" }),
+  ],
+  [
+    NOT_BEFORE,
+    pet(1, FIRST.id, 1),
+    change(2, FIRST.id, { status: "pending" }, { status: "sold" }),
+  ],
+  [
+    NOT_BEFORE,
+    pet(1, FIRST.id, 1),
+    change(2, FIRST.id, { name: "Max" }, { status: "sold" }),
+  ],
+  [
+    NOT_BEFORE,
+    pet(1, FIRST.id, 1),
+    change(2, FIRST.id, { status: null }, { status: "sold", categoryId: 2n }),
+  ],
+  [
+    "its previous names name, but did not change it",
+    pet(1, FIRST.id, 1),
+    change(2, FIRST.id, { name: "Rex", status: null }, { status: "sold" }),
+  ],
+  [
+    "its previous names status, but did not change it",
+    pet(1, FIRST.id, 1),
+    change(2, FIRST.id, { status: null }),
+  ],
+  [
+    // As it was two changes before.
+    NOT_BEFORE,
+    pet(1, FIRST.id, 1),
+    change(2, FIRST.id, { status: null }, { status: "sold" }),
+    change(3, FIRST.id, { status: null }, { status: "pending" }),
+  ],
+  [
+    `its actor ${READER.id} may only read`,
+    pet(1, FIRST.id, 1),
+    change(2, READER.id, { status: null }, { status: "sold" }),
+  ],
+  [
+    usedAt(5),
+    pet(1, FIRST.id, 1, "once"),
+    change(2, FIRST.id, { status: null }, { status: "sold" }, "once"),
+  ],
   [`its actor ${LATE_KEY.id} is not a key that was issued before`, pet(1, LATE_KEY.id, 1)],
   [
     `its actor ${FIRST.id} was revoked before`,
@@ -186,6 +256,16 @@ const POSSIBLE: Record<string, Event[]> = {
     pet(HOUR_MS, FIRST.id, 1, "once"),
     pet(HOUR_MS + DAY_MS - MINUTE_MS, FIRST.id, 2, "once"),
   ],
+  "a pet that gets a status, another and none, by several keys and under an Idempotency-Key": [
+    pet(1, FIRST.id, 1, "once"),
+    change(2, SECOND.id, { status: null }, { status: "sold" }, "once"),
+    change(3, FIRST.id, { name: "Rex", categoryId: 1n, status: "sold" }, {
+      name: "Max",
+      categoryId: -2n,
+      status: "pending",
+    }),
+    change(4, FIRST.id, { name: "Max", categoryId: -2n, status: "pending" }),
+  ],
   "an Idempotency-Key that two actors use": [
     pet(HOUR_MS, FIRST.id, 1, "once"),
     pet(HOUR_MS, SECOND.id, 2, "once"),
@@ -205,6 +285,35 @@ Deno.test("LogVerifier finds histories that the service cannot have written, and
   for (const [name, events] of Object.entries(POSSIBLE)) {
     assertEquals(faultsOf(linesOf([...KEYS, ...events])), [], name);
   }
+});
+
+Deno.test("LogVerifier reports a wrong change once, and none of a pet that an unreadable line may have changed", () => {
+  const sold = change(2, FIRST.id, { status: null }, { status: "sold" });
+  const events = [...KEYS, pet(1, FIRST.id, 1), sold];
+  const pending = change(3, FIRST.id, { status: "sold" }, { status: "pending" });
+  const wrong = change(2, FIRST.id, { status: "available" }, { status: "sold" });
+  assertEquals(faultsOf(linesOf([...events.slice(0, -1), wrong, pending])), [`6: ${NOT_BEFORE}`]);
+  const lines = linesOf([...events, pending, { ...sold, ...metadata(4, FIRST.id) }]);
+  assertEquals(faultsOf(lines), [`8: ${NOT_BEFORE}`]);
+  // Line 7 is lost, or cannot be read, or the first five lines are not there.
+  const ofLine8 = (faults: string[]) => faults.filter((fault) => fault.includes(NOT_BEFORE));
+  assertEquals(ofLine8(faultsOf(lines.toSpliced(6, 1))), []);
+  assertEquals(ofLine8(faultsOf(lines.with(6, "{}"))), []);
+  const verifier = new LogVerifier();
+  verifier.startAfter(5, sha256Hex(lines[4]));
+  assertEquals(
+    lines.slice(5).map((line) => verifier.verify(encoder.encode(line)).faults),
+    [[], [], [NOT_BEFORE]],
+  );
+});
+
+Deno.test("LogVerifier does not remember the pets of a complete log that it cannot have", () => {
+  const verifier = new LogVerifier();
+  const far = [10 ** 6, 10 ** 9].map((id) => change(3, FIRST.id, { name: "Max" }, { id }));
+  for (const line of linesOf([...KEYS, pet(1, FIRST.id, 7_000), ...far])) {
+    verifier.verify(encoder.encode(line));
+  }
+  for (const id of [7_000, 10 ** 6, 10 ** 9]) assertEquals(verifier.pets.listOf(id), undefined);
 });
 
 Deno.test("LogVerifier finds lines that are not events of this log, and continues after them", () => {

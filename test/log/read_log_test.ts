@@ -38,7 +38,7 @@ Deno.test("readLog() rejects at the first position that is missing, repeated or 
   // Records of the lines 1 to 3, 4 to 8, 9 to 11, 12 to 16, 17 to 19 and 20.
   const damages: [
     name: string,
-    changes: (lines: Lines) => Record<number, Uint8Array | string | undefined>,
+    changes: (lines: Lines) => Record<number, Uint8Array | undefined>,
     fault: string,
     /** The first position at which the damage is not seen. */
     soundFrom: number,
@@ -49,7 +49,7 @@ Deno.test("readLog() rejects at the first position that is missing, repeated or 
     ["its first lines are missing", (lines) => ({ 8: lines(6, 8) }), "4 of the log is missing", 6],
     ["a line is repeated", (lines) => ({ 11: lines(8, 11) }), "8 of the log is there twice", 9],
     ["a record is repeated", (lines) => ({ 10: lines(9, 10) }), "9 of the log is there twice", 11],
-    ["a record is not bytes", () => ({ 11: "text" }), `9 of the log ${NO_LINES}`, 12],
+    ["a record is not bytes", () => ({ 11: "text" as never }), `9 of the log ${NO_LINES}`, 12],
     [
       "no line feed",
       (lines) => ({ 11: lines(9, 11).slice(0, -1) }),

@@ -50,6 +50,7 @@ export async function runFailover(cluster: Cluster, rounds: number) {
     connections: 32,
     faults: "store",
     reads: true,
+    changes: true,
   });
   let isOver = false;
   const running = load.run(() => isOver);

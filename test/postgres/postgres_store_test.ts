@@ -24,6 +24,7 @@ import { TcpProxy } from "../support/tcp_proxy.ts";
 import { freePort } from "../support/free_port.ts";
 import { testStoreContract } from "../support/store_contract.ts";
 import { testIf } from "../support/test_if.ts";
+import { utf8 } from "../support/utf8.ts";
 
 const { ignore } = POSTGRES;
 const test = testIf(!ignore);
@@ -55,7 +56,7 @@ test("get() of the head waits for the synchronous standby with strict reads, els
   for (const store of [plain, strict]) await store.get(HEAD_KEY);
   await standby[Symbol.asyncDispose]();
   passedMs = 3_999;
-  assertEquals((await plain.get(HEAD_KEY))?.value, "head");
+  assertEquals((await plain.get(HEAD_KEY))?.value, utf8("head"));
   const waits = async (store: Store, expected: number) => {
     store.get(HEAD_KEY).catch(() => {});
     await untilSome(primary, `select 1 from (${WAITING}) as waiting having count(*) = ${expected}`);
@@ -235,7 +236,7 @@ test("commit() is not applied if it meets a lock", async () => {
     await using _lock = await lock(database, "animal_store.records");
     await assertRejects(() => put(store, ["key"], "other"), NotAppliedError);
   }
-  assertEquals((await store.get(["key"]))?.value, "value");
+  assertEquals((await store.get(["key"]))?.value, utf8("value"));
   store.close();
 });
 
@@ -256,10 +257,9 @@ test("a session does not depend on the settings of its role", async () => {
   }
   const user = { user: "other", password: "secret" };
   const store = await openDatabase(server().url(await server().createDatabase(), user));
-  for (const value of ["Zoë 🐈", new Uint8Array(60_000).fill(200)]) {
-    await put(store, ["key"], value);
-    assertEquals((await store.get(["key"]))?.value, value);
-  }
+  const value = new Uint8Array(60_000).fill(200);
+  await put(store, ["key"], value);
+  assertEquals((await store.get(["key"]))?.value, value);
   store.close();
 });
 
@@ -295,11 +295,11 @@ test("a session calls no function of another role, even if the search path of it
   // More than are read at once.
   const keys = Array.from({ length: 600 }, (_, index) => ["key", index]);
   const mutations = keys.map((key) => {
-    return { type: "set" as const, key, value: "", expireIn: 60_000 };
+    return { type: "set" as const, key, value: new Uint8Array(), expireIn: 60_000 };
   });
   const leftOut = { ...mutations[0], key: SOME_IDEMPOTENCY_KEY };
   assertNotEquals(await store.commit({ checks: [], mutations: [...mutations, leftOut] }), null);
-  assertEquals((await store.get(["key", 0]))?.value, "");
+  assertEquals((await store.get(["key", 0]))?.value, new Uint8Array());
   assertEquals((await store.list({ prefix: [] }, { limit: 1_000 })).length, 601);
   const location = { kind: "postgres", settings: settingsOf(url) } as const;
   const read = expiringRecordsOf(location, systemRuntime, SOME_IDEMPOTENCY_KEY)!;
@@ -315,7 +315,7 @@ test("no version repeats if the sequence of versions falls behind, before open()
   const url = server().url(database, { user: "limited", password: "secret" });
   let store = await openDatabase(url);
   const next = async (versionstamp: string | null) => {
-    const mutations = [{ type: "set" as const, key: HEAD_KEY, value: "" }];
+    const mutations = [{ type: "set" as const, key: HEAD_KEY, value: new Uint8Array() }];
     return await store.commit({ checks: [{ key: HEAD_KEY, versionstamp }], mutations });
   };
   let last = await next(null);
@@ -342,7 +342,7 @@ test("open() refuses a sequence far behind the records, and its advice works wor
   (await openDatabase(url)).close();
   const key = `\\x${encodeKey(HEAD_KEY).toHex()}`;
   await server().sql(
-    `insert into animal_store.records values ('${key}', 2000000000, 'head', true)`,
+    `insert into animal_store.records values ('${key}', 2000000000, 'head')`,
     database,
   );
   const { message } = await assertRejects(() => openDatabase(url), StoreRefusedError);
@@ -371,10 +371,10 @@ test("expired records are swept once a minute, and no others", async () => {
   const expiring = Array.from({ length: 700 }, (_, index) => ({
     type: "set" as const,
     key: ["expired", index],
-    value: "",
+    value: new Uint8Array(),
     expireIn: 1,
   }));
-  const later = { type: "set" as const, key: ["later"], value: "", expireIn: 60_000 };
+  const later = { type: "set" as const, key: ["later"], value: new Uint8Array(), expireIn: 60_000 };
   assertNotEquals(await store.commit({ checks: [], mutations: [...expiring, later] }), null);
   await put(store, ["lasting"], "");
   await after(50);
@@ -387,7 +387,8 @@ test("expired records are swept once a minute, and no others", async () => {
 });
 
 async function put(store: Store, key: Key, value: string | Uint8Array): Promise<void> {
-  const mutations = [{ type: "set" as const, key, value }];
+  const bytes = typeof value === "string" ? utf8(value) : value;
+  const mutations = [{ type: "set" as const, key, value: bytes }];
   assertNotEquals(await store.commit({ checks: [], mutations }), null);
 }
 

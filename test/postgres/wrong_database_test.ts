@@ -60,7 +60,7 @@ test("open() refuses tables of another program, and a schema animal_store that i
   await expectOthers("animal_store.z");
 });
 
-test("a schema of a newer version, and a database in which nothing was written yet", async () => {
+test("a schema of another version, and a database in which nothing was written yet", async () => {
   const database = await server().createDatabase();
   const address = server().url(database);
   const { code, stderr } = await run(["log"], address);
@@ -73,7 +73,13 @@ test("a schema of a newer version, and a database in which nothing was written y
     `Created the tables in the database ${database} on 127.0.0.1:${server().port}`,
   );
   await server().sql("update animal_store.schema_version set version = 9", database);
-  await expectRefused(address, "has version 9, of a newer version");
+  await expectRefused(address, "has version 9, of a newer version; use that version");
+  await server().sql("update animal_store.schema_version set version = 1", database);
+  await expectRefused(
+    address,
+    "its schema animal_store has version 1, of an older version; export it with that version " +
+      "(deno task log > pets.jsonl), then restore the export into a new store with this one",
+  );
 });
 
 test("a role with few rights: it cannot create the schema, and needs nothing but the grants of deno task schema", async () => {

@@ -7,6 +7,7 @@ import { ApiKeyReader, listApiKeys } from "../../src/projections/api_key_reader.
 import { keyByTokenKey, projectionKey } from "../../src/keyspace.ts";
 import { type FaultyStore, faultyStore, hold } from "../support/faulty_store.ts";
 import { openTestService } from "../support/test_service.ts";
+import { utf8 } from "../support/utf8.ts";
 
 async function open() {
   let store!: FaultyStore;
@@ -122,7 +123,7 @@ Deno.test("listApiKeys() rejects with projection_damaged if the issue of a key i
   const head = await headNow();
   const [{ tokenHash }] = await listApiKeys(service.store, head);
   const key = projectionKey(head.generation, keyByTokenKey(tokenHash, 1));
-  for (const damage of [{ type: "delete", key }, { type: "set", key, value: "{" }] as const) {
+  for (const damage of [{ type: "delete", key }, { type: "set", key, value: utf8("{") }] as const) {
     await service.store.commit({ checks: [], mutations: [damage] });
     const failure = await assertRejects(() => listApiKeys(service.store, head), ServiceError);
     assertEquals(failure.code, "projection_damaged");

@@ -1,6 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
 import { encodePet } from "../../events/pet.ts";
-import { joinLines } from "../../src/encoding/pack_lines.ts";
 import { INDEX_SIZE, PetCache, SLAB_BYTES, SLABS } from "../../src/projections/pet_cache.ts";
 
 const encoder = new TextEncoder();
@@ -9,65 +8,59 @@ function textOf(id: number, name = `pet ${id} ☃`): string {
   return encodePet({ id, name, categoryId: 1n });
 }
 
-/** The record of these pets. */
-function recordOf(first: number, last: number, name?: string): Uint8Array {
-  const ids = Array.from({ length: last - first + 1 }, (_, index) => first + index);
-  return joinLines(ids.map((id) => encoder.encode(textOf(id, name))));
+function put(cache: PetCache, id: number, name?: string): void {
+  cache.put(id, encoder.encode(textOf(id, name)));
 }
 
-Deno.test("get() returns each text of records of one and of several pets", () => {
+Deno.test("get() returns each text, and none of another pet", () => {
   const cache = new PetCache();
-  for (const [first, last] of [[60, 150], [1, 1], [2, 59], [300, 300]]) {
-    cache.put(last, recordOf(first, last));
+  const ids = [60, 2, 1, 300, 63, 64, 127, 128];
+  for (const id of ids) put(cache, id);
+  for (const id of ids) assertEquals(cache.get(id), textOf(id));
+  for (const id of [0, 3, 62, 299, 301, 1e15]) assertEquals(cache.get(id), undefined);
+});
+
+Deno.test("put() replaces the text of a pet", () => {
+  const cache = new PetCache();
+  for (const name of ["first", "a longer second", "3"]) {
+    put(cache, 7, name);
+    put(cache, 8);
+    assertEquals([cache.get(7), cache.get(8)], [textOf(7, name), textOf(8)]);
   }
-  for (const id of [1, 2, 59, 60, 63, 64, 127, 128, 150, 300]) {
-    assertEquals(cache.get(id), textOf(id));
+});
+
+Deno.test("get() returns no text that is not of the pet", () => {
+  const cache = new PetCache();
+  for (const text of ["{}", "", textOf(3), textOf(2).slice(3)]) {
+    cache.put(2, encoder.encode(text));
+    assertEquals(cache.get(2), undefined, text);
   }
-  for (const id of [0, 151, 299, 301, 1e15]) assertEquals(cache.get(id), undefined);
 });
 
-Deno.test("put() of a cached record changes nothing", () => {
+Deno.test("put() overwrites the oldest texts once the ring is full, and get() returns no overwritten text", () => {
   const cache = new PetCache();
-  cache.put(9, recordOf(5, 9, "first"));
-  cache.put(9, recordOf(5, 9, "second"));
-  assertEquals(cache.get(7), textOf(7, "first"));
-});
-
-Deno.test("put() does not cache a record that does not hold the pets up to its id", () => {
-  const cache = new PetCache();
-  cache.put(10, recordOf(5, 9));
-  cache.put(3, encoder.encode("{}\n"));
-  cache.put(4, new Uint8Array());
-  cache.put(5, recordOf(5, 6).slice(0, -1));
-  cache.put(1, recordOf(1, 2).slice(0, -1));
-  for (let id = 0; id <= 10; id++) assertEquals(cache.get(id), undefined);
-});
-
-Deno.test("put() overwrites the oldest records once the ring is full, and get() returns no overwritten text", () => {
-  const cache = new PetCache();
-  const name = "x".repeat(1_000);
-  const put = (last: number) => cache.put(last, recordOf(last - 6, last, name));
-  const perSlab = 7 * Math.floor(SLAB_BYTES / recordOf(1_000_000, 1_000_006, name).length);
-  const lastPut = perSlab * SLABS * 1.5 - perSlab * SLABS * 1.5 % 7;
-  for (let last = 7; last <= lastPut; last += 7) put(last);
+  const name = "x".repeat(8_000);
+  const perSlab = Math.floor(SLAB_BYTES / (textOf(1_000_000, name).length + 1));
+  const last = perSlab * SLABS * 1.5;
+  for (let id = 1; id <= last; id++) put(cache, id, name);
   let cached = 0;
-  for (let id = 1; id <= lastPut; id++) {
+  for (let id = 1; id <= last; id++) {
     const text = cache.get(id);
     if (text === undefined) continue;
     assertEquals(text, textOf(id, name));
     cached++;
   }
   assert(Math.abs(cached - perSlab * SLABS) < 2 * perSlab, `${cached} are cached`);
-  assertEquals([cache.get(1), cache.get(lastPut)], [undefined, textOf(lastPut, name)]);
-  put(7);
-  assertEquals(cache.get(1), textOf(1, name), "an overwritten record can be cached again");
+  assertEquals([cache.get(1), cache.get(last)], [undefined, textOf(last, name)]);
+  put(cache, 1, name);
+  assertEquals(cache.get(1), textOf(1, name), "an overwritten text can be cached again");
 });
 
-Deno.test("put() caches a record that fills a slab, and none that is larger", () => {
+Deno.test("put() caches a text that fills a slab, and none that is larger", () => {
   const cache = new PetCache();
   const nameOf = (id: number, bytes: number) => "x".repeat(bytes - textOf(id, "").length - 1);
   for (const [id, bytes] of [[1, SLAB_BYTES], [2, SLAB_BYTES], [3, 100], [4, SLAB_BYTES + 1]]) {
-    cache.put(id, recordOf(id, id, nameOf(id, bytes)));
+    put(cache, id, nameOf(id, bytes));
   }
   const lengths = [1, 2, 3, 4].map((id) => cache.get(id)?.length);
   assertEquals(lengths, [SLAB_BYTES - 1, SLAB_BYTES - 1, 99, undefined]);
@@ -76,17 +69,17 @@ Deno.test("put() caches a record that fills a slab, and none that is larger", ()
 Deno.test("put() replaces a text whose id shares its entry of the index", () => {
   const cache = new PetCache();
   const ids = [3, 3 + INDEX_SIZE];
-  for (const id of ids) cache.put(id, recordOf(id, id));
+  for (const id of ids) put(cache, id);
   assertEquals(ids.map((id) => cache.get(id)), [undefined, textOf(ids[1])]);
-  cache.put(3, recordOf(3, 3));
+  put(cache, 3);
   assertEquals(ids.map((id) => cache.get(id)), [textOf(3), undefined]);
 });
 
 Deno.test("clear() drops all texts", () => {
   const cache = new PetCache();
-  cache.put(100, recordOf(1, 100));
+  for (const id of [1, 100]) put(cache, id);
   cache.clear();
   assertEquals([cache.get(1), cache.get(100)], [undefined, undefined]);
-  cache.put(100, recordOf(1, 100));
-  assertEquals(cache.get(100), textOf(100));
+  put(cache, 100);
+  assertEquals([cache.get(1), cache.get(100)], [undefined, textOf(100)]);
 });

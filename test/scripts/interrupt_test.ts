@@ -1,8 +1,10 @@
 /** Ctrl-C in a command ends it with a line that says what is left, and what to run next. */
 
 import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
-import { decodeHeadRecord, type HeadRecord } from "../../src/log/head.ts";
-import { HEAD_KEY } from "../../src/keyspace.ts";
+import { decodeLease } from "../../scripts/replay/replay_lease.ts";
+import { decodeHeadRecord } from "../../src/log/head.ts";
+import { HEAD_KEY, REPLAY_KEY } from "../../src/keyspace.ts";
+import type { Key } from "../../src/store/store.ts";
 import { fillStore } from "../support/fill_store.ts";
 import { permitted } from "../support/permitted.ts";
 import { type Outcome, runTask, spawnTask } from "../support/run_task.ts";
@@ -52,10 +54,11 @@ async function interruptInInput(args: string[], kvPath: string): Promise<Outcome
   return outcome;
 }
 
-/** Resolves when the head of the store is as expected. */
-async function headBecomes(
+/** Resolves when a record of the store is as expected. */
+async function recordBecomes(
   kvPath: string,
-  isExpected: (record: HeadRecord) => boolean,
+  key: Key,
+  isExpected: (value: unknown) => boolean,
 ): Promise<void> {
   const start = performance.now();
   for (;;) {
@@ -63,10 +66,10 @@ async function headBecomes(
     await new Promise((resolve) => setTimeout(resolve, 10));
     if (await Deno.stat(kvPath).catch(() => undefined) === undefined) continue;
     using kv = await Deno.openKv(kvPath);
-    const { value } = await kv.get(HEAD_KEY as unknown as Deno.KvKey).catch(() => ({
+    const { value } = await kv.get(key as Deno.KvKey).catch(() => ({
       value: null,
     }));
-    if (isExpected(decodeHeadRecord(value))) return;
+    if (isExpected(value)) return;
   }
 }
 
@@ -151,7 +154,7 @@ Deno.test({
     await fillStore(kvPath, PETS);
 
     const filling = spawnTask(["replay"], { kvPath, detached: true });
-    await headBecomes(kvPath, (it) => it.kind === "head" && it.head.building !== undefined);
+    await recordBecomes(kvPath, REPLAY_KEY, (it) => (decodeLease(it)?.filledTo ?? 0) > 0);
     const inFill = await interrupt(filling);
     assertEquals(inFill.code, INTERRUPTED, inFill.stderr);
     assertMatch(
@@ -185,7 +188,7 @@ Deno.test({
 
     const copy = `${temp.folder}/copy.sqlite3`;
     const restoring = spawnTask(["restore", file], { kvPath: copy, detached: true });
-    await headBecomes(copy, ({ kind }) => kind === "restore_mark");
+    await recordBecomes(copy, HEAD_KEY, (it) => decodeHeadRecord(it).kind === "restore_mark");
     const inRestore = await interrupt(restoring);
     assertEquals(inRestore.code, INTERRUPTED, inRestore.stderr);
     assertMatch(

@@ -1,29 +1,28 @@
-import { createHash } from "node:crypto";
 import {
-  type CreateOperation,
   type Exchange,
   type Export,
   type GetOperation,
   type History,
+  isWrite,
   type KeyCommand,
   type ListOperation,
   nextCursor,
-  NOTHING_STORED,
 } from "./history.ts";
-import type { CommittedLine, CommittedPet, Oracle } from "./oracle.ts";
-import { idempotencyKeyExpiresAt, shortened } from "./record_faults.ts";
+import type { CommittedLine, Oracle } from "./oracle.ts";
+import { shortened } from "./record_faults.ts";
+import { isCurrent, WriteChecker } from "./write_checker.ts";
 
 /**
  * Maximum time to a response, in milliseconds.
  * - A read takes two reads of the head (the one in flight and the next), one of the key and one of the pets,
  *   each up to 2 seconds.
- * - A create takes two reads of the head, one of the key, and 3.5 seconds for the outcome.
- * - A create with an Idempotency-Key may also share the outcome of an earlier request, which takes another
+ * - A create or an update takes two reads of the head, one of the key, and 3.5 seconds for the outcome.
+ * - With an Idempotency-Key, it may also share the outcome of an earlier request, which takes another
  *   3.5 seconds, and ends with a read.
  */
 const READ_LIMIT_MS = 8_000 + 100;
-const CREATE_LIMIT_MS = 9_500 + 100;
-const IDEMPOTENT_CREATE_LIMIT_MS = CREATE_LIMIT_MS + 3_500 + READ_LIMIT_MS;
+const WRITE_LIMIT_MS = 9_500 + 100;
+const IDEMPOTENT_WRITE_LIMIT_MS = WRITE_LIMIT_MS + 3_500 + READ_LIMIT_MS;
 
 /**
  * Checks the history of all requests and commands against what the store really held. It knows the promises of
@@ -33,7 +32,8 @@ export class Checker {
   #oracle: Oracle;
   #violations: string[];
   #keys: Map<string, KeyLifetime>;
-  #petsByName: Map<string, CommittedPet[]>;
+  /** What the ETags of each path and query stand for. */
+  #contents = new Map<string, string>();
   /** The first request for which a node accepted a key, by node and key. */
   #firstUses = new Map<string, Exchange>();
 
@@ -41,7 +41,6 @@ export class Checker {
     this.#oracle = oracle;
     this.#violations = violations;
     this.#keys = keyLifetimes(oracle);
-    this.#petsByName = Map.groupBy(oracle.pets, ({ event }) => event.data.name);
   }
 
   check({ exchanges, keyCommands, exports }: History): void {
@@ -54,12 +53,13 @@ export class Checker {
       }
       this.#checkCredentials(exchange);
       this.#recordUse(exchange);
+      this.#checkEntityTag(exchange);
       const { operation } = exchange;
       if (operation.kind === "list") this.#checkList(exchange, operation);
       else if (operation.kind === "get") this.#checkGet(exchange, operation);
+      if (operation.kind !== "list" && status === 404) this.#checkNotFound(exchange);
     }
-    this.#checkCreateAttempts(exchanges);
-    this.#checkIdempotency();
+    new WriteChecker(this.#oracle, this.#violations, this.#report.bind(this)).check(exchanges);
     for (const command of keyCommands) this.#checkKeyCommand(command);
     for (const copy of exports) this.#checkExport(copy);
   }
@@ -77,11 +77,11 @@ export class Checker {
 
   #checkTime(exchange: Exchange): void {
     const { operation, node, startAt, endAt } = exchange;
-    const limit = operation.kind !== "create"
+    const limit = !isWrite(operation)
       ? READ_LIMIT_MS
       : operation.idempotencyKey === undefined
-      ? CREATE_LIMIT_MS
-      : IDEMPOTENT_CREATE_LIMIT_MS;
+      ? WRITE_LIMIT_MS
+      : IDEMPOTENT_WRITE_LIMIT_MS;
     const took = endAt - startAt - node.pausedBetween(startAt, endAt);
     if (took > limit) {
       this.#report(exchange, `The request took ${took.toFixed(0)} ms, more than ${limit}`);
@@ -96,7 +96,7 @@ export class Checker {
     const { mayBeValid, mayBeInvalid } = this.#keyValidity(exchange);
     if (status === 401 && !mayBeInvalid) this.#report(exchange, "A valid key was refused");
     if (status !== 401 && !mayBeValid) this.#report(exchange, "An invalid key was accepted");
-    const mustBeForbidden = exchange.operation.kind === "create" && exchange.key.isReadOnly;
+    const mustBeForbidden = isWrite(exchange.operation) && exchange.key.isReadOnly;
     if (status !== 401 && (status === 403) !== mustBeForbidden) {
       this.#report(exchange, "A key that may only read was not told from others");
     }
@@ -144,111 +144,56 @@ export class Checker {
     return !this.#oracle.keyChangeSteps.some((step) => step >= first.startStep && step <= endStep);
   }
 
-  /** A list is correct if the store held exactly that page at some moment of the request. */
+  /** Equal contents of one address have equal ETags, and others have others. */
+  #checkEntityTag(exchange: Exchange): void {
+    const { operation: { kind, cached: _, ...rest }, response } = exchange;
+    const etag = response!.headers.get("etag");
+    const content = contentOf(exchange);
+    if (etag === null || content === undefined) return;
+    const isList = kind === "list";
+    const address = isList ? JSON.stringify(rest) : JSON.parse(content.body).id;
+    const text = content.body + (isList ? content.link : "");
+    for (const [one, other] of [[etag, text], [text, etag]]) {
+      const name = `${address} ${one}`;
+      const known = this.#contents.get(name);
+      if (known !== undefined && known !== other) {
+        this.#report(exchange, `The ETag ${etag} belongs to another content: ${shortened(known)}`);
+      }
+      this.#contents.set(name, other);
+    }
+  }
+
+  /** A list is correct if the store held exactly that page at the same moment of the request. */
   #checkList(exchange: Exchange, operation: ListOperation): void {
-    const { startStep, endStep } = exchange;
     const content = contentOf(exchange);
     if (content === undefined) return;
-    const { pets } = this.#oracle;
-    const [low, high] = [startStep, endStep].map((step) =>
-      this.#oracle.countCommittedBy(pets, step)
-    );
-    const { link } = content;
-    for (let count = high; count >= low; count--) {
-      const { body, next } = pageOf(pets.slice(0, count), operation);
-      if (content.body === body && nextCursor(link) === next) return;
-    }
-    this.#report(exchange, `The store never held this page (link ${link}, ${low} to ${high} pets)`);
+    const heads = this.#oracle.headsBetween(exchange.startStep, exchange.endStep);
+    const next = nextCursor(content.link);
+    const isOf = (position: number) => {
+      const page = pageOf(this.#oracle, position, operation);
+      return content.body === page.body && next === page.next;
+    };
+    if (heads.some(isOf)) return;
+    const range = `${heads[0]} to ${heads.at(-1)}`;
+    this.#report(exchange, `The store never held this page (cursor ${next}, heads ${range})`);
   }
 
   #checkGet(exchange: Exchange, { petId }: GetOperation): void {
-    const { response, startStep, endStep } = exchange;
-    const { status } = response!;
-    const { pets } = this.#oracle;
-    const pet = pets[petId - 1];
+    const { startStep, endStep } = exchange;
     const body = contentOf(exchange)?.body;
-    if (body !== undefined && !(pet !== undefined && pet.step <= endStep && body === pet.petText)) {
+    const wasHeld = this.#oracle.pets[petId - 1]?.some((state) =>
+      state.petText === body && isCurrent(state, startStep, endStep)
+    );
+    if (body !== undefined && !wasHeld) {
       this.#report(exchange, "The pet does not match the log");
     }
-    if (status === 404 && pet !== undefined && pet.step <= startStep) {
+  }
+
+  #checkNotFound(exchange: Exchange): void {
+    const { petId } = exchange.operation as GetOperation;
+    const [added] = this.#oracle.pets[petId - 1] ?? [];
+    if (added !== undefined && added.step <= exchange.startStep) {
       this.#report(exchange, "The pet was added before but not found");
-    }
-  }
-
-  /**
-   * Without an Idempotency-Key, a create attempt adds at most one pet. An acknowledged attempt must have
-   * added its pet; an attempt that only got refusals must not.
-   */
-  #checkCreateAttempts(exchanges: Exchange[]): void {
-    const creates = exchanges.filter(({ operation }) => operation.kind === "create");
-    const createAttempts = Map.groupBy(
-      creates,
-      ({ operation }) => (operation as CreateOperation).name,
-    );
-    for (const [name, attempts] of createAttempts) {
-      const pets = this.#petsByName.get(name) ?? [];
-      const { idempotencyKey } = attempts[0].operation as CreateOperation;
-      if (idempotencyKey === undefined && pets.length > 1) {
-        this.#report(attempts[0], `The pet was added ${pets.length} times`);
-      }
-      if (pets.length > 0 && attempts.every(isRefused)) {
-        this.#report(attempts[0], "The pet was refused but added");
-      }
-      for (const attempt of attempts) {
-        if (attempt.response?.status === 201) {
-          this.#checkCreated(attempt, attempt.operation as CreateOperation);
-        }
-      }
-    }
-    for (const name of this.#petsByName.keys()) {
-      if (!createAttempts.has(name)) {
-        this.#violations.push(`Pet ${shortened(name)} was added without a request`);
-      }
-    }
-  }
-
-  #checkCreated(exchange: Exchange, operation: CreateOperation): void {
-    const { response, key, node, startStep, startAt, endStep, endAt } = exchange;
-    const { body } = response!;
-    const pet = this.#petsByName.get(operation.name)?.find((pet) => pet.petText === body);
-    if (pet === undefined || pet.step > endStep) {
-      return this.#report(exchange, "The pet was acknowledged but is not in the log");
-    }
-    const { categoryId, status } = pet.event.data;
-    if (categoryId !== operation.categoryId || status !== operation.status) {
-      this.#report(exchange, "The added pet differs from the request");
-    }
-    if (pet.event.actor !== key.keyId) {
-      this.#report(exchange, `The actor of the pet is ${pet.event.actor}`);
-    }
-    if (operation.idempotencyKey === undefined) {
-      if (pet.step <= startStep) this.#report(exchange, "The response holds an older pet");
-    } else if (pet.event.idempotencykey !== sha256(operation.idempotencyKey)) {
-      this.#report(exchange, "The Idempotency-Key was not recorded");
-    } else if (pet.step <= startStep) {
-      const { earliest } = node.clockBetween(startAt, endAt);
-      if (earliest >= idempotencyKeyExpiresAt(pet)) {
-        this.#report(exchange, "The Idempotency-Key was used after its expiry");
-      }
-    }
-  }
-
-  /** One Idempotency-Key adds one pet until it expires by the clock of the node that decides. */
-  #checkIdempotency(): void {
-    const last = new Map<string, CommittedPet>();
-    for (const pet of this.#oracle.pets) {
-      const { idempotencykey, actor } = pet.event;
-      if (idempotencykey === undefined) continue;
-      const name = `${actor}/${idempotencykey}`;
-      const earlier = last.get(name);
-      last.set(name, pet);
-      if (earlier === undefined) continue;
-      const { latest } = pet.node.clockBetween(pet.at - IN_FLIGHT_LIMIT_MS, pet.at);
-      if (latest < idempotencyKeyExpiresAt(earlier)) {
-        this.#violations.push(
-          `Pets ${earlier.id} and ${pet.id} were added with one Idempotency-Key`,
-        );
-      }
     }
   }
 
@@ -268,7 +213,7 @@ export class Checker {
   #checkExport({ from, to, lines, startStep, endStep }: Export): void {
     const { lines: committed } = this.#oracle;
     const [low, high] = [startStep, endStep].map((step) =>
-      to ?? this.#oracle.countCommittedBy(committed, step)
+      to ?? this.#oracle.countCommittedBy(step)
     );
     const last = from + lines.length - 1;
     if (last < low || last > high) {
@@ -282,18 +227,15 @@ export class Checker {
   }
 }
 
-/** The content that a client has after a read: the body of a 200, or after a 304 the cached content. */
+/** The content that a client has after a response: the body of a 200 or 201, or after a 304 the cached content. */
 function contentOf({ response, operation }: Exchange) {
   const { status, body, headers } = response!;
-  if (status === 200) return { body, link: headers.get("link") };
+  if (status === 200 || status === 201) return { body, link: headers.get("link") };
   return status === 304 ? operation.cached : undefined;
 }
 
 /** Clocks show whole milliseconds. */
 const CLOCK_STEP_MS = 1;
-
-/** Maximum time between a decision and its commit, in milliseconds. */
-const IN_FLIGHT_LIMIT_MS = 30_000;
 
 interface KeyLifetime {
   issued: CommittedLine;
@@ -322,22 +264,18 @@ function keyLifetimes({ lines }: Oracle): Map<string, KeyLifetime> {
   return lifetimes;
 }
 
-function isRefused({ response }: Exchange): boolean {
-  if (response === undefined || response.status < 400) return false;
-  if (response.status < 500) return true;
-  return NOTHING_STORED.includes(JSON.parse(response.body).code);
-}
-
-/** The expected page of these pets. */
-function pageOf(pets: CommittedPet[], { limit = 20, status, cursor }: ListOperation) {
-  const all = pets.filter((pet) =>
-    (status === undefined || pet.status === status) && (cursor === undefined || pet.id < cursor)
-  ).reverse();
-  const shown = all.slice(0, limit);
-  const body = `[${shown.map((pet) => pet.petText).join(",")}]`;
-  return { body, next: all.length > limit ? shown.at(-1)!.id : undefined };
-}
-
-function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+/** The expected page at a head. */
+function pageOf(oracle: Oracle, position: number, operation: ListOperation) {
+  const { limit = 20, status, cursor = Infinity } = operation;
+  const shown: string[] = [];
+  let last: number | undefined;
+  for (let id = Math.min(cursor - 1, oracle.pets.length); id >= 1; id--) {
+    const pet = oracle.stateAt(id, position);
+    if (pet === undefined || status !== undefined && pet.status !== status) continue;
+    // One pet more than the limit means that there is a next page.
+    if (shown.length === limit) return { body: `[${shown.join(",")}]`, next: last };
+    shown.push(pet.petText);
+    last = id;
+  }
+  return { body: `[${shown.join(",")}]`, next: undefined };
 }

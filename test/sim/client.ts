@@ -5,9 +5,11 @@ import {
   type KeyInUse,
   type ListOperation,
   type Operation,
+  type WriteOperation,
 } from "./history.ts";
 import type { Random } from "./random.ts";
-import { PET_STATUSES, type Workload } from "./workload.ts";
+import { drawUpdate } from "./updates.ts";
+import { noteResponse, PET_STATUSES, type Workload } from "./workload.ts";
 
 /** Range of the time after which a client sends a request again, in milliseconds. */
 const RETRY_AFTER_MS = { low: 200, high: 12_000 };
@@ -31,7 +33,7 @@ export async function runFlood({ cluster, load, keys }: Workload, name: string):
   if (load === "usual") return;
   const random = cluster.simulation.random.fork();
   const slot = random.integer(0, cluster.size - 1);
-  const count = load === "longNames" ? random.integer(70, 150) : random.integer(350, 500);
+  const count = load === "longNames" ? random.integer(70, 150) : random.integer(450, 550);
   await cluster.simulation.sleep(random.between(0, random.pick([20, 2_000])));
   await Promise.all(Array.from({ length: count }, (_, index) => {
     const operation = drawCreate(`${name}-${index}`, load, random);
@@ -70,10 +72,13 @@ class Client {
   async act(number: number): Promise<void> {
     const random = this.#random;
     const action = random.weighted({
-      create: 5,
-      createWithKey: 4,
-      repeatCreate: 1,
+      create: 4,
+      update: 4,
+      createWithKey: 3,
+      updateWithKey: 2,
+      repeat: 1,
       burst: 1,
+      race: 1,
       list: 6,
       get: 3,
     });
@@ -82,17 +87,23 @@ class Client {
       case "create":
         return void await this.#send(this.#drawCreate(name));
       case "createWithKey":
-        return await this.#createWithKey(name);
+        return await this.#writeWithKey(this.#drawCreate(name), name);
+      case "update":
+        return void await this.#send(this.#drawUpdate());
+      case "updateWithKey":
+        return await this.#writeWithKey(this.#drawUpdate(), name);
+      case "race":
+        return await this.#race(name);
       case "burst":
         return void await Promise.all(
           Array.from({ length: random.integer(2, 12) }, (_, index) => {
             return this.#send(this.#drawCreate(`${name}-${index}`));
           }),
         );
-      case "repeatCreate": {
-        // This may be the next day, when the Idempotency-Key has expired and adds another pet.
-        if (this.#workload.idempotentCreates.length === 0) return;
-        const { operation, key } = random.pick(this.#workload.idempotentCreates);
+      case "repeat": {
+        // This may be the next day, when the Idempotency-Key has expired and writes again.
+        if (this.#workload.idempotentWrites.length === 0) return;
+        const { operation, key } = random.pick(this.#workload.idempotentWrites);
         return void await this.#send(operation, key);
       }
       case "list":
@@ -104,8 +115,32 @@ class Client {
     }
   }
 
+  /** Changes a pet several times at once, and reads meanwhile. */
+  async #race(name: string): Promise<void> {
+    const random = this.#random;
+    const update = this.#drawUpdate();
+    const { petId } = update;
+    const operations: Operation[] = [update];
+    while (operations.length < 8 && random.chance(0.8)) {
+      const kind = random.weighted({ update: 4, get: 1, list: 3, create: 1 });
+      if (kind === "update") operations.push(this.#drawUpdate(petId));
+      else if (kind === "get") operations.push({ kind, petId });
+      else if (kind === "list") operations.push(this.#drawList());
+      else operations.push(this.#drawCreate(`${name}-${operations.length}`));
+    }
+    const { cluster } = this.#workload;
+    await Promise.all(operations.map(async (operation) => {
+      if (random.chance(0.5)) await cluster.simulation.sleep(random.between(0, 20));
+      await this.#send(operation, this.#drawKey(), random.integer(0, cluster.size - 1));
+    }));
+  }
+
   #drawCreate(name: string): CreateOperation {
     return drawCreate(name, this.#workload.load, this.#random);
+  }
+
+  #drawUpdate(petId?: number) {
+    return drawUpdate(this.#workload, this.#random, petId);
   }
 
   #drawList(): ListOperation {
@@ -122,14 +157,11 @@ class Client {
   /**
    * Retries with the same Idempotency-Key until it knows the outcome. Sometimes sends two requests at once.
    */
-  async #createWithKey(name: string): Promise<void> {
+  async #writeWithKey(drawn: WriteOperation, name: string): Promise<void> {
     const random = this.#random;
-    const operation: CreateOperation = {
-      ...this.#drawCreate(name),
-      idempotencyKey: `key-of-${name}`,
-    };
+    const operation: WriteOperation = { ...drawn, idempotencyKey: `key-of-${name}` };
     const key = this.#drawKey();
-    this.#workload.idempotentCreates.push({ operation, key });
+    this.#workload.idempotentWrites.push({ operation, key });
     for (let attempt = 0; attempt < 6; attempt++) {
       const sent = this.#send(operation, key);
       if (random.chance(0.2)) void this.#send(operation, key);
@@ -141,23 +173,22 @@ class Client {
       if (status !== undefined && status !== 503) break;
       await this.#workload.cluster.simulation.sleep(random.between(0, 500));
     }
-    // A client may repeat the request much later, or reuse the key for another pet.
+    // A client may repeat the request much later, or reuse the key for another request.
     if (random.chance(0.3)) await this.#send(operation, key);
     if (random.chance(0.15)) {
-      await this.#send(
-        { ...this.#drawCreate(`${name}-other`), idempotencyKey: operation.idempotencyKey },
-        key,
-      );
+      const other = random.chance(0.5)
+        ? this.#drawCreate(`${name}-other`)
+        : drawUpdate(this.#workload, random, undefined, true);
+      await this.#send({ ...other, idempotencyKey: operation.idempotencyKey }, key);
     }
   }
 
   async #send(
     operation: Operation,
     key = this.#drawKey(),
+    slot = this.#drawSlot(),
   ): Promise<Exchange | undefined> {
-    const random = this.#random;
     const { cluster } = this.#workload;
-    const slot = random.chance(0.7) ? this.#home : random.integer(0, cluster.size - 1);
     const name = JSON.stringify(operation);
     const cached = this.#cached.get(name);
     const exchange = await cluster.send(slot, { ...operation, cached }, key);
@@ -169,10 +200,13 @@ class Client {
     const { status, headers, body } = exchange.response;
     const etag = headers.get("etag");
     if (status === 200 && etag) this.#cached.set(name, { etag, body, link: headers.get("link") });
-    if (status === 201) {
-      this.#workload.newestPetId = Math.max(this.#workload.newestPetId, JSON.parse(body).id);
-    }
+    noteResponse(this.#workload, exchange);
     return exchange;
+  }
+
+  #drawSlot(): number {
+    const random = this.#random;
+    return random.chance(0.7) ? this.#home : random.integer(0, this.#workload.cluster.size - 1);
   }
 
   #drawKey(): KeyInUse {

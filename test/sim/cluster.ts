@@ -272,6 +272,14 @@ function requestOf(operation: Operation, { token }: KeyInUse): Request {
       const body = JSON.stringify({ name, status, categoryId });
       return new Request("http://localhost/v1/pets", { method: "POST", headers, body });
     }
+    case "update": {
+      const { petId, patch, ifMatch, idempotencyKey } = operation;
+      headers["content-type"] = "application/merge-patch+json";
+      if (ifMatch !== undefined) headers["if-match"] = ifMatch;
+      if (idempotencyKey !== undefined) headers["idempotency-key"] = idempotencyKey;
+      const body = JSON.stringify(patch);
+      return new Request(`http://localhost/v1/pets/${petId}`, { method: "PATCH", headers, body });
+    }
     case "list": {
       const search = new URLSearchParams();
       for (const name of ["limit", "status", "cursor"] as const) {

@@ -8,7 +8,7 @@ export interface KeyInUse {
   token: string;
   /** Whether operators never revoke the key, so that a valid key always exists. */
   isKept: boolean;
-  /** Whether the service must not add pets with it. */
+  /** Whether the service must not add or change pets with it. */
   isReadOnly: boolean;
 }
 
@@ -20,6 +20,23 @@ export interface CreateOperation {
   categoryId: number;
   idempotencyKey?: string;
 }
+
+export interface UpdateOperation {
+  kind: "update";
+  petId: number;
+  /**
+   * A `categoryId` from {@linkcode FIRST_TAG} on identifies the update attempt: all requests of the attempt have it, and
+   * no others.
+   */
+  patch: { name?: string; categoryId?: number; status?: string | null };
+  ifMatch?: string;
+  /** The text of the pet that the ETag of `ifMatch` belongs to; absent if that is any pet. */
+  expected?: string;
+  idempotencyKey?: string;
+}
+
+/** Larger than the categories of all pets that are added. */
+export const FIRST_TAG = 1_000;
 
 /** An earlier response that the client revalidates. */
 export interface CachedResponse {
@@ -40,9 +57,15 @@ export interface GetOperation {
   petId: number;
 }
 
-export type Operation = (CreateOperation | ListOperation | GetOperation) & {
+export type WriteOperation = CreateOperation | UpdateOperation;
+
+export type Operation = (WriteOperation | ListOperation | GetOperation) & {
   cached?: CachedResponse;
 };
+
+export function isWrite(operation: Operation): operation is WriteOperation {
+  return operation.kind === "create" || operation.kind === "update";
+}
 
 export interface ReceivedResponse {
   status: number;

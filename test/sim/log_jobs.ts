@@ -1,7 +1,11 @@
 /** The operators' jobs on the whole log: export, follow, audit, replay and restore. */
 
+import { createHash } from "node:crypto";
 import type { Cluster, CommandOptions } from "./cluster.ts";
 import { drawStoreFaultProfile, LATE_MS, NO_FAULTS } from "./fault_profile.ts";
+import type { ModelStore } from "./model_store.ts";
+import { GENESIS } from "./oracle.ts";
+import { textOf } from "./record_faults.ts";
 import { SimulatedStore } from "./simulated_store.ts";
 import type { Workload } from "./workload.ts";
 
@@ -57,7 +61,7 @@ export async function auditStore(
   options?: CommandOptions,
 ): Promise<void> {
   const { oracle, violations, simulation } = cluster;
-  const from = oracle.countCommittedBy(oracle.lines, simulation.step);
+  const from = oracle.countCommittedBy(simulation.step);
   const { isDone, value, reason } = await cluster.retryingCommand("audit", code.audit, options);
   if (!isDone) {
     if (isRequired) violations.push(`The audit failed: ${reason}`);
@@ -124,7 +128,7 @@ export async function restoreIntoAnotherStore(workload: Workload, lines: string[
     }
   }
   // Until a restore is complete, its mark stands under the key of the head.
-  const head = () => JSON.parse(store.model.read(["head"])?.value as string ?? '"none"');
+  const head = () => headRecordOf(store.model);
   for (let run = 1; head().generation === undefined; run++) {
     const isFaulty = run <= FAULTY_RUNS;
     if (run === FAULTY_RUNS + 1) {
@@ -142,6 +146,36 @@ export async function restoreIntoAnotherStore(workload: Workload, lines: string[
   oracle.checkLog(store.model);
   oracle.checkGeneration(head().generation, store.model);
   await auditStore(workload, true, { store });
+}
+
+/** Verifies an export with a false former value in one change, and true hashes. It must be refused. */
+export async function verifyForgedExport(
+  { cluster: { simulation, violations }, code }: Workload,
+  lines: readonly string[],
+): Promise<void> {
+  const changes = lines.filter((line) => line.includes(`"type":"PetUpdated"`));
+  const forged = simulation.random.pick(changes);
+  if (forged === undefined) return;
+  let hash = GENESIS;
+  const bytes = lines.map((line) => {
+    let text = line.replace(/"previoushash":"[^"]*"/, `"previoushash":"${hash}"`);
+    if (line === forged) {
+      const { previous } = JSON.parse(line).data;
+      const other = Object.assign({ name: "" }, previous, { name: "A name of no pet" });
+      text = text.replace(/"previous":.*/s, `"previous":${JSON.stringify(other)}}}`);
+    }
+    hash = createHash("sha256").update(text).digest("hex");
+    return new TextEncoder().encode(`${text}\n`);
+  });
+  const isRefused = await code.verifyExport(() => ReadableStream.from(bytes))
+    .then(() => false, () => true);
+  if (!isRefused) violations.push(`An export passes with a false former value in ${forged}`);
+}
+
+/** The record under the head's key; an empty one if there is none. */
+export function headRecordOf(model: ModelStore) {
+  const entry = model.read(["head"]);
+  return entry === null ? {} : JSON.parse(textOf(entry.value));
 }
 
 /** Reports a violation if a command reports damage, because the store was never damaged. */

@@ -16,7 +16,7 @@ interface Row {
   /** The encoded key, one character per byte, so that names sort as Deno KV sorts keys. */
   name: string;
   key: Key;
-  value: string | Uint8Array;
+  value: Uint8Array;
   versionstamp: string;
   /** When the store removes the row, by its clock. */
   expiresAt: number;
@@ -29,10 +29,7 @@ export interface ModelStoreDeps {
   expiryLagMs: () => number;
 }
 
-/**
- * A synchronous model of Deno KV in memory: key order, versionstamps, checks, ranges, expiry and limits. It
- * counts strings as two bytes per character, so it refuses some commits that Deno KV would just accept.
- */
+/** A synchronous model of Deno KV in memory: key order, versionstamps, checks, ranges, expiry and limits. */
 export class ModelStore implements Store {
   readonly limits = KV_LIMITS;
   #deps: ModelStoreDeps;
@@ -109,7 +106,7 @@ export class ModelStore implements Store {
     const { now, expiryLagMs } = this.#deps;
     const expiresAt = expireIn === undefined ? Infinity : now() + expireIn + expiryLagMs();
     this.#nextExpiryAt = Math.min(this.#nextExpiryAt, expiresAt);
-    return { name, key, value: copyOf(value), versionstamp, expiresAt };
+    return { name, key, value: value.slice(), versionstamp, expiresAt };
   }
 
   #rowOf(name: string): Row | undefined {
@@ -139,13 +136,9 @@ export class ModelStore implements Store {
   }
 }
 
-function entryOf({ key, value, versionstamp }: Row): StoreEntry {
-  return { key: [...key], value: copyOf(value), versionstamp };
-}
-
 /** The store and its callers never share a buffer. */
-function copyOf(value: string | Uint8Array): string | Uint8Array {
-  return typeof value === "string" ? value : value.slice();
+function entryOf({ key, value, versionstamp }: Row): StoreEntry {
+  return { key: [...key], value: value.slice(), versionstamp };
 }
 
 function nameOf(key: Key): string {
@@ -164,11 +157,10 @@ function rejectOversize({ checks, mutations }: Commit): void {
     const keyBytes = encodeKey(mutation.key).length;
     bytes += keyBytes;
     if (mutation.type === "delete") continue;
-    const { value } = mutation;
-    const valueBytes = typeof value === "string" ? 2 * value.length : value.length;
-    if (valueBytes > VALUE_BYTES_LIMIT) throw new StoreRefusedError("A value is too large");
+    const { length } = mutation.value;
+    if (length > VALUE_BYTES_LIMIT) throw new StoreRefusedError("A value is too large");
     // Deno KV counts the key of a value twice.
-    bytes += keyBytes + valueBytes;
+    bytes += keyBytes + length;
     keys += keyBytes;
   }
   const { commitMutations, commitBytes, commitKeyBytes } = KV_LIMITS;

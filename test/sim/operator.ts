@@ -4,6 +4,7 @@ import { CLOCK_OFFSET_MS, type CommandOptions } from "./cluster.ts";
 import type { CreateOperation, KeyCommand, KeyInUse, ListOperation } from "./history.ts";
 import { auditStore, exportLog, type ReplayFault, replayLog } from "./log_jobs.ts";
 import type { Random } from "./random.ts";
+import { runUpdates } from "./updates.ts";
 import { PET_STATUSES, type Workload } from "./workload.ts";
 
 /** Every so many keys, one may only read. */
@@ -48,6 +49,8 @@ export async function runOperator(workload: Workload, count: number): Promise<vo
       const fault = drawReplayFault(random);
       const replaying = replayLog(workload, fault);
       if (random.chance(0.5)) readDuringReplay(workload, random);
+      const spanMs = random.pick([20, 200, 2_000]);
+      if (random.chance(0.7)) void runUpdates(workload, workload.keys[0], 10, spanMs);
       // An operator who sees a stalled replay starts another one.
       if (fault.pause !== undefined) await replayLog(workload);
       await replaying;
@@ -74,9 +77,9 @@ export async function runOperator(workload: Workload, count: number): Promise<vo
         () => key.keyId,
         options,
       );
-      if (random.chance(0.5)) createDuringRevocation(workload, key, options.slot, random);
+      if (random.chance(0.5)) writeDuringRevocation(workload, key, options.slot, random);
       await revocation;
-      if (random.chance(0.5)) await repeatCreateOnAllInstances(workload, key);
+      if (random.chance(0.5)) await repeatWriteOnAllInstances(workload, key);
     }
   }
 }
@@ -97,7 +100,7 @@ function drawReplayFault(random: Random): ReplayFault {
  * Creates pets with a key during its revocation, sometimes in the same queue. The pets are all different, or
  * all the same under one Idempotency-Key. The clock may be ahead when the creates arrive and then be set back.
  */
-function createDuringRevocation(
+function writeDuringRevocation(
   { cluster, clocksJump }: Workload,
   key: KeyInUse,
   slot: number | undefined,
@@ -161,12 +164,12 @@ function readDuringReplay({ cluster, keys, newestPetId }: Workload, random: Rand
   });
 }
 
-/** Repeats a create request of a revoked key on every instance. */
-async function repeatCreateOnAllInstances(
-  { cluster, idempotentCreates }: Workload,
+/** Repeats a request of a revoked key on every instance. */
+async function repeatWriteOnAllInstances(
+  { cluster, idempotentWrites }: Workload,
   { keyId }: KeyInUse,
 ): Promise<void> {
-  const earlier = idempotentCreates.find(({ key }) => key.keyId === keyId);
+  const earlier = idempotentWrites.find(({ key }) => key.keyId === keyId);
   if (earlier === undefined) return;
   await Promise.all(
     // Send it twice at once to each instance, so that one request shares the outcome of the other.

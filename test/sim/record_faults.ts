@@ -7,56 +7,64 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** When the Idempotency-Key of a pet's event expires, in milliseconds since the Unix epoch. */
+/** The lists of a generation that a pet may be in. */
+export const PET_LISTS = ["available", "none", "pending", "sold"];
+
+interface StoredRecord {
+  key: Key;
+  value: unknown;
+}
+
+/** When the Idempotency-Key of an event expires, in milliseconds since the Unix epoch. */
 export function idempotencyKeyExpiresAt({ event }: CommittedLine): number {
   return Date.parse(event.time) + DAY_MS;
 }
 
 /**
  * Says what is wrong with the records of a generation that lines have made. Their keys come without the generation.
- * Every content must be stored exactly once, in any grouping, except what may have expired.
+ * There must be one record for each content, except what may have expired.
  */
 export function recordFaults(
-  records: Iterable<{ key: Key; value: unknown }>,
+  records: Iterable<StoredRecord>,
   lines: readonly CommittedLine[],
   mayHaveExpired: boolean,
 ): string[] {
-  const expected = lines.flatMap(contentOf);
-  return contentFaults(records, mayHaveExpired, new Map(expected));
+  const contents = [...records].map(({ key, value }) => contentAt(key, textOf(value)));
+  return contentFaults(contents, expectedRecords(lines), mayHaveExpired);
 }
 
-/** The same for the records of the log. */
+/** The same for the records of the log, which hold each line once, in any grouping. */
 export function logFaults(
-  records: Iterable<{ key: Key; value: unknown }>,
+  records: Iterable<StoredRecord>,
   lines: readonly CommittedLine[],
 ): string[] {
+  const faults: string[] = [];
+  const contents = [...records].flatMap(({ key, value }) => {
+    const packed = linesOf(value).map((line) => ({ line, position: positionOf(line) }));
+    const isAscending = packed.every(({ position }, at) =>
+      at === 0 || position > packed[at - 1].position
+    );
+    if (!isAscending || packed.at(-1)?.position !== key.at(-1)) {
+      faults.push(`the lines of ${JSON.stringify(key)} do not ascend to its position`);
+    }
+    return packed.map(({ line, position }) => contentAt(["~log", position], line));
+  });
   const expected = lines.map(({ position, text }) => contentAt(["~log", position], text));
-  return contentFaults(records, false, new Map(expected));
+  return [...faults, ...contentFaults(contents, new Map(expected), false)];
 }
 
 function contentFaults(
-  records: Iterable<{ key: Key; value: unknown }>,
-  mayHaveExpired: boolean,
+  contents: readonly Content[],
   expected: Map<string, string>,
+  mayHaveExpired: boolean,
 ): string[] {
   const faults: string[] = [];
-  for (const { key, value } of records) {
-    const lines = linesOf(value).map((line) => ({ line, number: numberOf(line) }));
-    const isAscending = lines.every(({ number }, at) => at === 0 || number > lines[at - 1].number);
-    const isPacked = value instanceof Uint8Array;
-    if (isPacked && !(isAscending && lines.at(-1)?.number === key.at(-1))) {
-      faults.push(`the lines of ${JSON.stringify(key)} do not ascend to its number`);
-    }
-    const contents = isPacked
-      ? lines.map(({ line, number }) => contentAt([...key.slice(0, -1), number], line))
-      : [contentAt(key, String(value))];
-    for (const [name, text] of contents) {
-      if (expected.get(name) !== text) faults.push(`${name} holds ${shortened(text)}`);
-      expected.delete(name);
-    }
+  for (const [name, text] of contents) {
+    if (expected.get(name) !== text) faults.push(`${name} holds ${shortened(text)}`);
+    expected.delete(name);
   }
   for (const name of expected.keys()) {
-    const isExpiring = name.startsWith('["pet_by_idempotency_key"');
+    const isExpiring = name.startsWith('["event_by_idempotency_key"');
     if (!(mayHaveExpired && isExpiring)) faults.push(`${name} is missing`);
   }
   return faults;
@@ -64,52 +72,67 @@ function contentFaults(
 
 type Content = [name: string, text: string];
 
-function contentOf(line: CommittedLine): Content[] {
-  const { event: { type, data, time, actor, idempotencykey }, position, petText = "" } = line;
-  switch (type) {
-    case "PetCreated": {
-      const { id, status } = data;
-      const contents = [contentAt(["pet", id], petText)];
-      if (status !== undefined) contents.push(contentAt(["pet_by_status", status, id], petText));
-      if (idempotencykey !== undefined) {
-        const expiresAt = new Date(idempotencyKeyExpiresAt(line)).toISOString();
-        const text = JSON.stringify({ petId: id, expiresAt });
-        contents.push(
-          contentAt(["pet_by_idempotency_key", actor, idempotencykey, position], text),
-        );
+function expectedRecords(lines: readonly CommittedLine[]): Map<string, string> {
+  const expected = new Map<string, string>();
+  /** The record of each pet. */
+  const names = new Map<number, string>();
+  const add = (key: Key, text: string) => {
+    const [name] = contentAt(key, text);
+    expected.set(name, text);
+    return name;
+  };
+  for (const line of lines) {
+    const { event: { type, data, time, actor, idempotencykey }, position, petText = "" } = line;
+    if (idempotencykey !== undefined) {
+      const expiresAt = new Date(idempotencyKeyExpiresAt(line)).toISOString();
+      const key = ["event_by_idempotency_key", actor, idempotencykey, position];
+      add(key, JSON.stringify({ expiresAt }));
+    }
+    switch (type) {
+      case "PetCreated":
+      case "PetUpdated": {
+        const { id, status = "none" } = data;
+        expected.delete(names.get(id) ?? "");
+        names.set(id, add(["pet", status, id], petText));
+        break;
       }
-      return contents;
+      case "ApiKeyIssued": {
+        const { keyId, label, expiresAt, readOnly, tokenHash } = data;
+        const text = JSON.stringify({ keyId, label, issuedAt: time, expiresAt, readOnly });
+        add(["key_by_token", tokenHash, position], text);
+        break;
+      }
+      case "ApiKeyRevoked": {
+        const { keyId, tokenHash, effectiveAt } = data;
+        const isAtOnce = Date.parse(effectiveAt) <= Date.parse(time);
+        const text = JSON.stringify({ keyId, revokedAt: effectiveAt, isAtOnce });
+        add(["key_by_token", tokenHash, position], text);
+        break;
+      }
+      default:
+        throw new Error(`The oracle does not know events of type ${type}`);
     }
-    case "ApiKeyIssued": {
-      const { keyId, label, expiresAt, readOnly, tokenHash } = data;
-      const text = JSON.stringify({ keyId, label, issuedAt: time, expiresAt, readOnly });
-      return [contentAt(["key_by_token", tokenHash, position], text)];
-    }
-    case "ApiKeyRevoked": {
-      const { keyId, tokenHash, effectiveAt } = data;
-      const isAtOnce = Date.parse(effectiveAt) <= Date.parse(time);
-      const text = JSON.stringify({ keyId, revokedAt: effectiveAt, isAtOnce });
-      return [contentAt(["key_by_token", tokenHash, position], text)];
-    }
-    default:
-      throw new Error(`The oracle does not know events of type ${type}`);
   }
+  return expected;
 }
 
 function contentAt(key: Key, text: string): Content {
   return [JSON.stringify(key), text];
 }
 
+/** The text of a value; what no record holds if the value is not one of bytes. */
+export function textOf(value: unknown): string {
+  return value instanceof Uint8Array ? decoder.decode(value) : "not bytes";
+}
+
 /** The lines of a value, in which a line feed follows each line; none if it is anything else. */
 export function linesOf(value: unknown): string[] {
-  const lines = value instanceof Uint8Array ? decoder.decode(value).split("\n") : [];
+  const lines = textOf(value).split("\n");
   return lines.pop() === "" && !lines.includes("") ? lines : [];
 }
 
-/** The id of a pet, or the position of an event. */
-function numberOf(line: string): number {
-  const { sequence, id } = JSON.parse(line);
-  return Number(sequence ?? id);
+function positionOf(line: string): number {
+  return Number(JSON.parse(line).sequence);
 }
 
 /** A text short enough for a message. */

@@ -58,7 +58,7 @@ async function runSeeds(first: number, seeds: number, isTraced = false): Promise
   const seconds = (performance.now() - start) / 1_000;
   console.log(
     `${seeds} seeds from ${first}: ${sums.failed} failed; ${sums.requests} requests, ` +
-      `${sums.acknowledged} pets acknowledged, ${sums.events} events, ${sums.steps} steps; ` +
+      `${sums.acknowledged} writes acknowledged, ${sums.events} events, ${sums.steps} steps; ` +
       `${seconds.toFixed(0)} s`,
   );
   return sums.failed === 0;

@@ -2,7 +2,11 @@ import { assertEquals, assertLess } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { expiringRecordsOf } from "../../src/store/read_expiring_records.ts";
-import { petByIdempotencyKeyKey, projectionKey, SOME_IDEMPOTENCY_KEY } from "../../src/keyspace.ts";
+import {
+  eventByIdempotencyKeyKey,
+  projectionKey,
+  SOME_IDEMPOTENCY_KEY,
+} from "../../src/keyspace.ts";
 import type { StoreLocation } from "../../src/store/store_location.ts";
 import { permitted } from "../support/permitted.ts";
 import { changeFile, withSampleFile } from "../support/sample_file.ts";
@@ -25,15 +29,15 @@ testIf(permitted("read", "write", "net", "run"))(
       const read = () =>
         Array.fromAsync(readerOf({ kind: "file", path: kvPath, isDefault: false })!());
       assertEquals(await read(), []);
-      const similar = projectionKey(1, ["pet_by_idempotency_keys", 1]);
+      const similar = projectionKey(1, ["event_by_idempotency_keys", 1]);
       const leftOut = [1, 2, -1].map((generation) =>
-        projectionKey(generation, petByIdempotencyKeyKey("actor", "hash", 7))
+        projectionKey(generation, eventByIdempotencyKeyKey("actor", "hash", 7))
       );
       const expireIn = 3_600_000;
       const keys = [...leftOut, similar, ["far"]];
       await changeFile(
         kvPath,
-        keys.map((key) => ({ type: "set", key, value: "", expireIn })),
+        keys.map((key) => ({ type: "set", key, value: new Uint8Array(), expireIn })),
       );
       const expected = Date.now() + expireIn;
       const database = new DatabaseSync(kvPath);

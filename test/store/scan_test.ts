@@ -13,7 +13,7 @@ async function openStore(): Promise<ModelStore> {
   const keys = [["a"], ...Array.from({ length: LAST }, (_, index) => ["b", index + 1]), ["c"]];
   for (let start = 0; start < keys.length; start += 500) {
     const part = keys.slice(start, start + 500);
-    const mutations = part.map((key) => ({ type: "set" as const, key, value: "" }));
+    const mutations = part.map((key) => ({ type: "set" as const, key, value: new Uint8Array() }));
     await store.commit({ checks: [], mutations });
   }
   return store;

@@ -1,14 +1,23 @@
-import type { NewPet } from "../../events/pet.ts";
+import type { EventBody } from "../../events/event.ts";
+import type { NewPet, Pet } from "../../events/pet.ts";
+import type { Head } from "../../src/log/head.ts";
 import type { Command } from "../../src/append/command.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 
 /** A command that appends the creation of a pet, without a request. */
 export function addPetCommand(runtime: Runtime, actor: string, pet: NewPet): Command {
+  return command(runtime, actor, ({ lastPetId }) => {
+    return { type: "PetCreated", data: { id: lastPetId + 1, ...pet } };
+  });
+}
+
+/** A command that appends the sale of an available pet, without a request. */
+export function sellPetCommand(runtime: Runtime, actor: string, pet: Pet): Command {
+  const data = { ...pet, status: "sold", previous: { status: "available" } } as const;
+  return command(runtime, actor, () => ({ type: "PetUpdated", data }));
+}
+
+function command(runtime: Runtime, actor: string, decide: (head: Head) => EventBody): Command {
   const metadata = { id: runtime.newId(), time: new Date(runtime.now()).toISOString(), actor };
-  return {
-    prepare: () => {},
-    decide: ({ lastPetId }) => [
-      { ...metadata, type: "PetCreated", data: { id: lastPetId + 1, ...pet } },
-    ],
-  };
+  return { prepare: () => {}, decide: (head) => [{ ...metadata, ...decide(head) }] };
 }

@@ -2,30 +2,44 @@ import type { NewPet } from "../../events/pet.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { createService } from "../../src/service.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
-import { addPetCommand } from "./add_pet_command.ts";
+import type { Command } from "../../src/append/command.ts";
+import { addPetCommand, sellPetCommand } from "./add_pet_command.ts";
 import { openRealStore } from "./real_store.ts";
 
 const STATUSES = ["available", "pending", "sold", undefined] as const;
 
-/** Number of concurrent additions: more than fit into a commit. */
+/** Number of concurrent commands: more than fit into a commit. */
 const WAVE = 1_000;
 
 /**
  * Adds pets to a store with the service's appender until it has that many, and issues a key. Resolves to its
- * token.
+ * token. If `soldShare` is given, all pets are added as available, and that share of them is then sold.
  */
-export async function fillStore(path: string, pets: number): Promise<string> {
+export async function fillStore(path: string, pets: number, soldShare?: number): Promise<string> {
   const store = await openRealStore(path);
   const runtime = systemRuntime;
   const service = createService({ store, runtime, report: () => {}, isDurable: true });
   try {
     const { id: actor, token } = await issueKey(service, { label: "bench" });
     const { head } = await service.heads.fresh();
-    for (let id = head.lastPetId + 1; id <= pets; id += WAVE) {
-      const wave = Math.min(WAVE, pets - id + 1);
-      await Promise.all(Array.from({ length: wave }, (_, index) => {
-        return service.appender.append(addPetCommand(runtime, actor, examplePet(id + index)));
-      }));
+    const appendEach = async (commandFor: (id: number) => Command | undefined) => {
+      for (let first = head.lastPetId + 1; first <= pets; first += WAVE) {
+        const wave = Array.from({ length: Math.min(WAVE, pets - first + 1) }, (_, index) => {
+          const command = commandFor(first + index);
+          return command && service.appender.append(command);
+        });
+        await Promise.all(wave);
+      }
+    };
+    const petOf = (id: number): NewPet =>
+      soldShare === undefined ? examplePet(id) : { ...examplePet(id), status: "available" };
+    await appendEach((id) => addPetCommand(runtime, actor, petOf(id)));
+    if (soldShare !== undefined) {
+      await appendEach((id) => {
+        // Any thousand successive pets have each remainder once, in mixed order.
+        const isSold = id * 379 % 1_000 < 1_000 * soldShare;
+        return isSold ? sellPetCommand(runtime, actor, { id, ...petOf(id) }) : undefined;
+      });
     }
     return token;
   } finally {

@@ -1,11 +1,13 @@
 /**
- * Clients that add, list and read pets at a number of connections and check every response. They keep a ledger
- * of the outcomes of additions, and compare it with the services and the log.
+ * Clients that add, change, list and read pets at a number of connections and check every response. They keep a ledger
+ * of the outcomes of additions and changes, and compare it with the services and the log.
  */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { encodePet, PET_STATUSES } from "../../events/pet.ts";
+import { decodeEvent } from "../../events/event.ts";
+import { encodePet, patchPet, PET_STATUSES } from "../../events/pet.ts";
 import { audit } from "../../scripts/audit/audit.ts";
+import { entityTag } from "../../src/http/conditional_read.ts";
 import type { Service } from "../../src/service.ts";
 import type { ServiceProcess } from "./service_process.ts";
 import { assertSoundLog, readLogLines } from "./sound_log.ts";
@@ -16,8 +18,10 @@ export interface LoadOptions {
   token: string;
   connections: number;
   faults: ExpectedFaults;
-  /** Whether most requests list and read pets; by default all add pets. */
+  /** Whether most requests list and read pets; by default all add or change pets. */
   reads?: boolean;
+  /** Whether clients also change pets, each time on the condition that nobody else did, until the outcome is known. */
+  changes?: boolean;
   /**
    * Clients give up an addition after a random time up to this, and send it again under its Idempotency-Key until
    * they get the pet, with more patience each time. By default they wait, and send nothing again.
@@ -43,6 +47,12 @@ const VIOLATIONS_LIMIT = 20;
 /** How often, in a hundred, a client that repeats requests sends one twice, or again after its response. */
 const DOUBLED_PERCENT = 10;
 
+/** How often, in a hundred, two clients change a pet at once, of whom only one may. */
+const RIVALS_PERCENT = 20;
+
+/** The category of the first change. Each change sets another one, by which the log shows it. */
+const FIRST_CHANGE = 1_000_000_001;
+
 const LIST_LIMIT = 100;
 
 const STATUSES = [...PET_STATUSES, undefined];
@@ -58,8 +68,15 @@ interface Acknowledged {
   text: string;
 }
 
+/** An acknowledged change; the times are of a monotonic clock. */
+interface Change {
+  before: string;
+  begunAt: number;
+  acknowledgedAt: number;
+}
+
 export class LoadClient {
-  /** The texts of the pets whose additions were acknowledged, by id. */
+  /** The texts of the acknowledged pets as they are after the last acknowledged change, by id. */
   readonly acknowledged = new Map<number, string>();
   /** Names of pets that may have been added: the response said so, or there was none. */
   readonly unclear = new Set<string>();
@@ -72,8 +89,15 @@ export class LoadClient {
   /** The number of additions begun. */
   begun = 0;
   slowestMs = 0;
+  /** The acknowledged changes, by the texts of the pets after them. */
+  readonly changes = new Map<string, Change>();
   #options: LoadOptions;
   #newestId = 0;
+  #changesBegun = 0;
+  /** The texts of pets after changes whose outcomes are not known yet, by id. */
+  #changing = new Map<number, string[]>();
+  /** The texts of pets before acknowledged changes, by id. Reads that began before `until` may show them. */
+  #former = new Map<number, { text: string; until: number }[]>();
 
   constructor(options: LoadOptions) {
     this.#options = options;
@@ -112,15 +136,52 @@ export class LoadClient {
     this.#compare(await this.#listAll(service));
   }
 
-  /** Asserts the same about the log, and that the log and every record are sound. */
-  async expectLogged({ store, runtime }: Service): Promise<void> {
-    this.#compare(assertSoundLog(await readLogLines(store)).map(encodePet));
+  /** Asserts the same about the log, and what {@linkcode expectChanges} does. */
+  async expectLogged(service: Service): Promise<void> {
+    await this.expectChanges(service);
+    this.#compare(assertSoundLog(await readLogLines(service.store)).map(encodePet));
+  }
+
+  /**
+   * Asserts that the log has every acknowledged change once, after those that were acknowledged before it began, and
+   * made on the pet that the client had seen; and that the log and every record are sound. The load may be running.
+   */
+  async expectChanges({ store, runtime }: Service): Promise<void> {
+    const acknowledged = [...this.changes.keys()];
+    const events = (await readLogLines(store)).map(decodeEvent);
+    const unclear = [...this.#changing.values()].flat();
+    const logged = new Set<string>();
+    let begunAt = -Infinity;
+    for (const event of events) {
+      if (event.type !== "PetUpdated") continue;
+      const { previous, ...pet } = event.data;
+      const text = encodePet(pet);
+      assert(!logged.has(text), `${text} is there twice`);
+      logged.add(text);
+      const change = this.changes.get(text);
+      if (change === undefined) assert(unclear.includes(text), `${text} was not acknowledged`);
+      else {
+        assertEquals(encodePet(patchPet(pet, previous)), change.before);
+        begunAt = Math.max(begunAt, change.begunAt);
+        assert(begunAt <= change.acknowledgedAt, `${text} is there too late`);
+      }
+    }
+    assertEquals(acknowledged.filter((text) => !logged.has(text)), []);
     const { sound, faults } = await audit({ store, runtime });
     assert(sound, JSON.stringify(faults));
   }
 
+  /** Asserts that a service shows the pet that was added last, and the one that was changed last. */
+  async expectFresh(service: ServiceProcess): Promise<void> {
+    assertEquals(this.violations, []);
+    const changed = [...this.changes.keys()].at(-1);
+    const id = changed === undefined ? 0 : JSON.parse(changed).id;
+    for (const each of [id, this.#newestId]) if (each > 0) await this.#read(each, service);
+  }
+
   get summary(): string {
-    return `${this.acknowledged.size} acknowledged, ${this.unclear.size} unclear, ${this.refused.size} refused`;
+    return `${this.acknowledged.size} acknowledged, ${this.unclear.size} unclear, ${this.refused.size} refused; ` +
+      `${this.changes.size} changes`;
   }
 
   #compare(texts: string[]): void {
@@ -146,9 +207,72 @@ export class LoadClient {
 
   /** Resolves to whether the request succeeded. */
   async #act(): Promise<boolean> {
-    const choice = this.#options.reads ? Math.random() : 0;
-    if (choice < 0.4) return await this.#create();
+    const { reads = false, changes = false } = this.#options;
+    const choice = reads ? Math.random() : 0;
+    if (choice < 0.4) return changes && byChance(50) ? await this.#change() : await this.#create();
     return choice < 0.7 ? await this.#list() : await this.#read();
+  }
+
+  /** Changes a pet that nobody else changes, or lets two rivals change it, of whom one must succeed. */
+  async #change(): Promise<boolean> {
+    const id = this.#randomId();
+    const before = this.acknowledged.get(id);
+    if (before === undefined || this.#changing.has(id)) return true;
+    const patches = Array.from({ length: byChance(RIVALS_PERCENT) ? 2 : 1 }, () => {
+      return { categoryId: FIRST_CHANGE + this.#changesBegun++, status: pick(STATUSES) };
+    });
+    const { name } = JSON.parse(before);
+    const texts = patches.map((patch) => JSON.stringify({ id, name, ...patch }));
+    this.#changing.set(id, texts);
+    const begunAt = performance.now();
+    const statuses = await Promise.all(patches.map(async ({ categoryId, status = null }, index) => {
+      const { status: code, text } = await this.#patchUntilKnown(id, before, {
+        categoryId,
+        status,
+      });
+      if (code === 200) assertEquals(text, texts[index]);
+      else assertEquals(code, 412, text);
+      return code;
+    }));
+    const acknowledgedAt = performance.now();
+    assertEquals(statuses.filter((code) => code === 200).length, 1, `one change of ${before}`);
+    const text = texts[statuses.indexOf(200)];
+    this.changes.set(text, { before, begunAt, acknowledgedAt });
+    this.acknowledged.set(id, text);
+    this.#former.getOrInsertComputed(id, () => []).push({ text: before, until: acknowledgedAt });
+    this.#changing.delete(id);
+    this.#count("changed");
+    return true;
+  }
+
+  /** Sends a PATCH, on the condition that the pet has that text, until its outcome is known. */
+  async #patchUntilKnown(id: number, before: string, patch: object): Promise<Received> {
+    const headers = {
+      "content-type": "application/merge-patch+json",
+      "idempotency-key": crypto.randomUUID(),
+      "if-match": entityTag(before),
+    };
+    const request = { method: "PATCH", headers, body: JSON.stringify(patch) };
+    for (;;) {
+      const received = await this.#send(`/v1/pets/${id}`, request);
+      if (received !== undefined && received.status !== 503) return received;
+      this.#expectFault(received);
+      await sleep(FAILURE_PAUSE_MS);
+    }
+  }
+
+  #randomId(): number {
+    return 1 + Math.floor(Math.random() * this.#newestId);
+  }
+
+  /** The texts that a read may show of an acknowledged pet if it began at `since` and ends now. */
+  #textsOf(id: number, since: number): string[] {
+    const former = (this.#former.get(id) ?? []).filter(({ until }) => until >= since);
+    return [
+      this.acknowledged.get(id)!,
+      ...(this.#changing.get(id) ?? []),
+      ...former.map(({ text }) => text),
+    ];
   }
 
   async #create(): Promise<boolean> {
@@ -210,19 +334,21 @@ export class LoadClient {
   }
 
   /** A pet that one service has acknowledged is in the next list of any other. */
-  async #expectListed({ id, text }: Acknowledged): Promise<void> {
+  async #expectListed({ id }: Acknowledged): Promise<void> {
+    const since = performance.now();
     const newest = await this.#get("/v1/pets?limit=1");
     if (newest !== undefined) {
       const [first] = JSON.parse(newest);
       assert(first.id >= id, `The list begins at pet ${first.id}, after pet ${id} was added`);
     }
     const below = await this.#get(`/v1/pets?limit=1&cursor=${id + 1}`);
-    if (below !== undefined) assertEquals(below, `[${text}]`);
+    if (below !== undefined) assertOneOf(below.slice(1, -1), this.#textsOf(id, since));
   }
 
   async #list(): Promise<boolean> {
     const status = pick(STATUSES);
     const newestId = this.#newestId;
+    const since = performance.now();
     const query = status === undefined ? "" : `&status=${status}`;
     const page = await this.#get(`/v1/pets?limit=${LIST_LIMIT}${query}`);
     if (page === undefined) return false;
@@ -240,28 +366,30 @@ export class LoadClient {
     }
     // The pets up to that id were committed before its addition was acknowledged.
     for (let id = lastId; id <= newestId; id++) {
-      const text = this.acknowledged.get(id);
-      const isExpected = text !== undefined && (!status || JSON.parse(text).status === status);
-      if (isExpected) assertEquals(texts.get(id), text);
+      if (!this.acknowledged.has(id)) continue;
+      const possible = this.#textsOf(id, since);
+      const mayLack = status !== undefined &&
+        possible.some((text) => JSON.parse(text).status !== status);
+      const text = texts.get(id);
+      if (text !== undefined || !mayLack) assertOneOf(text, possible);
     }
     this.#count("listed");
     return true;
   }
 
-  async #read(): Promise<boolean> {
-    const id = 1 + Math.floor(Math.random() * this.#newestId);
-    const text = this.acknowledged.get(id);
-    if (text === undefined) return true;
-    const received = await this.#get(`/v1/pets/${id}`);
+  async #read(id = this.#randomId(), service?: ServiceProcess): Promise<boolean> {
+    if (!this.acknowledged.has(id)) return true;
+    const since = performance.now();
+    const received = await this.#get(`/v1/pets/${id}`, service);
     if (received === undefined) return false;
-    assertEquals(received, text);
+    assertOneOf(received, this.#textsOf(id, since));
     this.#count("read");
     return true;
   }
 
   /** The body of a 200, or `undefined` because of a fault. */
-  async #get(path: string): Promise<string | undefined> {
-    const received = await this.#send(path);
+  async #get(path: string, service?: ServiceProcess): Promise<string | undefined> {
+    const received = await this.#send(path, { service });
     if (received?.status === 200) return received.text;
     this.#expectFault(received);
   }
@@ -314,6 +442,10 @@ export class LoadClient {
   #count(outcome: string): void {
     this.outcomes[outcome] = (this.outcomes[outcome] ?? 0) + 1;
   }
+}
+
+function assertOneOf(text: string | undefined, possible: string[]): void {
+  assert(text !== undefined && possible.includes(text), `${text} is none of ${possible}`);
 }
 
 function pick<T>(choices: readonly T[]): T {

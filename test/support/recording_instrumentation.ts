@@ -1,3 +1,4 @@
+import type { RecordedLine } from "../../events/event.ts";
 import type { Counter, Instrumentation } from "../../src/telemetry/instrumentation.ts";
 
 /** Records every report as a line of text. Contexts are numbers, in the order in which they were captured. */
@@ -18,8 +19,8 @@ export class RecordingInstrumentation implements Instrumentation<number> {
     this.reports.push([what, ...Object.values(attributes)].join(" "));
   }
 
-  onCommitted(events: number): void {
-    this.reports.push(`committed ${events}`);
+  onCommitted(lines: readonly RecordedLine[]): void {
+    this.reports.push(`committed ${lines.map(({ event }) => event.type).join(", ")}`);
   }
 
   trace<T>(operation: string, run: () => Promise<T>): Promise<T> {

@@ -1,8 +1,9 @@
-/** Replays, some of them killed, while clients add, list and read on two services. */
+/** Replays, some of them killed, while clients add, change, list and read on two services. */
 
 import { assertEquals } from "@std/assert";
 import { fillStore } from "./fill_store.ts";
 import { LoadClient } from "./load_client.ts";
+import { useRealStore } from "./real_store.ts";
 import { spawnScript } from "./run_task.ts";
 import { ServiceProcess } from "./service_process.ts";
 
@@ -41,6 +42,7 @@ export async function runReplayLoad(
     connections,
     faults: "none",
     reads: true,
+    changes: true,
   });
   await load.adopt(one);
   let isOver = false;
@@ -69,7 +71,7 @@ export async function runReplayLoad(
     }
   })();
   await Promise.all([replaying, auditing, running]);
-  await runScript("audit", path);
+  await useRealStore(path, (service) => load.expectChanges(service));
   await load.expectServed(one);
   return { outcomes: load.outcomes, slowestMs: Math.round(load.slowestMs), killed, audits };
 }

@@ -5,7 +5,7 @@ import {
   GENESIS_HASH,
   OPERATOR,
 } from "../../events/event.ts";
-import { PET_STATUSES } from "../../events/pet.ts";
+import { patchPet, type Pet, PET_STATUSES, type PetPatch, reversePatch } from "../../events/pet.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 
 const encoder = new TextEncoder();
@@ -14,15 +14,21 @@ const FIRST_INSTANT = Date.parse("2026-01-01T00:00:00.000Z");
 /** Number of events from one issued key to the next. The event after it revokes the previous key. */
 const KEY_EVERY = 10;
 
+/** Every so many events, an earlier pet is changed instead of one added. */
+const CHANGE_EVERY = 5;
+
 export interface SampleOptions {
   /** Start time, in milliseconds since the Unix epoch. Events follow at intervals of one second. */
   since?: number;
 }
 
 /** A valid log of that length with events of all types, as the service would have written it. */
-export function sampleLog(length: number, { since = FIRST_INSTANT }: SampleOptions = {}): string[] {
+export function sampleLog(
+  length: number,
+  { since = FIRST_INSTANT }: SampleOptions = {},
+): string[] {
   const events: (EventBody & EventMetadata)[] = [];
-  let pets = 0;
+  const pets: Pet[] = [];
   let key = { keyId: "", tokenHash: "" };
   let predecessor = key;
   for (let position = 1; position <= length; position++) {
@@ -35,13 +41,19 @@ export function sampleLog(length: number, { since = FIRST_INSTANT }: SampleOptio
       body = { type: "ApiKeyIssued", data: { ...key, label: `key ${position}` } };
     } else if (position % KEY_EVERY === 2 && predecessor.keyId !== "") {
       body = { type: "ApiKeyRevoked", data: { ...predecessor, effectiveAt: time } };
+    } else if (position % CHANGE_EVERY === 0) {
+      const index = position * 7 % pets.length;
+      const before = pets[index];
+      const after = pets[index] = patchPet(before, patchOf(before, position));
+      body = { type: "PetUpdated", data: { ...after, previous: reversePatch(before, after) } };
     } else {
-      const petId = ++pets;
+      const petId = pets.length + 1;
       const status = [...PET_STATUSES, undefined][petId % 4];
       const data = { id: petId, name: `Zoë ${petId} 🐈`, categoryId: BigInt(petId % 7) };
-      body = { type: "PetCreated", data: status === undefined ? data : { ...data, status } };
+      pets.push(status === undefined ? data : { ...data, status });
+      body = { type: "PetCreated", data: pets.at(-1)! };
     }
-    const isPet = body.type === "PetCreated";
+    const isPet = body.type === "PetCreated" || body.type === "PetUpdated";
     events.push({
       ...body,
       id,
@@ -51,6 +63,14 @@ export function sampleLog(length: number, { since = FIRST_INSTANT }: SampleOptio
     });
   }
   return linesOf(events);
+}
+
+/** A patch that changes the pet: its status, the rest, or both. */
+function patchOf({ status }: Pet, position: number): PetPatch {
+  const others = [...PET_STATUSES, null].filter((it) => it !== (status ?? null));
+  const ofStatus = { status: others[position % others.length] };
+  const ofRest = { name: `Zoë, changed at ${position}`, categoryId: BigInt(position) };
+  return [ofStatus, ofRest, { ...ofStatus, ...ofRest }][position % 3];
 }
 
 /** The id of the newest key of a sample, which is not revoked; empty if the sample has no key. */

@@ -53,9 +53,9 @@ export async function writeLog(
   for (let first = 0, group = 0; first < recorded.length; group++) {
     const lines = recorded.slice(first, first + groupSizes[group % groupSizes.length]);
     mutations.push(...logMutations(first + 1, lines.map(({ line }) => line)));
-    mutations.push(...retainedMutations(1, project(lines), runtime.now()));
     first += lines.length;
   }
+  mutations.push(...retainedMutations(1, project(recorded), runtime.now()));
   mutations.push({ type: "set", key: HEAD_KEY, value: encodeHead(verifier.head) });
   const seal = (mutations: readonly Mutation[]) => ({ mutations: [...mutations] });
   for await (const part of groupIntoCommits([mutations], seal, store.limits)) {

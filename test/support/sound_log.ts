@@ -8,7 +8,7 @@ import type { Store } from "../../src/store/store.ts";
 
 /**
  * Asserts that each line names its position and the SHA-256 of the line before, and that the pets have the
- * ids 1, 2, 3 … Returns the pets.
+ * ids 1, 2, 3 … Returns the pets as they are in the end.
  */
 export function assertSoundLog(lines: string[]): Pet[] {
   const pets: Pet[] = [];
@@ -19,6 +19,10 @@ export function assertSoundLog(lines: string[]): Pet[] {
     assertEquals(sequence, String(index + 1).padStart(16, "0"));
     const event = decodeEvent(line);
     if (event.type === "PetCreated") assertEquals(event.data.id, pets.push(event.data));
+    if (event.type === "PetUpdated") {
+      const { previous: _, ...pet } = event.data;
+      pets[pet.id - 1] = pet;
+    }
     hash = sha256Hex(line);
   }
   return pets;

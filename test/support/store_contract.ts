@@ -8,6 +8,7 @@ import {
   VALUE_BYTES_LIMIT,
 } from "../../src/store/store.ts";
 import { StoreRefusedError } from "../../src/store/store_errors.ts";
+import { utf8 } from "./utf8.ts";
 
 /** An implementation of {@linkcode Store} and how to open it. */
 export interface StoreUnderTest {
@@ -59,15 +60,15 @@ const CONTRACT: Record<string, Criterion> = {
     assertEquals(await store.get(["key", 1]), null);
     const mutations = [{ ...set(["key", 1], "value"), expireIn: 3_600_000 }];
     const versionstamp = (await store.commit({ checks: [], mutations }))!;
-    assertEquals(await store.get(["key", 1]), { key: ["key", 1], value: "value", versionstamp });
+    assertEquals(await store.get(["key", 1]), {
+      key: ["key", 1],
+      value: utf8("value"),
+      versionstamp,
+    });
   },
 
-  "get() returns texts and bytes exactly": async (store) => {
+  "get() returns bytes exactly": async (store) => {
     const values = [
-      "",
-      '\0\u0001\n"\\',
-      "Zoë 🐈 \u{10ffff}",
-      "猫".repeat(30_000),
       new Uint8Array(),
       Uint8Array.from({ length: 256 }, (_, byte) => byte),
       new Uint8Array(VALUE_BYTES_LIMIT).fill(255),
@@ -93,7 +94,7 @@ const CONTRACT: Record<string, Criterion> = {
     const keys = [["part", bytesOf(49)], ["part", "1"], ["part", 1], ["part", 1, ""]];
     const entries: StoreEntry[] = [];
     for (const [index, key] of keys.entries()) {
-      const value = `value ${index}`;
+      const value = utf8(`value ${index}`);
       entries.push({ key, value, versionstamp: await put(store, key, value) });
     }
     for (const entry of entries) assertEquals(await store.get(entry.key), entry);
@@ -119,7 +120,7 @@ const CONTRACT: Record<string, Criterion> = {
     const checks = [{ key: ["there"], versionstamp: first }, { key: ["not"], versionstamp: null }];
     const second = await store.commit({ checks, mutations: [set(["there"], "2")] });
     assertEquals((await store.get(["there"]))?.versionstamp, second!);
-    assertEquals((await store.get(["there"]))?.value, "2");
+    assertEquals((await store.get(["there"]))?.value, utf8("2"));
   },
 
   "commit() returns null and writes nothing if one of several checks fails": async (
@@ -138,7 +139,7 @@ const CONTRACT: Record<string, Criterion> = {
       assertEquals(await store.commit({ checks, mutations }), null);
     }
     assertEquals(await store.get(["new"]), null);
-    assertEquals((await store.get(["there"]))?.value, "2");
+    assertEquals((await store.get(["there"]))?.value, utf8("2"));
     assertEquals((await store.get(["there"]))?.versionstamp, current);
   },
 
@@ -165,7 +166,7 @@ const CONTRACT: Record<string, Criterion> = {
     const checks = [{ key: ["key"], versionstamp: null }];
     assert(await store.commit({ checks, mutations: [set(["key"], "again")] }) !== null);
     const again = await store.get(["key"]);
-    assertEquals(again?.value, "again");
+    assertEquals(again?.value, utf8("again"));
     const checked = { checks: [{ key: ["key"], versionstamp: again!.versionstamp }], mutations };
     assert(await store.commit(checked) !== null);
     assertEquals(await store.commit(checked), null);
@@ -301,7 +302,7 @@ async function put(store: Store, key: Key, value: string | Uint8Array): Promise<
 }
 
 function set(key: Key, value: string | Uint8Array) {
-  return { type: "set" as const, key, value };
+  return { type: "set" as const, key, value: typeof value === "string" ? utf8(value) : value };
 }
 
 function remove(key: Key) {

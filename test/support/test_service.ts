@@ -25,6 +25,8 @@ export interface Client {
   send(path: string, init?: RequestInit): Promise<Response>;
   /** Sends a request to add a pet. A body that is not text or bytes is sent as JSON. */
   add(pet: unknown, headers?: HeadersInit): Promise<Response>;
+  /** Sends a request to change the pet with an id, with such a body. */
+  change(petId: number | string, patch: unknown, headers?: HeadersInit): Promise<Response>;
 }
 
 /** Opens the stores of test services. Tests of another engine replace it. */
@@ -73,6 +75,12 @@ function awaitedBy(runtime: FakeRuntime, store: Store): Store {
   return faultyStore(store, { onGet: during, onList: during, onCommit: during });
 }
 
+/** Another instance on the same store, or the same one after a restart, with its client. */
+export function otherInstance({ store, runtime, token }: TestService): Service & Client {
+  const service = createService({ store, runtime, report: () => {} });
+  return { ...service, ...clientOfHandler(token, service.handler) };
+}
+
 /** A client with a key that calls a handler. */
 export function clientOfHandler(token: string, handler: RequestHandler): Client {
   return clientOf(token, (path, init) => handler(new Request(`http://localhost${path}`, init)));
@@ -87,13 +95,18 @@ export function clientOf(token: string, carry: Client["sendBare"]): Client {
     if (!headers.has("authorization")) headers.set("authorization", `Bearer ${token}`);
     return sendBare(path, { ...init, headers });
   };
-  const add: Client["add"] = (pet, headers = {}) =>
-    send("/v1/pets", {
-      method: "POST",
+  const sendJson = (method: string, path: string, body: unknown, headers: HeadersInit = {}) =>
+    send(path, {
+      method,
       headers: { "content-type": "application/json", ...headers },
-      body: typeof pet === "string" || pet instanceof Uint8Array
-        ? pet as BodyInit
-        : JSON.stringify(pet),
+      body: typeof body === "string" || body instanceof Uint8Array
+        ? body as BodyInit
+        : JSON.stringify(body),
     });
-  return { sendBare, send, add };
+  return {
+    sendBare,
+    send,
+    add: (pet, headers) => sendJson("POST", "/v1/pets", pet, headers),
+    change: (petId, patch, headers) => sendJson("PATCH", `/v1/pets/${petId}`, patch, headers),
+  };
 }

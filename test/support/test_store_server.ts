@@ -223,8 +223,11 @@ export function testStoreServer({ name, ignore, cutShare, start }: StoreServers)
   test("replay: clients of two services see no failure and no stale response", async (server) => {
     (await openRealStore(server.address, server.env)).close();
     const load = { connections: 16, pets: 500, kills: 0 };
-    const { outcomes: { created, listed, read } } = await runReplayLoad(server.address, load);
-    for (const count of [created, listed, read]) assertGreater(count, 0);
+    const { outcomes: { created, changed, listed, read } } = await runReplayLoad(
+      server.address,
+      load,
+    );
+    for (const count of [created, changed, listed, read]) assertGreater(count, 0);
   });
 
   test("backup --follow waits while the store is away, and continues when it is back", async (server) => {
@@ -298,6 +301,7 @@ async function openFixture(
     connections: 64,
     faults,
     reads: true,
+    changes: true,
   });
   const send = (path: string, init: RequestInit = {}) =>
     services[0].send(path, token, { ...init, signal: AbortSignal.timeout(HANG_LIMIT_MS) });

@@ -101,6 +101,12 @@ Deno.test({
         await response.body?.cancel();
       }
     }
+    const change = await service.send("/v1/pets/1", token, {
+      method: "PATCH",
+      headers: { "content-type": "application/merge-patch+json" },
+      body: '{"status":"sold"}',
+    });
+    assertEquals((await change.json()).status, "sold");
     // With telemetry, Deno parses the URL before it calls the handler.
     const port = Number(new URL(service.address).port);
     for (const host of ["[", "a b", "x/healthz?"]) {
@@ -110,7 +116,7 @@ Deno.test({
     }
     assertEquals(service.lines.filter((line) => line.includes("answer_failed")), []);
     // Gauges are not read once more when the process ends.
-    await until(() => collector.valueOf("animal_store.head.position") === 7);
+    await until(() => collector.valueOf("animal_store.head.position") === 8);
     const bad = "Bearer pets_none";
     for (const authorization of ["", "", bad, bad, bad]) {
       const response = await fetch(`${service.address}/v1/pets`, { headers: { authorization } });
@@ -123,9 +129,10 @@ Deno.test({
     for (
       const path of [
         "get head < head fresh < GET /v1/pets",
-        "list pet_by_status < GET /v1/pets",
+        "list pet < GET /v1/pets",
         "head fresh < GET /v1/pets/{petId}",
         "commit records < commit < append < POST /v1/pets",
+        "commit records < commit < append < PATCH /v1/pets/{petId}",
       ]
     ) assertIncludes(paths, path);
     const appends = collector.spans.filter(({ name }) => name === "append");
@@ -135,11 +142,12 @@ Deno.test({
       ...links.map(({ spanId }) => spanId),
     ]);
     assertEquals(served.toSorted(), appends.map(({ spanId }) => spanId).toSorted());
-    assertEquals(appends.length, 6);
+    assertEquals(appends.length, 7);
 
     const { valueOf } = collector;
-    assertEquals(valueOf("animal_store.events.appended"), 6);
-    assertEquals(valueOf("animal_store.commit.events"), 6);
+    assertEquals(valueOf("animal_store.events.appended", { type: "PetCreated" }), 6);
+    assertEquals(valueOf("animal_store.events.appended", { type: "PetUpdated" }), 1);
+    assertEquals(valueOf("animal_store.commit.events"), 7);
     assert(valueOf("animal_store.commit.duration")! > 0);
     assertEquals(valueOf("animal_store.queue.length"), 0);
     assertEquals(valueOf("animal_store.credentials.refused", { reason: "missing" }), 2);

@@ -26,6 +26,7 @@ export function guides(base: string) {
     "limit-max": LIMIT_MAX,
     "limit-min": LIMIT_MIN,
     reused: ERRORS.idempotency_key_reused.status,
+    failed: ERRORS.precondition_failed.status,
     "removal-date": REMOVAL_DATE,
     deprecation: DEPRECATION_HEADERS.deprecation,
     sunset: DEPRECATION_HEADERS.sunset,
@@ -35,22 +36,36 @@ export function guides(base: string) {
       `- **${status} \`${code}\`** ${when}. *${remedy}.*`
     ).join("\n"),
   };
-  return sectionsOf(GUIDES.replaceAll(/\{\{([^}]+)\}\}/g, (_, name) => String(values[name])));
+  return sectionsOf(fill(GUIDES, values));
 }
 
 /** The languages of the samples, as the Markdown and as people name them. */
 const LANGUAGES = { shell: "curl", javascript: "JavaScript", python: "Python", go: "Go" };
 
 /**
- * Samples of a GET, or of a POST that adds an animal: whole programs, which read the API key from `KEY`. They have
- * the form of the OpenAPI extension `x-codeSamples`, which most viewers show.
+ * Samples of a request: whole programs, which read the API key from `KEY`. They have the form of the OpenAPI extension
+ * `x-codeSamples`, which most viewers show.
  */
-export function codeSamples(method: "GET" | "POST", url: string) {
-  const { description } = sectionsOf(SAMPLES).find(({ name }) => name === method)!;
+export function codeSamples(method: "GET" | "POST" | "PATCH", url: string, body: object = {}) {
+  const { description } = sectionsOf(SAMPLES).find(({ name }) => name.includes(method))!;
+  const spaced = JSON.stringify(body, null, 1).replaceAll(/\n */g, " ");
+  const values = {
+    url,
+    method,
+    function: method.toLowerCase(),
+    json: JSON.stringify(body),
+    javascript: spaced.replaceAll(/"(\w+)":/g, "$1:"),
+    python: spaced.replace("{ ", "{").replace(" }", "}"),
+  };
   return Object.entries(LANGUAGES).map(([lang, label]) => {
     const [, source] = new RegExp(`^\`\`\`${lang}\n([^]+?)\n\`\`\`$`, "m").exec(description)!;
-    return { lang, label, source: source.replaceAll("{{url}}", url) };
+    return { lang, label, source: fill(source, values) };
   });
+}
+
+/** Replaces each `{{name}}` by its value. */
+function fill(template: string, values: Record<string, unknown>): string {
+  return template.replaceAll(/\{\{([\w-]+)\}\}/g, (_, name) => String(values[name]));
 }
 
 function sectionsOf(markdown: string) {

@@ -5,15 +5,17 @@
 
 import { z } from "zod";
 import { INT64_MAX, INT64_MIN } from "../../../events/int64.ts";
-import { NewPet, Pet, PetStatus } from "../../../events/pet.ts";
+import { NewPet, Pet, PetPatch, PetStatus } from "../../../events/pet.ts";
 import { NEVER_STORED } from "../http_response.ts";
-import { ENTITY_TAG_PATTERN, entityTagOfPet } from "../conditional_read.ts";
+import { ENTITY_TAG_PATTERN, entityTag } from "../conditional_read.ts";
 import { CHALLENGES, type ErrorCode, ERRORS, RETRY_AFTER_SECONDS } from "../errors.ts";
 import {
   IDEMPOTENCY_KEY_MAX_LENGTH,
   IDEMPOTENCY_KEY_PATTERN,
 } from "../requests/idempotency_key.ts";
+import { IF_MATCH_PATTERN } from "../requests/if_match.ts";
 import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN } from "../requests/page_query.ts";
+import { ACCEPT_PATCH, PATCH_TYPES } from "../requests/request_body.ts";
 import { DEPRECATION_HEADERS, READ_HEADERS } from "../pets.ts";
 import { codeSamples, guides, REMOVAL_DATE } from "./guides.ts";
 import { BASE_PATH, PETS_PATH } from "../routes.ts";
@@ -52,11 +54,11 @@ export function describeInterface(addresses: BaseAddresses): string {
     security: [{ bearerAuth: [] }],
     paths: {
       "/pets": { get: listPets(base), post: createPet(base) },
-      "/pets/{petId}": { get: getPet(base) },
+      "/pets/{petId}": { get: getPet(base), patch: updatePet(base) },
     },
     components: {
-      schemas: schemasOf({ PetStatus, PetInput, Pet, Error: ErrorBody }),
-      parameters: { IfNoneMatch: IF_NONE_MATCH },
+      schemas: schemasOf({ PetStatus, PetInput, PetPatch: PatchBody, Pet, Error: ErrorBody }),
+      parameters: { IfNoneMatch: IF_NONE_MATCH, IfMatch: IF_MATCH },
       headers: HEADERS,
       securitySchemes: {
         bearerAuth: {
@@ -80,6 +82,12 @@ const PetInput = NewPet.meta({
   description: "The body of a request to add an animal",
 });
 
+const PatchBody = PetPatch.meta({
+  title: "PetPatch",
+  description: "The fields to change, with their new values; `null` removes a field",
+  minProperties: 1,
+});
+
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 
 const ErrorBody = z.strictObject({
@@ -93,6 +101,7 @@ const ErrorBody = z.strictObject({
 
 const EXAMPLE_NEW_PET = { name: "Rex", categoryId: 7, status: "available" };
 const EXAMPLE_PET = { id: 1, ...EXAMPLE_NEW_PET };
+const EXAMPLE_PATCH = { status: "sold" };
 
 /** The absolute address of the list, on whatever host. */
 const PETS_URL_PATTERN = `https?://[^<>]+${PETS_PATH}`;
@@ -136,15 +145,19 @@ const HEADERS = {
     "The accepted content coding, if the body was encoded (RFC 9110 section 12.5.3)",
     constant("identity"),
   ),
+  AcceptPatch: sometimes(
+    "The accepted media types, if the body has another one (RFC 5789 section 3.1)",
+    constant(ACCEPT_PATCH["accept-patch"]),
+  ),
   NextPage: sometimes(
     "The address of the next page (RFC 8288); absent on the last page",
     pattern(`^<${PETS_URL_PATTERN}\\?[^<>]+>; rel="next"$`),
     `<${EXAMPLE_PETS_URL}?limit=20&cursor=81>; rel="next"`,
   ),
   EntityTag: always(
-    "Changes exactly when the content changes; for use in `If-None-Match`",
+    "Changes exactly when the content changes; for use in `If-None-Match`, and that of an animal in `If-Match`",
     pattern(ENTITY_TAG_PATTERN.source, 34),
-    entityTagOfPet(JSON.stringify(EXAMPLE_PET)),
+    entityTag(JSON.stringify(EXAMPLE_PET)),
   ),
   PrivateCaching: always(
     "A client may cache the response, but must revalidate it each time",
@@ -207,6 +220,12 @@ const COMMON_HEADERS: Headers = {
 
 const CACHING: Headers = { "Cache-Control": "PrivateCaching", ETag: "EntityTag" };
 
+const WRITTEN: Headers = {
+  ETag: "EntityTag",
+  "Idempotency-Replayed": "IdempotencyReplayed",
+  "Cache-Control": "NeverStored",
+};
+
 const WARNINGS: Headers = { Deprecation: "Deprecation", Sunset: "Sunset", Link: "Successor" };
 
 /** The headers of an error response, by status. */
@@ -218,8 +237,11 @@ const ERROR_HEADERS: Record<number, Headers> = {
   503: { "Retry-After": "RetryAfter" },
 };
 
-/** Error codes that an addition cannot return. */
-const NOT_OF_ADDITIONS = ["method_not_allowed", "not_found", "not_ready", "pet_not_found"];
+/** Error codes that a change can return, and those of them that an addition cannot. */
+const OF_CHANGES = CODES.filter((code) =>
+  !["method_not_allowed", "not_found", "not_ready"].includes(code)
+);
+const NOT_OF_ADDITIONS = ["pet_not_found", "precondition_failed"];
 
 /** Error codes that every operation can return. */
 const EVERY_OPERATION = [
@@ -239,6 +261,37 @@ const IF_NONE_MATCH = {
   description: "The `ETag` of a cached response. If it is still current, the status is 304",
   // No example: a page that fills it in would sometimes get 304 unexpectedly.
   schema: { type: "string" },
+};
+
+const IF_MATCH = {
+  name: "If-Match",
+  in: "header",
+  description:
+    "The `ETag` of the animal that you have read, or several. If the animal is another one by now, the status is 412 " +
+    "and nothing is changed. `*` stands for any animal",
+  // No example: a page that fills it in would get 412.
+  schema: pattern(IF_MATCH_PATTERN.source),
+};
+
+const IDEMPOTENCY_KEY = {
+  name: "Idempotency-Key",
+  in: "header",
+  description: "Makes a retry safe: a new UUID for each animal or change, reused for every retry",
+  // No example: a page that fills it in would send the same key with every request.
+  schema: {
+    // In quotes, each character may need a backslash before it.
+    ...pattern(IDEMPOTENCY_KEY_PATTERN.source, 2 * IDEMPOTENCY_KEY_MAX_LENGTH + 2),
+    minLength: 1,
+  },
+};
+
+const PET_ID = {
+  name: "petId",
+  in: "path",
+  required: true,
+  description: "The identifier of the animal",
+  schema: integer("int64", String(INT64_MIN), String(INT64_MAX)),
+  example: EXAMPLE_PET.id,
 };
 
 function listPets(base: string) {
@@ -289,21 +342,9 @@ function createPet(base: string) {
     operationId: "createPet",
     tags: ["Pets"],
     summary: "Add an animal",
-    "x-codeSamples": codeSamples("POST", `${base}/pets`),
+    "x-codeSamples": codeSamples("POST", `${base}/pets`, EXAMPLE_NEW_PET),
     description: "Adds an animal. The service assigns its `id`. An omitted `status` stays absent.",
-    parameters: [
-      {
-        name: "Idempotency-Key",
-        in: "header",
-        description: "Makes a retry safe: a new UUID for each animal, reused for every retry",
-        // No example: a page that fills it in would send the same key with every animal.
-        schema: {
-          // In quotes, each character may need a backslash before it.
-          ...pattern(IDEMPOTENCY_KEY_PATTERN.source, 2 * IDEMPOTENCY_KEY_MAX_LENGTH + 2),
-          minLength: 1,
-        },
-      },
-    ],
+    parameters: [IDEMPOTENCY_KEY],
     requestBody: {
       description: "The animal, without its identifier",
       required: true,
@@ -312,14 +353,36 @@ function createPet(base: string) {
     responses: {
       201: response(
         "The animal was added, by this request or by an earlier one with the same key",
-        {
-          Location: "Location",
-          "Idempotency-Replayed": "IdempotencyReplayed",
-          "Cache-Control": "NeverStored",
-        },
+        { Location: "Location", ...WRITTEN },
         { schema: schemaRef("Pet"), example: EXAMPLE_PET },
       ),
-      ...errors(CODES.filter((code) => !NOT_OF_ADDITIONS.includes(code))),
+      ...errors(OF_CHANGES.filter((code) => !NOT_OF_ADDITIONS.includes(code))),
+    },
+  };
+}
+
+function updatePet(base: string) {
+  const body = { schema: schemaRef("PetPatch"), example: EXAMPLE_PATCH };
+  return {
+    operationId: "updatePet",
+    tags: ["Pets"],
+    summary: "Change an animal",
+    "x-codeSamples": codeSamples("PATCH", `${base}/pets/${EXAMPLE_PET.id}`, EXAMPLE_PATCH),
+    description:
+      "Changes the fields in the body, a JSON Merge Patch (RFC 7396). Other fields keep their values.",
+    parameters: [PET_ID, { $ref: "#/components/parameters/IfMatch" }, IDEMPOTENCY_KEY],
+    requestBody: {
+      description: "The fields to change, with their new values",
+      required: true,
+      content: Object.fromEntries(PATCH_TYPES.map((type) => [type, body])),
+    },
+    responses: {
+      200: response(
+        "The animal as it is after the change, or as an earlier request with the same key left it",
+        WRITTEN,
+        { schema: schemaRef("Pet"), example: { ...EXAMPLE_PET, ...EXAMPLE_PATCH } },
+      ),
+      ...errors(OF_CHANGES, { 415: { "Accept-Patch": "AcceptPatch" } }),
     },
   };
 }
@@ -333,17 +396,7 @@ function getPet(base: string) {
       "use `listPets` with a `status` instead.",
     deprecated: true,
     "x-codeSamples": codeSamples("GET", `${base}/pets/${EXAMPLE_PET.id}`),
-    parameters: [
-      {
-        name: "petId",
-        in: "path",
-        required: true,
-        description: "The identifier of the animal",
-        schema: integer("int64", String(INT64_MIN), String(INT64_MAX)),
-        example: EXAMPLE_PET.id,
-      },
-      { $ref: "#/components/parameters/IfNoneMatch" },
-    ],
+    parameters: [PET_ID, { $ref: "#/components/parameters/IfNoneMatch" }],
     responses: {
       200: response("The animal", { ...WARNINGS, ...CACHING }, {
         schema: schemaRef("Pet"),

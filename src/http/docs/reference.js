@@ -13,8 +13,9 @@ addEventListener("input", ({ target }) => {
 addEventListener("DOMContentLoaded", async () => {
   const here = new URL("v1", document.baseURI).href;
   const text = await (await fetch("openapi.json")).text();
-  // The samples use this service. After a line number, a tab would be hardly visible.
-  const samples = text.replaceAll(/https?:\/\/[^"<> ]+(?=\/pets)/g, here).replaceAll("\\t", "    ");
+  // The samples use this service. After a line number, a tab would be hardly visible. In a pattern it is escaped twice.
+  const samples = text.replaceAll(/https?:\/\/[^"<> ]+(?=\/pets)/g, here)
+    .replaceAll(/(?<!\\)\\t/g, "    ");
   const description = JSON.parse(samples, withoutNoise);
   const { info } = description;
   // Scalar shows the license as an icon without a text, and a contact without an address as a bare name.

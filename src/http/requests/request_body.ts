@@ -11,6 +11,22 @@ export const BODY_LIMIT_BYTES = 64 * 1024;
  */
 export const BODY_LIMIT_MS = 10_000;
 
+/** The media types that an operation takes, and the headers of a response that refuses another one. */
+interface AcceptedTypes {
+  types: readonly string[];
+  headers: Record<string, string>;
+}
+
+const JSON_BODY: AcceptedTypes = { types: ["application/json"], headers: {} };
+
+/** The media types of a JSON Merge Patch (RFC 7396). */
+export const PATCH_TYPES = ["application/merge-patch+json", ...JSON_BODY.types];
+
+/** RFC 5789 section 3.1. */
+export const ACCEPT_PATCH = { "accept-patch": PATCH_TYPES.join(", ") };
+
+export const PATCH_BODY: AcceptedTypes = { types: PATCH_TYPES, headers: ACCEPT_PATCH };
+
 const DIGITS = /^[0-9]+$/;
 
 /** Ends the connection, because the rest of the body is not read. */
@@ -46,9 +62,9 @@ export class BodyReader {
    * `body_too_large`, `request_timeout`, `shutting_down`, and, if the body is not UTF-8 or breaks off,
    * `malformed_body`.
    */
-  async readJson(request: Request): Promise<string> {
+  async readJson(request: Request, accepted = JSON_BODY): Promise<string> {
     const { headers } = request;
-    expectJson(request);
+    expectJson(request, accepted);
     const declared = headers.get("content-length");
     if (declared !== null && !DIGITS.test(declared)) {
       throw new HttpError("malformed_request", "Content-Length must be one whole number");
@@ -110,31 +126,32 @@ async function readAll(reader: ReadableStreamDefaultReader<Uint8Array>): Promise
   }
 }
 
-/** Throws if the body is empty, is not declared as JSON in UTF-8, or is encoded. */
-function expectJson(request: Request): void {
+/** Throws if the body is empty, is not declared as JSON of an accepted type in UTF-8, or is encoded. */
+function expectJson(request: Request, accepted: AcceptedTypes): void {
   const { headers } = request;
+  const types = accepted.types.join(" or ");
   const contentType = headers.get("content-type");
   if (contentType === null) {
     if (headers.get("content-length") === "0" || request.body === null) {
       throw new HttpError("malformed_body", "The body is empty: send one JSON object");
     }
-    const message = "The Content-Type header is missing: send one JSON object as application/json";
-    throw new HttpError("unsupported_media_type", message);
+    const message = `The Content-Type header is missing: send one JSON object as ${types}`;
+    throw new HttpError("unsupported_media_type", message, accepted.headers);
   }
-  if (!isJson(contentType)) {
-    const message = "The Content-Type must be application/json, in UTF-8";
-    throw new HttpError("unsupported_media_type", message);
+  if (!isJson(contentType, accepted)) {
+    const message = `The Content-Type must be ${types}, in UTF-8`;
+    throw new HttpError("unsupported_media_type", message, accepted.headers);
   }
   const encoding = headers.get("content-encoding") ?? "identity";
   if (encoding.toLowerCase() !== "identity") {
-    const accepted = { "accept-encoding": "identity" };
-    throw new HttpError("unsupported_media_type", "The body must not be encoded", accepted);
+    const headers = { "accept-encoding": "identity", ...accepted.headers };
+    throw new HttpError("unsupported_media_type", "The body must not be encoded", headers);
   }
 }
 
-function isJson(contentType: string): boolean {
+function isJson(contentType: string, { types }: AcceptedTypes): boolean {
   const [type, ...parameters] = contentType.toLowerCase().split(";").map((part) => part.trim());
-  return type === "application/json" &&
+  return types.includes(type) &&
     parameters.every((parameter) => /^$|^charset="?utf-8"?$/.test(parameter));
 }
 

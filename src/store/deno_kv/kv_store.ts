@@ -82,7 +82,7 @@ function selectorOf({ prefix, start, end }: KeyRange): Deno.KvListSelector {
 
 /** Throws the error of a reader about a value that it could not decode. */
 function decoded<Entry extends StoreEntry | null>(entry: Entry): Entry {
-  if (entry?.value instanceof Error) throw new StoreDamagedError(entry.value.message);
+  if (entry?.value instanceof StoreDamagedError) throw entry.value;
   return entry;
 }
 

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { deserialize } from "node:v8";
 import { decodeKey, ENCODED_NUMBER_BYTES, encodeKey, encodeRange } from "../key_encoding.ts";
+import { reasonOf } from "../../runtime/logger.ts";
 import type { ExpiringRecord, Key, KeyRange, ListOptions, Store, StoreEntry } from "../store.ts";
 import { StoreDamagedError, StoreRefusedError } from "../store_errors.ts";
 import { damageOf, KV_LIMITS } from "./kv_store.ts";
@@ -131,9 +132,10 @@ function entryOf({ v, v_encoding, version }: Row, key: Key): StoreEntry {
 function valueOf(value: Uint8Array, encoding: number): unknown {
   if (encoding === BYTES && value instanceof Uint8Array) return value;
   try {
+    // Versions before format 4 stored texts, and other programs may store anything.
     if (encoding === V8) return deserialize(value as never);
   } catch (error) {
-    return error;
+    return new StoreDamagedError(reasonOf(error));
   }
-  return new TypeError(`The value encoding ${encoding} is not one of the service`);
+  return new StoreDamagedError(`The value encoding ${encoding} is not one of the service`);
 }

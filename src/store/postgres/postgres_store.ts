@@ -20,7 +20,7 @@ import * as SQL from "./statements.ts";
 
 /**
  * PostgreSQL itself allows much more. With these, a commit is small enough to be quick, and large enough for
- * every addition that can wait.
+ * every command that can wait.
  */
 export const POSTGRES_LIMITS: StoreLimits = {
   listEntries: 1_000,
@@ -116,7 +116,7 @@ export class PostgresStore implements Store {
     const { start, end } = encodeRange(range);
     const statement = reverse ? SQL.LIST_REVERSE : SQL.LIST;
     const rows = await this.#primary.reads.read(statement, [start, end, limit]);
-    return rows.map((row) => entryOf(decodeKey(bytesOf(row[3])), row));
+    return rows.map((row) => entryOf(decodeKey(bytesOf(row[2])), row));
   };
 
   async commit({ checks, mutations }: Commit): Promise<string | null> {
@@ -212,7 +212,6 @@ function parametersOf(mutations: Mutation[]): (Uint8Array | string)[] {
   const deleted: Uint8Array[] = [];
   const keys: Uint8Array[] = [];
   const values: Uint8Array[] = [];
-  const areTexts: boolean[] = [];
   const lifetimes: (number | null)[] = [];
   for (const { key, mutation } of last.values()) {
     if (mutation.type === "delete") {
@@ -221,25 +220,18 @@ function parametersOf(mutations: Mutation[]): (Uint8Array | string)[] {
     }
     const { value, expireIn = null } = mutation;
     if (value.length > VALUE_BYTES_LIMIT) throw new StoreRefusedError("A value is too large");
-    const isText = typeof value === "string";
     keys.push(key);
-    values.push(isText ? encoder.encode(value) : value);
-    areTexts.push(isText);
+    values.push(value);
     lifetimes.push(expireIn);
   }
   const size = values.reduce((sum, { length }) => sum + length, 0);
   if (size > POSTGRES_LIMITS.commitBytes) throw new StoreRefusedError("The commit is too large");
   const arrays = [deleted, keys, values].map(SQL.encodeArray);
-  return [...arrays, SQL.textArray(areTexts), SQL.textArray(lifetimes)];
+  return [...arrays, SQL.textArray(lifetimes)];
 }
 
-function entryOf(key: Key, [version, isText, value]: Row): StoreEntry {
-  const bytes = bytesOf(value);
-  return {
-    key,
-    value: isText === "t" ? decoder.decode(bytes) : bytes,
-    versionstamp: versionstampOf(version!),
-  };
+function entryOf(key: Key, [version, value]: Row): StoreEntry {
+  return { key, value: bytesOf(value), versionstamp: versionstampOf(version!) };
 }
 
 /** Decodes bytes from the text form `\x0a…`. */
@@ -255,6 +247,3 @@ function versionstampOf(version: string): string {
 function versionOf(versionstamp: string | null): string {
   return versionstamp === null ? MISSING : String(BigInt(versionstamp));
 }
-
-const encoder = new TextEncoder();
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

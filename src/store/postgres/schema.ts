@@ -1,10 +1,10 @@
 /** The tables of a store on PostgreSQL, in a schema of their own. */
 
-import { StoreRefusedError } from "../store_errors.ts";
+import { otherVersionReason, StoreRefusedError } from "../store_errors.ts";
 import type { Connection } from "./connection.ts";
 
-/** The version of the tables. The head names the version of what they contain. */
-const SCHEMA_VERSION = 1;
+/** The version of the tables; version 1 had a column for values that are texts. The head names that of their content. */
+const SCHEMA_VERSION = 2;
 
 const PROGRAM = "animal-store";
 
@@ -21,7 +21,6 @@ create table animal_store.records (
   key pg_catalog.bytea primary key,
   version bigint not null,
   value pg_catalog.bytea,
-  is_text boolean not null,
   expires_at timestamp with time zone
 ) with (fillfactor = 90);
 do $$ begin
@@ -105,10 +104,8 @@ async function isPrepared(connection: Connection): Promise<boolean> {
   if (state === undefined) refuse("another program created its schema animal_store");
   const [version, hasRights] = state;
   if (Number(version) !== SCHEMA_VERSION) {
-    const age = Number(version) > SCHEMA_VERSION ? "a newer" : "an older";
-    refuse(
-      `its schema animal_store has version ${version}, of ${age} version of this program; use that version`,
-    );
+    const shown = `its schema animal_store has version ${version}`;
+    refuse(otherVersionReason(shown, Number(version) > SCHEMA_VERSION));
   }
   if (hasRights !== "t") refuse(lacksRights);
   return true;

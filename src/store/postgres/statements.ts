@@ -6,11 +6,11 @@ import type { Statement } from "./connection.ts";
 /** Maximum number of records that one {@linkcode SWEEP} removes. */
 export const SWEEP_RECORDS = 500;
 
-/** Parameter: the key. Columns: version, is_text, value. */
+/** Parameter: the key. Columns: version, value. */
 export const GET: Statement = {
   name: "get",
   text: `
-    select version, is_text, value from animal_store.records
+    select version, value from animal_store.records
     where key = $1 and value is not null`,
 };
 
@@ -22,15 +22,15 @@ export const PROVE_AND_GET: Statement = {
   name: "prove_and_get",
   text: `
     with proof as materialized (select pg_catalog.pg_logical_emit_message(true, 'animal_store', ''))
-    select version, is_text, value
+    select version, value
     from proof left join animal_store.records on key = $1 and value is not null`,
 };
 
-/** Parameters: the first key, the end (exclusive) and the limit. Columns: version, is_text, value, key. */
+/** Parameters: the first key, the end (exclusive) and the limit. Columns: version, value, key. */
 const list = (order: "asc" | "desc"): Statement => ({
   name: `list_${order}`,
   text: `
-    select version, is_text, value, key from animal_store.records
+    select version, value, key from animal_store.records
     where key >= $1 and key < $2 and value is not null order by key ${order} limit $3`,
 });
 
@@ -57,8 +57,8 @@ export const LIST_EXPIRING = `
 export const RESERVE: Statement = {
   name: "reserve",
   text: `
-    insert into animal_store.records (key, version, is_text)
-    select key, 0, false from pg_catalog.unnest($1::pg_catalog.bytea[]) as missing (key)
+    insert into animal_store.records (key, version)
+    select key, 0 from pg_catalog.unnest($1::pg_catalog.bytea[]) as missing (key)
     on conflict (key) do nothing`,
 };
 
@@ -68,8 +68,8 @@ export const RESERVE: Statement = {
  * If the sequence of versions fell behind the checked records, it writes nothing: a version that was used before
  * could make a later check pass that must fail.
  *
- * Parameters: checked keys, their versions; deleted keys; keys, values, whether they are texts, and lifetimes in
- * milliseconds of the records to write. Columns: the new version, and whether it is larger than those of the
+ * Parameters: checked keys, their versions; deleted keys; keys, values and lifetimes in milliseconds
+ * of the records to write. Columns: the new version, and whether it is larger than those of the
  * checked records. No rows if a check failed.
  */
 export const COMMIT: Statement = {
@@ -90,16 +90,16 @@ export const COMMIT: Statement = {
       delete from animal_store.records using passed
       where passed.version > used and key = any($3::pg_catalog.bytea[])
     ), written as (
-      insert into animal_store.records (key, version, value, is_text, expires_at)
-      select key, passed.version, value, is_text,
+      insert into animal_store.records (key, version, value, expires_at)
+      select key, passed.version, value,
         pg_catalog.statement_timestamp() + lifetime * interval '1 millisecond'
       from passed, rows from (
         pg_catalog.unnest($4::pg_catalog.bytea[]), pg_catalog.unnest($5::pg_catalog.bytea[]),
-        pg_catalog.unnest($6::boolean[]), pg_catalog.unnest($7::double precision[])
-      ) as mutation (key, value, is_text, lifetime)
+        pg_catalog.unnest($6::double precision[])
+      ) as mutation (key, value, lifetime)
       where passed.version > used
       on conflict (key) do update set version = excluded.version, value = excluded.value,
-        is_text = excluded.is_text, expires_at = excluded.expires_at
+        expires_at = excluded.expires_at
     )
     select version, version > used from passed`,
 };
@@ -160,7 +160,7 @@ export function encodeArray(elements: Uint8Array[]): Uint8Array {
   return bytes;
 }
 
-/** Encodes an array of numbers, booleans or `null`. */
-export function textArray(elements: readonly (string | number | boolean | null)[]): string {
+/** Encodes an array of numbers or `null`. */
+export function textArray(elements: readonly (string | number | null)[]): string {
   return `{${elements.map(String).join(",")}}`;
 }

@@ -6,9 +6,10 @@ import org.openapitools.client.ApiException;
 import org.openapitools.client.api.PetsApi;
 import org.openapitools.client.model.Pet;
 import org.openapitools.client.model.PetInput;
+import org.openapitools.client.model.PetPatch;
 import org.openapitools.client.model.PetStatus;
 
-/** Calls the three operations and reads all pages with the Java client of openapi-generator, unchanged. */
+/** Calls the operations and reads all pages with the Java client of openapi-generator, unchanged. */
 public class OpenapiGenerator {
   private static final Pattern NEXT = Pattern.compile("<https?://.+[?&]cursor=(\\d+)>; rel=\"next\"");
 
@@ -32,6 +33,10 @@ public class OpenapiGenerator {
     } catch (ApiException error) {
       expect(error.getCode() == 404 && error.getResponseBody().contains("pet_not_found"), error);
     }
+
+    PetPatch patch = new PetPatch().name("Mia").status(PetStatus.AVAILABLE);
+    Pet changed = pets.updatePet(pet.getId(), patch, "*", null);
+    expect(changed.equals(pet.name("Mia").status(PetStatus.AVAILABLE)), changed);
 
     long id = pet.getId();
     for (String cursor = null;;) {

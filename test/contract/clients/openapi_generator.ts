@@ -1,4 +1,4 @@
-/** Calls the three operations and reads all pages with the TypeScript client of openapi-generator, unchanged. */
+/** Calls the operations and reads all pages with the TypeScript client of openapi-generator, unchanged. */
 
 import { Configuration, PetsApi, PetStatus, ResponseError } from "./generated";
 
@@ -14,6 +14,9 @@ export async function callOperations(basePath: string, accessToken: string): Pro
   expect(got.name === "Zoé" && got.status === PetStatus.Sold, got);
   const failure: unknown = await pets.getPet({ petId: 1e15 }).catch((error) => error);
   expect(failure instanceof ResponseError && failure.response.status === 404, failure);
+
+  const patched = await pets.updatePet({ petId: pet.id, petPatch: { status: null }, ifMatch: "*" });
+  expect(patched.name === "Zoé" && patched.status === undefined, patched);
 
   let id = pet.id;
   let cursor: string | undefined;

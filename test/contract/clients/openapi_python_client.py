@@ -1,11 +1,11 @@
-"""Calls the three operations with the client that openapi-python-client made, unchanged."""
+"""Calls the operations with the client that openapi-python-client made, unchanged."""
 
 import sys
 import uuid
 
 from animal_store_client import AuthenticatedClient
-from animal_store_client.api.pets import create_pet, get_pet, list_pets
-from animal_store_client.models import Error, NewPet, Pet, PetStatus
+from animal_store_client.api.pets import create_pet, get_pet, list_pets, update_pet
+from animal_store_client.models import Error, NewPet, Pet, PetPatch, PetStatus
 
 base_url, token = sys.argv[1:]
 
@@ -26,6 +26,15 @@ with AuthenticatedClient(base_url=base_url, token=token) as client:
 
     missing = get_pet.sync(10**15, client=client)
     assert isinstance(missing, Error) and missing.code.value == "pet_not_found", missing
+    renamed = update_pet.sync_detailed(pet.id, client=client, body=PetPatch(name="Mia"))
+    assert isinstance(renamed.parsed, Pet) and renamed.parsed.name == "Mia", renamed
+    unset = PetPatch(status=None)
+    tag = renamed.headers["etag"]
+    changed = update_pet.sync(pet.id, client=client, body=unset, if_match=tag)
+    assert isinstance(changed, Pet) and changed.to_dict().keys() == {"id", "name", "categoryId"}, changed
+    late = update_pet.sync(pet.id, client=client, body=unset, if_match=tag)
+    assert isinstance(late, Error) and late.code.value == "precondition_failed", late
+
     refused = create_pet.sync(client=client, body=NewPet(name="", category_id=1))
     assert isinstance(refused, Error) and refused.code.value == "invalid_body", refused
 

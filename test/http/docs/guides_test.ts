@@ -1,5 +1,6 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { guides } from "../../../src/http/docs/guides.ts";
+import type { RequestHandler } from "../../../src/http/handler.ts";
 import { ERRORS } from "../../../src/http/errors.ts";
 import { permitted } from "../../support/permitted.ts";
 import { canRun, type Language, runSample } from "./run_sample.ts";
@@ -31,16 +32,19 @@ Deno.test("the guides have a value for every placeholder, and only addresses of 
   const text = guides(BASE).map(({ description }) => description).join("\n");
   assertEquals(/\{\{|undefined/.exec(text), null);
   const { status } = ERRORS.idempotency_key_reused;
-  assertStringIncludes(text, `The same value with another animal gets ${status}.`);
+  assertStringIncludes(text, `The same value with another request gets ${status}.`);
   for (const code of Object.keys(ERRORS)) assertStringIncludes(text, `\`${code}\``);
   const samples = [...text.matchAll(/```.+\n([^]+?)```/g)].map(([, code]) => code).join("\n");
   const addresses = samples.match(/https?:[^"\s>]+/g)!;
-  assertEquals(addresses.length, 5);
+  assertEquals(addresses.length, 8);
   for (const address of addresses) assertStringIncludes(address, `${BASE}/pets`);
 });
 
 const PETS = 250;
 const ALL_PETS = new RegExp(`^${PETS} Rex\n([0-9]+ Rex\n){${PETS - 2}}1 Rex\n$`);
+
+/** What a program prints that read the pet before it was renamed, and read it again for 412. */
+const SOLD = /^[^]*["']?name["']?: ?["']Renamed["'],[^]*["']?status["']?: ?["']sold["']/;
 
 /** The programs in guides, with what they print in a store of {@linkcode PETS} pets. */
 const PROGRAMS: [guide: string, mark: string, language: Language, printed: RegExp][] = [
@@ -48,6 +52,9 @@ const PROGRAMS: [guide: string, mark: string, language: Language, printed: RegEx
   ["Paging", "javascript", "JavaScript", ALL_PETS],
   ["Retries", "bash", "curl", new RegExp(`^{"id":${PETS + 1},"name":"Rex",`)],
   ["Polling", "bash", "curl", new RegExp(`^\\[{"id":${PETS},"name":"Rex"`)],
+  ["Change an animal", "bash", "curl", SOLD],
+  ["Change an animal", "javascript", "JavaScript", SOLD],
+  ["Change an animal", "python", "Python", SOLD],
 ];
 
 for (const [name, mark, language, printed] of PROGRAMS) {
@@ -58,8 +65,16 @@ for (const [name, mark, language, printed] of PROGRAMS) {
     ignore: isMissing,
     async fn() {
       await using service = await openTestService();
-      await using server = serveOnSocket(service);
-      const pet = { name: "Rex", categoryId: 7 };
+      let isRenamed = false;
+      const handler: RequestHandler = async (request, connection) => {
+        if (request.method === "PATCH" && !isRenamed) {
+          isRenamed = true;
+          await (await service.change(1, { name: "Renamed" })).body?.cancel();
+        }
+        return await service.handler(request, connection);
+      };
+      await using server = serveOnSocket({ handler });
+      const pet = { name: "Rex", categoryId: 7, status: "available" };
       const additions = await Promise.all(Array.from({ length: PETS }, () => service.add(pet)));
       await Promise.all(additions.map(({ body }) => body?.cancel()));
       const guide = guideTo(name, `http://127.0.0.1:${server.port}/v1`);

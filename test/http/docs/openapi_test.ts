@@ -63,6 +63,11 @@ Deno.test("the examples of the OpenAPI document are the responses on a new store
   const getPet = paths["/pets/{petId}"].get;
   const got = await service.send(`/v1/pets/${getPet.parameters[0].example}`);
   assertEquals(await got.json(), exampleOf(getPet.responses[200]));
+  const { patch } = paths["/pets/{petId}"];
+  for (const [type, body] of Object.entries<{ example: unknown }>(patch.requestBody.content)) {
+    const changed = await service.change(1, body.example, { "content-type": type });
+    assertEquals(await changed.json(), exampleOf(patch.responses[200]));
+  }
   const location = DESCRIPTION.components.headers.Location.example as string;
   assertEquals(added.headers.get("location"), location.replace("localhost:8000", "localhost"));
 });
@@ -89,5 +94,26 @@ Deno.test("the schema of NewPet accepts exactly the bodies that the service acce
   for (const [body, isTaken] of bodies) {
     assertEquals(isDescribed("PetInput", JSON.parse(body)), isTaken, `the schema and ${body}`);
     assertEquals(NewPet.safeParse(parseExactJson(body)).success, isTaken, `the code and ${body}`);
+  }
+});
+
+Deno.test("the schema of PetPatch accepts exactly the bodies that the service accepts", async () => {
+  await using service = await openTestService();
+  await service.add({ name: "Rex", categoryId: 7 });
+  const bodies: [string, boolean][] = [
+    ['{"name":"Rex"}', true],
+    ['{"categoryId":7.0,"status":"sold"}', true],
+    ['{"status":null}', true],
+    ['{"name":null}', false],
+    ['{"categoryId":null}', false],
+    ['{"status":"lost"}', false],
+    ['{"name":""}', false],
+    ['{"id":1}', false],
+    ["{}", false],
+  ];
+  for (const [body, isTaken] of bodies) {
+    assertEquals(isDescribed("PetPatch", JSON.parse(body)), isTaken, `the schema and ${body}`);
+    const { status } = await service.change(1, body);
+    assertEquals(status, isTaken ? 200 : 400, `the code and ${body}`);
   }
 });

@@ -9,6 +9,7 @@ const OPERATIONS = {
   listPets: "tag/pets/GET/pets",
   createPet: "tag/pets/POST/pets",
   getPet: "tag/pets/GET/pets/{petId}",
+  updatePet: "tag/pets/PATCH/pets/{petId}",
 };
 
 type OperationName = keyof typeof OPERATIONS;
@@ -67,25 +68,30 @@ function behindPrefix(handler: RequestHandler): RequestHandler {
   };
 }
 
-testInBrowser("the reference lists, adds and reads an animal", async ({ service, open }) => {
-  await service.add('{"name":"Rex","categoryId":9223372036854775807}');
-  const page = await open();
-  await keyField(page).fill(`Bearer ${service.token}`);
+testInBrowser(
+  "the reference lists, adds, reads and changes an animal",
+  async ({ service, open }) => {
+    await service.add('{"name":"Rex","categoryId":9223372036854775807}');
+    const page = await open();
+    await keyField(page).fill(`Bearer ${service.token}`);
 
-  const exact = '"categoryId": 9223372036854775807';
-  assertStringIncludes(await responseThrough(page, "listPets"), exact);
+    const exact = '"categoryId": 9223372036854775807';
+    assertStringIncludes(await responseThrough(page, "listPets"), exact);
 
-  const mia = '{"name":"Mia","categoryId":-9223372036854775808}';
-  const added = await responseThrough(page, "createPet", mia);
-  assertStringIncludes(added, '"id": 2');
-  assertStringIncludes(added, '"categoryId": -9223372036854775808');
-  assertEquals(
-    await (await service.send("/v1/pets/2")).text(),
-    '{"id":2,"name":"Mia","categoryId":-9223372036854775808}',
-  );
+    const mia = '{"name":"Mia","categoryId":-9223372036854775808}';
+    const added = await responseThrough(page, "createPet", mia);
+    assertStringIncludes(added, '"id": 2');
+    assertStringIncludes(added, '"categoryId": -9223372036854775808');
+    assertEquals(
+      await (await service.send("/v1/pets/2")).text(),
+      '{"id":2,"name":"Mia","categoryId":-9223372036854775808}',
+    );
 
-  assertStringIncludes(await responseThrough(page, "getPet"), '"name": "Rex"');
-});
+    assertStringIncludes(await responseThrough(page, "getPet"), '"name": "Rex"');
+    const sold = await responseThrough(page, "updatePet", '{"status":"sold"}');
+    assertStringIncludes(sold, '"status": "sold"');
+  },
+);
 
 testInBrowser("the reference keeps the key for the session only", async (parts) => {
   const { service: { token }, origin, open } = parts;
@@ -160,7 +166,7 @@ async function responseThrough(
   await section(page, operation).getByRole("button", { name: /Test Request/ }).click();
   const dialog = page.getByRole("dialog", { name: /./ });
   if (body !== undefined) {
-    await dialog.locator("[contenteditable]").filter({ hasText: "categoryId" }).fill(body);
+    await dialog.locator("[contenteditable]").filter({ hasText: "status" }).fill(body);
     // Scalar takes over what was typed after a short pause.
     await page.waitForTimeout(2_000);
   }

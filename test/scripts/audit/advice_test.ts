@@ -48,31 +48,37 @@ const PAGE_BYTES = 4_096;
 
 const LAST_DELETED: Mutation = { type: "delete", key: logKey(EVENTS) };
 
+const encoder = new TextEncoder();
+
 const CASES: FaultCase[] = [
   { name: "damaged index", kind: "file_damaged", isIndexDamaged: true },
   { name: "missing head", kind: "head", change: () => [{ type: "delete", key: HEAD_KEY }] },
   { name: "missing line", kind: "line", change: () => [LAST_DELETED], events: 35 },
   { name: "log that expires", kind: "log_expires", change: expiring(logKey(EVENTS)) },
-  { name: "foreign record", kind: "foreign_record", change: () => [set(["theirs"], "")] },
+  {
+    name: "foreign record",
+    kind: "foreign_record",
+    change: () => [set(["theirs"], new Uint8Array())],
+  },
   {
     name: "missing pet",
     kind: "record_missing",
-    change: () => [{ type: "delete", key: projectionKey(1, petKey(6)) }],
+    change: () => [{ type: "delete", key: projectionKey(1, petKey("sold", 6)) }],
   },
   {
     name: "pet that no event adds",
     kind: "record_extra",
-    change: () => [set(projectionKey(1, petKey(34)), linesToBytes(['{"id":34}']))],
+    change: () => [set(projectionKey(1, petKey("sold", 34)), encoder.encode('{"id":34}'))],
   },
   {
     name: "altered pet",
     kind: "record_altered",
-    change: () => [set(projectionKey(1, petKey(6)), linesToBytes(['{"id":5}', '{"id":6}']))],
+    change: () => [set(projectionKey(1, petKey("sold", 6)), encoder.encode('{"id":6}'))],
   },
   {
     name: "pet that expires",
     kind: "record_expires",
-    change: expiring(projectionKey(1, petKey(6))),
+    change: expiring(projectionKey(1, petKey("sold", 6))),
   },
   {
     name: "log that was cut off",
@@ -138,7 +144,7 @@ function followAdvice(
   );
 }
 
-function set(key: Key, value: string | Uint8Array, expireIn?: number): Mutation {
+function set(key: Key, value: Uint8Array, expireIn?: number): Mutation {
   return { type: "set", key, value, expireIn };
 }
 

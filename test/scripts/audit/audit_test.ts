@@ -1,4 +1,10 @@
-import { assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
+import {
+  assertEquals,
+  assertGreater,
+  assertMatch,
+  assertNotEquals,
+  assertRejects,
+} from "@std/assert";
 import {
   audit,
   AuditImpossibleError,
@@ -12,24 +18,22 @@ import { splitLines } from "../../../src/log/lines.ts";
 import { acceptLog } from "../../../src/log/accept_store.ts";
 import { encodeHead, type Head, readHead } from "../../../src/log/head.ts";
 import { replay } from "../../../scripts/replay/replay.ts";
-import { createService } from "../../../src/service.ts";
+import { encodeJson } from "../../../src/encoding/json.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { SOME_IDEMPOTENCY_KEY } from "../../../src/keyspace.ts";
 import { expiringRecordsOf } from "../../../src/store/read_expiring_records.ts";
 import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
-import { addPetCommand } from "../../support/add_pet_command.ts";
 import { permitted } from "../../support/permitted.ts";
 import { withSampleFile } from "../../support/sample_file.ts";
 import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";
 import { formatKey } from "../../../src/store/key_encoding.ts";
 import {
+  eventByIdempotencyKeyKey,
   HEAD_KEY,
   LOG_PREFIX,
   logKey,
-  petByIdempotencyKeyKey,
-  petByStatusKey,
+  PET_LISTS,
   petKey,
-  type ProjectionKey,
   projectionKey,
   REPLAY_KEY,
 } from "../../../src/keyspace.ts";
@@ -37,18 +41,20 @@ import { scan } from "../../../src/store/scan.ts";
 import { StoreRefusedError } from "../../../src/store/store_errors.ts";
 import type { Key, Mutation, Store } from "../../../src/store/store.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
-import { linesOf, linesToBytes, rewritten, sampleLog } from "../../support/sample_log.ts";
+import { linesOf, linesToBytes, rewritten, sampleId, sampleLog } from "../../support/sample_log.ts";
 import { openSampleStore, writeLog } from "../../support/sample_store.ts";
+import { openTestService } from "../../support/test_service.ts";
 import { faultyStore } from "../../support/faulty_store.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
+const TIME = "2026-01-01T00:00:00.000Z";
 
 Deno.test("audit() finds every foreign record", async () => {
   using sample = await openSampleStore(30);
   const missed: string[] = [];
   for (const key of FOREIGN_KEYS) {
-    await commit(sample.store, [{ type: "set", key, value: "foreign" }]);
+    await commit(sample.store, [{ type: "set", key, value: encoder.encode("foreign") }]);
     const { sound, counts } = await audit(sample);
     if (sound) missed.push(formatKey(key));
     else assertEquals(Object.values(counts), [1], formatKey(key));
@@ -66,7 +72,7 @@ Deno.test("audit() and auditLines() prove with a checkpoint that a log extends i
   assertEquals([cut.counts, cut.firstBadPosition], [{ checkpoint: 1 }, 36]);
   assertMatch(cut.faults[0].message, /newest events were cut off/);
   // All hashes of the other history fit.
-  const forged = rewritten(lines, 8, changed(lines[8], "Zoë", "Zoé"));
+  const forged = rewritten(lines, 12, changed(lines[12], "Zoë", "Zoé"));
   assertEquals((await auditFile(forged)).sound, true);
   const { counts, faults } = await auditFile(forged, { checkpoint: at(20) });
   assertEquals(counts, { checkpoint: 1 });
@@ -77,7 +83,7 @@ Deno.test("audit() and auditLines() find a history that the service cannot have 
   const sound = sampleLog(3);
   const line = changed(sound[2], /"actor":"\w+"/, '"actor":"operator"');
   const lines = rewritten(sound, 2, line);
-  const fault = "its actor is the operator, but only a key adds pets";
+  const fault = "its actor is the operator, but only a key adds and changes pets";
   using sample = await openSampleStore(0);
   await writeLog(sample.store, sample.runtime, lines);
   const position = lines.length;
@@ -128,13 +134,13 @@ Deno.test("auditLines() verifies a partial export from its first line, and refus
 
 Deno.test("audit() and auditLines() tell lines of a newer version from altered ones", async () => {
   const original = sampleLog(30);
-  const newer = changed(original[14], "pet-created:1", "pet-created:2");
+  const newer = changed(original[14], "pet-updated:1", "pet-updated:2");
   const lines = rewritten(original, 14, newer);
   const fault = {
     kind: "newer_line" as const,
     position: 15,
     message:
-      "Line 15: A newer version wrote the line: schema urn:animal-store:pet-created:2 is not known",
+      "Line 15: A newer version wrote the line: schema urn:animal-store:pet-updated:2 is not known",
   };
   const report = await auditFile(lines);
   assertEquals([report.faults, report.position], [[fault], 30]);
@@ -148,7 +154,7 @@ Deno.test("audit() and auditLines() tell lines of a newer version from altered o
   assertEquals([counts, firstBadPosition], [{ newer_line: 1, line: 1 }, 15]);
   const unlinked = changed(newer, /"previoushash":"\w+"/, `"previoushash":"${sha256Hex("other")}"`);
   const last = await auditFile(rewritten(original, 14, unlinked).slice(0, 15));
-  assertEquals(last.counts, { line: 1 });
+  assertEquals([last.counts, last.firstBadPosition], [{ newer_line: 1, line: 1 }, 14]);
 });
 
 Deno.test("audit() and auditLines() report the altered one of two lines that do not fit together", async () => {
@@ -261,7 +267,11 @@ Deno.test("audit() reports a damaged record of the log at the right position", a
       sample.lines.slice(from - 1, to).map((line) => `${line}\n`).join("")
     );
     for (const [last, text] of Object.entries(stored)) {
-      await put(sample.store, logKey(Number(last)), text && encoder.encode(text));
+      await put(
+        sample.store,
+        logKey(Number(last)),
+        text === undefined ? text : encoder.encode(text),
+      );
     }
     const report = await audit(sample);
     // The words of JSON.parse() are not ours.
@@ -271,40 +281,52 @@ Deno.test("audit() reports a damaged record of the log at the right position", a
   }
 });
 
-Deno.test("audit() names the pet that differs, or the record that does not hold whole pets", async () => {
-  const BY_ID = "in the projection by id of generation 1";
-  const BY_STATUS = "in the projection by status sold of generation 1";
-  // The records of pets 7 to 11, of which 10 is sold, and of the sold pets 14 and 17 after it.
-  const cases: [key: ProjectionKey, from: string | RegExp, to: string, messages: string[]][] = [
-    [petKey(11), '"name":"Zoë 9', '"name":"Zoé 9', [
-      `Pet 9 ${BY_ID} is not what the log says (event 10)`,
+Deno.test("audit() names the pet and the list that differ, once for each record", async () => {
+  using sample = await openSampleStore(33);
+  const { store } = sample;
+  const pet = (list: string, id: number) => projectionKey(1, petKey(list, id));
+  const [added, changedPet] = await Promise.all([19, 7].map(async (id) => {
+    const found = await Promise.all(PET_LISTS.map((list) => store.get(pet(list, id))));
+    return found.find((entry) => entry !== null)!;
+  }));
+  // Pet 19 was only added, pet 7 was changed from no status.
+  assertEquals([added.key, changedPet.key], [pet("none", 19), pet("available", 7)]);
+  const text = encoder.encode(
+    changed(decoder.decode(changedPet.value as Uint8Array), "Zoë", "Zoé"),
+  );
+  const former = encoder.encode('{"id":7,"name":"Zoë 7 🐈","categoryId":0}');
+  const IS = "is not what the log says";
+  const EXTRA = "is there, but does not follow from the log";
+  const cases: [changes: [key: Key, value: Uint8Array | undefined][], messages: string[]][] = [
+    [[[changedPet.key, text]], [`Pet 7 in the list available of generation 1 ${IS}`]],
+    [[[changedPet.key, former]], [`Pet 7 in the list available of generation 1 ${IS}`]],
+    [[[changedPet.key, undefined]], [`Pet 7 in the list available of generation 1 is missing`]],
+    [[[pet("none", 7), former]], [`Pet 7 in the list none of generation 1 ${EXTRA}`]],
+    [[[pet("none", 7), former], [changedPet.key, undefined]], [
+      `Pet 7 in the list none of generation 1 ${EXTRA}`,
+      "Pet 7 in the list available of generation 1 is missing",
     ]],
-    [petKey(11), /.*"id":8,.*\n/, "", [`Pet 8 ${BY_ID} is missing (event 9)`]],
-    [petKey(11), /.*"id":8,.*\n/, "$&$&", [
-      'Record ["projection",1,"pet",11] is not what the log says (event 14)',
+    [[[pet("sold", 7), changedPet.value as Uint8Array]], [
+      `Pet 7 in the list sold of generation 1 ${EXTRA}`,
     ]],
-    [petKey(11), /^/, '{"id":6}\n', [
-      `Pet 6 ${BY_ID} is stored once more than the log says (event 7)`,
+    [[[pet("none", 19), changedPet.value as Uint8Array]], [
+      `Pet 19 in the list none of generation 1 ${IS}`,
     ]],
-    [petKey(11), /.{9}\n$/, "", [
-      'Record ["projection",1,"pet",11] is not what the log says (event 14)',
-    ]],
-    [petByStatusKey("sold", 10), /^/, '{"id":9}\n', [
-      `Pet 9 ${BY_STATUS} is stored once more than the log says (event 10)`,
-    ]],
-    [petKey(26), /$/, '{"id":34}\n', [
-      'Record ["projection",1,"pet",26] is not what the log says (event 33)',
+    [[[pet("none", 19), undefined]], ["Pet 19 in the list none of generation 1 is missing"]],
+    [[[pet("none", 27), added.value as Uint8Array]], [
+      `Pet 27 in the list none of generation 1 ${EXTRA}`,
     ]],
   ];
-  for (const [recordKey, from, to, messages] of cases) {
-    using sample = await openSampleStore(33);
-    const key = projectionKey(1, recordKey);
-    const text = decoder.decode((await sample.store.get(key))!.value as Uint8Array);
-    await put(sample.store, key, encoder.encode(changed(text, from, to)));
-    const { faults, firstBadPosition } = await audit(sample);
+  for (const [changes, messages] of cases) {
+    const before = await Promise.all(changes.map(async ([key]) => (await store.get(key))?.value));
+    for (const [key, value] of changes) await put(store, key, value);
+    const { faults } = await audit(sample);
     assertEquals(faults.map(({ message }) => message), messages);
-    assertEquals(firstBadPosition, Number(/event (\d+)/.exec(messages[0])![1]));
+    for (const [index, [key]] of changes.entries()) {
+      await put(store, key, before[index] as Uint8Array | undefined);
+    }
   }
+  assertEquals((await audit(sample)).faults, []);
 });
 
 Deno.test({
@@ -325,8 +347,8 @@ Deno.test({
       const entries = (await Array.fromAsync(scan(store, { prefix: [] }))).flat();
       const missed: string[] = [];
       for (const { key, value } of entries) {
-        const own = value as string | Uint8Array;
-        const isToExpire = key[2] === "pet_by_idempotency_key";
+        const own = value as Uint8Array;
+        const isToExpire = key[2] === "event_by_idempotency_key";
         await commit(store, [{ type: "set", key, value: own, expireIn: 3_600_000 }]);
         const { faults, counts } = await audit(deps);
         const words = `Record ${formatKey(key)} is set to expire at 20`;
@@ -345,27 +367,47 @@ Deno.test({
     }),
 });
 
-Deno.test("audit() accepts events that are added while it runs", async () => {
-  using sample = await openSampleStore(40);
-  const { runtime, keyId } = sample;
-  const { appender } = createService({ ...sample, report: () => {} });
-  const add = () => {
-    const pet = { name: "Rex", categoryId: 1n, status: "sold" as const };
-    return appender.append(addPetCommand(runtime, keyId, pet));
-  };
-  const store = faultyStore(sample.store, {
-    async onGet(apply) {
-      const entry = await apply();
-      // After the audit has read the head. The pets share commits.
-      if (store.gets.length === 1) await Promise.all(Array.from({ length: 20 }, add));
-      return entry;
-    },
-  });
-  const report = await audit({ store, runtime });
-  assertEquals(report.faults, []);
-  assertEquals(report.position, 40);
-  const after = await audit(sample);
-  assertEquals([after.faults, after.position], [[], 60]);
+Deno.test("audit() accepts what is added and changed while it runs, and still finds damage to other pets", async () => {
+  for (const isDamaged of [false, true]) {
+    await using service = await openTestService();
+    const { store, runtime } = service;
+    const add = () => service.add({ name: "Rex", categoryId: 1, status: "sold" });
+    await Promise.all(Array.from({ length: 40 }, add));
+    let changes = 0;
+    /** Changes pets 1 to 30, each several times: to another status, to none, only the name, and back. */
+    const change = async () => {
+      const patch = [{ status: "pending" }, { status: null }, { name: `Max ${changes}` }, {
+        status: "sold",
+      }][changes % 4];
+      const response = await service.change(1 + changes++ % 30, patch);
+      assertEquals(response.status, 200);
+      await response.body?.cancel();
+    };
+    for (let time = 0; time < 10; time++) await change();
+    const { head } = await readHead(store);
+    if (isDamaged) await put(store, projectionKey(1, petKey("sold", 37)), undefined);
+    let reads = 0;
+    const watched = faultyStore(store, {
+      // Small reads, with changes before and after each read of the projections.
+      async onList(apply, range) {
+        if (range.start?.[0] === LOG_PREFIX[0]) return await apply();
+        reads++;
+        await change();
+        const entries = await apply();
+        await Promise.all([add(), change()]);
+        return entries;
+      },
+    });
+    Object.assign(watched, { limits: { ...store.limits, listEntries: 3 } });
+    const { faults, position } = await audit({ store: watched, runtime });
+    const missing = "Pet 37 in the list sold of generation 1 is missing";
+    assertEquals(faults.map(({ message }) => message), isDamaged ? [missing] : []);
+    assertEquals(position, head.position);
+    assertGreater(reads, 10);
+    const after = await audit(service);
+    assertEquals(after.faults.length, isDamaged ? 1 : 0);
+    assertGreater(after.position, position + 30);
+  }
 });
 
 Deno.test("audit() reports a head that is older than the log, and audits the whole log", async () => {
@@ -404,7 +446,7 @@ async function openStoreOfTimes(hours: number[]) {
   const remove = async (...ids: number[]) => {
     const mutations = ids.map((id): Mutation => {
       const { actor, idempotencyKey } = pets[id - 1];
-      const key = petByIdempotencyKeyKey(actor, idempotencyKey, id + 1);
+      const key = eventByIdempotencyKeyKey(actor, idempotencyKey, id + 1);
       return { type: "delete", key: projectionKey(1, key) };
     });
     await commit(store, mutations);
@@ -471,36 +513,52 @@ Deno.test("audit() starts again if a replay removes the records that it reads", 
   assertEquals((await audit(sample)).faults, []);
 });
 
-Deno.test("audit() finds faults in the generation that a replay builds", async () => {
+Deno.test("audit() leaves the generation alone that the lease of a replay names, and finds any other one", async () => {
   using sample = await openSampleStore(30);
-  // A replay has filled nothing yet.
-  const building = { generation: 2, until: 14 };
-  const head = (building: Head["building"]): Mutation => {
-    return { type: "set", key: HEAD_KEY, value: encodeHead({ ...sample.head, building }) };
-  };
-  // Up to the announcement the records may be missing; after it, every one must be there.
-  const entries = (await Array.fromAsync(scan(sample.store, { prefix: ["projection", 1] }))).flat();
-  const copies = entries.map(({ key, value }): Mutation => {
-    return {
-      type: "set",
-      key: ["projection", 2, ...key.slice(2)],
-      value: value as string | Uint8Array,
-    };
-  });
-  await commit(sample.store, [head(building), ...copies]);
+  const { store } = sample;
+  const lease = (generation: number) =>
+    put(
+      store,
+      REPLAY_KEY,
+      encodeJson({ owner: sampleId(1), beat: 1, time: TIME, generation, filledTo: 0 }),
+    );
+  const note = /^A replay has not ended/;
+  // A record that is right and one that is wrong.
+  const filled = projectionKey(2, petKey("sold", 2));
+  await put(store, filled, encoder.encode("{}"));
+  assertEquals((await audit(sample)).counts, { foreign_record: 1 });
+  await lease(2);
   const { faults, notes } = await audit(sample);
   assertEquals(faults, []);
-  assertMatch(notes.join(), /^A replay has not ended/);
-  const pet = (id: number) => projectionKey(2, petKey(id));
-  await commit(sample.store, [{ type: "delete", key: pet(4) }]);
-  assertEquals((await audit(sample)).faults, []);
-  // The record of pets 18 to 23.
-  await commit(sample.store, [{ type: "delete", key: pet(23) }]);
-  assertEquals((await audit(sample)).counts, { record_missing: 6 });
-  await commit(sample.store, [{ type: "set", key: pet(6), value: "{}" }]);
-  assertEquals((await audit(sample)).counts, { record_altered: 1, record_missing: 6 });
-  await commit(sample.store, [head({ generation: 3, until: 14 })]);
-  assertEquals((await audit(sample)).counts.head, 1);
+  assertMatch(notes.join(), note);
+  await put(store, ["projection", 2, "lost", 1], encoder.encode("{}"));
+  assertEquals((await audit(sample)).counts, { foreign_record: 1 });
+  await put(store, ["projection", 2, "lost", 1], undefined);
+  for (const generation of [0, 3]) {
+    await lease(generation);
+    assertEquals((await audit(sample)).counts, { foreign_record: 1 });
+  }
+});
+
+Deno.test("audit() reports a head that does not follow from the log", async () => {
+  const cases: [head: Partial<Head>, what: string][] = [
+    [{ lastPetId: 18 }, "its lastPetId is 18, but the log says 19"],
+    [{ changePosition: 25 }, "its changePosition is 25, but the log says 30"],
+    [{ keyPosition: 21 }, "its keyPosition is 21, but the log says 22"],
+    [
+      { schemas: { PetCreated: 1 } },
+      'its schemas is {"PetCreated":1}, but the log says ' +
+      '{"ApiKeyIssued":1,"PetCreated":1,"PetUpdated":1,"ApiKeyRevoked":1}',
+    ],
+    [{ removing: 2 }, "generation 2 cannot be removed while 1 is served"],
+    [{ removing: 0 }, "generation 0 cannot be removed while 1 is served"],
+  ];
+  using sample = await openSampleStore(30);
+  for (const [change, what] of cases) {
+    await put(sample.store, HEAD_KEY, encodeHead({ ...sample.head, ...change }));
+    const { faults } = await audit(sample);
+    assertEquals(faults, [{ kind: "head", message: `The head is wrong: ${what}` }]);
+  }
 });
 
 /** Keys that the service never writes, in every part of the store. */
@@ -517,20 +575,25 @@ const FOREIGN_KEYS = [
   ["~log", "5"],
   ["projection"],
   ["projection", 1],
-  ["projection", 0, "pet", 1],
-  ["projection", 2, "pet", 1],
-  ["projection", "1", "pet", 1],
+  ["projection", 0, "pet", "sold", 1],
+  ["projection", 2, "pet", "sold", 1],
+  ["projection", 1.5, "pet", "sold", 1],
+  ["projection", "1", "pet", "sold", 1],
   projectionKey(1, ["pet"]),
-  projectionKey(1, ["pet", 0]),
-  projectionKey(1, ["pet", 2.5]),
-  projectionKey(1, ["pet", 26]),
-  projectionKey(1, ["pet", 2, 3]),
-  projectionKey(1, ["pet_by_status", "available", 999]),
-  projectionKey(1, ["pet_by_status", "lost", 1]),
+  projectionKey(1, ["pet", 2]),
+  projectionKey(1, ["pet", "sold"]),
+  projectionKey(1, ["pet", "sold", 0]),
+  projectionKey(1, ["pet", "sold", 2.5]),
+  projectionKey(1, ["pet", "sold", 4]),
+  projectionKey(1, ["pet", "sold", 999]),
+  projectionKey(1, ["pet", "sold", 2, 3]),
+  projectionKey(1, ["pet", "lost", 1]),
   projectionKey(1, ["key_by_token", "0".repeat(64), 1]),
+  projectionKey(1, ["key_by_token", "0".repeat(64), 2]),
+  projectionKey(1, ["key_by_token", "0".repeat(64), 31]),
   projectionKey(1, ["key_by_token", "0".repeat(64)]),
-  projectionKey(1, ["pet_by_idempotency_key", "a", "b", 3]),
-  projectionKey(1, ["pet_by_idempotency_key", "a", "b"]),
+  projectionKey(1, ["event_by_idempotency_key", "a", "b", 3]),
+  projectionKey(1, ["event_by_idempotency_key", "a", "b"]),
   projectionKey(1, ["pet_by_name", "Rex", 1]),
   REPLAY_KEY,
   ["replay", 1],
@@ -542,7 +605,7 @@ async function commit(store: Store, mutations: Mutation[]): Promise<void> {
 }
 
 /** Stores a value without checks, or deletes the record. */
-async function put(store: Store, key: Key, value: string | Uint8Array | undefined): Promise<void> {
+async function put(store: Store, key: Key, value: Uint8Array | undefined): Promise<void> {
   await commit(store, [
     value === undefined ? { type: "delete", key } : { type: "set", key, value },
   ]);

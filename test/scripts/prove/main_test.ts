@@ -8,18 +8,29 @@ function test(name: string, use: (sample: PublishedSample) => Promise<void>): vo
   Deno.test({ name, ignore, fn: () => withPublished(use) });
 }
 
-test("prove: prints a proof of a pet, a key and a position, and writes exactly the line", async (sample) => {
+test("prove: prints a proof of the newest event of a pet, of a key's issue and of a position, and writes exactly the line", async (sample) => {
   const { folder, dir, lines, run } = sample;
   const checkpoint = await Deno.readTextFile(`${dir}/checkpoint`);
   const path = `${folder}/line`;
   const subjectOf = (index: number): string => JSON.parse(lines[index]).subject;
-  for (const [index, what] of [[1, subjectOf(1)], [20, subjectOf(20)], [11, "12"]] as const) {
+  const cases: [index: number, what: string, hint?: string][] = [
+    [5, "pets/4"],
+    [
+      24,
+      "pets/11",
+      "Line 25 is the newest event of pets/11\\..* its position, 20, instead of pets/11\n",
+    ],
+    [20, subjectOf(20)],
+    [13, "14"],
+  ];
+  for (const [index, what, hint = ""] of cases) {
     const { stdout, stderr } = await run("prove", what, "--published", dir, "--line", path);
     assertMatch(stdout, /^c2sp\.org\/tlog-proof@v1\nindex \d+\n([0-9A-Za-z+/]{43}=\n){3,5}\n/);
     assertStringIncludes(stdout, `\nindex ${index}\n`);
     assertEquals(stdout.slice(stdout.indexOf("\n\n") + 2), checkpoint);
     assertEquals(await Deno.readTextFile(path), lines[index]);
-    assertMatch(stderr, /^Proved line \d+ \(\w+ (pets|keys)\/\w+\) in the published log of 30 /);
+    const proved = "Proved line \\d+ \\(\\w+ (pets|keys)/\\w+\\) in the published log of 30 ";
+    assertMatch(stderr, new RegExp(`^${hint}${proved}`));
   }
 });
 
@@ -28,7 +39,7 @@ test("prove: what cannot be proved exits 1 with one line, and wrong arguments ex
   const old = `${folder}/old`;
   const [forked, text] = [`${folder}/forked`, `${folder}/text`];
   await Deno.copyFile(`${dir}/checkpoint`, old);
-  await publish(rewritten(lines, 9, lines[9].replace("Zoë", "Zoé")), forked, ...ORIGIN);
+  await publish(rewritten(lines, 5, lines[5].replace("Zoë", "Zoé")), forked, ...ORIGIN);
   await Deno.writeTextFile(text, "no checkpoint\n");
   const from = ["--published", dir];
   const fromFork = ["--published", forked];
@@ -37,6 +48,8 @@ test("prove: what cannot be proved exits 1 with one line, and wrong arguments ex
       [1, "Position 40 is not published yet: the published log has 30 events", "40", ...from],
       [1, "The log ends before line 41", "41", ...from],
       [1, "The log has no event about pets/4711", "pets/4711", ...from],
+      // Its newest event.
+      [1, "Position 39 is not published yet", "pets/25", ...from],
       [1, "The log has no event about keys/NONE", "keys/NONE", ...from],
       [1, "Line 12 of the log is not the one", "12", ...fromFork],
       [1, "does not extend the checkpoint of 30", "--consistency", old, ...fromFork],
@@ -111,10 +124,10 @@ test("audit --published: proves the log against what was published, and reports 
     assertEquals([code, counts], [1, { published: 1 }]);
     return faults[0];
   };
-  assertEquals(await faultOf(rewritten(lines, 9, lines[9].replace("Zoë", "Zoé"))), {
+  assertEquals(await faultOf(rewritten(lines, 5, lines[5].replace("Zoë", "Zoé"))), {
     kind: "published",
-    position: 10,
-    message: "Line 10 of the log is not the one that was published",
+    position: 6,
+    message: "Line 6 of the log is not the one that was published",
   });
   assertEquals(await faultOf(lines.slice(0, 29)), {
     kind: "published",

@@ -87,11 +87,12 @@ test("publish: refuses a store file that was copied without its -wal", async (sa
   }
   const audit = await runTask(["audit"], { kvPath: copyPath });
   assertEquals(audit.code, 0, "an audit finds the copy sound");
-  assertEquals(await publish(copyPath), {
-    code: 1,
-    stdout: "",
-    stderr: "error: The log ends before position 2, up to which it was published\n",
-  });
+  const refused = await publish(copyPath);
+  assertEquals([refused.code, refused.stdout], [1, ""]);
+  assertMatch(
+    refused.stderr,
+    /^error: The log ends before position 2, up to which it was published$/m,
+  );
 });
 
 test("publish --new-key: only the owner can read the key, which is not shown", async (sample) => {

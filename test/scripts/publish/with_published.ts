@@ -9,6 +9,7 @@ export const ORIGIN = ["--origin", "log.shop.example/pets"];
 export interface PublishedSample extends SampleFile {
   key: string;
   dir: string;
+  /** Runs a command. Its outcome lacks the progress of a publication. */
   run: (...args: string[]) => Promise<Outcome>;
   /** Publishes an export of these lines. */
   publish: (lines: string[], dir: string, ...args: string[]) => Promise<Outcome>;
@@ -22,7 +23,10 @@ export async function withPublished(
   await withSampleFile(async (sample) => {
     const folder = await Deno.makeTempDir();
     const [key, dir, exported] = ["log.key", "published", "export"].map((it) => `${folder}/${it}`);
-    const run = (...args: string[]) => runTask(args, { kvPath: sample.kvPath });
+    const run = async (...args: string[]) => {
+      const outcome = await runTask(args, { kvPath: sample.kvPath });
+      return { ...outcome, stderr: outcome.stderr.replace(/^Publishing: .*\n/gm, "") };
+    };
     const publish: PublishedSample["publish"] = async (lines, dir, ...args) => {
       await Deno.writeFile(exported, linesToBytes(lines));
       return await run("publish", dir, "--key", key, "--from-file", exported, ...args);

@@ -15,10 +15,12 @@ import {
   StoreNotFreeError,
   verifyExport,
 } from "../../../scripts/restore/restore.ts";
+import { encodeJson } from "../../../src/encoding/json.ts";
 import { HEAD_KEY, isLogKey, logKey } from "../../../src/keyspace.ts";
 import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";
 import { scan } from "../../../src/store/scan.ts";
 import type { Key, Mutation, Store } from "../../../src/store/store.ts";
+import { UnclearOutcomeError } from "../../../src/store/store_errors.ts";
 import { contentOfGeneration } from "../../support/content_of.ts";
 import { dyingStore } from "../../support/dying_store.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
@@ -27,6 +29,7 @@ import { atCommit, faultyStore } from "../../support/faulty_store.ts";
 import { openSampleStore } from "../../support/sample_store.ts";
 import { readLogLines } from "../../support/sound_log.ts";
 import { openTestService } from "../../support/test_service.ts";
+import { utf8 } from "../../support/utf8.ts";
 
 const LINES = sampleLog(1_300);
 
@@ -43,9 +46,9 @@ async function restore(
   deps: { store: Store; runtime: FakeRuntime },
   source: Export,
 ): Promise<Head> {
-  const head = await verifyExport(source);
-  await restoreVerified(deps, source, head);
-  return head;
+  const verified = await verifyExport(source);
+  await restoreVerified(deps, source, verified);
+  return verified.head;
 }
 
 async function openStore(): Promise<Store & Disposable> {
@@ -81,6 +84,18 @@ Deno.test("restore() writes exactly the content that the service had written", a
   assertEquals((await audit({ store, runtime })).faults, []);
 });
 
+Deno.test("restore() writes each pet once, as it is after its last change", async () => {
+  using inner = await openStore();
+  const store = faultyStore(inner);
+  const runtime = new FakeRuntime();
+  const { lastPetId } = await restore({ store, runtime }, exportOf(LINES));
+  const written = store.commits.flatMap(({ mutations }) => mutations)
+    .filter(({ key }) => key[2] === "pet");
+  assertEquals(written.filter(({ type }) => type !== "set"), []);
+  assertEquals(written.length, lastPetId);
+  assertEquals((await audit({ store: inner, runtime })).faults, []);
+});
+
 Deno.test("restore() restores an Idempotency-Key for 25 hours, as long as the store keeps it", async () => {
   const runtime = new FakeRuntime();
   const since = runtime.now() - 25 * 3_600_000;
@@ -89,7 +104,7 @@ Deno.test("restore() restores an Idempotency-Key for 25 hours, as long as the st
   await runtime.advance(20_000);
   await restore({ store, runtime }, exportOf(lines));
   const records = await recordsOf(store);
-  const remembered = records.filter(([key]) => key.includes("pet_by_idempotency_key"));
+  const remembered = records.filter(([key]) => key.includes("event_by_idempotency_key"));
   const inTime = lines.map((line) => JSON.parse(line)).filter(({ idempotencykey, time }) =>
     idempotencykey !== undefined && Date.parse(time) + 25 * 3_600_000 > runtime.now()
   );
@@ -107,6 +122,10 @@ Deno.test("restore() refuses a bad line by its number, and writes nothing", asyn
     [LINES.toSpliced(599, 0, LINES[598]), "Line 600: its sequence says position 599"],
     [LINES.slice(1), "Line 1: its sequence says position 2, but 1 was expected"],
     [rewritten(LINES, 599, LINES[598]), "Line 600: "],
+    [
+      rewritten(LINES, 599, LINES[599].replace('"previous":{', '$&"categoryId":9999,')),
+      "Line 600: its previous does not match pet",
+    ],
     [[], "The export has no lines"],
   ];
   for (const [lines, refusal] of cases) {
@@ -121,7 +140,7 @@ Deno.test("restore() refuses a store that is not empty, and does not change it",
   using sample = await openSampleStore(1);
   const { head } = sample;
   const set = (key: Key, record: unknown): Mutation => {
-    return { type: "set", key, value: JSON.stringify(record) };
+    return { type: "set", key, value: encodeJson(record) };
   };
   const oldMark = { format: "restore", run: head.lastHash, position: 30, restored: 3 };
   const cases: [mutation: Mutation, refusal: string][] = [
@@ -180,7 +199,20 @@ Deno.test("restore() killed at any commit leaves a store that is not served, and
   assertGreater(counts.size, 2, "the mark moves during the restore");
 });
 
-/** The content of a store, however its records are packed. Asserts that no records overlap. */
+Deno.test("restore() recognises its own commits if no commit is answered", async () => {
+  using inner = await openStore();
+  const store = faultyStore(inner, {
+    onCommit: async (apply) => {
+      await apply();
+      throw new UnclearOutcomeError("The connection was lost");
+    },
+  });
+  await restore({ store, runtime: new FakeRuntime() }, exportOf(LINES));
+  assertEquals(await readLogLines(inner), LINES);
+  assertGreater(store.commits.length, 3);
+});
+
+/** The log, the projections and the head of a store. */
 async function restoredIn(store: Store) {
   return {
     lines: await readLogLines(store),
@@ -229,8 +261,8 @@ Deno.test("restore() rejects if the export is not the verified one, and then doe
   for (const lines of [LINES.slice(0, 700), sampleLog(1_400), other, ...altered]) {
     using store = await openStore();
     const deps = { store, runtime: new FakeRuntime() };
-    const head = await verifyExport(exportOf(LINES));
-    const restoring = restoreVerified(deps, exportOf(lines), head);
+    const verified = await verifyExport(exportOf(LINES));
+    const restoring = restoreVerified(deps, exportOf(lines), verified);
     await assertRejects(() => restoring, ExportRefusedError, "The export changed");
     if (lines === other) {
       assert((await readMark(store))!.restored > 0);
@@ -248,7 +280,7 @@ Deno.test("restore() rejects if another process writes to the store", async () =
     onCommit: atCommit(1, async (apply) => {
       const mutations: Mutation[] = [
         { type: "set", key: HEAD_KEY, value },
-        { type: "set", key: logKey(1), value: "theirs" },
+        { type: "set", key: logKey(1), value: utf8("theirs") },
       ];
       await store.commit({ checks: [], mutations });
       return await apply();
@@ -259,7 +291,7 @@ Deno.test("restore() rejects if another process writes to the store", async () =
     StoreNotFreeError,
     "Another restore or a service has begun to write",
   );
-  assertEquals(await recordsOf(store), [[["head"], value], [["~log", 1], "theirs"]]);
+  assertEquals(await recordsOf(store), [[["head"], value], [["~log", 1], utf8("theirs")]]);
 });
 
 async function readMark(store: Store): Promise<RestoreMark | undefined> {

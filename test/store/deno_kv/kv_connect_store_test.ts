@@ -11,6 +11,7 @@ import {
 import { freePort } from "../../support/free_port.ts";
 import { permitted } from "../../support/permitted.ts";
 import { testIf } from "../../support/test_if.ts";
+import { utf8 } from "../../support/utf8.ts";
 
 const test = testIf(permitted("env", "net", "read"));
 
@@ -123,7 +124,10 @@ function open(address: string): Promise<Store> {
 }
 
 function put(store: Store, value: string): Promise<string | null> {
-  return store.commit({ checks: [], mutations: [{ type: "set", key: ["key"], value }] });
+  return store.commit({
+    checks: [],
+    mutations: [{ type: "set", key: ["key"], value: utf8(value) }],
+  });
 }
 
 function addressOf({ addr }: Deno.TcpListener): string {

@@ -9,6 +9,7 @@ import { NotAppliedError, StoreFullError } from "../../../src/store/store_errors
 import { permitted } from "../../support/permitted.ts";
 import { testStoreContract } from "../../support/store_contract.ts";
 import { testIf } from "../../support/test_if.ts";
+import { utf8 } from "../../support/utf8.ts";
 
 const test = testIf(permitted("read", "write"));
 
@@ -32,12 +33,12 @@ test("KvStore on a file reads while a commit waits for the disk, and reads it on
   let isOver = false;
   const committed = put(store, ["key"], "new").finally(() => isOver = true);
   committed.catch(() => {});
-  assertEquals((await store.get(["key"]))?.value, "old");
+  assertEquals((await store.get(["key"]))?.value, utf8("old"));
   assertEquals((await store.list({ prefix: [] }, { limit: 2 })).length, 1);
   assert(!isOver, "the reads waited for the commit");
   database.exec("rollback");
   const versionstamp = (await committed)!;
-  assertEquals(await store.get(["key"]), { key: ["key"], value: "new", versionstamp });
+  assertEquals(await store.get(["key"]), { key: ["key"], value: utf8("new"), versionstamp });
   store.close();
   await dispose();
 });
@@ -61,7 +62,7 @@ test("KvStore rejects a commit with NotAppliedError while another process locks 
   while (!await isRejected([attempt])) assertLess(++attempt, 4);
   assertEquals(await store.get([attempt]), null);
   await put(store, [attempt], "value");
-  assertEquals((await store.get([attempt]))?.value, "value");
+  assertEquals((await store.get([attempt]))?.value, utf8("value"));
   store.close();
   await dispose();
 });
@@ -75,7 +76,7 @@ Deno.test("KvStore rejects a commit with StoreFullError if SQLite reports a full
 });
 
 function put(store: Store, key: Key, value: string): Promise<string | null> {
-  return store.commit({ checks: [], mutations: [{ type: "set", key, value }] });
+  return store.commit({ checks: [], mutations: [{ type: "set", key, value: utf8(value) }] });
 }
 
 /** Opens a new file as a service does. */

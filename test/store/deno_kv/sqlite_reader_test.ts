@@ -4,6 +4,7 @@ import { petKey, projectionKey } from "../../../src/keyspace.ts";
 import { audit } from "../../../scripts/audit/audit.ts";
 import { recoverLog } from "../../../scripts/log/recover_log.ts";
 import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
+import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";
 import { SqliteReader } from "../../../src/store/deno_kv/sqlite_reader.ts";
 import { encodeKey } from "../../../src/store/key_encoding.ts";
 import type { KeyRange } from "../../../src/store/store.ts";
@@ -14,6 +15,8 @@ import { testIf } from "../../support/test_if.ts";
 
 const test = testIf(permitted("read", "write"));
 const runtime = systemRuntime;
+
+const PET_KEY = projectionKey(1, petKey("sold", 6));
 
 test("SqliteReader reads the same entries as Deno KV", () =>
   withSampleFile(async ({ kvPath, store }) => {
@@ -37,12 +40,43 @@ test("SqliteReader reads the same entries as Deno KV", () =>
     reader.checkStructure();
   }));
 
+test("audit() finds a value of another program, whatever its type, also if the file is damaged", () =>
+  withSampleFile(async ({ kvPath, store }) => {
+    using kv = await Deno.openKv(kvPath);
+    using reader = new SqliteReader(kvPath);
+    const missed: unknown[] = [];
+    for (const key of [["head"], ["replay"], ["theirs"], ["~log", 40], PET_KEY, ["~log", 41]]) {
+      const { value: before } = await kv.get(key);
+      for (const value of VALUES) {
+        await kv.set(key, value);
+        for (const from of [store, reader]) {
+          const { sound } = await audit({ store: from, runtime });
+          if (sound) missed.push([key, value]);
+        }
+      }
+      if (before === null) await kv.delete(key);
+      else await kv.set(key, before);
+    }
+    assertEquals(missed, []);
+    const theirs = new Error("theirs");
+    await kv.set(["theirs"], theirs);
+    assertEquals((await new KvStore(kv, reader).get(["theirs"]))?.value, theirs);
+    await kv.delete(["theirs"]);
+    assertEquals((await audit({ store, runtime })).faults, []);
+  }));
+
+/** Values that are no bytes, of the kinds that Deno KV stores. */
+const VALUES = [
+  ...["text", 1n, undefined, { length: 1 }, new Error("theirs"), new ArrayBuffer(3)],
+  new Deno.KvU64(1n),
+];
+
 test("audit() of a damaged file reports a record that cannot be decoded", () =>
   withSampleFile(async ({ kvPath }) => {
     const database = new DatabaseSync(kvPath);
     const change = "update kv set v = ?, v_encoding = ? where k = ?";
     // Values that V8 cannot decode, in an encoding that is unknown, and that are not bytes.
-    database.prepare(change).run("text", 3, encodeKey(projectionKey(1, petKey(6))));
+    database.prepare(change).run("text", 3, encodeKey(PET_KEY));
     database.prepare(change).run(new Uint8Array([255, 15]), 1, encodeKey(["~log", 40]));
     database.close();
     using store = new SqliteReader(kvPath);

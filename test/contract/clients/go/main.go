@@ -1,4 +1,4 @@
-// Calls the three operations and reads all pages with the client that oapi-codegen generates, unchanged.
+// Calls the operations and reads all pages with the client that oapi-codegen generates, unchanged.
 package main
 
 import (
@@ -38,6 +38,15 @@ func main() {
 	expect(err == nil && got.JSON200.Name == "Zoé" && *got.JSON200.Status == sold, err)
 	missing, err := client.GetPetWithResponse(ctx, 1e15, nil)
 	expect(err == nil && missing.JSON404.Code == pets.PetNotFound, err)
+
+	available, tag := pets.Available, pets.IfMatch("*")
+	patch := pets.PetPatch{Status: &available}
+	changed, err := client.UpdatePetWithResponse(ctx, pet.Id, &pets.UpdatePetParams{IfMatch: &tag}, patch)
+	expect(err == nil && *changed.JSON200.Status == available && changed.JSON200.Name == "Zoé", err)
+	tag = got.HTTPResponse.Header.Get("ETag")
+	late, err := client.UpdatePetWithApplicationMergePatchPlusJSONBodyWithResponse(
+		ctx, pet.Id, &pets.UpdatePetParams{IfMatch: &tag}, patch)
+	expect(err == nil && late.JSON412.Code == pets.PreconditionFailed, err)
 
 	limit, next := int32(100), (*string)(nil)
 	for id := pet.Id; ; {

@@ -1,23 +1,36 @@
 import { z } from "zod";
 import { parseExactJson } from "../../../events/int64.ts";
-import { NewPet } from "../../../events/pet.ts";
+import { NewPet, PetPatch } from "../../../events/pet.ts";
 import { HttpError, quoted } from "../errors.ts";
 
 /** Maximum number of faults that an error names. */
 const FAULTS_NAMED = 5;
 
+const FIELDS = Object.keys(NewPet.shape).join(", ");
+
 /** Parses a body into a NewPet. Throws `malformed_body` or `invalid_body`. */
 export function parseNewPet(text: string): NewPet {
+  return parseBody(text, NewPet);
+}
+
+/** Parses a body into a patch that names at least one field. Throws `malformed_body` or `invalid_body`. */
+export function parsePetPatch(text: string): PetPatch {
+  const patch = parseBody(text, PetPatch);
+  if (Object.keys(patch).length > 0) return patch;
+  throw new HttpError("invalid_body", `The body names no field to change: send any of ${FIELDS}`);
+}
+
+function parseBody<T>(text: string, schema: z.ZodObject & z.ZodType<T>): T {
   const body = parseObject(text);
-  const parsed = NewPet.safeParse(body);
+  const parsed = schema.safeParse(body);
   const faults = [
     ...repeatedNames(text, body).map((name) => `Field ${quoted(name)} is repeated`),
-    ...(parsed.error?.issues ?? []).flatMap((issue) => describe(issue, body)),
+    ...(parsed.error?.issues ?? []).flatMap((issue) => describe(issue, body, schema)),
   ];
   if (parsed.success && faults.length === 0) return parsed.data;
   const more = faults.length > FAULTS_NAMED ? `; and ${faults.length - FAULTS_NAMED} more` : "";
   const isUnknown = parsed.error?.issues.some(({ code }) => code === "unrecognized_keys");
-  const known = isUnknown ? `; the fields are ${Object.keys(NewPet.shape).join(", ")}` : "";
+  const known = isUnknown ? `; the fields are ${FIELDS}` : "";
   const message = faults.slice(0, FAULTS_NAMED).join("; ") + more + known;
   throw new HttpError("invalid_body", message);
 }
@@ -45,16 +58,17 @@ function syntaxFault(text: string, error: unknown): string {
   return `is not valid JSON at line ${line}, column ${column}: ${initial.toLowerCase()}${words}`;
 }
 
-function describe(issue: z.core.$ZodIssue, body: object): string[] {
+function describe(issue: z.core.$ZodIssue, body: object, { shape }: z.ZodObject): string[] {
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((name) => `Field ${quoted(name)} is not known`);
   }
   const name = String(issue.path[0]);
   if (!Object.hasOwn(body, name)) return [`Field "${name}" is missing`];
   const isNull = (body as Record<string, unknown>)[name] === null;
-  const isOptional = (NewPet.shape as Record<string, z.ZodType>)[name] instanceof z.ZodOptional;
-  const remedy = isNull && isOptional ? ", or be left out" : "";
-  return [`Field "${name}" ${issue.message}${remedy}`];
+  const field = shape[name];
+  const isNullable = field instanceof z.ZodOptional && field.unwrap() instanceof z.ZodNullable;
+  const remedy = isNull && field instanceof z.ZodOptional ? ", or be left out" : "";
+  return [`Field "${name}" ${issue.message}${isNullable ? ", or null" : remedy}`];
 }
 
 /**

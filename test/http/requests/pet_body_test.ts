@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { NAME_MAX_LENGTH, NewPet } from "../../../events/pet.ts";
 import { HttpError } from "../../../src/http/errors.ts";
-import { parseNewPet } from "../../../src/http/requests/new_pet.ts";
+import { parseNewPet, parsePetPatch } from "../../../src/http/requests/pet_body.ts";
 import { testEachWay } from "../../support/test_each_way.ts";
 
 const FIELDS = Object.keys(NewPet.shape).join(", ");
@@ -44,13 +44,6 @@ Deno.test("parseNewPet() refuses a body that is not JSON, and names the place wi
   }
 });
 
-Deno.test("parseNewPet() refuses 20,000 nested brackets", () => {
-  const message = /^The body is nested too deep$/;
-  const arrays = "[".repeat(20_000) + "]".repeat(20_000);
-  const objects = '{"a":'.repeat(10_000) + "1" + "}".repeat(10_000);
-  assertRefuses([objects, inCategory(arrays)], "malformed_body", message);
-});
-
 Deno.test("parseNewPet() refuses a lone surrogate in a name, and takes a pair", () => {
   assertRefuses(
     ["\\ud83d", "\\udc08", "\\udc08\\ud83d", "Rex \\uD83D!"].map(named),
@@ -67,26 +60,6 @@ Deno.test("parseNewPet() takes a name of 1 to 1,000 characters, counted in code 
   const others = ["", "x".repeat(NAME_MAX_LENGTH + 1), "🐈".repeat(NAME_MAX_LENGTH + 1)];
   const message = /^Field "name" must be 1 to 1000 characters long$/;
   assertRefuses(others.map(named), "invalid_body", message);
-});
-
-Deno.test("parseNewPet() takes a categoryId in every notation of an int64", () => {
-  const integers: [written: string, value: bigint][] = [
-    ["1.0", 1n],
-    ["1e3", 1000n],
-    ["10e-1", 1n],
-    ["-0", 0n],
-    ["0e999999999", 0n],
-    ["9.223372036854775807e18", 9223372036854775807n],
-    ["9223372036854775807", 9223372036854775807n],
-    ["9007199254740993", 9007199254740993n],
-  ];
-  for (const [written, value] of integers) {
-    assertEquals(parseNewPet(inCategory(written)).categoryId, value);
-  }
-  const others = ["1.5", '"1"', "9223372036854775808", "1e999999999", "1e-1", "-1e999999999"];
-  others.push("9007199254740992.5", "0.1", "1E+19", "[1]", '{"valueOf":1}', "true", "null");
-  const message = /^Field "categoryId" must be an integer from -\d+ to \d+$/;
-  assertRefuses(others.map(inCategory), "invalid_body", message);
 });
 
 Deno.test("parseNewPet() refuses an unknown field by name", () => {
@@ -108,6 +81,37 @@ Deno.test("parseNewPet() names a few of many faults, and counts the rest", () =>
   const fields = Array.from({ length: 1_000 }, (_, index) => `"f${index}":0`);
   const message = new RegExp(`^Field .*; and 997 more; the fields are ${FIELDS}$`);
   assertRefuses([`{${fields}}`], "invalid_body", message);
+});
+
+/** Patches, with what they change, or with the message of the refusal. */
+const PATCHES: [body: string, expected: object | string][] = [
+  ['{"name":"Mia"}', { name: "Mia" }],
+  ['{"categoryId":9223372036854775807}', { categoryId: 9223372036854775807n }],
+  ['{"status":"sold","name":"Mia"}', { name: "Mia", status: "sold" }],
+  ['{"status":null}', { status: null }],
+  ["{}", `The body names no field to change: send any of ${FIELDS}`],
+  ['{"id":1}', `Field "id" is not known; the fields are ${FIELDS}`],
+  ['{"status":"sold","__proto__":1}', `Field "__proto__" is not known; the fields are ${FIELDS}`],
+  ['{"name":null}', 'Field "name" must be a string, or be left out'],
+  ['{"name":""}', 'Field "name" must be 1 to 1000 characters long'],
+  ['{"name":"\\ud83d"}', 'Field "name" must be well-formed Unicode, without a lone surrogate'],
+  ['{"status":"lost"}', 'Field "status" must be one of available, pending, sold, or null'],
+  ['{"status":"sold","status":null}', 'Field "status" is repeated'],
+  [
+    '{"name":1,"categoryId":null}',
+    'Field "name" must be a string; Field "categoryId" must be an integer from ' +
+    "-9223372036854775808 to 9223372036854775807, or be left out",
+  ],
+];
+
+Deno.test("parsePetPatch() takes any fields of a pet, and null only for one that a pet need not have", () => {
+  for (const [body, expected] of PATCHES) {
+    if (typeof expected === "object") assertEquals<object>(parsePetPatch(body), expected);
+    else {
+      const { code, message } = assertThrows(() => parsePetPatch(body), HttpError);
+      assertEquals([code, message], ["invalid_body", expected]);
+    }
+  }
 });
 
 testEachWay("a name is returned exactly, whatever characters it has", async ({ add, send }) => {

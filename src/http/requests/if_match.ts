@@ -1,0 +1,22 @@
+import { HttpError } from "../errors.ts";
+
+/**
+ * `*`, or entity tags with commas between them (RFC 9110 sections 5.6.1.2, 8.8.3 and 13.1.1). The parts of the pattern
+ * exclude each other at each character, so a long field takes linear time.
+ */
+export const IF_MATCH_PATTERN =
+  /^(?:\*|[\t ,]*(?:(?:W\/)?"[!#-~\x80-\xff]*"[\t ]*(?:,[\t ,]*|$))+)$/;
+
+/**
+ * Parses an `If-Match` header into the test of an entity tag. The comparison is strong: a weak tag matches nothing.
+ * Throws `malformed_request`.
+ */
+export function parseIfMatch(field: string): (entityTag: string) => boolean {
+  if (!IF_MATCH_PATTERN.test(field)) {
+    const message = 'Header If-Match must be the ETag of an animal, such as "1f2e", or *';
+    throw new HttpError("malformed_request", message);
+  }
+  if (field === "*") return () => true;
+  const tags = new Set(field.match(/(?:W\/)?"[^"]*"/g));
+  return (entityTag) => tags.has(entityTag);
+}

@@ -1,0 +1,45 @@
+import { assertEquals } from "@std/assert";
+import { setColorEnabled } from "@std/fmt/colors";
+import { encodeEvent, GENESIS_HASH, OPERATOR } from "../../../events/event.ts";
+import { type NewPet, reversePatch } from "../../../events/pet.ts";
+import { prettyEvent } from "../../../scripts/log/pretty_event.ts";
+
+const REX: NewPet = { name: "Rex", categoryId: 2n ** 62n };
+
+/** What a change from one pet to another looks like. */
+const CHANGES: [before: NewPet, after: NewPet, shown: string][] = [
+  [{ ...REX, status: "available" }, { ...REX, status: "sold" }, "status available -> sold"],
+  [REX, { ...REX, status: "pending" }, "status none -> pending"],
+  [{ ...REX, status: "sold" }, REX, "status sold -> none"],
+  [
+    { ...REX, status: "sold" },
+    { name: "sold", categoryId: -1n, status: "pending" },
+    'name "Rex" -> "sold", categoryId 4611686018427387904 -> -1, status sold -> pending',
+  ],
+  [
+    { ...REX, name: 'a", b \u001b[31m' },
+    { ...REX, name: "\u202e\n🐈" },
+    'name "a\\", b \\u001b[31m" -> "\\u202e\\n🐈"',
+  ],
+];
+
+Deno.test("prettyEvent() shows of a change only what changed, without characters that control a terminal", () => {
+  setColorEnabled(false);
+  for (const [before, after, shown] of CHANGES) {
+    const pet = { id: 7, ...after };
+    const line = encodeEvent({
+      type: "PetUpdated",
+      data: { ...pet, previous: reversePatch({ id: 7, ...before }, pet) },
+      id: "01HZZZZZZZ0000000000000001",
+      time: "2026-11-20T08:00:00.000Z",
+      actor: OPERATOR,
+      position: 12,
+      previousHash: GENESIS_HASH,
+    });
+    const stored = { position: 12, line: new TextEncoder().encode(line) };
+    assertEquals(
+      prettyEvent(stored, new Map()),
+      `2026-11-20T08:00:00.000Z       12 PetUpdated    ${"pets/7".padEnd(31)} operator ${shown}`,
+    );
+  }
+});
