@@ -190,11 +190,10 @@ async function flip(job: Job, log: SoundLog): Promise<void> {
   let lines: RecordedLine[] = [];
   // A commit with few records is faster than those of the instances, so it finds the head that it was made for.
   const writeEarlierLines = async () => {
-    while (lines.length > 0) {
-      const { sealed: { mutations, filling }, count } = sealCommit(lines, seal, store.limits);
+    for await (const { mutations, filling } of groupIntoCommits([lines], seal, store.limits)) {
       await lease.commit({ mutations }, filling);
-      lines = lines.slice(count);
     }
+    lines = [];
     await fill(job, log, (await readHead(store)).head.position);
   };
   await changeHead(job, async (head) => {

@@ -51,7 +51,7 @@ export function decodeLease(value: unknown): LeaseRecord | undefined {
 }
 
 export class ReplayLease {
-  /** What this replay fills, or what the one before it has filled. */
+  /** The generation that this replay fills, or that the one before it was filling, and how far. */
   filling: Filling;
   #commit: ReturnType<typeof guardRecord>;
   #runtime: Runtime;

@@ -8,7 +8,7 @@ import type { HeadReader } from "../log/head_reader.ts";
 import type { ApiKeyReader } from "../projections/api_key_reader.ts";
 import {
   findEventByIdempotencyKey,
-  loggedIdempotencyKey,
+  loggedIdempotencyKeys,
 } from "../projections/find_event_by_idempotency_key.ts";
 import type { PetReader } from "../projections/pet_reader.ts";
 import type { Runtime } from "../runtime/runtime.ts";
@@ -104,20 +104,23 @@ class ClientCommand implements Command {
   #request: ClientRequest;
   #rule: Rule;
   #eventTimeMs: number;
+  /** How the log may name the Idempotency-Key: empty without one. */
+  #logged: string[];
   #metadata: EventMetadata;
 
   constructor(deps: ClientAppendDeps, request: ClientRequest, rule: Rule) {
-    const { token, idempotencyKey: text } = request;
+    const { token, idempotencyKey } = request;
     this.petId = rule.petId;
     this.#deps = deps;
     this.#request = request;
     this.#rule = rule;
     this.#eventTimeMs = deps.runtime.now();
+    this.#logged = idempotencyKey === undefined ? [] : loggedIdempotencyKeys(token, idempotencyKey);
     this.#metadata = {
       id: deps.runtime.newId(),
       time: new Date(this.#eventTimeMs).toISOString(),
       actor: "",
-      ...(text === undefined ? {} : { idempotencyKey: loggedIdempotencyKey({ token, text }) }),
+      ...(idempotencyKey === undefined ? {} : { idempotencyKey: this.#logged[0] }),
     };
   }
 
@@ -128,15 +131,18 @@ class ClientCommand implements Command {
    */
   async prepare(base: HeadEntry): Promise<void> {
     const { runtime, keys, store } = this.#deps;
-    const { token, idempotencyKey: text } = this.#request;
     const { head } = base;
     // The clock may have been set back. At the time of the event, the key must be valid too.
-    const key = await keys.authorize(token, head, Math.max(runtime.now(), this.#eventTimeMs));
+    const key = await keys.authorize(
+      this.#request.token,
+      head,
+      Math.max(runtime.now(), this.#eventTimeMs),
+    );
     expectMayWrite(key);
     this.#metadata.actor = key.id;
-    if (text !== undefined) {
+    if (this.#logged.length > 0) {
       // The age is measured at the time of the event, so two events of one Idempotency-Key are a day apart.
-      const query = { actor: key.id, key: { token, text }, head, now: this.#eventTimeMs };
+      const query = { actor: key.id, logged: this.#logged, head, now: this.#eventTimeMs };
       this.earlier = await findEventByIdempotencyKey(store, query) as PetEvent | undefined;
     }
     if (this.earlier === undefined) await this.#rule.prepare?.(base);

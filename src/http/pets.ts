@@ -7,7 +7,7 @@ import { updatePet, type UpdatePetRequest } from "../commands/update_pet.ts";
 import type { HeadEntry } from "../log/head.ts";
 import type { PageQuery, PetReader } from "../projections/pet_reader.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
-import { entityTag, entityTagOfHash } from "./conditional_read.ts";
+import { entityTag, entityTagOfHash, entityTagOfPet } from "./conditional_read.ts";
 import { ERRORS, HttpError } from "./errors.ts";
 import {
   IDEMPOTENCY_KEY_HEADER,
@@ -137,7 +137,7 @@ export async function handleGetPet(
   if (text === undefined) {
     throw new HttpError("pet_not_found", ERRORS.pet_not_found.when, deprecation);
   }
-  const headers = { ...READ_HEADERS, ...deprecation, etag: entityTag(text) };
+  const headers = { ...READ_HEADERS, ...deprecation, etag: entityTagOfPet(text) };
   return { status: 200, body: text, headers };
 }
 

@@ -7,28 +7,25 @@ import { ServiceError } from "../service_error.ts";
 import type { Store } from "../store/store.ts";
 import { decodeRecord } from "./project.ts";
 
-export interface IdempotencyKey {
-  /** The text of the API key that sent it. */
-  token: string;
-  /** The Idempotency-Key itself. */
-  text: string;
-}
-
-/** How the log names an Idempotency-Key. Nobody can guess it from a published log, because the token is secret. */
-export function loggedIdempotencyKey({ token, text }: IdempotencyKey): string {
-  return hmacSha256Hex(token, text);
+/**
+ * How the log names an Idempotency-Key under the text of its API key, and how versions before format 4 named it. Nobody
+ * can guess the first from a published log, because the text of the API key is secret.
+ */
+export function loggedIdempotencyKeys(
+  token: string,
+  idempotencyKey: string,
+): [now: string, before: string] {
+  return [hmacSha256Hex(token, idempotencyKey), sha256Hex(idempotencyKey)];
 }
 
 /**
- * The event that an API key caused with an Idempotency-Key, if that has not expired at `now`, in milliseconds. May or may
- * not find an event after that head.
+ * The event that an API key caused with an Idempotency-Key, which the log names in one of these ways, if it has not
+ * expired at `now`, in milliseconds. May or may not find an event after that head.
  */
 export async function findEventByIdempotencyKey(
   store: Store,
-  { actor, key, head, now }: { actor: string; key: IdempotencyKey; head: Head; now: number },
+  { actor, logged, head, now }: { actor: string; logged: string[]; head: Head; now: number },
 ): Promise<RecordedEvent | undefined> {
-  // Versions before format 4 logged the SHA-256.
-  const logged = [loggedIdempotencyKey(key), sha256Hex(key.text)];
   const found = await Promise.all(logged.map((name) => {
     const prefix = projectionKey(head.generation, eventByIdempotencyKeyKey(actor, name));
     return store.list({ prefix }, { limit: 1, reverse: true });

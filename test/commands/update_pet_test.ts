@@ -140,7 +140,7 @@ Deno.test("updatePet() makes a change once for each Idempotency-Key, and repeats
   const key = { idempotencyKey: "sale-1" };
   await service.runtime.settle(Promise.all([here, there, here].map(({ update }) => update(key))));
   await here.update({ patch: { name: "Max" } });
-  // Also if the pet is no longer the expected one, because the change itself made it another.
+  // The first request changed the pet, so the pet no longer matches the condition of the repeated one.
   const repeated = await service.runtime.settle(there.update({ ...key, isExpected: () => false }));
   assertEquals(repeated, { text: SOLD, isDuplicate: true });
   assertEquals((await events()).length, 2);

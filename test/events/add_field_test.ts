@@ -17,7 +17,7 @@ import { runTask } from "../support/run_task.ts";
 import { linesToBytes } from "../support/sample_log.ts";
 import { withProjectCopy } from "../support/with_project_copy.ts";
 
-/** What the newer version stores, and the versions of the schemas of these lines. */
+/** The requests by which the newer version stores lines, and the schema of each line. */
 const REQUESTS: [method: string, path: string, body: unknown, schema?: string][] = [
   ["POST", "/v1/pets", { name: "Rex", categoryId: 1, status: "available" }, "pet-created:1"],
   ["PATCH", "/v1/pets/1", { status: "pending" }, "pet-updated:1"],

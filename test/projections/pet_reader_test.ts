@@ -1,4 +1,4 @@
-/** PetReader: pages and pets as of a head or a later one, whoever changes the pets, and with few reads of the store. */
+/** PetReader shows the pets as of a head or a later one, whoever changes them, and reads the store seldom. */
 
 import {
   assert,
@@ -42,7 +42,7 @@ const encoder = new TextEncoder();
 const TIME = "2026-01-01T00:00:00.000Z";
 const LISTED = [undefined, ...PET_STATUSES];
 
-/** What changes a pet, or adds one if it names none. */
+/** A change of the pet with that id, or an addition without one. */
 type Step = { id?: number; patch: PetPatch };
 
 /** A log that any number of instances write, with the pets as of each of its heads. */

@@ -32,7 +32,7 @@ export class Checker {
   #oracle: Oracle;
   #violations: string[];
   #keys: Map<string, KeyLifetime>;
-  /** What the ETags of each path and query stand for. */
+  /** The content for which each ETag of a path and query was given. */
   #contents = new Map<string, string>();
   /** The first request for which a node accepted a key, by node and key. */
   #firstUses = new Map<string, Exchange>();

@@ -173,8 +173,8 @@ const EDITS: Record<string, Record<string, Edit[]>> = {
   },
   "src/commands/client_append.ts": {
     "an Idempotency-Key is not looked up again after the head changed": [[
-      "if (text !== undefined) {",
-      "if (text !== undefined && !(this as any).looked) {\n      (this as any).looked = true;",
+      "if (this.#logged.length > 0) {",
+      "if (this.#logged.length > 0 && !(this as any).looked) {\n      (this as any).looked = true;",
     ]],
     "a write is authorized by the clock alone, which may have been set back": [[
       "Math.max(runtime.now(), this.#eventTimeMs)",

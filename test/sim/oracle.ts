@@ -248,7 +248,7 @@ export class Oracle {
       const isOfPet = key[2] === "pet" && ids.has(key.at(-1));
       if (type === "delete" && !isOfPet) faults.push(`${JSON.stringify(key)} was removed`);
     }
-    // What was written is right, so a pet in two lists was left in its former one.
+    // The newest record of a pet is right, so a pet in two lists was left in its former one.
     for (const id of ids) {
       if (id === undefined) continue;
       const lists = PET_LISTS.filter((list) => model.read(["projection", served, "pet", list, id]));

@@ -237,7 +237,7 @@ function isRefused({ response }: Exchange): boolean {
   return NOTHING_STORED.includes(JSON.parse(response.body).code);
 }
 
-/** What the log has of the Idempotency-Key of a request. */
+/** The name that the log gives to the Idempotency-Key of a request. */
 function loggedKey({ idempotencyKey }: WriteOperation, { token }: KeyInUse): string | undefined {
   if (idempotencyKey === undefined) return undefined;
   return createHmac("sha256", token).update(idempotencyKey).digest("hex");

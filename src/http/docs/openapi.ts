@@ -268,7 +268,7 @@ const IF_MATCH = {
   in: "header",
   description:
     "The `ETag` of the animal that you have read, or several. If the animal is another one by now, the status is 412 " +
-    "and nothing is changed. `*` stands for any animal",
+    "and nothing is changed. `*` allows any state of the animal",
   // No example: a page that fills it in would get 412.
   schema: pattern(IF_MATCH_PATTERN.source),
 };

@@ -43,7 +43,7 @@ Deno.test("the guides have a value for every placeholder, and only addresses of 
 const PETS = 250;
 const ALL_PETS = new RegExp(`^${PETS} Rex\n([0-9]+ Rex\n){${PETS - 2}}1 Rex\n$`);
 
-/** What a program prints that read the pet before it was renamed, and read it again for 412. */
+/** Output of a program that read the pet before it was renamed, got 412, and read it again. */
 const SOLD = /^[^]*["']?name["']?: ?["']Renamed["'],[^]*["']?status["']?: ?["']sold["']/;
 
 /** The programs in guides, with what they print in a store of {@linkcode PETS} pets. */

@@ -6,7 +6,7 @@ import { prettyEvent } from "../../../scripts/log/pretty_event.ts";
 
 const REX: NewPet = { name: "Rex", categoryId: 2n ** 62n };
 
-/** What a change from one pet to another looks like. */
+/** Changes, and how they are shown. */
 const CHANGES: [before: NewPet, after: NewPet, shown: string][] = [
   [{ ...REX, status: "available" }, { ...REX, status: "sold" }, "status available -> sold"],
   [REX, { ...REX, status: "pending" }, "status none -> pending"],

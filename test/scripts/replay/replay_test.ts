@@ -175,7 +175,7 @@ Deno.test("replay() withdraws the new generation if any of its records does not 
   for (const [number, mutations] of fills.entries()) {
     const before = new Set(keys.slice(0, number).flat());
     const after = new Set(keys.slice(number + 1).flat());
-    // What a later commit writes again corrects the fault. A record that was never there need not be deleted.
+    // A later commit that writes the same record again corrects the fault. A record that was never there need not be deleted.
     const indexes = mutations.keys().toArray().filter((index) =>
       !after.has(keys[number][index]) &&
       (mutations[index].type === "set" || before.has(keys[number][index]))
