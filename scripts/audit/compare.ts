@@ -53,15 +53,10 @@ export class Differences {
   }
 }
 
-/** The codes of {@linkcode ExpectedRecords.others}. */
-const EXPECTED = 1;
-/** The record has expired, so the store may have removed it. */
-const EXPIRED = 2;
-
 /** The records that follow from the lines that a verifier has found sound, in any generation. */
 export class ExpectedRecords {
-  /** The records that are not of pets, by the positions of their events. */
-  readonly others = new DigestTable();
+  /** The records that are not of pets, by the positions of their events. The store may have removed an expired one. */
+  readonly others = new DigestTable(["expected", "expired"]);
   #verifier: LogVerifier;
   #runtime: Runtime;
 
@@ -89,8 +84,8 @@ export class ExpectedRecords {
     for (const { key, value, expiresAt } of records) {
       if (isPetKey(key)) continue;
       // The store keeps a record for some time after it expires, so differences between clocks do not matter.
-      const code = expiresAt !== undefined && expiresAt <= now ? EXPIRED : EXPECTED;
-      this.others.set(key.at(-1) as number, code, digestOf(key, value));
+      const kind = expiresAt !== undefined && expiresAt <= now ? "expired" : "expected";
+      this.others.set(key.at(-1) as number, kind, digestOf(key, value));
     }
   }
 }
@@ -205,7 +200,7 @@ export class Comparison {
       if (this.#petsSeen.has(id)) continue;
       missing.push({
         kind: "missing",
-        key: projectionKey(generation, petKey(pets.listOf(id)!, id)),
+        key: projectionKey(generation, petKey(pets.kindOf(id)!, id)),
       });
       if (missing.length < MISSING_KEPT) continue;
       await this.#add(missing);
@@ -213,7 +208,7 @@ export class Comparison {
     }
     await this.#add(missing);
     const isMissing = (position: number) =>
-      others.codeOf(position) === EXPECTED && !this.#othersSeen.has(position);
+      others.kindOf(position) === "expected" && !this.#othersSeen.has(position);
     let from = 1;
     while (from <= head.position && !isMissing(from)) from++;
     // From there on, because later events may explain it.
@@ -239,12 +234,12 @@ export class Comparison {
     if (!isProjectionKey(recordKey)) return { kind: "extra", key };
     if (recordKey[0] === "pet") {
       const list = key[3] as string;
-      if (pets.listOf(number) !== list) return { kind: "extra", key };
+      if (pets.kindOf(number) !== list) return { kind: "extra", key };
       this.#petsSeen.add(number);
-      const isRight = bytes !== undefined && pets.has(number, list, bytes);
+      const isRight = bytes !== undefined && pets.has(number, sha256Start(bytes));
       return isRight ? undefined : { kind: "altered", key };
     }
-    if (others.has(number, others.codeOf(number), digestOf(recordKey, bytes))) {
+    if (others.has(number, digestOf(recordKey, bytes))) {
       this.#othersSeen.add(number);
       return undefined;
     }

@@ -7,7 +7,7 @@
 import { followsHash, GENESIS_HASH, type RecordedLine } from "../../events/event.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { unpackLines } from "../../src/encoding/pack_lines.ts";
-import { sha256Hex } from "../../src/encoding/sha256.ts";
+import { sha256Hex, sha256Start } from "../../src/encoding/sha256.ts";
 import {
   HEAD_KEY,
   logKey,
@@ -74,9 +74,9 @@ export async function restore(
 ): Promise<void> {
   const { mark, replaceMark } = await takeMark(store, runtime, head);
   // An earlier state of a pet would be written only to be replaced, which takes most of the time.
-  const isLast = ({ key: [kind, list, id], value }: ProjectionRecord) =>
+  const isLast = ({ key: [kind, , id], value }: ProjectionRecord) =>
     kind !== "pet" || head.changePosition === 0 ||
-    value !== undefined && pets.has(id as number, list as string, value);
+    value !== undefined && pets.has(id as number, sha256Start(value));
   const seal = (lines: readonly RecordedLine[]) => ({
     restored: lines.at(-1)!.event.position,
     mutations: [

@@ -9,12 +9,12 @@ import {
   type RecordedEvent,
 } from "../../events/event.ts";
 import { encodePet, patchPet, type Pet } from "../../events/pet.ts";
-import { sha256Hex } from "../encoding/sha256.ts";
-import { IDEMPOTENCY_LIFETIME_MS, petListOf } from "../keyspace.ts";
+import { sha256Hex, sha256Start } from "../encoding/sha256.ts";
+import { IDEMPOTENCY_LIFETIME_MS, PET_LISTS, petListOf } from "../keyspace.ts";
 import { type ApiKey, issuedKey, revocationOf, revoke } from "./api_keys.ts";
+import { DigestTable } from "./digest_table.ts";
 import { EMPTY_HEAD, type Head, headAfter } from "./head.ts";
 import { readEvent } from "./lines.ts";
-import { PetTable } from "./pet_table.ts";
 import { RecentUses } from "./recent_uses.ts";
 
 /** The result for one line. */
@@ -60,8 +60,8 @@ export class LogVerifier {
   #isComplete = true;
   #keys = new Map<string, ApiKey>();
   #tokenHashes = new Set<string>();
-  /** The pets after the last line, except those that a line that could not be read may have changed. */
-  readonly pets = new PetTable();
+  /** The lists and texts of the pets, except those that a line that could not be read may have changed. */
+  readonly pets = new DigestTable(PET_LISTS);
   /** The positions of recent ids, and the position and the time of recent uses of Idempotency-Keys. */
   #ids = new RecentUses<number>(IDS_KEPT);
   #idempotencyUses = new RecentUses<{ position: number; timeMs: number }>(IDEMPOTENCY_KEYS_KEPT);
@@ -168,10 +168,9 @@ export class LogVerifier {
   #checkPrevious({ data: pet }: EventOf<"PetUpdated">): void {
     const { id, previous } = pet;
     const before = patchPet(pet, previous);
-    const list = this.pets.listOf(id);
-    if (list === undefined) {
+    if (this.pets.kindOf(id) === undefined) {
       if (this.#isComplete) this.#faults.push(`it changes pet ${id}, which was not added before`);
-    } else if (!this.pets.has(id, petListOf(before.status), encodePet(before))) {
+    } else if (!this.pets.has(id, sha256Start(encodePet(before)))) {
       this.#faults.push(`its previous does not match pet ${id} as it was before`);
     }
     const unchanged = (Object.keys(previous) as (keyof Pet)[])
@@ -185,7 +184,7 @@ export class LogVerifier {
     const { id, status } = event.data;
     // Larger ids are a fault in a complete log, and could take much memory.
     if (!this.#isComplete || id <= this.#position) {
-      this.pets.set(id, petListOf(status), encodePet(event.data));
+      this.pets.set(id, petListOf(status), sha256Start(encodePet(event.data)));
     }
     this.#checkPetActor(event);
   }

@@ -313,7 +313,7 @@ Deno.test("LogVerifier does not remember the pets of a complete log that it cann
   for (const line of linesOf([...KEYS, pet(1, FIRST.id, 7_000), ...far])) {
     verifier.verify(encoder.encode(line));
   }
-  for (const id of [7_000, 10 ** 6, 10 ** 9]) assertEquals(verifier.pets.listOf(id), undefined);
+  for (const id of [7_000, 10 ** 6, 10 ** 9]) assertEquals(verifier.pets.kindOf(id), undefined);
 });
 
 Deno.test("LogVerifier finds lines that are not events of this log, and continues after them", () => {
