@@ -118,88 +118,77 @@ export class PetReader {
 
   /** The JSON text of the pet with an id, or `undefined` if there is no such pet. */
   async get(id: number, entry: HeadEntry): Promise<string | undefined> {
-    const { head } = entry;
-    if (id < 1 || id > head.lastPetId) return undefined;
-    if (!this.#hasFollowed(head)) await this.#follow(head);
-    const text = head.generation === this.#generation ? this.#pets.get(id) : undefined;
-    const result = text === undefined ? "miss" : "hit";
-    this.#instrumentation.count("cache.reads", { cache: "pets", result });
-    if (text !== undefined) return text;
-    const { pets: [pet] } = await this.#readAll(id, id, entry);
+    if (id < 1 || id > entry.head.lastPetId) return undefined;
+    while (!this.#hasFollowed(entry.head)) entry = await this.#follow(entry);
+    const { pets: [pet] } = await this.#between(id, id, entry, "pets");
     return pet.text;
   }
 
   /** A page of pets, all as of one head; unless pets of it are changed during each of ten attempts. */
   async list(query: PageQuery, entry: HeadEntry): Promise<Page> {
-    for (let attempt = 1;; attempt++) {
-      const page = await this.#tryList(query, entry, attempt === READ_ATTEMPTS);
-      if (page !== undefined) return page;
-      entry = await this.#readNewestHead();
-    }
-  }
-
-  /** Resolves to `undefined` if pets were changed after the head, unless this is the last attempt. */
-  async #tryList(query: PageQuery, entry: HeadEntry, isLast: boolean): Promise<Page | undefined> {
-    const { head } = entry;
-    if (!this.#hasFollowed(head)) await this.#follow(head);
     const { status, limit, cursor } = query;
     const name = `${status ?? ""}/${limit}/${cursor ?? ""}`;
-    const cached = head.generation === this.#generation ? this.#pages.get(name) : undefined;
-    const holds = cached !== undefined &&
-      (cursor !== undefined && cursor <= cached.lastPetId + 1 ||
-        cached.lastPetId === head.lastPetId);
-    if (holds) {
-      this.#instrumentation.count("cache.reads", { cache: "pages", result: "hit" });
-      return cached.page;
+    for (let attempt = 1;; attempt++) {
+      while (!this.#hasFollowed(entry.head)) entry = await this.#follow(entry);
+      const { head } = entry;
+      const cached = this.#pages.get(name);
+      const holds = cached !== undefined &&
+        (cursor !== undefined && cursor <= cached.lastPetId + 1 ||
+          cached.lastPetId === head.lastPetId);
+      if (holds) {
+        this.#instrumentation.count("cache.reads", { cache: "pages", result: "hit" });
+        return cached.page;
+      }
+      const changes = this.#changes;
+      const lastPetId = Math.max(head.lastPetId, this.#lastPetId);
+      const { pets, isLater } = await this.#petsOf(query, lastPetId, entry);
+      if (isLater && attempt < READ_ATTEMPTS) {
+        entry = await this.#readNewestHead();
+        continue;
+      }
+      const shown = pets.slice(0, limit);
+      const text = `[${shown.map(({ text }) => text).join(",")}]`;
+      // One pet more than the limit means that there is a next page.
+      const next = pets.length > limit ? shown.at(-1)!.id : undefined;
+      const page: Page = { text, next, hash: sha256Hex(`${next ?? ""}${text}`) };
+      if (isLater || changes !== this.#changes) return page;
+      const from = next === undefined ? 1 : pets[limit].id;
+      this.#dropPage(name);
+      this.#pages.set(name, { page, query, from, lastPetId });
+      this.#pagesLength += text.length;
+      while (this.#pages.size > PAGES_CACHE_LIMIT || this.#pagesLength > PAGES_TEXT_LIMIT) {
+        this.#dropPage(this.#pages.keys().next().value!);
+      }
+      return page;
     }
-    const changes = this.#changes;
-    const lastPetId = this.#lastPetIdAfter(head);
-    const { pets, isLater } = await this.#petsOf(query, lastPetId, entry);
-    if (isLater && !isLast) return undefined;
-    const shown = pets.slice(0, limit);
-    const text = `[${shown.map(({ text }) => text).join(",")}]`;
-    // One pet more than the limit means that there is a next page.
-    const next = pets.length > limit ? shown.at(-1)!.id : undefined;
-    const page: Page = { text, next, hash: sha256Hex(`${next ?? ""}${text}`) };
-    if (isLater || !this.#mayCache(head, changes)) return page;
-    const from = next === undefined ? 1 : pets[limit].id;
-    this.#dropPage(name);
-    this.#pages.set(name, { page, query, from, lastPetId });
-    this.#pagesLength += text.length;
-    while (this.#pages.size > PAGES_CACHE_LIMIT || this.#pagesLength > PAGES_TEXT_LIMIT) {
-      this.#dropPage(this.#pages.keys().next().value!);
-    }
-    return page;
   }
 
   /** Follows the changes of a commit of this instance, and caches the pets that it added. */
-  onCommitted({ base: { head }, next, lines }: CommittedLines): void {
+  onCommitted({ base, next, lines }: CommittedLines): void {
     // Otherwise the changes before it must be followed first.
-    const isNext = head.generation === this.#generation && this.#hasFollowed(head);
-    if (isNext) this.#apply(lines, next);
+    if (this.#hasFollowed(base.head)) this.#apply(lines, next);
   }
 
-  /** Whether the caches show the pets as of the head, or are of another generation, and thus of no use for it. */
+  /** Whether the caches show the pets as of the head or of a later one. Only then may a head be read on. */
   #hasFollowed({ generation, changePosition, position }: Head): boolean {
-    if (generation !== this.#generation) return generation < this.#generation;
+    if (generation !== this.#generation) return false;
     if (changePosition > this.#position) return false;
     // The events after its last change need not be read.
     this.#position = Math.max(this.#position, position);
     return true;
   }
 
-  /** The newest pet of the head, or of the later one that the caches have followed. */
-  #lastPetIdAfter({ generation, lastPetId }: Head): number {
-    return generation === this.#generation ? Math.max(lastPetId, this.#lastPetId) : lastPetId;
-  }
-
-  async #follow(head: Head): Promise<void> {
+  /** Brings the caches nearer to a head. Resolves to the head to read on: a newer one if its generation is outdated. */
+  async #follow(entry: HeadEntry): Promise<HeadEntry> {
+    const { head } = entry;
+    if (head.generation < this.#generation) return await this.#readNewestHead();
     // A replay may have corrected the records of its generation.
     if (head.generation > this.#generation) this.#clear(head);
-    while (!this.#hasFollowed(head)) {
+    else {
       this.#catchingUp ??= this.#catchUp(head).finally(() => this.#catchingUp = undefined);
       await this.#catchingUp;
     }
+    return entry;
   }
 
   async #catchUp(head: Head): Promise<void> {
@@ -254,11 +243,6 @@ export class PetReader {
     }
   }
 
-  /** Whether what was read on a head, at a number of changes, may be cached now. */
-  #mayCache({ generation }: Head, changes: number): boolean {
-    return generation === this.#generation && changes === this.#changes;
-  }
-
   #dropPage(name: string): void {
     this.#pagesLength -= this.#pages.get(name)?.page.text.length ?? 0;
     this.#pages.delete(name);
@@ -286,14 +270,14 @@ export class PetReader {
   ): Promise<FoundPets> {
     const { head } = entry;
     const changes = this.#changes;
-    const known = head.generation === this.#generation ? this.#newest.get(status) : undefined;
+    const known = this.#newest.get(status);
     const added = known === undefined ? -1 : lastPetId - known.lastPetId;
     if (known !== undefined && added >= 0 && added <= ADDED_LIMIT) {
       const { pets, from } = known;
       const later = await this.#between(known.lastPetId + 1, lastPetId, entry);
       const withStatus = later.pets.filter(({ text }) => hasStatus(text, status));
       const newest = shorten({ pets: [...withStatus, ...pets], from, lastPetId });
-      const isCurrent = !later.isLater && this.#mayCache(head, changes);
+      const isCurrent = !later.isLater && changes === this.#changes;
       if (isCurrent && (newest.pets.length >= count || newest.from === 1)) {
         this.#newest.set(status, newest);
         return { pets: newest.pets, isLater: false };
@@ -302,7 +286,7 @@ export class PetReader {
     const found = await this.#readByStatus(status, NO_CURSOR, NEWEST_LIMIT, head);
     // Changes are followed from those of the head on, and pets that were added later are put before these.
     const { head: now } = await this.#readNewestHead();
-    if (now.changePosition === head.changePosition && this.#mayCache(head, changes)) {
+    if (now.changePosition === head.changePosition && changes === this.#changes) {
       const pets = found.pets.filter(({ id }) => id <= head.lastPetId);
       const from = found.pets.length < NEWEST_LIMIT ? 1 : found.pets.at(-1)!.id;
       this.#newest.set(status, { pets, from, lastPetId: head.lastPetId });
@@ -332,18 +316,18 @@ export class PetReader {
     oldest: number,
     newest: number,
     entry: HeadEntry,
+    cache = "pages",
   ): FoundPets | Promise<FoundPets> {
-    const isCurrent = entry.head.generation === this.#generation;
     const pets: PetText[] = [];
     for (let id = newest; id >= oldest; id--) {
-      const text = isCurrent ? this.#pets.get(id) : undefined;
+      const text = this.#pets.get(id);
       if (text === undefined) {
-        this.#instrumentation.count("cache.reads", { cache: "pages", result: "miss" });
+        this.#instrumentation.count("cache.reads", { cache, result: "miss" });
         return this.#readAll(oldest, newest, entry);
       }
       pets.push({ id, text });
     }
-    this.#instrumentation.count("cache.reads", { cache: "pages", result: "hit" });
+    this.#instrumentation.count("cache.reads", { cache, result: "hit" });
     return { pets, isLater: false };
   }
 
@@ -370,9 +354,9 @@ export class PetReader {
         if (attempt < READ_ATTEMPTS) continue;
         for (let id = newest;; id--) if (!pets.has(id)) throw damaged(id);
       }
-      const texts = [...pets.values()].map(petOf).sort((one, other) => other.id - one.id);
+      const texts = [...pets.values()].map(petOf).sort(newestFirst);
       const isLater = last > versionstamp!;
-      for (const [id, { value }] of !isLater && this.#mayCache(head, changes) ? pets : []) {
+      for (const [id, { value }] of !isLater && changes === this.#changes ? pets : []) {
         if (!this.#pets.has(id)) this.#pets.put(id, value as Uint8Array);
       }
       return { pets: texts, isLater };
@@ -395,16 +379,19 @@ export class PetReader {
 function changeNewest(newest: NewestPets, pet: PetText, hasStatus: boolean): void {
   // A pet that was added later is looked at as it is then.
   if (pet.id < newest.from || pet.id > newest.lastPetId) return;
-  const others = newest.pets.filter(({ id }) => id !== pet.id);
-  const index = others.findIndex(({ id }) => id < pet.id);
-  if (hasStatus) others.splice(index === -1 ? others.length : index, 0, pet);
-  Object.assign(newest, shorten({ ...newest, pets: others }));
+  const pets = newest.pets.filter(({ id }) => id !== pet.id);
+  if (hasStatus) pets.push(pet);
+  Object.assign(newest, shorten({ ...newest, pets: pets.sort(newestFirst) }));
 }
 
 function shorten(newest: NewestPets): NewestPets {
   if (newest.pets.length <= NEWEST_LIMIT) return newest;
   const pets = newest.pets.slice(0, NEWEST_LIMIT);
   return { ...newest, pets, from: pets.at(-1)!.id };
+}
+
+function newestFirst(one: PetText, other: PetText): number {
+  return other.id - one.id;
 }
 
 /** The pet of a record. Throws `projection_damaged` unless it has the id and the status that its key says. */
