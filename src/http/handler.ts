@@ -3,7 +3,7 @@
 import { assertNever } from "../../events/assert_never.ts";
 import type { ApiKey } from "../log/api_keys.ts";
 import type { HeadEntry } from "../log/head.ts";
-import { type ClientAppendDeps, expectMayWrite } from "../commands/client_append.ts";
+import { expectMayWrite, type WritePetDeps } from "../commands/write_pet.ts";
 import { StoreError } from "../store/store_errors.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
 import type { Instrumentation } from "../telemetry/instrumentation.ts";
@@ -40,7 +40,7 @@ import {
   unknownPathError,
 } from "./routes.ts";
 
-export interface HandlerDeps extends ClientAppendDeps, PublicDeps {
+export interface HandlerDeps extends WritePetDeps, PublicDeps {
   /** The origins whose scripts may read responses. */
   corsOrigins: readonly string[];
   bodies: BodyReader;

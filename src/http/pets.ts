@@ -1,9 +1,12 @@
 /** The operations of the interface (section 4). */
 
-import { encodePet } from "../../events/pet.ts";
-import type { ClientAppendDeps } from "../commands/client_append.ts";
-import { createPet, type CreatePetRequest } from "../commands/create_pet.ts";
-import { updatePet, type UpdatePetRequest } from "../commands/update_pet.ts";
+import {
+  createPet,
+  type CreatePetRequest,
+  updatePet,
+  type UpdatePetRequest,
+  type WritePetDeps,
+} from "../commands/write_pet.ts";
 import type { HeadEntry } from "../log/head.ts";
 import type { PageQuery, PetReader } from "../projections/pet_reader.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
@@ -79,15 +82,14 @@ function idempotencyKeyOf({ headers }: Request): string | undefined {
 }
 
 export async function handleCreatePet(
-  deps: ClientAppendDeps,
+  deps: WritePetDeps,
   request: CreatePetRequest,
   baseUrl: string,
 ): Promise<HttpResponse> {
-  const { pet, isDuplicate } = await createPet(deps, request);
-  const text = encodePet(pet);
+  const { id, text, isDuplicate } = await createPet(deps, request);
   const headers: HttpResponse["headers"] = {
     ...NEVER_STORED,
-    location: `${baseUrl}/pets/${pet.id}`,
+    location: `${baseUrl}/pets/${id}`,
     etag: entityTag(text),
   };
   if (isDuplicate) headers[IDEMPOTENCY_REPLAYED_HEADER] = "true";
@@ -114,7 +116,7 @@ export async function readUpdatePetRequest(
 }
 
 export async function handleUpdatePet(
-  deps: ClientAppendDeps,
+  deps: WritePetDeps,
   request: UpdatePetRequest,
 ): Promise<HttpResponse> {
   const { text, isDuplicate } = await updatePet(deps, request);

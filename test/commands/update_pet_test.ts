@@ -2,11 +2,15 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { decodeEvent, type PetEvent } from "../../events/event.ts";
-import { createPet, type CreatePetRequest } from "../../src/commands/create_pet.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
 import { SingleFlight } from "../../src/commands/single_flight.ts";
-import { updatePet, type UpdatePetRequest } from "../../src/commands/update_pet.ts";
+import {
+  createPet,
+  type CreatePetRequest,
+  updatePet,
+  type UpdatePetRequest,
+} from "../../src/commands/write_pet.ts";
 import { IDEMPOTENCY_LIFETIME_MS } from "../../src/keyspace.ts";
 import { ApiKeyReader } from "../../src/projections/api_key_reader.ts";
 import { PetReader } from "../../src/projections/pet_reader.ts";
@@ -55,7 +59,7 @@ const codeOf = async (pending: Promise<unknown>) =>
 Deno.test("updatePet() changes a pet, and logs the pet with its former values", async () => {
   await using opened = await openWithRex();
   const { here: { update }, events } = opened;
-  assertEquals(await update(), { text: SOLD, isDuplicate: false });
+  assertEquals(await update(), { id: 1, text: SOLD, isDuplicate: false });
   const patch = { status: null, name: "Max" };
   assertEquals((await update({ patch })).text, '{"id":1,"name":"Max","categoryId":1}');
   assertEquals((await events()).map(({ data }) => data), [
@@ -68,7 +72,7 @@ Deno.test("updatePet() logs nothing if nothing changes or the request is refused
   await using opened = await openWithRex();
   const { service, here: { add, update }, events } = opened;
   const before = await service.heads.fresh();
-  assertEquals(await update({ patch: { name: "Rex" } }), { text: REX, isDuplicate: false });
+  assertEquals(await update({ patch: { name: "Rex" } }), { id: 1, text: REX, isDuplicate: false });
   assertEquals(await codeOf(update({ petId: 2 })), "pet_not_found");
   assertEquals(await codeOf(update({ isExpected: () => false })), "precondition_failed");
   const { token } = await issueKey(service, { label: "reader", isReadOnly: true });
@@ -142,7 +146,7 @@ Deno.test("updatePet() makes a change once for each Idempotency-Key, and repeats
   await here.update({ patch: { name: "Max" } });
   // The first request changed the pet, so the pet no longer matches the condition of the repeated one.
   const repeated = await service.runtime.settle(there.update({ ...key, isExpected: () => false }));
-  assertEquals(repeated, { text: SOLD, isDuplicate: true });
+  assertEquals(repeated, { id: 1, text: SOLD, isDuplicate: true });
   assertEquals((await events()).length, 2);
   await service.runtime.advance(IDEMPOTENCY_LIFETIME_MS);
   assertEquals((await here.update(key)).isDuplicate, false);

@@ -1,0 +1,217 @@
+/** The commands of clients: they add or change a pet, on behalf of an API key, once for each Idempotency-Key. */
+
+import type { EventBody, EventMetadata, PetEvent } from "../../events/event.ts";
+import {
+  decodePet,
+  encodePet,
+  type NewPet,
+  patchPet,
+  type Pet,
+  type PetPatch,
+  reversePatch,
+} from "../../events/pet.ts";
+import type { Appender } from "../append/appender.ts";
+import type { Command } from "../append/command.ts";
+import type { ApiKey } from "../log/api_keys.ts";
+import type { Head, HeadEntry } from "../log/head.ts";
+import type { HeadReader } from "../log/head_reader.ts";
+import type { ApiKeyReader } from "../projections/api_key_reader.ts";
+import {
+  findEventByIdempotencyKey,
+  loggedIdempotencyKeys,
+} from "../projections/find_event_by_idempotency_key.ts";
+import type { PetReader } from "../projections/pet_reader.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { ServiceError } from "../service_error.ts";
+import type { Store } from "../store/store.ts";
+import type { SingleFlight } from "./single_flight.ts";
+
+export interface WritePetDeps {
+  appender: Appender;
+  /** Requests with an Idempotency-Key, by that key. */
+  flights: SingleFlight<PetEvent>;
+  heads: HeadReader;
+  runtime: Runtime;
+  keys: ApiKeyReader;
+  pets: PetReader;
+  store: Store;
+}
+
+interface WritePetRequest {
+  /** The text of the API key. */
+  token: string;
+  /** Identifies repeats of the same request. */
+  idempotencyKey?: string;
+}
+
+export interface CreatePetRequest extends WritePetRequest {
+  pet: NewPet;
+}
+
+export interface UpdatePetRequest extends WritePetRequest {
+  petId: number;
+  patch: PetPatch;
+  /** Whether the pet with that JSON text is one that the client expects to change. */
+  isExpected?: (petText: string) => boolean;
+}
+
+export interface WrittenPet {
+  id: number;
+  /** The JSON text of the pet after the request. */
+  text: string;
+  /** Whether an earlier request with the same Idempotency-Key wrote it. */
+  isDuplicate: boolean;
+}
+
+/** The rule of a request: at most one event, decided on the state of a head. */
+interface Rule extends Pick<Command, "petId"> {
+  /** Reads what decide() needs. Rejects if the request must be refused. */
+  prepare?(base: HeadEntry): Promise<void>;
+  /** As of `Command`, but at most one event. Throws if the request must be refused. */
+  decide(head: Head, changed?: Pet): Extract<EventBody, { type: PetEvent["type"] }> | undefined;
+  /** Whether an earlier event with the same Idempotency-Key is the outcome of the same request. */
+  isOutcome(event: PetEvent): boolean;
+}
+
+/**
+ * Adds a pet. If the Idempotency-Key already added the same pet, resolves to that pet as it was added. Rejects with the
+ * errors of {@linkcode Appender.append}, `invalid_credentials`, `read_only_key` and `idempotency_key_reused`.
+ */
+export async function createPet(
+  deps: WritePetDeps,
+  request: CreatePetRequest,
+): Promise<WrittenPet> {
+  const petOf = (id: number): Pet => ({ id, ...request.pet });
+  const written = await writePet(deps, request, {
+    decide: ({ lastPetId }) => ({ type: "PetCreated", data: petOf(lastPetId + 1) }),
+    isOutcome: ({ type, data }) =>
+      type === "PetCreated" && encodePet(data) === encodePet(petOf(data.id)),
+  });
+  return written!;
+}
+
+/**
+ * Changes a pet. If the patch changes nothing, no event is appended. If the Idempotency-Key already made the same
+ * change, resolves to the pet as it was after that. Rejects as {@linkcode createPet} does, with `pet_not_found`, and
+ * with `precondition_failed` if the pet is not an expected one.
+ */
+export async function updatePet(
+  deps: WritePetDeps,
+  request: UpdatePetRequest,
+): Promise<WrittenPet> {
+  const { petId, patch, isExpected = () => true } = request;
+  let text = "";
+  const written = await writePet(deps, request, {
+    petId,
+    async prepare(base) {
+      const found = await deps.pets.get(petId, base);
+      if (found === undefined) {
+        throw new ServiceError("pet_not_found", "An animal with this identifier does not exist");
+      }
+      text = found;
+    },
+    decide(_head, changed) {
+      const before = changed ?? decodePet(text);
+      if (!isExpected(encodePet(before))) {
+        const message = "If-Match does not name the ETag of the animal; a weak one (W/) never does";
+        throw new ServiceError("precondition_failed", message);
+      }
+      const after = patchPet(before, patch);
+      const previous = reversePatch(before, after);
+      if (Object.keys(previous).length === 0) return undefined;
+      return { type: "PetUpdated", data: { ...after, previous } };
+    },
+    isOutcome: ({ type, data }) =>
+      type === "PetUpdated" && data.id === petId &&
+      encodePet(patchPet(data, patch)) === encodePet(data) &&
+      Object.keys(data.previous).every((name) => Object.hasOwn(patch, name)),
+  });
+  return written ?? { id: petId, text, isDuplicate: false };
+}
+
+/**
+ * Appends the event of a request. The key and the rule are checked as of exactly the head that the commit replaces, so a
+ * revoked key never writes. If the Idempotency-Key has caused an event before, nothing is appended, and that event is
+ * the outcome. Resolves to `undefined` if there was nothing to be done.
+ */
+async function writePet(
+  deps: WritePetDeps,
+  request: WritePetRequest,
+  rule: Rule,
+): Promise<WrittenPet | undefined> {
+  const { token, idempotencyKey } = request;
+  let isNew = false;
+  const append = async () => {
+    const command = commandOf(deps, request, rule);
+    const [event] = await deps.appender.append(command);
+    isNew = event !== undefined;
+    return event as PetEvent | undefined ?? command.earlier;
+  };
+  const event = idempotencyKey === undefined
+    ? await append()
+    : await deps.flights.share(`${token} ${idempotencyKey}`, append);
+  if (event === undefined) return undefined;
+  if (!isNew) {
+    // The outcome may be shared with a request that began before the key was revoked.
+    await deps.heads.use(({ head }) => deps.keys.authorize(token, head, deps.runtime.now()));
+    if (!rule.isOutcome(event)) {
+      throw new ServiceError(
+        "idempotency_key_reused",
+        "The Idempotency-Key was sent with another request before; nothing was stored",
+      );
+    }
+  }
+  return { id: event.data.id, text: encodePet(event.data), isDuplicate: !isNew };
+}
+
+/** Throws `read_only_key` if the key must not write. */
+export function expectMayWrite(key: ApiKey): void {
+  if (!key.isReadOnly) return;
+  throw new ServiceError(
+    "read_only_key",
+    "The API key may only read: use a key that may add and change animals",
+  );
+}
+
+/** The command of a request. `earlier` is the event that its Idempotency-Key caused before, as of the last prepare(). */
+function commandOf(
+  { runtime, keys, store }: WritePetDeps,
+  { token, idempotencyKey }: WritePetRequest,
+  rule: Rule,
+): Command & { earlier?: PetEvent } {
+  const eventTimeMs = runtime.now();
+  const logged = idempotencyKey === undefined
+    ? undefined
+    : loggedIdempotencyKeys(token, idempotencyKey);
+  const metadata: EventMetadata = {
+    id: runtime.newId(),
+    time: new Date(eventTimeMs).toISOString(),
+    actor: "",
+    ...(logged ? { idempotencyKey: logged[0] } : {}),
+  };
+  return {
+    petId: rule.petId,
+    /**
+     * Checks the API key, and finds an event that the same Idempotency-Key caused earlier. On this instance, `flights`
+     * runs one such request at a time. Another instance that appends such an event moves the head. So the event is
+     * either found here, or the commit on this head fails.
+     */
+    async prepare(base) {
+      const { head } = base;
+      // The clock may have been set back. At the time of the event, the key must be valid too.
+      const key = await keys.authorize(token, head, Math.max(runtime.now(), eventTimeMs));
+      expectMayWrite(key);
+      metadata.actor = key.id;
+      if (logged) {
+        // The age is measured at the time of the event, so two events of one Idempotency-Key are a day apart.
+        const query = { actor: key.id, logged, head, now: eventTimeMs };
+        this.earlier = await findEventByIdempotencyKey(store, query) as PetEvent | undefined;
+      }
+      if (this.earlier === undefined) await rule.prepare?.(base);
+    },
+    decide(head, changed) {
+      const body = this.earlier === undefined ? rule.decide(head, changed) : undefined;
+      return body === undefined ? [] : [{ ...metadata, ...body }];
+    },
+  };
+}
