@@ -333,7 +333,7 @@ async function checkExpiry(findings: Findings, { readExpiringRecords }: AuditDep
     findings.notes.push("The store does not expose which records expire, so this was not audited");
     return;
   }
-  for await (const { key, expiresAt } of readExpiringRecords()) {
+  for (const { key, expiresAt } of await readExpiringRecords()) {
     const time = new Date(expiresAt).toISOString();
     const kind = isLogKey(key) || isRecord(HEAD_KEY, key) ? "log_expires" : "record_expires";
     const message = `Record ${formatKey(key)} is set to expire at ${time}`;

@@ -89,7 +89,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
   },
   "src/projections/api_key_reader.ts": {
     "a cached key is used after key events": {
-      "cached?.keyPosition === keyPosition && cached.generation === generation": "true",
+      "at?.keyPosition === keyPosition && at.generation === generation": "true",
     },
     "a clock that is set back extends the validity of a cached key": {
       "this.#runtime.monotonicNow() < endsAtMonotonicMs": "true",
