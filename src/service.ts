@@ -1,4 +1,3 @@
-import { SingleFlight } from "./commands/single_flight.ts";
 import { BodyReader } from "./http/requests/request_body.ts";
 import { createHandler, type HandlerDeps, type RequestHandler } from "./http/handler.ts";
 import { RateLimiter } from "./http/limits/rate_limiter.ts";
@@ -63,7 +62,6 @@ export function createService(options: ServiceOptions): Service {
     appender,
     bodies,
     corsOrigins,
-    flights: new SingleFlight(runtime),
     heads,
     isDurable,
     keys: new ApiKeyReader(store, runtime, instrumentation),

@@ -4,7 +4,6 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { decodeEvent, type PetEvent } from "../../events/event.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
-import { SingleFlight } from "../../src/commands/single_flight.ts";
 import {
   createPet,
   type CreatePetRequest,
@@ -38,13 +37,12 @@ async function openWithRex(wrap?: (store: Store) => Store) {
 }
 
 function commandsOn(
-  { appender, heads, store, runtime }: ReturnType<typeof createService>,
+  { appender, store, runtime }: ReturnType<typeof createService>,
   { token }: TestService,
 ) {
   const keys = new ApiKeyReader(store, runtime);
   const pets = new PetReader(store);
-  const flights = new SingleFlight<PetEvent>(runtime);
-  const deps = { appender, heads, store, runtime, keys, pets, flights };
+  const deps = { appender, store, runtime, keys, pets };
   return {
     update: (request: Partial<UpdatePetRequest> = {}) =>
       updatePet(deps, { ...SELL, token, ...request }),
