@@ -54,8 +54,10 @@ export type RecordedEvent = EventBody & EventMetadata & { position: number; prev
 
 export type EventType = EventBody["type"];
 
-/** An event that says how a pet is from then on. */
-export type PetEvent = Extract<RecordedEvent, { type: "PetCreated" | "PetUpdated" }>;
+/** The types of the events that say how a pet is from then on. */
+export const PET_EVENT_TYPES = ["PetCreated", "PetUpdated"] as const;
+
+export type PetEvent = Extract<RecordedEvent, { type: typeof PET_EVENT_TYPES[number] }>;
 
 /** An event and its line in UTF-8, without the line break. */
 export interface RecordedLine {
@@ -85,13 +87,26 @@ export function encodeEvent(event: RecordedEvent): string {
   const idempotencyKey = event.idempotencyKey === undefined
     ? ""
     : `,"idempotencykey":"${event.idempotencyKey}"`;
-  return `{"specversion":"1.0","id":"${event.id}","source":"${SOURCE}","type":"${event.type}",` +
-    `"time":"${event.time}","sequence":"${
-      String(event.position).padStart(SEQUENCE_DIGITS, "0")
-    }",` +
-    `"subject":"${subjectOf(event)}","dataschema":"${dataschemaOf(event)}",` +
-    `"actor":"${event.actor}"${idempotencyKey},"previoushash":"${event.previousHash}",` +
-    `"data":${encodeData(event)}}`;
+  return `${attributesOf(event, event.id)},"actor":"${event.actor}"${idempotencyKey},` +
+    `"previoushash":"${event.previousHash}","data":${encodeData(event)}}`;
+}
+
+/** The text of an event for clients: a CloudEvent with another id, and without what concerns only the log. */
+export function encodePublicEvent({ event, line }: RecordedLine, id: string): string {
+  return `${attributesOf(event, id)},"datacontenttype":"application/json",` +
+    `"data":${decoder.decode(dataOf(line))}}`;
+}
+
+/** The members that the line of an event and its text for clients begin with. */
+function attributesOf(event: RecordedEvent, id: string): string {
+  return `{"specversion":"1.0","id":"${id}","source":"${SOURCE}","type":"${event.type}",` +
+    `"time":"${event.time}","sequence":"${sequenceOf(event.position)}",` +
+    `"subject":"${subjectOf(event)}","dataschema":"${dataschemaOf(event)}"`;
+}
+
+/** A position in fixed width, so that positions sort as texts. */
+export function sequenceOf(position: number): string {
+  return String(position).padStart(SEQUENCE_DIGITS, "0");
 }
 
 const OPENING_BRACE = 0x7b;

@@ -51,8 +51,13 @@ export const PetPatch = z.strictObject(
 ) as unknown as z.ZodObject<PatchShape, z.core.$strict>;
 export type PetPatch = z.infer<typeof PetPatch>;
 
+/** The fields of {@linkcode NewPet}, each optional, and nullable if it is optional there. */
 type PatchShape = {
-  [Name in keyof NewPet]-?: z.ZodOptional<z.ZodNullable<z.ZodType<NewPet[Name]>>>;
+  [Name in keyof typeof NewPet.shape]: z.ZodOptional<
+    typeof NewPet.shape[Name] extends z.ZodOptional<infer Field extends z.ZodType>
+      ? z.ZodNullable<Field>
+      : typeof NewPet.shape[Name]
+  >;
 };
 
 /** The pet after a patch. */

@@ -1,3 +1,4 @@
+import { SingleFlight } from "./commands/single_flight.ts";
 import { BodyReader } from "./http/requests/request_body.ts";
 import { createHandler, type HandlerDeps, type RequestHandler } from "./http/handler.ts";
 import { RateLimiter } from "./http/limits/rate_limiter.ts";
@@ -8,6 +9,9 @@ import { HeadReader } from "./log/head_reader.ts";
 import { HEAD_KEY } from "./keyspace.ts";
 import { secondsSinceEvent } from "./log/read_log.ts";
 import { project } from "./projections/project.ts";
+import type { Batch } from "./append/batch.ts";
+import { EventFeed } from "./projections/event_feed.ts";
+import { Followers } from "./http/limits/followers.ts";
 import { ApiKeyReader } from "./projections/api_key_reader.ts";
 import { PetReader } from "./projections/pet_reader.ts";
 import type { Logger } from "./runtime/logger.ts";
@@ -18,8 +22,8 @@ import { NO_INSTRUMENTATION } from "./telemetry/instrumentation.ts";
 /** One instance of the service. Production, tools and tests wire the same parts. */
 export interface Service {
   appender: Appender;
-  /** Rejects bodies that are still arriving, and every later body, with `shutting_down`. */
-  cancelBodies(): void;
+  /** Ends what clients could hold open: bodies that are still arriving, streams of events and waits for them. */
+  endWaiting(): void;
   handler: RequestHandler;
   heads: HeadReader;
   runtime: Runtime;
@@ -49,8 +53,18 @@ export function createService(options: ServiceOptions): Service {
   const store = new ResilientStore(options.store, { ...common, probeKey: HEAD_KEY });
   const heads = new HeadReader(store, runtime, report, instrumentation);
   const pets = new PetReader(store, instrumentation, () => heads.read());
-  const appender = new Appender({ ...common, appendLimitMs, store, heads, project, cache: pets });
+  const feed = new EventFeed(store);
+  const keys = new ApiKeyReader(store, runtime, instrumentation);
+  const followers = new Followers({ heads, keys, runtime });
+  const cache = {
+    onCommitted(batch: Batch) {
+      pets.onCommitted(batch);
+      followers.onCommitted();
+    },
+  };
+  const appender = new Appender({ ...common, appendLimitMs, store, heads, project, cache });
   instrumentation.observe({
+    followers: () => followers.size,
     queueLength: () => appender.queueLength,
     headPosition: () => heads.latest?.head.position,
     secondsSinceEvent: () => secondsSinceEvent(store, runtime, heads.latest?.head.position),
@@ -62,15 +76,21 @@ export function createService(options: ServiceOptions): Service {
     appender,
     bodies,
     corsOrigins,
+    feed,
+    flights: new SingleFlight(runtime),
+    followers,
     heads,
     isDurable,
-    keys: new ApiKeyReader(store, runtime, instrumentation),
+    keys,
     pets,
     rateLimiter: rateLimit === undefined ? undefined : new RateLimiter(rateLimit, runtime),
     refusedCredentials: new RefusedCredentials(runtime, report),
     store,
     storeDamage: () => store.damage,
   });
-  const cancelBodies = () => bodies.cancel();
-  return { appender, cancelBodies, handler, heads, runtime, report, store };
+  const endWaiting = () => {
+    bodies.cancel();
+    followers.endAll();
+  };
+  return { appender, endWaiting, handler, heads, runtime, report, store };
 }

@@ -76,7 +76,6 @@ export class BatchPlanner {
     const members: Member[] = [];
     const deferred: QueuedCommand[] = [];
     const changedPets = new Map<number | undefined, Pet>();
-    const names = new Set<string | undefined>();
     let next = base.head;
     let bytes = 0;
     let count = 0;
@@ -85,14 +84,7 @@ export class BatchPlanner {
       if (next.keyPosition !== base.head.keyPosition || bytes > limits.commitBytes) break;
       count++;
       if (queued.isSettled) continue;
-      const { petId, name } = queued.command;
-      if (names.has(name)) {
-        // What the other one stores is its outcome, too.
-        queued.mayHaveLanded = true;
-        deferred.push(queued);
-        continue;
-      }
-      const changed = changedPets.get(petId);
+      const changed = changedPets.get(queued.command.petId);
       // An outcome without events that depends on this commit can be given only after it.
       const finish = (settle: () => void) =>
         changed === undefined ? this.#finish(queued, base, settle) : deferred.push(queued);
@@ -105,7 +97,6 @@ export class BatchPlanner {
           continue;
         }
         members.push(member);
-        if (name !== undefined) names.add(name);
         next = member.next;
         for (const { event, line } of member.lines) {
           if (event.type === "PetUpdated") changedPets.set(event.data.id, event.data);

@@ -54,7 +54,7 @@ export class QueuedCommand {
   readonly context: unknown;
   /** Whether it was repeated because it produced no events, or was refused, on a possibly stale head. */
   wasRepeated = false;
-  /** Whether a batch with this command, or with another one of its name, may have landed. */
+  /** Whether a batch with this command may have landed. */
   mayHaveLanded = false;
   #unsettled: Set<QueuedCommand>;
   #settlers = Promise.withResolvers<readonly RecordedEvent[]>();

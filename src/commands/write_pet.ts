@@ -14,6 +14,7 @@ import type { Appender } from "../append/appender.ts";
 import type { Command } from "../append/command.ts";
 import type { ApiKey } from "../log/api_keys.ts";
 import type { Head, HeadEntry } from "../log/head.ts";
+import type { HeadReader } from "../log/head_reader.ts";
 import type { ApiKeyReader } from "../projections/api_key_reader.ts";
 import {
   findEventByIdempotencyKey,
@@ -23,9 +24,13 @@ import type { PetReader } from "../projections/pet_reader.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { ServiceError } from "../service_error.ts";
 import type { Store } from "../store/store.ts";
+import type { SingleFlight } from "./single_flight.ts";
 
 export interface WritePetDeps {
   appender: Appender;
+  /** Requests with an Idempotency-Key, by that key. */
+  flights: SingleFlight<PetEvent>;
+  heads: HeadReader;
   runtime: Runtime;
   keys: ApiKeyReader;
   pets: PetReader;
@@ -134,18 +139,29 @@ async function writePet(
   request: WritePetRequest,
   rule: Rule,
 ): Promise<WrittenPet | undefined> {
-  const command = commandOf(deps, request, rule);
-  const [appended] = await deps.appender.append(command);
-  const { earlier } = command;
-  if (earlier !== undefined && !rule.isOutcome(earlier)) {
-    throw new ServiceError(
-      "idempotency_key_reused",
-      "The Idempotency-Key was sent with another request before; nothing was stored",
-    );
-  }
-  const event = earlier ?? appended as PetEvent | undefined;
+  const { token, idempotencyKey } = request;
+  let isNew = false;
+  const append = async () => {
+    const command = commandOf(deps, request, rule);
+    const [event] = await deps.appender.append(command);
+    isNew = event !== undefined;
+    return event as PetEvent | undefined ?? command.earlier;
+  };
+  const event = idempotencyKey === undefined
+    ? await append()
+    : await deps.flights.share(`${token} ${idempotencyKey}`, append);
   if (event === undefined) return undefined;
-  return { id: event.data.id, text: encodePet(event.data), isDuplicate: event === earlier };
+  if (!isNew) {
+    // The outcome may be shared with a request that began before the key was revoked.
+    await deps.heads.use(({ head }) => deps.keys.authorize(token, head, deps.runtime.now()));
+    if (!rule.isOutcome(event)) {
+      throw new ServiceError(
+        "idempotency_key_reused",
+        "The Idempotency-Key was sent with another request before; nothing was stored",
+      );
+    }
+  }
+  return { id: event.data.id, text: encodePet(event.data), isDuplicate: !isNew };
 }
 
 /** Throws `read_only_key` if the key must not write. */
@@ -175,10 +191,10 @@ function commandOf(
   };
   return {
     petId: rule.petId,
-    name: metadata.idempotencyKey,
     /**
-     * Checks the API key, and finds an event that the same Idempotency-Key caused earlier. Another instance that appends
-     * such an event moves the head. So the event is either found here, or the commit on this head fails.
+     * Checks the API key, and finds an event that the same Idempotency-Key caused earlier. On this instance, `flights`
+     * runs one such request at a time. Another instance that appends such an event moves the head. So the event is
+     * either found here, or the commit on this head fails.
      */
     async prepare(base) {
       const { head } = base;

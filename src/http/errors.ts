@@ -78,6 +78,13 @@ const TABLE = {
     when: "The Idempotency-Key was sent with another request within the last 24 hours",
     remedy: "Send a new key for a new animal or change, or repeat the request of the key",
   },
+  feed_reset: {
+    status: 410,
+    when:
+      "The log has no event with this id: it is another log, or was restored to an earlier state",
+    remedy:
+      "Follow from lastEventId=now and then read the animals again, or read all events from the beginning",
+  },
   precondition_failed: {
     status: 412,
     when: "The animal is not, or no longer, the one that If-Match names; nothing was changed",
@@ -96,8 +103,8 @@ const TABLE = {
   },
   rate_limited: {
     status: 429,
-    when: "The API key sent more requests than the operator allows",
-    remedy: "Try again after Retry-After, and send fewer requests per second",
+    when: "The API key sent more requests than the operator allows, or follows too many times",
+    remedy: "Try again after Retry-After, and send fewer requests per second or end streams",
   },
   internal_error: {
     status: 500,
@@ -124,7 +131,8 @@ const TABLE = {
   },
   overloaded: {
     status: 503,
-    when: "Too many additions and changes are waiting; nothing was stored",
+    when:
+      "Too many additions and changes are waiting, or too many clients follow; nothing was stored",
     remedy: "Try again after Retry-After",
   },
   shutting_down: {

@@ -20,6 +20,13 @@ import {
   readCreatePetRequest,
   readUpdatePetRequest,
 } from "./pets.ts";
+import {
+  type EventsDeps,
+  listEvents,
+  readEventsRequest,
+  streamEvents,
+  wantsStream,
+} from "./events.ts";
 import { type PublicDeps, publicOperations } from "./public_operations.ts";
 import type { CountedRequest, RateLimiter } from "./limits/rate_limiter.ts";
 import type { RefusedCredentials } from "./limits/refused_credentials.ts";
@@ -40,7 +47,7 @@ import {
   unknownPathError,
 } from "./routes.ts";
 
-export interface HandlerDeps extends WritePetDeps, PublicDeps {
+export interface HandlerDeps extends WritePetDeps, EventsDeps, PublicDeps {
   /** The origins whose scripts may read responses. */
   corsOrigins: readonly string[];
   bodies: BodyReader;
@@ -141,7 +148,7 @@ function respond(
   }
   const token = bearerToken(headers);
   const { heads, runtime, keys, pets } = deps;
-  const read = (handle: (entry: HeadEntry) => HttpResponse | Promise<HttpResponse>) =>
+  const read = <T>(handle: (entry: HeadEntry) => T | Promise<T>): Promise<T> =>
     heads.use(async (entry) => {
       const key = await keys.authorize(token, entry.head, runtime.now());
       expectWithinLimit(key, exchange, deps);
@@ -162,6 +169,12 @@ function respond(
       return write(exchange, token, deps, readCreatePetRequest, handleCreatePet);
     case "updatePet":
       return write(exchange, token, deps, readUpdatePetRequest, handleUpdatePet);
+    case "listEvents":
+      return read((entry) => readEventsRequest(deps, entry, search, headers)).then((asked) =>
+        wantsStream(headers)
+          ? streamEvents(deps, asked, token, method)
+          : listEvents(deps, asked, token, baseUrl)
+      );
     case undefined:
       return read(() => respondWithMethods(method, route));
     default:

@@ -2,7 +2,7 @@
 export interface HttpResponse {
   status: number;
   /** `null` if the status has no body. Bytes are shared between responses and streamed. */
-  body: string | Uint8Array | null;
+  body: string | Uint8Array | ReadableStream<Uint8Array> | null;
   headers: Record<string, string>;
   /** The headers of the body itself, omitted from 304; by default those of JSON. */
   contentHeaders?: Record<string, string>;

@@ -18,8 +18,9 @@ import {
   parseIdempotencyKey,
 } from "./requests/idempotency_key.ts";
 import { parseIfMatch } from "./requests/if_match.ts";
-import { parsePageQuery, refuseQuery } from "./requests/page_query.ts";
+import { parsePageQuery } from "./requests/page_query.ts";
 import { parseNewPet, parsePetPatch } from "./requests/pet_body.ts";
+import { parseQuery } from "./requests/query.ts";
 import { type BodyReader, PATCH_BODY } from "./requests/request_body.ts";
 
 /**
@@ -71,7 +72,7 @@ export async function readCreatePetRequest(
   token: string,
   bodies: BodyReader,
 ): Promise<CreatePetRequest> {
-  if (search !== "") refuseQuery(search);
+  if (search !== "") parseQuery(search, {});
   const idempotencyKey = idempotencyKeyOf(request);
   return { pet: parseNewPet(await bodies.readJson(request)), token, idempotencyKey };
 }
@@ -105,7 +106,7 @@ export async function readUpdatePetRequest(
   token: string,
   bodies: BodyReader,
 ): Promise<UpdatePetRequest> {
-  if (search !== "") refuseQuery(search);
+  if (search !== "") parseQuery(search, {});
   const petId = petIdOf(path);
   const idempotencyKey = idempotencyKeyOf(request);
   const field = request.headers.get("if-match");
@@ -132,7 +133,7 @@ export async function handleGetPet(
   search: string,
   baseUrl: string,
 ): Promise<HttpResponse> {
-  if (search !== "") refuseQuery(search);
+  if (search !== "") parseQuery(search, {});
   const link = `<${baseUrl}/pets?status=available>; rel="successor-version"`;
   const deprecation = { ...DEPRECATION_HEADERS, link };
   const text = await pets.get(petIdOf(path, deprecation), entry);

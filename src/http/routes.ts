@@ -11,7 +11,7 @@ export const BASE_PATH = "/v1";
 export const PETS_PATH = `${BASE_PATH}/pets`;
 
 /** An operation of the interface. It needs an API key. */
-export type ApiOperation = "listPets" | "createPet" | "getPet" | "updatePet";
+export type ApiOperation = "listPets" | "createPet" | "getPet" | "updatePet" | "listEvents";
 
 /** An operation outside of the interface. It needs no key. */
 export type PublicOperation =
@@ -41,6 +41,7 @@ export type Route = RouteOf<ApiOperation, false> | RouteOf<PublicOperation, true
 export const ROUTES: readonly Route[] = [
   apiRoute(PETS_PATH, { GET: "listPets", POST: "createPet" }),
   apiRoute(`${PETS_PATH}/{petId}`, { GET: "getPet", PATCH: "updatePet" }),
+  apiRoute(`${BASE_PATH}/events`, { GET: "listEvents" }),
   publicRoute("/healthz", "checkLiveness"),
   publicRoute("/readyz", "checkReadiness"),
   publicRoute("/openapi.json", "describeInterface"),
@@ -81,9 +82,10 @@ export function unknownPathError(rightPaths: string): HttpError {
  * one path. An id is repeated only if it is an integer, because any other text may be a secret.
  */
 export function rightPaths(path: string, baseUrl: string): string {
-  const pets = requestTarget(`${baseUrl}/pets`).path;
+  const base = requestTarget(baseUrl).path;
+  const pets = `${base}/pets`;
   const match = /\/pets(?:\/+(\d{1,19}))?\/*$/i.exec(path);
-  if (match === null) return `${pets} or ${pets}/{petId}`;
+  if (match === null) return `${pets}, ${pets}/{petId} or ${base}/events`;
   return match[1] === undefined ? pets : `${pets}/${match[1]}`;
 }
 

@@ -15,10 +15,10 @@ export const SHUTDOWN_MS = { drain: 500, close: 500 + APPEND_LIMIT_MS + 200, exi
  * closes the store. Resolves after `SHUTDOWN_MS.exit` at the latest. The process may then exit.
  */
 export async function shutDown(
-  { appender, cancelBodies, runtime, store }: Service,
+  { appender, endWaiting, runtime, store }: Service,
   server: Pick<Server, "shutdown">,
 ): Promise<void> {
-  cancelBodies();
+  endWaiting();
   const answered = server.shutdown();
   await Promise.race([answered, sleep(runtime, SHUTDOWN_MS.drain)]);
   const drained = Promise.all([answered, appender.drain()]);

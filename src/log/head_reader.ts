@@ -20,6 +20,8 @@ export const HEAD_RECENT_MS = 1_000;
  * store is at fault, so none of its data can be trusted.
  */
 export class HeadLostError extends ServiceError {
+  override name = "HeadLostError";
+
   constructor(message: string) {
     super("store_unavailable", message);
   }

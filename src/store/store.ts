@@ -15,11 +15,8 @@ export interface Store {
   commit(commit: Commit): Promise<string | null>;
   /** Releases the store. Calls in flight reject, or never settle. Call it once. */
   close(): void;
-  /**
-   * Replaces the connection of a store that is reached over a network, after a call hung or failed. Rejects while the
-   * store is away. After the signal aborts, it has no request in flight.
-   */
-  reopen?(signal: AbortSignal): Promise<void>;
+  /** The connection of a store that is reached over a network. A local store has none. */
+  readonly connection?: StoreConnection;
 }
 
 /** Limits of one call to a store. */
@@ -38,6 +35,14 @@ export interface StoreLimits {
  * log: an export must fit into any store.
  */
 export const VALUE_BYTES_LIMIT = 65_536;
+
+export interface StoreConnection {
+  /**
+   * Replaces the connection with a new one. Call it after a call hung or failed. Rejects while the store
+   * is away. After the signal aborts, it has no request in flight.
+   */
+  reopen(signal: AbortSignal): Promise<void>;
+}
 
 /**
  * Keys sort part by part: bytes, then texts by their UTF-8 bytes, then numbers. A key sorts directly before

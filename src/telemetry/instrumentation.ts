@@ -40,6 +40,8 @@ export type Counter =
   | "credentials.refused";
 
 export interface Gauges {
+  /** Number of open streams of events and of requests that wait for events. */
+  followers: () => number;
   /** Number of commands that wait for a commit. */
   queueLength: () => number;
   /** Position of the newest event that the instance knows. */

@@ -125,8 +125,9 @@ export function openTelemetry(kind: StoreLocation["kind"]): Instrumentation<Cont
     capture: () => context.active(),
     restore: (captured, run) => context.with(captured ?? ROOT_CONTEXT, run),
 
-    observe({ queueLength, headPosition, secondsSinceEvent }) {
+    observe({ followers, queueLength, headPosition, secondsSinceEvent }) {
       const newest = "the newest event that this instance knows of";
+      observed("followers", "{request}", "Streams of events, and waits for events", followers);
       observed("queue.length", "{command}", "Commands that wait for a commit", queueLength);
       observed("head.position", "{event}", `Position of ${newest}`, headPosition);
       observed("event.age", "s", `Time since ${newest}`, secondsSinceEvent);

@@ -239,10 +239,10 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
     ["The service is shutting down", async (service) => {
       const pending = addStream(service, {});
       await service.runtime.advance(1);
-      service.cancelBodies();
+      service.endWaiting();
       return await pending;
     }, (service) => {
-      service.cancelBodies();
+      service.endWaiting();
       return addStream(service, {});
     }],
   ],

@@ -18,7 +18,7 @@ async function open() {
     const run = (it[name] as () => unknown).bind(it);
     Object.assign(it, { [name]: () => (steps.push(name), run()) });
   };
-  record(service, "cancelBodies");
+  record(service, "endWaiting");
   record(service.appender, "drain");
   record(store, "close");
   const { appender, runtime } = service;
@@ -30,7 +30,7 @@ async function open() {
 Deno.test("shutDown() closes the store last, and needs no time if no request is open", async () => {
   const { service, steps } = await open();
   await shutDown(service, { shutdown: () => (steps.push("shutdown"), Promise.resolve()) });
-  assertEquals(steps, ["cancelBodies", "shutdown", "drain", "close"]);
+  assertEquals(steps, ["endWaiting", "shutdown", "drain", "close"]);
 });
 
 Deno.test("shutDown() gives a command that was accepted before `drain` its full time", async () => {
@@ -45,9 +45,9 @@ Deno.test("shutDown() gives a command that was accepted before `drain` its full 
     onAnswered();
   });
   await runtime.advance(APPEND_LIMIT_MS - 1);
-  assertEquals([code, steps], [undefined, ["cancelBodies", "drain"]]);
+  assertEquals([code, steps], [undefined, ["endWaiting", "drain"]]);
   await runtime.advance(SHUTDOWN_MS.close - SHUTDOWN_MS.drain - APPEND_LIMIT_MS + 2);
-  assertEquals([code, steps], ["outcome_unknown", ["cancelBodies", "drain", "close"]]);
+  assertEquals([code, steps], ["outcome_unknown", ["endWaiting", "drain", "close"]]);
   await over;
 });
 
@@ -59,7 +59,7 @@ Deno.test("shutDown() refuses commands after `drain`, and is over at `exit` alth
   const { code } = await assertRejects(add, ServiceError);
   assertEquals(code, "shutting_down");
   await runtime.advance(SHUTDOWN_MS.close - SHUTDOWN_MS.drain);
-  assertEquals([isOver, steps], [false, ["cancelBodies", "drain", "close"]]);
+  assertEquals([isOver, steps], [false, ["endWaiting", "drain", "close"]]);
   await runtime.advance(SHUTDOWN_MS.exit - SHUTDOWN_MS.close);
   assertEquals(isOver, true);
   await over;

@@ -58,9 +58,6 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
     "a request is refused by a change that no commit has stored": {
       "changed === undefined ? this.#finish": "true ? this.#finish",
     },
-    "two concurrent requests with one Idempotency-Key share a commit": {
-      "if (names.has(name)) {": "if (false) {",
-    },
     "a settled command is still appended": { "      if (queued.isSettled) continue;\n": "" },
     "a command that produced no events on a stale head is not requeued": {
       "if (queued.wasRepeated && areRecordsKept) return settle();": "return settle();",
@@ -92,7 +89,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
   },
   "src/projections/api_key_reader.ts": {
     "a cached key is used after key events": {
-      "at?.keyPosition === keyPosition && at.generation === generation": "true",
+      "cached?.keyPosition === keyPosition && cached.generation === generation": "true",
     },
     "a clock that is set back extends the validity of a cached key": {
       "this.#runtime.monotonicNow() < endsAtMonotonicMs": "true",
@@ -154,9 +151,16 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
     "a write is authorized by the clock alone, which may have been set back": {
       "Math.max(runtime.now(), eventTimeMs)": "runtime.now()",
     },
+    "two concurrent requests with one Idempotency-Key share a commit": {
+      "await deps.flights.share(`${token} ${idempotencyKey}`, append)": "await append()",
+    },
     "a read-only key may write": { "if (!key.isReadOnly) return;": "return;" },
+    "a duplicate response is given to a revoked key": {
+      "    await deps.heads.use(({ head }) => deps.keys.authorize(token, head, deps.runtime.now()));\n":
+        "",
+    },
     "a duplicate response is given for a different request": {
-      "earlier !== undefined && !rule.isOutcome(earlier)": "false",
+      "if (!rule.isOutcome(event)) {": "if (false) {",
     },
     "a pet is not read again after the head changed": {
       "const found = await": "const found = text || await",
@@ -264,6 +268,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
 const RARE = new Set([
   "data read from a removed generation is returned",
   "a page on an earlier head shows later changes without the additions before them",
+  "a duplicate response is given to a revoked key",
   "idempotency records expire without a margin for wrong clocks",
 ]);
 

@@ -142,7 +142,7 @@ export class ResilientStore implements Store {
   /** Whether other calls are likely to fail like this one. */
   #isShared(error: unknown): boolean {
     if (error instanceof TimeLimitError || error instanceof StoreAwayError) return true;
-    if (this.#store.reopen === undefined) return false;
+    if (this.#store.connection === undefined) return false;
     if (error instanceof NotAppliedError) {
       return this.#options.runtime.monotonicNow() - this.#appliedAt >= COMMIT_LAPSE_MS;
     }
@@ -153,14 +153,14 @@ export class ResilientStore implements Store {
   #retryRead<T>(read: () => Promise<T>): Promise<T> {
     const isRetryable = (error: unknown, attempt: number) =>
       error instanceof NotAppliedError ||
-      !(error instanceof StoreRefusedError) && this.#store.reopen !== undefined &&
+      !(error instanceof StoreRefusedError) && this.#store.connection !== undefined &&
         attempt < NETWORK_RETRIES;
     // This ends before the time limit of the call, so a lasting lock does not count as a hanging call.
     return retry(read, this.#options.runtime, CALL_LIMIT_MS, isRetryable);
   }
 
   async #probe(signal: AbortSignal): Promise<void> {
-    await this.#store.reopen?.(signal);
+    await this.#store.connection?.reopen(signal);
     await this.#retryRead(() => this.#store.get(this.#options.probeKey));
   }
 }

@@ -101,9 +101,9 @@ for (const [name, call] of Object.entries(CALLS)) {
 
   Deno.test(`ResilientStore: ${name} is made once if the store refuses it, and later calls are made`, async () => {
     const refused = failing(Infinity, new StoreRefusedError("too large"));
-    const reopen = () => Promise.reject(new Error("is not called"));
+    const connection = { reopen: () => Promise.reject(new Error("is not called")) };
     const store = new ResilientStore(
-      storeThat(refused, { reopen }),
+      storeThat(refused, { connection }),
       options({ retryReadsMs: RETRY_LIMIT_MS }),
     );
     for (let call = 0; call < 3; call++) {
@@ -132,11 +132,11 @@ for (const [name, call] of READS) {
   });
 
   Deno.test(`ResilientStore: ${name} is retried a limited number of times if a remote store fails`, async () => {
-    const reopen = () => Promise.resolve();
+    const connection = { reopen: () => Promise.resolve() };
     for (const [losses, expected] of [[4, "Array"], [5, "UnclearOutcomeError"]] as const) {
       const runtime = new FakeRuntime();
       const answer = failing(losses, new TypeError("broken pipe"));
-      const store = new ResilientStore(storeThat(answer, { reopen }), options({ runtime }));
+      const store = new ResilientStore(storeThat(answer, { connection }), options({ runtime }));
       const outcome = await outcomeAfter(runtime, 1_000, call(store));
       assertEquals((outcome as object).constructor.name, expected);
       store.close();
@@ -191,8 +191,8 @@ Deno.test("ResilientStore: calls wait for the connection after one found the sto
   let isThere = false;
   const answer = () =>
     isThere ? Promise.resolve([]) : Promise.reject(new StoreAwayError("refused"));
-  const reopen = () => Promise.resolve(void (isThere = true));
-  const store = new ResilientStore(storeThat(answer, { reopen }), options({ runtime }));
+  const connection = { reopen: () => (isThere = true, Promise.resolve()) };
+  const store = new ResilientStore(storeThat(answer, { connection }), options({ runtime }));
   await assertRejects(() => CALLS["commit()"](store), StoreAwayError);
   assertEquals(await outcomeAfter(runtime, 300, CALLS["commit()"](store)), []);
   store.close();
@@ -205,7 +205,7 @@ Deno.test("ResilientStore: a remote store's connection is replaced if a commit i
   const store = new ResilientStore(
     storeThat(() => Promise.resolve([]), {
       commit: () => isLocked ? Promise.reject(lockError()) : Promise.resolve("1"),
-      reopen,
+      connection: { reopen },
     }),
     options({ runtime }),
   );
