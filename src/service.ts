@@ -55,7 +55,7 @@ export function createService(options: ServiceOptions): Service {
   const pets = new PetReader(store, instrumentation, () => heads.read());
   const feed = new EventFeed(store);
   const keys = new ApiKeyReader(store, runtime, instrumentation);
-  const followers = new Followers({ heads, keys, runtime });
+  const followers = new Followers({ heads, instrumentation, keys, runtime });
   const cache = {
     onCommitted(batch: Batch) {
       pets.onCommitted(batch);

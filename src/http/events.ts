@@ -6,6 +6,7 @@ import type { HeadReader } from "../log/head_reader.ts";
 import type { EventFeed, FeedEvent, FeedLine } from "../projections/event_feed.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { ServiceError } from "../service_error.ts";
+import { StoreError } from "../store/store_errors.ts";
 import { HttpError } from "./errors.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
 import type { Follower, Followers } from "./limits/followers.ts";
@@ -14,8 +15,9 @@ import { type EventsQuery, NOW, parseEventsQuery, queryAfter } from "./requests/
 /** Maximum number of lines that one request looks at: with a filter, it may find nothing among them. */
 const SCAN_LIMIT = 10_000;
 
-/** Maximum number of events in one write to a stream: all that a slow reader holds in memory. */
-const WRITE_LIMIT = 100;
+/** A batch ends after so many UTF-16 code units, and a write to a stream after so many bytes: slow readers hold them. */
+const BATCH_LENGTH = 1024 * 1024;
+const WRITE_BYTES = 64 * 1024;
 
 /** After this time without a message, a stream has a comment, so that nobody on the way takes it for dead. */
 export const HEARTBEAT_MS = 15_000;
@@ -95,13 +97,17 @@ export async function listEvents(
   let { entry, position, lastId } = request;
   const events: string[] = [];
   const start = position;
+  let length = 0;
   const readOn = async () => {
     while (position < entry.head.position && position - start < SCAN_LIMIT) {
       for (const line of await feed.linesAfter(position, entry)) {
         position = line.position;
         lastId = line.id;
-        if (isWanted(line, query)) events.push(line.event.json);
-        if (events.length === query.limit) return;
+        if (!isWanted(line, query)) continue;
+        const { json } = line.event;
+        events.push(json);
+        length += json.length;
+        if (events.length === query.limit || length >= BATCH_LENGTH) return;
       }
     }
   };
@@ -149,13 +155,15 @@ export async function listEvents(
   };
 }
 
-/** Opens a stream of events; for HEAD, only shows its headers. */
-export function streamEvents(
+/** Opens a stream of events; for HEAD, only shows its headers. Rejects if the log cannot be read. */
+export async function streamEvents(
   deps: EventsDeps,
   request: EventsRequest,
   token: string,
   method: string,
-): HttpResponse {
+): Promise<HttpResponse> {
+  const { position, entry } = request;
+  if (position < entry.head.position) await deps.feed.linesAfter(position, entry);
   return {
     status: 200,
     body: method === "HEAD" ? null : new EventStream(deps, request, token).readable,
@@ -170,12 +178,12 @@ class EventStream implements Follower {
   #deps: EventsDeps;
   #request: EventsRequest;
   #token: string;
-  #isEnded = false;
-  #isClosed = false;
-  #sentAt: number;
   #controller!: ReadableStreamDefaultController<Uint8Array>;
-  #cancelTimer: () => void;
+  #isEnded = false;
+  /** Monotonic time in milliseconds. */
+  #sentAt: number;
   #wake = () => {};
+  #cancelTimer: () => void;
 
   constructor(deps: EventsDeps, request: EventsRequest, token: string) {
     const { followers, runtime } = deps;
@@ -192,7 +200,7 @@ class EventStream implements Follower {
         controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\nid: ${request.lastId}\n\n`));
       },
       pull: () => this.#pull(),
-      cancel: () => this.#close(),
+      cancel: () => this.#leave(),
     }, { highWaterMark: 0 });
   }
 
@@ -203,52 +211,63 @@ class EventStream implements Follower {
   }
 
   end(): void {
-    this.#cancelTimer();
-    this.#isEnded = true;
+    this.#leave();
     this.#wake();
-    this.#cancelTimer = this.#deps.runtime.setTimer(BREAK_OFF_MS, () => {
-      this.#close();
-      this.#controller.error(BROKEN_OFF);
-    });
+    // Without effect if the client has read all, because the stream is closed by then.
+    this.#deps.runtime.setTimer(BREAK_OFF_MS, () => this.#controller.error(BROKEN_OFF));
   }
 
-  #close(): void {
-    this.#isClosed = true;
+  #leave(): void {
+    this.#isEnded = true;
     this.#cancelTimer();
     this.#deps.followers.remove(this.#token, this);
   }
 
+  /** Sends the next bytes when there are some, or ends the stream. The next request of the client says why. */
   async #pull(): Promise<void> {
-    const bytes = await this.#next();
-    if (this.#isClosed) return;
-    if (bytes !== undefined) return this.#controller.enqueue(bytes);
-    this.#close();
+    try {
+      while (!this.#isEnded) {
+        const { position, entry: { head } } = this.#request;
+        const bytes = position < head.position ? await this.#read() : this.#heartbeat();
+        if (bytes !== undefined) return this.#controller.enqueue(bytes);
+        await new Promise<void>((resolve) => this.#wake = resolve);
+      }
+    } catch {
+      this.#leave();
+    }
     this.#controller.close();
   }
 
-  /** Resolves to the next bytes to send; `undefined` if the stream has to end. */
-  async #next(): Promise<Uint8Array | undefined> {
+  /** Resolves to the next messages; `undefined` if the store is away until another look. */
+  async #read(): Promise<Uint8Array | undefined> {
     const { feed, runtime } = this.#deps;
     const request = this.#request;
-    while (!this.#isEnded && !this.#isClosed) {
-      const { position, entry, query } = request;
-      if (position < entry.head.position) {
-        const lines = (await feed.linesAfter(position, entry)).slice(0, WRITE_LIMIT);
-        const last = lines.at(-1)!;
-        request.position = last.position;
-        this.#sentAt = runtime.monotonicNow();
-        const messages = lines.filter((line): line is EventLine => isWanted(line, query))
-          .map(messageOf);
+    const lines = await feed.linesAfter(request.position, request.entry).catch((error) => {
+      if (!(error instanceof StoreError)) throw error;
+    });
+    if (lines === undefined) return undefined;
+    const messages: Uint8Array[] = [];
+    for (let bytes = 0, index = 0; bytes < WRITE_BYTES && index < lines.length; index++) {
+      const line = lines[index];
+      request.position = line.position;
+      const isLast = index === lines.length - 1;
+      if (!isWanted(line, request.query)) {
         // Without data, this only tells the client from where to resume.
-        if (!isWanted(last, query)) messages.push(encoder.encode(`id: ${last.id}\n\n`));
-        return messages.length === 1 ? messages[0] : Buffer.concat(messages);
+        if (isLast) messages.push(encoder.encode(`id: ${line.id}\n\n`));
+        continue;
       }
-      if (this.#isQuiet()) {
-        this.#sentAt = runtime.monotonicNow();
-        return HEARTBEAT;
-      }
-      await new Promise<void>((resolve) => this.#wake = resolve);
+      const message = messageOf(line);
+      messages.push(message);
+      bytes += message.length;
     }
+    this.#sentAt = runtime.monotonicNow();
+    return Buffer.concat(messages);
+  }
+
+  #heartbeat(): Uint8Array | undefined {
+    if (!this.#isQuiet()) return undefined;
+    this.#sentAt = this.#deps.runtime.monotonicNow();
+    return HEARTBEAT;
   }
 
   #isQuiet(): boolean {

@@ -23,11 +23,14 @@ const CHALLENGES: Record<string, string> = {
   read_only_key: 'Bearer error="insufficient_scope"',
 };
 const GZIP = { "content-encoding": "gzip" };
+/** The id of an event in another log. */
+const OTHER_ID = `${"1".padStart(16, "0")}-${"a".repeat(16)}`;
 const LONG = "x".repeat(5_000);
 
 const get = (path: string, headers: HeadersInit = {}): Send => ({ send }) =>
   send(path, { headers });
 const list = (...queries: string[]) => queries.map((query) => get(`/v1/pets?${query}`));
+const follow = (...queries: string[]) => queries.map((query) => get(`/v1/events?${query}`));
 const withEach = (name: string, values: string[]) =>
   list(...values.map((value) => `${name}=${encodeURIComponent(value)}`));
 const post = (body: unknown, headers: HeadersInit = {}): Send => ({ add }) => add(body, headers);
@@ -62,6 +65,10 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
       "The Host header must be one host name with or without a port",
       ...["localhost/healthz?", "a b", "me@localhost", "<script>", "a#b", "a:b", "a:123456"]
         .map((host) => get("/v1/pets", { host })),
+    ],
+    [
+      "The Last-Event-ID header must be the id of an event",
+      ...["now", "secret", `${OTHER_ID}0`].map((id) => get("/v1/events", { "last-event-id": id })),
     ],
     ["Content-Length must be one whole number", post(REX, { "content-length": "1, 2" })],
     [
@@ -124,7 +131,12 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
   "404 not_found": Object.entries({
     "/v1/pets": ["/pets", "/pets/", "/v1/pets/", "/v1//pets", "/V1/Pets", "/v1/v1/pets?limit=1"],
     "/v1/pets/7": ["/pets/7", "/v1/pets/7/", "/v1/pets//7"],
-    "/v1/pets or /v1/pets/{petId}": ["/v1", "/pets/secret", "/v1/pet", "/v1/pets/7/owners"],
+    "/v1/pets, /v1/pets/{petId} or /v1/events": [
+      "/v1",
+      "/pets/secret",
+      "/v1/pet",
+      "/v1/pets/7/owners",
+    ],
     "/docs": ["/docs/unknown", "/docs/unknown.css"],
   }).map(([right, paths]) => [
     `The path does not exist: use ${right}`,
@@ -187,6 +199,28 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
     [
       'Query parameter "cursor" must be taken from the Link header of another page',
       ...withEach("cursor", ["secret", "0", "-1", "", "1.5", "1e3", "9".repeat(20)]),
+    ],
+    [
+      'Query parameter "cursor" is not known: use lastEventId, limit, timeout, type, status',
+      ...follow("cursor=1"),
+    ],
+    [
+      'Query parameter "lastEventId" must be the id of an event, or now',
+      ...follow("lastEventId=secret", "lastEventId=", `lastEventId=${OTHER_ID}0`),
+    ],
+    ['Query parameter "limit" must be an integer from 1 to 1000', ...follow("limit=1001")],
+    ['Query parameter "timeout" must be an integer from 0 to 30000', ...follow("timeout=30001")],
+    [
+      'Query parameter "type" must be one of PetCreated, PetUpdated',
+      ...follow("type=ApiKeyIssued", "type=secret"),
+    ],
+  ],
+  "410 feed_reset": [
+    [
+      `The event ${OTHER_ID} is not in this log: follow from lastEventId=now and then read the ` +
+      "animals again, or read all events without lastEventId",
+      ...follow(`lastEventId=${OTHER_ID}`, `lastEventId=${OTHER_ID}&timeout=1000`),
+      get("/v1/events", { "last-event-id": OTHER_ID, accept: "text/event-stream" }),
     ],
   ],
   "400 invalid_idempotency_key": [

@@ -3,6 +3,7 @@ import type { HeadReader } from "../../log/head_reader.ts";
 import type { ApiKeyReader } from "../../projections/api_key_reader.ts";
 import { backoffMs, type Runtime, sleep } from "../../runtime/runtime.ts";
 import { ServiceError, serviceErrorCode } from "../../service_error.ts";
+import type { Instrumentation } from "../../telemetry/instrumentation.ts";
 import { HttpError } from "../errors.ts";
 
 /** Maximum number of followers of one instance, and of one API key. */
@@ -18,6 +19,7 @@ const PAUSE_PER_FOLLOWER_MS = 0.1;
 
 export interface FollowersDeps {
   heads: HeadReader;
+  instrumentation: Instrumentation;
   keys: ApiKeyReader;
   runtime: Runtime;
 }
@@ -62,7 +64,8 @@ export class Followers {
       throw new HttpError("rate_limited", message);
     }
     this.#byToken.set(token, ofToken.add(follower));
-    if (!this.#isLooking) void this.#look();
+    // Not a part of the request that happens to be the first.
+    if (!this.#isLooking) this.#deps.instrumentation.restore(undefined, () => void this.#look());
   }
 
   remove(token: string, follower: Follower): void {
@@ -96,7 +99,7 @@ export class Followers {
       try {
         // What is appended from now on may not be in the head that is read.
         this.#hasCommitted = false;
-        const entry = await heads.fresh();
+        const entry = await heads.read();
         failures = 0;
         for (const [token, followers] of [...this.#byToken]) {
           if (!await this.#isLive(token, entry)) continue;

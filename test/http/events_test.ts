@@ -1,0 +1,310 @@
+/** The operation `listEvents`: events of pets as batches, and as an event stream. */
+
+import { assert, assertEquals } from "@std/assert";
+import { PET_EVENT_TYPES } from "../../events/event.ts";
+import { issueKey } from "../../src/commands/issue_key.ts";
+import { revokeKey } from "../../src/commands/revoke_key.ts";
+import { HEARTBEAT_MS, STREAM_MS } from "../../src/http/events.ts";
+import { FOLLOWERS_LIMIT, FOLLOWERS_OF_KEY_LIMIT } from "../../src/http/limits/followers.ts";
+import { readEvents } from "../../src/log/read_log.ts";
+import type { Service } from "../../src/service.ts";
+import { StoreAwayError } from "../../src/store/store_errors.ts";
+import { type FaultyStore, faultyStore } from "../support/faulty_store.ts";
+import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
+
+const REX = { name: "Rex", categoryId: 1 };
+
+/** An upper limit of the delay until an event of another instance is out, in milliseconds. */
+const ELSEWHERE_MS = 500;
+
+interface CloudEvent {
+  id: string;
+  type: string;
+  subject: string;
+  data: { status?: string; previous?: { status?: string | null } };
+}
+
+/** Pets 1 to 4, which change in all ways, with a key event between them. */
+async function addHistory(service: TestService): Promise<void> {
+  for (const status of ["available", "sold", "pending"]) await service.add({ ...REX, status });
+  await service.add(REX);
+  await issueKey(service, { label: "between" });
+  const patches = [[1, { status: "pending" }], [2, { name: "Max" }], [3, {
+    status: null,
+  }]] as const;
+  for (const [id, patch] of patches) await service.change(id, patch);
+  await service.change(4, { status: "sold", categoryId: 2 });
+}
+
+function ask(
+  { handler, token }: Pick<TestService, "handler" | "token">,
+  query: string,
+  headers: HeadersInit = {},
+  method = "GET",
+): Promise<Response> {
+  const all = { authorization: `Bearer ${token}`, ...headers };
+  return handler(new Request(`http://localhost/v1/events?${query}`, { method, headers: all }));
+}
+
+/** Follows the Link headers until nothing comes, and resolves to all batches. */
+async function readBatches(service: TestService, query: string): Promise<CloudEvent[][]> {
+  const batches: CloudEvent[][] = [];
+  for (;;) {
+    const response = await ask(service, query);
+    assertEquals(response.headers.get("content-type"), "application/cloudevents-batch+json");
+    batches.push(await response.json());
+    query = /^<http:\/\/localhost\/v1\/events\?(.*)>; rel="next"$/
+      .exec(response.headers.get("link")!)![1];
+    if (batches.at(-1)!.length === 0) return batches;
+  }
+}
+
+/** A client that reads a stream as it comes. */
+async function openStream(
+  service: Pick<TestService, "handler" | "token" | "runtime">,
+  query = "",
+  headers: HeadersInit = {},
+) {
+  const response = await ask(service, query, { accept: "text/event-stream", ...headers });
+  assertEquals([response.status, response.headers.get("content-type")], [200, "text/event-stream"]);
+  const stream = { text: "", isOver: false, cancel: () => reader.cancel() };
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  (async () => {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      stream.text += value;
+    }
+  })().catch(() => {}).finally(() => stream.isOver = true);
+  await service.runtime.advance(0);
+  return stream;
+}
+
+function eventsOf(text: string): CloudEvent[] {
+  return [...text.matchAll(/^data: (.*)$/gm)].map(([, json]) => JSON.parse(json));
+}
+
+Deno.test("listEvents shows the events of pets as CloudEvents, oldest first, and nothing of keys, actors and hashes", async () => {
+  await using service = await openTestService();
+  await service.add(REX, { "idempotency-key": "once" });
+  await addHistory(service);
+  const { position: to } = (await service.heads.fresh()).head;
+  const log = (await readEvents(service.store, { from: 1, to }))!;
+  const expected = log.filter(({ event }) => event.type.startsWith("Pet")).map(({ line }) => {
+    const { id: _, actor: _1, idempotencykey: _2, previoushash: _3, ...shown } = JSON.parse(
+      new TextDecoder().decode(line),
+    );
+    return { ...shown, datacontenttype: "application/json" };
+  });
+  for (const limit of [1, 3, 1_000]) {
+    const shown = (await readBatches(service, `limit=${limit}`)).flat();
+    assertEquals(shown.map(({ id: _, ...rest }) => rest), expected);
+    const ids = shown.map(({ id }) => id);
+    assertEquals(ids, ids.toSorted());
+    const late = await (await ask(service, `lastEventId=${ids[2]}`)).json();
+    assertEquals(late.map(({ id }: CloudEvent) => id), ids.slice(3));
+    const { text } = await openStream(service, "", { "last-event-id": ids[2] });
+    assertEquals(eventsOf(text), late);
+  }
+});
+
+Deno.test("listEvents filters by type, and by a status that a pet enters, keeps or leaves", async () => {
+  await using service = await openTestService();
+  await addHistory(service);
+  const [all] = await readBatches(service, "");
+  const sequences = (query: string) =>
+    readBatches(service, query).then((batches) =>
+      batches.flat().map(({ type, subject }) => `${type.slice(3)} ${subject}`)
+    );
+  const added = all.slice(0, 4).map(({ subject }) => `Created ${subject}`);
+  const changed = all.slice(4).map(({ subject }) => `Updated ${subject}`);
+  const cases: [query: string, expected: string[]][] = [
+    ["type=PetCreated", added],
+    ["type=PetUpdated", changed],
+    ["status=available", ["Created pets/1", "Updated pets/1"]],
+    ["status=pending", ["Created pets/3", "Updated pets/1", "Updated pets/3"]],
+    ["status=sold&limit=1", ["Created pets/2", "Updated pets/2", "Updated pets/4"]],
+    ["status=sold&type=PetUpdated", ["Updated pets/2", "Updated pets/4"]],
+    ["status=available&type=PetUpdated&lastEventId=now", []],
+  ];
+  for (const [query, expected] of cases) assertEquals(await sequences(query), expected, query);
+  assertEquals(new Set(all.map(({ type }) => type)), new Set(PET_EVENT_TYPES));
+});
+
+Deno.test("A filtered batch and a filtered stream pass the lines that do not match", async () => {
+  await using service = await openTestService();
+  await addHistory(service);
+  const [all] = await readBatches(service, "");
+  const batch = await ask(service, "status=available&type=PetUpdated");
+  assertEquals((await batch.json()).length, 1);
+  const end = `lastEventId=${all.at(-1)!.id}`;
+  assert(batch.headers.get("link")!.includes(end), batch.headers.get("link")!);
+  const start = "retry: 1000\nid: 0000000000000000-0000000000000000\n\n";
+  const message = `id: ${all[4].id}\nevent: PetUpdated\ndata: ${JSON.stringify(all[4])}\n\n`;
+  const { text } = await openStream(service, "status=available&type=PetUpdated");
+  assertEquals(text, `${start}${message}id: ${all.at(-1)!.id}\n\n`);
+});
+
+Deno.test("listEvents waits for an event of any instance, and at its timeout returns an empty batch", async () => {
+  await using service = await openTestService();
+  const { runtime } = service;
+  const other = otherInstance(service);
+  await addHistory(service);
+  const cases: [from: Pick<Service & TestService, "add">, atMostMs: number][] = [
+    [service, 50],
+    [other, ELSEWHERE_MS],
+  ];
+  for (const [from, atMostMs] of cases) {
+    let body: string | undefined;
+    const waiting = ask(service, "lastEventId=now&timeout=30000");
+    waiting.then(async (response) => body = await response.text());
+    await runtime.advance(10_000);
+    assertEquals(body, undefined);
+    await runtime.settle(from.add(REX));
+    await runtime.advance(atMostMs);
+    assertEquals(JSON.parse(body!).length, 1);
+  }
+  let response: Response | undefined;
+  ask(service, "lastEventId=now&timeout=30000&type=PetUpdated").then((it) => response = it);
+  await runtime.advance(1_000);
+  await service.add(REX);
+  await runtime.advance(28_000);
+  assertEquals(response, undefined);
+  await runtime.advance(1_000);
+  assertEquals(await response!.text(), "[]");
+  const { id } = (await (await ask(service, "")).json()).at(-1);
+  assert(response!.headers.get("link")!.includes(id), "The position passes what did not match");
+  await runtime.advance(ELSEWHERE_MS);
+  assertEquals(runtime.waits(), [], "Nobody looks at the store while nobody follows");
+});
+
+Deno.test("A stream sends each event soon, a comment after silence, and ends after some minutes", async () => {
+  await using service = await openTestService();
+  const { runtime } = service;
+  const stream = await openStream(service, "lastEventId=now");
+  const streams = await Promise.all(Array.from({ length: 99 }, () => openStream(service)));
+  await service.add(REX);
+  await runtime.advance(50);
+  for (const { text } of [stream, ...streams]) assertEquals(eventsOf(text).length, 1);
+  for (const { cancel } of streams) cancel();
+  stream.text = "";
+  await runtime.advance(HEARTBEAT_MS + ELSEWHERE_MS);
+  assertEquals(stream.text, ":\n\n");
+  await otherInstance(service).add(REX);
+  await runtime.advance(ELSEWHERE_MS);
+  assertEquals(eventsOf(stream.text).map(({ subject }) => subject), ["pets/2"]);
+  assertEquals(stream.isOver, false);
+  await runtime.advance(1.5 * STREAM_MS);
+  assertEquals([stream.isOver, runtime.waits()], [true, []]);
+});
+
+Deno.test("HEAD shows the headers of a stream and opens none", async () => {
+  await using service = await openTestService();
+  const response = await ask(service, "", { accept: "text/event-stream" }, "HEAD");
+  assertEquals([response.status, response.body], [200, null]);
+  assertEquals(service.runtime.waits(), []);
+});
+
+Deno.test("A key that is revoked or expires ends its streams and waits within a second, on every instance", async () => {
+  await using service = await openTestService();
+  const { runtime } = service;
+  const other = { ...service, ...otherInstance(service), runtime };
+  const ways: [how: string, end: (keyId: string) => Promise<unknown>][] = [
+    ["is revoked", (keyId) => revokeKey(other, keyId)],
+    ["expires", () => runtime.advance(60_000 - ELSEWHERE_MS)],
+  ];
+  for (const [how, end] of ways) {
+    const expiresAt = runtime.now() + 60_000;
+    const { id, token } = await issueKey(service, { label: how, expiresAt });
+    const followed = [];
+    for (const instance of [service, other]) {
+      const polled = ask({ ...instance, token }, "lastEventId=now&timeout=30000")
+        .then(({ status }) => status);
+      followed.push({ polled, stream: await openStream({ ...instance, token }) });
+    }
+    const stays = await openStream(service);
+    await end(id);
+    await runtime.advance(1_000);
+    for (const { polled, stream } of followed) {
+      assertEquals([await polled, stream.isOver], [how === "expires" ? 200 : 401, true], how);
+    }
+    assertEquals(stays.isOver, false);
+    stays.cancel();
+    assertEquals((await ask({ ...service, token }, "")).status, 401);
+  }
+});
+
+Deno.test("A key has at most 100 streams and waits, an instance 2,000; those that end make room", async () => {
+  await using service = await openTestService();
+  const { runtime } = service;
+  const streams = [];
+  const tokens = [service.token];
+  while (tokens.length <= FOLLOWERS_LIMIT / FOLLOWERS_OF_KEY_LIMIT) {
+    tokens.push((await issueKey(service, { label: "more" })).token);
+  }
+  const statusOf = async (token: string, query = "timeout=1&lastEventId=now") => {
+    const response = await runtime.settle(ask({ ...service, token }, query));
+    return [response.status, (await response.json()).code];
+  };
+  for (const token of tokens.slice(0, -1)) {
+    for (let count = 0; count < FOLLOWERS_OF_KEY_LIMIT; count++) {
+      streams.push(await ask({ ...service, token }, "", { accept: "text/event-stream" }));
+    }
+    if (token !== tokens.at(-2)) assertEquals(await statusOf(token), [429, "rate_limited"]);
+  }
+  assertEquals(await statusOf(tokens.at(-1)!), [503, "overloaded"]);
+  assertEquals(await statusOf(tokens.at(-1)!, ""), [200, undefined]);
+  await streams[0].body!.cancel();
+  assertEquals(await statusOf(tokens.at(-1)!), [200, undefined]);
+});
+
+Deno.test("A shutdown ends streams and waits, and refuses others", async () => {
+  await using service = await openTestService();
+  const stream = await openStream(service);
+  const waiting = ask(service, "lastEventId=now&timeout=30000");
+  await service.runtime.advance(1_000);
+  service.endWaiting();
+  await service.runtime.advance(0);
+  assertEquals([stream.isOver, (await waiting).status], [true, 503]);
+  assertEquals((await ask(service, "lastEventId=now&timeout=30000")).status, 503);
+});
+
+Deno.test("A client that reads slowly misses nothing, and one that does not read is broken off when its stream has to end", async () => {
+  await using service = await openTestService();
+  const name = "x".repeat(1_000);
+  for (let count = 0; count < 300; count++) await service.add({ ...REX, name });
+  const open = () => ask(service, "", { accept: "text/event-stream" });
+  const [slow, stalled] = [(await open()).body!.getReader(), (await open()).body!.getReader()];
+  let text = "";
+  let parts = 0;
+  while (eventsOf(text).length < 300) {
+    const { value } = await slow.read();
+    assert(value!.length < 80_000, "Only some events are held for a client");
+    text += new TextDecoder().decode(value);
+    parts++;
+  }
+  assert(parts > 5);
+  assertEquals(eventsOf(text).map(({ subject }) => subject), [
+    ...Array.from({ length: 300 }, (_, index) => `pets/${index + 1}`),
+  ]);
+  await stalled.read();
+  service.endWaiting();
+  await service.runtime.advance(1_000);
+  const error = await stalled.read().then(() => undefined, ({ message }) => message);
+  assertEquals(error, "The stream had to end, and its client did not read it");
+});
+
+Deno.test("A stream waits while the store is away", async () => {
+  let faulty!: FaultyStore;
+  await using service = await openTestService((store) => faulty = faultyStore(store));
+  const stream = await openStream(service);
+  const away = () => Promise.reject(new StoreAwayError("gone"));
+  Object.assign(faulty, { onGet: away, onList: away });
+  await service.runtime.advance(20_000);
+  const there = (apply: () => Promise<unknown>) => apply();
+  Object.assign(faulty, { onGet: there, onList: there });
+  await service.runtime.advance(5_000);
+  await service.runtime.settle(service.add(REX));
+  await service.runtime.advance(ELSEWHERE_MS);
+  assertEquals([eventsOf(stream.text).length, stream.isOver], [1, false]);
+});
