@@ -1,8 +1,4 @@
-/**
- * The only writer of an instance. It appends the events of commands to the log in atomic commits.
- * A commit also writes the projections' records and the new head, and checks only the head.
- * Commands that wait while a commit is in flight share the next commit.
- */
+/** The only writer of an instance. `src/README.md` explains how it appends the events of commands. */
 
 import { assertNever } from "../../events/assert_never.ts";
 import type { RecordedEvent } from "../../events/event.ts";

@@ -48,10 +48,7 @@ export interface BatchPlannerDeps {
   instrumentation: Instrumentation;
 }
 
-/**
- * Plans batches: prepares the waiting commands, asks each for its events, and puts as many as fit into one
- * commit.
- */
+/** Prepares the waiting commands, asks each for its events, and puts as many as fit into one commit. */
 export class BatchPlanner {
   /** Set if the next base must be read from the store, even if a latest head is known. */
   needsFreshBase = false;

@@ -58,6 +58,8 @@ export class QueuedCommand {
   mayHaveLanded = false;
   #unsettled: Set<QueuedCommand>;
   #settlers = Promise.withResolvers<readonly RecordedEvent[]>();
+  /** Resolves to the events, as append() does. */
+  readonly outcome = this.#settlers.promise;
 
   constructor(
     command: Command,
@@ -69,11 +71,6 @@ export class QueuedCommand {
     this.deadline = deadline;
     this.context = context;
     this.#unsettled = unsettled;
-  }
-
-  /** Resolves to the events, as append() does. */
-  get outcome(): Promise<readonly RecordedEvent[]> {
-    return this.#settlers.promise;
   }
 
   get isSettled(): boolean {

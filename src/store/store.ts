@@ -33,10 +33,7 @@ export interface StoreLimits {
   commitKeyBytes: number;
 }
 
-/**
- * Size of a value that every store accepts. It is one constant, because it limits the lines of the
- * log: an export must fit into any store.
- */
+/** Size of a value that every store accepts. It limits the lines of the log, because an export must fit into any store. */
 export const VALUE_BYTES_LIMIT = 65_536;
 
 /**
