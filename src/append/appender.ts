@@ -91,7 +91,7 @@ export class Appender {
     return instrumentation.trace("append", async () => {
       if (this.#isDraining) throw new ServiceError("shutting_down", "The service is shutting down");
       if (this.suspension !== undefined) throw this.suspension;
-      if (this.#queue.length >= QUEUE_LIMIT) {
+      if (this.#queue.waiting.length >= QUEUE_LIMIT) {
         throw new ServiceError("overloaded", "Too many additions and changes are waiting");
       }
       const deadline = runtime.monotonicNow() + appendLimitMs;
@@ -108,7 +108,7 @@ export class Appender {
 
   /** Number of commands that wait for a commit. */
   get queueLength(): number {
-    return this.#queue.length;
+    return this.#queue.waiting.length;
   }
 
   /** Makes append() reject new commands, and resolves when every accepted command has its outcome. */
@@ -123,9 +123,9 @@ export class Appender {
     const { runtime } = this.#deps;
     const stopSweep = this.#sweepOverdue();
     let hasLanded = false;
-    for (let failures = 0; this.#queue.length > 0;) {
+    for (let failures = 0; this.#queue.waiting.length > 0;) {
       // Yield once so that commands arriving together share a commit.
-      if (!hasLanded || this.#queue.length === 1) await runtime.nextTurn();
+      if (!hasLanded || this.#queue.waiting.length === 1) await runtime.nextTurn();
       hasLanded = false;
       try {
         if (this.#notApplied === 0) {
@@ -144,7 +144,7 @@ export class Appender {
           const pauseMs = hasLanded
             ? this.#backoff.onCommitted(tookMs)
             : this.#backoff.onConflict();
-          if (pauseMs > 0 && this.#queue.length > 0) await sleep(runtime, pauseMs);
+          if (pauseMs > 0 && this.#queue.waiting.length > 0) await sleep(runtime, pauseMs);
           continue;
         }
       } catch (error) {
@@ -302,7 +302,7 @@ export class Appender {
   /** Requeues the commands of a batch that did not land and no longer can. */
   #requeue({ members }: Batch): void {
     for (const { queued } of members) queued.mayHaveLanded = false;
-    this.#queue.putFirst(members.map(({ queued }) => queued));
+    this.#queue.waiting.unshift(...members.map(({ queued }) => queued));
   }
 
   /**
@@ -310,7 +310,7 @@ export class Appender {
    * that the store works on it meanwhile.
    */
   #acknowledge(batch: Batch): void {
-    if (this.#queue.length === 0) this.#resolve(batch);
+    if (this.#queue.waiting.length === 0) this.#resolve(batch);
     else this.#settling = this.#deps.runtime.nextTurn().then(() => this.#resolve(batch));
   }
 

@@ -63,8 +63,8 @@ export class BatchPlanner {
   /** Plans a batch of waiting commands on the base; `undefined` if none of them has events. */
   async plan(base: Base): Promise<Batch | undefined> {
     const { instrumentation, store: { limits } } = this.#deps;
-    const queue = this.#queue;
-    const candidates = queue.takeAll();
+    const { waiting } = this.#queue;
+    const candidates = waiting.splice(0).filter(({ isSettled }) => !isSettled);
     const preparations = await Promise.allSettled(
       candidates.map(({ command, context }) =>
         instrumentation.restore(context, async () => await command.prepare(base))
@@ -112,10 +112,10 @@ export class BatchPlanner {
         finish(() => queued.reject(reason));
       }
     }
-    queue.putFirst([...deferred, ...candidates.slice(count)]);
+    waiting.unshift(...deferred, ...candidates.slice(count));
     if (members.length === 0) return undefined;
     const batch = sealCommit(members, (it) => this.#seal(base, it), limits).sealed;
-    queue.putFirst(members.slice(batch.members.length).map(({ queued }) => queued));
+    waiting.unshift(...members.slice(batch.members.length).map(({ queued }) => queued));
     return batch;
   }
 
@@ -129,7 +129,7 @@ export class BatchPlanner {
     if (queued.wasRepeated && areRecordsKept) return settle();
     queued.wasRepeated = true;
     this.needsFreshBase = true;
-    this.#queue.putLast(queued);
+    this.#queue.waiting.push(queued);
   }
 
   #seal(base: HeadEntry, members: readonly Member[]): Batch {

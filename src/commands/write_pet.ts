@@ -12,13 +12,13 @@ import {
 } from "../../events/pet.ts";
 import type { Appender } from "../append/appender.ts";
 import type { Command } from "../append/command.ts";
+import { hmacSha256Hex, sha256Hex } from "../encoding/sha256.ts";
+import { eventByIdempotencyKeyKey, projectionKey } from "../keyspace.ts";
 import type { ApiKey } from "../log/api_keys.ts";
 import type { Head, HeadEntry } from "../log/head.ts";
+import { readEvents } from "../log/read_log.ts";
 import type { ApiKeyReader } from "../projections/api_key_reader.ts";
-import {
-  findEventByIdempotencyKey,
-  loggedIdempotencyKeys,
-} from "../projections/find_event_by_idempotency_key.ts";
+import { decodeRecord } from "../projections/project.ts";
 import type { PetReader } from "../projections/pet_reader.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { ServiceError } from "../service_error.ts";
@@ -164,9 +164,10 @@ function commandOf(
   rule: Rule,
 ): Command & { earlier?: PetEvent } {
   const eventTimeMs = runtime.now();
+  // Nobody can guess the first from a published log, because the token is secret. Versions before format 4 logged the other.
   const logged = idempotencyKey === undefined
     ? undefined
-    : loggedIdempotencyKeys(token, idempotencyKey);
+    : [hmacSha256Hex(token, idempotencyKey), sha256Hex(idempotencyKey)];
   const metadata: EventMetadata = {
     id: runtime.newId(),
     time: new Date(eventTimeMs).toISOString(),
@@ -188,8 +189,7 @@ function commandOf(
       metadata.actor = key.id;
       if (logged) {
         // The age is measured at the time of the event, so two events of one Idempotency-Key are a day apart.
-        const query = { actor: key.id, logged, head, now: eventTimeMs };
-        this.earlier = await findEventByIdempotencyKey(store, query) as PetEvent | undefined;
+        this.earlier = await findEarlier(store, head, key.id, logged, eventTimeMs);
       }
       if (this.earlier === undefined) await rule.prepare?.(base);
     },
@@ -198,4 +198,29 @@ function commandOf(
       return body === undefined ? [] : [{ ...metadata, ...body }];
     },
   };
+}
+
+/**
+ * The event that an API key caused with an Idempotency-Key, which the log names in one of these ways, if it has not
+ * expired at `now`, in milliseconds. May or may not find an event after that head.
+ */
+async function findEarlier(
+  store: Store,
+  { generation }: Head,
+  actor: string,
+  logged: string[],
+  now: number,
+): Promise<PetEvent | undefined> {
+  const found = await Promise.all(logged.map((name) => {
+    const prefix = projectionKey(generation, eventByIdempotencyKeyKey(actor, name));
+    return store.list({ prefix }, { limit: 1, reverse: true });
+  }));
+  // The store keeps a record for some time after it expires.
+  const valid = found.flat().find((entry) => Date.parse(decodeRecord(entry).expiresAt) > now);
+  if (valid === undefined) return undefined;
+  const position = valid.key.at(-1) as number;
+  const [line] = await readEvents(store, { from: position, to: position }) ?? [];
+  if (logged.includes(line?.event.idempotencyKey ?? "")) return line.event as PetEvent;
+  const message = `The log has no event of the Idempotency-Key at position ${position}`;
+  throw new ServiceError("projection_damaged", message);
 }

@@ -24,9 +24,9 @@ export interface VerifiedLine {
   /** The faults, worded to follow "Line 7: "; empty if the line is sound. */
   faults: string[];
   /** Whether a newer version wrote the line, which is one of the faults. */
-  isNewer?: true;
+  isNewer: boolean;
   /** Whether `previoushash` is one of the faults. Then either this line or the one before was altered. */
-  isUnlinked?: true;
+  isUnlinked: boolean;
 }
 
 /** How far the times of adjacent events may be off because the clocks of their writers differ. */
@@ -92,12 +92,7 @@ export class LogVerifier {
     this.#head = isMalformed
       ? { ...this.#head, position: this.#position, lastHash: hash }
       : headAfter(this.#head, read, hash);
-    return {
-      event: isMalformed ? undefined : read,
-      faults,
-      ...(isNewer ? { isNewer } : {}),
-      ...(isUnlinked ? { isUnlinked } : {}),
-    };
+    return { event: isMalformed ? undefined : read, faults, isNewer, isUnlinked };
   }
 
   /** Begins after the first lines of a log, of which the last has that position and hash. */

@@ -33,7 +33,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "rejectOverdue(runtime.monotonicNow(),": "rejectOverdue(runtime.now(),",
     },
     "a lost commit is not retried": {
-      "this.#queue.putFirst(members.map(({ queued }) => queued));": "",
+      "this.#queue.waiting.unshift(...members.map(({ queued }) => queued));": "",
     },
   },
   "src/store/commit_until_known.ts": {
@@ -141,12 +141,10 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "this.#between(known.lastPetId + 1,": "this.#between(known.lastPetId + 2,",
     },
   },
-  "src/projections/find_event_by_idempotency_key.ts": {
+  "src/commands/write_pet.ts": {
     "an Idempotency-Key never expires": {
       "Date.parse(decodeRecord(entry).expiresAt) > now": "entry",
     },
-  },
-  "src/commands/write_pet.ts": {
     "an Idempotency-Key is not looked up again after the head changed": {
       "      if (logged) {":
         "      if (logged && !(this as any).looked) {\n        (this as any).looked = true;",
@@ -159,7 +157,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "earlier !== undefined && !rule.isOutcome(earlier)": "false",
     },
     "a pet is not read again after the head changed": {
-      "const found = await": "const found = text || await",
+      "const found = await deps": "const found = text || await deps",
     },
     "a condition is not checked": { "if (!isExpected(encodePet(before))) {": "if (false) {" },
   },
