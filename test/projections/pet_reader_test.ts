@@ -47,7 +47,7 @@ type Step = { id?: number; patch: PetPatch };
 
 /** A log that any number of instances write, with the pets as of each of its heads. */
 class History {
-  readonly store = new ModelStore({ now: () => 0, expiryLagMs: () => 0 });
+  readonly store = new ModelStore({ now: () => 0 });
   entry!: HeadEntry;
   pets: readonly Pet[] = [];
 

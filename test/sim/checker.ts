@@ -8,8 +8,7 @@ import {
   type ListOperation,
   nextCursor,
 } from "./history.ts";
-import type { CommittedLine, Oracle } from "./oracle.ts";
-import { shortened } from "./record_faults.ts";
+import { type CommittedLine, type Oracle, shortened } from "./oracle.ts";
 import { isCurrent, WriteChecker } from "./write_checker.ts";
 
 /**
