@@ -33,10 +33,6 @@ declare module "@std/html/entities" {
   export function escape(text: string): string;
 }
 
-declare module "@std/encoding/hex" {
-  export function encodeHex(source: Uint8Array | ArrayBuffer | string): string;
-}
-
 declare module "@std/fmt/colors" {
   export function setColorEnabled(value: boolean): void;
   export function blue(text: string): string;
@@ -71,7 +67,6 @@ declare module "@std/testing/mock" {
   export interface Spy<Args extends any[] = any[], Return = any> extends Disposable {
     (...args: Args): Return;
     calls: { args: Args; returned?: Return; error?: Error; self?: unknown }[];
-    restored: boolean;
     restore(): void;
   }
   type SpyOf<Method> = Method extends (...args: infer Args) => infer Return ? Spy<Args, Return>
@@ -87,13 +82,4 @@ declare module "@std/testing/mock" {
     run: Self[Name],
   ): SpyOf<Self[Name]>;
   export function assertSpyCalls(spy: Spy, expected: number): void;
-}
-
-declare module "@std/testing/types" {
-  export type AssertTrue<IsTrue extends true> = never;
-  export type IsExact<One, Other> = [One] extends [Other]
-    ? [Other] extends [One]
-      ? (<T>() => T extends One ? 1 : 2) extends (<T>() => T extends Other ? 1 : 2) ? true : false
-    : false
-    : false;
 }
