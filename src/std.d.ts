@@ -14,17 +14,13 @@ declare module "@std/assert" {
   export function assertGreater<T>(actual: T, expected: T, message?: string): void;
   export function assertLess<T>(actual: T, expected: T, message?: string): void;
   export function assertLessOrEqual<T>(actual: T, expected: T, message?: string): void;
-  export function assertThrows<E extends Error>(
-    run: () => unknown,
-    // deno-lint-ignore no-explicit-any -- constructors of any signature
-    errorClass: new (...args: any[]) => E,
-    messageIncludes?: string,
-  ): E;
-  export function assertRejects<E extends Error>(
+  // deno-lint-ignore no-explicit-any -- constructors of any signature
+  type Class<E> = new (...args: any[]) => E;
+  export function assertThrows<E>(run: () => unknown, error: Class<E>, message?: string): E;
+  export function assertRejects<E>(
     run: () => PromiseLike<unknown>,
-    // deno-lint-ignore no-explicit-any -- constructors of any signature
-    errorClass: new (...args: any[]) => E,
-    messageIncludes?: string,
+    error: Class<E>,
+    message?: string,
   ): Promise<E>;
 }
 

@@ -26,6 +26,7 @@ import type { CountedRequest, RateLimiter } from "./limits/rate_limiter.ts";
 import type { RefusedCredentials } from "./limits/refused_credentials.ts";
 import { ACCEPT_PATCH, bodyTooLargeError, isBodyBounded } from "./requests/request_body.ts";
 import {
+  allowOf,
   BASE_PATH,
   findRoute,
   operationOf,
@@ -157,9 +158,10 @@ function respond(
 }
 
 /** Responds to OPTIONS. Throws `method_not_allowed` for any other method. */
-function respondWithMethods(method: string, { allow, operations }: Route): HttpResponse {
+function respondWithMethods(method: string, route: Route): HttpResponse {
+  const allow = allowOf(route);
   if (method === "OPTIONS") {
-    const headers = operations.PATCH === undefined ? { allow } : { allow, ...ACCEPT_PATCH };
+    const headers = route.operations.PATCH === undefined ? { allow } : { allow, ...ACCEPT_PATCH };
     return { status: 204, body: null, headers };
   }
   throw new HttpError("method_not_allowed", `The path supports only ${allow}`, { allow });

@@ -25,8 +25,6 @@ interface RouteOf<Name, IsPublic extends boolean> {
   /** The path. Its last segment may be a parameter, such as `{petId}`. */
   path: string;
   operations: Operations<Name>;
-  /** The value of the `Allow` header. */
-  allow: string;
   /** Whether its operations need no key. */
   isPublic: IsPublic;
 }
@@ -89,15 +87,15 @@ export function operationOf<Name>(
 }
 
 function apiRoute(path: string, operations: Operations<ApiOperation>): Route {
-  return { path, operations, allow: allowOf(operations), isPublic: false };
+  return { path, operations, isPublic: false };
 }
 
 function publicRoute(path: string, operation: PublicOperation): Route {
-  const operations = { GET: operation };
-  return { path, operations, allow: allowOf(operations), isPublic: true };
+  return { path, operations: { GET: operation }, isPublic: true };
 }
 
-function allowOf(operations: Operations<unknown>): string {
+/** The value of the `Allow` header. */
+export function allowOf({ operations }: Route): string {
   return [...Object.keys(operations), "OPTIONS"].join(", ").replace("GET", "GET, HEAD");
 }
 

@@ -28,7 +28,7 @@ export interface KillCounts {
 
 /**
  * Two services and a command on one store file, under load. In every round, one of them is killed at a random
- * moment. After it, every acknowledged change is stored once and in order, and shown. At the end, every acknowledged pet
+ * moment. After it, every acknowledged change is stored once, and shown. At the end, every acknowledged pet
  * must be stored, backed up and published.
  */
 export async function killRounds(rounds: number): Promise<KillCounts> {
