@@ -54,6 +54,15 @@ function lockError(): Error {
   return new NotAppliedError("The store is locked");
 }
 
+/** Errors of a store, and their kinds and messages for callers. */
+const KINDS = [
+  [new StoreRefusedError("secret"), StoreRefusedError, /^The store refused a (read|commit)$/],
+  [new StoreAwayError("secret"), StoreAwayError, /^The store cannot be reached$/],
+  [new UnclearOutcomeError("secret"), UnclearOutcomeError, /^The store failed to (read|commit)$/],
+  [new TypeError("secret"), UnclearOutcomeError, /^The store failed to (read|commit)$/],
+  [lockError(), NotAppliedError, /^The store cannot (read|commit) at the moment$/],
+] as const;
+
 /** Lets time pass until a call has settled. */
 async function outcomeAfter(runtime: FakeRuntime, ms: number, call: Promise<unknown>) {
   const outcome = call.catch((error) => error);
@@ -74,24 +83,9 @@ for (const [name, call] of Object.entries(CALLS)) {
   });
 
   Deno.test(`ResilientStore: ${name} keeps the kind of an error, but not its message`, async () => {
-    for (
-      const [cause, Kind, message] of [
-        [new StoreRefusedError("secret"), StoreRefusedError, /^The store refused a (read|commit)$/],
-        [new StoreAwayError("secret"), StoreAwayError, /^The store cannot be reached$/],
-        [
-          new UnclearOutcomeError("secret"),
-          UnclearOutcomeError,
-          /^The store failed to (read|commit)$/,
-        ],
-        [new TypeError("secret"), UnclearOutcomeError, /^The store failed to (read|commit)$/],
-        [lockError(), NotAppliedError, /^The store cannot (read|commit) at the moment$/],
-      ] as const
-    ) {
+    for (const [cause, Kind, message] of KINDS) {
       const runtime = new FakeRuntime();
-      const store = new ResilientStore(
-        storeThat(() => Promise.reject(cause)),
-        options({ runtime }),
-      );
+      const store = new ResilientStore(storeThat(failing(Infinity, cause)), options({ runtime }));
       const failure = await assertRejects(() => runtime.settle(call(store)), Kind);
       assertMatch(failure.message, message);
       assertEquals(failure.cause, cause);
@@ -102,12 +96,10 @@ for (const [name, call] of Object.entries(CALLS)) {
   Deno.test(`ResilientStore: ${name} is made once if the store refuses it, and later calls are made`, async () => {
     const refused = failing(Infinity, new StoreRefusedError("too large"));
     const reopen = () => Promise.reject(new Error("is not called"));
-    const store = new ResilientStore(
-      storeThat(refused, { reopen }),
-      options({ retryReadsMs: RETRY_LIMIT_MS }),
-    );
-    for (let call = 0; call < 3; call++) {
-      await assertRejects(() => CALLS[name](store), StoreRefusedError);
+    const patient = options({ retryReadsMs: RETRY_LIMIT_MS });
+    const store = new ResilientStore(storeThat(refused, { reopen }), patient);
+    for (let calls = 0; calls < 3; calls++) {
+      await assertRejects(() => call(store), StoreRefusedError);
     }
     assertEquals(refused.calls.length, 3);
     store.close();
