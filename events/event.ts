@@ -1,8 +1,6 @@
 /**
- * The events of the log, and their encoding as lines of text. A line is a CloudEvents 1.0 object in JSON
- * (https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md).
- * The order of its members is fixed, and it contains no optional white space.
- * So an event has exactly one encoding.
+ * The events of the log, and their only encoding as lines of text: CloudEvents 1.0 in JSON
+ * (https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md), with its members in one order.
  */
 
 import { Buffer } from "node:buffer";

@@ -51,13 +51,8 @@ export const PetPatch = z.strictObject(
 ) as unknown as z.ZodObject<PatchShape, z.core.$strict>;
 export type PetPatch = z.infer<typeof PetPatch>;
 
-/** The fields of {@linkcode NewPet}, each optional, and nullable if it is optional there. */
 type PatchShape = {
-  [Name in keyof typeof NewPet.shape]: z.ZodOptional<
-    typeof NewPet.shape[Name] extends z.ZodOptional<infer Field extends z.ZodType>
-      ? z.ZodNullable<Field>
-      : typeof NewPet.shape[Name]
-  >;
+  [Name in keyof NewPet]-?: z.ZodOptional<z.ZodNullable<z.ZodType<NewPet[Name]>>>;
 };
 
 /** The pet after a patch. */

@@ -1,4 +1,3 @@
-import { SingleFlight } from "./commands/single_flight.ts";
 import { BodyReader } from "./http/requests/request_body.ts";
 import { createHandler, type HandlerDeps, type RequestHandler } from "./http/handler.ts";
 import { RateLimiter } from "./http/limits/rate_limiter.ts";
@@ -77,7 +76,6 @@ export function createService(options: ServiceOptions): Service {
     bodies,
     corsOrigins,
     feed,
-    flights: new SingleFlight(runtime),
     followers,
     heads,
     isDurable,

@@ -9,7 +9,7 @@ export class ServiceError extends Error {
 
   constructor(code: ServiceErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
-    this.name = "ServiceError";
+    this.name = new.target.name;
     this.code = code;
   }
 }

@@ -14,27 +14,19 @@ declare module "@std/assert" {
   export function assertGreater<T>(actual: T, expected: T, message?: string): void;
   export function assertLess<T>(actual: T, expected: T, message?: string): void;
   export function assertLessOrEqual<T>(actual: T, expected: T, message?: string): void;
-  export function assertThrows<E extends Error>(
-    run: () => unknown,
-    // deno-lint-ignore no-explicit-any -- constructors of any signature
-    errorClass: new (...args: any[]) => E,
-    messageIncludes?: string,
-  ): E;
-  export function assertRejects<E extends Error>(
+  // deno-lint-ignore no-explicit-any -- constructors of any signature
+  type Class<E> = new (...args: any[]) => E;
+  export function assertThrows<E>(run: () => unknown, error: Class<E>, message?: string): E;
+  export function assertRejects<E>(
     run: () => PromiseLike<unknown>,
-    // deno-lint-ignore no-explicit-any -- constructors of any signature
-    errorClass: new (...args: any[]) => E,
-    messageIncludes?: string,
+    error: Class<E>,
+    message?: string,
   ): Promise<E>;
 }
 
 declare module "@std/html/entities" {
   /** Escapes a text for HTML content and for quoted attributes. */
   export function escape(text: string): string;
-}
-
-declare module "@std/encoding/hex" {
-  export function encodeHex(source: Uint8Array | ArrayBuffer | string): string;
 }
 
 declare module "@std/fmt/colors" {
@@ -71,7 +63,6 @@ declare module "@std/testing/mock" {
   export interface Spy<Args extends any[] = any[], Return = any> extends Disposable {
     (...args: Args): Return;
     calls: { args: Args; returned?: Return; error?: Error; self?: unknown }[];
-    restored: boolean;
     restore(): void;
   }
   type SpyOf<Method> = Method extends (...args: infer Args) => infer Return ? Spy<Args, Return>
@@ -87,13 +78,4 @@ declare module "@std/testing/mock" {
     run: Self[Name],
   ): SpyOf<Self[Name]>;
   export function assertSpyCalls(spy: Spy, expected: number): void;
-}
-
-declare module "@std/testing/types" {
-  export type AssertTrue<IsTrue extends true> = never;
-  export type IsExact<One, Other> = [One] extends [Other]
-    ? [Other] extends [One]
-      ? (<T>() => T extends One ? 1 : 2) extends (<T>() => T extends Other ? 1 : 2) ? true : false
-    : false
-    : false;
 }

@@ -19,7 +19,7 @@ import { isHeadBehind } from "../../src/log/accept_store.ts";
 import { readEvent } from "../../src/log/lines.ts";
 import { formatKey } from "../../src/store/key_encoding.ts";
 import type { ReadExpiringRecords } from "../../src/store/read_expiring_records.ts";
-import { type BoundedRange, scan, scanOutside } from "../../src/store/scan.ts";
+import { scan, scanOutside } from "../../src/store/scan.ts";
 import type { Key, Store, StoreEntry } from "../../src/store/store.ts";
 import { StoreDamagedError } from "../../src/store/store_errors.ts";
 import { decodeLease } from "../replay/replay_lease.ts";
@@ -286,7 +286,7 @@ class StoreAudit {
     });
     const isServed = ({ key }: StoreEntry) =>
       key[0] === "projection" && key[1] === generation && key.length > 2;
-    for await (const entries of scanOutside(store, [], [logRange(head.position)])) {
+    for await (const entries of scanOutside(store, logRange(head.position))) {
       await comparison.judge(entries.filter(isServed));
       const others = entries.filter((entry) => !isServed(entry));
       if (others.length > 0) await this.#judgeOthers(others, head, lease?.generation);
@@ -333,7 +333,7 @@ async function checkExpiry(findings: Findings, { readExpiringRecords }: AuditDep
     findings.notes.push("The store does not expose which records expire, so this was not audited");
     return;
   }
-  for await (const { key, expiresAt } of readExpiringRecords()) {
+  for (const { key, expiresAt } of await readExpiringRecords()) {
     const time = new Date(expiresAt).toISOString();
     const kind = isLogKey(key) || isRecord(HEAD_KEY, key) ? "log_expires" : "record_expires";
     const message = `Record ${formatKey(key)} is set to expire at ${time}`;
@@ -390,7 +390,7 @@ async function readLease(store: Store) {
   return decodeLease((await store.get(REPLAY_KEY))?.value);
 }
 
-function logRange(to: number): BoundedRange {
+function logRange(to: number) {
   return { start: logKey(1), end: logKey(to + 1) };
 }
 

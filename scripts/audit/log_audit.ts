@@ -85,7 +85,7 @@ export class LogAudit {
   /** Verifies the next line. Returns it if it is sound. */
   verify(line: Uint8Array): RecordedLine | undefined {
     const expectedPosition = this.position + 1;
-    const { event, faults, isUnlinked = false, isNewer = false } = this.verifier.verify(line);
+    const { event, faults, isUnlinked, isNewer } = this.verifier.verify(line);
     const isExplained = this.#explainBreak(isUnlinked);
     const message = `Line ${expectedPosition}: ${faults.join("; ")}`;
     // A missing line is reported where it was expected.

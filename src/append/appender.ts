@@ -1,8 +1,4 @@
-/**
- * The only writer of an instance. It appends the events of commands to the log in atomic commits.
- * A commit also writes the projections' records and the new head, and checks only the head.
- * Commands that wait while a commit is in flight share the next commit.
- */
+/** The only writer of an instance. `src/README.md` explains how it appends the events of commands. */
 
 import { assertNever } from "../../events/assert_never.ts";
 import type { RecordedEvent } from "../../events/event.ts";
@@ -95,7 +91,7 @@ export class Appender {
     return instrumentation.trace("append", async () => {
       if (this.#isDraining) throw new ServiceError("shutting_down", "The service is shutting down");
       if (this.suspension !== undefined) throw this.suspension;
-      if (this.#queue.length >= QUEUE_LIMIT) {
+      if (this.#queue.waiting.length >= QUEUE_LIMIT) {
         throw new ServiceError("overloaded", "Too many additions and changes are waiting");
       }
       const deadline = runtime.monotonicNow() + appendLimitMs;
@@ -112,7 +108,7 @@ export class Appender {
 
   /** Number of commands that wait for a commit. */
   get queueLength(): number {
-    return this.#queue.length;
+    return this.#queue.waiting.length;
   }
 
   /** Makes append() reject new commands, and resolves when every accepted command has its outcome. */
@@ -127,9 +123,9 @@ export class Appender {
     const { runtime } = this.#deps;
     const stopSweep = this.#sweepOverdue();
     let hasLanded = false;
-    for (let failures = 0; this.#queue.length > 0;) {
+    for (let failures = 0; this.#queue.waiting.length > 0;) {
       // Yield once so that commands arriving together share a commit.
-      if (!hasLanded || this.#queue.length === 1) await runtime.nextTurn();
+      if (!hasLanded || this.#queue.waiting.length === 1) await runtime.nextTurn();
       hasLanded = false;
       try {
         if (this.#notApplied === 0) {
@@ -148,7 +144,7 @@ export class Appender {
           const pauseMs = hasLanded
             ? this.#backoff.onCommitted(tookMs)
             : this.#backoff.onConflict();
-          if (pauseMs > 0 && this.#queue.length > 0) await sleep(runtime, pauseMs);
+          if (pauseMs > 0 && this.#queue.waiting.length > 0) await sleep(runtime, pauseMs);
           continue;
         }
       } catch (error) {
@@ -306,7 +302,7 @@ export class Appender {
   /** Requeues the commands of a batch that did not land and no longer can. */
   #requeue({ members }: Batch): void {
     for (const { queued } of members) queued.mayHaveLanded = false;
-    this.#queue.putFirst(members.map(({ queued }) => queued));
+    this.#queue.waiting.unshift(...members.map(({ queued }) => queued));
   }
 
   /**
@@ -314,7 +310,7 @@ export class Appender {
    * that the store works on it meanwhile.
    */
   #acknowledge(batch: Batch): void {
-    if (this.#queue.length === 0) this.#resolve(batch);
+    if (this.#queue.waiting.length === 0) this.#resolve(batch);
     else this.#settling = this.#deps.runtime.nextTurn().then(() => this.#resolve(batch));
   }
 

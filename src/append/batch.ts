@@ -48,10 +48,7 @@ export interface BatchPlannerDeps {
   instrumentation: Instrumentation;
 }
 
-/**
- * Plans batches: prepares the waiting commands, asks each for its events, and puts as many as fit into one
- * commit.
- */
+/** Prepares the waiting commands, asks each for its events, and puts as many as fit into one commit. */
 export class BatchPlanner {
   /** Set if the next base must be read from the store, even if a latest head is known. */
   needsFreshBase = false;
@@ -66,8 +63,8 @@ export class BatchPlanner {
   /** Plans a batch of waiting commands on the base; `undefined` if none of them has events. */
   async plan(base: Base): Promise<Batch | undefined> {
     const { instrumentation, store: { limits } } = this.#deps;
-    const queue = this.#queue;
-    const candidates = queue.takeAll();
+    const { waiting } = this.#queue;
+    const candidates = waiting.splice(0).filter(({ isSettled }) => !isSettled);
     const preparations = await Promise.allSettled(
       candidates.map(({ command, context }) =>
         instrumentation.restore(context, async () => await command.prepare(base))
@@ -76,6 +73,7 @@ export class BatchPlanner {
     const members: Member[] = [];
     const deferred: QueuedCommand[] = [];
     const changedPets = new Map<number | undefined, Pet>();
+    const names = new Set<string | undefined>();
     let next = base.head;
     let bytes = 0;
     let count = 0;
@@ -84,7 +82,14 @@ export class BatchPlanner {
       if (next.keyPosition !== base.head.keyPosition || bytes > limits.commitBytes) break;
       count++;
       if (queued.isSettled) continue;
-      const changed = changedPets.get(queued.command.petId);
+      const { petId, name } = queued.command;
+      if (names.has(name)) {
+        // What the other one stores is its outcome, too.
+        queued.mayHaveLanded = true;
+        deferred.push(queued);
+        continue;
+      }
+      const changed = changedPets.get(petId);
       // An outcome without events that depends on this commit can be given only after it.
       const finish = (settle: () => void) =>
         changed === undefined ? this.#finish(queued, base, settle) : deferred.push(queued);
@@ -97,6 +102,7 @@ export class BatchPlanner {
           continue;
         }
         members.push(member);
+        if (name !== undefined) names.add(name);
         next = member.next;
         for (const { event, line } of member.lines) {
           if (event.type === "PetUpdated") changedPets.set(event.data.id, event.data);
@@ -106,10 +112,10 @@ export class BatchPlanner {
         finish(() => queued.reject(reason));
       }
     }
-    queue.putFirst([...deferred, ...candidates.slice(count)]);
+    waiting.unshift(...deferred, ...candidates.slice(count));
     if (members.length === 0) return undefined;
     const batch = sealCommit(members, (it) => this.#seal(base, it), limits).sealed;
-    queue.putFirst(members.slice(batch.members.length).map(({ queued }) => queued));
+    waiting.unshift(...members.slice(batch.members.length).map(({ queued }) => queued));
     return batch;
   }
 
@@ -123,7 +129,7 @@ export class BatchPlanner {
     if (queued.wasRepeated && areRecordsKept) return settle();
     queued.wasRepeated = true;
     this.needsFreshBase = true;
-    this.#queue.putLast(queued);
+    this.#queue.waiting.push(queued);
   }
 
   #seal(base: HeadEntry, members: readonly Member[]): Batch {

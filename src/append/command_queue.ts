@@ -2,38 +2,19 @@ import type { RecordedEvent } from "../../events/event.ts";
 import { ServiceError } from "../service_error.ts";
 import type { Command } from "./command.ts";
 
-/** The commands of an instance: those that wait for a commit, and all that have no outcome yet. */
+/** The commands of an instance. */
 export class CommandQueue {
-  #waiting: QueuedCommand[] = [];
-  /** In order of their deadlines. */
+  /** Those that wait for a commit, in their order. */
+  readonly waiting: QueuedCommand[] = [];
+  /** All that have no outcome yet, in order of their deadlines. */
   #unsettled = new Set<QueuedCommand>();
-
-  /** Number of commands that wait for a commit. */
-  get length(): number {
-    return this.#waiting.length;
-  }
 
   /** Adds a command that is rejected at a deadline. */
   add(command: Command, deadline: number, context: unknown): QueuedCommand {
     const queued = new QueuedCommand(command, deadline, context, this.#unsettled);
-    this.#waiting.push(queued);
+    this.waiting.push(queued);
     this.#unsettled.add(queued);
     return queued;
-  }
-
-  /** Removes all waiting commands, the oldest first. Settled ones are dropped. */
-  takeAll(): QueuedCommand[] {
-    return this.#waiting.splice(0).filter(({ isSettled }) => !isSettled);
-  }
-
-  /** Returns commands to the front of the queue. */
-  putFirst(commands: readonly QueuedCommand[]): void {
-    this.#waiting.unshift(...commands);
-  }
-
-  /** Returns a command to the end of the queue. */
-  putLast(queued: QueuedCommand): void {
-    this.#waiting.push(queued);
   }
 
   /** Rejects every unsettled command whose deadline is at `now` or before. */
@@ -54,10 +35,12 @@ export class QueuedCommand {
   readonly context: unknown;
   /** Whether it was repeated because it produced no events, or was refused, on a possibly stale head. */
   wasRepeated = false;
-  /** Whether a batch with this command may have landed. */
+  /** Whether a batch with this command, or with another one of its name, may have landed. */
   mayHaveLanded = false;
   #unsettled: Set<QueuedCommand>;
   #settlers = Promise.withResolvers<readonly RecordedEvent[]>();
+  /** Resolves to the events, as append() does. */
+  readonly outcome = this.#settlers.promise;
 
   constructor(
     command: Command,
@@ -69,11 +52,6 @@ export class QueuedCommand {
     this.deadline = deadline;
     this.context = context;
     this.#unsettled = unsettled;
-  }
-
-  /** Resolves to the events, as append() does. */
-  get outcome(): Promise<readonly RecordedEvent[]> {
-    return this.#settlers.promise;
   }
 
   get isSettled(): boolean {

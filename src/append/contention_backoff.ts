@@ -17,10 +17,9 @@ const PAUSE_LIMIT_MS = 500;
 const JITTER_LIMIT_MS = 4;
 
 /**
- * Pauses that share one log fairly between the instances that append to it. The instance that has just
- * committed knows the new head first, so without a pause it would commit first every time. Its pause
- * grows with the number of conflicts that it had before. An instance without conflicts cannot know
- * whether it is alone, so it also pauses from time to time.
+ * Pauses that share one log fairly between instances. One that has just committed knows the new head first, so without
+ * a pause it would commit first every time. Its pause grows with the number of conflicts that it had before. An instance
+ * without conflicts cannot know whether it is alone, so it also pauses from time to time.
  */
 export class ContentionBackoff {
   #runtime: Runtime;

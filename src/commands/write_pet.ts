@@ -12,25 +12,20 @@ import {
 } from "../../events/pet.ts";
 import type { Appender } from "../append/appender.ts";
 import type { Command } from "../append/command.ts";
+import { hmacSha256Hex, sha256Hex } from "../encoding/sha256.ts";
+import { eventByIdempotencyKeyKey, projectionKey } from "../keyspace.ts";
 import type { ApiKey } from "../log/api_keys.ts";
 import type { Head, HeadEntry } from "../log/head.ts";
-import type { HeadReader } from "../log/head_reader.ts";
+import { readEvents } from "../log/read_log.ts";
 import type { ApiKeyReader } from "../projections/api_key_reader.ts";
-import {
-  findEventByIdempotencyKey,
-  loggedIdempotencyKeys,
-} from "../projections/find_event_by_idempotency_key.ts";
+import { decodeRecord } from "../projections/project.ts";
 import type { PetReader } from "../projections/pet_reader.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { ServiceError } from "../service_error.ts";
 import type { Store } from "../store/store.ts";
-import type { SingleFlight } from "./single_flight.ts";
 
 export interface WritePetDeps {
   appender: Appender;
-  /** Requests with an Idempotency-Key, by that key. */
-  flights: SingleFlight<PetEvent>;
-  heads: HeadReader;
   runtime: Runtime;
   keys: ApiKeyReader;
   pets: PetReader;
@@ -139,29 +134,18 @@ async function writePet(
   request: WritePetRequest,
   rule: Rule,
 ): Promise<WrittenPet | undefined> {
-  const { token, idempotencyKey } = request;
-  let isNew = false;
-  const append = async () => {
-    const command = commandOf(deps, request, rule);
-    const [event] = await deps.appender.append(command);
-    isNew = event !== undefined;
-    return event as PetEvent | undefined ?? command.earlier;
-  };
-  const event = idempotencyKey === undefined
-    ? await append()
-    : await deps.flights.share(`${token} ${idempotencyKey}`, append);
-  if (event === undefined) return undefined;
-  if (!isNew) {
-    // The outcome may be shared with a request that began before the key was revoked.
-    await deps.heads.use(({ head }) => deps.keys.authorize(token, head, deps.runtime.now()));
-    if (!rule.isOutcome(event)) {
-      throw new ServiceError(
-        "idempotency_key_reused",
-        "The Idempotency-Key was sent with another request before; nothing was stored",
-      );
-    }
+  const command = commandOf(deps, request, rule);
+  const [appended] = await deps.appender.append(command);
+  const { earlier } = command;
+  if (earlier !== undefined && !rule.isOutcome(earlier)) {
+    throw new ServiceError(
+      "idempotency_key_reused",
+      "The Idempotency-Key was sent with another request before; nothing was stored",
+    );
   }
-  return { id: event.data.id, text: encodePet(event.data), isDuplicate: !isNew };
+  const event = earlier ?? appended as PetEvent | undefined;
+  if (event === undefined) return undefined;
+  return { id: event.data.id, text: encodePet(event.data), isDuplicate: event === earlier };
 }
 
 /** Throws `read_only_key` if the key must not write. */
@@ -180,9 +164,10 @@ function commandOf(
   rule: Rule,
 ): Command & { earlier?: PetEvent } {
   const eventTimeMs = runtime.now();
+  // Nobody can guess the first from a published log, because the token is secret. Versions before format 4 logged the other.
   const logged = idempotencyKey === undefined
     ? undefined
-    : loggedIdempotencyKeys(token, idempotencyKey);
+    : [hmacSha256Hex(token, idempotencyKey), sha256Hex(idempotencyKey)];
   const metadata: EventMetadata = {
     id: runtime.newId(),
     time: new Date(eventTimeMs).toISOString(),
@@ -191,10 +176,10 @@ function commandOf(
   };
   return {
     petId: rule.petId,
+    name: metadata.idempotencyKey,
     /**
-     * Checks the API key, and finds an event that the same Idempotency-Key caused earlier. On this instance, `flights`
-     * runs one such request at a time. Another instance that appends such an event moves the head. So the event is
-     * either found here, or the commit on this head fails.
+     * Checks the API key, and finds an event that the same Idempotency-Key caused earlier. Another instance that appends
+     * such an event moves the head. So the event is either found here, or the commit on this head fails.
      */
     async prepare(base) {
       const { head } = base;
@@ -204,8 +189,7 @@ function commandOf(
       metadata.actor = key.id;
       if (logged) {
         // The age is measured at the time of the event, so two events of one Idempotency-Key are a day apart.
-        const query = { actor: key.id, logged, head, now: eventTimeMs };
-        this.earlier = await findEventByIdempotencyKey(store, query) as PetEvent | undefined;
+        this.earlier = await findEarlier(store, head, key.id, logged, eventTimeMs);
       }
       if (this.earlier === undefined) await rule.prepare?.(base);
     },
@@ -214,4 +198,29 @@ function commandOf(
       return body === undefined ? [] : [{ ...metadata, ...body }];
     },
   };
+}
+
+/**
+ * The event that an API key caused with an Idempotency-Key, which the log names in one of these ways, if it has not
+ * expired at `now`, in milliseconds. May or may not find an event after that head.
+ */
+async function findEarlier(
+  store: Store,
+  { generation }: Head,
+  actor: string,
+  logged: string[],
+  now: number,
+): Promise<PetEvent | undefined> {
+  const found = await Promise.all(logged.map((name) => {
+    const prefix = projectionKey(generation, eventByIdempotencyKeyKey(actor, name));
+    return store.list({ prefix }, { limit: 1, reverse: true });
+  }));
+  // The store keeps a record for some time after it expires.
+  const valid = found.flat().find((entry) => Date.parse(decodeRecord(entry).expiresAt) > now);
+  if (valid === undefined) return undefined;
+  const position = valid.key.at(-1) as number;
+  const [line] = await readEvents(store, { from: position, to: position }) ?? [];
+  if (logged.includes(line?.event.idempotencyKey ?? "")) return line.event as PetEvent;
+  const message = `The log has no event of the Idempotency-Key at position ${position}`;
+  throw new ServiceError("projection_damaged", message);
 }

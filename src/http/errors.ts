@@ -9,6 +9,8 @@ interface ErrorEntry {
   when: string;
   /** The remedy for the client. */
   remedy: string;
+  /** `WWW-Authenticate` (RFC 6750 section 3). */
+  challenge?: string;
 }
 
 const TABLE = {
@@ -42,16 +44,19 @@ const TABLE = {
     status: 401,
     when: "The request has no API key",
     remedy: "Send the key as Authorization: Bearer <API_KEY>",
+    challenge: "Bearer",
   },
   invalid_credentials: {
     status: 401,
     when: "The API key is mistyped, unknown, expired or revoked",
     remedy: "Use another key, or ask the operator for one",
+    challenge: 'Bearer error="invalid_token"',
   },
   read_only_key: {
     status: 403,
     when: "The API key may read animals, but not add or change any",
     remedy: "Use another key, or ask the operator for one that may add and change animals",
+    challenge: 'Bearer error="insufficient_scope"',
   },
   pet_not_found: {
     status: 404,
@@ -175,13 +180,6 @@ export class HttpError extends Error {
 /** Value of `Retry-After` on a 429 or a 503, in seconds. */
 export const RETRY_AFTER_SECONDS = 1;
 
-/** `WWW-Authenticate` of a 401 or a 403 (RFC 6750 section 3). */
-export const CHALLENGES = {
-  missing_credentials: "Bearer",
-  invalid_credentials: 'Bearer error="invalid_token"',
-  read_only_key: 'Bearer error="insufficient_scope"',
-} as const;
-
 /** The code of an error. Unknown errors are `internal_error`. */
 export function codeOf(thrown: unknown): ErrorCode {
   return thrown instanceof HttpError ? thrown.code : serviceErrorCode(thrown) ?? "internal_error";
@@ -193,7 +191,7 @@ export function codeOf(thrown: unknown): ErrorCode {
  */
 export function errorResponse(thrown: unknown, root = ""): HttpResponse {
   const code = codeOf(thrown);
-  const { status } = ERRORS[code];
+  const { status, challenge } = ERRORS[code];
   let message = code === "internal_error" ? ERRORS[code].when : (thrown as Error).message;
   if (status === 401) {
     const keyless = `${root}/docs, ${root}/openapi.json, ${root}/healthz and ${root}/readyz`;
@@ -201,9 +199,7 @@ export function errorResponse(thrown: unknown, root = ""): HttpResponse {
   }
   const headers: HttpResponse["headers"] = { ...NEVER_STORED };
   if (thrown instanceof HttpError) Object.assign(headers, thrown.headers);
-  if (code in CHALLENGES) {
-    headers["www-authenticate"] = CHALLENGES[code as keyof typeof CHALLENGES];
-  }
+  if (challenge !== undefined) headers["www-authenticate"] = challenge;
   if (status === 429 || status === 503) headers["retry-after"] = String(RETRY_AFTER_SECONDS);
   return { status, headers, body: JSON.stringify({ code, message, status }) };
 }

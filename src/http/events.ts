@@ -9,6 +9,7 @@ import type { ServiceError } from "../service_error.ts";
 import { StoreError } from "../store/store_errors.ts";
 import { HttpError } from "./errors.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
+import type { ApiRequest } from "./pets.ts";
 import type { Follower, Followers } from "./limits/followers.ts";
 import { type EventsQuery, NOW, parseEventsQuery, queryAfter } from "./requests/events_query.ts";
 
@@ -47,7 +48,7 @@ export interface EventsDeps {
   runtime: Runtime;
 }
 
-export interface EventsRequest {
+interface EventsRequest {
   query: EventsQuery;
   /** The head at which the request was admitted. */
   entry: HeadEntry;
@@ -57,24 +58,26 @@ export interface EventsRequest {
 }
 
 /** Whether a client wants a stream: it names the type, as every client of event streams does. */
-export function wantsStream(headers: Headers): boolean {
+function wantsStream(headers: Headers): boolean {
   return /(?:^|,)\s*text\/event-stream\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i
     .test(headers.get("accept") ?? "");
 }
 
-/** Reads a request. Rejects with `invalid_parameter`, or with `feed_reset` if the log has no line with its id. */
-export async function readEventsRequest(
-  { feed }: EventsDeps,
+/**
+ * Reads and validates a request, and resolves to the function that carries it out, which may take long. Rejects with
+ * `invalid_parameter`, `malformed_request`, and `feed_reset` if the log has no line with the id of the request.
+ */
+export async function prepareListEvents(
+  deps: EventsDeps,
+  { request: { headers, method }, search, baseUrl }: ApiRequest,
   entry: HeadEntry,
-  search: string,
-  headers: Headers,
-): Promise<EventsRequest> {
+  token: string,
+): Promise<() => Promise<HttpResponse>> {
+  const { feed } = deps;
   const query = parseEventsQuery(search, headers);
   const { lastEventId = feed.idOf(EMPTY_HEAD) } = query;
-  if (lastEventId === NOW) {
-    return { query, entry, position: entry.head.position, lastId: feed.idOf(entry.head) };
-  }
-  const position = await feed.positionOf(lastEventId, entry);
+  const isNow = lastEventId === NOW;
+  const position = isNow ? entry.head.position : await feed.positionOf(lastEventId, entry);
   if (position === undefined) {
     throw new HttpError(
       "feed_reset",
@@ -82,11 +85,15 @@ export async function readEventsRequest(
         "read the animals again, or read all events without lastEventId",
     );
   }
-  return { query, entry, position, lastId: lastEventId };
+  const lastId = isNow ? feed.idOf(entry.head) : lastEventId;
+  const request = { query, entry, position, lastId };
+  return wantsStream(headers)
+    ? () => streamEvents(deps, request, token, method)
+    : () => listEvents(deps, request, token, baseUrl);
 }
 
 /** Resolves to a batch of events: at once if there are some, and otherwise after the wait of the query. */
-export async function listEvents(
+async function listEvents(
   deps: EventsDeps,
   request: EventsRequest,
   token: string,
@@ -156,7 +163,7 @@ export async function listEvents(
 }
 
 /** Opens a stream of events; for HEAD, only shows its headers. Rejects if the log cannot be read. */
-export async function streamEvents(
+async function streamEvents(
   deps: EventsDeps,
   request: EventsRequest,
   token: string,

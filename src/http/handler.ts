@@ -3,7 +3,7 @@
 import { assertNever } from "../../events/assert_never.ts";
 import type { ApiKey } from "../log/api_keys.ts";
 import type { HeadEntry } from "../log/head.ts";
-import { expectMayWrite, type WritePetDeps } from "../commands/write_pet.ts";
+import { expectMayWrite } from "../commands/write_pet.ts";
 import { StoreError } from "../store/store_errors.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
 import type { Instrumentation } from "../telemetry/instrumentation.ts";
@@ -13,30 +13,21 @@ import { isPreflight, shareWith } from "./cors.ts";
 import { bearerToken } from "./requests/credentials.ts";
 import { codeOf, errorResponse, HttpError } from "./errors.ts";
 import {
-  handleCreatePet,
-  handleGetPet,
-  handleListPets,
-  handleUpdatePet,
-  readCreatePetRequest,
-  readUpdatePetRequest,
+  type ApiRequest,
+  getPet,
+  listPets,
+  prepareCreatePet,
+  prepareUpdatePet,
+  type PrepareWrite,
+  type WriteDeps,
 } from "./pets.ts";
-import {
-  type EventsDeps,
-  listEvents,
-  readEventsRequest,
-  streamEvents,
-  wantsStream,
-} from "./events.ts";
+import { type EventsDeps, prepareListEvents } from "./events.ts";
 import { type PublicDeps, publicOperations } from "./public_operations.ts";
 import type { CountedRequest, RateLimiter } from "./limits/rate_limiter.ts";
 import type { RefusedCredentials } from "./limits/refused_credentials.ts";
+import { ACCEPT_PATCH, bodyTooLargeError, isBodyBounded } from "./requests/request_body.ts";
 import {
-  ACCEPT_PATCH,
-  type BodyReader,
-  bodyTooLargeError,
-  isBodyBounded,
-} from "./requests/request_body.ts";
-import {
+  allowOf,
   BASE_PATH,
   findRoute,
   operationOf,
@@ -47,10 +38,9 @@ import {
   unknownPathError,
 } from "./routes.ts";
 
-export interface HandlerDeps extends WritePetDeps, EventsDeps, PublicDeps {
+export interface HandlerDeps extends WriteDeps, EventsDeps, PublicDeps {
   /** The origins whose scripts may read responses. */
   corsOrigins: readonly string[];
-  bodies: BodyReader;
   instrumentation: Instrumentation;
   /** Limits the requests of each key; without it, there is no limit. */
   rateLimiter: RateLimiter | undefined;
@@ -59,12 +49,7 @@ export interface HandlerDeps extends WritePetDeps, EventsDeps, PublicDeps {
 }
 
 /** A request while it is handled. */
-interface Exchange {
-  request: Request;
-  path: string;
-  search: string;
-  /** The address of the interface in links. */
-  baseUrl: string;
+interface Exchange extends ApiRequest {
   /** Set once the request counts for the rate limit of its key. */
   counted?: CountedRequest;
 }
@@ -81,10 +66,7 @@ export interface Connection {
 /** A server that does not know its connections omits `connection`. */
 export type RequestHandler = (request: Request, connection?: Connection) => Promise<Response>;
 
-/**
- * Creates the service as a function from `Request` to `Response`. It never rejects: a failure becomes an
- * Error body.
- */
+/** Creates the service. Its promises never reject: a failure becomes an Error body. */
 export function createHandler(deps: HandlerDeps): RequestHandler {
   const { addresses, corsOrigins, instrumentation, rateLimiter, refusedCredentials, report } = deps;
   const operations = publicOperations(deps);
@@ -136,7 +118,7 @@ function respond(
   respondPublicly: ReturnType<typeof publicOperations>,
   deps: HandlerDeps,
 ): HttpResponse | Promise<HttpResponse> {
-  const { request, path, search, baseUrl } = exchange;
+  const { request, path, baseUrl } = exchange;
   const { method, headers } = request;
   const route = findRoute(path, headers);
   if (route !== undefined && (route.isPublic || isPreflight(request))) {
@@ -147,7 +129,7 @@ function respond(
     return respondWithMethods(method, route);
   }
   const token = bearerToken(headers);
-  const { heads, runtime, keys, pets } = deps;
+  const { heads, runtime, keys } = deps;
   const read = <T>(handle: (entry: HeadEntry) => T | Promise<T>): Promise<T> =>
     heads.use(async (entry) => {
       const key = await keys.authorize(token, entry.head, runtime.now());
@@ -162,19 +144,15 @@ function respond(
   const operation = operationOf(route, method);
   switch (operation) {
     case "listPets":
-      return read((entry) => handleListPets(pets, entry, search, baseUrl));
+      return read((entry) => listPets(deps, exchange, entry));
     case "getPet":
-      return read((entry) => handleGetPet(pets, entry, path, search, baseUrl));
+      return read((entry) => getPet(deps, exchange, entry));
     case "createPet":
-      return write(exchange, token, deps, readCreatePetRequest, handleCreatePet);
+      return write(exchange, token, deps, prepareCreatePet);
     case "updatePet":
-      return write(exchange, token, deps, readUpdatePetRequest, handleUpdatePet);
+      return write(exchange, token, deps, prepareUpdatePet);
     case "listEvents":
-      return read((entry) => readEventsRequest(deps, entry, search, headers)).then((asked) =>
-        wantsStream(headers)
-          ? streamEvents(deps, asked, token, method)
-          : listEvents(deps, asked, token, baseUrl)
-      );
+      return read((entry) => prepareListEvents(deps, exchange, entry, token)).then((run) => run());
     case undefined:
       return read(() => respondWithMethods(method, route));
     default:
@@ -183,9 +161,10 @@ function respond(
 }
 
 /** Responds to OPTIONS. Throws `method_not_allowed` for any other method. */
-function respondWithMethods(method: string, { allow, operations }: Route): HttpResponse {
+function respondWithMethods(method: string, route: Route): HttpResponse {
+  const allow = allowOf(route);
   if (method === "OPTIONS") {
-    const headers = operations.PATCH === undefined ? { allow } : { allow, ...ACCEPT_PATCH };
+    const headers = route.operations.PATCH === undefined ? { allow } : { allow, ...ACCEPT_PATCH };
     return { status: 204, body: null, headers };
   }
   throw new HttpError("method_not_allowed", `The path supports only ${allow}`, { allow });
@@ -196,28 +175,27 @@ function respondWithMethods(method: string, { allow, operations }: Route): HttpR
  * if the head was seen recently. Before any other error is returned, the key is checked against a fresh head.
  * The body is not read if the key is not live or is read-only.
  */
-async function write<T>(
+async function write(
   exchange: Exchange,
   token: string,
   deps: HandlerDeps,
-  readRequest: (exchange: Exchange, token: string, bodies: BodyReader) => Promise<T>,
-  handle: (deps: HandlerDeps, request: T, baseUrl: string) => Promise<HttpResponse>,
+  prepare: PrepareWrite,
 ): Promise<HttpResponse> {
   const { heads, keys, runtime } = deps;
   const authorize = () => heads.use(({ head }) => keys.authorize(token, head, runtime.now()));
   const head = heads.recent;
   const cached = head === undefined ? undefined : keys.cached(token, head);
   const key = cached ?? await authorize();
-  let request: T;
+  let carryOut: () => Promise<HttpResponse>;
   try {
     expectWithinLimit(key, exchange, deps);
     expectMayWrite(key);
-    request = await readRequest(exchange, token, deps.bodies);
+    carryOut = await prepare(deps, exchange, token);
   } catch (error) {
     await authorize();
     throw error;
   }
-  return await handle(deps, request, exchange.baseUrl);
+  return await carryOut();
 }
 
 /** Counts a request of that key. Throws `rate_limited` if the key exceeds its limit. */

@@ -14,8 +14,8 @@ export const NEVER_STORED = { "cache-control": "no-store" };
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * Streams bytes that responses share. A chunk is enqueued only if the client has room for it, so a client that
- * does not read occupies only a few chunks. `new Response(bytes)` would copy all bytes at once.
+ * Streams bytes that responses share. A client that does not read occupies only a few chunks, while
+ * `new Response(bytes)` would copy all bytes at once.
  */
 export function byteStream(bytes: Uint8Array): ReadableStream<Uint8Array> {
   return ReadableStream.from(chunksOf(bytes));

@@ -1,14 +1,8 @@
 /** The operations of the interface (section 4). */
 
-import {
-  createPet,
-  type CreatePetRequest,
-  updatePet,
-  type UpdatePetRequest,
-  type WritePetDeps,
-} from "../commands/write_pet.ts";
+import { createPet, updatePet, type WritePetDeps, type WrittenPet } from "../commands/write_pet.ts";
 import type { HeadEntry } from "../log/head.ts";
-import type { PageQuery, PetReader } from "../projections/pet_reader.ts";
+import type { PageQuery } from "../projections/pet_reader.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
 import { entityTag, entityTagOfHash, entityTagOfPet } from "./conditional_read.ts";
 import { ERRORS, HttpError } from "./errors.ts";
@@ -21,7 +15,7 @@ import { parseIfMatch } from "./requests/if_match.ts";
 import { parsePageQuery } from "./requests/page_query.ts";
 import { parseNewPet, parsePetPatch } from "./requests/pet_body.ts";
 import { parseQuery } from "./requests/query.ts";
-import { type BodyReader, PATCH_BODY } from "./requests/request_body.ts";
+import type { BodyReader } from "./requests/request_body.ts";
 
 /**
  * getPet has been deprecated (RFC 9745) since the first release of the service. Its announced removal date is
@@ -37,11 +31,19 @@ export const DEPRECATION_HEADERS = {
  */
 export const READ_HEADERS = { "cache-control": "private, no-cache" };
 
-export async function handleListPets(
-  pets: PetReader,
+/** A request to an operation of the interface. */
+export interface ApiRequest {
+  request: Request;
+  path: string;
+  search: string;
+  /** The address of the interface in links. */
+  baseUrl: string;
+}
+
+export async function listPets(
+  { pets }: WritePetDeps,
+  { search, baseUrl }: ApiRequest,
   entry: HeadEntry,
-  search: string,
-  baseUrl: string,
 ): Promise<HttpResponse> {
   const query = parsePageQuery(search);
   const page = await pets.list(query, entry);
@@ -56,82 +58,10 @@ function nextLink(baseUrl: string, { limit, status }: PageQuery, cursor: number)
   return `<${baseUrl}/pets?limit=${limit}${filter}&cursor=${cursor}>; rel="next"`;
 }
 
-/** A request to add or to change a pet. */
-interface WriteRequest {
-  request: Request;
-  path: string;
-  search: string;
-}
-
-/**
- * Reads and validates the request. Rejects with an {@linkcode HttpError} if its query, key or body is not
- * valid.
- */
-export async function readCreatePetRequest(
-  { request, search }: WriteRequest,
-  token: string,
-  bodies: BodyReader,
-): Promise<CreatePetRequest> {
-  if (search !== "") parseQuery(search, {});
-  const idempotencyKey = idempotencyKeyOf(request);
-  return { pet: parseNewPet(await bodies.readJson(request)), token, idempotencyKey };
-}
-
-function idempotencyKeyOf({ headers }: Request): string | undefined {
-  const field = headers.get(IDEMPOTENCY_KEY_HEADER);
-  return field === null ? undefined : parseIdempotencyKey(field);
-}
-
-export async function handleCreatePet(
-  deps: WritePetDeps,
-  request: CreatePetRequest,
-  baseUrl: string,
-): Promise<HttpResponse> {
-  const { id, text, isDuplicate } = await createPet(deps, request);
-  const headers: HttpResponse["headers"] = {
-    ...NEVER_STORED,
-    location: `${baseUrl}/pets/${id}`,
-    etag: entityTag(text),
-  };
-  if (isDuplicate) headers[IDEMPOTENCY_REPLAYED_HEADER] = "true";
-  return { status: 201, body: text, headers };
-}
-
-/**
- * Reads and validates the request. Rejects with an {@linkcode HttpError} if its query, path, key, condition or body is
- * not valid.
- */
-export async function readUpdatePetRequest(
-  { request, path, search }: WriteRequest,
-  token: string,
-  bodies: BodyReader,
-): Promise<UpdatePetRequest> {
-  if (search !== "") parseQuery(search, {});
-  const petId = petIdOf(path);
-  const idempotencyKey = idempotencyKeyOf(request);
-  const field = request.headers.get("if-match");
-  const matches = field === null ? undefined : parseIfMatch(field);
-  const isExpected = matches && ((petText: string) => matches(entityTag(petText)));
-  const patch = parsePetPatch(await bodies.readJson(request, PATCH_BODY));
-  return { petId, patch, token, idempotencyKey, isExpected };
-}
-
-export async function handleUpdatePet(
-  deps: WritePetDeps,
-  request: UpdatePetRequest,
-): Promise<HttpResponse> {
-  const { text, isDuplicate } = await updatePet(deps, request);
-  const headers: HttpResponse["headers"] = { ...NEVER_STORED, etag: entityTag(text) };
-  if (isDuplicate) headers[IDEMPOTENCY_REPLAYED_HEADER] = "true";
-  return { status: 200, body: text, headers };
-}
-
-export async function handleGetPet(
-  pets: PetReader,
+export async function getPet(
+  { pets }: WritePetDeps,
+  { path, search, baseUrl }: ApiRequest,
   entry: HeadEntry,
-  path: string,
-  search: string,
-  baseUrl: string,
 ): Promise<HttpResponse> {
   if (search !== "") parseQuery(search, {});
   const link = `<${baseUrl}/pets?status=available>; rel="successor-version"`;
@@ -142,6 +72,58 @@ export async function handleGetPet(
   }
   const headers = { ...READ_HEADERS, ...deprecation, etag: entityTagOfPet(text) };
   return { status: 200, body: text, headers };
+}
+
+export interface WriteDeps extends WritePetDeps {
+  bodies: BodyReader;
+}
+
+/**
+ * Reads and validates a request to write, and resolves to the function that carries it out. Rejects with an
+ * {@linkcode HttpError} if its query, path, headers or body are not valid.
+ */
+export type PrepareWrite = (
+  deps: WriteDeps,
+  request: ApiRequest,
+  token: string,
+) => Promise<() => Promise<HttpResponse>>;
+
+export const prepareCreatePet: PrepareWrite = async (deps, { request, search, baseUrl }, token) => {
+  if (search !== "") parseQuery(search, {});
+  const idempotencyKey = idempotencyKeyOf(request);
+  const pet = parseNewPet(await deps.bodies.readJson(request));
+  return async () => {
+    const created = await createPet(deps, { pet, token, idempotencyKey });
+    return written(201, created, { location: `${baseUrl}/pets/${created.id}` });
+  };
+};
+
+export const prepareUpdatePet: PrepareWrite = async (deps, { request, path, search }, token) => {
+  if (search !== "") parseQuery(search, {});
+  const petId = petIdOf(path);
+  const idempotencyKey = idempotencyKeyOf(request);
+  const field = request.headers.get("if-match");
+  const matches = field === null ? undefined : parseIfMatch(field);
+  const isExpected = matches && ((petText: string) => matches(entityTag(petText)));
+  const patch = parsePetPatch(await deps.bodies.readJson(request));
+  return async () => {
+    return written(200, await updatePet(deps, { petId, patch, token, idempotencyKey, isExpected }));
+  };
+};
+
+function idempotencyKeyOf({ headers }: Request): string | undefined {
+  const field = headers.get(IDEMPOTENCY_KEY_HEADER);
+  return field === null ? undefined : parseIdempotencyKey(field);
+}
+
+function written(
+  status: number,
+  { text, isDuplicate }: WrittenPet,
+  more: HttpResponse["headers"] = {},
+): HttpResponse {
+  const headers: typeof more = { ...NEVER_STORED, etag: entityTag(text), ...more };
+  if (isDuplicate) headers[IDEMPOTENCY_REPLAYED_HEADER] = "true";
+  return { status, body: text, headers };
 }
 
 /** The id at the end of a path. Throws `pet_not_found`, with these headers, if it is not an integer. */

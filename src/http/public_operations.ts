@@ -4,9 +4,8 @@ import type { Appender } from "../append/appender.ts";
 import type { HeadReader } from "../log/head_reader.ts";
 import { serviceErrorCode } from "../service_error.ts";
 import type { StoreDamagedError } from "../store/store_errors.ts";
-import { staticAsset } from "./docs/static_asset.ts";
 import { docsAssets } from "./docs/docs_page.ts";
-import { type BaseAddresses, describeInterface } from "./docs/openapi.ts";
+import type { BaseAddresses } from "./docs/openapi.ts";
 import { errorResponse, HttpError } from "./errors.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
 import { type PublicOperation, unknownPathError } from "./routes.ts";
@@ -25,7 +24,6 @@ export interface PublicDeps {
 /** Creates the function that responds to GET and HEAD. */
 export function publicOperations(deps: PublicDeps) {
   const docs = docsAssets(deps.addresses);
-  const description = staticAsset("application/json", () => describeInterface(deps.addresses));
   return (
     operation: PublicOperation,
     path: string,
@@ -37,18 +35,14 @@ export function publicOperations(deps: PublicDeps) {
         return { status: 200, body: '{"status":"alive"}', headers: NEVER_STORED };
       case "checkReadiness":
         return checkReadiness(deps);
-      case "describeInterface":
-        return description(requestHeaders);
       case "getDocs": {
         const asset = docs.get(path);
         if (asset === undefined) throw unknownPathError("/docs");
         return asset(requestHeaders);
       }
-      case "getIcon":
-        return redirectFrom(path, "docs/icon.svg");
       case "redirectToDocs":
       case "redirectBrowserToDocs":
-        return redirectFrom(path, "docs");
+        return redirectFrom(path);
     }
   };
 }
@@ -80,8 +74,9 @@ async function checkReadiness(
   return { status: 200, body: '{"status":"ready"}', headers: NEVER_STORED };
 }
 
-/** Redirects to an address under the root of the service. It is relative, in case a proxy adds a path prefix. */
-function redirectFrom(path: string, address: string): HttpResponse {
-  const location = "../".repeat(path.split("/").length - 2) + address;
+/** Redirects to the reference or its icon. The address is relative, in case a proxy adds a path prefix. */
+function redirectFrom(path: string): HttpResponse {
+  const target = path === "/favicon.ico" ? "docs/icon.svg" : "docs";
+  const location = "../".repeat(path.split("/").length - 2) + target;
   return { status: 302, body: "", headers: { location } };
 }

@@ -1,7 +1,4 @@
-/**
- * All routes of the service. The handler dispatches by this table, a test compares the OpenAPI
- * description with it, and telemetry names the spans of requests after it.
- */
+/** All routes of the service: the one table for the handler, the description and telemetry. */
 
 import { HttpError } from "./errors.ts";
 
@@ -17,11 +14,9 @@ export type ApiOperation = "listPets" | "createPet" | "getPet" | "updatePet" | "
 export type PublicOperation =
   | "checkLiveness"
   | "checkReadiness"
-  | "describeInterface"
-  | "redirectToDocs"
-  | "redirectBrowserToDocs"
   | "getDocs"
-  | "getIcon";
+  | "redirectToDocs"
+  | "redirectBrowserToDocs";
 
 /** Operations by method. HEAD uses the operation of GET. */
 type Operations<Name> = { GET: Name; POST?: Name; PATCH?: Name };
@@ -30,8 +25,6 @@ interface RouteOf<Name, IsPublic extends boolean> {
   /** The path. Its last segment may be a parameter, such as `{petId}`. */
   path: string;
   operations: Operations<Name>;
-  /** The value of the `Allow` header. */
-  allow: string;
   /** Whether its operations need no key. */
   isPublic: IsPublic;
 }
@@ -44,11 +37,11 @@ export const ROUTES: readonly Route[] = [
   apiRoute(`${BASE_PATH}/events`, { GET: "listEvents" }),
   publicRoute("/healthz", "checkLiveness"),
   publicRoute("/readyz", "checkReadiness"),
-  publicRoute("/openapi.json", "describeInterface"),
+  publicRoute("/openapi.json", "getDocs"),
   publicRoute("/", "redirectToDocs"),
   publicRoute(BASE_PATH, "redirectBrowserToDocs"),
   publicRoute(`${BASE_PATH}/`, "redirectBrowserToDocs"),
-  publicRoute("/favicon.ico", "getIcon"),
+  publicRoute("/favicon.ico", "redirectToDocs"),
   publicRoute("/docs", "getDocs"),
   publicRoute("/docs/", "redirectToDocs"),
   publicRoute("/docs/{file}", "getDocs"),
@@ -59,10 +52,7 @@ const ROUTES_BY_PATH = new Map(
   ROUTES.map((route) => [route.path.replace(/\{\w+\}$/, "{}"), route]),
 );
 
-/**
- * The route of a path, or `undefined` if no route matches. A route that is only for browsers matches if the
- * client asks for HTML, or if its `headers` are not given.
- */
+/** The route of a path. One for browsers matches if the client asks for HTML, or has no `headers`. */
 export function findRoute(path: string, headers?: Headers): Route | undefined {
   // Anybody can send a long path, so no regular expression that is tried at each of its characters.
   const parent = path.slice(0, path.lastIndexOf("/") + 1);
@@ -99,24 +89,22 @@ export function operationOf<Name>(
 }
 
 function apiRoute(path: string, operations: Operations<ApiOperation>): Route {
-  return { path, operations, allow: allowOf(operations), isPublic: false };
+  return { path, operations, isPublic: false };
 }
 
 function publicRoute(path: string, operation: PublicOperation): Route {
-  const operations = { GET: operation };
-  return { path, operations, allow: allowOf(operations), isPublic: true };
+  return { path, operations: { GET: operation }, isPublic: true };
 }
 
-function allowOf(operations: Operations<unknown>): string {
+/** The value of the `Allow` header. */
+export function allowOf({ operations }: Route): string {
   return [...Object.keys(operations), "OPTIONS"].join(", ").replace("GET", "GET, HEAD");
 }
 
 /** `uri-host [":" port]` (RFC 3986 section 3.2, RFC 9110 section 7.2), without user information. */
 const HOST_PATTERN = /^(?:[A-Za-z0-9._~!$&'()*+;=%-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 
-/**
- * The groups are the authority, the path and the query. This is cheaper than `new URL`, and never throws.
- */
+/** The groups are authority, path and query. This is cheaper than `new URL`, and never throws. */
 const URL_PATTERN = /^[^:]*:\/\/([^/?]*)([^?]*)\??([^]*)$/;
 
 /** The path and the query of a request, as in its request line. The query is without its question mark. */

@@ -16,10 +16,8 @@ import type { StoreError } from "../store/store_errors.ts";
 import { systemRuntime } from "../runtime/system_runtime.ts";
 
 /**
- * Opens the store and serves until SIGTERM or SIGINT. Then it stops accepting connections, finishes accepted
- * requests, drains the appender, closes the store and ends the process. Rejects with
- * {@linkcode OpenStoreError} or {@linkcode ListenError} if the store or the address is unusable. If a remote
- * store is unreachable, the service waits for it and reports that it is not ready.
+ * Opens the store, and serves until SIGTERM or SIGINT ends the process. Rejects with {@linkcode OpenStoreError} or
+ * {@linkcode ListenError} if the store or the address is unusable. The service waits for a store that is away.
  */
 export async function serve(
   config: ServiceConfig,

@@ -10,10 +10,7 @@ import type { Service } from "../service.ts";
  */
 export const SHUTDOWN_MS = { drain: 500, close: 500 + APPEND_LIMIT_MS + 200, exit: 4_600 };
 
-/**
- * Stops accepting connections, rejects incomplete bodies, finishes accepted requests, drains the appender and
- * closes the store. Resolves after `SHUTDOWN_MS.exit` at the latest. The process may then exit.
- */
+/** Finishes accepted requests, and closes the store. Resolves after `SHUTDOWN_MS.exit` at the latest. */
 export async function shutDown(
   { appender, endWaiting, runtime, store }: Service,
   server: Pick<Server, "shutdown">,

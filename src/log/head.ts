@@ -162,8 +162,6 @@ export function decodeHeadRecord(value: unknown): HeadRecord {
 
 /** The store was opened, but another program or another version of this one wrote its data. */
 export class ForeignStoreError extends ServiceError {
-  override name = "ForeignStoreError";
-
   constructor(message: string) {
     super("store_unavailable", message);
   }

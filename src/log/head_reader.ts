@@ -6,31 +6,20 @@ import type { Store } from "../store/store.ts";
 import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
 import { type Head, type HeadEntry, headEntryOf } from "./head.ts";
 
-/**
- * Time for which a head may be used after it was read. It is longer than any request, and shorter than
- * `GRACE_MS`, after which a replay removes the old records.
- */
+/** Time for which a head may be used after it was read: shorter than `GRACE_MS` of a replay. */
 export const HEAD_LIMIT_MS = 9_000;
 
 /** How long a head counts as recent after the last read or write that confirmed it. */
 export const HEAD_RECENT_MS = 1_000;
 
-/**
- * The head is missing, is older than one that this instance has seen, or belongs to another log. The
- * store is at fault, so none of its data can be trusted.
- */
+/** The head is missing, older than one that was seen, or of another log, so no data of the store can be trusted. */
 export class HeadLostError extends ServiceError {
-  override name = "HeadLostError";
-
   constructor(message: string) {
     super("store_unavailable", message);
   }
 }
 
-/**
- * Reads the head, and shares fresh reads between callers. A caller joins the *next* read, not one in
- * flight: that one may have read the head before the caller's request began.
- */
+/** Reads the head, and shares fresh reads between callers, as `src/README.md` explains. */
 export class HeadReader {
   #store: Store;
   #runtime: Runtime;

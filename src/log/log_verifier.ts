@@ -24,9 +24,9 @@ export interface VerifiedLine {
   /** The faults, worded to follow "Line 7: "; empty if the line is sound. */
   faults: string[];
   /** Whether a newer version wrote the line, which is one of the faults. */
-  isNewer?: true;
+  isNewer: boolean;
   /** Whether `previoushash` is one of the faults. Then either this line or the one before was altered. */
-  isUnlinked?: true;
+  isUnlinked: boolean;
 }
 
 /** How far the times of adjacent events may be off because the clocks of their writers differ. */
@@ -37,16 +37,14 @@ const IDS_KEPT = 10_000;
 const IDEMPOTENCY_KEYS_KEPT = 100_000;
 
 /**
- * Verifies one line after the other and reports the faults of each. After a fault, it continues from the
- * content of the line itself, so that one fault is not reported again for every later line.
+ * Verifies one line after the other and reports the faults of each. A history that the service cannot have written is a
+ * fault even if all hashes match. After a fault, it continues from the content of the line itself, so that one fault is
+ * not reported again for every later line.
  *
- * Of the data that grows with the log, it keeps only the API keys, and 8 bytes of each pet. So it finds a reused id only
- * if fewer than {@linkcode IDS_KEPT} events lie between. An append that was repeated by mistake is found this way.
- *
- * A history that the service cannot have written is a fault even if all hashes match. One example is an
- * Idempotency-Key used twice within its day. This is a fault if fewer than {@linkcode IDEMPOTENCY_KEYS_KEPT}
- * other uses lie between, and no clock was set back meanwhile: a wrong clock makes the store remove the record
- * of the first use too early.
+ * Of the data that grows with the log, it keeps only the API keys, and 8 bytes of each pet. So it finds an id that was
+ * used twice only if fewer than {@linkcode IDS_KEPT} events lie between, and an Idempotency-Key that was used twice
+ * within its day only if fewer than {@linkcode IDEMPOTENCY_KEYS_KEPT} other uses do. It finds none of the latter if a
+ * clock was set back meanwhile: the store may have removed the record of the first use too early.
  */
 export class LogVerifier {
   #position = 0;
@@ -94,12 +92,7 @@ export class LogVerifier {
     this.#head = isMalformed
       ? { ...this.#head, position: this.#position, lastHash: hash }
       : headAfter(this.#head, read, hash);
-    return {
-      event: isMalformed ? undefined : read,
-      faults,
-      ...(isNewer ? { isNewer } : {}),
-      ...(isUnlinked ? { isUnlinked } : {}),
-    };
+    return { event: isMalformed ? undefined : read, faults, isNewer, isUnlinked };
   }
 
   /** Begins after the first lines of a log, of which the last has that position and hash. */

@@ -1,6 +1,6 @@
 /** The text of an API key. */
 
-import { encodeHex } from "@std/encoding/hex";
+import { Buffer } from "node:buffer";
 import { sha256Hex } from "../encoding/sha256.ts";
 
 const PREFIX = "pets_";
@@ -13,7 +13,7 @@ const TOKEN_PATTERN = /^pets_[0-9a-f]{72}$/;
  * of both.
  */
 export function newToken(randomBytes: (length: number) => Uint8Array): string {
-  const body = PREFIX + encodeHex(randomBytes(SECRET_BYTES));
+  const body = PREFIX + Buffer.from(randomBytes(SECRET_BYTES)).toString("hex");
   return body + checksumOf(body);
 }
 

@@ -19,11 +19,8 @@ export const MALFORMED_TOKEN =
 
 interface CachedKey {
   key: ApiKey;
-  /**
-   * `generation` and `keyPosition` of the head when the key was read. While they are the same, so is the key.
-   */
-  generation: number;
-  keyPosition: number;
+  /** When the key was read. While `generation` and `keyPosition` are the same, so is the key. */
+  head: Head;
   /** When the expiry or the revocation of the key takes effect, whichever is first. */
   endsAt: number;
   /** The same as monotonic time. From then on, the cached key is refused, even if the wall clock was set back. */
@@ -63,15 +60,14 @@ export class ApiKeyReader {
 
   #cachedAt(token: string, { keyPosition, generation }: Head): CachedKey | undefined {
     const cached = this.#byToken.get(token);
-    const isCurrent = cached?.keyPosition === keyPosition && cached.generation === generation;
-    return isCurrent ? cached : undefined;
+    const at = cached?.head;
+    return at?.keyPosition === keyPosition && at.generation === generation ? cached : undefined;
   }
 
   async #read(token: string, head: Head): Promise<CachedKey> {
     if (!isToken(token)) throw new ServiceError("invalid_credentials", MALFORMED_TOKEN);
     this.#instrumentation.count("cache.reads", { cache: "keys", result: "miss" });
-    const { generation, keyPosition } = head;
-    const prefix = projectionKey(generation, keyByTokenKey(sha256Hex(token)));
+    const prefix = projectionKey(head.generation, keyByTokenKey(sha256Hex(token)));
     const [key] = await readKeys(this.#store, prefix);
     // A faster read may have cached the key. Its end applies, because the clock may have been set back since.
     const cachedMeanwhile = this.#cachedAt(token, head);
@@ -85,7 +81,7 @@ export class ApiKeyReader {
       ? -Infinity
       : Math.min(key.expiresAt ?? Infinity, key.revokedAt ?? Infinity);
     const endsAtMonotonicMs = this.#runtime.monotonicNow() + endsAt - this.#runtime.now();
-    const cached = { key, generation, keyPosition, endsAt, endsAtMonotonicMs };
+    const cached = { key, head, endsAt, endsAtMonotonicMs };
     this.#byToken.set(token, cached);
     return cached;
   }

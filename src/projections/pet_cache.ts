@@ -25,12 +25,13 @@ export class PetCache {
   #positions = new Uint32Array(INDEX_SIZE);
 
   get(id: number): string | undefined {
-    const text = this.#find(id);
-    return text && decoder.decode(text);
-  }
-
-  has(id: number): boolean {
-    return this.#find(id) !== undefined;
+    const position = this.#positions[id % INDEX_SIZE];
+    const slab = this.#slabs[Math.floor(position / SLAB_BYTES)];
+    if (slab === undefined) return undefined;
+    const start = position % SLAB_BYTES;
+    const text = slab.subarray(start, slab.indexOf(LINE_FEED, start));
+    // No part of a text looks like the start of one, because JSON escapes quotation marks.
+    return petIdOf(text) === id ? decoder.decode(text) : undefined;
   }
 
   /** Caches the text of a pet, instead of an earlier one. */
@@ -51,15 +52,5 @@ export class PetCache {
   clear(): void {
     this.#slabs = [];
     this.#end = 0;
-  }
-
-  #find(id: number): Uint8Array | undefined {
-    const position = this.#positions[id % INDEX_SIZE];
-    const slab = this.#slabs[Math.floor(position / SLAB_BYTES)];
-    if (slab === undefined) return undefined;
-    const start = position % SLAB_BYTES;
-    const text = slab.subarray(start, slab.indexOf(LINE_FEED, start));
-    // No part of a text looks like the start of one, because JSON escapes quotation marks.
-    return petIdOf(text) === id ? text : undefined;
   }
 }

@@ -357,7 +357,7 @@ export class PetReader {
       const texts = [...pets.values()].map(petOf).sort(newestFirst);
       const isLater = last > versionstamp!;
       for (const [id, { value }] of !isLater && changes === this.#changes ? pets : []) {
-        if (!this.#pets.has(id)) this.#pets.put(id, value as Uint8Array);
+        if (this.#pets.get(id) === undefined) this.#pets.put(id, value as Uint8Array);
       }
       return { pets: texts, isLater };
     }

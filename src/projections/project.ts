@@ -15,8 +15,7 @@ import type { StoreEntry } from "../store/store.ts";
 
 /**
  * The only projection function: returns the records that consecutive events write to the projections, and those that
- * they remove; each record once, as it is after the last event. The live writer, the replay, the restore and the audit
- * all use it, so they cannot diverge. It depends on nothing but the events.
+ * they remove; each record once, as it is after the last event. It depends on nothing but the events.
  */
 export function project(lines: readonly RecordedLine[]): ProjectionRecord[] {
   const records: ProjectionRecord[] = [];

@@ -14,9 +14,8 @@ export const systemRuntime: Runtime = {
 };
 
 /**
- * Timers of at least this time, in milliseconds, are mostly limits that are rarely reached. They share system
- * timers and so fire up to {@linkcode SHARED_STEP_MS} late. A timer of its own for each call and each body
- * would cost more than the rest of its handling.
+ * Timers of at least this time, in milliseconds, are mostly limits that are rarely reached. They share system timers and
+ * so fire up to {@linkcode SHARED_STEP_MS} late. A timer for each call would cost more than the rest of its handling.
  */
 const SHARED_FROM_MS = 1_000;
 const SHARED_STEP_MS = 50;

@@ -44,7 +44,7 @@ export class Server {
   readonly #urlWithoutHost: string;
   #current: Deno.HttpServer<Deno.NetAddr>;
   /** Shutdowns of servers that failed to accept a connection, and finish their last requests. */
-  readonly #closing = new Set<Promise<unknown>>();
+  #closing: Promise<unknown> = Promise.resolve();
   #failedAt = -Infinity;
   #isShuttingDown = false;
 
@@ -59,7 +59,7 @@ export class Server {
   /** Stops accepting connections. Resolves when all requests have their responses. */
   async shutdown(): Promise<void> {
     this.#isShuttingDown = true;
-    await Promise.allSettled([this.#current.shutdown(), ...this.#closing]);
+    await Promise.allSettled([this.#current.shutdown(), this.#closing]);
   }
 
   #listen(hostname: string | undefined, port: number | undefined): Deno.HttpServer<Deno.NetAddr> {
@@ -74,10 +74,7 @@ export class Server {
         if (error !== ENDED && !isHost) {
           report("error", "answer_failed", { reason: reasonOf(error) });
         }
-        return responseOf(
-          errorResponse(isHost ? malformedHostError() : error),
-          runtime.newId(),
-        );
+        return responseOf(errorResponse(isHost ? malformedHostError() : error), runtime.newId());
       },
     }, (request, info) => this.#answer(request, info));
   }
@@ -95,9 +92,7 @@ export class Server {
       } catch (error) {
         this.#reportFailure(error);
       }
-      const closing = this.#current.shutdown().catch(() => {});
-      this.#closing.add(closing);
-      closing.finally(() => this.#closing.delete(closing));
+      this.#closing = Promise.allSettled([this.#closing, this.#current.shutdown()]);
       await sleep(this.#options.runtime, LISTEN_AGAIN_MS);
       if (this.#isShuttingDown) return;
       try {

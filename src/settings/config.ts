@@ -6,16 +6,9 @@ import { parseDatabaseUrl } from "../store/postgres/database_url.ts";
 import type { StoreLocation } from "../store/store_location.ts";
 import { type VariableName, VARIABLES } from "./variables.ts";
 
-/** The store if `KV_PATH` is not set. Only its folder is created if it is missing. */
-const DEFAULT_KV_PATH = VARIABLES.KV_PATH.default;
-
-/** The settings of the store, which the tools read too. */
-export interface StoreConfig {
-  store: StoreLocation;
-}
-
 /** The settings of the service. */
-export interface ServiceConfig extends StoreConfig {
+export interface ServiceConfig {
+  store: StoreLocation;
   /** `port` and `hostname` are `undefined` if the platform decides where to listen. */
   port: number | undefined;
   hostname: string | undefined;
@@ -30,6 +23,9 @@ export interface ServiceConfig extends StoreConfig {
   /** Whether the console sends its lines to OpenTelemetry, instead of printing them. */
   sendsLogs: boolean;
 }
+
+/** The settings of the store, which the tools read too. */
+export type StoreConfig = Pick<ServiceConfig, "store">;
 
 /** A setting is not valid; the message names the variable. */
 export class ConfigError extends Error {
@@ -129,11 +125,13 @@ function readAttachedDatabase(): StoreLocation {
 }
 
 function readKvPath(): StoreLocation {
-  const path = read("KV_PATH") ?? DEFAULT_KV_PATH;
+  // The folder of the default store is created if it is missing.
+  const byDefault = VARIABLES.KV_PATH.default;
+  const path = read("KV_PATH") ?? byDefault;
   if (path === ":memory:") return { kind: "memory" };
   const isUrl = /^[a-z][a-z0-9+.-]+:\/\//i.test(path);
   if (!isUrl && !/^https?:/i.test(path)) {
-    return { kind: "file", path, isDefault: path === DEFAULT_KV_PATH };
+    return { kind: "file", path, isDefault: path === byDefault };
   }
   // The errors below do not repeat the address, because it may contain a password.
   const address = isUrl ? parseHttpAddress(path) : undefined;

@@ -163,12 +163,12 @@ function attachedStoreOpener(): () => Promise<Store> {
 }
 
 /** Connects for the first time, within a limit of time. */
-async function connect({ connection }: ReconnectingStore, location: StoreLocation): Promise<void> {
+async function connect(store: ReconnectingStore, location: StoreLocation): Promise<void> {
   const signal = AbortSignal.timeout(CONNECT_LIMIT_MS);
   const { promise: late, reject } = Promise.withResolvers<never>();
   signal.onabort = () => reject(new Error(`it does not answer within ${CONNECT_LIMIT_MS} ms`));
   try {
-    await Promise.race([connection.reopen(signal), late]);
+    await Promise.race([store.reopen(signal), late]);
   } catch (error) {
     const isAway = !(error instanceof StoreRefusedError);
     throw new OpenStoreError(location, reasonOf(error), { isAway });

@@ -5,7 +5,7 @@ import type { ExpiringRecord, Key } from "./store.ts";
 import type { StoreLocation } from "./store_location.ts";
 
 /** Reads the records that expire. */
-export type ReadExpiringRecords = () => Iterable<ExpiringRecord> | AsyncIterable<ExpiringRecord>;
+export type ReadExpiringRecords = () => ExpiringRecord[] | Promise<ExpiringRecord[]>;
 
 /**
  * Returns the reader for a store; `undefined` if the store does not expose expiry times, as KV's interface and KV
@@ -19,20 +19,20 @@ export function expiringRecordsOf(
   const [space, , kind] = someKey;
   const leftOut = [encodeKey([space]), encodeKey([kind])] as const;
   if (location.kind === "file") {
-    return function* () {
+    return () => {
       using reader = new SqliteReader(location.path);
-      yield* reader.expiringRecords(...leftOut);
+      return reader.expiringRecords(...leftOut);
     };
   }
   if (location.kind !== "postgres") return undefined;
-  return async function* () {
+  return async () => {
     const { PostgresStore } = await import("./postgres/postgres_store.ts");
     // This store commits nothing, so any key can be the guard.
     const options = { create: false, guardKeys: [someKey] };
     const signal = AbortSignal.timeout(10_000);
     const store = await PostgresStore.open(location.settings, runtime, options, signal);
     try {
-      yield* store.expiringRecords(...leftOut);
+      return await store.expiringRecords(...leftOut);
     } finally {
       store.close();
     }

@@ -13,11 +13,6 @@ const FIRST_LIMIT = 16;
 /** Target size of a read. Its number of entries is estimated from the previous read. */
 const TARGET_BYTES = 1024 * 1024;
 
-export interface BoundedRange {
-  start: Key;
-  end: Key;
-}
-
 /**
  * Reads all entries of a range in key order, in batches. The next batch is read while the caller
  * processes one. Each batch is a snapshot; the whole scan is not. If the store's file is damaged, yields the
@@ -52,18 +47,10 @@ function limitAfter(batch: StoreEntry[]): number {
   return Math.max(FIRST_LIMIT, wanted);
 }
 
-/** Reads all entries under a prefix except those in the `leftOut` ranges, which must be in key order. */
-export async function* scanOutside(
-  store: Store,
-  prefix: Key,
-  leftOut: BoundedRange[],
-): AsyncGenerator<StoreEntry[]> {
-  let start: Key = [...prefix, new Uint8Array()];
-  for (const { start: end, end: next } of leftOut) {
-    yield* scan(store, { start, end });
-    start = next;
-  }
-  yield* scan(store, { prefix, start });
+/** Reads all entries except those from `start` to `end`. */
+export async function* scanOutside(store: Store, { start, end }: { start: Key; end: Key }) {
+  yield* scan(store, { start: [new Uint8Array()], end: start });
+  yield* scan(store, { prefix: [], start: end });
 }
 
 function list(store: Store, range: KeyRange, limit: number): Promise<StoreEntry[]> {

@@ -15,8 +15,11 @@ export interface Store {
   commit(commit: Commit): Promise<string | null>;
   /** Releases the store. Calls in flight reject, or never settle. Call it once. */
   close(): void;
-  /** The connection of a store that is reached over a network. A local store has none. */
-  readonly connection?: StoreConnection;
+  /**
+   * Replaces the connection of a store that is reached over a network, after a call hung or failed. Rejects while the
+   * store is away. After the signal aborts, it has no request in flight.
+   */
+  reopen?(signal: AbortSignal): Promise<void>;
 }
 
 /** Limits of one call to a store. */
@@ -30,19 +33,8 @@ export interface StoreLimits {
   commitKeyBytes: number;
 }
 
-/**
- * Size of a value that every store accepts. It is one constant, because it limits the lines of the
- * log: an export must fit into any store.
- */
+/** Size of a value that every store accepts. It limits the lines of the log, because an export must fit into any store. */
 export const VALUE_BYTES_LIMIT = 65_536;
-
-export interface StoreConnection {
-  /**
-   * Replaces the connection with a new one. Call it after a call hung or failed. Rejects while the store
-   * is away. After the signal aborts, it has no request in flight.
-   */
-  reopen(signal: AbortSignal): Promise<void>;
-}
 
 /**
  * Keys sort part by part: bytes, then texts by their UTF-8 bytes, then numbers. A key sorts directly before

@@ -1,8 +1,4 @@
-/**
- * The instrumentation on Deno's own OpenTelemetry (`OTEL_DENO=true`). The standard variables set the
- * destination of the spans and metrics (`OTEL_EXPORTER_OTLP_ENDPOINT` and others). This module is loaded only
- * if OpenTelemetry is on.
- */
+/** The instrumentation on Deno's own OpenTelemetry. This module is loaded only if `OTEL_DENO=true`. */
 
 import {
   type Attributes,

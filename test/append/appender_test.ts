@@ -1,20 +1,17 @@
-import { assert, assertEquals, assertGreater, assertLessOrEqual, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertGreater, assertLessOrEqual } from "@std/assert";
 import { decodeEvent, type RecordedEvent } from "../../events/event.ts";
 import { PET_STATUSES } from "../../events/pet.ts";
 import { audit } from "../../scripts/audit/audit.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
-import { ServiceError } from "../../src/service_error.ts";
 import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "../../src/append/appender.ts";
 import type { Command } from "../../src/append/command.ts";
 import { encodeHead, type Head, readHead } from "../../src/log/head.ts";
-import { linesOf, readLog, type StoredLine } from "../../src/log/read_log.ts";
-import { createService, type Service } from "../../src/service.ts";
+import { linesOf } from "../../src/log/read_log.ts";
 import { HEAD_KEY } from "../../src/keyspace.ts";
 import { type Commit, type Mutation, type Store } from "../../src/store/store.ts";
 import { decodeJson } from "../../src/encoding/json.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
-import { describedAnswer } from "../support/assert_described.ts";
 import {
   COMMIT_FAULTS,
   type CommitFault,
@@ -22,20 +19,21 @@ import {
   faultyStore,
   hold,
 } from "../support/faulty_store.ts";
+import { RecordingInstrumentation } from "../support/recording_instrumentation.ts";
+import { readLogLines } from "../support/sound_log.ts";
 import { assertError } from "../support/test_each_way.ts";
-import { openTestService, type TestService } from "../support/test_service.ts";
+import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
 
 const REX = { name: "Rex", categoryId: 1 };
 
 /** A service on a faulty store, after its key was issued. */
-async function open() {
+async function open(options?: Parameters<typeof openTestService>[1]) {
   let store!: FaultyStore;
   let inner!: Store;
-  const service = await openTestService((it) => store = faultyStore(inner = it));
+  const service = await openTestService((it) => store = faultyStore(inner = it), options);
   store.commits.length = 0;
   /** Another instance of the service, whose store has no faults. */
-  const openOther = () =>
-    createService({ store: inner, runtime: service.runtime, report: () => {} });
+  const openOther = () => otherInstance({ ...service, store: inner });
   return { service, store, openOther, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
 }
 
@@ -131,9 +129,10 @@ Deno.test("append() gives an event the same id in every attempt", async () => {
   store.nextCommits.push(COMMIT_FAULTS.fails, COMMIT_FAULTS.isLocked, COMMIT_FAULTS.fails);
   await service.runtime.settle(service.add(REX));
   const [, created] = await readEvents(service.store);
-  const tried = store.commits.map(({ mutations: [{ key, ...first }] }) =>
-    eventOf(linesOf(key[1] as number, (first as Set).value)![0])
-  );
+  const tried = store.commits.map(({ mutations: [{ key, ...first }] }) => {
+    const [{ line }] = linesOf(key[1] as number, (first as Set).value)!;
+    return decodeEvent(new TextDecoder().decode(line));
+  });
   assertEquals(tried, [created, created, created, created]);
 });
 
@@ -144,7 +143,7 @@ Deno.test("append() finds its own commit if another instance has committed after
   let later: Response | undefined;
   store.nextCommits.push(async (apply) => {
     await apply();
-    later = await addTo(other, service.token);
+    later = await other.add(REX);
     return null;
   });
   assertEquals((await (await service.runtime.settle(service.add(REX))).json()).id, 1);
@@ -159,7 +158,7 @@ Deno.test("append() adds every pet once if two instances race", async () => {
   const other = openOther();
   const added = Array.from(
     { length: 60 },
-    (_, index) => index % 2 === 0 ? service.add(REX) : addTo(other, service.token),
+    (_, index) => index % 2 === 0 ? service.add(REX) : other.add(REX),
   );
   const ids = await idsOf(await service.runtime.settle(Promise.all(added)));
   assertEquals(ids, firstIds(60));
@@ -238,10 +237,8 @@ Deno.test("append() reports commits that are not applied for half a second, then
 });
 
 Deno.test("append() rejects with storage_full at once while the disk is full, and the service recovers by itself", async () => {
-  let store!: FaultyStore;
-  await using service = await openTestService((it) => store = faultyStore(it), {
-    isDurable: true,
-  });
+  await using opened = await open({ isDurable: true });
+  const { service, store } = opened;
   const { runtime } = service;
   const readiness = async () => {
     const response = await service.sendBare("/readyz");
@@ -301,7 +298,7 @@ Deno.test("append() touches the head after six conflicts in a row, and writes no
   const { service, store, openOther } = opened;
   const other = openOther();
   const isBeaten: CommitFault = async (apply) => {
-    await addTo(other, service.token);
+    await other.add(REX);
     return await apply();
   };
   const { isLocked } = COMMIT_FAULTS;
@@ -321,41 +318,29 @@ Deno.test("append() touches the head after six conflicts in a row, and writes no
 });
 
 Deno.test("append() rejects a command at once if its queue is full, and keeps the accepted ones", async () => {
-  await using opened = await open();
-  const { service, store } = opened;
-  const { fault, reached, release } = hold();
-  store.nextCommits.push(fault);
-  const held = service.add(REX);
-  await reached;
+  await using opened = await openHeld();
+  const { service, first, release } = opened;
   const taken = Array.from({ length: QUEUE_LIMIT }, () => service.appender.append(NOTHING));
-  const refusal = await assertRejects(() => service.appender.append(NOTHING), ServiceError);
-  assertEquals(refusal.code, "overloaded");
   const response = await service.add(REX);
-  assertEquals([response.status, response.headers.get("retry-after")], [503, "1"]);
-  assertEquals((await response.json()).code, "overloaded");
+  assertEquals(response.headers.get("retry-after"), "1");
+  await assertError(response, { status: 503, code: "overloaded" });
   release();
-  assertEquals((await held).status, 201);
+  assertEquals((await first).status, 201);
   assertEquals((await Promise.all(taken)).length, QUEUE_LIMIT);
   assertEquals((await service.add(REX)).status, 201);
 });
 
 Deno.test("drain() settles the accepted commands, and later commands are rejected", async () => {
-  await using opened = await open();
-  const { service, store } = opened;
-  const { fault, reached, release } = hold();
-  store.nextCommits.push(fault);
-  const inFlight = service.appender.append(addition(service));
-  await reached;
+  await using opened = await openHeld();
+  const { service, first, release } = opened;
   const waiting = service.appender.append(addition(service));
   let isDrained = false;
   const drained = service.appender.drain().then(() => isDrained = true);
-  const late = await service.add(REX);
-  assertEquals(late.status, 503);
-  assertEquals((await late.json()).code, "shutting_down");
+  await assertError(await service.add(REX), { status: 503, code: "shutting_down" });
   assertEquals(isDrained, false);
   release();
   await drained;
-  assertEquals([(await inFlight).length, (await waiting).length], [1, 1]);
+  assertEquals([(await first).status, (await waiting).length], [201, 1]);
   await assertSound(service, 2);
 });
 
@@ -382,7 +367,7 @@ Deno.test("append() puts a full queue of ordinary pets into few commits, of more
 /** The ways in which a key ends while a command that was sent with it waits for the commit before it. */
 const ENDS: Record<
   string,
-  (other: Service, service: TestService, keyId: string) => Promise<unknown>
+  (other: ReturnType<typeof otherInstance>, service: TestService, keyId: string) => Promise<unknown>
 > = {
   "another instance revokes it": (other, _, keyId) => revokeKey(other, keyId),
   "it expires": (_, { runtime }) => runtime.advance(1_500),
@@ -427,17 +412,34 @@ Deno.test("append() rejects a command that throws, and commits the others", asyn
   assertEquals(store.commits.length, 2);
 });
 
+Deno.test("append() reports shared, conflicting and unclear commits in the contexts of their callers", async () => {
+  const instrumentation = new RecordingInstrumentation();
+  await using opened = await open({ instrumentation });
+  const { service, store, openOther } = opened;
+  const reportsOf = async (count: number) => {
+    instrumentation.take();
+    const commands = Array.from({ length: count }, () => addition(service));
+    const added = Promise.all(commands.map((it) => service.appender.append(it)));
+    await service.runtime.settle(added);
+    return instrumentation.take().filter((report) => !report.startsWith("store "));
+  };
+  assertEquals(await reportsOf(2), [
+    ...["append", "restore undefined", "append", "restore 2", "restore 3"],
+    ...["commit of 2 for 2, 3", "committed PetCreated, PetCreated"],
+  ]);
+  await openOther().add(REX);
+  const once = "commit of 1 for 4";
+  const conflict = ["commit.conflicts", "restore 4", once, "committed PetCreated"];
+  assertEquals((await reportsOf(1)).slice(-5), [once, ...conflict]);
+  store.nextCommits.push(COMMIT_FAULTS.landsAndFails);
+  const unclear = ["commit of 1 for 5", "commit.unclear", "committed PetCreated"];
+  assertEquals((await reportsOf(1)).slice(-3), unclear);
+});
+
 const NOTHING: Command = { prepare: () => {}, decide: () => [] };
 
 function addition({ runtime, keyId }: TestService): Command {
   return addPetCommand(runtime, keyId, { name: "Rex", categoryId: 1n, status: "sold" });
-}
-
-function addTo({ handler }: Service, token: string): Promise<Response> {
-  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-  const init = { method: "POST", headers, body: JSON.stringify(REX) };
-  const pending = handler(new Request("http://localhost/v1/pets", init));
-  return describedAnswer(init.method, "/v1/pets", pending);
 }
 
 /** The ids in the responses, sorted. */
@@ -451,9 +453,7 @@ function firstIds(count: number): number[] {
 }
 
 async function readEvents(store: Store): Promise<RecordedEvent[]> {
-  const { position } = (await readHead(store)).head;
-  const batches = await Array.fromAsync(readLog(store, { from: 1, to: position }));
-  return batches.flat().map(eventOf);
+  return (await readLogLines(store)).map(decodeEvent);
 }
 
 /** The position in the head that a commit writes. */
@@ -462,10 +462,6 @@ function positionAfter({ mutations }: Commit): number {
 }
 
 type Set = Mutation & { type: "set" };
-
-function eventOf({ line }: StoredLine): RecordedEvent {
-  return decodeEvent(new TextDecoder().decode(line));
-}
 
 /** Asserts that the store is sound and holds exactly that many pets. */
 async function assertSound(service: TestService, pets: number): Promise<void> {

@@ -1,6 +1,6 @@
 /** The tools of the tests of the contract, in `.cache/`, each at a pinned version, and a service for them. */
 
-import { encodeHex } from "@std/encoding/hex";
+import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { fillStore } from "../support/fill_store.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { expectDone, installFromPyPI } from "../support/third_party_tools.ts";
@@ -66,7 +66,7 @@ export async function installJars(): Promise<void> {
 
 async function hashOf(file: string): Promise<string | undefined> {
   const content = await Deno.readFile(file).catch(() => undefined);
-  return content && encodeHex(await crypto.subtle.digest("SHA-256", content));
+  return content && sha256Hex(content);
 }
 
 /** A service on its own store with 1,000 pets, with a valid key and a temporary folder. */

@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { setTimeout as sleep } from "node:timers/promises";
 import { readHead } from "../../src/log/head.ts";
 import { spawnScript } from "../support/run_task.ts";
 import { ServiceProcess } from "../support/service_process.ts";
@@ -27,7 +28,7 @@ export interface KillCounts {
 
 /**
  * Two services and a command on one store file, under load. In every round, one of them is killed at a random
- * moment. After it, every acknowledged change is stored once and in order, and shown. At the end, every acknowledged pet
+ * moment. After it, every acknowledged change is stored once, and shown. At the end, every acknowledged pet
  * must be stored, backed up and published.
  */
 export async function killRounds(rounds: number): Promise<KillCounts> {
@@ -51,7 +52,7 @@ export async function killRounds(rounds: number): Promise<KillCounts> {
     const running = load.run(() => isOver);
     for (let round = 1; round <= rounds; round++) {
       const command = runCommand(commands[round % commands.length], temp.kvPath);
-      await pause(50 + Math.random() * 1_000);
+      await sleep(50 + Math.random() * 1_000);
       const victim = Math.floor(Math.random() * 3);
       // A command that follows the log does not end by itself.
       if (victim < 2 && !command.follows) {
@@ -105,8 +106,4 @@ function runCommand([script, ...args]: string[], kvPath: string) {
     return (await child.status).signal === "SIGKILL";
   };
   return { ended, kill, follows: args.includes("--follow") };
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,20 +1,22 @@
 /** Services on a store file that is shared, or cannot be written for a while. */
 
 import { assert, assertEquals } from "@std/assert";
+import { setTimeout as sleep } from "node:timers/promises";
 import { permitted } from "../support/permitted.ts";
 import { LoadClient } from "../support/load_client.ts";
-import { type Outcome, runTask } from "../support/run_task.ts";
+import { until } from "../support/raw_connection.ts";
+import { runTask } from "../support/run_task.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
+import { expectDone } from "../support/third_party_tools.ts";
 
 const isPermitted = permitted("env", "net", "read", "run", "write", "sys");
 const isRoot = isPermitted && Deno.build.os === "linux" && Deno.uid() === 0;
 
 const CONNECTIONS = 8;
 
-/** How long the store cannot be written, and how long a step may take before it counts as a hang. */
+/** How long the store cannot be written. */
 const TROUBLE_MS = 2_500;
-const HANG_MS = 120_000;
 
 /** Size of a disk that gets full, in bytes. */
 const DISK_BYTES = 12 * 1024 * 1024;
@@ -34,13 +36,13 @@ const TROUBLES: Record<string, Trouble> = {
     isPossible: isRoot && await works(async () => await (await mountDisk())[Symbol.asyncDispose]()),
     // It fails when the disk is full.
     begin: (_service, { folder }) =>
-      run("dd", "if=/dev/zero", `of=${folder}/filler`, "bs=4096", "status=none").catch(() => {}),
+      expectDone("dd", ["if=/dev/zero", `of=${folder}/filler`, "bs=4096"]).catch(() => {}),
     end: (_service, { folder }) => Deno.remove(`${folder}/filler`),
   },
   "the store's files cannot grow": {
-    isPossible: isPermitted && await works(() => run("prlimit", "--version")),
-    begin: ({ pid }) => run("prlimit", `--pid=${pid}`, "--fsize=4096:unlimited"),
-    end: ({ pid }) => run("prlimit", `--pid=${pid}`, "--fsize=unlimited:unlimited"),
+    isPossible: isPermitted && await works(() => expectDone("prlimit", ["--version"])),
+    begin: ({ pid }) => expectDone("prlimit", [`--pid=${pid}`, "--fsize=4096:unlimited"]),
+    end: ({ pid }) => expectDone("prlimit", [`--pid=${pid}`, "--fsize=unlimited:unlimited"]),
   },
 };
 
@@ -48,10 +50,10 @@ const TROUBLES: Record<string, Trouble> = {
 async function mountDisk() {
   const folder = await Deno.makeTempDir();
   const unmount = async () => {
-    await run("umount", folder);
+    await expectDone("umount", [folder]);
     await Deno.remove(folder);
   };
-  await run("mount", "-t", "tmpfs", "-o", `size=${DISK_BYTES}`, "tmpfs", folder);
+  await expectDone("mount", ["-t", "tmpfs", "-o", `size=${DISK_BYTES}`, "tmpfs", folder]);
   return { folder, [Symbol.asyncDispose]: unmount };
 }
 
@@ -70,7 +72,7 @@ async function startLoad(store: TempStore, count = 1) {
   const running = load.run(() => isOver);
   const moreAdditions = () => {
     const { size } = load.acknowledged;
-    return until("additions", () => load.acknowledged.size > size + 50);
+    return until(() => load.acknowledged.size > size + 50);
   };
   await moreAdditions();
   /** Every pet is where it must be. */
@@ -99,8 +101,8 @@ for (const [name, trouble] of Object.entries(TROUBLES)) {
       const failed = () => load.refused.size + load.unclear.size;
       const before = failed();
       try {
-        await until("refusals", () => failed() > before + CONNECTIONS);
-        await pause(TROUBLE_MS);
+        await until(() => failed() > before + CONNECTIONS);
+        await sleep(TROUBLE_MS);
         const response = await service.send("/v1/pets?limit=1", token);
         await response.body?.cancel();
         assert([200, 503].includes(response.status), `a list gets ${response.status}`);
@@ -158,9 +160,9 @@ for (const [name, lose] of Object.entries(LOSSES)) {
       await using loaded = await startLoad(store);
       const { token, services: [service], load } = loaded;
       await lose(store);
-      await until("a refusal", () => load.refused.size > 0);
+      await until(() => load.refused.size > 0);
       const { begun } = load;
-      await until("refusals", () => load.refused.size > 5 * CONNECTIONS);
+      await until(() => load.refused.size > 5 * CONNECTIONS);
       const numbers = [...load.acknowledged.values()].map((text) => JSON.parse(text).categoryId);
       assertEquals(numbers.filter((number) => number > begun), [], "additions after the refusal");
       assertEquals(await readinessOf(service), 503);
@@ -169,7 +171,7 @@ for (const [name, lose] of Object.entries(LOSSES)) {
       const [, line, ...others] = service.lines;
       const { event, saveCommand, remedy } = JSON.parse(line);
       assertEquals([event, others], ["store_file_lost", []]);
-      await run("sh", "-c", `cd ${copy.folder}; ${saveCommand}`);
+      await expectDone("sh", ["-c", `cd ${copy.folder}; ${saveCommand}`]);
       const saved = /KV_PATH=(\S+) deno task audit/.exec(remedy)![1];
       const kvPath = `${copy.folder}/${saved}`;
       assertEquals((await runTask(["audit"], { kvPath })).code, 0);
@@ -198,46 +200,6 @@ Deno.test({
 });
 
 Deno.test({
-  name: "two services and all tools work on one store file at once, and none reports a lock",
-  ignore: !isPermitted,
-  async fn() {
-    await using store = await TempStore.make();
-    const token = await store.issueKey();
-    await using one = await ServiceProcess.start(store.kvPath);
-    await using other = await ServiceProcess.start(store.kvPath);
-    const load = new LoadClient({
-      services: () => [one, other],
-      token,
-      connections: 64,
-      faults: "none",
-    });
-    const outcomes: Outcome[] = [];
-    let isBusy = true;
-    const tools = ["keys issue --label second", "keys list", "log"].map(async (command) => {
-      do {
-        outcomes.push(await runTask(command.split(" "), { kvPath: store.kvPath }));
-      } while (isBusy);
-    });
-    await load.run(() => load.begun >= 1_000);
-    isBusy = false;
-    await Promise.all(tools);
-    for (const { code, stderr } of outcomes) {
-      assertEquals(code, 0, stderr);
-      assert(!stderr.includes("locked"), stderr);
-    }
-    assertEquals([await one.stop(), await other.stop()], [0, 0]);
-    const lockReports = [...one.lines, ...other.lines].filter((line) => line.includes("locked"));
-    assertEquals(lockReports, []);
-    assertEquals(load.acknowledged.size, 1_000);
-    await store.use(async (operator) => {
-      await load.expectLogged(operator);
-      const issued = outcomes.filter(({ stdout }) => stdout.startsWith("pets_")).length;
-      assertEquals((await operator.heads.fresh()).head.position, 1_001 + issued);
-    });
-  },
-});
-
-Deno.test({
   name: "a service that was paused by SIGSTOP continues while another one writes",
   ignore: !isPermitted || Deno.build.os === "windows",
   async fn() {
@@ -245,9 +207,9 @@ Deno.test({
     await using loaded = await startLoad(store, 2);
     const { services: [paused, other], load, moreAdditions } = loaded;
     for (let round = 0; round < 3; round++) {
-      await pause(200 + Math.random() * 300);
+      await sleep(200 + Math.random() * 300);
       paused.signal("SIGSTOP");
-      await pause(TROUBLE_MS);
+      await sleep(TROUBLE_MS);
       paused.signal("SIGCONT");
       await moreAdditions();
     }
@@ -256,23 +218,6 @@ Deno.test({
     assertEquals([await paused.stop(), await other.stop()], [0, 0]);
   },
 });
-
-/** Runs a system command. If it fails, rejects with its standard error. */
-async function run(command: string, ...args: string[]): Promise<void> {
-  const { success, stderr } = await new Deno.Command(command, { args, stdin: "null" }).output();
-  if (!success) throw new Error(`${command}: ${new TextDecoder().decode(stderr).trim()}`);
-}
-
-async function until(awaited: string, condition: () => boolean): Promise<void> {
-  for (const deadline = Date.now() + HANG_MS; !condition();) {
-    assert(Date.now() < deadline, `no ${awaited} within ${HANG_MS} ms`);
-    await pause(10);
-  }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
 
 async function works(attempt: () => Promise<void>): Promise<boolean> {
   try {

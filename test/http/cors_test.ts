@@ -1,7 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { createService } from "../../src/service.ts";
-import { describedAnswer, DESCRIPTION } from "../support/assert_described.ts";
-import { openTestService, type TestService } from "../support/test_service.ts";
+import { DESCRIPTION } from "../support/assert_described.ts";
+import { openTestService } from "../support/test_service.ts";
 
 const ORIGIN = "https://shop.example";
 const STRANGER = "https://other.example";
@@ -15,8 +14,8 @@ const PREFLIGHT = {
 Deno.test("without CORS_ORIGINS, responses have no CORS headers", async () => {
   await using service = await openTestService();
   const headers = { ...PREFLIGHT, authorization: `Bearer ${service.token}` };
-  const preflight = await ask(service, "/v1/pets", { method: "OPTIONS", headers: PREFLIGHT });
-  const read = await ask(service, "/v1/pets", { headers });
+  const preflight = await service.sendBare("/v1/pets", { method: "OPTIONS", headers: PREFLIGHT });
+  const read = await service.sendBare("/v1/pets", { headers });
   assertEquals([preflight.status, read.status], [204, 200]);
   for (const response of [preflight, read]) assertEquals(crossOriginHeaders(response), {});
 });
@@ -29,12 +28,11 @@ const METHODS = {
 };
 
 Deno.test("a preflight gets 204 without a key on every known path, with CORS headers only for a configured origin", async () => {
-  await using service = await openTestService();
-  const shared = sharing(service);
+  await using service = await openSharing();
   for (const [path, methods] of Object.entries(METHODS)) {
     for (const origin of [ORIGIN, STRANGER, `${ORIGIN}.evil.example`, "null"]) {
       const headers = { ...PREFLIGHT, origin };
-      const response = await ask(shared, path, { method: "OPTIONS", headers });
+      const response = await service.sendBare(path, { method: "OPTIONS", headers });
       assertEquals([response.status, await response.text()], [204, ""]);
       assertEquals(response.headers.get("allow"), methods);
       const forOrigin = {
@@ -51,8 +49,7 @@ Deno.test("a preflight gets 204 without a key on every known path, with CORS hea
 });
 
 Deno.test("OPTIONS needs a key, but not as a preflight or on a path without one", async () => {
-  await using service = await openTestService();
-  const shared = sharing(service);
+  await using service = await openSharing();
   const { origin: _, ...fromNowhere } = PREFLIGHT;
   const refused: [string, Record<string, string>][] = [
     ["/v1/pets", fromNowhere],
@@ -60,17 +57,16 @@ Deno.test("OPTIONS needs a key, but not as a preflight or on a path without one"
     ["/v1/cats", PREFLIGHT],
   ];
   for (const [path, headers] of refused) {
-    const response = await ask(shared, path, { method: "OPTIONS", headers });
+    const response = await service.sendBare(path, { method: "OPTIONS", headers });
     assertEquals(response.status, 401, JSON.stringify(headers));
     assertEquals(response.headers.get("access-control-allow-methods"), null);
   }
-  const { status, headers } = await ask(shared, "/healthz", { method: "OPTIONS" });
+  const { status, headers } = await service.sendBare("/healthz", { method: "OPTIONS" });
   assertEquals([status, headers.get("allow")], [204, "GET, HEAD, OPTIONS"]);
 });
 
 Deno.test("scripts of a configured origin can read every response, errors included", async () => {
-  await using service = await openTestService();
-  const shared = sharing(service);
+  await using service = await openSharing();
   const headers = { authorization: `Bearer ${service.token}`, "content-type": "application/json" };
   const body = '{"name":"Rex","categoryId":1}';
   const requests: [string, RequestInit, number][] = [
@@ -82,18 +78,17 @@ Deno.test("scripts of a configured origin can read every response, errors includ
   ];
   for (const [path, init, status] of requests) {
     for (const [origin, expected] of [[ORIGIN, SHARED], [STRANGER, { vary: "origin" }]] as const) {
-      const response = await ask(shared, path, { ...init, headers: { ...init.headers, origin } });
+      const response = await service.sendBare(path, {
+        ...init,
+        headers: { ...init.headers, origin },
+      });
       assertEquals([response.status, crossOriginHeaders(response)], [status, expected]);
     }
   }
 });
 
 Deno.test("every header of the interface that browsers hide by default is exposed", () => {
-  const names = Object.values(DESCRIPTION.paths).flatMap((path) =>
-    Object.values(path).flatMap(({ responses }) =>
-      Object.values(responses).flatMap(({ headers }) => Object.keys(headers ?? {}))
-    )
-  );
+  const names = Object.keys(DESCRIPTION.components.headers).map((name) => name.split(".")[0]);
   // The headers that the Fetch standard lets every script read (https://fetch.spec.whatwg.org/#cors-safelisted-response-header-name).
   const readable = ["cache-control", "content-language", "content-length", "content-type"];
   readable.push("accept-encoding", "access-control-allow-origin");
@@ -111,18 +106,8 @@ const SHARED = {
   vary: "origin",
 };
 
-/** The same service with one configured origin. */
-function sharing({ store, runtime }: TestService) {
-  return createService({ store, runtime, report: () => {}, corsOrigins: [ORIGIN] });
-}
-
-function ask(
-  { handler }: { handler: (request: Request) => Promise<Response> },
-  path: string,
-  init: RequestInit,
-): Promise<Response> {
-  return describedAnswer(init.method, path, handler(new Request(`http://localhost${path}`, init)));
-}
+/** A service with one configured origin. */
+const openSharing = () => openTestService(undefined, { corsOrigins: [ORIGIN] });
 
 function crossOriginHeaders({ headers }: Response): Record<string, string> {
   const isOfCors = (name: string) => name.startsWith("access-control-") || name === "vary";

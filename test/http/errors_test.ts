@@ -1,10 +1,14 @@
 import { assert, assertEquals } from "@std/assert";
 import { NewPet } from "../../events/pet.ts";
+import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "../../src/append/appender.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { readHead } from "../../src/log/head.ts";
 import { newToken } from "../../src/projections/api_key.ts";
 import { ROUTES } from "../../src/http/routes.ts";
-import { ERRORS } from "../../src/http/errors.ts";
+import { type ErrorCode, ERRORS } from "../../src/http/errors.ts";
+import { keyByTokenKey, projectionKey } from "../../src/keyspace.ts";
+import { KV_LIMITS } from "../../src/store/deno_kv/kv_store.ts";
+import { COMMIT_FAULTS, type FaultyStore, faultyStore } from "../support/faulty_store.ts";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../src/http/requests/request_body.ts";
 import { HOLD_BACK_MS } from "../../src/http/limits/rate_limiter.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
@@ -301,7 +305,22 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
       "The body is not valid JSON at line 3, column 3: expected ',' or '}' after property value",
       post('{\n  "name": "Rex"\n  "categoryId": 7\n}'),
     ],
-    ["The body is not valid JSON", post('{"name":secret}')],
+    [
+      "The body is not valid JSON at line 1, column 2: expected property name or '}'",
+      ...["{", "{'name':'Rex'}"].map((body) => post(body)),
+    ],
+    [
+      // V8 names no place, or quotes the body.
+      "The body is not valid JSON",
+      ...[
+        '{"name":secret}',
+        '{"categoryId":+1}',
+        `\ufeff${JSON.stringify(REX)}`,
+        "// Rex\n{}",
+        "a=b",
+      ]
+        .map((body) => post(body)),
+    ],
     [
       "The body is nested too deep",
       post("[".repeat(20_000) + "]".repeat(20_000)),
@@ -351,12 +370,87 @@ for (const [name, cases] of Object.entries(CASES)) {
   });
 }
 
-Deno.test("every error code has a test here or in service_errors_test", () => {
-  const ofService = ["idempotency_key_reused", "internal_error", "precondition_failed"];
-  ofService.push("projection_damaged", "outcome_unknown", "overloaded", "storage_full");
-  ofService.push("store_unavailable");
-  const tested = Object.keys(CASES).map((name) => name.split(" ")[1]);
-  assertEquals([...tested, ...ofService].sort(), Object.keys(ERRORS).sort());
+/** How to get each error of the domain, and of a store with faults. */
+const SCENARIOS: Record<string, (service: TestService, store: FaultyStore) => Promise<Response>> = {
+  idempotency_key_reused: async ({ add }) => {
+    await add(REX, { "idempotency-key": "one" });
+    return await add({ ...REX, name: "Mia" }, { "idempotency-key": "one" });
+  },
+  precondition_failed: async ({ add, change }) => {
+    await add(REX);
+    return await change(1, { name: "Mia" }, { "if-match": '"a"' });
+  },
+  internal_error: ({ send }, store) => {
+    store.onList = () => Promise.resolve([undefined as never]);
+    return send("/v1/pets");
+  },
+  projection_damaged: ({ send }, store) => {
+    const key = projectionKey(1, keyByTokenKey("hash", 2));
+    const value = '{"keyId":"01KA7Z9MZ4QH4C4P5R4Z2Y0V7B","revokedAt":"2026-01-01T00:00:00.000Z"}';
+    store.onList = () => Promise.resolve([{ key, value, versionstamp: "1" }]);
+    return send("/v1/pets");
+  },
+  store_unavailable: ({ send }, store) => {
+    store.onList = () => Promise.reject(new Error("secret"));
+    return send("/v1/pets");
+  },
+  outcome_unknown: async ({ runtime, add }, store) => {
+    store.onCommit = COMMIT_FAULTS.hangs;
+    const pending = add(REX);
+    await runtime.advance(APPEND_LIMIT_MS);
+    return await pending;
+  },
+  storage_full: async ({ runtime, add }, store) => {
+    store.onCommit = COMMIT_FAULTS.isFull;
+    return await runtime.settle(add(REX));
+  },
+  overloaded: ({ add }, store) => {
+    store.onCommit = COMMIT_FAULTS.hangs;
+    // During the commit, only an addition that finds the queue full gets a response.
+    const length = KV_LIMITS.commitMutations + QUEUE_LIMIT + 1;
+    return Promise.race(Array.from({ length }, () => add(REX)));
+  },
+  shutting_down: async ({ appender, store, send }) => {
+    await appender.drain();
+    store.close();
+    return await send("/v1/pets");
+  },
+};
+
+for (const [code, scenario] of Object.entries(SCENARIOS)) {
+  Deno.test(`${code} is described, and logged with the request id if it is a fault of the service`, async () => {
+    let store!: FaultyStore;
+    const service = await openTestService((inner) => store = faultyStore(inner));
+    try {
+      // After any key event, the next request reads its own key again.
+      await issueKey(service, { label: "another" });
+      // The client of the service asserts that the operation describes the response.
+      const response = await scenario(service, store);
+      const requestId = response.headers.get("x-request-id");
+      const text = await response.clone().text();
+      assert(!text.includes("secret"), text);
+      const { status } = ERRORS[code as ErrorCode];
+      assertEquals(response.headers.get("retry-after"), status === 503 ? "1" : null);
+      await assertError(response, { status, code });
+      const logged = service.reports.filter(([, , details]) => details?.requestId === requestId)
+        .map(([level, event, details]) => [level, event, details?.code, details?.status]);
+      // The store logs its own full disk.
+      const isLogged = status >= 500 && code !== "storage_full";
+      const level = status === 503 ? "warn" : "error";
+      assertEquals(logged, isLogged ? [[level, "request_failed", code, status]] : []);
+    } finally {
+      store.onCommit = COMMIT_FAULTS.lands;
+      const closed = service[Symbol.asyncDispose]();
+      await service.runtime.advance(2 * APPEND_LIMIT_MS);
+      await closed;
+    }
+  });
+}
+
+Deno.test("every error code has a test here", () => {
+  const ofRequests = Object.keys(CASES).map((name) => name.split(" ")[1]);
+  const tested = new Set([...ofRequests, ...Object.keys(SCENARIOS)]);
+  assertEquals(tested.symmetricDifference(new Set(Object.keys(ERRORS))), new Set());
 });
 
 Deno.test("a 401 names all addresses of documents and probes that need no key", async () => {

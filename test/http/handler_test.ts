@@ -1,14 +1,12 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { newToken } from "../../src/projections/api_key.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
 import { APPEND_LIMIT_MS } from "../../src/append/appender.ts";
 import { EMPTY_HEAD, encodeHead, type Head, readHead } from "../../src/log/head.ts";
 import { HEAD_RECENT_MS } from "../../src/log/head_reader.ts";
-import type { ErrorCode } from "../../src/http/errors.ts";
 import { HEAD_KEY } from "../../src/keyspace.ts";
 import type { Mutation } from "../../src/store/store.ts";
-import { type Faults, type FaultyStore, faultyStore } from "../support/faulty_store.ts";
 import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
 import {
   assertError,
@@ -40,49 +38,6 @@ testEachWay(
     assertEquals(refused.headers.get("www-authenticate"), "Bearer");
   },
 );
-
-/** Faults of a store, and how a read that meets them is logged and answered. */
-const FAILURES: [
-  Partial<Faults>,
-  level: string,
-  code: ErrorCode,
-  message: string,
-  reason: string,
-][] = [
-  [
-    { onList: () => Promise.reject(new Error("disk failure")) },
-    "warn",
-    "store_unavailable",
-    "The store failed to read",
-    "The store failed to read: disk failure",
-  ],
-  [
-    { onList: () => Promise.resolve([undefined as never]) },
-    "error",
-    "internal_error",
-    "The service failed unexpectedly",
-    "undefined",
-  ],
-];
-
-for (const [fault, level, code, message, reason] of FAILURES) {
-  Deno.test(`${code} is logged with the request id of its response, which reveals no internals`, async () => {
-    let store!: FaultyStore;
-    await using service = await openTestService((inner) => store = faultyStore(inner));
-    await service.add(REX);
-    Object.assign(store, fault);
-    const response = await service.send("/v1/pets?status=sold");
-    const { status } = response;
-    assertEquals(response.headers.get("retry-after"), status === 503 ? "1" : null);
-    const requestId = response.headers.get("x-request-id");
-    assertEquals(await response.json(), { code, message, status });
-    const request = { requestId, method: "GET", path: "/v1/pets", status };
-    const logged = String(service.reports[0][2]?.reason);
-    assertStringIncludes(logged, reason);
-    const details = { ...request, code, reason: logged };
-    assertEquals(service.reports, [[level, "request_failed", details]]);
-  });
-}
 
 Deno.test("a store with a lost or older head gets 503, not an empty catalogue", async () => {
   const damages: ((head: Head) => Mutation)[] = [

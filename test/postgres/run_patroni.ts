@@ -10,13 +10,10 @@ import { freePort } from "../support/free_port.ts";
 import {
   commandLine,
   findPostgres,
-  isInstalled,
-  killTree,
   PostgresServer,
   runProgram,
-  signalTree,
 } from "../support/postgres_server.ts";
-import { until } from "../support/store_server.ts";
+import { isInstalled, killTree, signalTree, until } from "../support/store_server.ts";
 import { runFailover } from "./failover.ts";
 
 /** Patroni's minimum for the time after which a leader that is silent is replaced. */

@@ -47,7 +47,7 @@ type Step = { id?: number; patch: PetPatch };
 
 /** A log that any number of instances write, with the pets as of each of its heads. */
 class History {
-  readonly store = new ModelStore({ now: () => 0, expiryLagMs: () => 0 });
+  readonly store = new ModelStore({ now: () => 0 });
   entry!: HeadEntry;
   pets: readonly Pet[] = [];
 
@@ -191,17 +191,6 @@ Deno.test("list() and get() show every change, of this instance and of others, i
     }
     for (const reader of readers) await assertShowsAll(reader, history, `seed ${seed}`);
   }
-});
-
-Deno.test("onCommitted() after the caches have followed later changes does not bring back an earlier state", async () => {
-  const history = await History.of(added(3));
-  const reader = new PetReader(history.store);
-  await assertShowsAll(reader, history);
-  const own = await history.commit([{ id: 1, patch: { status: "sold" } }]);
-  await history.commit([{ id: 1, patch: { status: "pending" } }]);
-  await assertShowsAll(reader, history);
-  reader.onCommitted(own);
-  await assertShowsAll(reader, history);
 });
 
 Deno.test("list() and get() at an earlier head show the state of that head or of a later one", async () => {

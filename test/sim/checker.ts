@@ -8,8 +8,7 @@ import {
   type ListOperation,
   nextCursor,
 } from "./history.ts";
-import type { CommittedLine, Oracle } from "./oracle.ts";
-import { shortened } from "./record_faults.ts";
+import { type CommittedLine, type Oracle, shortened } from "./oracle.ts";
 import { isCurrent, WriteChecker } from "./write_checker.ts";
 
 /**
@@ -34,8 +33,6 @@ export class Checker {
   #keys: Map<string, KeyLifetime>;
   /** The content for which each ETag of a path and query was given. */
   #contents = new Map<string, string>();
-  /** The first request for which a node accepted a key, by node and key. */
-  #firstUses = new Map<string, Exchange>();
 
   constructor(oracle: Oracle, violations: string[]) {
     this.#oracle = oracle;
@@ -52,7 +49,6 @@ export class Checker {
         this.#report(exchange, "The request failed without faults");
       }
       this.#checkCredentials(exchange);
-      this.#recordUse(exchange);
       this.#checkEntityTag(exchange);
       const { operation } = exchange;
       if (operation.kind === "list") this.#checkList(exchange, operation);
@@ -114,34 +110,12 @@ export class Checker {
     for (const { from, step } of lifetime.ends) {
       // An immediate end applies from its commit, whatever the clocks show. A later end applies by the node's
       // clock.
-      const hasEnded = step <= startStep &&
-        (from === undefined || earliest >= from || this.#hasEndedInCache(exchange, from));
+      const hasEnded = step <= startStep && (from === undefined || earliest >= from);
       const mayHaveEnded = step <= endStep && (from === undefined || latestComputed >= from);
       if (hasEnded) mayBeValid = false;
       if (mayHaveEnded) mayBeInvalid = true;
     }
     return { mayBeValid, mayBeInvalid };
-  }
-
-  #recordUse(exchange: Exchange): void {
-    const { response, key, node } = exchange;
-    if (response!.status === 401 || response!.status === 503) return;
-    const name = `${node.name} ${key.keyId}`;
-    const first = this.#firstUses.get(name);
-    if (first === undefined || exchange.endAt < first.endAt) this.#firstUses.set(name, exchange);
-  }
-
-  /**
-   * Whether a key ended before the request by the clock that its node had when it cached the key. This is
-   * known under two conditions: the clock jumped only after the node accepted the key, and since then no key
-   * event or change of the generation made the node read the key again.
-   */
-  #hasEndedInCache({ key, node, startAt, endStep }: Exchange, from: number): boolean {
-    const first = this.#firstUses.get(`${node.name} ${key.keyId}`);
-    if (first === undefined || first.endAt >= startAt) return false;
-    const offset = node.steadyOffset(first.endAt);
-    if (offset === undefined || startAt + offset < from + CLOCK_STEP_MS) return false;
-    return !this.#oracle.keyChangeSteps.some((step) => step >= first.startStep && step <= endStep);
   }
 
   /** Equal contents of one address have equal ETags, and others have others. */
@@ -233,9 +207,6 @@ function contentOf({ response, operation }: Exchange) {
   if (status === 200 || status === 201) return { body, link: headers.get("link") };
   return status === 304 ? operation.cached : undefined;
 }
-
-/** Clocks show whole milliseconds. */
-const CLOCK_STEP_MS = 1;
 
 interface KeyLifetime {
   issued: CommittedLine;

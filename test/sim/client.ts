@@ -8,8 +8,7 @@ import {
   type WriteOperation,
 } from "./history.ts";
 import type { Random } from "./random.ts";
-import { drawUpdate } from "./updates.ts";
-import { noteResponse, PET_STATUSES, type Workload } from "./workload.ts";
+import { drawUpdate, noteResponse, PET_STATUSES, type Workload } from "./workload.ts";
 
 /** Range of the time after which a client sends a request again, in milliseconds. */
 const RETRY_AFTER_MS = { low: 200, high: 12_000 };

@@ -6,6 +6,7 @@ import { type FaultProfile, NO_FAULTS } from "./fault_profile.ts";
 import {
   type Exchange,
   type History,
+  isWrite,
   type KeyInUse,
   type Operation,
   type ReceivedResponse,
@@ -20,7 +21,7 @@ import type { Simulation } from "./simulation.ts";
 const EXPIRY_LAG_MS = 60_000;
 
 /** Maximum initial offset of a node's clock from the true time, in milliseconds. */
-export const CLOCK_OFFSET_MS = 2_000;
+const CLOCK_OFFSET_MS = 2_000;
 
 /** One instance of the service and its node. */
 interface Instance {
@@ -263,35 +264,26 @@ function died(node: Node): Promise<undefined> {
 }
 
 function requestOf(operation: Operation, { token }: KeyInUse): Request {
-  const headers: Record<string, string> = { authorization: `Bearer ${token}` };
-  switch (operation.kind) {
-    case "create": {
-      const { name, status, categoryId, idempotencyKey } = operation;
-      headers["content-type"] = "application/json";
-      if (idempotencyKey !== undefined) headers["idempotency-key"] = idempotencyKey;
-      const body = JSON.stringify({ name, status, categoryId });
-      return new Request("http://localhost/v1/pets", { method: "POST", headers, body });
+  const url = new URL("http://localhost/v1/pets");
+  const headers = new Headers({ authorization: `Bearer ${token}` });
+  const setHeader = (name: string, value?: string) => value && headers.set(name, value);
+  setHeader("if-none-match", operation.cached?.etag);
+  if (operation.kind === "list") {
+    for (const name of ["limit", "status", "cursor"] as const) {
+      if (operation[name] !== undefined) url.searchParams.set(name, String(operation[name]));
     }
-    case "update": {
-      const { petId, patch, ifMatch, idempotencyKey } = operation;
-      headers["content-type"] = "application/merge-patch+json";
-      if (ifMatch !== undefined) headers["if-match"] = ifMatch;
-      if (idempotencyKey !== undefined) headers["idempotency-key"] = idempotencyKey;
-      const body = JSON.stringify(patch);
-      return new Request(`http://localhost/v1/pets/${petId}`, { method: "PATCH", headers, body });
-    }
-    case "list": {
-      const search = new URLSearchParams();
-      for (const name of ["limit", "status", "cursor"] as const) {
-        if (operation[name] !== undefined) search.set(name, String(operation[name]));
-      }
-      if (operation.cached !== undefined) headers["if-none-match"] = operation.cached.etag;
-      return new Request(`http://localhost/v1/pets?${search}`, { headers });
-    }
-    case "get":
-      if (operation.cached !== undefined) headers["if-none-match"] = operation.cached.etag;
-      return new Request(`http://localhost/v1/pets/${operation.petId}`, { headers });
+  } else if (operation.kind !== "create") url.pathname += `/${operation.petId}`;
+  if (!isWrite(operation)) return new Request(url, { headers });
+  setHeader("idempotency-key", operation.idempotencyKey);
+  setHeader("content-type", "application/json");
+  if (operation.kind === "update") {
+    setHeader("if-match", operation.ifMatch);
+    setHeader("content-type", "application/merge-patch+json");
+    return new Request(url, { method: "PATCH", headers, body: JSON.stringify(operation.patch) });
   }
+  const { name, status, categoryId } = operation;
+  const body = JSON.stringify({ name, status, categoryId });
+  return new Request(url, { method: "POST", headers, body });
 }
 
 async function readResponse(response: Response): Promise<ReceivedResponse> {

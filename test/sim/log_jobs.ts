@@ -4,8 +4,7 @@ import { createHash } from "node:crypto";
 import type { Cluster, CommandOptions } from "./cluster.ts";
 import { drawStoreFaultProfile, LATE_MS, NO_FAULTS } from "./fault_profile.ts";
 import type { ModelStore } from "./model_store.ts";
-import { GENESIS } from "./oracle.ts";
-import { textOf } from "./record_faults.ts";
+import { GENESIS, textOf } from "./oracle.ts";
 import { SimulatedStore } from "./simulated_store.ts";
 import type { Workload } from "./workload.ts";
 

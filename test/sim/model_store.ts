@@ -1,45 +1,46 @@
-import { encodeKey, encodeRange } from "../../src/store/key_encoding.ts";
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { KV_LIMITS } from "../../src/store/deno_kv/kv_store.ts";
-import type {
-  Commit,
-  Key,
-  KeyRange,
-  ListOptions,
-  SetMutation,
-  Store,
-  StoreEntry,
+import { decodeKey, encodeKey, encodeRange } from "../../src/store/key_encoding.ts";
+import {
+  type Commit,
+  type Key,
+  type KeyRange,
+  type ListOptions,
+  type Store,
+  type StoreEntry,
+  VALUE_BYTES_LIMIT,
 } from "../../src/store/store.ts";
-import { VALUE_BYTES_LIMIT } from "../../src/store/store.ts";
 import { StoreRefusedError } from "../../src/store/store_errors.ts";
 
 interface Row {
-  /** The encoded key, one character per byte, so that names sort as Deno KV sorts keys. */
-  name: string;
-  key: Key;
+  key: Uint8Array;
   value: Uint8Array;
   versionstamp: string;
-  /** When the store removes the row, by its clock. */
-  expiresAt: number;
 }
 
-export interface ModelStoreDeps {
-  /** The store's clock, in milliseconds. */
-  now: () => number;
-  /** Delay of the removal of an expired row, in milliseconds. Deno KV does not remove rows immediately. */
-  expiryLagMs: () => number;
-}
+/** The time of a record's expiry is when the store removes it, by its clock. SQLite sorts keys as Deno KV does. */
+const SCHEMA = `
+  create table records (key blob primary key, value blob, versionstamp text, expires_at real);
+  create index by_expiry on records (expires_at) where expires_at is not null`;
+const SELECT = "select key, value, versionstamp from records where";
 
 /** A synchronous model of Deno KV in memory: key order, versionstamps, checks, ranges, expiry and limits. */
 export class ModelStore implements Store {
   readonly limits = KV_LIMITS;
-  #deps: ModelStoreDeps;
-  #rows: Row[] = [];
+  #now: () => number;
+  #expiryLagMs: () => number;
+  #database = new DatabaseSync(":memory:");
+  #statements = new Map<string, StatementSync>();
   #version = 0;
-  #nextExpiryAt = Infinity;
-  #isClosed = false;
 
-  constructor(deps: ModelStoreDeps = { now: () => Date.now(), expiryLagMs: () => 0 }) {
-    this.#deps = deps;
+  /**
+   * The clock of the store, and the delay until it removes an expired record, both in milliseconds. Deno KV does not
+   * remove them immediately.
+   */
+  constructor(options: { now?: () => number; expiryLagMs?: () => number } = {}) {
+    this.#now = options.now ?? Date.now;
+    this.#expiryLagMs = options.expiryLagMs ?? (() => 0);
+    this.#database.exec(SCHEMA);
   }
 
   get(key: Key): Promise<StoreEntry | null> {
@@ -55,14 +56,13 @@ export class ModelStore implements Store {
   }
 
   close(): void {
-    this.#isClosed = true;
+    this.#database.close();
   }
 
   /** Synchronous get(). */
   read(key: Key): StoreEntry | null {
     this.#expire();
-    const row = this.#rowOf(nameOf(key));
-    return row === undefined ? null : entryOf(row);
+    return this.#entries("key = ?", encodeKey(key))[0] ?? null;
   }
 
   /** Synchronous list(). */
@@ -70,83 +70,53 @@ export class ModelStore implements Store {
     this.#expire();
     if (limit > KV_LIMITS.listEntries) throw new StoreRefusedError("Too many entries");
     const { start, end } = encodeRange(range);
-    const [from, to] = [start, end].map((bound) => this.#indexOf(textOf(bound)));
-    const rows = reverse
-      ? this.#rows.slice(Math.max(from, to - limit), to).reverse()
-      : this.#rows.slice(from, Math.min(to, from + limit));
-    return rows.map(entryOf);
+    const order = reverse ? "desc" : "asc";
+    return this.#entries(`key >= ? and key < ? order by key ${order} limit ?`, start, end, limit);
   }
 
   /** All entries below a prefix. */
   all(prefix: Key): StoreEntry[] {
     this.#expire();
     const { start, end } = encodeRange({ prefix });
-    return this.#rows.slice(this.#indexOf(textOf(start)), this.#indexOf(textOf(end))).map(entryOf);
+    return this.#entries("key >= ? and key < ? order by key", start, end);
   }
 
   /** Synchronous commit(). */
   apply({ checks, mutations }: Commit): string | null {
-    this.#expire();
     rejectOversize({ checks, mutations });
     for (const { key, versionstamp } of checks) {
-      if ((this.#rowOf(nameOf(key))?.versionstamp ?? null) !== versionstamp) return null;
+      if ((this.read(key)?.versionstamp ?? null) !== versionstamp) return null;
     }
     const versionstamp = (++this.#version).toString(16).padStart(16, "0") + "0000";
     for (const mutation of mutations) {
-      const name = nameOf(mutation.key);
-      const index = this.#indexOf(name);
-      const found = this.#rows[index]?.name === name ? 1 : 0;
-      const rows = mutation.type === "delete" ? [] : [this.#rowFor(name, mutation, versionstamp)];
-      this.#rows.splice(index, found, ...rows);
+      const key = encodeKey(mutation.key);
+      if (mutation.type === "delete") this.#run("delete from records where key = ?", key);
+      else {
+        const { value, expireIn } = mutation;
+        const expiresAt = expireIn === undefined
+          ? null
+          : this.#now() + expireIn + this.#expiryLagMs();
+        const insert = "insert or replace into records values (?, ?, ?, ?)";
+        this.#run(insert, key, value, versionstamp, expiresAt);
+      }
     }
     return versionstamp;
   }
 
-  #rowFor(name: string, { key, value, expireIn }: SetMutation, versionstamp: string): Row {
-    const { now, expiryLagMs } = this.#deps;
-    const expiresAt = expireIn === undefined ? Infinity : now() + expireIn + expiryLagMs();
-    this.#nextExpiryAt = Math.min(this.#nextExpiryAt, expiresAt);
-    return { name, key, value: value.slice(), versionstamp, expiresAt };
-  }
-
-  #rowOf(name: string): Row | undefined {
-    const row = this.#rows[this.#indexOf(name)];
-    return row?.name === name ? row : undefined;
-  }
-
-  /** The index of the first row that does not sort before the name. */
-  #indexOf(name: string): number {
-    let low = 0;
-    let high = this.#rows.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#rows[middle].name < name) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
-  /** Removes expired rows. Every operation calls it first. */
+  /** Removes expired records. Every read calls it first. */
   #expire(): void {
-    if (this.#isClosed) throw new Deno.errors.BadResource("Bad resource ID");
-    const now = this.#deps.now();
-    if (now < this.#nextExpiryAt) return;
-    this.#rows = this.#rows.filter(({ expiresAt }) => expiresAt > now);
-    this.#nextExpiryAt = Math.min(Infinity, ...this.#rows.map(({ expiresAt }) => expiresAt));
+    this.#run("delete from records where expires_at <= ?", this.#now());
   }
-}
 
-/** The store and its callers never share a buffer. */
-function entryOf({ key, value, versionstamp }: Row): StoreEntry {
-  return { key: [...key], value: value.slice(), versionstamp };
-}
+  #entries(condition: string, ...values: SQLInputValue[]): StoreEntry[] {
+    const rows = this.#run(`${SELECT} ${condition}`, ...values) as unknown as Row[];
+    return rows.map(({ key, ...rest }) => ({ key: decodeKey(key), ...rest }));
+  }
 
-function nameOf(key: Key): string {
-  return textOf(encodeKey(key));
-}
-
-function textOf(bytes: Uint8Array): string {
-  return String.fromCharCode(...bytes);
+  #run(sql: string, ...values: SQLInputValue[]) {
+    const statement = this.#statements.getOrInsertComputed(sql, () => this.#database.prepare(sql));
+    return statement.all(...values);
+  }
 }
 
 function rejectOversize({ checks, mutations }: Commit): void {

@@ -33,7 +33,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "rejectOverdue(runtime.monotonicNow(),": "rejectOverdue(runtime.now(),",
     },
     "a lost commit is not retried": {
-      "this.#queue.putFirst(members.map(({ queued }) => queued));": "",
+      "this.#queue.waiting.unshift(...members.map(({ queued }) => queued));": "",
     },
   },
   "src/store/commit_until_known.ts": {
@@ -57,6 +57,9 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
     },
     "a request is refused by a change that no commit has stored": {
       "changed === undefined ? this.#finish": "true ? this.#finish",
+    },
+    "two concurrent requests with one Idempotency-Key share a commit": {
+      "if (names.has(name)) {": "if (false) {",
     },
     "a settled command is still appended": { "      if (queued.isSettled) continue;\n": "" },
     "a command that produced no events on a stale head is not requeued": {
@@ -89,7 +92,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
   },
   "src/projections/api_key_reader.ts": {
     "a cached key is used after key events": {
-      "cached?.keyPosition === keyPosition && cached.generation === generation": "true",
+      "at?.keyPosition === keyPosition && at.generation === generation": "true",
     },
     "a clock that is set back extends the validity of a cached key": {
       "this.#runtime.monotonicNow() < endsAtMonotonicMs": "true",
@@ -138,12 +141,10 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "this.#between(known.lastPetId + 1,": "this.#between(known.lastPetId + 2,",
     },
   },
-  "src/projections/find_event_by_idempotency_key.ts": {
+  "src/commands/write_pet.ts": {
     "an Idempotency-Key never expires": {
       "Date.parse(decodeRecord(entry).expiresAt) > now": "entry",
     },
-  },
-  "src/commands/write_pet.ts": {
     "an Idempotency-Key is not looked up again after the head changed": {
       "      if (logged) {":
         "      if (logged && !(this as any).looked) {\n        (this as any).looked = true;",
@@ -151,19 +152,12 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
     "a write is authorized by the clock alone, which may have been set back": {
       "Math.max(runtime.now(), eventTimeMs)": "runtime.now()",
     },
-    "two concurrent requests with one Idempotency-Key share a commit": {
-      "await deps.flights.share(`${token} ${idempotencyKey}`, append)": "await append()",
-    },
     "a read-only key may write": { "if (!key.isReadOnly) return;": "return;" },
-    "a duplicate response is given to a revoked key": {
-      "    await deps.heads.use(({ head }) => deps.keys.authorize(token, head, deps.runtime.now()));\n":
-        "",
-    },
     "a duplicate response is given for a different request": {
-      "if (!rule.isOutcome(event)) {": "if (false) {",
+      "earlier !== undefined && !rule.isOutcome(earlier)": "false",
     },
     "a pet is not read again after the head changed": {
-      "const found = await": "const found = text || await",
+      "const found = await deps": "const found = text || await deps",
     },
     "a condition is not checked": { "if (!isExpected(encodePet(before))) {": "if (false) {" },
   },
@@ -268,7 +262,6 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
 const RARE = new Set([
   "data read from a removed generation is returned",
   "a page on an earlier head shows later changes without the additions before them",
-  "a duplicate response is given to a revoked key",
   "idempotency records expire without a margin for wrong clocks",
 ]);
 

@@ -63,8 +63,7 @@ import {
 } from "./log_jobs.ts";
 import { issueKey, runOperator } from "./operator.ts";
 import { Simulation } from "./simulation.ts";
-import { drawUpdate, runUpdates } from "./updates.ts";
-import { noteResponse, type Workload } from "./workload.ts";
+import { drawUpdate, noteResponse, runUpdates, type Workload } from "./workload.ts";
 
 /** The result of simulating one seed. */
 export interface SimulationResult {

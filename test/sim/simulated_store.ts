@@ -4,7 +4,6 @@ import type {
   KeyRange,
   ListOptions,
   Store,
-  StoreConnection,
   StoreEntry,
 } from "../../src/store/store.ts";
 import type { Code } from "./code_under_test.ts";
@@ -50,7 +49,7 @@ export class StoreClient implements Store {
   readonly #code: Code;
   readonly #random: Random;
   /** Present while the client is locked out, because only a remote store replaces its primary. */
-  connection?: StoreConnection;
+  reopen?: Store["reopen"];
   #isClosed = false;
   /** The functions that reject the calls in flight. */
   #inFlight = new Set<(reason: Error) => void>();
@@ -76,7 +75,7 @@ export class StoreClient implements Store {
     const fault = this.#random.weighted(this.#store.faultProfile.commit);
     return this.#call(
       `commit of ${commit.mutations.length}`,
-      this.connection === undefined ? fault : "lockedOut",
+      this.reopen === undefined ? fault : "lockedOut",
       () => this.#store.commit(commit, this.#node),
     );
   }
@@ -87,7 +86,7 @@ export class StoreClient implements Store {
    */
   lockOut(): void {
     this.#store.simulation.trace(`${this.#node.name} is locked out`);
-    this.connection = { reopen: () => Promise.resolve(void (this.connection = undefined)) };
+    this.reopen = () => Promise.resolve(void (this.reopen = undefined));
   }
 
   close(): void {

@@ -1,6 +1,13 @@
 import type { Cluster } from "./cluster.ts";
 import type { Code } from "./code_under_test.ts";
-import type { Exchange, KeyInUse, WriteOperation } from "./history.ts";
+import {
+  type Exchange,
+  FIRST_TAG,
+  type KeyInUse,
+  type UpdateOperation,
+  type WriteOperation,
+} from "./history.ts";
+import type { Random } from "./random.ts";
 
 /** The state that all clients and operators of a simulation share. */
 export interface Workload {
@@ -41,4 +48,55 @@ export function noteResponse(workload: Workload, { operation, response }: Exchan
   workload.newestPetId = Math.max(workload.newestPetId, id);
   const etag = headers.get("etag");
   if (etag !== null) workload.knownPets.set(id, { etag, text: body });
+}
+
+/** Number of the oldest pets, which are changed more often than others, so that changes of one pet meet. */
+const OFTEN_CHANGED = 3;
+
+/** Draws a change of a pet that clients know, or of one that does not exist. It may change nothing. */
+export function drawUpdate(
+  workload: Workload,
+  random: Random,
+  petId = random.integer(1, random.chance(0.5) ? OFTEN_CHANGED : workload.newestPetId + 2),
+  isTagged = random.chance(0.8),
+): UpdateOperation {
+  const tag = FIRST_TAG + workload.tags++;
+  const known = workload.knownPets.get(petId);
+  const patch: UpdateOperation["patch"] = isTagged ? { categoryId: tag } : {};
+  if (random.chance(0.2)) patch.name = known && !isTagged ? JSON.parse(known.text).name : `${tag}`;
+  if (Object.keys(patch).length === 0 || random.chance(0.6)) {
+    patch.status = random.pick([...PET_STATUSES, null]);
+  }
+  const operation: UpdateOperation = { kind: "update", petId, patch };
+  const { etag, text } = known ?? { etag: '"of-no-pet"', text: "" };
+  const expectation = random.weighted({ none: 4, known: 4, oneOfTwo: 1, weak: 0.5, any: 1 });
+  switch (expectation) {
+    case "none":
+      return operation;
+    case "known":
+      return { ...operation, ifMatch: etag, expected: text };
+    case "oneOfTwo":
+      return { ...operation, ifMatch: `"of-no-pet", ${etag}`, expected: text };
+    case "weak":
+      return { ...operation, ifMatch: `W/${etag}`, expected: "" };
+    case "any":
+      return { ...operation, ifMatch: "*" };
+  }
+}
+
+/** Changes pets on all instances for some time, some of them at the same moment. */
+export async function runUpdates(
+  workload: Workload,
+  key: KeyInUse,
+  count: number,
+  spanMs: number,
+): Promise<void> {
+  const { cluster } = workload;
+  const random = cluster.simulation.random.fork();
+  await Promise.all(Array.from({ length: count }, async () => {
+    await cluster.simulation.sleep(random.chance(0.3) ? 0 : random.between(0, spanMs));
+    const slot = random.integer(0, cluster.size - 1);
+    const exchange = await cluster.send(slot, drawUpdate(workload, random), key);
+    if (exchange?.response !== undefined) noteResponse(workload, exchange);
+  }));
 }

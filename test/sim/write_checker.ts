@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
+import { idempotencyKeyExpiresAt } from "./expected_records.ts";
 import {
-  type CreateOperation,
   type Exchange,
   FIRST_TAG,
   isWrite,
@@ -9,8 +9,7 @@ import {
   type UpdateOperation,
   type WriteOperation,
 } from "./history.ts";
-import type { Oracle, PetState } from "./oracle.ts";
-import { idempotencyKeyExpiresAt, shortened } from "./record_faults.ts";
+import { type Oracle, type PetState, shortened } from "./oracle.ts";
 
 type WriteExchange = Exchange & { operation: WriteOperation };
 
@@ -42,20 +41,10 @@ export class WriteChecker {
     this.#checkIdempotency();
     for (const exchange of writes) {
       const { operation, response } = exchange;
-      switch (response?.status) {
-        case 200:
-          this.#checkChanged(exchange, operation as UpdateOperation);
-          break;
-        case 201:
-          this.#checkCreated(exchange, operation as CreateOperation);
-          break;
-        case 412:
-          this.#checkNotExpected(exchange, operation as UpdateOperation);
-          break;
-        case 409:
-          this.#checkReused(exchange);
-          break;
-      }
+      const status = response?.status;
+      if (status === 200 || status === 201) this.#checkAcknowledged(exchange);
+      else if (status === 412) this.#checkNotExpected(exchange, operation as UpdateOperation);
+      else if (status === 409) this.#checkReused(exchange);
     }
   }
 
@@ -86,68 +75,42 @@ export class WriteChecker {
     }
   }
 
-  /** The event of a request that was sent with an Idempotency-Key: its own one, or an earlier one that has not expired. */
-  #checkAge(exchange: Exchange, event: PetState): void {
-    const { operation, node, startStep, startAt, endAt } = exchange;
-    if (event.step > startStep) return;
-    if ((operation as WriteOperation).idempotencyKey === undefined) {
-      return this.#report(exchange, "The response holds an older pet");
-    }
-    if (node.clockBetween(startAt, endAt).earliest >= idempotencyKeyExpiresAt(event)) {
-      this.#report(exchange, "The Idempotency-Key was used after its expiry");
-    }
-  }
-
-  #checkCreated(exchange: Exchange, operation: CreateOperation): void {
-    const { response, key, endStep } = exchange;
+  /**
+   * A write that was acknowledged is in the log: a pet as it was sent, or the change of an expected pet. Or there was
+   * nothing to change, or an earlier request with the Idempotency-Key did it.
+   */
+  #checkAcknowledged(exchange: WriteExchange): void {
+    const { operation, response, key, node, startStep, startAt, endStep, endAt } = exchange;
     const { body } = response!;
-    const pet = this.#byAttempt.get(attemptOf(operation))?.find(({ petText }) => petText === body);
-    if (pet === undefined || pet.step > endStep) {
-      return this.#report(exchange, "The pet was acknowledged but is not in the log");
-    }
-    const { categoryId, status } = pet.event.data;
-    if (categoryId !== operation.categoryId || status !== operation.status) {
-      this.#report(exchange, "The added pet differs from the request");
-    }
-    if (pet.event.actor !== key.keyId) {
-      this.#report(exchange, `The actor of the pet is ${pet.event.actor}`);
-    }
-    if (pet.event.idempotencykey !== loggedKey(operation, key)) {
-      this.#report(exchange, "The Idempotency-Key was not recorded");
-    }
-    this.#checkAge(exchange, pet);
-  }
-
-  /** A change that was acknowledged is in the log, on a pet that was an expected one; or there was nothing to change. */
-  #checkChanged(exchange: Exchange, operation: UpdateOperation): void {
-    const { response, key, startStep, endStep } = exchange;
-    const { body } = response!;
-    const { petId, patch, expected, idempotencyKey } = operation;
-    const states = this.#oracle.pets[petId - 1] ?? [];
+    const update = operation.kind === "update" ? operation : undefined;
+    const isExpected = (text?: string) =>
+      update?.expected === undefined || text === update.expected;
+    const states = this.#oracle.pets[(update?.petId ?? JSON.parse(body).id) - 1] ?? [];
     const events = states.filter((state) =>
       state.petText === body && state.step <= endStep && state.event.actor === key.keyId &&
-      mayHaveCaused({ operation }, state) &&
+      mayHaveCaused(exchange, state) &&
       state.event.idempotencykey === loggedKey(operation, key)
     );
-    const own = events.filter(({ step }) => step > startStep);
-    const isExpected = ({ before }: PetState) =>
-      expected === undefined || before?.petText === expected;
     // Another request may have changed the pet to the same state, even in the same commit.
-    const event = own.findLast(isExpected) ?? own.at(-1) ??
-      (idempotencyKey === undefined ? undefined : events.at(-1));
-    const wasUnchanged = states.some((state) =>
-      state.petText === body && isCurrent(state, startStep, endStep) &&
-      isPatched(patch, state.event.data) && (expected === undefined || expected === body)
-    );
-    const isOwn = event !== undefined && event.step > startStep && isExpected(event);
-    if (wasUnchanged && !isOwn) return;
-    if (event === undefined) {
-      return this.#report(exchange, "The change was acknowledged but is not in the log");
+    const own = events.filter(({ step }) => step > startStep);
+    if (own.some(({ before }) => isExpected(before?.petText))) return;
+    const wasUnchanged = update !== undefined && isExpected(body) &&
+      states.some((state) =>
+        state.petText === body && isCurrent(state, startStep, endStep) &&
+        isPatched(update.patch, state.event.data)
+      );
+    if (wasUnchanged) return;
+    const event = own.at(-1) ?? (operation.idempotencyKey && events.at(-1));
+    if (!event) {
+      return this.#report(exchange, "The write was acknowledged but is not in the log");
     }
-    if (!isExpected(event)) {
+    if (!isExpected(event.before?.petText)) {
       this.#report(exchange, "The changed pet was not the expected one");
     }
-    this.#checkAge(exchange, event);
+    const { earliest } = node.clockBetween(startAt, endAt);
+    if (event.step <= startStep && earliest >= idempotencyKeyExpiresAt(event)) {
+      this.#report(exchange, "The Idempotency-Key was used after its expiry");
+    }
   }
 
   #checkNotExpected(exchange: Exchange, { petId, expected }: UpdateOperation): void {

@@ -1,8 +1,7 @@
-import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertGreater } from "@std/assert";
 import { fillOf, groupIntoCommits } from "../../src/store/commit_size.ts";
 import { KV_LIMITS, KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { Mutation } from "../../src/store/store.ts";
-import { StoreRefusedError } from "../../src/store/store_errors.ts";
 
 /** Mutations that reach the limits of a commit in one way each. */
 const CASES: Record<string, Mutation[]> = {
@@ -34,26 +33,14 @@ Deno.test("groupIntoCommits() keeps the order, and KV accepts every full commit 
   }
 });
 
-Deno.test("groupIntoCommits() gathers a limited number of items that make few mutations", async () => {
+Deno.test("groupIntoCommits() gathers a limited number of items that make few mutations, and makes no empty commit", async () => {
+  assertEquals(await Array.fromAsync(groupIntoCommits([[]], seal, KV_LIMITS)), []);
   const items = CASES["many small values"].flatMap((it) => Array(10).fill(it));
   const counts = await Array.fromAsync(
     groupIntoCommits([items], (some) => ({ count: some.length, mutations: [some[0]] }), KV_LIMITS),
     ({ count }) => count,
   );
   assertEquals([Math.max(...counts), counts.reduce((sum, it) => sum + it)], [5_000, 50_000]);
-});
-
-Deno.test("groupIntoCommits() makes no commit without items", async () => {
-  assertEquals(await Array.fromAsync(groupIntoCommits([[]], seal, KV_LIMITS)), []);
-});
-
-Deno.test("Deno KV rejects a commit beyond its limits, so the other tests are meaningful", async () => {
-  const long = (length: number) => numbered(13, () => length);
-  const many = (count: number) => numbered(count, () => 1);
-  await commitToKv(long(62_000));
-  await assertRejects(() => commitToKv(long(64_000)), StoreRefusedError);
-  await commitToKv(many(KV_LIMITS.commitMutations));
-  await assertRejects(() => commitToKv(many(KV_LIMITS.commitMutations + 1)), StoreRefusedError);
 });
 
 /** Commits mutations to Deno KV, which checks its limits. */

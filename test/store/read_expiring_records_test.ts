@@ -26,8 +26,7 @@ testIf(permitted("read", "write", "net", "run"))(
   "expiringRecordsOf() reads each record of a file that expires, at any time, and no idempotency record",
   () =>
     withSampleFile(async ({ kvPath }) => {
-      const read = () =>
-        Array.fromAsync(readerOf({ kind: "file", path: kvPath, isDefault: false })!());
+      const read = async () => await readerOf({ kind: "file", path: kvPath, isDefault: false })!();
       assertEquals(await read(), []);
       const similar = projectionKey(1, ["event_by_idempotency_keys", 1]);
       const leftOut = [1, 2, -1].map((generation) =>

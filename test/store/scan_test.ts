@@ -90,23 +90,8 @@ Deno.test("scan() yields every entry before a damage of the store's file, then r
   assertEquals(outcome, [damage, 99]);
 });
 
-Deno.test("scanOutside() yields every entry outside the ranges, and no other", async () => {
-  const store = await openStore();
-  const ranges = [
-    { start: ["b", 2], end: ["b", 2_000] },
-    { start: ["b", 2_001], end: ["b", LAST] },
-  ];
-  assertEquals(await keysOf(scanOutside(store, [], ranges)), [
-    ["a"],
-    ["b", 1],
-    ["b", 2_000],
-    ["b", LAST],
-    ["c"],
-  ]);
-  assertEquals(await keysOf(scanOutside(store, ["b"], ranges)), [
-    ["b", 1],
-    ["b", 2_000],
-    ["b", LAST],
-  ]);
-  assertEquals(await keysOf(scanOutside(store, ["b"], [])), numbers(1, LAST));
+Deno.test("scanOutside() yields every entry outside the range, and no other", async () => {
+  const range = { start: ["b", 2], end: ["b", LAST] };
+  const keys = await keysOf(scanOutside(await openStore(), range));
+  assertEquals(keys, [["a"], ["b", 1], ["b", LAST], ["c"]]);
 });

@@ -2,11 +2,11 @@ import { GUARD_KEYS } from "../../src/keyspace.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { parseDatabaseUrl, type PostgresSettings } from "../../src/store/postgres/database_url.ts";
 import { PostgresStore } from "../../src/store/postgres/postgres_store.ts";
-import { freePort } from "./free_port.ts";
 import {
   HANG_LIMIT_MS,
+  isInstalled,
   isWanted,
-  type StoreServer,
+  StoreServer,
   type StoreServers,
   until,
 } from "./store_server.ts";
@@ -33,14 +33,6 @@ export function findPostgres(): string | undefined {
   }
 }
 
-export function isInstalled(program: string): boolean {
-  try {
-    return Deno.statSync(program).isFile;
-  } catch {
-    return false;
-  }
-}
-
 /** The superuser, who owns every database that {@linkcode PostgresServer.createDatabase} makes. */
 const USER = "operator";
 
@@ -59,25 +51,20 @@ const SETTINGS = {
 type ServerSettings = Record<string, string>;
 
 /** A real PostgreSQL server on loopback, in a temporary folder. */
-export class PostgresServer implements StoreServer {
-  readonly port = freePort();
-  readonly secret: string;
+export class PostgresServer extends StoreServer {
   readonly env = {};
-  #folder: string;
   #settings: ServerSettings;
-  #process: Deno.ChildProcess | undefined;
   #databases = 0;
 
-  private constructor(folder: string, secret: string, settings: ServerSettings) {
-    this.#folder = folder;
-    this.secret = secret;
+  private constructor(folder: string, settings: ServerSettings, secret?: string) {
+    super(folder, secret);
     this.#settings = settings;
   }
 
   /** Starts a server without databases. */
   static async start(settings: ServerSettings = {}): Promise<PostgresServer> {
     const folder = await makeFolder();
-    const server = new PostgresServer(folder, crypto.randomUUID(), settings);
+    const server = new PostgresServer(folder, settings);
     const passwordFile = `${folder}/password`;
     await Deno.writeTextFile(passwordFile, server.secret);
     await runProgram(
@@ -96,7 +83,7 @@ export class PostgresServer implements StoreServer {
 
   /** Starts a standby. It is a synchronous one if the primary's `synchronous_standby_names` names it. */
   static async standbyOf(primary: PostgresServer): Promise<PostgresServer> {
-    const standby = new PostgresServer(await makeFolder(), primary.secret, primary.#settings);
+    const standby = new PostgresServer(await makeFolder(), primary.#settings, primary.secret);
     await standby.follow(primary);
     return standby;
   }
@@ -118,10 +105,6 @@ export class PostgresServer implements StoreServer {
   }
 
   /** The URL of the database that was created first. */
-  get address(): string {
-    return this.addressAt(this.port);
-  }
-
   addressAt(port: number): string {
     return this.url("pets_1", { ports: [port] });
   }
@@ -139,7 +122,6 @@ export class PostgresServer implements StoreServer {
     return await runProgram("psql", [...args, this.url(database)]);
   }
 
-  /** Starts it, also again on the same data and port. Resolves when it answers. */
   async start(): Promise<void> {
     const settings = { ...SETTINGS, port: String(this.port), ...this.#settings };
     const [program, ...args] = commandLine("postgres", [
@@ -147,7 +129,7 @@ export class PostgresServer implements StoreServer {
       this.#data,
       ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
     ]);
-    this.#process = new Deno.Command(program, {
+    this.process = new Deno.Command(program, {
       args,
       cwd: "/",
       stdin: "null",
@@ -205,28 +187,8 @@ export class PostgresServer implements StoreServer {
     await this.sql("select pg_reload_conf()");
   }
 
-  /** Ends all its processes at once, like a failing machine. */
-  async kill(): Promise<void> {
-    if (this.#process !== undefined) await killTree(this.#process);
-    this.#process = undefined;
-  }
-
-  /** Stops all its processes: they keep their connections, but do not respond. */
-  pause(): void {
-    signalTree(this.#process!.pid, "SIGSTOP");
-  }
-
-  resume(): void {
-    signalTree(this.#process!.pid, "SIGCONT");
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.kill();
-    await Deno.remove(this.#folder, { recursive: true });
-  }
-
   get #data(): string {
-    return `${this.#folder}/data`;
+    return `${this.folder}/data`;
   }
 }
 
@@ -267,34 +229,6 @@ export function openDatabase(
 ): Promise<PostgresStore> {
   const options = { create: true, guardKeys: GUARD_KEYS, onCreated };
   return PostgresStore.open({ ...settingsOf(url), ...settings }, runtime, options, signal);
-}
-
-/** Kills a process and all that it started. */
-export async function killTree(process: Deno.ChildProcess): Promise<void> {
-  signalTree(process.pid, "SIGKILL");
-  await process.status;
-}
-
-/** Sends a signal to a process and all that it started; to the parent first, so that it starts no others meanwhile. */
-export function signalTree(pid: number, signal: Deno.Signal): void {
-  const children = childrenOf(pid);
-  try {
-    Deno.kill(pid, signal);
-  } catch (error) {
-    // It has ended meanwhile.
-    if (!(error instanceof Deno.errors.NotFound) && !(error instanceof TypeError)) throw error;
-  }
-  for (const child of new Set([...children, ...childrenOf(pid)])) signalTree(child, signal);
-}
-
-function childrenOf(pid: number): number[] {
-  try {
-    const children = Deno.readTextFileSync(`/proc/${pid}/task/${pid}/children`);
-    return children.trim().split(" ").filter((it) => it !== "").map(Number);
-  } catch {
-    // It has ended meanwhile.
-    return [];
-  }
 }
 
 /** Makes a folder that the user of the servers can write. */

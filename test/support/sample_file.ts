@@ -3,6 +3,7 @@ import type { Mutation, Store } from "../../src/store/store.ts";
 import { liveKeyOf, sampleLog } from "./sample_log.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { writeLog } from "./sample_store.ts";
+import { TempStore } from "./temp_store.ts";
 
 export interface SampleFile {
   folder: string;
@@ -16,20 +17,16 @@ export interface SampleFile {
 
 /** Calls `use` with a temporary folder that holds the sample in a store file. */
 export async function withSampleFile(use: (parts: SampleFile) => Promise<void>): Promise<void> {
-  const folder = await Deno.makeTempDir();
-  const kvPath = `${folder}/pets.sqlite3`;
+  await using temp = await TempStore.make();
+  const { folder, kvPath } = temp;
   // Records expire by the real clock.
   const lines = sampleLog(40, { since: Date.now() });
+  const store = new KvStore(await Deno.openKv(kvPath));
   try {
-    const store = new KvStore(await Deno.openKv(kvPath));
-    try {
-      await writeLog(store, systemRuntime, lines);
-      await use({ folder, kvPath, lines, keyId: liveKeyOf(lines), store });
-    } finally {
-      store.close();
-    }
+    await writeLog(store, systemRuntime, lines);
+    await use({ folder, kvPath, lines, keyId: liveKeyOf(lines), store });
   } finally {
-    await Deno.remove(folder, { recursive: true });
+    store.close();
   }
 }
 

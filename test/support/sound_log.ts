@@ -2,8 +2,10 @@ import { assertEquals } from "@std/assert";
 import { decodeEvent, GENESIS_HASH } from "../../events/event.ts";
 import type { Pet } from "../../events/pet.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
+import { projectionKey } from "../../src/keyspace.ts";
 import { readHead } from "../../src/log/head.ts";
 import { readLog } from "../../src/log/read_log.ts";
+import { scan } from "../../src/store/scan.ts";
 import type { Store } from "../../src/store/store.ts";
 
 /**
@@ -33,4 +35,17 @@ export async function readLogLines(store: Store): Promise<string[]> {
   const { position } = (await readHead(store)).head;
   const batches = await Array.fromAsync(readLog(store, { from: 1, to: position }));
   return batches.flat().map(({ line }) => new TextDecoder().decode(line));
+}
+
+/** The texts of the records of a generation by their keys, which do not name the generation. */
+export async function contentOfGeneration(
+  store: Store,
+  generation: number,
+): Promise<Record<string, string>> {
+  const entries = await Array.fromAsync(scan(store, { prefix: projectionKey(generation, []) }));
+  return Object.fromEntries(
+    entries.flat().map(({ key, value }) => {
+      return [JSON.stringify(key.slice(2)), new TextDecoder().decode(value as Uint8Array)];
+    }),
+  );
 }

@@ -1,23 +1,55 @@
+import { freePort } from "./free_port.ts";
+
 /** A real server of a store, on loopback and with a store of its own. */
-export interface StoreServer extends AsyncDisposable {
-  readonly port: number;
-  /** Names the store for programs: the address of the server, or the URL of a database. */
-  readonly address: string;
-  /** The same store, reached through another port of this machine. */
-  addressAt(port: number): string;
-  /** Variables that programs need besides. */
-  readonly env: Record<string, string>;
+export abstract class StoreServer implements AsyncDisposable {
+  readonly port = freePort();
   /** Its token or password. */
   readonly secret: string;
+  /** Holds its data. */
+  protected readonly folder: string;
+  protected process: Deno.ChildProcess | undefined;
+
+  constructor(folder: string, secret: string = crypto.randomUUID()) {
+    this.folder = folder;
+    this.secret = secret;
+  }
+
+  /** Names the store for programs: the address of the server, or the URL of a database. */
+  get address(): string {
+    return this.addressAt(this.port);
+  }
+
+  /** The same store, reached through another port of this machine. */
+  abstract addressAt(port: number): string;
+
+  /** Variables that programs need besides. */
+  abstract readonly env: Record<string, string>;
+
   /** The same store with a wrong secret: how to name it, and what programs say. */
-  wrongSecret(): { address: string; env: Record<string, string>; message: string };
-  /** Starts it again, on the same data and port. Resolves when it responds. */
-  start(): Promise<void>;
-  /** Ends it at once, like a failing machine. */
-  kill(): Promise<void>;
+  abstract wrongSecret(): { address: string; env: Record<string, string>; message: string };
+
+  /** Starts it, also again on the same data and port. Resolves when it responds. */
+  abstract start(): Promise<void>;
+
+  /** Ends all its processes at once, like a failing machine. */
+  async kill(): Promise<void> {
+    if (this.process !== undefined) await killTree(this.process);
+    this.process = undefined;
+  }
+
   /** Stops its processes: they keep their connections, but do not respond. */
-  pause(): void;
-  resume(): void;
+  pause(): void {
+    signalTree(this.process!.pid, "SIGSTOP");
+  }
+
+  resume(): void {
+    signalTree(this.process!.pid, "SIGCONT");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+    await Deno.remove(this.folder, { recursive: true });
+  }
 }
 
 /** How tests get servers of one kind. */
@@ -38,6 +70,14 @@ export function isWanted(variable: string): boolean {
   return state === "granted" && Deno.env.has(variable);
 }
 
+export function isInstalled(program: string): boolean {
+  try {
+    return Deno.statSync(program).isFile;
+  } catch {
+    return false;
+  }
+}
+
 /** Long enough for every machine: it only ends a test that hangs. */
 export const HANG_LIMIT_MS = 60_000;
 
@@ -51,5 +91,33 @@ export async function until<T>(attempt: () => T | Promise<T>, message: string): 
       if (Date.now() > deadline) throw new Error(message, { cause });
     }
     await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** Kills a process and all that it started. */
+export async function killTree(process: Deno.ChildProcess): Promise<void> {
+  signalTree(process.pid, "SIGKILL");
+  await process.status;
+}
+
+/** Sends a signal to a process and all that it started; to the parent first, so that it starts no others meanwhile. */
+export function signalTree(pid: number, signal: Deno.Signal): void {
+  const children = childrenOf(pid);
+  try {
+    Deno.kill(pid, signal);
+  } catch (error) {
+    // It has ended meanwhile.
+    if (!(error instanceof Deno.errors.NotFound) && !(error instanceof TypeError)) throw error;
+  }
+  for (const child of new Set([...children, ...childrenOf(pid)])) signalTree(child, signal);
+}
+
+function childrenOf(pid: number): number[] {
+  try {
+    const children = Deno.readTextFileSync(`/proc/${pid}/task/${pid}/children`);
+    return children.trim().split(" ").filter((it) => it !== "").map(Number);
+  } catch {
+    // It has ended meanwhile.
+    return [];
   }
 }

@@ -4,13 +4,14 @@
  */
 
 import { type StaticAsset, staticAsset } from "./static_asset.ts";
-import type { BaseAddresses } from "./openapi.ts";
+import { type BaseAddresses, describeInterface } from "./openapi.ts";
 
 const UTF_8 = "charset=utf-8";
 
-/** The page and its files, each by its path. All addresses are relative, in case a proxy adds a path prefix. */
+/** The page, its files and the description, each by its path. All addresses are relative, in case a proxy adds a path prefix. */
 export function docsAssets(addresses: BaseAddresses): ReadonlyMap<string, StaticAsset> {
   return new Map([
+    ["/openapi.json", staticAsset("application/json", () => describeInterface(addresses))],
     ["/docs", staticAsset(`text/html; ${UTF_8}`, () => PAGE, contentPolicy(addresses))],
     ...FILES.map(([name, type, load]): [string, StaticAsset] => [
       `/docs/${name}`,

@@ -8,7 +8,7 @@ import { INT64_MAX, INT64_MIN } from "../../../events/int64.ts";
 import { NewPet, Pet, PetPatch, PetStatus } from "../../../events/pet.ts";
 import { NEVER_STORED } from "../http_response.ts";
 import { ENTITY_TAG_PATTERN, entityTag } from "../conditional_read.ts";
-import { CHALLENGES, type ErrorCode, ERRORS, RETRY_AFTER_SECONDS } from "../errors.ts";
+import { type ErrorCode, ERRORS, RETRY_AFTER_SECONDS } from "../errors.ts";
 import {
   IDEMPOTENCY_KEY_MAX_LENGTH,
   IDEMPOTENCY_KEY_PATTERN,
@@ -18,7 +18,7 @@ import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN } from "../requests/page_query.ts";
 import { ACCEPT_PATCH, PATCH_TYPES } from "../requests/request_body.ts";
 import { DEPRECATION_HEADERS, READ_HEADERS } from "../pets.ts";
 import { codeSamples, guides, REMOVAL_DATE } from "./guides.ts";
-import { BASE_PATH, PETS_PATH } from "../routes.ts";
+import { type ApiOperation, BASE_PATH, PETS_PATH, ROUTES } from "../routes.ts";
 
 /** The addresses of the service for clients; the paths of the first two end in /v1. */
 export interface BaseAddresses {
@@ -52,13 +52,9 @@ export function describeInterface(addresses: BaseAddresses): string {
       { name: "Guides", tags: guideTags.map(({ name }) => name) },
     ],
     security: [{ bearerAuth: [] }],
-    paths: {
-      "/pets": { get: listPets(base), post: createPet(base) },
-      "/pets/{petId}": { get: getPet(base), patch: updatePet(base) },
-    },
+    paths: pathsOf(base),
     components: {
       schemas: schemasOf({ PetStatus, PetInput, PetPatch: PatchBody, Pet, Error: ErrorBody }),
-      parameters: { IfNoneMatch: IF_NONE_MATCH, IfMatch: IF_MATCH },
       headers: HEADERS,
       securitySchemes: {
         bearerAuth: {
@@ -107,96 +103,99 @@ const EXAMPLE_PATCH = { status: "sold" };
 const PETS_URL_PATTERN = `https?://[^<>]+${PETS_PATH}`;
 const EXAMPLE_PETS_URL = `http://localhost:8000${PETS_PATH}`;
 
-/** Response headers that this interface defines. */
+/** Response headers that this interface defines. A header with several meanings has one after a dot. */
 const HEADERS = {
-  RequestId: always(
+  "X-Request-Id": always(
     "Identifies this response in the operator's logs",
     pattern("^[0-7][0-9A-HJKMNP-TV-Z]{25}(-[0-9]+)?$", 43),
     "01KA7Z9MZ4QH4C4P5R4Z2Y0V7B",
   ),
-  Challenge: always(
+  "WWW-Authenticate": always(
     "How to authenticate (RFC 6750 section 3)",
-    { type: "string", enum: Object.values(CHALLENGES) },
+    { type: "string", enum: CODES.flatMap((code) => ERRORS[code].challenge ?? []) },
   ),
-  RetryAfter: always(
+  "Retry-After": always(
     "Seconds to wait before the next attempt (RFC 9110 section 10.2.3)",
     integer("int32", 1, 60),
     RETRY_AFTER_SECONDS,
   ),
-  AllowedOrigin: sometimes(
-    "The origin of the calling script, if the operator allows scripts of that origin to read responses " +
-      "(https://fetch.spec.whatwg.org/#http-cors-protocol)",
+  "Access-Control-Allow-Origin": sometimes(
+    "The origin of the calling script, if the operator lets scripts of that origin read responses",
     pattern("^https?://[^/]+$", 300),
     "https://shop.example",
   ),
-  RateLimit: sometimes(
-    "If the operator has set a limit: how many requests (`r`) the API key can send within the " +
-      "next seconds (`t`). See draft-ietf-httpapi-ratelimit-headers-11.",
+  "RateLimit": sometimes(
+    "If there is a limit: how many requests (`r`) the API key can send within the next seconds (`t`)",
     pattern('^"default";r=[0-9]{1,7};t=[12]$', 23),
     '"default";r=199;t=2',
   ),
-  RateLimitPolicy: sometimes(
-    "If the operator has set a limit: how many requests (`q`) an API key can send within a " +
-      "number of seconds (`w`)",
+  "RateLimit-Policy": sometimes(
+    "If there is a limit: how many requests (`q`) an API key can send within some seconds (`w`)",
     pattern('^"default";q=[1-9][0-9]{0,6};w=2$', 23),
     '"default";q=200;w=2',
   ),
-  AcceptEncoding: sometimes(
+  "Accept-Encoding": sometimes(
     "The accepted content coding, if the body was encoded (RFC 9110 section 12.5.3)",
     constant("identity"),
   ),
-  AcceptPatch: sometimes(
+  "Accept-Patch": sometimes(
     "The accepted media types, if the body has another one (RFC 5789 section 3.1)",
     constant(ACCEPT_PATCH["accept-patch"]),
   ),
-  NextPage: sometimes(
+  "Link.next": sometimes(
     "The address of the next page (RFC 8288); absent on the last page",
     pattern(`^<${PETS_URL_PATTERN}\\?[^<>]+>; rel="next"$`),
     `<${EXAMPLE_PETS_URL}?limit=20&cursor=81>; rel="next"`,
   ),
-  EntityTag: always(
+  "ETag": always(
     "Changes exactly when the content changes; for use in `If-None-Match`, and that of an animal in `If-Match`",
     pattern(ENTITY_TAG_PATTERN.source, 34),
     entityTag(JSON.stringify(EXAMPLE_PET)),
   ),
-  PrivateCaching: always(
+  "Cache-Control.private": always(
     "A client may cache the response, but must revalidate it each time",
     constant(READ_HEADERS["cache-control"]),
   ),
-  NeverStored: always("The response must not be cached", constant(NEVER_STORED["cache-control"])),
-  Location: always(
+  "Cache-Control.no-store": always(
+    "The response must not be cached",
+    constant(NEVER_STORED["cache-control"]),
+  ),
+  "Location": always(
     "The address of the animal that was added",
     pattern(`^${PETS_URL_PATTERN}/[1-9][0-9]*$`),
     `${EXAMPLE_PETS_URL}/${EXAMPLE_PET.id}`,
   ),
-  IdempotencyReplayed: sometimes(
+  "Idempotency-Replayed": sometimes(
     "Present if the response repeats that of an earlier request with the same key",
     constant("true"),
   ),
-  Deprecation: always(
+  "Deprecation": always(
     "The date since which the operation is deprecated (RFC 9745)",
     constant(DEPRECATION_HEADERS.deprecation),
   ),
-  Sunset: always(
+  "Sunset": always(
     "The date on which the operation will be removed (RFC 8594)",
     constant(DEPRECATION_HEADERS.sunset),
   ),
-  Successor: always(
+  "Link.successor": always(
     "The replacement of the operation (RFC 5829)",
     pattern(`^<${PETS_URL_PATTERN}\\?status=available>; rel="successor-version"$`),
     `<${EXAMPLE_PETS_URL}?status=available>; rel="successor-version"`,
   ),
 };
 
-/** Names of response headers, each with the name of its component. */
-type Headers = Record<string, keyof typeof HEADERS>;
+type HeaderName = keyof typeof HEADERS;
 
 function always(description: string, schema: object, example?: unknown) {
   return { description, required: true, schema, example };
 }
 
-function sometimes(description: string, schema: object, example?: unknown) {
-  return { description, required: false, schema, example };
+function sometimes(...header: Parameters<typeof always>) {
+  return { ...always(...header), required: false };
+}
+
+function without(codes: ErrorCode[], others: ErrorCode[]) {
+  return codes.filter((code) => !others.includes(code));
 }
 
 function pattern(pattern: string, maxLength?: number) {
@@ -211,41 +210,30 @@ function constant(value: string) {
   return { type: "string", const: value };
 }
 
-const COMMON_HEADERS: Headers = {
-  "X-Request-Id": "RequestId",
-  "Access-Control-Allow-Origin": "AllowedOrigin",
-  RateLimit: "RateLimit",
-  "RateLimit-Policy": "RateLimitPolicy",
-};
+const COMMON_HEADERS: HeaderName[] = [
+  "X-Request-Id",
+  "Access-Control-Allow-Origin",
+  "RateLimit",
+  "RateLimit-Policy",
+];
 
-const CACHING: Headers = { "Cache-Control": "PrivateCaching", ETag: "EntityTag" };
-
-const WRITTEN: Headers = {
-  ETag: "EntityTag",
-  "Idempotency-Replayed": "IdempotencyReplayed",
-  "Cache-Control": "NeverStored",
-};
-
-const WARNINGS: Headers = { Deprecation: "Deprecation", Sunset: "Sunset", Link: "Successor" };
+const CACHING: HeaderName[] = ["Cache-Control.private", "ETag"];
+const WRITTEN: HeaderName[] = ["Cache-Control.no-store", "ETag", "Idempotency-Replayed"];
+const WARNINGS: HeaderName[] = ["Deprecation", "Sunset", "Link.successor"];
 
 /** The headers of an error response, by status. */
-const ERROR_HEADERS: Record<number, Headers> = {
-  401: { "WWW-Authenticate": "Challenge" },
-  403: { "WWW-Authenticate": "Challenge" },
-  415: { "Accept-Encoding": "AcceptEncoding" },
-  429: { "Retry-After": "RetryAfter" },
-  503: { "Retry-After": "RetryAfter" },
+const ERROR_HEADERS: Record<number, HeaderName[]> = {
+  401: ["WWW-Authenticate"],
+  403: ["WWW-Authenticate"],
+  415: ["Accept-Encoding"],
+  429: ["Retry-After"],
+  503: ["Retry-After"],
 };
 
-/** Error codes that a change can return, and those of them that an addition cannot. */
-const OF_CHANGES = CODES.filter((code) =>
-  !["method_not_allowed", "not_found", "not_ready"].includes(code)
-);
-const NOT_OF_ADDITIONS = ["pet_not_found", "precondition_failed"];
-
-/** Error codes that every operation can return. */
-const EVERY_OPERATION = [
+/** Error codes that each operation can return. */
+const OF_LISTS: ErrorCode[] = [
   "malformed_request",
+  "invalid_parameter",
   "missing_credentials",
   "invalid_credentials",
   "rate_limited",
@@ -253,13 +241,15 @@ const EVERY_OPERATION = [
   "projection_damaged",
   "shutting_down",
   "store_unavailable",
-] as const;
+];
+const OF_CHANGES = without(CODES, ["method_not_allowed", "not_found", "not_ready"]);
+const OF_ADDITIONS = without(OF_CHANGES, ["pet_not_found", "precondition_failed"]);
 
+// The parameters without an example are those that a page must not fill in, with one value for every request.
 const IF_NONE_MATCH = {
   name: "If-None-Match",
   in: "header",
   description: "The `ETag` of a cached response. If it is still current, the status is 304",
-  // No example: a page that fills it in would sometimes get 304 unexpectedly.
   schema: { type: "string" },
 };
 
@@ -267,9 +257,7 @@ const IF_MATCH = {
   name: "If-Match",
   in: "header",
   description:
-    "The `ETag` of the animal that you have read, or several. If the animal is another one by now, the status is 412 " +
-    "and nothing is changed. `*` allows any state of the animal",
-  // No example: a page that fills it in would get 412.
+    "The `ETag` of the animal that you have read, or several; `*` allows any state. If it has none, the status is 412",
   schema: pattern(IF_MATCH_PATTERN.source),
 };
 
@@ -277,7 +265,6 @@ const IDEMPOTENCY_KEY = {
   name: "Idempotency-Key",
   in: "header",
   description: "Makes a retry safe: a new UUID for each animal or change, reused for every retry",
-  // No example: a page that fills it in would send the same key with every request.
   schema: {
     // In quotes, each character may need a backslash before it.
     ...pattern(IDEMPOTENCY_KEY_PATTERN.source, 2 * IDEMPOTENCY_KEY_MAX_LENGTH + 2),
@@ -294,152 +281,158 @@ const PET_ID = {
   example: EXAMPLE_PET.id,
 };
 
-function listPets(base: string) {
-  return {
-    operationId: "listPets",
-    tags: ["Pets"],
+const PAGE_PARAMETERS = [
+  {
+    name: "limit",
+    description: "The maximum number of animals on a page",
+    schema: { ...integer("int32", LIMIT_MIN, LIMIT_MAX), default: LIMIT_DEFAULT },
+  },
+  {
+    name: "status",
+    description: "Lists only animals of this availability; by default all animals",
+    schema: schemaRef("PetStatus"),
+  },
+  {
+    name: "cursor",
+    description: "The start of the page, taken from the `Link` header of the previous page",
+    schema: { ...pattern("^[1-9][0-9]{0,18}$", 19), minLength: 1 },
+  },
+];
+
+interface DescribedOperation extends Record<string, unknown> {
+  /** The query and the body of the code samples. */
+  query?: string;
+  body?: object;
+}
+
+const OPERATIONS: Record<ApiOperation, DescribedOperation> = {
+  listPets: {
     summary: "List animals",
     description: "Lists the animals of the store, newest first, one page at a time.",
-    "x-codeSamples": codeSamples("GET", `${base}/pets?status=available&limit=${LIMIT_DEFAULT}`),
-    parameters: [
-      inQuery("limit", "The maximum number of animals on a page", {
-        ...integer("int32", LIMIT_MIN, LIMIT_MAX),
-        default: LIMIT_DEFAULT,
-      }),
-      inQuery(
-        "status",
-        "Lists only animals of this availability; by default all animals",
-        schemaRef("PetStatus"),
-      ),
-      inQuery(
-        "cursor",
-        "The start of the page, taken from the `Link` header of the previous page",
-        { ...pattern("^[1-9][0-9]{0,18}$", 19), minLength: 1 },
-      ),
-      { $ref: "#/components/parameters/IfNoneMatch" },
-    ],
+    query: `?status=available&limit=${LIMIT_DEFAULT}`,
+    parameters: [...PAGE_PARAMETERS.map((it) => ({ ...it, in: "query" })), IF_NONE_MATCH],
     responses: {
       200: response(
         "A page of animals; the `Link` header names the next page, if there is one",
-        { Link: "NextPage", ...CACHING },
+        ["Link.next", ...CACHING],
         {
           schema: { type: "array", items: schemaRef("Pet"), maxItems: LIMIT_MAX },
           example: [EXAMPLE_PET],
         },
       ),
-      304: notModified({ Link: "NextPage" }),
-      ...errors([...EVERY_OPERATION, "invalid_parameter"]),
+      304: notModified(["Link.next"]),
+      ...errors(OF_LISTS),
     },
-  };
-}
-
-function inQuery(name: string, description: string, schema: object) {
-  return { name, in: "query", description, schema };
-}
-
-function createPet(base: string) {
-  return {
-    operationId: "createPet",
-    tags: ["Pets"],
+  },
+  createPet: {
     summary: "Add an animal",
-    "x-codeSamples": codeSamples("POST", `${base}/pets`, EXAMPLE_NEW_PET),
     description: "Adds an animal. The service assigns its `id`. An omitted `status` stays absent.",
+    body: EXAMPLE_NEW_PET,
     parameters: [IDEMPOTENCY_KEY],
-    requestBody: {
-      description: "The animal, without its identifier",
-      required: true,
-      content: { "application/json": { schema: schemaRef("PetInput"), example: EXAMPLE_NEW_PET } },
-    },
+    requestBody: requestBody("The animal, without its identifier", ["application/json"], {
+      schema: schemaRef("PetInput"),
+      example: EXAMPLE_NEW_PET,
+    }),
     responses: {
       201: response(
         "The animal was added, by this request or by an earlier one with the same key",
-        { Location: "Location", ...WRITTEN },
+        ["Location", ...WRITTEN],
         { schema: schemaRef("Pet"), example: EXAMPLE_PET },
       ),
-      ...errors(OF_CHANGES.filter((code) => !NOT_OF_ADDITIONS.includes(code))),
+      ...errors(OF_ADDITIONS),
     },
-  };
-}
-
-function updatePet(base: string) {
-  const body = { schema: schemaRef("PetPatch"), example: EXAMPLE_PATCH };
-  return {
-    operationId: "updatePet",
-    tags: ["Pets"],
+  },
+  updatePet: {
     summary: "Change an animal",
-    "x-codeSamples": codeSamples("PATCH", `${base}/pets/${EXAMPLE_PET.id}`, EXAMPLE_PATCH),
     description:
       "Changes the fields in the body, a JSON Merge Patch (RFC 7396). Other fields keep their values.",
-    parameters: [PET_ID, { $ref: "#/components/parameters/IfMatch" }, IDEMPOTENCY_KEY],
-    requestBody: {
-      description: "The fields to change, with their new values",
-      required: true,
-      content: Object.fromEntries(PATCH_TYPES.map((type) => [type, body])),
-    },
+    body: EXAMPLE_PATCH,
+    parameters: [PET_ID, IF_MATCH, IDEMPOTENCY_KEY],
+    requestBody: requestBody("The fields to change, with their new values", PATCH_TYPES, {
+      schema: schemaRef("PetPatch"),
+      example: EXAMPLE_PATCH,
+    }),
     responses: {
       200: response(
         "The animal as it is after the change, or as an earlier request with the same key left it",
         WRITTEN,
         { schema: schemaRef("Pet"), example: { ...EXAMPLE_PET, ...EXAMPLE_PATCH } },
       ),
-      ...errors(OF_CHANGES, { 415: { "Accept-Patch": "AcceptPatch" } }),
+      ...errors(OF_CHANGES, { 415: ["Accept-Patch"] }),
     },
-  };
-}
-
-function getPet(base: string) {
-  return {
-    operationId: "getPet",
-    tags: ["Pets"],
+  },
+  getPet: {
     summary: "Get an animal",
     description: `Returns one animal. This operation will be removed on ${REMOVAL_DATE}: ` +
       "use `listPets` with a `status` instead.",
     deprecated: true,
-    "x-codeSamples": codeSamples("GET", `${base}/pets/${EXAMPLE_PET.id}`),
-    parameters: [PET_ID, { $ref: "#/components/parameters/IfNoneMatch" }],
+    parameters: [PET_ID, IF_NONE_MATCH],
     responses: {
-      200: response("The animal", { ...WARNINGS, ...CACHING }, {
+      200: response("The animal", [...WARNINGS, ...CACHING], {
         schema: schemaRef("Pet"),
         example: EXAMPLE_PET,
       }),
       304: notModified(WARNINGS),
-      ...errors([...EVERY_OPERATION, "invalid_parameter", "pet_not_found"], { 404: WARNINGS }),
+      ...errors([...OF_LISTS, "pet_not_found"], { 404: WARNINGS }),
     },
-  };
+  },
+  listEvents: {
+    summary: "Follow the store",
+    description: "Returns the additions and changes of animals, oldest first.",
+    responses: errors([...OF_LISTS, "feed_reset"]),
+  },
+};
+
+/** The operations of the routes that need a key, with samples for that base address. */
+function pathsOf(base: string) {
+  const routes = ROUTES.filter(({ isPublic }) => !isPublic);
+  return Object.fromEntries(routes.map(({ path, operations }) => {
+    const described = Object.entries(operations).map(([method, operationId]) => {
+      const { query = "", body, ...operation } = OPERATIONS[operationId as ApiOperation];
+      const relative = path.slice(BASE_PATH.length);
+      const url = base + relative.replace("{petId}", String(EXAMPLE_PET.id)) + query;
+      const samples = { "x-codeSamples": codeSamples(method, url, body) };
+      return [method.toLowerCase(), {
+        operationId,
+        tags: [PETS_TAG.name],
+        ...operation,
+        ...samples,
+      }];
+    });
+    return [path.slice(BASE_PATH.length), Object.fromEntries(described)];
+  }));
 }
 
-function notModified(headers: Headers) {
+function requestBody(description: string, types: string[], body: object) {
+  const content = Object.fromEntries(types.map((type) => [type, body]));
+  return { description, required: true, content };
+}
+
+function notModified(headers: HeaderName[]) {
   const description = "The content is still the one that `If-None-Match` names";
-  return response(description, { ...headers, ...CACHING });
+  return response(description, [...headers, ...CACHING]);
 }
 
 /** The error responses of an operation by status, built from the codes that it can return. */
-function errors(codes: ErrorCode[], headers: Record<number, Headers> = {}) {
+function errors(codes: ErrorCode[], headers: Record<number, HeaderName[]> = {}) {
   const byStatus = Map.groupBy(codes, (code) => ERRORS[code].status);
-  return Object.fromEntries(
-    Array.from(byStatus, ([status, codes]) => [
-      status,
-      response(
-        codes.map((code) => `\`${code}\`: ${ERRORS[code].when}`).join("\n\n"),
-        { "Cache-Control": "NeverStored", ...ERROR_HEADERS[status], ...headers[status] },
-        {
-          schema: schemaRef("Error"),
-          examples: Object.fromEntries(codes.map((code) => {
-            const { when: message, status } = ERRORS[code];
-            return [code, { value: { code, message, status } }];
-          })),
-        },
-      ),
-    ]),
-  );
+  return Object.fromEntries(Array.from(byStatus, ([status, codes]) => {
+    const ofStatus = [...ERROR_HEADERS[status] ?? [], ...headers[status] ?? []];
+    const description = codes.map((code) => `\`${code}\`: ${ERRORS[code].when}`).join("\n\n");
+    const examples = Object.fromEntries(codes.map((code) => {
+      return [code, { value: { code, message: ERRORS[code].when, status } }];
+    }));
+    const body = { schema: schemaRef("Error"), examples };
+    return [status, response(description, ["Cache-Control.no-store", ...ofStatus], body)];
+  }));
 }
 
-function response(description: string, headers: Headers, body?: object) {
+function response(description: string, headers: HeaderName[], body?: object) {
   return {
     description,
     headers: Object.fromEntries(
-      Object.entries({ ...COMMON_HEADERS, ...headers })
-        .map(([name, component]) => [name, { $ref: `#/components/headers/${component}` }]),
+      [...COMMON_HEADERS, ...headers]
+        .map((name) => [name.split(".")[0], { $ref: `#/components/headers/${name}` }]),
     ),
     ...(body && { content: { "application/json": body } }),
   };

@@ -21,11 +21,8 @@ const FORWARDED_FOR_LENGTH = 100;
 export class RefusedCredentials {
   readonly #runtime: Runtime;
   readonly #report: Logger;
-  /** By the peer address of the connection and the address in `X-Forwarded-For`. */
-  readonly #clients = new Map<
-    string,
-    { address?: string; forwardedFor?: string; refused: number }
-  >();
+  /** Numbers of refusals by the peer address of the connection and the address in `X-Forwarded-For`, as JSON. */
+  readonly #clients = new Map<string, number>();
   #refused = 0;
   #isQuiet = false;
 
@@ -37,11 +34,12 @@ export class RefusedCredentials {
   /** `addressOf` returns the peer address of the connection, possibly that of a proxy. */
   note(headers: Headers, addressOf: (() => string) | undefined): void {
     this.#refused++;
-    const [address, forwardedFor] = [addressOf?.(), forwardedForOf(headers)];
-    const name = `${address} ${forwardedFor}`;
-    const client = this.#clients.get(name) ?? { address, forwardedFor, refused: 0 };
-    client.refused++;
-    if (this.#clients.size < CLIENTS_LIMIT) this.#clients.set(name, client);
+    const client = JSON.stringify({
+      address: addressOf?.(),
+      forwardedFor: forwardedForOf(headers),
+    });
+    const refused = (this.#clients.get(client) ?? 0) + 1;
+    if (refused > 1 || this.#clients.size < CLIENTS_LIMIT) this.#clients.set(client, refused);
     if (!this.#isQuiet) this.#log();
   }
 
@@ -49,9 +47,9 @@ export class RefusedCredentials {
   #log(): void {
     this.#isQuiet = this.#refused > 0;
     if (!this.#isQuiet) return;
-    const clients = [...this.#clients.values()]
-      .sort((one, other) => other.refused - one.refused)
-      .slice(0, CLIENTS_REPORTED);
+    const clients = [...this.#clients].sort(([, one], [, other]) => other - one)
+      .slice(0, CLIENTS_REPORTED)
+      .map(([client, refused]) => ({ ...JSON.parse(client), refused }));
     this.#report("warn", "credentials_refused", { refused: this.#refused, clients });
     this.#clients.clear();
     this.#refused = 0;

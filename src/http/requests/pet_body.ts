@@ -23,10 +23,10 @@ export function parsePetPatch(text: string): PetPatch {
 function parseBody<T>(text: string, schema: z.ZodObject & z.ZodType<T>): T {
   const body = parseObject(text);
   const parsed = schema.safeParse(body);
-  const faults = [
-    ...repeatedNames(text, body).map((name) => `Field ${quoted(name)} is repeated`),
-    ...(parsed.error?.issues ?? []).flatMap((issue) => describe(issue, body, schema)),
-  ];
+  // The values of a valid pet have no names of their own.
+  const faults = parsed.success
+    ? repeatedNames(text, Object.keys(body)).map((name) => `Field ${quoted(name)} is repeated`)
+    : parsed.error.issues.flatMap((issue) => describe(issue, body, schema));
   if (parsed.success && faults.length === 0) return parsed.data;
   const more = faults.length > FAULTS_NAMED ? `; and ${faults.length - FAULTS_NAMED} more` : "";
   const isUnknown = parsed.error?.issues.some(({ code }) => code === "unrecognized_keys");
@@ -71,30 +71,17 @@ function describe(issue: z.core.$ZodIssue, body: object, { shape }: z.ZodObject)
   return [`Field "${name}" ${issue.message}${isNullable ? ", or null" : remedy}`];
 }
 
-/**
- * The tokens that determine the structure of JSON text: brackets, strings, and the colon after a field name.
- */
-const TOKENS = /[{[\]}]|("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?/g;
+/** A string of JSON text, with the colon after it if it is the name of a field. */
+const STRINGS = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?/g;
 
 /**
- * Returns the field names that occur more than once at the top level of an object. `JSON.parse` keeps the
- * last value and silently drops the others.
+ * Returns the names that occur more than once in the text of a flat object. `JSON.parse` keeps the last value and
+ * silently drops the others.
  */
-function repeatedNames(text: string, body: object): string[] {
-  const names = Object.keys(body);
+function repeatedNames(text: string, names: string[]): string[] {
   // Most bodies have exactly one colon for each name, so they repeat no name and need no scan.
   if (text.split(":").length - 1 === names.length) return [];
-  const seen = new Set<string>();
-  const repeated = new Set<string>();
-  let depth = 0;
-  for (const [token, string, colon] of text.matchAll(TOKENS)) {
-    if (token === "{" || token === "[") depth++;
-    else if (token === "}" || token === "]") depth--;
-    else if (colon !== undefined && depth === 1) {
-      const parsed = JSON.parse(string);
-      if (seen.has(parsed)) repeated.add(parsed);
-      seen.add(parsed);
-    }
-  }
-  return [...repeated];
+  const written = [...text.matchAll(STRINGS)].filter(([, , colon]) => colon !== undefined)
+    .map(([, string]) => JSON.parse(string));
+  return names.filter((name) => written.indexOf(name) !== written.lastIndexOf(name));
 }

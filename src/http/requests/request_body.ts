@@ -11,21 +11,13 @@ export const BODY_LIMIT_BYTES = 64 * 1024;
  */
 export const BODY_LIMIT_MS = 10_000;
 
-/** The media types that an operation takes, and the headers of a response that refuses another one. */
-interface AcceptedTypes {
-  types: readonly string[];
-  headers: Record<string, string>;
-}
-
-const JSON_BODY: AcceptedTypes = { types: ["application/json"], headers: {} };
+const JSON_TYPES = ["application/json"];
 
 /** The media types of a JSON Merge Patch (RFC 7396). */
-export const PATCH_TYPES = ["application/merge-patch+json", ...JSON_BODY.types];
+export const PATCH_TYPES = ["application/merge-patch+json", ...JSON_TYPES];
 
 /** RFC 5789 section 3.1. */
 export const ACCEPT_PATCH = { "accept-patch": PATCH_TYPES.join(", ") };
-
-export const PATCH_BODY: AcceptedTypes = { types: PATCH_TYPES, headers: ACCEPT_PATCH };
 
 const DIGITS = /^[0-9]+$/;
 
@@ -62,9 +54,9 @@ export class BodyReader {
    * `body_too_large`, `request_timeout`, `shutting_down`, and, if the body is not UTF-8 or breaks off,
    * `malformed_body`.
    */
-  async readJson(request: Request, accepted = JSON_BODY): Promise<string> {
+  async readJson(request: Request): Promise<string> {
     const { headers } = request;
-    expectJson(request, accepted);
+    expectJson(request);
     const declared = headers.get("content-length");
     if (declared !== null && !DIGITS.test(declared)) {
       throw new HttpError("malformed_request", "Content-Length must be one whole number");
@@ -126,33 +118,30 @@ async function readAll(reader: ReadableStreamDefaultReader<Uint8Array>): Promise
   }
 }
 
-/** Throws if the body is empty, is not declared as JSON of an accepted type in UTF-8, or is encoded. */
-function expectJson(request: Request, accepted: AcceptedTypes): void {
-  const { headers } = request;
-  const types = accepted.types.join(" or ");
-  const contentType = headers.get("content-type");
-  if (contentType === null) {
+/** Throws if the body is empty, is not declared as JSON in UTF-8 of a type for the method, or is encoded. */
+function expectJson(request: Request): void {
+  const { headers, method } = request;
+  const isPatch = method === "PATCH";
+  const types = isPatch ? PATCH_TYPES : JSON_TYPES;
+  const mediaTypeError = (message: string, more = {}) =>
+    new HttpError("unsupported_media_type", message, { ...(isPatch && ACCEPT_PATCH), ...more });
+  const type = headers.get("content-type");
+  if (type === null) {
     if (headers.get("content-length") === "0" || request.body === null) {
       throw new HttpError("malformed_body", "The body is empty: send one JSON object");
     }
-    const message = `The Content-Type header is missing: send one JSON object as ${types}`;
-    throw new HttpError("unsupported_media_type", message, accepted.headers);
+    const send = `send one JSON object as ${types.join(" or ")}`;
+    throw mediaTypeError(`The Content-Type header is missing: ${send}`);
   }
-  if (!isJson(contentType, accepted)) {
-    const message = `The Content-Type must be ${types}, in UTF-8`;
-    throw new HttpError("unsupported_media_type", message, accepted.headers);
+  const [name, ...parameters] = type.toLowerCase().split(";").map((part) => part.trim());
+  const isUtf8 = parameters.every((parameter) => /^$|^charset="?utf-8"?$/.test(parameter));
+  if (!types.includes(name) || !isUtf8) {
+    throw mediaTypeError(`The Content-Type must be ${types.join(" or ")}, in UTF-8`);
   }
   const encoding = headers.get("content-encoding") ?? "identity";
   if (encoding.toLowerCase() !== "identity") {
-    const headers = { "accept-encoding": "identity", ...accepted.headers };
-    throw new HttpError("unsupported_media_type", "The body must not be encoded", headers);
+    throw mediaTypeError("The body must not be encoded", { "accept-encoding": "identity" });
   }
-}
-
-function isJson(contentType: string, { types }: AcceptedTypes): boolean {
-  const [type, ...parameters] = contentType.toLowerCase().split(";").map((part) => part.trim());
-  return types.includes(type) &&
-    parameters.every((parameter) => /^$|^charset="?utf-8"?$/.test(parameter));
 }
 
 /**

@@ -150,16 +150,11 @@ export class PostgresStore implements Store {
   }
 
   /** Reads the records that expire, without those whose keys have these bytes before and after a number. */
-  async *expiringRecords(space: Uint8Array, kind: Uint8Array): AsyncGenerator<ExpiringRecord> {
-    let rows: Row[];
-    let last: Uint8Array = new Uint8Array();
-    do {
-      rows = await this.#primary.reads.read(SQL.LIST_EXPIRING, [last, space, kind]);
-      for (const [key, expiresAt] of rows) {
-        last = bytesOf(key);
-        yield { key: decodeKey(last), expiresAt: Number(expiresAt) };
-      }
-    } while (rows.length === SQL.EXPIRING_RECORDS);
+  async expiringRecords(space: Uint8Array, kind: Uint8Array): Promise<ExpiringRecord[]> {
+    const rows = await this.#primary.reads.read(SQL.LIST_EXPIRING, [space, kind]);
+    return rows.map(([key, expiresAt]) => {
+      return { key: decodeKey(bytesOf(key)), expiresAt: Number(expiresAt) };
+    });
   }
 
   close(): void {

@@ -37,21 +37,17 @@ const list = (order: "asc" | "desc"): Statement => ({
 export const LIST = list("asc");
 export const LIST_REVERSE = list("desc");
 
-/** Maximum number of rows of one {@linkcode LIST_EXPIRING}. */
-export const EXPIRING_RECORDS = 500;
-
 /**
- * Parameters: the last key that was read; the bytes before and after the number in a key that is left out. SQL counts
- * bytes from 1. Columns: the key, and the time in milliseconds, at most the latest one of a `Date`.
+ * Parameters: the bytes before and after the number in a key that is left out. SQL counts bytes from 1. Columns: the key, and the time in milliseconds, at most the latest one of a `Date`.
  */
 export const LIST_EXPIRING = `
   select key, least(extract(epoch from expires_at) * 1000, 8640000000000000)
   from animal_store.records
-  where expires_at is not null and key > $1 and not (
-    pg_catalog.substr(key, 1, pg_catalog.length($2::pg_catalog.bytea)) = $2 and
-    pg_catalog.substr(key, pg_catalog.length($2) + ${ENCODED_NUMBER_BYTES + 1},
-      pg_catalog.length($3::pg_catalog.bytea)) = $3)
-  order by key limit ${EXPIRING_RECORDS}`;
+  where expires_at is not null and not (
+    pg_catalog.substr(key, 1, pg_catalog.length($1::pg_catalog.bytea)) = $1 and
+    pg_catalog.substr(key, pg_catalog.length($1) + ${ENCODED_NUMBER_BYTES + 1},
+      pg_catalog.length($2::pg_catalog.bytea)) = $2)
+  order by key`;
 
 /** Adds placeholders for missing records, which a commit can lock. Parameter: their keys. */
 export const RESERVE: Statement = {

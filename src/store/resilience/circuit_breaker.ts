@@ -28,9 +28,7 @@ export class TimeLimitError extends Error {}
 
 /**
  * Limits the duration of calls to the store, and how many are in flight. A call that is late is rejected but not
- * cancelled, and its result is dropped.
- *
- * After {@linkcode trip}, probes the store until a probe succeeds. Meanwhile, calls wait for
+ * cancelled. After {@linkcode trip}, probes the store until a probe succeeds. Meanwhile, calls wait for
  * {@linkcode HALF_OPEN_LIMIT_MS}, then fail at once. So a short outage fails no further call.
  */
 export class CircuitBreaker {

@@ -1,4 +1,4 @@
-import type { Store, StoreConnection, StoreLimits } from "../store.ts";
+import type { Store, StoreLimits } from "../store.ts";
 import { StoreAwayError, StoreRefusedError } from "../store_errors.ts";
 
 export interface ReconnectingStoreDeps {
@@ -17,7 +17,6 @@ export interface ReconnectingStoreDeps {
 /** A store behind a network connection, which can be replaced. Calls fail while the connection is missing. */
 export class ReconnectingStore implements Store {
   readonly limits: StoreLimits;
-  readonly connection: StoreConnection = { reopen: (signal) => this.#reopen(signal) };
   #deps: ReconnectingStoreDeps;
   #store: Store | undefined;
   /** Whether the store was accepted once. */
@@ -46,7 +45,7 @@ export class ReconnectingStore implements Store {
    * fails, it closes the old one all the same, because the server may allow no more connections next to it.
    * Rejects with {@linkcode StoreRefusedError} if the store answers but cannot be used.
    */
-  async #reopen(signal: AbortSignal): Promise<void> {
+  async reopen(signal: AbortSignal): Promise<void> {
     const old = this.#store;
     try {
       const store = await this.#connect(signal);

@@ -34,17 +34,15 @@ export interface ResilientStoreOptions {
 }
 
 /**
- * Makes the calls of a store with a time limit, a limit of calls in flight, retries of reads and a circuit
- * breaker, because a remote store may never answer. A commit is not retried: only its caller can find out whether it
- * landed.
+ * Makes the calls of a store with a circuit breaker, because a remote store may never answer, and with retries of reads.
+ * A commit is not retried: only its caller can find out whether it landed.
  *
  * One call that hangs trips the circuit breaker, because the next ones would hang, too. So does a lock that lasts: on a
  * replaced primary, a commit that waits for its standby may hold it forever.
  */
 export class ResilientStore implements Store {
   #store: Store;
-  #options: ResilientStoreOptions;
-  #instrumentation: Pick<Instrumentation, "traceStore">;
+  #options: Required<ResilientStoreOptions>;
   #damage: StoreDamagedError | undefined;
   #circuitBreaker: CircuitBreaker;
   #isClosed = false;
@@ -52,10 +50,9 @@ export class ResilientStore implements Store {
   #appliedAt = -Infinity;
 
   constructor(store: Store, options: ResilientStoreOptions) {
-    const { runtime, report = () => {}, instrumentation = NO_INSTRUMENTATION } = options;
+    const defaults = { report() {}, instrumentation: NO_INSTRUMENTATION, retryReadsMs: 0 };
+    const { runtime, report } = this.#options = { ...defaults, ...options };
     this.#store = store;
-    this.#options = options;
-    this.#instrumentation = instrumentation;
     this.#circuitBreaker = new CircuitBreaker({
       runtime,
       report,
@@ -73,19 +70,10 @@ export class ResilientStore implements Store {
     return this.#damage;
   }
 
-  get: Store["get"] = (key) =>
-    this.#instrumentation.traceStore(
-      "get",
-      { key },
-      () => this.#read(() => this.#store.get(key)),
-    );
+  get: Store["get"] = (key) => this.#read("get", key, () => this.#store.get(key));
 
   list: Store["list"] = (range, options) =>
-    this.#instrumentation.traceStore(
-      "list",
-      { key: range.prefix ?? range.start },
-      () => this.#read(() => this.#store.list(range, options)),
-    );
+    this.#read("list", range.prefix ?? range.start, () => this.#store.list(range, options));
 
   commit(commit: Commit): Promise<string | null> {
     const apply = async () => {
@@ -95,7 +83,7 @@ export class ResilientStore implements Store {
     };
     const { length: mutations } = commit.mutations;
     const call = () => this.#call("commit", apply);
-    return this.#instrumentation.traceStore("commit", { mutations }, call);
+    return this.#options.instrumentation.traceStore("commit", { mutations }, call);
   }
 
   close(): void {
@@ -104,11 +92,13 @@ export class ResilientStore implements Store {
     this.#store.close();
   }
 
-  #read<T>(read: () => Promise<T>): Promise<T> {
+  #read<T>(name: "get" | "list", key: Key, read: () => Promise<T>): Promise<T> {
+    const { runtime, instrumentation, retryReadsMs } = this.#options;
     const call = () => this.#call("read", () => this.#retryRead(read));
-    const { runtime, retryReadsMs: limitMs = 0 } = this.#options;
     const isRetryable = (error: unknown) => !(error instanceof StoreRefusedError);
-    return limitMs === 0 ? call() : retry(call, runtime, limitMs, isRetryable);
+    const reading = () =>
+      retryReadsMs === 0 ? call() : retry(call, runtime, retryReadsMs, isRetryable);
+    return instrumentation.traceStore(name, { key }, reading);
   }
 
   async #call<T>(name: "read" | "commit", call: () => Promise<T>): Promise<T> {
@@ -133,7 +123,7 @@ export class ResilientStore implements Store {
   #noteDamage(error: StoreDamagedError): void {
     if (this.#damage !== undefined) return;
     this.#damage = error;
-    this.#options.report?.("error", "store_damaged", {
+    this.#options.report("error", "store_damaged", {
       reason: error.reason,
       remedy: "Stop the service, run deno task audit, and follow its advice",
     });
@@ -142,7 +132,7 @@ export class ResilientStore implements Store {
   /** Whether other calls are likely to fail like this one. */
   #isShared(error: unknown): boolean {
     if (error instanceof TimeLimitError || error instanceof StoreAwayError) return true;
-    if (this.#store.connection === undefined) return false;
+    if (this.#store.reopen === undefined) return false;
     if (error instanceof NotAppliedError) {
       return this.#options.runtime.monotonicNow() - this.#appliedAt >= COMMIT_LAPSE_MS;
     }
@@ -153,14 +143,14 @@ export class ResilientStore implements Store {
   #retryRead<T>(read: () => Promise<T>): Promise<T> {
     const isRetryable = (error: unknown, attempt: number) =>
       error instanceof NotAppliedError ||
-      !(error instanceof StoreRefusedError) && this.#store.connection !== undefined &&
+      !(error instanceof StoreRefusedError) && this.#store.reopen !== undefined &&
         attempt < NETWORK_RETRIES;
     // This ends before the time limit of the call, so a lasting lock does not count as a hanging call.
     return retry(read, this.#options.runtime, CALL_LIMIT_MS, isRetryable);
   }
 
   async #probe(signal: AbortSignal): Promise<void> {
-    await this.#store.connection?.reopen(signal);
+    await this.#store.reopen?.(signal);
     await this.#retryRead(() => this.#store.get(this.#options.probeKey));
   }
 }

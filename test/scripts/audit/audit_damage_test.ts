@@ -37,7 +37,7 @@ Deno.test("audit() finds every altered byte and every lost, repeated or misplace
   const entries = (await Array.fromAsync(scan(sample.store, { prefix: [] }))).flat();
   const kinds = new Set(entries.map(({ key }) => key[0] === "projection" ? key[2] : key[0]));
   assertEquals(kinds.size, 5, "the sample has records of all kinds");
-  const store = new ModelStore({ now: runtime.now, expiryLagMs: () => 0 });
+  const store = new ModelStore({ now: runtime.now });
   // Small reads, so that the records of a kind come in several of them.
   Object.assign(store, { limits: { ...store.limits, listEntries: 2 } });
   const original = new Map(entries.map(({ key, value }) => [formatKey(key), value as Value]));

@@ -22,13 +22,12 @@ import { scan } from "../../../src/store/scan.ts";
 import type { Commit, Mutation, Store } from "../../../src/store/store.ts";
 import { UnclearOutcomeError } from "../../../src/store/store_errors.ts";
 import { addPetCommand } from "../../support/add_pet_command.ts";
-import { contentOfGeneration } from "../../support/content_of.ts";
-import { dyingStore } from "../../support/dying_store.ts";
+import { contentOfGeneration } from "../../support/sound_log.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
 import { openSampleStore } from "../../support/sample_store.ts";
 import { openTestService } from "../../support/test_service.ts";
 import { utf8 } from "../../support/utf8.ts";
-import { atCommit, faultyStore, hold } from "../../support/faulty_store.ts";
+import { atCommit, dyingStore, faultyStore, hold } from "../../support/faulty_store.ts";
 
 type Sample = Awaited<ReturnType<typeof openSampleStore>>;
 

@@ -21,13 +21,11 @@ import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";
 import { scan } from "../../../src/store/scan.ts";
 import type { Key, Mutation, Store } from "../../../src/store/store.ts";
 import { UnclearOutcomeError } from "../../../src/store/store_errors.ts";
-import { contentOfGeneration } from "../../support/content_of.ts";
-import { dyingStore } from "../../support/dying_store.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
 import { linesToBytes, rewritten, sampleLog } from "../../support/sample_log.ts";
-import { atCommit, faultyStore } from "../../support/faulty_store.ts";
+import { atCommit, dyingStore, faultyStore } from "../../support/faulty_store.ts";
 import { openSampleStore } from "../../support/sample_store.ts";
-import { readLogLines } from "../../support/sound_log.ts";
+import { contentOfGeneration, readLogLines } from "../../support/sound_log.ts";
 import { openTestService } from "../../support/test_service.ts";
 import { utf8 } from "../../support/utf8.ts";
 

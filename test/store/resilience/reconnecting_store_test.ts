@@ -18,7 +18,7 @@ function makeStore() {
     accept: () => Promise.resolve(void log.push("accept")),
     onRefused: () => log.push("refused"),
   });
-  const reopen = () => store.connection.reopen(new AbortController().signal);
+  const reopen = () => store.reopen(new AbortController().signal);
   const connection = (name: string): Store => ({
     limits: KV_LIMITS,
     get: () => Promise.resolve({ key: [], value: name, versionstamp: "" }),

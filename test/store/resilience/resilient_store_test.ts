@@ -54,6 +54,15 @@ function lockError(): Error {
   return new NotAppliedError("The store is locked");
 }
 
+/** Errors of a store, and their kinds and messages for callers. */
+const KINDS = [
+  [new StoreRefusedError("secret"), StoreRefusedError, /^The store refused a (read|commit)$/],
+  [new StoreAwayError("secret"), StoreAwayError, /^The store cannot be reached$/],
+  [new UnclearOutcomeError("secret"), UnclearOutcomeError, /^The store failed to (read|commit)$/],
+  [new TypeError("secret"), UnclearOutcomeError, /^The store failed to (read|commit)$/],
+  [lockError(), NotAppliedError, /^The store cannot (read|commit) at the moment$/],
+] as const;
+
 /** Lets time pass until a call has settled. */
 async function outcomeAfter(runtime: FakeRuntime, ms: number, call: Promise<unknown>) {
   const outcome = call.catch((error) => error);
@@ -74,24 +83,9 @@ for (const [name, call] of Object.entries(CALLS)) {
   });
 
   Deno.test(`ResilientStore: ${name} keeps the kind of an error, but not its message`, async () => {
-    for (
-      const [cause, Kind, message] of [
-        [new StoreRefusedError("secret"), StoreRefusedError, /^The store refused a (read|commit)$/],
-        [new StoreAwayError("secret"), StoreAwayError, /^The store cannot be reached$/],
-        [
-          new UnclearOutcomeError("secret"),
-          UnclearOutcomeError,
-          /^The store failed to (read|commit)$/,
-        ],
-        [new TypeError("secret"), UnclearOutcomeError, /^The store failed to (read|commit)$/],
-        [lockError(), NotAppliedError, /^The store cannot (read|commit) at the moment$/],
-      ] as const
-    ) {
+    for (const [cause, Kind, message] of KINDS) {
       const runtime = new FakeRuntime();
-      const store = new ResilientStore(
-        storeThat(() => Promise.reject(cause)),
-        options({ runtime }),
-      );
+      const store = new ResilientStore(storeThat(failing(Infinity, cause)), options({ runtime }));
       const failure = await assertRejects(() => runtime.settle(call(store)), Kind);
       assertMatch(failure.message, message);
       assertEquals(failure.cause, cause);
@@ -101,13 +95,11 @@ for (const [name, call] of Object.entries(CALLS)) {
 
   Deno.test(`ResilientStore: ${name} is made once if the store refuses it, and later calls are made`, async () => {
     const refused = failing(Infinity, new StoreRefusedError("too large"));
-    const connection = { reopen: () => Promise.reject(new Error("is not called")) };
-    const store = new ResilientStore(
-      storeThat(refused, { connection }),
-      options({ retryReadsMs: RETRY_LIMIT_MS }),
-    );
-    for (let call = 0; call < 3; call++) {
-      await assertRejects(() => CALLS[name](store), StoreRefusedError);
+    const reopen = () => Promise.reject(new Error("is not called"));
+    const patient = options({ retryReadsMs: RETRY_LIMIT_MS });
+    const store = new ResilientStore(storeThat(refused, { reopen }), patient);
+    for (let calls = 0; calls < 3; calls++) {
+      await assertRejects(() => call(store), StoreRefusedError);
     }
     assertEquals(refused.calls.length, 3);
     store.close();
@@ -132,11 +124,11 @@ for (const [name, call] of READS) {
   });
 
   Deno.test(`ResilientStore: ${name} is retried a limited number of times if a remote store fails`, async () => {
-    const connection = { reopen: () => Promise.resolve() };
+    const reopen = () => Promise.resolve();
     for (const [losses, expected] of [[4, "Array"], [5, "UnclearOutcomeError"]] as const) {
       const runtime = new FakeRuntime();
       const answer = failing(losses, new TypeError("broken pipe"));
-      const store = new ResilientStore(storeThat(answer, { connection }), options({ runtime }));
+      const store = new ResilientStore(storeThat(answer, { reopen }), options({ runtime }));
       const outcome = await outcomeAfter(runtime, 1_000, call(store));
       assertEquals((outcome as object).constructor.name, expected);
       store.close();
@@ -191,8 +183,8 @@ Deno.test("ResilientStore: calls wait for the connection after one found the sto
   let isThere = false;
   const answer = () =>
     isThere ? Promise.resolve([]) : Promise.reject(new StoreAwayError("refused"));
-  const connection = { reopen: () => (isThere = true, Promise.resolve()) };
-  const store = new ResilientStore(storeThat(answer, { connection }), options({ runtime }));
+  const reopen = () => Promise.resolve(void (isThere = true));
+  const store = new ResilientStore(storeThat(answer, { reopen }), options({ runtime }));
   await assertRejects(() => CALLS["commit()"](store), StoreAwayError);
   assertEquals(await outcomeAfter(runtime, 300, CALLS["commit()"](store)), []);
   store.close();
@@ -205,7 +197,7 @@ Deno.test("ResilientStore: a remote store's connection is replaced if a commit i
   const store = new ResilientStore(
     storeThat(() => Promise.resolve([]), {
       commit: () => isLocked ? Promise.reject(lockError()) : Promise.resolve("1"),
-      connection: { reopen },
+      reopen,
     }),
     options({ runtime }),
   );

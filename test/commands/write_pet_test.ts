@@ -1,0 +1,260 @@
+/** createPet() and updatePet() decide on the newest state, and write once for each Idempotency-Key, however repeated. */
+
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { decodeEvent, type PetEvent } from "../../events/event.ts";
+import { replay } from "../../scripts/replay/replay.ts";
+import { issueKey } from "../../src/commands/issue_key.ts";
+import { revokeKey } from "../../src/commands/revoke_key.ts";
+import {
+  createPet,
+  type CreatePetRequest,
+  updatePet,
+  type UpdatePetRequest,
+} from "../../src/commands/write_pet.ts";
+import { hmacSha256Hex } from "../../src/encoding/sha256.ts";
+import { IDEMPOTENCY_LIFETIME_MS, projectionKey } from "../../src/keyspace.ts";
+import { ApiKeyReader } from "../../src/projections/api_key_reader.ts";
+import { PetReader } from "../../src/projections/pet_reader.ts";
+import { createService } from "../../src/service.ts";
+import { ServiceError } from "../../src/service_error.ts";
+import { COMMIT_FAULTS, type FaultyStore, faultyStore, hold } from "../support/faulty_store.ts";
+import { readLogLines } from "../support/sound_log.ts";
+import { openTestService, type TestService } from "../support/test_service.ts";
+
+const REX = '{"id":1,"name":"Rex","categoryId":1,"status":"available"}';
+const SOLD = REX.replace("available", "sold");
+const SELL = { petId: 1, patch: { status: "sold" as const } };
+const KEY = { idempotencyKey: "order-4711" };
+
+/** A service with Rex, and its commands, as on that instance and on another one. */
+async function openWithRex() {
+  let faulty!: FaultyStore;
+  const service = await openTestService((inner) => faulty = faultyStore(inner));
+  await service.add(REX.replace('"id":1,', ""));
+  const { store, runtime } = service;
+  const here = commandsOn(service, service);
+  const there = commandsOn(createService({ store, runtime, report: () => {} }), service);
+  const events = async () => (await readLogLines(store)).slice(2).map(decodeEvent);
+  const all = <T>(requests: Promise<T>[]) => runtime.settle(Promise.all(requests));
+  const { [Symbol.asyncDispose]: dispose } = service;
+  return { service, faulty, here, there, events, all, [Symbol.asyncDispose]: dispose };
+}
+
+function commandsOn(
+  { appender, store, runtime }: ReturnType<typeof createService>,
+  { token }: TestService,
+) {
+  const keys = new ApiKeyReader(store, runtime);
+  const pets = new PetReader(store);
+  const deps = { appender, store, runtime, keys, pets };
+  return {
+    update: (request: Partial<UpdatePetRequest> = {}) =>
+      updatePet(deps, { ...SELL, token, ...request }),
+    add: (request: Partial<CreatePetRequest> = {}) =>
+      createPet(deps, { pet: { name: "Ada", categoryId: 2n }, token, ...request }),
+  };
+}
+
+/** The code with which a request is refused. */
+const codeOf = async (pending: Promise<unknown>) =>
+  (await assertRejects(() => pending, ServiceError)).code;
+
+const adaAt = (id: number, isDuplicate: boolean) => {
+  return { id, text: `{"id":${id},"name":"Ada","categoryId":2}`, isDuplicate };
+};
+
+Deno.test("updatePet() changes a pet, and logs the pet with its former values", async () => {
+  await using opened = await openWithRex();
+  const { here: { update }, events } = opened;
+  assertEquals(await update(), { id: 1, text: SOLD, isDuplicate: false });
+  const patch = { status: null, name: "Max" };
+  assertEquals((await update({ patch })).text, '{"id":1,"name":"Max","categoryId":1}');
+  assertEquals((await events()).map(({ data }) => data), [
+    { id: 1, name: "Rex", categoryId: 1n, status: "sold", previous: { status: "available" } },
+    { id: 1, name: "Max", categoryId: 1n, previous: { name: "Rex", status: "sold" } },
+  ]);
+});
+
+Deno.test("A command logs nothing if nothing changes, the request is refused, or the key may only read or is revoked", async () => {
+  await using opened = await openWithRex();
+  const { service, here: { add, update }, events } = opened;
+  assertEquals(await update({ patch: { name: "Rex" } }), { id: 1, text: REX, isDuplicate: false });
+  assertEquals(await codeOf(update({ petId: 2 })), "pet_not_found");
+  assertEquals(await codeOf(update({ isExpected: () => false })), "precondition_failed");
+  const { token } = await issueKey(service, { label: "reader", isReadOnly: true });
+  for (const idempotencyKey of [undefined, "order"]) {
+    for (const run of [add, update]) {
+      assertEquals(await codeOf(run({ token, idempotencyKey })), "read_only_key");
+    }
+  }
+  await revokeKey(service, service.keyId);
+  for (const run of [add, update]) assertEquals(await codeOf(run()), "invalid_credentials");
+  assertEquals((await events()).map(({ type }) => type), ["ApiKeyIssued", "ApiKeyRevoked"]);
+});
+
+Deno.test("updatePet() lets exactly one of many changes of an expected pet succeed, on two instances", async () => {
+  await using opened = await openWithRex();
+  const { service, here, there, events } = opened;
+  const isExpected = (text: string) => text === REX;
+  const outcomes = await service.runtime.settle(Promise.allSettled(
+    [here, there, here, there, here].map(({ update }, index) =>
+      update({ patch: { name: `Rex ${index}` }, isExpected })
+    ),
+  ));
+  const codes = outcomes.flatMap((it) => it.status === "rejected" ? [it.reason.code] : []);
+  assertEquals(codes, Array(4).fill("precondition_failed"));
+  assertEquals((await events()).length, 1);
+});
+
+Deno.test("updatePet() loses no change of many at once, on two instances", async () => {
+  await using opened = await openWithRex();
+  const { here, there, events, all } = opened;
+  const names = Array.from({ length: 20 }, (_, index) => `Rex ${index}`);
+  await all(names.map((name, index) => [here, there][index % 2].update({ patch: { name } })));
+  const changes = (await events()).map(({ data }) =>
+    data as PetEvent["data"] & { previous: object }
+  );
+  assertEquals(changes.map(({ name }) => name).sort(), names.sort());
+  for (const [index, { previous }] of changes.entries()) {
+    assertEquals(previous, { name: index === 0 ? "Rex" : changes[index - 1].name });
+  }
+});
+
+Deno.test("updatePet() stores many changes of one pet in few commits, and then refuses what they outdate", async () => {
+  await using opened = await openWithRex();
+  const { service, faulty, here: { update }, events } = opened;
+  const commits = faulty.commits.length;
+  const isExpected = (text: string) => text === REX;
+  const outcomes = await service.runtime.settle(Promise.allSettled(
+    Array.from({ length: 200 }, (_, index) => {
+      const request = { patch: { name: `Rex ${index}` }, idempotencyKey: `sale ${index}` };
+      return update(index % 2 === 0 ? request : { ...request, isExpected });
+    }),
+  ));
+  const refused = outcomes.flatMap((it) => it.status === "rejected" ? [it.reason.code] : []);
+  assertEquals(refused, Array(100).fill("precondition_failed"));
+  assertEquals((await events()).length, 100);
+  assert(faulty.commits.length - commits < 5);
+  // For each preparation, two lists find an earlier use of the Idempotency-Key.
+  assert(faulty.lists.length < 2 * 200 * 5, `${faulty.lists.length} lists`);
+});
+
+Deno.test("A command writes once for each Idempotency-Key and API key, on two instances, and repeats its outcome for a day", async () => {
+  await using opened = await openWithRex();
+  const { service, here, there, events, all } = opened;
+  const { runtime, store } = service;
+  for (const round of [1, 2, 3, 4]) {
+    const key = { idempotencyKey: `order-${round}` };
+    const added = await all([here, there, here, there].map(({ add }) => add(key)));
+    assertEquals(new Set(added.map(({ text }) => text)), new Set([adaAt(round + 1, true).text]));
+    assertEquals(added.filter(({ isDuplicate }) => !isDuplicate).length, 1);
+  }
+  const [first] = await events();
+  const logged = hmacSha256Hex(service.token, "order-1");
+  assertEquals(first.idempotencyKey, logged, "nobody can guess it without the API key");
+  assertEquals(first.actor, service.keyId);
+
+  await all([here, there, here].map(({ update }) => update(KEY)));
+  await here.update({ patch: { status: "pending" } });
+  // Also if the pet is no longer the expected one, because the change itself made it another.
+  const repeated = await runtime.settle(there.update({ ...KEY, isExpected: () => false }));
+  assertEquals(repeated, { id: 1, text: SOLD, isDuplicate: true });
+  const { token } = await issueKey(service, { label: "another" });
+  assertEquals(await runtime.settle(there.add({ ...KEY, token })), adaAt(6, false));
+
+  // The age is that at the time of the event, although the clock is set before it is prepared.
+  const changedAt = Date.parse((await events())[4].time);
+  await runtime.advance(changedAt + IDEMPOTENCY_LIFETIME_MS - 1 - runtime.now());
+  const { nextTurn } = runtime;
+  runtime.nextTurn = () => {
+    Object.assign(runtime, { nextTurn }).jumpClock(1);
+    return nextTurn();
+  };
+  assertEquals((await here.update(KEY)).isDuplicate, true);
+  assertEquals((await here.update(KEY)).isDuplicate, false);
+  const prefix = projectionKey(1, ["event_by_idempotency_key"]);
+  const records = await store.list({ prefix }, { limit: 100 });
+  assertEquals(records.length, 7, "the record of the first use is still in the store");
+});
+
+Deno.test("A repeated POST, with a body that means the same, gets the first response", async () => {
+  await using opened = await openWithRex();
+  const { service: { add }, events } = opened;
+  const responses = [];
+  for (
+    const body of ['{"name":"Ada","categoryId":2}', '{ "categoryId":20e-1, "name":"\\u0041da"}']
+  ) {
+    const { status, headers, text } = await add(body, { "idempotency-key": "one" })
+      .then(async (it) => ({ status: it.status, headers: it.headers, text: await it.text() }));
+    const named = ["location", "etag", "idempotency-replayed"].map((name) => headers.get(name));
+    responses.push([status, text, ...named]);
+  }
+  const [first, second] = responses;
+  assertEquals([first.at(-1), second], [null, first.with(-1, "true")]);
+  assertEquals((await events()).length, 1);
+});
+
+Deno.test("A command refuses an Idempotency-Key of another request", async () => {
+  await using opened = await openWithRex();
+  const { here: { add, update }, events } = opened;
+  await update(KEY);
+  await add({ idempotencyKey: "other" });
+  const pet = { name: "Ada", categoryId: 2n };
+  const requests = [
+    () => add(KEY),
+    () => update({ ...KEY, petId: 2 }),
+    () => update({ ...KEY, patch: { status: "pending" } }),
+    () => update({ ...KEY, patch: { status: "sold", name: "Max" } }),
+    () => update({ ...KEY, patch: { name: "Rex" } }),
+    () => update({ idempotencyKey: "other", petId: 2, patch: { name: "Ada" } }),
+    () => add({ idempotencyKey: "other", pet: { ...pet, name: "ada" } }),
+    () => add({ idempotencyKey: "other", pet: { ...pet, categoryId: 3n } }),
+    () => add({ idempotencyKey: "other", pet: { ...pet, status: "sold" } }),
+  ];
+  for (const request of requests) assertEquals(await codeOf(request()), "idempotency_key_reused");
+  assertEquals((await events()).length, 2);
+});
+
+Deno.test("A command refuses a repeated request whose API key another instance has revoked", async () => {
+  await using opened = await openWithRex();
+  const { service, here: { add } } = opened;
+  await add(KEY);
+  const { store, runtime } = service;
+  await revokeKey(createService({ store, runtime, report: () => {} }), service.keyId);
+  // This instance has not read the new head, and a repeated request commits nothing that would conflict.
+  assertEquals(await codeOf(runtime.settle(add(KEY))), "invalid_credentials");
+});
+
+Deno.test("A command waits for the outcome of an earlier one with its Idempotency-Key, and says if that is unknown", async () => {
+  await using opened = await openWithRex();
+  const { service: { runtime }, faulty, here: { add }, events, all } = opened;
+  const { fault, reached, release } = hold();
+  faulty.nextCommits.push(fault);
+  const first = add(KEY);
+  await reached;
+  let isSettled = false;
+  const second = add(KEY).finally(() => isSettled = true);
+  const third = codeOf(add({ ...KEY, pet: { name: "Max", categoryId: 2n } }));
+  await runtime.advance(20);
+  assertEquals(isSettled, false);
+  release();
+  assertEquals(await all([first, second]), [adaAt(2, false), adaAt(2, true)]);
+  assertEquals(await runtime.settle(third), "idempotency_key_reused");
+  assertEquals((await events()).length, 1);
+
+  faulty.onCommit = COMMIT_FAULTS.fails;
+  const next = { idempotencyKey: "next" };
+  const unclear = [codeOf(add(next)), codeOf(add(next))];
+  assertEquals(await all(unclear), ["outcome_unknown", "outcome_unknown"]);
+});
+
+Deno.test("A command repeats no event on an instance that has not seen a replay", async () => {
+  await using opened = await openWithRex();
+  const { service, here, there } = opened;
+  const { runtime, heads } = service;
+  await runtime.settle(replay(service));
+  assertEquals(await runtime.settle(there.add(KEY)), adaAt(2, false));
+  // For this instance, the old generation is still served, and it finds nothing there.
+  assertEquals(heads.latest?.head.generation, 1);
+  assertEquals(await runtime.settle(here.add(KEY)), adaAt(2, true));
+});
