@@ -16,6 +16,9 @@ const LISTEN_AGAIN_MS = 100;
 /** After this time without a failure, in milliseconds, the next failure is reported again. */
 const QUIET_MS = 10_000;
 
+/** Time that clients have to read the last responses at a shutdown, in milliseconds. */
+const READ_LIMIT_MS = 1_000;
+
 /** Delay between a response and the cancellation of its abandoned request body, in milliseconds. */
 const CANCEL_BODY_AFTER_MS = 100;
 
@@ -47,6 +50,10 @@ export class Server {
   #closing: Promise<unknown> = Promise.resolve();
   #failedAt = -Infinity;
   #isShuttingDown = false;
+  /** Number of requests that the handler works on. */
+  #handling = 0;
+  #unread = Promise.withResolvers<void>();
+  #cancelUnread = () => {};
 
   constructor(options: ServerOptions) {
     this.#options = options;
@@ -56,10 +63,20 @@ export class Server {
     this.#superviseUntilShutdown();
   }
 
-  /** Stops accepting connections. Resolves when all requests have their responses. */
+  /** Stops accepting connections. Resolves when all requests have their responses, but for clients that do not read. */
   async shutdown(): Promise<void> {
     this.#isShuttingDown = true;
-    await Promise.allSettled([this.#current.shutdown(), this.#closing]);
+    this.#awaitReaders();
+    const closed = Promise.allSettled([this.#current.shutdown(), this.#closing]);
+    await Promise.race([closed, this.#unread.promise]);
+    this.#cancelUnread();
+  }
+
+  /** Deno cannot close one connection, and waits for a client that has stopped reading without a limit. */
+  #awaitReaders(): void {
+    this.#cancelUnread();
+    if (!this.#isShuttingDown || this.#handling > 0) return;
+    this.#cancelUnread = this.#options.runtime.setTimer(READ_LIMIT_MS, this.#unread.resolve);
   }
 
   #listen(hostname: string | undefined, port: number | undefined): Deno.HttpServer<Deno.NetAddr> {
@@ -120,11 +137,15 @@ export class Server {
 
   async #answer(request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>): Promise<Response> {
     const { handler, runtime } = this.#options;
+    this.#cancelUnread();
+    this.#handling++;
     const response = await handler(request, {
       // A function, because reading the address costs Deno a call.
       clientAddress: () => info.remoteAddr.hostname,
       urlWithoutHost: this.#urlWithoutHost,
     });
+    this.#handling--;
+    this.#awaitReaders();
     return response.status < 400 ? response : await leaveBodyUnread(request, response, runtime);
   }
 }

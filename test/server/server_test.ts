@@ -1,6 +1,8 @@
 import http2 from "node:http2";
 import { assert, assertEquals, assertLess, assertStringIncludes } from "@std/assert";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../src/http/requests/request_body.ts";
+import { Server } from "../../src/server/server.ts";
+import { FakeRuntime } from "../support/fake_runtime.ts";
 import { permitted } from "../support/permitted.ts";
 import { connect, until } from "../support/raw_connection.ts";
 import { serveOnSocket } from "../support/test_each_way.ts";
@@ -254,6 +256,50 @@ testOnServer("the server knows the address of a client", async (service, port) =
   assertStringIncludes(await connection.answer(), "HTTP/1.1 401 ");
   const clients = [{ address: "127.0.0.1", forwardedFor: "for pets_…", refused: 1 }];
   assertEquals(service.reports, [["warn", "credentials_refused", { refused: 1, clients }]]);
+});
+
+Deno.test({
+  name:
+    "the server waits for all handlers at its shutdown, but not for a client that does not read",
+  ignore: !permitted("net"),
+  async fn() {
+    const runtime = new FakeRuntime();
+    const { promise: handled, resolve: onHandled } = Promise.withResolvers<void>();
+    let chunks = 0;
+    const endless = new ReadableStream({
+      pull(controller) {
+        chunks++;
+        controller.enqueue(new Uint8Array(65_536));
+      },
+    });
+    const handler = async (request: Request) => {
+      if (request.url.endsWith("/stream")) return new Response(endless);
+      await handled;
+      return Response.json({});
+    };
+    const server = new Server({ hostname: "127.0.0.1", port: 0, handler, runtime, report() {} });
+    {
+      using stalled = await Deno.connect({ hostname: "127.0.0.1", port: server.addr.port });
+      await stalled.write(new TextEncoder().encode("GET /stream HTTP/1.1\r\nHost: a\r\n\r\n"));
+      using late = await connect(server.addr.port);
+      await late.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+      await until(() => chunks > 0);
+      for (let before = 0; chunks !== before;) {
+        before = chunks;
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+      let isOver = false;
+      const over = server.shutdown().then(() => isOver = true);
+      await runtime.advance(60_000);
+      assertEquals(isOver, false);
+      onHandled();
+      assertStringIncludes(await late.answer(), "HTTP/1.1 200 ");
+      await runtime.advance(1_000);
+      assertEquals(isOver, true);
+      await over;
+    }
+    await server.shutdown();
+  },
 });
 
 testOnServer("the server limits bodies over HTTP/2, too", async (service, port) => {
