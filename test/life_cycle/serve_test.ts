@@ -1,4 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
+import { issueKey } from "../../src/commands/issue_key.ts";
+import { revokeKey } from "../../src/commands/revoke_key.ts";
 import { spawnTask } from "../support/run_task.ts";
 import { LoadClient } from "../support/load_client.ts";
 import { connect, until } from "../support/raw_connection.ts";
@@ -55,6 +57,46 @@ Deno.test({
     });
     const events = service.lines.map((line) => JSON.parse(line).event);
     assertEquals(events, ["listening", "shutting_down", "stopped"]);
+  },
+});
+
+Deno.test({
+  name:
+    "serve() ends streams of events and waits for them: on every instance if their key is revoked, and on SIGTERM",
+  ignore,
+  async fn() {
+    await using temp = await TempStore.make();
+    const { id, token } = await temp.use((service) => issueKey(service, { label: "other" }));
+    const kept = await temp.issueKey();
+    await using one = await ServiceProcess.start(temp.kvPath);
+    await using two = await ServiceProcess.start(temp.kvPath);
+    const follow = async ({ address }: ServiceProcess, token: string) => {
+      const events = `${address}/v1/events`;
+      const headers = { authorization: `Bearer ${token}` };
+      const accept = { ...headers, accept: "text/event-stream" };
+      const stream = await fetch(`${events}?type=PetUpdated`, { headers: accept });
+      const poll = fetch(`${events}?lastEventId=now&timeout=30000`, { headers });
+      return { text: stream.text(), code: poll.then((it) => it.json()).then(({ code }) => code) };
+    };
+    const [atOne, atTwo, stays] = [
+      await follow(one, token),
+      await follow(two, token),
+      await follow(one, kept),
+    ];
+    let isOver = false;
+    stays.text.finally(() => isOver = true);
+    await temp.use((service) => revokeKey(service, id));
+    // Otherwise, a stream lasts for minutes, and the body of a wait is an empty batch.
+    for (const { text, code } of [atOne, atTwo]) {
+      assertEquals([await code, (await text).split("\n")[0]], [
+        "invalid_credentials",
+        "retry: 1000",
+      ]);
+    }
+    assertEquals(isOver, false);
+    assertEquals(await one.stop(), 0);
+    assertEquals(await stays.code, "shutting_down");
+    await stays.text;
   },
 });
 
