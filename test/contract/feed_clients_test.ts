@@ -1,0 +1,145 @@
+/**
+ * Clients of event streams and of CloudEvents that others wrote follow a service unchanged. If they cannot be installed,
+ * their tests are ignored with one line.
+ *
+ *     deno task test:contract
+ */
+
+import { assertEquals } from "@std/assert";
+import { fillStore } from "../support/fill_store.ts";
+import { freePort } from "../support/free_port.ts";
+import { until } from "../support/raw_connection.ts";
+import { readLines, ServiceProcess } from "../support/service_process.ts";
+import { TempStore } from "../support/temp_store.ts";
+import { expectDone, install } from "../support/third_party_tools.ts";
+import {
+  HERE,
+  installNodePackages,
+  installPythonTools,
+  NODE_FOLDER,
+  PYTHON_BIN,
+} from "./contract_tools.ts";
+
+/** The number of pets before a client connects: more than one read of the log. */
+const PETS = 1_000;
+
+const withPython = await install("tools from PyPI", installPythonTools);
+const withNode = await install("packages from npm", installNodePackages);
+const withCurl = await install("curl", () => expectDone("curl", ["--version"]));
+
+for (const script of withNode ? ["follow.mjs", "cloud_events.mjs"] : []) {
+  // Node finds packages from the folder of the script.
+  await Deno.copyFile(`${HERE}/clients/${script}`, `${NODE_FOLDER}/${script}`);
+}
+
+interface Client {
+  isPossible: boolean;
+  /** The command that follows a stream from the event `lastId` on, or from the beginning. */
+  command(url: string, key: string, lastId?: string): string[];
+  /** Whether it resumes a stream itself. */
+  resumes: boolean;
+}
+
+const CLIENTS: Record<string, Client> = {
+  "eventsource, npm": {
+    isPossible: withNode,
+    command: (url, key) => ["node", `${NODE_FOLDER}/follow.mjs`, url, key],
+    resumes: true,
+  },
+  "httpx-sse, PyPI": {
+    isPossible: withPython,
+    command: (...args) => {
+      const given = args.filter((arg) => arg !== undefined);
+      return [`${PYTHON_BIN}/python`, `${HERE}/clients/follow.py`, ...given];
+    },
+    resumes: false,
+  },
+  "curl -N": {
+    isPossible: withCurl,
+    command: (url, key, lastId) => {
+      const fields = ["Accept: text/event-stream", `Authorization: Bearer ${key}`];
+      if (lastId !== undefined) fields.push(`Last-Event-ID: ${lastId}`);
+      return ["curl", "-sN", ...fields.flatMap((field) => ["-H", field]), url];
+    },
+    resumes: false,
+  },
+};
+
+for (const [name, { isPossible, command, resumes }] of Object.entries(CLIENTS)) {
+  Deno.test({
+    name: `${name}: misses and doubles nothing while the service ends and is killed`,
+    ignore: !isPossible,
+    async fn() {
+      await using temp = await TempStore.make();
+      const key = await fillStore(temp.kvPath, PETS);
+      const env = { PORT: `${freePort()}` };
+      let service = await ServiceProcess.start(temp.kvPath, env);
+      const events: { id: string }[] = [];
+      let starts = 0;
+      let process!: Deno.ChildProcess;
+      let isOver = false;
+      const following = (async () => {
+        while (!isOver) {
+          starts++;
+          const url = `${service.address}/v1/events`;
+          const [program, ...args] = command(url, key, events.at(-1)?.id);
+          process = new Deno.Command(program, { args, stdout: "piped", stderr: "null" }).spawn();
+          await readLines(process.stdout, (line) => {
+            if (line.startsWith("data: ")) events.push(JSON.parse(line.slice(6)));
+          });
+          await process.status;
+        }
+      })();
+      try {
+        let pets = PETS;
+        for (const signal of [undefined, "SIGTERM", "SIGKILL"] as const) {
+          if (signal !== undefined) {
+            await service.stop(signal);
+            service = await ServiceProcess.start(temp.kvPath, env);
+          }
+          assertEquals(await service.add({ name: "Rex", categoryId: 1 }, key), 201);
+          pets++;
+          await until(() => events.length >= pets);
+        }
+        assertEquals(events, await readAll(service, key));
+        if (resumes) assertEquals(starts, 1);
+      } finally {
+        isOver = true;
+        process.kill("SIGKILL");
+        await following;
+        await service.stop("SIGKILL");
+      }
+    },
+  });
+}
+
+Deno.test({
+  name: "cloudevents, npm: reads and validates a batch",
+  ignore: !withNode,
+  async fn() {
+    await using temp = await TempStore.make();
+    const key = await fillStore(temp.kvPath, PETS, 0.5);
+    await using service = await ServiceProcess.start(temp.kvPath);
+    const events = await readAll(service, key);
+    const { id } = events[PETS - 6];
+    const url = `${service.address}/v1/events?limit=20&lastEventId=${id}`;
+    const args = [`${NODE_FOLDER}/cloud_events.mjs`, url, key];
+    const { stdout, stderr } = await new Deno.Command("node", { args }).output();
+    const decoder = new TextDecoder();
+    const read = decoder.decode(stdout).split("\n").filter((line) => line !== "")
+      .map((line) => JSON.parse(line.slice(6)));
+    assertEquals([read, decoder.decode(stderr)], [events.slice(PETS - 5, PETS + 15), ""]);
+  },
+});
+
+/** Reads all events as batches. */
+async function readAll({ address }: ServiceProcess, key: string): Promise<{ id: string }[]> {
+  const events = [];
+  for (let url = `${address}/v1/events?limit=1000`;;) {
+    const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
+    const batch = await response.json();
+    if (batch.length === 0) return events;
+    events.push(...batch);
+    url = /^<(.+)>; rel="next"$/.exec(response.headers.get("link")!)![1];
+  }
+}
