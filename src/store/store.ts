@@ -33,6 +33,18 @@ export interface StoreLimits {
   commitKeyBytes: number;
 }
 
+/**
+ * The limits of Deno KV, documented (https://docs.deno.com/deploy/kv/transactions/#limits) and measured. PostgreSQL allows
+ * more, but with these a commit is quick, and large enough for every command that can wait.
+ */
+export const STORE_LIMITS: StoreLimits = {
+  /** Deno KV allows 1,000, but its client from npm reads more than 500 in two snapshots. */
+  listEntries: 500,
+  commitMutations: 1_000,
+  commitBytes: 819_200,
+  commitKeyBytes: 81_920,
+};
+
 /** Size of a value that every store accepts. It limits the lines of the log, because an export must fit into any store. */
 export const VALUE_BYTES_LIMIT = 65_536;
 
