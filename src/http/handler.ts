@@ -1,8 +1,6 @@
 /** Handles a request: routes it, checks its credentials, runs its operation and builds the response. */
 
-import { assertNever } from "../../events/assert_never.ts";
 import type { ApiKey } from "../log/api_keys.ts";
-import type { HeadEntry } from "../log/head.ts";
 import { expectMayWrite } from "../commands/write_pet.ts";
 import { StoreError } from "../store/store_errors.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
@@ -52,6 +50,8 @@ interface Exchange extends ApiRequest {
   /** Set once the request counts for the rate limit of its key. */
   counted?: CountedRequest;
 }
+
+const READS = { listPets, getPet };
 
 const JSON_HEADERS = { "content-type": "application/json" };
 
@@ -128,33 +128,16 @@ function respond(
     return respondWithMethods(method, route);
   }
   const token = bearerToken(headers);
-  const { heads, runtime, keys } = deps;
-  const read = (handle: (entry: HeadEntry) => HttpResponse | Promise<HttpResponse>) =>
-    heads.use(async (entry) => {
-      const key = await keys.authorize(token, entry.head, runtime.now());
-      expectWithinLimit(key, exchange, deps);
-      return await handle(entry);
-    });
-  if (route === undefined) {
-    return read(() => {
-      throw unknownPathError(rightPaths(path, baseUrl));
-    });
-  }
-  const operation = operationOf(route, method);
-  switch (operation) {
-    case "listPets":
-      return read((entry) => listPets(deps, exchange, entry));
-    case "getPet":
-      return read((entry) => getPet(deps, exchange, entry));
-    case "createPet":
-      return write(exchange, token, deps, prepareCreatePet);
-    case "updatePet":
-      return write(exchange, token, deps, prepareUpdatePet);
-    case undefined:
-      return read(() => respondWithMethods(method, route));
-    default:
-      return assertNever(operation);
-  }
+  const operation = route && operationOf(route, method);
+  if (operation === "createPet") return write(exchange, token, deps, prepareCreatePet);
+  if (operation === "updatePet") return write(exchange, token, deps, prepareUpdatePet);
+  return deps.heads.use(async (entry) => {
+    const key = await deps.keys.authorize(token, entry.head, deps.runtime.now());
+    expectWithinLimit(key, exchange, deps);
+    if (route === undefined) throw unknownPathError(rightPaths(path, baseUrl));
+    if (operation === undefined) return respondWithMethods(method, route);
+    return await READS[operation](deps, exchange, entry);
+  });
 }
 
 /** Responds to OPTIONS. Throws `method_not_allowed` for any other method. */

@@ -447,8 +447,7 @@ function serversOf({ production, staging }: BaseAddresses) {
 
 function contactOf({ contact }: BaseAddresses) {
   const name = "The operator of this service, who issues the API keys";
-  if (contact === undefined) return { name };
-  return contact.includes("@") ? { name, email: contact } : { name, url: contact };
+  return contact?.includes("@") ? { name, email: contact } : { name, url: contact };
 }
 
 /** The JSON Schemas of the named zod schemas, which refer to each other by these names. */
