@@ -1,13 +1,10 @@
-/**
- * The commands: the one table for their `--help`, their arguments and their permissions. The tasks of deno.json
- * and the README are compared with it. Texts are wrapped when they are printed.
- */
+/** The table of commands: their `--help`, arguments and permissions. Texts are wrapped when they are printed. */
 
 import type { VariableName } from "../../src/settings/variables.ts";
 
 /**
- * The access that an argument gives a command: to read or to write a file or folder, to `replace` a file (which
- * writes its folder), to read an `export`, which may have to be copied, or to connect to an address.
+ * The access that an argument gives: to read, to write, to `replace` a file (which writes its folder), to read an
+ * `export`, which may have to be copied, or to connect to an address.
  */
 export type Grant = "read" | "write" | "replace" | "export" | "connect";
 

@@ -61,7 +61,10 @@ export class LogStatistics {
     const { time, type } = event;
     this.first ??= event;
     this.last = event;
-    const hour = this.#activityOf(time);
+    const hour = this.byHour.getOrInsertComputed(
+      time.slice(0, "2026-11-20T08".length),
+      () => ({ added: 0, changed: 0 }),
+    );
     switch (type) {
       case "PetCreated":
         this.#firstPetId = Math.min(this.#firstPetId, event.data.id);
@@ -103,16 +106,7 @@ export class LogStatistics {
     use.lastUse = time;
   }
 
-  #activityOf(time: string): Activity {
-    const hour = time.slice(0, "2026-11-20T08".length);
-    let activity = this.byHour.get(hour);
-    if (activity === undefined) this.byHour.set(hour, activity = { added: 0, changed: 0 });
-    return activity;
-  }
-
   #useOf(id: string): KeyUse {
-    let use = this.keys.get(id);
-    if (use === undefined) this.keys.set(id, use = { id, added: 0, changed: 0 });
-    return use;
+    return this.keys.getOrInsertComputed(id, () => ({ id, added: 0, changed: 0 }));
   }
 }

@@ -1,9 +1,6 @@
-/**
- * Draws the charts of the report as SVG, without a browser. The charts take their colours from CSS variables
- * of the page, so that they follow its light or dark form.
- */
+/** Draws charts as SVG. Their colours are CSS variables of the page, so they follow its light or dark form. */
 
-import { count } from "../cli/count.ts";
+import { count } from "../cli/format.ts";
 
 /** Only the report downloads and loads the library: its lock file is `scripts/report/report.lock`. */
 const LIBRARY = "npm:echarts@6.1.0/dist/echarts.esm.min.mjs";
@@ -20,10 +17,7 @@ interface ECharts {
 /** The values of a chart, in the order in which it shows them. */
 export type Values = [label: string, ...values: number[]][];
 
-/**
- * Draws one chart: vertical bars for values over time, or horizontal bars, which show their values. If `names` are
- * given, each bar is a stack of values with these names.
- */
+/** Draws vertical bars over time, or horizontal ones with their values. With `names`, each bar is a stack of these. */
 export type DrawChart = (
   kind: "vertical" | "horizontal",
   values: Values,

@@ -1,7 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { LogDamagedError, readLog } from "../../../src/log/read_log.ts";
 import { logKey } from "../../../src/keyspace.ts";
-import { Backup, BackupRefusedError } from "../../../scripts/backup/backup.ts";
+import { Backup } from "../../../scripts/backup/backup.ts";
+import { RefusedError } from "../../../scripts/cli/refused_error.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { permitted } from "../../support/permitted.ts";
 import { linesToBytes, rewritten, sampleLog } from "../../support/sample_log.ts";
@@ -85,7 +86,7 @@ testBackup(
         ? new TextEncoder().encode(content)
         : linesToBytes(content);
       await Deno.writeFile(path, bytes);
-      await assertRejects(() => backUp(sample, path), BackupRefusedError, `The file ${refusal}`);
+      await assertRejects(() => backUp(sample, path), RefusedError, `The file ${refusal}`);
       assertEquals(await Deno.readFile(path), bytes);
     }
   },
