@@ -77,8 +77,8 @@ testBackup(
       ["hello", "does not begin with the first event of this log"],
       [[lines[0], '{"specversion":"1.0"}'], "does not end with an event that this version knows"],
       [[lines[0], ""], "does not end with an event that this version knows"],
-      [sampleLog(LENGTH, { since: since - 1 }), "has another event at position 40 than the log"],
-      [sampleLog(LENGTH + 1, { since }), "ends at position 41, but the log at 40: "],
+      [sampleLog(LENGTH, since - 1), "has another event at position 40 than the log"],
+      [sampleLog(LENGTH + 1, since), "ends at position 41, but the log at 40: "],
       [altered, "has another event at position 40 "],
     ];
     for (const [content, refusal] of cases) {

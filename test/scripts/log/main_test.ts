@@ -240,7 +240,7 @@ Deno.test({
     const folder = await Deno.makeTempDir();
     const kvPath = `${folder}/pets.sqlite3`;
     // One event a second: at 3 s and 4 s pets of the key of position 1, which position 12 revokes.
-    const lines = sampleLog(30, { since: Date.parse("2026-11-20T00:00:00Z") });
+    const lines = sampleLog(30, Date.parse("2026-11-20T00:00:00Z"));
     const stdin = linesToBytes(lines);
     try {
       assertEquals((await runTask(["restore", "-"], { kvPath, stdin })).code, 0);

@@ -96,7 +96,7 @@ Deno.test("restore() restores an Idempotency-Key for 25 hours, as long as the st
   const runtime = new FakeRuntime();
   const since = runtime.now() - 25 * 3_600_000;
   using store = await openStore();
-  const lines = sampleLog(40, { since });
+  const lines = sampleLog(40, since);
   await runtime.advance(20_000);
   await restore({ store, runtime }, exportOf(lines));
   const records = await recordsOf(store);
@@ -205,7 +205,7 @@ async function restoredIn(store: Store) {
 }
 
 Deno.test("restore() rejects if the export is not the verified one, and then does not continue with that", async () => {
-  const other = sampleLog(1_300, { since: 1 });
+  const other = sampleLog(1_300, 1);
   const altered = [0, 700, LINES.length - 1].flatMap((index) => [
     LINES.with(index, LINES[index].slice(0, -1)),
     LINES.with(index, LINES[index].replace(/"(name|label)":"/, "$&x")),
