@@ -172,7 +172,7 @@ test("publishLog() refuses a log that is not sound, wherever the fault is", asyn
 test("publishLog() refuses another key or origin, and a damaged folder", async (root) => {
   const [dir, fork] = [`${root}/log`, `${root}/fork`];
   await publish(dir, LOG.slice(0, 600));
-  await publish(fork, sampleLog(600, { since: 1 }));
+  await publish(fork, sampleLog(600, 1));
   const forked = await Deno.readTextFile(`${fork}/checkpoint`);
   const otherKey = { name: ORIGIN, privateKey: generateKeyPairSync("ed25519").privateKey };
   for (const by of [otherKey, { ...signer, name: "elsewhere.example" }]) {
