@@ -55,7 +55,7 @@ const ONLY_LOG = "Other records than those of the log were not audited";
 export async function audit(deps: AuditDeps, options: AuditOptions = {}): Promise<AuditReport> {
   const { store, damage } = deps;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    let findings = findingsWith(damage);
+    let findings = new Findings(damage);
     try {
       const head = await readHeadFor(findings, store);
       if (head !== undefined) {
@@ -66,7 +66,7 @@ export async function audit(deps: AuditDeps, options: AuditOptions = {}): Promis
       }
     } catch (error) {
       if (damage === undefined || !(error instanceof StoreDamagedError)) throw error;
-      findings = findingsWith(damage);
+      findings = new Findings(damage);
     }
     findings.notes.push(ONLY_LOG);
     // The index of the times of expiry may be what is damaged.
@@ -76,19 +76,6 @@ export async function audit(deps: AuditDeps, options: AuditOptions = {}): Promis
   throw new Error(
     "A replay flipped the projections during each attempt; audit again when it has ended",
   );
-}
-
-function findingsWith(damage: StoreDamagedError | undefined): Findings {
-  const findings = new Findings();
-  if (damage !== undefined) {
-    findings.add("file_damaged", `The file of the store is damaged: ${damage.reason}`);
-  }
-  return findings;
-}
-
-/** The report on a store whose file cannot be opened because it is damaged. */
-export function unreadableReport(damage: StoreDamagedError): AuditReport {
-  return findingsWith(damage).report(EMPTY_HEAD);
 }
 
 /** Audits only the lines that the records of a store's log hold, in the order of their keys, as those of an export. */

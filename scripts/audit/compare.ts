@@ -80,7 +80,6 @@ export class ExpectedRecords {
 export class SoundLog {
   #store: Store;
   #verifier = new LogVerifier();
-  /** The records that follow from the lines that were read. */
   readonly expected: ExpectedRecords;
 
   constructor({ store, runtime }: { store: Store; runtime: Runtime }) {
@@ -88,7 +87,6 @@ export class SoundLog {
     this.expected = new ExpectedRecords(this.#verifier, runtime);
   }
 
-  /** Position of the last line that was read. */
   get position(): number {
     return this.#verifier.position;
   }
@@ -124,7 +122,6 @@ export interface ComparisonDeps {
   expected: ExpectedRecords;
   /** Whether the service writes to the generation. Then later events explain records that differ. */
   isServed: boolean;
-  /** Called for each difference. */
   differs?: (difference: Difference) => void;
 }
 
@@ -133,7 +130,6 @@ export interface ComparisonDeps {
  * Comparison.readAll}, or {@linkcode Comparison.judge} with all entries and then {@linkcode Comparison.finish}.
  */
 export class Comparison {
-  /** The differences found so far. */
   readonly differences = new Differences();
   /** Number of idempotency records missing because a clock was wrong. They are not differences. */
   removedByWrongClock = 0;

@@ -2,6 +2,7 @@
 
 import { count } from "../cli/format.ts";
 import type { Head } from "../../src/log/head.ts";
+import type { StoreDamagedError } from "../../src/store/store_errors.ts";
 import { adviceFor, FAULT_KINDS, type FaultKind } from "./advice.ts";
 
 /** How many faults of each kind are kept; all are counted. */
@@ -9,9 +10,7 @@ export const FAULTS_KEPT_PER_KIND = 20;
 
 export interface Fault {
   kind: FaultKind;
-  /** Position in the log, if the fault has one. */
   position?: number;
-  /** Describes the fault to an operator. */
   message: string;
 }
 
@@ -35,11 +34,16 @@ export interface AuditReport {
   notes: string[];
 }
 
-/** Collects the faults found, up to a limit for each kind. */
 export class Findings {
   readonly notes: string[] = [];
   #faults: Fault[] = [];
   #counts: Partial<Record<FaultKind, number>> = {};
+
+  /** With `damage`, the file of the store is known to be damaged. */
+  constructor(damage?: StoreDamagedError) {
+    if (damage === undefined) return;
+    this.add("file_damaged", `The file of the store is damaged: ${damage.reason}`);
+  }
 
   add(kind: FaultKind, message: string, position?: number): void {
     const before = this.#counts[kind] ?? 0;

@@ -9,7 +9,6 @@ import type { Findings } from "./findings.ts";
 export interface Checkpoint {
   /** Position of the last line then; 0 for an empty log. */
   position: number;
-  /** SHA-256 (hex) of that line. */
   hash: string;
 }
 
@@ -62,7 +61,6 @@ export class LogAudit {
     return verified;
   }
 
-  /** Verifies the next line. Returns it if it is sound. */
   verify(line: Uint8Array): RecordedLine | undefined {
     const expectedPosition = this.verifier.position + 1;
     const { event, faults, isUnlinked, isNewer } = this.verifier.verify(line);

@@ -29,20 +29,19 @@ await runCommand(COMMANDS.audit, {
     const checkpoint = path === undefined ? undefined : await readCheckpoint(path);
     const published = folder === undefined ? undefined : openPublished(folder);
     const options: AuditOptions = {
-      ...(checkpoint === undefined ? {} : { checkpoint }),
-      ...(published &&
-        { comparePublished: () => new PublishedComparison(published.checkpoint, published.tree) }),
+      checkpoint,
+      comparePublished: published &&
+        (() => new PublishedComparison(published.checkpoint, published.tree)),
       progress: progressOf("Auditing", "events"),
     };
     const report = file === undefined
       ? await auditStore(options)
       : await withLog(file, (readLines) => auditLines(readLines(1), options));
     const extended = [
-      ...(checkpoint === undefined ? [] : ["The log extends the checkpoint."]),
-      ...(published === undefined
-        ? []
-        : [`The log extends the published log of ${count(published.checkpoint.size)} events.`]),
-    ];
+      checkpoint && "The log extends the checkpoint.",
+      published &&
+      `The log extends the published log of ${count(published.checkpoint.size)} events.`,
+    ].filter((sentence) => sentence !== undefined);
     await print(escapeInvisible(json ? JSON.stringify(report) : describe(report, extended)));
     if (report.sound && file === undefined) reportSoundAudit();
     if (path !== undefined && report.sound) {

@@ -15,7 +15,6 @@ export class Backup {
   length = 0;
   /** Position of the last event in the file; 0 without one. */
   position = 0;
-  /** SHA-256 (hex) of the last line. */
   hash = GENESIS_HASH;
   /** Length of the incomplete line that {@linkcode open} removed, in bytes. */
   removedBytes = 0;

@@ -50,10 +50,8 @@ function expectUsage(action: string | undefined, flags: Flags, keyId: string | u
     `${line} `.startsWith(`deno task keys ${action} `)
   );
   if (usage === undefined) {
-    const fault = action === undefined
-      ? "A command is required:"
-      : `Unknown command ${JSON.stringify(action)}; use`;
-    throw new UsageError(`${fault} issue, list, rotate or revoke`);
+    const wrong = action === undefined ? "" : `, not ${JSON.stringify(action)}`;
+    throw new UsageError(`Use issue, list, rotate or revoke${wrong}`);
   }
   const flag = Object.keys(flags).find((name) => !usage.includes(`--${name}`));
   if (flag !== undefined) throw new UsageError(`--${flag} cannot be used with ${action}`);

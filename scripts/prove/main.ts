@@ -56,11 +56,7 @@ async function proveInclusion(
   );
 }
 
-interface FoundLine {
-  line: Uint8Array;
-  position: number;
-  before?: number;
-}
+type FoundLine = { line: Uint8Array; position: number; before?: number };
 
 /** Finds a line. `before` is the position of the line before it about the same pet. */
 async function findLine(what: string, readLines: ReadLines): Promise<FoundLine> {

@@ -137,12 +137,11 @@ async function readSigningKey(path: string): Promise<KeyObject> {
     throw new Error(`Others can read the key ${path}; run chmod 600 ${path}`);
   }
   const pem = await Deno.readTextFile(path);
-  let key: KeyObject | undefined;
   try {
-    key = createPrivateKey(pem);
+    const key = createPrivateKey(pem);
+    if (key.asymmetricKeyType === "ed25519") return key;
   } catch {
     // The message could contain a part of the file.
   }
-  if (key?.asymmetricKeyType === "ed25519") return key;
   throw new Error(`${path} is not an Ed25519 key in PEM, as publish --new-key makes it`);
 }

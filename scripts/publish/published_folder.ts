@@ -96,7 +96,6 @@ export class WritableFolder {
     await this.removeFolder(STAGING);
   }
 
-  /** Removes a folder if it exists. */
   async removeFolder(path: string): Promise<void> {
     await Deno.remove(`${this.#folder}/${path}`, { recursive: true }).catch((error) => {
       if (!(error instanceof Deno.errors.NotFound)) throw error;

@@ -56,12 +56,8 @@ export class PublishedLog {
   proveConsistency(oldNote: string): SignedCheckpoint {
     const { checkpoint } = this;
     const old = openCheckpoint(oldNote, this.#key, "The older checkpoint");
-    if (old.size > checkpoint.size) {
-      throw new RefusedError(
-        `The published log has ${checkpoint.size} events, but the checkpoint has ${old.size}`,
-      );
-    }
-    if (!isConsistent(old, checkpoint, this.tree.consistencyProof(old.size))) {
+    const isLonger = old.size > checkpoint.size;
+    if (isLonger || !isConsistent(old, checkpoint, this.tree.consistencyProof(old.size))) {
       throw new RefusedError(
         `The published log of ${checkpoint.size} events does not extend the checkpoint of ${old.size}: ` +
           "the history before it is another one",

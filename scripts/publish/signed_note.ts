@@ -25,14 +25,12 @@ export interface VerifierKey {
   publicKey: KeyObject;
 }
 
-/** A private key and its name. */
 export interface Signer {
   name: string;
   privateKey: KeyObject;
 }
 
 export interface SignedCheckpoint extends TreeHead {
-  /** The whole note, with all its signatures. */
   note: string;
 }
 

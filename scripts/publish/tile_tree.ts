@@ -68,7 +68,6 @@ export class TileTree {
     return hashes;
   }
 
-  /** The hash of the leaf at an index. */
   leaf(index: number): Uint8Array {
     return this.#root({ start: index, end: index + 1 });
   }
@@ -114,7 +113,6 @@ export class TileBuilder {
     this.#onFull = onFull;
   }
 
-  /** Number of leaves. */
   get size(): number {
     return this.#size;
   }

@@ -40,12 +40,10 @@ export class LogStatistics {
   /** Id of the first pet that was added. The log may be a part that lacks the additions of the pets before. */
   #firstPetId = Infinity;
 
-  /** SHA-256 (hex) of the last line. */
   get hash(): string {
     return this.#lastLine === undefined ? GENESIS_HASH : sha256Hex(this.#lastLine);
   }
 
-  /** Adds the next lines. */
   add(lines: readonly Uint8Array[]): void {
     for (const line of lines) {
       this.lines++;
