@@ -184,6 +184,10 @@ test("publishLog() refuses another key or origin, and a damaged folder", async (
     assertEquals(await filesIn(dir), before);
     await writeFiles(dir, files);
   }
+  // A tile that follows from others is made again.
+  await Deno.writeTextFile(`${dir}/tile/1/000.p/2`, "short");
+  await publish(dir, LOG.slice(0, 600));
+  assertEquals(await filesIn(dir), files);
 });
 
 test("publishLog() that is killed before any of its changes can be run again", async (root) => {
