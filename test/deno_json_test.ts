@@ -3,6 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { COMMANDS } from "../scripts/launch/commands.ts";
 import { VARIABLES } from "../src/settings/variables.ts";
+import { MUTANTS } from "./sim/mutants.ts";
 import { permitted } from "./support/permitted.ts";
 
 const ROOT = new URL("../", import.meta.url);
@@ -56,6 +57,20 @@ test("README: its commands are those of the table", async () => {
     [...rows].map(([, name, title]) => [name, title]),
     Object.entries(COMMANDS).map(([name, { title }]) => [name, title]),
   );
+});
+
+test("Each promise of test/README.md leads to tests and to a mutant that exist", async () => {
+  const manual = await read("test/README.md");
+  const [, table] = /^\| Promise .*\n\|[- |]+\n((?:\|.*\n)+)/m.exec(manual)!;
+  for (const row of table.trim().split("\n")) {
+    const [promise, tests, mutant] = row.split("|").slice(1).map((cell) => cell.trim());
+    const paths = [...tests.matchAll(/`([\w/]+)`/g)].map(([, path]) =>
+      new URL(`test/${path}`, ROOT)
+    );
+    assert(paths.length > 0, promise);
+    for (const path of paths) await Deno.stat(path).catch(() => Deno.stat(`${path.pathname}.ts`));
+    assert(mutant === "" || MUTANTS.some(({ name }) => name === mutant), mutant);
+  }
 });
 
 test("No program writes its environment, and each package is one of a program", async () => {

@@ -1,8 +1,8 @@
 /** The kinds of faults that an audit finds, and the advice for each. scripts/README.md has the same table; a test compares them. */
 
 /**
- * The actions that an audit advises. A line that begins with two spaces is a command. N is the last position before
- * the first bad line, and KIND the kind of the fault. The operator replaces BACKUP, and PATH by the argument of the audit.
+ * The actions that an audit advises. A line that begins with two spaces is a command. N is the last sound position,
+ * KIND the kind of the fault. The operator replaces BACKUP, and PATH by the argument of the audit.
  */
 export const ACTIONS = {
   upgrade: "Upgrade the program, then audit again: the newer lines may also explain other faults.",

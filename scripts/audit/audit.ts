@@ -1,7 +1,4 @@
-/**
- * Proves that the stored data is what was written: reads every record of a store, or every line of an export,
- * and reports all faults. Writes nothing.
- */
+/** Audits a store or an export: reads every record or every line, and reports all faults. Writes nothing. */
 
 import { GENESIS_HASH, type RecordedLine } from "../../events/event.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
@@ -49,64 +46,39 @@ export interface AuditOptions extends LogAuditOptions {
   progress?: (done: number, total?: number) => void;
 }
 
-/** Replays followed each other so closely that no audit between them was possible. */
-export class AuditImpossibleError extends Error {
-  override name = "AuditImpossibleError";
-}
-
 const ONLY_LOG = "Other records than those of the log were not audited";
 
 /**
- * Audits a store up to its current head. Events appended meanwhile are not faults. The store must retry its
- * reads. Audits only the log if the log or the head has a fault, because the other records cannot be compared then.
- * Throws `AuditImpossibleError`, and `StoreDamagedError` if the file is damaged and `damage` is not set.
+ * Audits a store, which must retry its reads, up to its current head. Audits only the log if that or the head has a
+ * fault, because the other records cannot be compared then. Throws if replays flip the projections during each attempt.
  */
-export async function audit(
-  deps: AuditDeps,
-  options: AuditOptions = {},
-): Promise<AuditReport> {
+export async function audit(deps: AuditDeps, options: AuditOptions = {}): Promise<AuditReport> {
   const { store, damage } = deps;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    let findings = findingsWith(damage);
+    let findings = new Findings(damage);
     try {
       const head = await readHeadFor(findings, store);
       if (head !== undefined) {
-        const report = await new StoreAudit(deps, findings, options).run(head);
+        const report = await auditRecords(deps, findings, options, head);
         // If a replay changed the generations, it may have removed records during the audit. Then audit again.
         if (report.sound || await generationsHold(store, head)) return report;
         continue;
       }
     } catch (error) {
       if (damage === undefined || !(error instanceof StoreDamagedError)) throw error;
-      findings = findingsWith(damage);
+      findings = new Findings(damage);
     }
     findings.notes.push(ONLY_LOG);
     // The index of the times of expiry may be what is damaged.
     if (damage === undefined) await checkExpiry(findings, deps);
     return await auditLog(store, options, findings);
   }
-  throw new AuditImpossibleError(
+  throw new Error(
     "A replay flipped the projections during each attempt; audit again when it has ended",
   );
 }
 
-function findingsWith(damage: StoreDamagedError | undefined): Findings {
-  const findings = new Findings();
-  if (damage !== undefined) {
-    findings.add("file_damaged", `The file of the store is damaged: ${damage.reason}`);
-  }
-  return findings;
-}
-
-/** The report on a store whose file cannot be opened because it is damaged. */
-export function unreadableReport(damage: StoreDamagedError): AuditReport {
-  return findingsWith(damage).report(EMPTY_HEAD);
-}
-
-/**
- * Audits the lines that the records of a store's log hold, in the order of their keys, as those of an export. No
- * other record counts, not even the head.
- */
+/** Audits only the lines that the records of a store's log hold, in the order of their keys, as those of an export. */
 export async function auditLog(
   store: Store,
   options: AuditOptions = {},
@@ -116,22 +88,21 @@ export async function auditLog(
   try {
     for await (const lines of linesOfRecords(store)) {
       for (const line of lines) log.verify(line);
-      options.progress?.(log.position);
+      options.progress?.(log.verifier.position);
     }
   } catch (error) {
     if (!(error instanceof StoreDamagedError)) throw error;
-    const { position } = log;
+    const { position } = log.verifier;
     const message = `The log can be read only up to position ${position}: ${error.reason}`;
     findings.add("file_damaged", message, position + 1);
   }
   log.end();
-  return findings.report(log.head);
+  return findings.report(log.verifier.head);
 }
 
 /**
- * The lines that the records of a store's log hold, in the order of their keys, whatever the head says and whether or
- * not the lines are sound. A record without lines counts as an empty line. Rejects with `StoreDamagedError` at a
- * damage of the file, after the lines before it.
+ * The lines that the records of a store's log hold, sound or not, whatever the head says. A record without lines counts
+ * as an empty line. Rejects with `StoreDamagedError` at a damage of the file, after the lines before it.
  */
 export async function* linesOfRecords(store: Store): AsyncGenerator<Uint8Array[]> {
   for await (const entries of scan(store, logRange(Number.MAX_SAFE_INTEGER - 1))) {
@@ -153,8 +124,8 @@ function splitValue(value: unknown): Uint8Array[] {
 }
 
 /**
- * Audits only the lines of an export. An export without lines or without any event is not sound. A partial export,
- * which begins after the first event, is verified from its own first line. Rejects with `PartialExportError`.
+ * Audits the lines of an export, which must have an event. A partial export, which begins after the first event, is
+ * verified from its own first line. Rejects if it lacks what it must be compared with.
  */
 export async function auditLines(
   lines: AsyncIterable<Uint8Array[]>,
@@ -169,7 +140,7 @@ export async function auditLines(
     if (isFirst) from = startPartial(log, batch[0], options);
     isFirst = false;
     for (const line of batch) if (log.verify(line) !== undefined) events++;
-    options.progress?.(log.position);
+    options.progress?.(log.verifier.position);
   }
   if (isFirst) {
     findings.add("no_lines", "The export has no lines, so it is not a whole copy of a log", 1);
@@ -179,18 +150,10 @@ export async function auditLines(
     return other.report(EMPTY_HEAD);
   }
   log.end();
-  return findings.report(log.head, { from, isExport: true });
+  return findings.report(log.verifier.head, { from, isExport: true });
 }
 
-/** A partial export lacks the events that it must be compared with. */
-export class PartialExportError extends Error {
-  override name = "PartialExportError";
-}
-
-/**
- * Begins at the first line of a partial export, and returns its position; `undefined` if the export should be a
- * whole log.
- */
+/** Begins at the first line of a partial export, and returns its position; `undefined` if the export is not partial. */
 function startPartial(
   log: LogAudit,
   line: Uint8Array,
@@ -203,10 +166,10 @@ function startPartial(
   if (previousHash === GENESIS_HASH) return undefined;
   const partial = `The export begins at position ${from}, so it cannot be compared with`;
   if (comparePublished !== undefined) {
-    throw new PartialExportError(`${partial} the published log; audit a whole export`);
+    throw new Error(`${partial} the published log; audit a whole export`);
   }
   if (checkpoint !== undefined && checkpoint.position < from - 1) {
-    throw new PartialExportError(
+    throw new Error(
       `${partial} the checkpoint at position ${checkpoint.position}; audit an export from there`,
     );
   }
@@ -214,118 +177,96 @@ function startPartial(
   return from;
 }
 
-class StoreAudit {
-  #deps: AuditDeps;
-  #findings: Findings;
-  #options: AuditOptions;
-
-  constructor(deps: AuditDeps, findings: Findings, options: AuditOptions) {
-    this.#deps = deps;
-    this.#findings = findings;
-    this.#options = options;
+/** Audits all records of a store with that head. */
+async function auditRecords(
+  deps: AuditDeps,
+  findings: Findings,
+  options: AuditOptions,
+  head: Head,
+): Promise<AuditReport> {
+  const log = new LogAudit(findings, options);
+  const expected = new ExpectedRecords(log.verifier, deps.runtime);
+  for await (const entries of scan(deps.store, logRange(head.position))) {
+    const lines: RecordedLine[] = [];
+    for (const { key, value } of entries) {
+      if (isLogKey(key)) lines.push(...log.verifyRecord(key[1], value));
+      else addForeign(findings, key);
+    }
+    if (log.isSound) expected.follow(lines);
+    options.progress?.(log.verifier.position, head.position);
   }
+  log.end(head.position);
+  if (log.isSound) {
+    checkHead(findings, head, log.verifier.head);
+    await compareRest(deps, findings, head, expected);
+  } else findings.notes.push(ONLY_LOG);
+  await checkExpiry(findings, deps);
+  return findings.report(log.verifier.head);
+}
 
-  async run(head: Head): Promise<AuditReport> {
-    const log = new LogAudit(this.#findings, this.#options);
-    const expected = new ExpectedRecords(log.verifier, this.#deps.runtime);
-    for await (const entries of scan(this.#deps.store, logRange(head.position))) {
-      const lines: RecordedLine[] = [];
-      for (const { key, value } of entries) {
-        if (isLogKey(key)) lines.push(...log.verifyRecord(key[1], value));
-        else this.#addForeign(key);
-      }
-      if (log.isSound) expected.follow(lines);
-      this.#options.progress?.(log.position, head.position);
-    }
-    log.end(head.position);
-    if (log.isSound) {
-      this.#checkHead(head, log.head);
-      await this.#readRest(head, expected);
-    } else this.#findings.notes.push(ONLY_LOG);
-    await checkExpiry(this.#findings, this.#deps);
-    return this.#findings.report(log.head);
+function checkHead(findings: Findings, head: Head, expected: Head): void {
+  const { generation, removing } = head;
+  const wrong = (what: string) => findings.add("head", `The head is wrong: ${what}`);
+  const fields = ["lastHash", "lastPetId", "changePosition", "keyPosition", "schemas"] as const;
+  for (const field of fields) {
+    const [stored, right] = [head[field], expected[field]].map((it) =>
+      typeof it === "object" ? JSON.stringify(it) : it
+    );
+    if (stored !== right) wrong(`its ${field} is ${stored}, but the log says ${right}`);
   }
-
-  #checkHead(head: Head, expected: Head): void {
-    const { generation, removing } = head;
-    const wrong = (what: string) => this.#findings.add("head", `The head is wrong: ${what}`);
-    const fields = ["lastHash", "lastPetId", "changePosition", "keyPosition", "schemas"] as const;
-    for (const field of fields) {
-      const [stored, right] = [head[field], expected[field]].map((it) =>
-        typeof it === "object" ? JSON.stringify(it) : it
-      );
-      if (stored === right) continue;
-      wrong(`its ${field} is ${stored}, but the log says ${right}`);
-    }
-    if (generation < 1) wrong(`generation ${generation} is not possible`);
-    if (removing !== undefined && (removing < 1 || removing !== generation - 1)) {
-      wrong(`generation ${removing} cannot be removed while ${generation} is served`);
-    }
+  if (generation < 1) wrong(`generation ${generation} is not possible`);
+  if (removing !== undefined && (removing < 1 || removing !== generation - 1)) {
+    wrong(`generation ${removing} cannot be removed while ${generation} is served`);
   }
+}
 
-  /** Reads everything outside of the log, and compares the generation that is served. */
-  async #readRest(head: Head, expected: ExpectedRecords): Promise<void> {
-    const { store } = this.#deps;
-    const { generation, removing } = head;
-    const lease = await readLease(store);
-    if (lease !== undefined || removing !== undefined) {
-      this.#findings.notes.push(
-        "A replay has not ended; if no replay is running, run one to finish it",
-      );
-    }
-    const differs = (difference: Difference) => {
-      const kind = `record_${difference.kind}` as const;
-      this.#findings.add(kind, wordsFor(difference), difference.position);
-    };
-    const comparison = new Comparison({
-      ...this.#deps,
-      generation,
-      expected,
-      isServed: true,
-      differs,
-    });
-    const isServed = ({ key }: StoreEntry) =>
-      key[0] === "projection" && key[1] === generation && key.length > 2;
-    for await (const entries of scanOutside(store, logRange(head.position))) {
-      await comparison.judge(entries.filter(isServed));
-      const others = entries.filter((entry) => !isServed(entry));
-      if (others.length > 0) await this.#judgeOthers(others, head, lease?.generation);
-    }
-    await comparison.finish();
-    this.#noteWrongClock(comparison.removedByWrongClock);
+/** Reads everything outside of the log, and compares the generation that is served. */
+async function compareRest(
+  deps: AuditDeps,
+  findings: Findings,
+  head: Head,
+  expected: ExpectedRecords,
+): Promise<void> {
+  const { store } = deps;
+  const { generation, removing } = head;
+  const lease = await readLease(store);
+  if (lease !== undefined || removing !== undefined) {
+    findings.notes.push("A replay has not ended; if no replay is running, run one to finish it");
   }
-
-  /** Judges entries that are neither of the log up to the head nor of the generation that is served. */
-  async #judgeOthers(entries: StoreEntry[], head: Head, filled = 0): Promise<void> {
-    const { store } = this.#deps;
+  const differs = (difference: Difference) =>
+    findings.add(`record_${difference.kind}`, wordsFor(difference), difference.position);
+  const comparison = new Comparison({ ...deps, generation, expected, isServed: true, differs });
+  const isServed = ({ key }: StoreEntry) =>
+    key[0] === "projection" && key[1] === generation && key.length > 2;
+  for await (const entries of scanOutside(store, logRange(head.position))) {
+    await comparison.judge(entries.filter(isServed));
+    const others = entries.filter((entry) => !isServed(entry));
+    if (others.length === 0) continue;
     // Read after the entries, so that these cover all that was written since the audit began.
     const { head: now } = await readHead(store);
     const generations = [head, now].flatMap((it) => [it.generation, it.removing])
-      .concat(filled, (await readLease(store))?.generation)
+      .concat(lease?.generation, (await readLease(store))?.generation)
       .filter((generation) => generation !== 0);
-    for (const entry of entries) {
+    for (const entry of others) {
       const { key } = entry;
       const isNewLine = isLogKey(key) && key[1] > head.position && key[1] <= now.position;
       const isOfReplay = key[0] === "projection" &&
         generations.includes(key[1] as number) && isProjectionKey(key.slice(2));
-      if (!isNewLine && !isOfReplay && !isOwn(entry)) this.#addForeign(key);
+      if (!isNewLine && !isOfReplay && !isOwn(entry)) addForeign(findings, key);
     }
   }
+  await comparison.finish();
+  const count = comparison.removedByWrongClock;
+  if (count === 0) return;
+  findings.notes.push(
+    `${count} idempotency ${count === 1 ? "record is" : "records are"} missing, and a wrong ` +
+      "clock explains it: an event lies in the future, or a later event has an earlier time",
+  );
+}
 
-  #noteWrongClock(count: number): void {
-    if (count === 0) return;
-    this.#findings.notes.push(
-      `${count} idempotency ${count === 1 ? "record is" : "records are"} missing, and a wrong ` +
-        "clock explains it: an event lies in the future, or a later event has an earlier time",
-    );
-  }
-
-  #addForeign(key: Key): void {
-    this.#findings.add(
-      "foreign_record",
-      `Record ${formatKey(key)} is not one that this service writes at this head`,
-    );
-  }
+function addForeign(findings: Findings, key: Key): void {
+  const message = `Record ${formatKey(key)} is not one that this service writes at this head`;
+  findings.add("foreign_record", message);
 }
 
 async function checkExpiry(findings: Findings, { readExpiringRecords }: AuditDeps): Promise<void> {
@@ -347,7 +288,8 @@ const DIFFERS = {
   altered: "is not what the log says",
 } as const satisfies Record<Difference["kind"], string>;
 
-function wordsFor({ kind, key, position }: Difference): string {
+/** The difference, worded for an operator. */
+export function wordsFor({ kind, key, position }: Difference): string {
   const [, generation, , list, id] = key as (string | number)[];
   const what = isPetKey(key.slice(2))
     ? `Pet ${id} in the list ${list} of generation ${generation}`

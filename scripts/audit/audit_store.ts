@@ -1,13 +1,14 @@
 import { SOME_IDEMPOTENCY_KEY } from "../../src/keyspace.ts";
 import { acceptUnlessRestoring } from "../../src/log/accept_store.ts";
+import { EMPTY_HEAD } from "../../src/log/head.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { readStoreConfig } from "../../src/settings/config.ts";
 import { openFileToRead, OpenStoreError } from "../../src/store/open_store.ts";
 import { expiringRecordsOf } from "../../src/store/read_expiring_records.ts";
 import { StoreDamagedError } from "../../src/store/store_errors.ts";
 import { withRetryingStore } from "../cli/run_command.ts";
-import { audit, type AuditOptions, unreadableReport } from "./audit.ts";
-import type { AuditReport } from "./findings.ts";
+import { audit, type AuditOptions } from "./audit.ts";
+import { type AuditReport, Findings } from "./findings.ts";
 
 /** Audits the configured store, also if its file is damaged. */
 export async function auditStore(options: AuditOptions): Promise<AuditReport> {
@@ -33,7 +34,7 @@ export async function auditStore(options: AuditOptions): Promise<AuditReport> {
     using store = await openFileToRead(location);
     return await audit({ store, runtime: systemRuntime, readExpiringRecords, damage }, options);
   } catch (error) {
-    if (error instanceof OpenStoreError && error.damage) return unreadableReport(error.damage);
-    throw error;
+    if (!(error instanceof OpenStoreError) || error.damage === undefined) throw error;
+    return new Findings(error.damage).report(EMPTY_HEAD);
   }
 }

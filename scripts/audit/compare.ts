@@ -6,14 +6,7 @@
 import { Buffer } from "node:buffer";
 import type { RecordedLine } from "../../events/event.ts";
 import { sha256Start } from "../../src/encoding/sha256.ts";
-import {
-  IDEMPOTENCY_LIFETIME_MS,
-  isProjectionKey,
-  petKey,
-  type ProjectionKey,
-  projectionKey,
-  type ProjectionRecord,
-} from "../../src/keyspace.ts";
+import { isProjectionKey, petKey, type ProjectionKey, projectionKey } from "../../src/keyspace.ts";
 import { DigestTable } from "../../src/log/digest_table.ts";
 import { readHead } from "../../src/log/head.ts";
 import { eventOf } from "../../src/log/lines.ts";
@@ -24,8 +17,9 @@ import type { Runtime } from "../../src/runtime/runtime.ts";
 import { formatKey } from "../../src/store/key_encoding.ts";
 import { scan } from "../../src/store/scan.ts";
 import type { Key, Store, StoreEntry } from "../../src/store/store.ts";
+import { RefusedError } from "../cli/refused_error.ts";
 
-/** Maximum number of missing records that wait for an explanation. Further ones are differences at once. */
+/** Maximum number of missing records that a later event may excuse. Further ones are differences at once. */
 const MISSING_KEPT = 100_000;
 
 export type DifferenceKind = "missing" | "extra" | "altered";
@@ -57,20 +51,12 @@ export class Differences {
 export class ExpectedRecords {
   /** The records that are not of pets, by the positions of their events. The store may have removed an expired one. */
   readonly others = new DigestTable(["expected", "expired"]);
-  #verifier: LogVerifier;
+  readonly verifier: LogVerifier;
   #runtime: Runtime;
 
   constructor(verifier: LogVerifier, runtime: Runtime) {
-    this.#verifier = verifier;
+    this.verifier = verifier;
     this.#runtime = runtime;
-  }
-
-  get pets() {
-    return this.#verifier.pets;
-  }
-
-  get head() {
-    return this.#verifier.head;
   }
 
   /** Takes the next lines, after the verifier has. */
@@ -94,7 +80,6 @@ export class ExpectedRecords {
 export class SoundLog {
   #store: Store;
   #verifier = new LogVerifier();
-  /** The records that follow from the lines that were read. */
   readonly expected: ExpectedRecords;
 
   constructor({ store, runtime }: { store: Store; runtime: Runtime }) {
@@ -102,7 +87,6 @@ export class SoundLog {
     this.expected = new ExpectedRecords(this.#verifier, runtime);
   }
 
-  /** Position of the last line that was read. */
   get position(): number {
     return this.#verifier.position;
   }
@@ -127,7 +111,7 @@ export class SoundLog {
 }
 
 /** The log has a fault, or a generation built from it does not match it. */
-export class UnsoundError extends Error {
+export class UnsoundError extends RefusedError {
   override name = "UnsoundError";
 }
 
@@ -136,40 +120,33 @@ export interface ComparisonDeps {
   runtime: Runtime;
   generation: number;
   expected: ExpectedRecords;
-  /**
-   * Whether the service writes to the generation. Then a record is not a difference if an event after those of `expected`
-   * has written or removed it.
-   */
+  /** Whether the service writes to the generation. Then later events explain records that differ. */
   isServed: boolean;
-  /** Called for each difference. */
   differs?: (difference: Difference) => void;
 }
 
 /**
- * Compares a generation with the records that are expected of it. The caller calls {@linkcode Comparison.readAll}, or it
- * passes all entries of the generation to {@linkcode Comparison.judge}, and then calls {@linkcode Comparison.finish}.
- * The lines must have been read before.
+ * Compares a generation with the records that follow from lines that were read before. Call {@linkcode
+ * Comparison.readAll}, or {@linkcode Comparison.judge} with all entries and then {@linkcode Comparison.finish}.
  */
 export class Comparison {
-  /** The differences found so far. */
   readonly differences = new Differences();
   /** Number of idempotency records missing because a clock was wrong. They are not differences. */
   removedByWrongClock = 0;
   #deps: ComparisonDeps;
-  /** The ids of the pets, and the positions of the other records, that were there, even if altered. */
-  #petsSeen: Bits;
-  #othersSeen: Bits;
-  #later: LaterRecords | undefined;
-  /** Missing idempotency records that no wrong clock explains yet, and an upper bound of their times. */
-  #missing: MissingRecord[] = [];
-  #latestMissingMs = -Infinity;
+  /** By the ids of the pets, and by the positions of the other records: 1 if the record was there, even if altered. */
+  #petsSeen: Uint8Array;
+  #othersSeen: Uint8Array;
+  /** The keys of the records that events after those of `expected` have written or removed, up to a position. */
+  #laterKeys = new Set<string>();
+  #laterTo: number;
 
   constructor(deps: ComparisonDeps) {
-    const { store, expected: { head }, isServed } = deps;
+    const { head } = deps.expected.verifier;
     this.#deps = deps;
-    this.#petsSeen = new Bits(head.lastPetId);
-    this.#othersSeen = new Bits(head.position);
-    if (isServed) this.#later = new LaterRecords(store, head.position);
+    this.#petsSeen = new Uint8Array(head.lastPetId + 1);
+    this.#othersSeen = new Uint8Array(head.position + 1);
+    this.#laterTo = head.position;
   }
 
   /** Compares the whole generation. Calls `progress` from time to time. */
@@ -189,45 +166,64 @@ export class Comparison {
       const difference = await this.#differenceOf(entry);
       if (difference !== undefined) found.push(difference);
     }
-    await this.#add(found);
+    if (found.length > 0) await this.#followLater();
+    for (const difference of found) this.#addUnlessLater(difference);
   }
 
   /** Finds the missing records, after all entries. */
   async finish(progress: () => Promise<void> = async () => {}): Promise<void> {
-    const { expected: { pets, others, head }, generation } = this.#deps;
-    let missing: Difference[] = [];
+    const { expected: { verifier: { pets, head } }, generation } = this.#deps;
+    await this.#followLater();
     for (let id = 1; id <= head.lastPetId; id++) {
-      if (this.#petsSeen.has(id)) continue;
-      missing.push({
-        kind: "missing",
-        key: projectionKey(generation, petKey(pets.kindOf(id)!, id)),
-      });
-      if (missing.length < MISSING_KEPT) continue;
-      await this.#add(missing);
-      missing = [];
+      if (this.#petsSeen[id]) continue;
+      const key = projectionKey(generation, petKey(pets.kindOf(id)!, id));
+      this.#addUnlessLater({ kind: "missing", key });
     }
-    await this.#add(missing);
+    await this.#findOthers(progress);
+  }
+
+  /**
+   * Finds the missing records that are not of pets. Excuses that of an Idempotency-Key if a later event has an earlier
+   * time: the clock of its writer was ahead, so the store, by its own clock, removed the record before its `expiresAt`.
+   */
+  async #findOthers(progress: () => Promise<void>): Promise<void> {
+    const { store, runtime, generation, expected: { others, verifier: { head } } } = this.#deps;
     const isMissing = (position: number) =>
-      others.kindOf(position) === "expected" && !this.#othersSeen.has(position);
+      others.kindOf(position) === "expected" && !this.#othersSeen[position];
     let from = 1;
     while (from <= head.position && !isMissing(from)) from++;
-    // From there on, because later events may explain it.
-    for await (const lines of readLog(this.#deps.store, { from, to: head.position })) {
+    /** The missing records that nothing excuses yet, and an upper bound of their times. */
+    let missing: { difference: Difference; timeMs: number }[] = [];
+    let latestMs = -Infinity;
+    for await (const lines of readLog(store, { from, to: head.position })) {
       for (const { position, line } of lines) {
         const event = eventOf(line)!;
-        this.#explainMissing(event.time);
+        const eventMs = Date.parse(event.time);
+        // With a tolerance, because clocks differ slightly.
+        const excusedMs = eventMs + CLOCK_TOLERANCE_MS;
+        if (latestMs > excusedMs) {
+          const left = missing.filter(({ timeMs }) => timeMs <= excusedMs);
+          this.removedByWrongClock += missing.length - left.length;
+          missing = left;
+          latestMs = excusedMs;
+        }
         if (!isMissing(position)) continue;
         const record = project([{ event, line }]).find(({ key }) => !isPetKey(key))!;
-        this.#miss(record, position);
+        const key = projectionKey(generation, record.key);
+        const difference: Difference = { kind: "missing", key, position };
+        const timeMs = record.expiresAt === undefined ? -Infinity : eventMs;
+        if (timeMs > runtime.now() + CLOCK_TOLERANCE_MS) this.removedByWrongClock++;
+        else if (missing.length === MISSING_KEPT) this.#add(difference);
+        else missing.push({ difference, timeMs });
+        latestMs = Math.max(latestMs, timeMs);
       }
       await progress();
     }
-    for (const { key, position } of this.#missing) this.#differ({ kind: "missing", key, position });
-    this.#missing = [];
+    for (const { difference } of missing) this.#add(difference);
   }
 
   async #differenceOf({ key, value }: StoreEntry): Promise<Difference | undefined> {
-    const { store, expected: { pets, others, head } } = this.#deps;
+    const { store, expected: { others, verifier: { pets, head } } } = this.#deps;
     const recordKey = key.slice(2);
     const bytes = value instanceof Uint8Array ? value : undefined;
     const number = key.at(-1) as number;
@@ -235,12 +231,12 @@ export class Comparison {
     if (recordKey[0] === "pet") {
       const list = key[3] as string;
       if (pets.kindOf(number) !== list) return { kind: "extra", key };
-      this.#petsSeen.add(number);
+      this.#petsSeen[number] = 1;
       const isRight = bytes !== undefined && pets.has(number, sha256Start(bytes));
       return isRight ? undefined : { kind: "altered", key };
     }
     if (others.has(number, digestOf(recordKey, bytes))) {
-      this.#othersSeen.add(number);
+      this.#othersSeen[number] = 1;
       return undefined;
     }
     // Only a digest of the record is known, so ask the event.
@@ -250,82 +246,23 @@ export class Comparison {
       formatKey(record.key) === formatKey(recordKey)
     );
     if (!isOfEvent) return { kind: "extra", key };
-    this.#othersSeen.add(number);
+    this.#othersSeen[number] = 1;
     return { kind: "altered", key, position: number };
   }
 
-  /**
-   * Excuses a missing record if a later event has an earlier time. Then the clock of the record's writer was ahead,
-   * and the store, which counts the day by its own clock, removed the record before its `expiresAt`.
-   */
-  #explainMissing(time: string): void {
-    if (this.#missing.length === 0) return;
-    // With a tolerance, because clocks differ slightly.
-    const fromMs = Date.parse(time) + CLOCK_TOLERANCE_MS;
-    if (this.#latestMissingMs <= fromMs) return;
-    const left = this.#missing.filter(({ timeMs }) => timeMs <= fromMs);
-    this.removedByWrongClock += this.#missing.length - left.length;
-    this.#missing = left;
-    this.#latestMissingMs = fromMs;
-  }
-
-  #miss({ key: recordKey, expiresAt }: ProjectionRecord, position: number): void {
-    const { runtime, generation } = this.#deps;
-    const key = projectionKey(generation, recordKey);
-    const timeMs = expiresAt === undefined ? -Infinity : expiresAt - IDEMPOTENCY_LIFETIME_MS;
-    if (timeMs > runtime.now() + CLOCK_TOLERANCE_MS) this.removedByWrongClock++;
-    else if (this.#missing.length === MISSING_KEPT) {
-      this.#differ({ kind: "missing", key, position });
-    } else {
-      this.#missing.push({ key, position, timeMs });
-      this.#latestMissingMs = Math.max(this.#latestMissingMs, timeMs);
-    }
-  }
-
-  /** Adds the differences that no later event explains. */
-  async #add(found: readonly Difference[]): Promise<void> {
-    if (found.length === 0) return;
-    await this.#later?.follow();
-    for (const difference of found) {
-      if (!this.#later?.has(difference.key.slice(2))) this.#differ(difference);
-    }
-  }
-
-  #differ(difference: Difference): void {
-    this.differences.add(difference);
-    this.#deps.differs?.(difference);
-  }
-}
-
-interface MissingRecord {
-  key: Key;
-  position: number;
-  /** Time of the event, in milliseconds since the Unix epoch; `-Infinity` if the record never expires. */
-  timeMs: number;
-}
-
-/** The records that the events after a position have written or removed. */
-class LaterRecords {
-  #store: Store;
-  #position: number;
-  #digests = new Set<number>();
-
-  constructor(store: Store, position: number) {
-    this.#store = store;
-    this.#position = position;
-  }
-
-  /** Reads the events up to the head of now. So it knows all that was written before. */
-  async follow(): Promise<void> {
-    const { head: { position: to } } = await readHead(this.#store);
+  /** Reads the events up to the head of now. So all that was written before is known. */
+  async #followLater(): Promise<void> {
+    const { store, isServed } = this.#deps;
+    if (!isServed) return;
+    const { head: { position: to } } = await readHead(store);
     try {
-      for await (const lines of readLog(this.#store, { from: this.#position + 1, to })) {
+      for await (const lines of readLog(store, { from: this.#laterTo + 1, to })) {
         const recorded = lines.flatMap(({ line }) => {
           const event = eventOf(line);
           return event === undefined ? [] : [{ event, line }];
         });
-        for (const { key } of project(recorded)) this.#digests.add(sha256Start(formatKey(key)));
-        this.#position = lines.at(-1)!.position;
+        for (const { key } of project(recorded)) this.#laterKeys.add(formatKey(key));
+        this.#laterTo = lines.at(-1)!.position;
       }
     } catch (error) {
       // The events that are lost explain nothing.
@@ -333,25 +270,13 @@ class LaterRecords {
     }
   }
 
-  has(key: Key): boolean {
-    return this.#digests.has(sha256Start(formatKey(key)));
-  }
-}
-
-/** A set of the numbers from 0 to a largest one. */
-class Bits {
-  #bytes: Uint8Array;
-
-  constructor(largest: number) {
-    this.#bytes = new Uint8Array(Math.floor(largest / 8) + 1);
+  #addUnlessLater(difference: Difference): void {
+    if (!this.#laterKeys.has(formatKey(difference.key.slice(2)))) this.#add(difference);
   }
 
-  add(number: number): void {
-    this.#bytes[Math.floor(number / 8)] |= 1 << number % 8;
-  }
-
-  has(number: number): boolean {
-    return (this.#bytes[Math.floor(number / 8)] & 1 << number % 8) !== 0;
+  #add(difference: Difference): void {
+    this.differences.add(difference);
+    this.#deps.differs?.(difference);
   }
 }
 

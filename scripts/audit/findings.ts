@@ -1,7 +1,8 @@
 /** Collects the faults that an audit finds. */
 
-import { count } from "../cli/count.ts";
+import { count } from "../cli/format.ts";
 import type { Head } from "../../src/log/head.ts";
+import type { StoreDamagedError } from "../../src/store/store_errors.ts";
 import { adviceFor, FAULT_KINDS, type FaultKind } from "./advice.ts";
 
 /** How many faults of each kind are kept; all are counted. */
@@ -9,9 +10,7 @@ export const FAULTS_KEPT_PER_KIND = 20;
 
 export interface Fault {
   kind: FaultKind;
-  /** Position in the log, if the fault has one. */
   position?: number;
-  /** Describes the fault to an operator. */
   message: string;
 }
 
@@ -34,21 +33,21 @@ export interface AuditReport {
   /** Observations that are not faults. */
   notes: string[];
 }
-/** Collects the faults found, up to a limit for each kind. */
+
 export class Findings {
   readonly notes: string[] = [];
   #faults: Fault[] = [];
   #counts: Partial<Record<FaultKind, number>> = {};
-  #firstBadPosition = Infinity;
-  #firstBadLine = Infinity;
+
+  /** With `damage`, the file of the store is known to be damaged. */
+  constructor(damage?: StoreDamagedError) {
+    if (damage === undefined) return;
+    this.add("file_damaged", `The file of the store is damaged: ${damage.reason}`);
+  }
 
   add(kind: FaultKind, message: string, position?: number): void {
     const before = this.#counts[kind] ?? 0;
     this.#counts[kind] = before + 1;
-    if (position !== undefined) {
-      this.#firstBadPosition = Math.min(this.#firstBadPosition, position);
-      if (kind === "line") this.#firstBadLine = Math.min(this.#firstBadLine, position);
-    }
     if (before >= FAULTS_KEPT_PER_KIND) return;
     this.#faults.push({ kind, ...(position === undefined ? {} : { position }), message });
   }
@@ -57,16 +56,16 @@ export class Findings {
     return this.#counts[kind] ?? 0;
   }
 
-  /**
-   * `from` is the first position audited, if that is not the first one of the log. `isExport` is true if the lines
-   * are not those of a store.
-   */
+  /** `from` is the first position of a part of a log. `isExport` is true if the lines are not those of a store. */
   report(
     { position, lastHash, lastPetId }: Head,
     { from, isExport = false }: { from?: number; isExport?: boolean } = {},
   ): AuditReport {
-    const first = this.#firstBadPosition;
-    const lastSound = Math.min(this.#firstBadLine - 1, position);
+    // The first faults of each kind are kept.
+    const firstOf = (faults: Fault[]) => Math.min(...faults.map((it) => it.position ?? Infinity));
+    const first = firstOf(this.#faults);
+    const firstLine = firstOf(this.#faults.filter(({ kind }) => kind === "line"));
+    const lastSound = Math.min(firstLine - 1, position);
     const kinds = (Object.keys(FAULT_KINDS) as FaultKind[]).filter((kind) => this.#counts[kind]);
     return {
       sound: this.#faults.length === 0,

@@ -1,24 +1,19 @@
 import type { RecordedLine } from "../../events/event.ts";
 import { unpackLines } from "../../src/encoding/pack_lines.ts";
-import type { Head } from "../../src/log/head.ts";
 import { LogVerifier } from "../../src/log/log_verifier.ts";
+import { RefusedError } from "../cli/refused_error.ts";
+import type { PublishedComparison } from "../publish/published_log.ts";
 import type { Findings } from "./findings.ts";
 
 /** Identifies the end of a sound log. With it, a later audit proves that the log was only appended to. */
 export interface Checkpoint {
   /** Position of the last line then; 0 for an empty log. */
   position: number;
-  /** SHA-256 (hex) of that line. */
   hash: string;
 }
 
-/** Compares the lines with a copy outside of the store. Each method returns a fault, worded for an operator. */
-export interface LineComparison {
-  /** Compares the next line, which is at that position. */
-  verify(line: Uint8Array, position: number): string | undefined;
-  /** Compares the log as a whole. */
-  end(): string | undefined;
-}
+/** Throws `RefusedError` if a line, or the log as a whole, is not what was published. */
+type LineComparison = Pick<PublishedComparison, "verify" | "end">;
 
 export interface LogAuditOptions {
   /** A checkpoint from an earlier audit, which this log must extend. */
@@ -33,9 +28,8 @@ export class LogAudit {
   #checkpoint: Checkpoint | undefined;
   #published: LineComparison | undefined;
   readonly verifier = new LogVerifier();
-  #isSound = true;
-  /** The last line, if its only fault is that it does not fit to the line before. */
-  #break: { position: number; message: string } | undefined;
+  /** Whether no line has a fault. Only then do the records of the projections follow from the lines. */
+  isSound = true;
 
   constructor(findings: Findings, { checkpoint, comparePublished }: LogAuditOptions) {
     this.#findings = findings;
@@ -50,101 +44,78 @@ export class LogAudit {
     this.#compareWithCheckpoint();
   }
 
-  /** Position of the last line verified. */
-  get position(): number {
-    return this.verifier.position;
-  }
-
-  /** Whether no line has a fault. Only then do the records of the projections follow from the lines. */
-  get isSound(): boolean {
-    return this.#isSound;
-  }
-
-  /** The head that belongs to the lines verified. */
-  get head(): Head {
-    return this.verifier.head;
-  }
-
   /** Verifies the next record of a store, whose key names its last position. Returns the lines that are sound. */
   verifyRecord(last: number, value: unknown): RecordedLine[] {
-    const from = this.position + 1;
+    const from = this.verifier.position + 1;
     const faults = this.#findings.countOf("line");
     const lines = unpackLines(value);
     const verified = (lines ?? []).flatMap((line) => this.verify(line) ?? []);
-    if (lines !== undefined && this.position === last) return verified;
+    if (lines !== undefined && this.verifier.position === last) return verified;
     // A fault of a line explains why the lines do not end at the position of the key.
     if (this.#findings.countOf("line") === faults) {
       const message =
         `The record at position ${last} does not hold exactly lines ${from} to ${last}`;
-      this.#fault(message, Math.min(this.position, last) + 1);
+      this.#fault(message, Math.min(this.verifier.position, last) + 1);
     }
-    if (this.position < last) this.verifier.skipTo(last);
+    if (this.verifier.position < last) this.verifier.skipTo(last);
     return verified;
   }
 
-  /** Verifies the next line. Returns it if it is sound. */
   verify(line: Uint8Array): RecordedLine | undefined {
-    const expectedPosition = this.position + 1;
+    const expectedPosition = this.verifier.position + 1;
     const { event, faults, isUnlinked, isNewer } = this.verifier.verify(line);
-    const isExplained = this.#explainBreak(isUnlinked);
     const message = `Line ${expectedPosition}: ${faults.join("; ")}`;
     // A missing line is reported where it was expected.
-    const position = Math.min(expectedPosition, this.position);
+    const position = Math.min(expectedPosition, this.verifier.position);
     if (faults.length > Number(isUnlinked) + Number(isNewer)) this.#fault(message, position);
     else {
       if (isNewer) this.#fault(message, position, "newer_line");
-      if (isUnlinked) this.#isSound = false;
-      if (isUnlinked && !isExplained) this.#break = { position, message };
+      // Either of two lines that do not fit may have been altered.
+      if (isUnlinked) this.#fault(message, Math.max(1, position - 1));
     }
     this.#compareWithCheckpoint();
-    this.#addPublished(this.#published?.verify(line, this.position), this.position);
+    this.#comparePublished((published) => published.verify(line), this.verifier.position);
     return event === undefined || faults.length > 0 ? undefined : { event, line };
   }
 
   /** Ends the check. `until` is the last position of the log, if there is a head that names it. */
-  end(until = this.position): void {
-    this.#explainBreak(false);
-    const from = this.position + 1;
+  end(until = this.verifier.position): void {
+    const from = this.verifier.position + 1;
     if (from <= until) {
       const which = from === until ? `Line ${from} is` : `Lines ${from} to ${until} are`;
       this.#fault(`${which} missing, although the head is at position ${until}`, from);
     }
-    this.#addPublished(this.#published?.end());
+    this.#comparePublished((published) => published.end());
     const { position } = this.#checkpoint ?? { position: 0 };
     if (position < from) return;
     this.#findings.add(
       "checkpoint",
-      `The log ends at position ${this.position}, but the checkpoint was taken at position ` +
+      `The log ends at position ${this.verifier.position}, but the checkpoint was taken at position ` +
         `${position}: its newest events were cut off`,
       from,
     );
   }
 
-  /**
-   * Of two lines that do not fit, either may have been altered. If the next line does not fit the second one either,
-   * that one was, which explains both. Returns whether it is so.
-   */
-  #explainBreak(isNextUnlinked: boolean): boolean {
-    if (this.#break === undefined) return false;
-    const { position, message } = this.#break;
-    this.#break = undefined;
-    this.#fault(message, isNextUnlinked ? position : Math.max(1, position - 1));
-    return isNextUnlinked;
-  }
-
   #fault(message: string, position: number, kind: "line" | "newer_line" = "line"): void {
-    this.#isSound = false;
+    this.isSound = false;
     this.#findings.add(kind, message, position);
   }
 
-  #addPublished(fault: string | undefined, position?: number): void {
-    if (fault !== undefined) this.#findings.add("published", fault, position);
+  #comparePublished(compare: (published: LineComparison) => void, position?: number): void {
+    try {
+      if (this.#published !== undefined) compare(this.#published);
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      this.#findings.add("published", error.message, position);
+      // Further faults would only repeat this one.
+      this.#published = undefined;
+    }
   }
 
   #compareWithCheckpoint(): void {
-    if (this.#checkpoint?.position !== this.position) return;
+    if (this.#checkpoint?.position !== this.verifier.position) return;
     const { position, hash } = this.#checkpoint;
-    const { lastHash } = this.head;
+    const { lastHash } = this.verifier.head;
     if (lastHash === hash) return;
     this.#findings.add(
       "checkpoint",

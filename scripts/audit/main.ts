@@ -1,46 +1,51 @@
-/**
- * Audits a store or an exported log: proves that it is sound, or reports its faults.
- *
- *     deno task audit [--json] [--checkpoint FILE] [--published DIR] [--file EXPORT]
- */
+/** `deno task audit`: proves that a store or an exported log is sound, or reports its faults. */
 
+import { dirname } from "node:path";
+import { z } from "zod";
+import { Sha256Hex } from "../../events/api_key.ts";
 import { auditLines, type AuditOptions } from "./audit.ts";
 import { auditStore } from "./audit_store.ts";
 import { describe } from "./findings.ts";
+import type { Checkpoint } from "./log_audit.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { PublishedComparison, PublishedLog } from "../publish/published_log.ts";
-import { readLogEnd, writeLogEnd } from "./log_end_file.ts";
-import { count } from "../cli/count.ts";
+import { count } from "../cli/format.ts";
 import { withLog } from "../cli/log_source.ts";
 import { progressOf, reportSoundAudit } from "../cli/progress.ts";
 import { readPublished } from "../publish/published_folder.ts";
 import { EXIT, print, runCommand } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
 
+/** The file in which an operator keeps a checkpoint of the log, outside of the store. */
+const CheckpointFile: z.ZodType<Checkpoint> = z.strictObject({
+  position: z.int().min(0),
+  hash: Sha256Hex,
+});
+
 await runCommand(COMMANDS.audit, {
   interrupt: () => "Interrupted. The audit has no result, and wrote nothing. Run it again.",
   async run({ json = false, checkpoint: path, published: folder, file }) {
-    const checkpoint = path === undefined ? undefined : await readLogEnd(path);
+    const checkpoint = path === undefined ? undefined : await readCheckpoint(path);
     const published = folder === undefined ? undefined : openPublished(folder);
     const options: AuditOptions = {
-      ...(checkpoint === undefined ? {} : { checkpoint }),
-      ...(published && { comparePublished: () => new PublishedComparison(published) }),
+      checkpoint,
+      comparePublished: published &&
+        (() => new PublishedComparison(published.checkpoint, published.tree)),
       progress: progressOf("Auditing", "events"),
     };
     const report = file === undefined
       ? await auditStore(options)
       : await withLog(file, (readLines) => auditLines(readLines(1), options));
     const extended = [
-      ...(checkpoint === undefined ? [] : ["The log extends the checkpoint."]),
-      ...(published === undefined
-        ? []
-        : [`The log extends the published log of ${count(published.checkpoint.size)} events.`]),
-    ];
+      checkpoint && "The log extends the checkpoint.",
+      published &&
+      `The log extends the published log of ${count(published.checkpoint.size)} events.`,
+    ].filter((sentence) => sentence !== undefined);
     await print(escapeInvisible(json ? JSON.stringify(report) : describe(report, extended)));
     if (report.sound && file === undefined) reportSoundAudit();
     if (path !== undefined && report.sound) {
-      await writeLogEnd(path, { position: report.position, hash: report.hash });
+      await writeCheckpoint(path, { position: report.position, hash: report.hash });
     }
     return report.sound ? EXIT.done : EXIT.refused;
   },
@@ -52,5 +57,38 @@ function openPublished(folder: string): PublishedLog {
     return new PublishedLog(readPublished(folder));
   } catch (error) {
     throw new Error(reasonOf(error));
+  }
+}
+
+/** The checkpoint in a file, or `undefined` if the file does not exist yet. Its folder must exist. */
+async function readCheckpoint(path: string): Promise<Checkpoint | undefined> {
+  let text: string;
+  try {
+    text = await Deno.readTextFile(path);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    // Otherwise, a checkpoint could not be written after the audit.
+    await Deno.stat(dirname(path));
+    return undefined;
+  }
+  try {
+    return CheckpointFile.parse(JSON.parse(text));
+  } catch {
+    throw new Error(`${path} does not contain a checkpoint`);
+  }
+}
+
+/** Replaces the file atomically: a reader finds either the old checkpoint or the new one. */
+async function writeCheckpoint(path: string, checkpoint: Checkpoint): Promise<void> {
+  // In the same folder, because a rename is atomic only within a file system.
+  const draft = `${path}.${crypto.randomUUID()}.tmp`;
+  try {
+    await Deno.writeTextFile(draft, `${JSON.stringify(checkpoint)}\n`, { createNew: true });
+    using file = await Deno.open(draft, { write: true });
+    await file.sync();
+    await Deno.rename(draft, path);
+  } catch (error) {
+    await Deno.remove(draft).catch(() => {});
+    throw error;
   }
 }

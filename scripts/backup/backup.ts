@@ -7,11 +7,7 @@ import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { LogDamagedError, readLog, type StoredLine } from "../../src/log/read_log.ts";
 import { eventOf, LINE_LIMIT_BYTES } from "../../src/log/lines.ts";
 import type { Store } from "../../src/store/store.ts";
-
-/** The file does not belong to the log, or another program has changed it. */
-export class BackupRefusedError extends Error {
-  override name = "BackupRefusedError";
-}
+import { RefusedError } from "../cli/refused_error.ts";
 
 /** An export of the log, from the first event on, in a file that only this process writes. */
 export class Backup {
@@ -19,7 +15,6 @@ export class Backup {
   length = 0;
   /** Position of the last event in the file; 0 without one. */
   position = 0;
-  /** SHA-256 (hex) of the last line. */
   hash = GENESIS_HASH;
   /** Length of the incomplete line that {@linkcode open} removed, in bytes. */
   removedBytes = 0;
@@ -30,10 +25,8 @@ export class Backup {
   }
 
   /**
-   * Opens a file as a backup of a log that ends at `headPosition`. The file must begin with the first event, and
-   * its last complete line must be in the log, byte for byte; the lines between are not read. An incomplete line
-   * at its end, which a killed process has left, is removed. Then the file is on disk. Rejects with
-   * {@linkcode BackupRefusedError}.
+   * Opens a backup of a log that ends at `headPosition`. The file must begin with the first event, and its last whole
+   * line must be in the log; an incomplete line after it is removed. Rejects with `RefusedError`.
    */
   static async open(file: Deno.FsFile, store: Store, headPosition: number): Promise<Backup> {
     const backup = new Backup(file);
@@ -45,8 +38,8 @@ export class Backup {
   }
 
   /**
-   * Reads the first and the last line, and resolves to the last one: without a line, to the whole file, which may be
-   * the beginning of the first line. Rejects with `BackupRefusedError` if the lines are not events.
+   * Reads the first and the last line, and resolves to the last one: without a line feed, to the whole file. Rejects
+   * with `RefusedError` if the lines are not events.
    */
   async #readEnd(): Promise<Uint8Array> {
     const { size } = await this.#file.stat();
@@ -56,16 +49,16 @@ export class Backup {
     this.removedBytes = tail.length - lastFeed - 1;
     if (lastFeed === -1) {
       if (size <= LINE_LIMIT_BYTES) return tail;
-      throw new BackupRefusedError("The file is not an export of a log");
+      throw new RefusedError("The file is not an export of a log");
     }
     const head = await read(this.#file, 0, Math.min(size, LINE_LIMIT_BYTES + 1));
     if (eventOf(head.subarray(0, head.indexOf(LINE_FEED)))?.position !== 1) {
-      throw new BackupRefusedError("The file does not begin with the first event of a log");
+      throw new RefusedError("The file does not begin with the first event of a log");
     }
     const last = tail.subarray(tail.lastIndexOf(LINE_FEED, lastFeed - 1) + 1, lastFeed);
     const event = eventOf(last);
     if (event === undefined) {
-      throw new BackupRefusedError("The file does not end with an event that this version knows");
+      throw new RefusedError("The file does not end with an event that this version knows");
     }
     this.length = size - this.removedBytes;
     this.position = event.position;
@@ -114,13 +107,13 @@ async function read(file: Deno.FsFile, from: number, to: number): Promise<Uint8A
   await file.seek(from, Deno.SeekMode.Start);
   for (let offset = 0; offset < bytes.length;) {
     const length = await file.read(bytes.subarray(offset));
-    if (length === null) throw new BackupRefusedError("The file became shorter while it was read");
+    if (length === null) throw new RefusedError("The file became shorter while it was read");
     offset += length;
   }
   return bytes;
 }
 
-/** Rejects with `BackupRefusedError` unless the log has the last line of the file at that position. */
+/** Rejects with `RefusedError` unless the log has the last line of the file at that position. */
 async function expectInLog(
   last: Uint8Array,
   position: number,
@@ -129,7 +122,7 @@ async function expectInLog(
 ): Promise<void> {
   if (last.length === 0) return;
   if (position > headPosition) {
-    throw new BackupRefusedError(
+    throw new RefusedError(
       `The file ends at position ${position}, but the log at ${headPosition}: events of the log are ` +
         "missing, or this is another log. Keep the file, and run deno task audit",
     );
@@ -139,7 +132,7 @@ async function expectInLog(
   for await (const [{ line }] of readLog(store, { from, to: from })) {
     if (bytesEqual(last, isTorn ? line.subarray(0, last.length) : line)) return;
   }
-  throw new BackupRefusedError(
+  throw new RefusedError(
     isTorn
       ? "The file does not begin with the first event of this log"
       : `The file has another event at position ${position} than the log: it belongs to another log, ` +

@@ -1,8 +1,4 @@
-/**
- * Keeps a backup of the log in a file up to date.
- *
- *     deno task backup FILE [--follow]
- */
+/** `deno task backup`: keeps a backup of the log in a file up to date. */
 
 import { resolve } from "node:path";
 import { readStoreConfig } from "../../src/settings/config.ts";
@@ -10,12 +6,13 @@ import { HEAD_KEY } from "../../src/keyspace.ts";
 import { readHead } from "../../src/log/head.ts";
 import { HeadLostError } from "../../src/log/head_reader.ts";
 import { LogDamagedError, readLog } from "../../src/log/read_log.ts";
-import { Backup, BackupRefusedError } from "./backup.ts";
+import { Backup } from "./backup.ts";
 import type { Service } from "../../src/service.ts";
 import { ResilientStore, RETRY_LIMIT_MS } from "../../src/store/resilience/resilient_store.ts";
-import { count } from "../cli/count.ts";
+import { count } from "../cli/format.ts";
 import { followStore } from "../cli/log_source.ts";
 import { progressOf } from "../cli/progress.ts";
+import { RefusedError } from "../cli/refused_error.ts";
 import { print, runCommand, say, UsageError, withService } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
 
@@ -31,7 +28,7 @@ let isFollowing = false;
 let backup: Backup | undefined;
 
 await runCommand(COMMANDS.backup, {
-  refusals: [BackupRefusedError, LogDamagedError, HeadLostError],
+  refusals: [LogDamagedError, HeadLostError],
   stop,
   interrupt() {
     const end = backup === undefined
@@ -110,12 +107,12 @@ async function printSynced(file: Deno.FsFile, backup: Backup): Promise<void> {
   else await print(JSON.stringify({ position: backup.position, hash: backup.hash }));
 }
 
-/** Throws `BackupRefusedError` unless the open file still has its name, and the length that was written. */
+/** Throws `RefusedError` unless the open file still has its name, and the length that was written. */
 async function expectInPlace(file: Deno.FsFile, length: number): Promise<void> {
   const { dev, ino, nlink, size } = await file.stat();
   const named = await Deno.stat(path).catch(() => undefined);
   if (named?.dev === dev && named.ino === ino && nlink !== 0 && size === length) return;
-  throw new BackupRefusedError(
+  throw new RefusedError(
     `${path} was removed, replaced or changed by another program, so printed positions may be ` +
       "missing in it. Run the same command again",
   );

@@ -1,6 +1,5 @@
-/** The state of an API key and its times, in the form that people read. */
-
 import { assertNever } from "../../events/assert_never.ts";
+import { minute } from "./format.ts";
 import { type ApiKeyState, type KeyTimes, stateOf } from "../../src/log/api_keys.ts";
 
 export type ShownKeyState = ApiKeyState | "retiring";
@@ -26,12 +25,4 @@ export function stateWithTime(key: KeyTimes, now: number): string {
     default:
       return assertNever(state);
   }
-}
-
-export function second(ms: number): string {
-  return new Date(ms).toISOString().replace("T", " ").slice(0, 19) + "Z";
-}
-
-export function minute(ms: number): string {
-  return second(ms).slice(0, 16) + "Z";
 }

@@ -1,8 +1,7 @@
 /** Shows a command's progress on standard error: a line that changes on a terminal, otherwise a line at times. */
 
 import { isTelemetryOn } from "../../src/settings/config.ts";
-import { count } from "./count.ts";
-import { shortened } from "./shortened.ts";
+import { count, shortened } from "./format.ts";
 
 /** OpenTelemetry is loaded only if it is on. */
 const telemetry = isTelemetryOn()
@@ -11,7 +10,6 @@ const telemetry = isTelemetryOn()
 
 const isTerminal = Deno.stderr.isTerminal();
 const LINE_EVERY_MS = isTerminal ? 100 : 5_000;
-const BAR_WIDTH = 16;
 
 /** Lets a terminal replace the line above. */
 const LINE_UP = "\x1b[A\x1b[K";
@@ -43,7 +41,6 @@ export function progressOf(title: string, unit: string): ShowProgress {
     const of = total === undefined ? "" : ` of ${count(total)}`;
     const left = total === undefined || rate === 0 ? "" : timeLeft((total - done) / rate);
     line = `${title}: ${count(done)}${of} ${unit}, ${count(rate)}/s${left}`;
-    if (isTerminal && total) line = `${bar(done / total)} ${line}`;
     timer ??= setTimeout(show, LINE_EVERY_MS);
   };
 }
@@ -68,10 +65,6 @@ function show(): void {
   console.error(isTerminal && isShown ? `${LINE_UP}${shown}` : shown);
   line = "";
   isShown = true;
-}
-
-function bar(share: number): string {
-  return `[${"=".repeat(Math.round(share * BAR_WIDTH)).padEnd(BAR_WIDTH)}]`;
 }
 
 function timeLeft(seconds: number): string {

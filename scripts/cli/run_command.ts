@@ -1,6 +1,4 @@
-/**
- * Runs an operator's command: parses flags, prints help, reports an error on one line, sets the exit code.
- */
+/** Runs an operator's command: parses flags, prints help, reports an error on one line, sets the exit code. */
 
 import { parseArgs } from "node:util";
 import { readStoreConfig } from "../../src/settings/config.ts";

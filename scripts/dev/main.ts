@@ -1,8 +1,4 @@
-/**
- * Runs the service for development on the store in `.data/`, and starts it again after every change.
- *
- *     deno task dev
- */
+/** `deno task dev`: serves for development on the store in `.data/`, and starts again after every change. */
 
 import { readDevConfig } from "../../src/settings/config.ts";
 import { permissionFlags } from "../launch/permission_flags.ts";

@@ -1,11 +1,4 @@
-/**
- * Issues, lists, rotates and revokes API keys.
- *
- *     deno task keys issue --label TEXT [--expires-in 90d] [--read-only]
- *     deno task keys list [--json]
- *     deno task keys rotate ID [--overlap 24h] [--label TEXT] [--expires-in 90d]
- *     deno task keys revoke ID
- */
+/** `deno task keys`: issues, lists, rotates and revokes API keys. */
 
 import { ConfigError, readStoreConfig } from "../../src/settings/config.ts";
 import { KeyLabel } from "../../events/api_key.ts";
@@ -16,9 +9,9 @@ import { rotateKey, UnrotatableKeyError } from "../../src/commands/rotate_key.ts
 import { listApiKeys } from "../../src/projections/api_key_reader.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
-import { minute, second, shownStateOf, stateWithTime } from "../cli/key_state.ts";
+import { minute, second, shortened } from "../cli/format.ts";
+import { shownStateOf, stateWithTime } from "../cli/key_state.ts";
 import { parseDuration } from "../cli/parse_duration.ts";
-import { shortened } from "../cli/shortened.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 import { print, runCommand, say, UsageError, withService, write } from "../cli/run_command.ts";
 import { COMMANDS, type FlagValues } from "../launch/commands.ts";
@@ -57,10 +50,8 @@ function expectUsage(action: string | undefined, flags: Flags, keyId: string | u
     `${line} `.startsWith(`deno task keys ${action} `)
   );
   if (usage === undefined) {
-    const fault = action === undefined
-      ? "A command is required:"
-      : `Unknown command ${JSON.stringify(action)}; use`;
-    throw new UsageError(`${fault} issue, list, rotate or revoke`);
+    const wrong = action === undefined ? "" : `, not ${JSON.stringify(action)}`;
+    throw new UsageError(`Use issue, list, rotate or revoke${wrong}`);
   }
   const flag = Object.keys(flags).find((name) => !usage.includes(`--${name}`));
   if (flag !== undefined) throw new UsageError(`--${flag} cannot be used with ${action}`);
@@ -125,6 +116,7 @@ async function list({ json = false }: Flags): Promise<void> {
 
 /** The members of a key to print: all but the hash of its token. */
 function members(key: ApiKey, now: number) {
+  const instant = (ms?: number) => ms === undefined ? undefined : new Date(ms).toISOString();
   return {
     id: key.id,
     label: key.label,
@@ -134,10 +126,6 @@ function members(key: ApiKey, now: number) {
     expiresAt: instant(key.expiresAt),
     revokedAt: instant(key.revokedAt),
   };
-}
-
-function instant(ms: number | undefined): string | undefined {
-  return ms === undefined ? undefined : new Date(ms).toISOString();
 }
 
 function table(keys: ApiKey[], now: number): string {

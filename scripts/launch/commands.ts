@@ -1,13 +1,10 @@
-/**
- * The commands: the one table for their `--help`, their arguments and their permissions. The tasks of deno.json
- * and the README are compared with it. Texts are wrapped when they are printed.
- */
+/** The table of commands: their `--help`, arguments and permissions. Texts are wrapped when they are printed. */
 
-import type { VariableName } from "../../src/settings/variables.ts";
+import { type VariableName, VARIABLES } from "../../src/settings/variables.ts";
 
 /**
- * The access that an argument gives a command: to read or to write a file or folder, to `replace` a file (which
- * writes its folder), to read an `export`, which may have to be copied, or to connect to an address.
+ * The access that an argument gives: to read, to write, to `replace` a file (which writes its folder), to read an
+ * `export`, which may have to be copied, or to connect to an address.
  */
 export type Grant = "read" | "write" | "replace" | "export" | "connect";
 
@@ -32,18 +29,13 @@ export interface Command {
   denoFlags?: readonly string[];
 }
 
-/** The variables of every command that opens the store. */
-export const STORE: readonly VariableName[] = [
-  ...["KV_PATH", "DENO_KV_ACCESS_TOKEN", "DATABASE_URL", "PGPASSWORD", "PGPASSFILE"] as const,
-  ...["READS", "DENO_DEPLOYMENT_ID", "DENO_KV_DEFAULT_PATH", "DENO_KV_PATH_PREFIX"] as const,
-  "OTEL_DENO",
-];
+const SERVICE = (Object.keys(VARIABLES) as VariableName[])
+  .filter((name) => !["NO_COLOR", "TMPDIR"].includes(name));
 
-const SERVICE: readonly VariableName[] = [
-  ...STORE,
-  ...["PORT", "HOST", "CORS_ORIGINS", "PUBLIC_URL", "STAGING_URL", "CONTACT"] as const,
-  ...["RATE_LIMIT", "OTEL_DENO_CONSOLE"] as const,
-];
+/** The variables of every command that opens the store. */
+export const STORE = SERVICE.filter((name) =>
+  /^(KV_|DENO_|DATABASE_|PGPASS)|^(READS|OTEL_DENO)$/.test(name)
+);
 
 /** Keeps the heap small. A command that reads the whole log makes much garbage, but keeps little of it. */
 const SMALL_HEAP = "--v8-flags=--max-semi-space-size=8,--heap-growing-percent=50";
@@ -161,11 +153,10 @@ export const COMMANDS = {
   },
   audit: {
     title: "Proves that the log and every record are sound",
-    details: `Reads the whole store again and checks the format, hash, position and data of every
-      line, the head, and every record of the projections. If the store is a file or a database, the
-      audit also checks that only idempotency records are set to expire. It writes nothing to the
-      store. It works while the service runs, and covers the events up to the newest one at its
-      start.`,
+    details: `Checks the format, hash, position and data of every line, the head, and every record
+      of the projections; in a file or a database also that only idempotency records are set to
+      expire. Writes nothing to the store. Works while the service runs, and covers the events up to
+      the newest one at its start.`,
     usage: ["deno task audit [--json] [--checkpoint FILE] [--published DIR] [--file EXPORT]"],
     flags: {
       "--json": "prints the report as one JSON object",
@@ -184,10 +175,9 @@ export const COMMANDS = {
   },
   report: {
     title: "Prints a page about the log for people, with charts",
-    details: `The HTML page shows the additions and changes per day (per hour while the log is
-      younger than three days) and by API key, the pets by status, the states of the keys, and the
-      end of the log. It needs no script and no other file. It shows the labels of the
-      keys, but no pets. The command works while the service runs, and writes nothing.`,
+    details: `The HTML page shows the additions and changes over time and by API key, the pets by
+      status, the states and labels of the keys, and the end of the log, but no pets. It needs no
+      script and no other file.`,
     usage: ["deno task report [--audit] [--file EXPORT] > report.html"],
     flags: {
       "--audit": "also audits the store or the export, and shows the verdict",

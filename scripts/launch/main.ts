@@ -1,8 +1,6 @@
 /**
- * Runs a command of this project with only the permissions that its settings and arguments need, and exits
- * with its exit code. A launcher is necessary because Deno's tasks cannot compute permissions.
- *
- *     deno run -q -P=launcher scripts/launch/main.ts COMMAND [ARGUMENTS]
+ * Runs a command with only the permissions that its settings and arguments need, which a task cannot compute: `deno run
+ * -q -P=launcher scripts/launch/main.ts COMMAND [ARGUMENTS]`. Exits with its exit code.
  */
 
 import { exitCodeOf } from "../../src/life_cycle/exit.ts";

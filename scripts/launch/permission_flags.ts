@@ -1,7 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import denoJson from "../../deno.json" with { type: "json" };
-import { assertNever } from "../../events/assert_never.ts";
 import { parseHttpAddress } from "../../src/runtime/network_address.ts";
 import {
   ConfigError,
@@ -31,16 +30,10 @@ const VARIABLES_OF_PG = [
   "PGSSLNEGOTIATION",
 ];
 
-/**
- * Paths to read, and to read and write; `host:port`, `host` for all its ports, or `*` for every host; variables
- * that are unset for the program.
- */
+/** Paths; `host:port`, `host` for all its ports, or `*` for every host; variables that the program does not see. */
 type Grants = Record<"read" | "write" | "net" | "hidden", string[]>;
 
-/**
- * The flags of `deno run` for a command. They allow only its store, the files and addresses that its arguments
- * name and, if it is a server, its own port.
- */
+/** The flags of `deno run` for a command: they allow only its store, what its arguments name, and its own port. */
 export function permissionFlags(name: CommandName, args: string[]): string[] {
   const grants: Grants = { read: [], write: [], net: [], hidden: [] };
   grantSettings(grants, name);
@@ -113,29 +106,16 @@ function grantArguments(grants: Grants, command: Command, args: string[]): void 
 }
 
 function grantArgument({ read, write, net }: Grants, grant: Grant, value: string): void {
-  switch (grant) {
-    case "read":
-      if (value !== "-") read.push(value);
-      return;
-    case "write":
-      write.push(value);
-      return;
-    case "replace":
-      // The new file is written under another name and then renamed.
-      write.push(dirname(value));
-      return;
-    case "export":
-      if (value !== "-") read.push(value);
-      // An export that can be read only once is copied to a temporary file.
-      if (isCopied(value)) write.push(Deno.env.get("TMPDIR") || "/tmp");
-      return;
-    case "connect": {
-      const url = parseHttpAddress(value);
-      if (url !== undefined) net.push(hostOf(url));
-      return;
-    }
-    default:
-      assertNever(grant);
+  if (grant === "connect") {
+    const url = parseHttpAddress(value);
+    if (url !== undefined) net.push(hostOf(url));
+  } else if (grant === "write") write.push(value);
+  // The new file is written under another name and then renamed.
+  else if (grant === "replace") write.push(dirname(value));
+  else {
+    if (value !== "-") read.push(value);
+    // An export that can be read only once is copied to a temporary file.
+    if (grant === "export" && isCopied(value)) write.push(Deno.env.get("TMPDIR") || "/tmp");
   }
 }
 

@@ -1,7 +1,6 @@
 /**
- * The variables of OpenTelemetry that a program gets in addition, because Deno reads them before the program
- * runs. Those that the operator has set stay. The tasks turn off the telemetry of the launcher, for which it
- * would wait at its end, so they pass on `OTEL_DENO` by another name.
+ * The variables of OpenTelemetry that a program gets besides those that are set. Deno reads them before it runs. The
+ * tasks pass on `OTEL_DENO` by another name, because the launcher would wait for its own telemetry.
  */
 export function telemetryVariables(
   module: string,

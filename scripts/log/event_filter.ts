@@ -6,7 +6,6 @@ import { parseDuration } from "../cli/parse_duration.ts";
 import { UsageError } from "../cli/run_command.ts";
 import type { COMMANDS, FlagValues } from "../launch/commands.ts";
 
-/** The flags that select events by their content. */
 type FilterFlags = Pick<
   FlagValues<typeof COMMANDS.log>,
   "type" | "subject" | "actor" | "since" | "until"

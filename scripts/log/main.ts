@@ -1,10 +1,4 @@
-/**
- * Prints the log, one event a line, byte for byte as stored or in a form for people. Can follow the log.
- *
- *     deno task log [--from N | --last N] [--to N] [--since TIME] [--until TIME] [--type TYPE]
- *                   [--subject SUBJECT] [--actor ACTOR] [--follow] [--pretty]
- *     deno task log --recover
- */
+/** `deno task log`: prints the log, one event a line, byte for byte as stored or in a form for people. Can follow it. */
 
 import { setColorEnabled } from "@std/fmt/colors";
 import { joinLines } from "../../src/encoding/pack_lines.ts";

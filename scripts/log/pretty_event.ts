@@ -17,10 +17,7 @@ const TYPE_WIDTH = 13;
 /** `keys/` and a ULID. */
 const SUBJECT_WIDTH = 31;
 
-/**
- * Formats a stored line for people: time, position, type, subject, actor, label of the actor's key, and data.
- * `labels` are those of the keys by id; the label of a key that a line issues is added.
- */
+/** Formats a stored line for people. `labels` are those of the keys by id; that of a key that the line issues is added. */
 export function prettyEvent({ position, line }: StoredLine, labels: Map<string, string>): string {
   const event = eventOf(line);
   if (event === undefined) {

@@ -4,10 +4,9 @@ import { auditLog, linesOfRecords } from "../audit/audit.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 
 /**
- * Verifies the log that the records of a store hold, whatever its head says. Nobody may write to the store
- * meanwhile. Resolves to the number of lines up to the last one that verifies, to the first fault after them,
- * if there is one, and to a reader of these lines in batches. Rejects with `RefusedError` if a newer version wrote one
- * of them, because this version cannot verify it.
+ * Verifies the log that the records of a store hold, whatever its head says, while nobody writes to it. Resolves to the
+ * number of lines that verify, to the first fault after them, and to a reader of these lines. Rejects with
+ * `RefusedError` if a newer version wrote one of them.
  */
 export async function recoverLog(store: Store) {
   const { position, faults } = await auditLog(store);

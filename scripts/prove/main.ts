@@ -1,9 +1,4 @@
-/**
- * Proves to outsiders that an event is in the published log, or that the published log extends an older one.
- *
- *     deno task prove SUBJECT|POSITION --published DIR [--line FILE] [--from-file EXPORT]
- *     deno task prove --consistency FILE --published DIR
- */
+/** `deno task prove`: proves to outsiders that an event is in the published log, or that the log extends an older one. */
 
 import { Buffer } from "node:buffer";
 import { subjectOf } from "../../events/event.ts";
@@ -11,7 +6,7 @@ import { eventOf } from "../../src/log/lines.ts";
 import { PublishedLog } from "../publish/published_log.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 import { type ReadLines, withLog } from "../cli/log_source.ts";
-import { count } from "../cli/count.ts";
+import { count } from "../cli/format.ts";
 import { readPublished, readRegularFile } from "../publish/published_folder.ts";
 import { print, runCommand, say, UsageError, write } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
@@ -61,16 +56,9 @@ async function proveInclusion(
   );
 }
 
-interface FoundLine {
-  line: Uint8Array;
-  position: number;
-  before?: number;
-}
+type FoundLine = { line: Uint8Array; position: number; before?: number };
 
-/**
- * Finds the line at a position, the newest line about a pet, or the line that issued a key. `before` is the position
- * of the line about the pet before that.
- */
+/** Finds a line. `before` is the position of the line before it about the same pet. */
 async function findLine(what: string, readLines: ReadLines): Promise<FoundLine> {
   const match = /^(?:([1-9]\d{0,14})|pets\/([1-9]\d{0,14})|keys\/[0-9A-Z]+)$/.exec(what);
   if (match === null) {

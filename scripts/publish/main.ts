@@ -1,10 +1,6 @@
-/**
- * Publishes the log as signed tiles, which outsiders can verify without access to the store.
- *
- *     deno task publish --new-key FILE
- *     deno task publish DIR --key FILE [--origin NAME] [--entries] [--witness URL] [--from-file EXPORT]
- */
+/** `deno task publish`: publishes the log as signed tiles, which outsiders can verify without access to the store. */
 
+import { createPrivateKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { dirname, relative, resolve } from "node:path";
 import { readStoreConfig } from "../../src/settings/config.ts";
 import { LogDamagedError } from "../../src/log/read_log.ts";
@@ -13,14 +9,16 @@ import { CHECKPOINT_PATH } from "./published_log.ts";
 import { decodeVerifierKey, encodeVerifierKey, isKeyName } from "./signed_note.ts";
 import { parseHttpAddress } from "../../src/runtime/network_address.ts";
 import { withLog } from "../cli/log_source.ts";
-import { count } from "../cli/count.ts";
+import { count } from "../cli/format.ts";
 import { progressOf } from "../cli/progress.ts";
 import { readPublished, WritableFolder } from "./published_folder.ts";
 import { runCommand, say, UsageError } from "../cli/run_command.ts";
 import { COMMANDS, type FlagValues } from "../launch/commands.ts";
-import { makeSigningKey, readSigningKey } from "./signing_key.ts";
 
 type Flags = FlagValues<typeof COMMANDS.publish>;
+
+/** Permission bits of group and others. */
+const OTHERS = 0o077;
 
 await runCommand(COMMANDS.publish, {
   refusals: [LogDamagedError],
@@ -120,4 +118,30 @@ function realPathOf(path: string): string {
     if (error instanceof Deno.errors.NotFound) return resolve(path);
     throw error;
   }
+}
+
+/** Makes an Ed25519 key, in PKCS #8 PEM, in a new file that only its owner can read. */
+async function makeSigningKey(path: string): Promise<void> {
+  const { privateKey } = generateKeyPairSync("ed25519");
+  const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+  await Deno.writeTextFile(path, pem, { createNew: true, mode: 0o600 }).catch((error) => {
+    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+    throw new Error(`${path} exists already; a key is never overwritten`);
+  });
+}
+
+/** Reads the key. No message contains any of it. */
+async function readSigningKey(path: string): Promise<KeyObject> {
+  const { mode } = await Deno.stat(path);
+  if (mode !== null && (mode & OTHERS) !== 0) {
+    throw new Error(`Others can read the key ${path}; run chmod 600 ${path}`);
+  }
+  const pem = await Deno.readTextFile(path);
+  try {
+    const key = createPrivateKey(pem);
+    if (key.asymmetricKeyType === "ed25519") return key;
+  } catch {
+    // The message could contain a part of the file.
+  }
+  throw new Error(`${path} is not an Ed25519 key in PEM, as publish --new-key makes it`);
 }

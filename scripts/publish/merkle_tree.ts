@@ -49,8 +49,8 @@ export function splitOf(size: number): number {
 }
 
 /**
- * Descends from the root of a tree towards the leaf before `until`, to a subtree that ends there: the largest one
- * or, with `isLeaf`, the leaf. Returns its start, and the subtrees beside the way, the lowest first.
+ * Descends from the root of a tree to the largest subtree that ends before `until` or, with `isLeaf`, to its last leaf.
+ * Returns its start, and the subtrees beside the way, the lowest first.
  */
 export function descend(
   size: number,

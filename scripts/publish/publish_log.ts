@@ -7,9 +7,9 @@ import { Buffer } from "node:buffer";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { LogVerifier } from "../../src/log/log_verifier.ts";
 import type { ReadLines } from "../cli/log_source.ts";
-import { EMPTY_ROOT, HASH_BYTES, leafHash, type TreeHead } from "./merkle_tree.ts";
+import { EMPTY_ROOT, HASH_BYTES } from "./merkle_tree.ts";
 import type { PublishedFile, WritableFolder } from "./published_folder.ts";
-import { CHECKPOINT_PATH, expectPublished, OTHER_ROOT, VKEY_PATH } from "./published_log.ts";
+import { CHECKPOINT_PATH, PublishedComparison, readSignature, VKEY_PATH } from "./published_log.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 import {
   decodeVerifierKey,
@@ -20,14 +20,7 @@ import {
   type Signer,
   type VerifierKey,
 } from "./signed_note.ts";
-import {
-  type ReadPublished,
-  type Tile,
-  TILE_WIDTH,
-  TileBuilder,
-  tilePath,
-  TileTree,
-} from "./tile_tree.ts";
+import { type ReadPublished, type Tile, TILE_WIDTH, tilePath, TileTree } from "./tile_tree.ts";
 import { requestCosignature } from "./witness.ts";
 
 /** How many new files are collected before they are written together. */
@@ -47,26 +40,39 @@ export interface PublishOptions {
   progress?: (done: number) => void;
 }
 
-/**
- * Verifies the whole log, as an audit does, and publishes what is new. Resolves to the numbers of published events.
- * Rejects with `RefusedError`.
- */
+/** Verifies the whole log, and publishes what is new. Resolves to the numbers of events. Rejects with `RefusedError`. */
 export async function publishLog(options: PublishOptions): Promise<[before: number, now: number]> {
   const { folder, readLines, signer, entries, witnesses = [], witnessKeys = [] } = options;
   const vkey = encodeVerifierKey(signer);
   const previous = readPrevious(folder.read, vkey);
-  const previousSize = previous?.size ?? 0;
-  const publication = new Publication(folder.read, previous, entries);
-  const { files, fullTiles } = publication;
-  for await (const lines of readLines(1)) {
-    for (const line of lines) publication.add(line);
-    options.progress?.(publication.position);
-    if (files.length >= FILES_TOGETHER) await folder.stage(files.splice(0));
+  const { size: previousSize } = previous;
+  const isBundled = folder.read(tilePath("entries", 0, Math.min(previousSize, TILE_WIDTH)));
+  if (isBundled && !entries) {
+    throw new Error("The folder has entry bundles, so --entries must add the new ones");
   }
-  const head = publication.end();
-  await folder.stage(files.splice(0));
+  const tiles = new NewTiles(folder, entries);
+  const published = new TileTree(folder.read, previousSize);
+  const comparison = new PublishedComparison(previous, published, (tile) => tiles.add(tile));
+  const { builder } = comparison;
+  const verifier = new LogVerifier();
+  for await (const lines of readLines(1)) {
+    for (const line of lines) {
+      tiles.lines.push(line);
+      comparison.verify(line);
+      const { faults } = verifier.verify(line);
+      if (faults.length === 0) continue;
+      throw new RefusedError(`Line ${builder.size}: ${faults.join("; ")}. Run deno task audit`);
+    }
+    options.progress?.(builder.size);
+    await tiles.stage(FILES_TOGETHER);
+  }
+  comparison.end();
+  if (builder.size === 0) throw new RefusedError("The log has no events");
+  for (const tile of builder.partialTiles()) tiles.add(tile);
+  await tiles.stage();
+  const head = { size: builder.size, root: builder.root() };
   const isNew = head.size !== previousSize || witnesses.length > 0;
-  let checkpoint = isNew ? signCheckpoint(head, signer) : previous!;
+  let checkpoint = isNew ? signCheckpoint(head, signer) : previous;
   const tree = new TileTree(folder.read, head.size);
   for (const url of witnesses) {
     checkpoint = await requestCosignature(url, witnessKeys, checkpoint, tree, previousSize);
@@ -76,111 +82,62 @@ export async function publishLog(options: PublishOptions): Promise<[before: numb
     await folder.stage([{ path, content: new TextEncoder().encode(text) }]);
     await folder.publishStaged();
   };
-  if (checkpoint.note !== previous?.note) await replace(CHECKPOINT_PATH, checkpoint.note);
+  if (checkpoint.note !== previous.note) await replace(CHECKPOINT_PATH, checkpoint.note);
   // Written after the checkpoint, so a folder with this file has had a checkpoint.
   if (folder.read(VKEY_PATH) === undefined) await replace(VKEY_PATH, `${vkey}\n`);
   // Readers use the full tile instead of the partial ones.
-  for (const path of fullTiles) await folder.removeFolder(`${path}.p`);
+  for (const path of tiles.full) await folder.removeFolder(`${path}.p`);
   return [previousSize, head.size];
 }
 
-/** The last checkpoint of the folder; `undefined` before the first one. */
-function readPrevious(read: ReadPublished, vkey: string): SignedCheckpoint | undefined {
-  const [publishedVkey, note] = [VKEY_PATH, CHECKPOINT_PATH].map((path) => {
-    const content = read(path);
-    return content && new TextDecoder().decode(content);
-  });
+/** The last checkpoint of the folder; that of an empty log before the first one. */
+function readPrevious(read: ReadPublished, vkey: string): SignedCheckpoint {
+  const { vkey: publishedVkey, note } = readSignature(read);
   if (publishedVkey !== undefined && publishedVkey.trim() !== vkey) {
     throw new Error(`The folder was published with another key or origin: ${publishedVkey.trim()}`);
   }
   if (note !== undefined) {
     return openCheckpoint(note, decodeVerifierKey(vkey), "The published checkpoint");
   }
-  if (publishedVkey === undefined) return undefined;
+  if (publishedVkey === undefined) return { size: 0, root: EMPTY_ROOT, note: "" };
   throw new RefusedError(
     `The folder was published before, but its ${CHECKPOINT_PATH} is missing; copy it back`,
   );
 }
 
-/** Verifies the lines of a log, and makes the tiles and bundles of those that continue what was published. */
-class Publication {
-  /** Files to stage. Some may have been published before, with the same content. */
-  readonly files: PublishedFile[] = [];
-  /** Paths of the full tiles and bundles that were made. */
-  readonly fullTiles: string[] = [];
-  #verifier = new LogVerifier();
-  /** Position of the first line of the tiles to make. */
-  #from: number;
-  #previous: TreeHead;
-  #published: TileTree;
-  #builder: TileBuilder;
-  /** The lines of the open tile, if they are published too. */
-  #entries: Uint8Array[] | undefined;
+/** Stages the tiles, and the bundles of their entries, that are not published yet. */
+class NewTiles {
+  /** The lines of the next tile of level 0. */
+  lines: Uint8Array[] = [];
+  /** Paths of the new tiles and bundles that are full. */
+  readonly full: string[] = [];
+  #files: PublishedFile[] = [];
+  #folder: WritableFolder;
+  #hasEntries: boolean;
 
-  constructor(read: ReadPublished, previous: TreeHead | undefined, entries: boolean) {
-    this.#previous = previous ?? { size: 0, root: EMPTY_ROOT };
-    const { size } = this.#previous;
-    // The last published lines, up to a full tile, are read again to compare them with what was signed.
-    const lastTile = Math.max(0, Math.ceil(size / TILE_WIDTH) - 1);
-    const start = lastTile * TILE_WIDTH;
-    const isBundled = read(tilePath("entries", lastTile, size - start)) !== undefined;
-    if (isBundled && !entries) {
-      throw new Error("The folder has entry bundles, so --entries must add the new ones");
-    }
-    this.#entries = entries ? [] : undefined;
-    this.#published = new TileTree(read, size);
-    const resumed = entries && !isBundled ? 0 : start;
-    this.#from = resumed + 1;
-    this.#builder = new TileBuilder((tile) => this.#addTile(tile), this.#published, resumed);
+  constructor(folder: WritableFolder, hasEntries: boolean) {
+    this.#folder = folder;
+    this.#hasEntries = hasEntries;
   }
 
-  /** Position of the last line verified. */
-  get position(): number {
-    return this.#verifier.position;
-  }
-
-  /** Adds the next line. Throws `RefusedError`. */
-  add(line: Uint8Array): void {
-    const { size, root } = this.#previous;
-    const position = this.position + 1;
-    const { faults } = this.#verifier.verify(line);
-    const leaf = position < this.#from ? undefined : leafHash(line);
-    if (leaf !== undefined && position <= size) {
-      expectPublished(leaf, position - 1, this.#published);
-    }
-    if (faults.length > 0) {
-      throw new RefusedError(`Line ${position}: ${faults.join("; ")}. Run deno task audit`);
-    }
-    if (leaf === undefined) return;
-    this.#entries?.push(line);
-    this.#builder.push(leaf);
-    if (position === size && !bytesEqual(this.#builder.root(), root)) {
-      throw new RefusedError(OTHER_ROOT);
-    }
-  }
-
-  /** Makes the partial tiles, and returns the head of the tree. */
-  end(): TreeHead {
-    const { size } = this.#previous;
-    if (this.position < size) {
-      throw new RefusedError(`The log ends before position ${size}, up to which it was published`);
-    }
-    if (this.position === 0) throw new RefusedError("The log has no events");
-    for (const tile of this.#builder.partialTiles()) this.#addTile(tile);
-    return { size: this.position, root: this.#builder.root() };
-  }
-
-  /** Adds a tile and the bundle of its entries. */
-  #addTile({ level, index, hashes }: Tile): void {
+  add({ level, index, hashes }: Tile): void {
     const width = hashes.length / HASH_BYTES;
-    const add = (kind: number | "entries", content: Uint8Array) => {
-      this.files.push({ path: tilePath(kind, index, width), content });
-      if (width === TILE_WIDTH) this.fullTiles.push(tilePath(kind, index));
-    };
-    add(level, hashes);
-    if (level > 0 || this.#entries === undefined) return;
-    add("entries", packEntries(this.#entries));
-    this.#entries = [];
+    this.#add(level, index, width, hashes);
+    if (level > 0) return;
+    if (this.#hasEntries) this.#add("entries", index, width, packEntries(this.lines));
+    this.lines = [];
+  }
+
+  #add(kind: number | "entries", index: number, width: number, content: Uint8Array): void {
+    const path = tilePath(kind, index, width);
+    if (bytesEqual(this.#folder.read(path), content)) return;
+    this.#files.push({ path, content });
+    if (width === TILE_WIDTH) this.full.push(path);
+  }
+
+  /** Stages the files if there are that many at least. */
+  async stage(count = 0): Promise<void> {
+    if (this.#files.length >= count) await this.#folder.stage(this.#files.splice(0));
   }
 }
 

@@ -44,10 +44,7 @@ export interface PublishedFile {
   content: Uint8Array;
 }
 
-/**
- * Writes to a published folder. New files are staged first, so that a refused or killed run publishes nothing. Only
- * one process at a time can open the folder.
- */
+/** Writes to a folder, alone. New files are staged first, so that a refused or killed run publishes nothing. */
 export class WritableFolder {
   #folder: string;
   #lock: Deno.FsFile;
@@ -99,7 +96,6 @@ export class WritableFolder {
     await this.removeFolder(STAGING);
   }
 
-  /** Removes a folder if it exists. */
   async removeFolder(path: string): Promise<void> {
     await Deno.remove(`${this.#folder}/${path}`, { recursive: true }).catch((error) => {
       if (!(error instanceof Deno.errors.NotFound)) throw error;

@@ -1,6 +1,5 @@
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
-import type { LineComparison } from "../audit/log_audit.ts";
-import { isConsistent, leafHash, rootOfInclusion } from "./merkle_tree.ts";
+import { isConsistent, leafHash, rootOfInclusion, type TreeHead } from "./merkle_tree.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 import {
   decodeVerifierKey,
@@ -8,13 +7,13 @@ import {
   type SignedCheckpoint,
   type VerifierKey,
 } from "./signed_note.ts";
-import { type ReadPublished, TileBuilder, TileTree } from "./tile_tree.ts";
+import { type ReadPublished, type Tile, TileBuilder, TileTree } from "./tile_tree.ts";
 
 export const CHECKPOINT_PATH = "checkpoint";
 export const VKEY_PATH = "log.vkey";
 
 const PROOF_FORMAT = "c2sp.org/tlog-proof@v1";
-export const OTHER_ROOT = "The published tiles do not have the root that the checkpoint signs";
+const OTHER_ROOT = "The published tiles do not have the root that the checkpoint signs";
 
 /** A published log, whose checkpoint is signed by the key that is published with it. */
 export class PublishedLog {
@@ -24,20 +23,17 @@ export class PublishedLog {
 
   /** Throws `RefusedError`, or another error if nothing is published. */
   constructor(read: ReadPublished) {
-    const [vkey, note] = [VKEY_PATH, CHECKPOINT_PATH].map((path) => {
-      const content = read(path);
-      if (content === undefined) throw new Error(`The folder has no ${path}: nothing is published`);
-      return new TextDecoder().decode(content);
-    });
+    const { vkey, note } = readSignature(read);
+    if (vkey === undefined || note === undefined) {
+      const path = vkey === undefined ? VKEY_PATH : CHECKPOINT_PATH;
+      throw new Error(`The folder has no ${path}: nothing is published`);
+    }
     this.#key = decodeVerifierKey(vkey);
     this.checkpoint = openCheckpoint(note, this.#key, "The published checkpoint");
     this.tree = new TileTree(read, this.checkpoint.size);
   }
 
-  /**
-   * The proof that the line at a position is in the log, in the format of https://c2sp.org/tlog-proof. The proof
-   * was verified. Throws `RefusedError`.
-   */
+  /** The verified proof (https://c2sp.org/tlog-proof) that the line at a position is in the log. Throws `RefusedError`. */
   proveInclusion(line: Uint8Array, position: number): string {
     const { size, root, note } = this.checkpoint;
     if (position > size) {
@@ -60,12 +56,8 @@ export class PublishedLog {
   proveConsistency(oldNote: string): SignedCheckpoint {
     const { checkpoint } = this;
     const old = openCheckpoint(oldNote, this.#key, "The older checkpoint");
-    if (old.size > checkpoint.size) {
-      throw new RefusedError(
-        `The published log has ${checkpoint.size} events, but the checkpoint has ${old.size}`,
-      );
-    }
-    if (!isConsistent(old, checkpoint, this.tree.consistencyProof(old.size))) {
+    const isLonger = old.size > checkpoint.size;
+    if (isLonger || !isConsistent(old, checkpoint, this.tree.consistencyProof(old.size))) {
       throw new RefusedError(
         `The published log of ${checkpoint.size} events does not extend the checkpoint of ${old.size}: ` +
           "the history before it is another one",
@@ -75,45 +67,50 @@ export class PublishedLog {
   }
 }
 
-/** Compares the lines of a log, in order, with what was published of it. */
-export class PublishedComparison implements LineComparison {
-  #published: PublishedLog;
-  #builder = new TileBuilder();
-  /** Whether a fault was reported; further ones would only repeat it. */
-  #differs = false;
+/** The files that sign a published log; `undefined` if they are missing. */
+export function readSignature(read: ReadPublished) {
+  const [vkey, note] = [VKEY_PATH, CHECKPOINT_PATH].map((path) => {
+    const content = read(path);
+    return content && new TextDecoder().decode(content);
+  });
+  return { vkey, note };
+}
 
-  constructor(published: PublishedLog) {
+/** Compares the lines of a log, in order, with what was published of it. Throws `RefusedError` if they differ. */
+export class PublishedComparison {
+  /** The tree of all lines so far. */
+  readonly builder: TileBuilder;
+  #published: TreeHead;
+  #tree: TileTree;
+
+  /** `onFull` is called with each full tile of the lines. */
+  constructor(published: TreeHead, tree: TileTree, onFull?: (tile: Tile) => void) {
     this.#published = published;
+    this.#tree = tree;
+    this.builder = new TileBuilder(onFull);
   }
 
-  verify(line: Uint8Array): string | undefined {
-    const { tree } = this.#published;
-    const index = this.#builder.size;
-    if (this.#differs || index >= tree.size) return undefined;
+  verify(line: Uint8Array): void {
+    const index = this.builder.size;
+    const { size, root } = this.#published;
     const leaf = leafHash(line);
-    this.#builder.push(leaf);
-    try {
-      expectPublished(leaf, index, tree);
-      return undefined;
-    } catch (error) {
-      if (!(error instanceof RefusedError)) throw error;
-      this.#differs = true;
-      return error.message;
-    }
+    if (index < size) expectPublished(leaf, index, this.#tree);
+    this.builder.push(leaf);
+    if (index + 1 !== size || bytesEqual(this.builder.root(), root)) return;
+    throw new RefusedError(OTHER_ROOT);
   }
 
-  end(): string | undefined {
-    const { size, root } = this.#published.checkpoint;
-    if (this.#differs) return undefined;
-    if (this.#builder.size < size) {
-      return `The log ends at position ${this.#builder.size}, but ${size} events were published`;
-    }
-    return bytesEqual(this.#builder.root(), root) ? undefined : OTHER_ROOT;
+  end(): void {
+    const [{ size }, { size: publishedSize }] = [this.builder, this.#published];
+    if (size >= publishedSize) return;
+    throw new RefusedError(
+      `The log ends at position ${size}, but ${publishedSize} events were published`,
+    );
   }
 }
 
 /** Throws `RefusedError` if a line is not the published one. */
-export function expectPublished(leaf: Uint8Array, index: number, tree: TileTree): void {
+function expectPublished(leaf: Uint8Array, index: number, tree: TileTree): void {
   if (bytesEqual(tree.leaf(index), leaf)) return;
   throw new RefusedError(`Line ${index + 1} of the log is not the one that was published`);
 }

@@ -1,7 +1,4 @@
-/**
- * Notes with Ed25519 signatures (https://c2sp.org/signed-note), and checkpoints: notes of a tree's size and root
- * (https://c2sp.org/tlog-checkpoint).
- */
+/** Signed notes (https://c2sp.org/signed-note), and checkpoints (https://c2sp.org/tlog-checkpoint). */
 
 import { Buffer } from "node:buffer";
 import { createPublicKey, type KeyObject, sign, verify } from "node:crypto";
@@ -28,14 +25,12 @@ export interface VerifierKey {
   publicKey: KeyObject;
 }
 
-/** A private key and its name. */
 export interface Signer {
   name: string;
   privateKey: KeyObject;
 }
 
 export interface SignedCheckpoint extends TreeHead {
-  /** The whole note, with all its signatures. */
   note: string;
 }
 
@@ -44,10 +39,7 @@ export function signCheckpoint({ size, root }: TreeHead, signer: Signer): Signed
   return { size, root, note: signNote(`${signer.name}\n${size}\n${root.toBase64()}\n`, signer) };
 }
 
-/**
- * Opens a checkpoint that the key has signed for the origin of its own name. `what` names the checkpoint. Throws
- * `RefusedError`.
- */
+/** Opens a checkpoint that the key has signed for its own name. `what` names it. Throws `RefusedError`. */
 export function openCheckpoint(note: string, key: VerifierKey, what: string): SignedCheckpoint {
   const [text, signatures] = partsOf(note);
   const verified = signatures.map((line) => isSignedBy(key, line, text));
@@ -111,10 +103,7 @@ export function signNote(text: string, signer: Signer): string {
   return `${text}\n— ${signer.name} ${encoded}\n`;
 }
 
-/**
- * Whether the signature of a line is valid; `undefined` if the line is not by that key. For a witness, this is its
- * cosignature (https://c2sp.org/tlog-cosignature).
- */
+/** Whether a signature or cosignature (https://c2sp.org/tlog-cosignature) is valid; `undefined` if by another key. */
 export function isSignedBy(key: VerifierKey, line: string, text: string): boolean | undefined {
   const signature = parseSignatureLine(line);
   if (signature?.name !== key.name || signature.id !== key.id) return undefined;

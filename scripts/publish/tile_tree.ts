@@ -23,10 +23,7 @@ export interface Tile {
   hashes: Uint8Array;
 }
 
-/**
- * Reads a file of the published folder, by its path there. Returns `undefined` if there is no such file. Throws
- * `RefusedError` if it is not a regular file of the folder, or too long.
- */
+/** Reads a file by its path in the published folder; `undefined` if it is missing. Throws `RefusedError` at any other. */
 export type ReadPublished = (path: string) => Uint8Array | undefined;
 
 /** The path of a tile in the published folder, or of the bundle with the entries of a tile of level 0. */
@@ -71,7 +68,6 @@ export class TileTree {
     return hashes;
   }
 
-  /** The hash of the leaf at an index. */
   leaf(index: number): Uint8Array {
     return this.#root({ start: index, end: index + 1 });
   }
@@ -107,29 +103,16 @@ export class TileTree {
 
 /** Appends leaves to a tree, and makes its tiles. */
 export class TileBuilder {
-  #size: number;
+  #size = 0;
   /** The hashes of the rightmost tile of each level, which is not full. */
   #open: Uint8Array[][] = [];
   #onFull: (tile: Tile) => void;
 
-  /**
-   * Continues a tree after its first `size` leaves, a multiple of {@linkcode TILE_WIDTH}. `onFull` is called with
-   * each tile that becomes full.
-   */
-  constructor(onFull: (tile: Tile) => void = () => {}, tree?: TileTree, size = 0) {
+  /** `onFull` is called with each tile that becomes full. */
+  constructor(onFull: (tile: Tile) => void = () => {}) {
     this.#onFull = onFull;
-    this.#size = size;
-    for (let level = 0; hashesOn(level, size) > 0; level++) {
-      const count = hashesOn(level, size) % TILE_WIDTH;
-      const tile = count > 0 ? tree!.tile(level, this.#lastIndex(level)) : new Uint8Array();
-      this.#open[level] = Array.from(
-        { length: count },
-        (_, index) => tile.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES),
-      );
-    }
   }
 
-  /** Number of leaves. */
   get size(): number {
     return this.#size;
   }

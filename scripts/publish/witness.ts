@@ -25,9 +25,8 @@ const TIME_LIMIT_MS = 30_000;
 const ANSWER_LIMIT_BYTES = 16 * 1024;
 
 /**
- * Resolves to the checkpoint with the cosignatures of a witness. `previousSize` is the size that the witness has
- * probably seen. With `keys`, only valid cosignatures by them count; without keys, all are kept unverified.
- * Rejects with `RefusedError` if the witness refuses.
+ * Resolves to the checkpoint with valid cosignatures of a witness by one of `keys`, or with all if there are no keys.
+ * The witness has probably seen `previousSize`. Rejects with `RefusedError` if it refuses.
  */
 export async function requestCosignature(
   url: string,

@@ -1,18 +1,14 @@
-/**
- * Rebuilds the projections from the log while the service runs.
- *
- *     deno task replay [--dry-run] [--grace SECONDS]
- */
+/** `deno task replay`: rebuilds the projections from the log while the service runs. */
 
-import { audit } from "../audit/audit.ts";
-import { type Differences, UnsoundError } from "../audit/compare.ts";
+import { audit, wordsFor } from "../audit/audit.ts";
+import type { Differences } from "../audit/compare.ts";
 import { GRACE_MS, replay, type ReplayPhase } from "./replay.ts";
-import { LEASE_LIMIT_MS, ReplayUnderWayError } from "./replay_lease.ts";
+import { LEASE_LIMIT_MS } from "./replay_lease.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
-import { formatKey } from "../../src/store/key_encoding.ts";
 import type { Store } from "../../src/store/store.ts";
-import { count } from "../cli/count.ts";
+import { count } from "../cli/format.ts";
 import { progressOf, type ShowProgress } from "../cli/progress.ts";
+import { RefusedError } from "../cli/refused_error.ts";
 import { EXIT, runCommand, say, UsageError, withRetryingStore } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
 
@@ -32,7 +28,6 @@ const LEFT = {
 let left = LEFT.dryRun;
 
 await runCommand(COMMANDS.replay, {
-  refusals: [UnsoundError, ReplayUnderWayError],
   interrupt: () => `Interrupted. ${left}`,
   async run({ "dry-run": dryRun = false, grace }) {
     if (dryRun && grace !== undefined) {
@@ -70,10 +65,11 @@ async function rebuild(
     `Replayed ${count(events)} events${earlier}, in ${seconds} s; ` +
       `generation ${generation} is served.`,
   );
-  const examples = Object.values(differences.first).map(({ kind, key, position }) =>
-    `first ${kind}: ${formatKey(key)}${position === undefined ? "" : ` (event ${position})`}`
+  describe(
+    "The old projections",
+    differences.counts,
+    Object.values(differences.first).map(wordsFor),
   );
-  describe("The old projections", differences.counts, examples);
   return EXIT.done;
 }
 
@@ -82,7 +78,7 @@ async function compare(deps: { store: Store; runtime: Runtime }): Promise<number
     progress: progressOf("Comparing", "events"),
   });
   const unsound = faults.find(({ kind }) => ["newer_line", "line", "head"].includes(kind));
-  if (unsound !== undefined) throw new UnsoundError(`${unsound.message}; run deno task audit`);
+  if (unsound !== undefined) throw new RefusedError(`${unsound.message}; run deno task audit`);
   say(`Compared the projections with ${count(position)} events; wrote nothing.`);
   const examples = faults.filter(({ kind }) => kind.startsWith("record_"));
   describe(

@@ -8,6 +8,7 @@ import { type Runtime, sleep } from "../../src/runtime/runtime.ts";
 import { REPLAY_KEY } from "../../src/keyspace.ts";
 import { guardRecord } from "../../src/store/guarded_record.ts";
 import type { Commit, Mutation, Store, StoreEntry } from "../../src/store/store.ts";
+import { RefusedError } from "../cli/refused_error.ts";
 
 /** How often a replay renews its lease. */
 const BEAT_MS = 1_000;
@@ -37,7 +38,7 @@ export type Filling = Pick<LeaseRecord, "generation" | "filledTo">;
 export const NO_FILLING: Filling = { generation: 0, filledTo: 0 };
 
 /** Another replay holds the lease or has taken it over. */
-export class ReplayUnderWayError extends Error {
+export class ReplayUnderWayError extends RefusedError {
   override name = "ReplayUnderWayError";
 }
 
@@ -72,9 +73,8 @@ export class ReplayLease {
   }
 
   /**
-   * Takes the lease: immediately if there is none, or from a replay that has not renewed it for
-   * {@linkcode LEASE_LIMIT_MS}. Throws `ReplayUnderWayError` if the other replay renews it. Uses only its own
-   * clock, because the clocks of two machines may differ.
+   * Takes the lease: at once if there is none, or if its replay does not renew it for {@linkcode LEASE_LIMIT_MS} by
+   * this clock, because the clocks of two machines may differ. Otherwise throws `ReplayUnderWayError`.
    */
   static async take(store: Store, runtime: Runtime, onWait: () => void): Promise<ReplayLease> {
     let found = await store.get(REPLAY_KEY);
@@ -100,10 +100,9 @@ export class ReplayLease {
   }
 
   /**
-   * Commits and renews the lease, which then says what is filled. Resolves to `true` if the commit landed, and to
-   * `false` if one of the given checks failed. Throws `ReplayUnderWayError` if another replay holds the lease: then the
-   * commit can no longer land. It may have landed earlier, if its answer was lost and this replay lost the lease after
-   * that.
+   * Commits and renews the lease, which then says what is filled. Resolves to whether it landed: not if a given check
+   * failed. Throws `ReplayUnderWayError` if another replay holds the lease: it can no longer land, but may have landed
+   * before.
    */
   async commit(
     { checks = [], mutations = [] }: Partial<Commit>,

@@ -40,12 +40,10 @@ export class LogStatistics {
   /** Id of the first pet that was added. The log may be a part that lacks the additions of the pets before. */
   #firstPetId = Infinity;
 
-  /** SHA-256 (hex) of the last line. */
   get hash(): string {
     return this.#lastLine === undefined ? GENESIS_HASH : sha256Hex(this.#lastLine);
   }
 
-  /** Adds the next lines. */
   add(lines: readonly Uint8Array[]): void {
     for (const line of lines) {
       this.lines++;
@@ -61,7 +59,10 @@ export class LogStatistics {
     const { time, type } = event;
     this.first ??= event;
     this.last = event;
-    const hour = this.#activityOf(time);
+    const hour = this.byHour.getOrInsertComputed(
+      time.slice(0, "2026-11-20T08".length),
+      () => ({ added: 0, changed: 0 }),
+    );
     switch (type) {
       case "PetCreated":
         this.#firstPetId = Math.min(this.#firstPetId, event.data.id);
@@ -103,16 +104,7 @@ export class LogStatistics {
     use.lastUse = time;
   }
 
-  #activityOf(time: string): Activity {
-    const hour = time.slice(0, "2026-11-20T08".length);
-    let activity = this.byHour.get(hour);
-    if (activity === undefined) this.byHour.set(hour, activity = { added: 0, changed: 0 });
-    return activity;
-  }
-
   #useOf(id: string): KeyUse {
-    let use = this.keys.get(id);
-    if (use === undefined) this.keys.set(id, use = { id, added: 0, changed: 0 });
-    return use;
+    return this.keys.getOrInsertComputed(id, () => ({ id, added: 0, changed: 0 }));
   }
 }

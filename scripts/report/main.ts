@@ -1,8 +1,4 @@
-/**
- * Prints a page about the log for people who would rather look than read.
- *
- *     deno task report [--audit] [--file EXPORT] > report.html
- */
+/** `deno task report`: prints a page about the log for people who would rather look than read. */
 
 import { readStoreConfig } from "../../src/settings/config.ts";
 import { locationName } from "../../src/store/store_location.ts";

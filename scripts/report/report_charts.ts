@@ -1,9 +1,6 @@
-/**
- * Draws the charts of the report as SVG, without a browser. The charts take their colours from CSS variables
- * of the page, so that they follow its light or dark form.
- */
+/** Draws charts as SVG. Their colours are CSS variables of the page, so they follow its light or dark form. */
 
-import { count } from "../cli/count.ts";
+import { count } from "../cli/format.ts";
 
 /** Only the report downloads and loads the library: its lock file is `scripts/report/report.lock`. */
 const LIBRARY = "npm:echarts@6.1.0/dist/echarts.esm.min.mjs";
@@ -20,10 +17,7 @@ interface ECharts {
 /** The values of a chart, in the order in which it shows them. */
 export type Values = [label: string, ...values: number[]][];
 
-/**
- * Draws one chart: vertical bars for values over time, or horizontal bars, which show their values. If `names` are
- * given, each bar is a stack of values with these names.
- */
+/** Draws vertical bars over time, or horizontal ones with their values. With `names`, each bar is a stack of these. */
 export type DrawChart = (
   kind: "vertical" | "horizontal",
   values: Values,
@@ -33,7 +27,7 @@ export type DrawChart = (
 /** Height in pixels of a horizontal bar, with its space. */
 const BAR_HEIGHT = 34;
 
-const FONT = { fontFamily: "system-ui, sans-serif", fontSize: 13 };
+const LABEL = { color: "var(--text)", fontFamily: "system-ui, sans-serif", fontSize: 13 };
 
 /** Loads the library. Rejects if it is not there and cannot be downloaded. */
 export async function loadCharts(): Promise<DrawChart> {
@@ -47,20 +41,19 @@ export async function loadCharts(): Promise<DrawChart> {
     const isHorizontal = kind === "horizontal";
     const height = isHorizontal ? values.length * BAR_HEIGHT : 200;
     const chart = library.init(null, null, { renderer: "svg", ssr: true, width: 400, height });
-    const label = { color: "var(--text)", ...FONT };
     const labels = {
       type: "category",
       data: values.map(([label]) => label),
       axisLine: { lineStyle: { color: "var(--line)" } },
       axisTick: { show: false },
-      axisLabel: { ...label, hideOverlap: !isHorizontal, width: 150, overflow: "truncate" },
+      axisLabel: { ...LABEL, hideOverlap: !isHorizontal, width: 150, overflow: "truncate" },
       inverse: isHorizontal,
     };
     const numbers = {
       type: "value",
       minInterval: 1,
       splitLine: { show: !isHorizontal, lineStyle: { color: "var(--line)" } },
-      axisLabel: { ...label, show: !isHorizontal, formatter: count },
+      axisLabel: { ...LABEL, show: !isHorizontal, formatter: count },
     };
     const formatter = ({ value }: { value: number }) => count(value);
     chart.setOption({
@@ -78,7 +71,7 @@ export async function loadCharts(): Promise<DrawChart> {
         top: 0,
         itemGap: 28,
         icon: "rect",
-        textStyle: label,
+        textStyle: LABEL,
       },
       xAxis: isHorizontal ? numbers : labels,
       yAxis: isHorizontal ? labels : numbers,
@@ -89,7 +82,7 @@ export async function loadCharts(): Promise<DrawChart> {
         barMaxWidth: 48,
         silent: true,
         itemStyle: { color: `var(--series-${index + 1})` },
-        label: { ...label, show: isHorizontal, position: "right", textBorderWidth: 0, formatter },
+        label: { ...LABEL, show: isHorizontal, position: "right", textBorderWidth: 0, formatter },
         data: values.map(([, ...stack]) => stack[index]),
       })),
     });

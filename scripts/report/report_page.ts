@@ -4,8 +4,8 @@ import { escape } from "@std/html/entities";
 import { PET_STATUSES } from "../../events/pet.ts";
 import { VERSION } from "../../src/settings/version.ts";
 import { type AuditReport, describe } from "../audit/findings.ts";
-import { count } from "../cli/count.ts";
-import { minute, shownStateOf, stateWithTime } from "../cli/key_state.ts";
+import { count, minute } from "../cli/format.ts";
+import { shownStateOf, stateWithTime } from "../cli/key_state.ts";
 import type { KeyUse, LogStatistics } from "./log_statistics.ts";
 import type { DrawChart, Values } from "./report_charts.ts";
 
@@ -70,14 +70,12 @@ function warnings({ lines, unreadable, first, last }: LogStatistics): string {
         "version knows, and not counted. Run deno task audit.",
     );
   }
-  if (
-    first !== undefined && last !== undefined && (first.position > 1 || lines !== last.position)
-  ) {
+  const [from, to] = [first?.position ?? 1, last?.position ?? 0];
+  if (last !== undefined && (from > 1 || lines !== to)) {
     texts.push(
-      `This is a part of a log: ${count(lines)} events, from position ${
-        count(first.position)
-      } to ` +
-        `${count(last.position)}.`,
+      `This is a part of a log: ${count(lines)} events, from position ${count(from)} to ${
+        count(to)
+      }.`,
     );
   }
   return texts.map((text) => `<p class="bad">${text}</p>\n`).join("");

@@ -1,15 +1,11 @@
-/**
- * Restores an export of the log into an empty store.
- *
- *     deno task restore FILE|-
- */
+/** `deno task restore`: restores an export of the log into an empty store. */
 
 import { ConfigError, readStoreConfig } from "../../src/settings/config.ts";
-import { type Export, ExportRefusedError, restore, verifyExport } from "./restore.ts";
+import { type Export, restore, verifyExport } from "./restore.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { expectFolder } from "../../src/store/deno_kv/store_file.ts";
 import { OpenStoreError } from "../../src/store/open_store.ts";
-import { count } from "../cli/count.ts";
+import { count } from "../cli/format.ts";
 import { progressOf } from "../cli/progress.ts";
 import { runCommand, say, UsageError, withRetryingStore } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
@@ -21,7 +17,6 @@ const showRestored = progressOf("Restoring", "events");
 let isWriting = false;
 
 await runCommand(COMMANDS.restore, {
-  refusals: [ExportRefusedError],
   interrupt: () =>
     isWriting
       ? "Interrupted. The store is incomplete and refused. Run deno task restore again with the same export: it resumes."

@@ -1,7 +1,6 @@
 /**
- * Restores an exported log into an empty store: first the same bytes and the projections derived from them,
- * and the head last. Until then, a restore mark is stored under the head's key. So no service works on half a
- * log, and a killed restore can be continued where it stopped.
+ * Restores an export into an empty store: first the lines and the projections, and the head last. Until then, a restore
+ * mark is stored under the head's key, so no service works on half a log, and a killed restore can be continued.
  */
 
 import { followsHash, GENESIS_HASH, type RecordedLine } from "../../events/event.ts";
@@ -23,6 +22,7 @@ import type { Runtime } from "../../src/runtime/runtime.ts";
 import { groupIntoCommits } from "../../src/store/commit_size.ts";
 import { guardRecord } from "../../src/store/guarded_record.ts";
 import type { Mutation, Store, StoreEntry } from "../../src/store/store.ts";
+import { RefusedError } from "../cli/refused_error.ts";
 
 /** Each call reads the export from its first byte. */
 export type Export = () => AsyncIterable<Uint8Array>;
@@ -30,20 +30,10 @@ export type Export = () => AsyncIterable<Uint8Array>;
 /** Called from time to time with the number of events verified or written. */
 type Progress = (done: number) => void;
 
-/** The export is not one complete, sound log. The message names the first bad line. */
-export class ExportRefusedError extends Error {
-  override name = "ExportRefusedError";
-}
-
-/** The store is not empty, or others write to it; the message says which. Nothing was overwritten. */
-export class StoreNotFreeError extends Error {
-  override name = "StoreNotFreeError";
-}
-
 /** The head of a verified export, and the pets as they are after its last line. */
 type VerifiedExport = Pick<LogVerifier, "head" | "pets">;
 
-/** Verifies an export. Rejects with `ExportRefusedError`. */
+/** Verifies an export. Rejects with `RefusedError`. */
 export async function verifyExport(
   source: Export,
   progress: Progress = () => {},
@@ -54,17 +44,17 @@ export async function verifyExport(
       const number = verifier.position + 1;
       const { event, faults } = verifier.verify(line);
       if (event !== undefined && faults.length === 0) continue;
-      throw new ExportRefusedError(`Line ${number}: ${faults.join("; ")}`);
+      throw new RefusedError(`Line ${number}: ${faults.join("; ")}`);
     }
     progress(verifier.position);
   }
-  if (verifier.position === 0) throw new ExportRefusedError("The export has no lines");
+  if (verifier.position === 0) throw new RefusedError("The export has no lines");
   return verifier;
 }
 
 /**
- * Restores a verified export, as the verification returned it. The store must retry its reads. Rejects
- * with `StoreNotFreeError`, or with `ExportRefusedError` if the export is not the one that was verified.
+ * Restores a verified export into an empty store, which must retry its reads, and overwrites nothing in another.
+ * Rejects with `RefusedError` if the export is not the one that was verified.
  */
 export async function restore(
   { store, runtime }: { store: Store; runtime: Runtime },
@@ -101,8 +91,8 @@ export async function restore(
 }
 
 /**
- * The lines of a verified export after the first ones, which an earlier run has restored. The hash chain shows that
- * the export has not changed since, and makes the last restored line prove all lines before it.
+ * The lines of a verified export after those that an earlier run has restored. The hash chain shows that the export has
+ * not changed, and that the restored lines are its first ones.
  */
 async function* linesAfter(
   restored: number,
@@ -112,7 +102,7 @@ async function* linesAfter(
 ): AsyncGenerator<RecordedLine[]> {
   const record = restored === 0 ? null : await store.get(logKey(restored));
   const lastRestored = unpackLines(record?.value)?.at(-1);
-  const changedError = () => new ExportRefusedError("The export changed while it was read");
+  const changedError = () => new RefusedError("The export changed while it was read");
   let position = 0;
   let lastHash = GENESIS_HASH;
   for await (const lines of splitLines(source())) {
@@ -120,7 +110,7 @@ async function* linesAfter(
       const event = followsHash(line, lastHash) ? eventOf(line) : undefined;
       if (event?.position !== ++position || position > head.position) throw changedError();
       if (position === restored && !bytesEqual(lastRestored, line)) {
-        throw new StoreNotFreeError(
+        throw new Error(
           "An earlier run restored another export than it had verified; name another store",
         );
       }
@@ -133,8 +123,8 @@ async function* linesAfter(
 }
 
 /**
- * Writes the mark into an empty store, or takes over that of an unfinished restore of the same export.
- * `replaceMark` commits mutations with a new mark, or with the head at the end. It rejects unless the commit landed.
+ * Writes the mark into an empty store, or takes over that of an earlier restore of this export. `replaceMark` commits
+ * mutations with another mark or with the head. It rejects unless the commit landed.
  */
 async function takeMark(store: Store, runtime: Runtime, head: Head) {
   const { format: storeFormat, position, lastHash } = head;
@@ -145,8 +135,7 @@ async function takeMark(store: Store, runtime: Runtime, head: Head) {
   const commit = guardRecord(store, runtime, {
     key: HEAD_KEY,
     versionstamp: entry?.versionstamp ?? null,
-    lostError: () =>
-      new StoreNotFreeError("Another restore or a service has begun to write to the store"),
+    lostError: () => new Error("Another restore or a service has begun to write to the store"),
   });
   const replaceMark = async (next: RestoreMark | Head, mutations: Mutation[] = []) => {
     const value = encodeHead(next);
@@ -160,25 +149,22 @@ async function takeMark(store: Store, runtime: Runtime, head: Head) {
   return { mark, replaceMark };
 }
 
-/**
- * Number of events in the store: 0 if it is empty, or those of an unfinished restore of the same export. Rejects
- * with `StoreNotFreeError` if it has other data.
- */
+/** Number of events of an unfinished restore of the same export; 0 if the store is empty. Rejects at other data. */
 async function restoredIn(store: Store, entry: StoreEntry | null, head: Head): Promise<number> {
   if (entry === null) {
     if ((await store.list({ prefix: [] }, { limit: 1 })).length === 0) return 0;
-    throw new StoreNotFreeError("The store is not empty; name another");
+    throw new Error("The store is not empty; name another");
   }
   const record = decodeHeadRecord(entry.value);
   if (record.kind === "other_format") {
-    throw new StoreNotFreeError(`The store is not empty: ${record.message}`);
+    throw new Error(`The store is not empty: ${record.message}`);
   }
   if (record.kind !== "restore_mark") {
-    throw new StoreNotFreeError("The store already holds a log; name another");
+    throw new Error("The store already holds a log; name another");
   }
   const { position, lastHash, restored } = record.mark;
   if (position === head.position && lastHash === head.lastHash) return restored;
-  throw new StoreNotFreeError(
+  throw new Error(
     `The store holds a restore of another export, of ${position} events, the last with the ` +
       `hash ${lastHash}, that was not finished`,
   );

@@ -1,8 +1,4 @@
-/**
- * Prints the SQL that creates the tables of a store in a PostgreSQL database.
- *
- *     deno task schema [--role NAME] > schema.sql
- */
+/** `deno task schema`: prints the SQL that creates the tables of a store in a PostgreSQL database. */
 
 import { CREATE_SCHEMA, grantTo } from "../../src/store/postgres/schema.ts";
 import { EXIT, print, runCommand, UsageError } from "../cli/run_command.ts";

@@ -65,6 +65,8 @@ export class Appender {
   #running: Promise<void> | undefined;
   /** Pending while the settling of a batch is deferred to the next turn. */
   #settling: Promise<void> | undefined;
+  /** The last batch, while it is not known whether it landed. */
+  #unclear: Batch | undefined;
   #isDraining = false;
   /** Makes append() reject new commands with this error. */
   suspension: StoreError | undefined;
@@ -187,6 +189,7 @@ export class Appender {
     const { runtime, heads, store } = this.#deps;
     const { base, members, firstLogRecord } = batch;
     for (const { queued } of members) queued.mayHaveLanded = true;
+    this.#unclear = batch;
     return commitUntilKnown(runtime, {
       guard: base.versionstamp,
       commit: () => this.#commit(batch),
@@ -277,6 +280,7 @@ export class Appender {
   }
 
   #settle(batch: Batch, outcome: CommitOutcome): void {
+    if (outcome.state !== "unclear") this.#unclear = undefined;
     switch (outcome.state) {
       case "landed":
         this.#deps.cache?.onCommitted(batch);
@@ -324,7 +328,8 @@ export class Appender {
     const { runtime, appendLimitMs } = this.#deps;
     let cancel = () => {};
     const sweep = () => {
-      this.#queue.rejectOverdue(runtime.monotonicNow(), appendLimitMs);
+      const unclear = this.#unclear?.members.map(({ queued }) => queued.command.name);
+      this.#queue.rejectOverdue(runtime.monotonicNow(), appendLimitMs, new Set(unclear));
       cancel = runtime.setTimer(SWEEP_MS, sweep);
     };
     sweep();

@@ -84,8 +84,6 @@ export class BatchPlanner {
       if (queued.isSettled) continue;
       const { petId, name } = queued.command;
       if (names.has(name)) {
-        // What the other one stores is its outcome, too.
-        queued.mayHaveLanded = true;
         deferred.push(queued);
         continue;
       }
@@ -109,7 +107,7 @@ export class BatchPlanner {
           bytes += line.length;
         }
       } catch (reason) {
-        finish(() => queued.reject(reason));
+        finish(() => queued.refuse(reason));
       }
     }
     waiting.unshift(...deferred, ...candidates.slice(count));

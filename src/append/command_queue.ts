@@ -1,5 +1,5 @@
 import type { RecordedEvent } from "../../events/event.ts";
-import { ServiceError } from "../service_error.ts";
+import { ServiceError, serviceErrorCode } from "../service_error.ts";
 import type { Command } from "./command.ts";
 
 /** The commands of an instance. */
@@ -17,8 +17,15 @@ export class CommandQueue {
     return queued;
   }
 
-  /** Rejects every unsettled command whose deadline is at `now` or before. */
-  rejectOverdue(now: number, limitMs: number): void {
+  /**
+   * Rejects every unsettled command whose deadline is at `now` or before. Commands with the `unclear` names may have
+   * landed: what another command of its name stores is the outcome of a command, too.
+   */
+  rejectOverdue(now: number, limitMs: number, unclear: ReadonlySet<string | undefined>): void {
+    for (const queued of this.waiting) {
+      const { name } = queued.command;
+      if (name !== undefined && unclear.has(name)) queued.mayHaveLanded = true;
+    }
     for (const queued of this.#unsettled) {
       if (queued.deadline > now) break;
       queued.rejectOverdue(limitMs);
@@ -64,6 +71,13 @@ export class QueuedCommand {
 
   reject(reason: unknown): void {
     if (this.#unsettled.delete(this)) this.#settlers.reject(reason);
+  }
+
+  /** Rejects a command that could not be prepared, or is refused. */
+  refuse(reason: unknown): void {
+    const isUnknown = this.mayHaveLanded && serviceErrorCode(reason) === "store_unavailable";
+    const message = "The store has not answered whether the request was stored before";
+    this.reject(isUnknown ? new ServiceError("outcome_unknown", message) : reason);
   }
 
   /** Rejects a command that has waited for `limitMs`. */

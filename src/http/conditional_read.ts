@@ -1,6 +1,4 @@
-/**
- * Conditional reads (RFC 9110 section 13): a client that already has the response gets 304 without a body.
- */
+/** Conditional reads (RFC 9110 section 13): who has the response gets 304 without a body. */
 
 import { ifNoneMatch } from "@std/http/etag";
 import { sha256Hex } from "../encoding/sha256.ts";
@@ -34,10 +32,7 @@ export function entityTagOfHash(hash: string): string {
   return `"${hash.slice(0, TAG_DIGITS)}"`;
 }
 
-/**
- * Turns the response of a read into 304 if the client's `If-None-Match` names its `etag`, and keeps its headers. The
- * comparison is weak, as section 13.1.2 requires.
- */
+/** Turns a read into 304 if `If-None-Match` names its `etag`; the comparison is weak (13.1.2). */
 export function applyIfNoneMatch(
   response: HttpResponse,
   { method, headers }: Pick<Request, "method" | "headers">,

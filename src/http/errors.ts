@@ -185,10 +185,7 @@ export function codeOf(thrown: unknown): ErrorCode {
   return thrown instanceof HttpError ? thrown.code : serviceErrorCode(thrown) ?? "internal_error";
 }
 
-/**
- * The response to a request that failed with `thrown`. `root` is the path of the service at its public
- * address, without a slash at the end.
- */
+/** The response to a failed request. `root` is the path of the service at its public address. */
 export function errorResponse(thrown: unknown, root = ""): HttpResponse {
   const code = codeOf(thrown);
   const { status, challenge } = ERRORS[code];

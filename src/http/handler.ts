@@ -1,8 +1,6 @@
 /** Handles a request: routes it, checks its credentials, runs its operation and builds the response. */
 
-import { assertNever } from "../../events/assert_never.ts";
 import type { ApiKey } from "../log/api_keys.ts";
-import type { HeadEntry } from "../log/head.ts";
 import { expectMayWrite } from "../commands/write_pet.ts";
 import { StoreError } from "../store/store_errors.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
@@ -53,6 +51,8 @@ interface Exchange extends ApiRequest {
   /** Set once the request counts for the rate limit of its key. */
   counted?: CountedRequest;
 }
+
+const READS = { listPets, getPet, listEvents: prepareListEvents };
 
 const JSON_HEADERS = { "content-type": "application/json" };
 
@@ -113,11 +113,11 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
 }
 
 /** Runs the operation of a request. The request's key is checked before its path and method. */
-function respond(
+async function respond(
   exchange: Exchange,
   respondPublicly: ReturnType<typeof publicOperations>,
   deps: HandlerDeps,
-): HttpResponse | Promise<HttpResponse> {
+): Promise<HttpResponse> {
   const { request, path, baseUrl } = exchange;
   const { method, headers } = request;
   const route = findRoute(path, headers);
@@ -129,35 +129,18 @@ function respond(
     return respondWithMethods(method, route);
   }
   const token = bearerToken(headers);
-  const { heads, runtime, keys } = deps;
-  const read = <T>(handle: (entry: HeadEntry) => T | Promise<T>): Promise<T> =>
-    heads.use(async (entry) => {
-      const key = await keys.authorize(token, entry.head, runtime.now());
-      expectWithinLimit(key, exchange, deps);
-      return await handle(entry);
-    });
-  if (route === undefined) {
-    return read(() => {
-      throw unknownPathError(rightPaths(path, baseUrl));
-    });
-  }
-  const operation = operationOf(route, method);
-  switch (operation) {
-    case "listPets":
-      return read((entry) => listPets(deps, exchange, entry));
-    case "getPet":
-      return read((entry) => getPet(deps, exchange, entry));
-    case "createPet":
-      return write(exchange, token, deps, prepareCreatePet);
-    case "updatePet":
-      return write(exchange, token, deps, prepareUpdatePet);
-    case "listEvents":
-      return read((entry) => prepareListEvents(deps, exchange, entry, token)).then((run) => run());
-    case undefined:
-      return read(() => respondWithMethods(method, route));
-    default:
-      return assertNever(operation);
-  }
+  const operation = route && operationOf(route, method);
+  if (operation === "createPet") return write(exchange, token, deps, prepareCreatePet);
+  if (operation === "updatePet") return write(exchange, token, deps, prepareUpdatePet);
+  const answered = await deps.heads.use(async (entry) => {
+    const key = await deps.keys.authorize(token, entry.head, deps.runtime.now());
+    expectWithinLimit(key, exchange, deps);
+    if (route === undefined) throw unknownPathError(rightPaths(path, baseUrl));
+    if (operation === undefined) return respondWithMethods(method, route);
+    return await READS[operation](deps, exchange, entry, token);
+  });
+  // A wait for events may take longer than a head may be used.
+  return typeof answered === "function" ? await answered() : answered;
 }
 
 /** Responds to OPTIONS. Throws `method_not_allowed` for any other method. */

@@ -13,10 +13,7 @@ export const NEVER_STORED = { "cache-control": "no-store" };
 
 const CHUNK_BYTES = 64 * 1024;
 
-/**
- * Streams bytes that responses share. A client that does not read occupies only a few chunks, while
- * `new Response(bytes)` would copy all bytes at once.
- */
+/** Streams bytes that responses share. `new Response(bytes)` would copy them for each client. */
 export function byteStream(bytes: Uint8Array): ReadableStream<Uint8Array> {
   return ReadableStream.from(chunksOf(bytes));
 }

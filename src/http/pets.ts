@@ -17,18 +17,13 @@ import { parseNewPet, parsePetPatch } from "./requests/pet_body.ts";
 import { parseQuery } from "./requests/query.ts";
 import type { BodyReader } from "./requests/request_body.ts";
 
-/**
- * getPet has been deprecated (RFC 9745) since the first release of the service. Its announced removal date is
- * 5 December 2030 (RFC 8594; section 9 of the interface). Its successor is the list.
- */
+/** getPet is deprecated since the first release (RFC 9745), and removed on that day (RFC 8594). */
 export const DEPRECATION_HEADERS = {
   deprecation: `@${Date.UTC(2026, 10, 1) / 1_000}`,
   sunset: new Date(Date.UTC(2030, 11, 5)).toUTCString(),
 };
 
-/**
- * Only the client may cache a read, and it revalidates each time, because pets may be added and changed at any moment.
- */
+/** Only the client may cache a read, and it revalidates each time: pets may change. */
 export const READ_HEADERS = { "cache-control": "private, no-cache" };
 
 /** A request to an operation of the interface. */

@@ -47,10 +47,7 @@ export function publicOperations(deps: PublicDeps) {
   };
 }
 
-/**
- * Rejects with `not_ready` (503) if the store is in memory, is damaged, does not respond, does not belong to the
- * service or can store nothing.
- */
+/** Rejects with `not_ready` (503) if the service cannot read and write in a store that lasts. */
 async function checkReadiness(
   { appender, heads, isDurable, storeDamage }: PublicDeps,
 ): Promise<HttpResponse> {
@@ -74,7 +71,7 @@ async function checkReadiness(
   return { status: 200, body: '{"status":"ready"}', headers: NEVER_STORED };
 }
 
-/** Redirects to the reference or its icon. The address is relative, in case a proxy adds a path prefix. */
+/** Redirects to the reference or its icon, relatively, in case a proxy adds a path prefix. */
 function redirectFrom(path: string): HttpResponse {
   const target = path === "/favicon.ico" ? "docs/icon.svg" : "docs";
   const location = "../".repeat(path.split("/").length - 2) + target;

@@ -17,9 +17,8 @@ const SIGNALS: Record<number, Deno.Signal> = {
 };
 
 /**
- * Ends the process with an exit code. With telemetry, Deno first sends the rest of it, which takes at most
- * `limitMs` milliseconds here. Deno itself would wait for each request, and for ever if metrics become due
- * meanwhile: they wait for the main thread, which waits for them.
+ * Ends the process with an exit code. Deno first sends the rest of the telemetry, for at most `limitMs` here. Deno itself
+ * would wait for ever if metrics become due meanwhile: they wait for the main thread, which waits for them.
  */
 export function exit(code: number, limitMs: number = TELEMETRY_LIMIT_MS): never {
   if (isTelemetryOn()) {
@@ -38,9 +37,7 @@ export function exitCodeOf({ code, signal }: Deno.CommandStatus): number {
   return meant === undefined ? code : Number(meant);
 }
 
-/**
- * Reports uncaught errors and rejections, which are defects, and ends the process with code 1 as Deno would.
- */
+/** Reports uncaught errors and rejections, which are defects, and ends with code 1. */
 export function installCrashHandlers(report: Logger): void {
   const crash = (event: Event, thrown: unknown) => {
     event.preventDefault();

@@ -13,9 +13,8 @@ import { VERSION } from "../settings/version.ts";
 const READ_AGAIN_MS = 1_000;
 
 /**
- * Logs `listening`, with the address, the version and what the service serves, and warns if that may be a mistake.
- * If the store is away, `store_opened` follows when it is back. Nothing is logged for the store of another
- * program. `isNew` returns whether the service has created the file or the tables of the store.
+ * Logs what the service serves, and warns if that may be a mistake. If the store is away, `store_opened` follows.
+ * `isNew` returns whether the service has created the file or the tables of the store.
  */
 export async function logStart(
   service: Service,

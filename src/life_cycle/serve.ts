@@ -86,10 +86,7 @@ export async function serve(
 /** Time after a signal, in milliseconds, when the process ends at the latest. The shutdown takes less. */
 const END_LIMIT_MS = 4_800;
 
-/**
- * Runs `onSignal` at the first signal, and then exits. Later signals change nothing: a signal to the process group
- * arrives several times, because each parent process (deno task, the launcher) forwards it.
- */
+/** Runs `onSignal` at the first signal, and exits. Each parent process forwards a signal again. */
 async function exitOnSignal(onSignal: (signal: string) => Promise<void>): Promise<void> {
   const signal = await new Promise<string>((resolve) => {
     for (const name of ["SIGTERM", "SIGINT"] as const) {

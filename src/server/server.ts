@@ -1,7 +1,4 @@
-/**
- * `Deno.serve` for an open network: survives a lack of file descriptors, and cuts off bodies that are not
- * read.
- */
+/** `Deno.serve` for an open network: survives a lack of descriptors, and cuts off unread bodies. */
 
 import { type Runtime, sleep } from "../runtime/runtime.ts";
 import { errorResponse } from "../http/errors.ts";

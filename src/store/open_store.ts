@@ -1,6 +1,6 @@
 import { reasonOf } from "../runtime/logger.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { damageOf, KV_LIMITS, KvStore } from "./deno_kv/kv_store.ts";
+import { damageOf, KvStore } from "./deno_kv/kv_store.ts";
 import { expectUsableIndexes, prepareFile } from "./deno_kv/store_file.ts";
 import { SqliteReader } from "./deno_kv/sqlite_reader.ts";
 import { ReconnectingStore } from "./resilience/reconnecting_store.ts";
@@ -118,7 +118,7 @@ async function remoteStore(
   { create, accept, runtime, guardKeys, onSchemaCreated }: OpenOptions,
   onRefused: (error: StoreRefusedError) => void,
 ): Promise<ReconnectingStore | undefined> {
-  const deps = { limits: KV_LIMITS, accept, onRefused };
+  const deps = { accept, onRefused };
   switch (location.kind) {
     case "memory":
     case "file":
@@ -131,11 +131,11 @@ async function remoteStore(
       return new ReconnectingStore({ ...deps, connect });
     }
     case "postgres": {
-      const { POSTGRES_LIMITS, PostgresStore } = await import("./postgres/postgres_store.ts");
+      const { PostgresStore } = await import("./postgres/postgres_store.ts");
       const onCreated = () => onSchemaCreated?.(storeName(location));
       const connect = (signal: AbortSignal) =>
         PostgresStore.open(location.settings, runtime, { create, guardKeys, onCreated }, signal);
-      return new ReconnectingStore({ ...deps, limits: POSTGRES_LIMITS, connect });
+      return new ReconnectingStore({ ...deps, connect });
     }
   }
 }

@@ -10,6 +10,7 @@ import { encodeHead, type Head, readHead } from "../../src/log/head.ts";
 import { linesOf } from "../../src/log/read_log.ts";
 import { HEAD_KEY } from "../../src/keyspace.ts";
 import { type Commit, type Mutation, type Store } from "../../src/store/store.ts";
+import { StoreAwayError } from "../../src/store/store_errors.ts";
 import { decodeJson } from "../../src/encoding/json.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
 import {
@@ -291,6 +292,21 @@ Deno.test("append() rejects a command that was in no commit with store_unavailab
   await service.runtime.advance(APPEND_LIMIT_MS);
   const names = (await readEvents(service.store)).map(({ data }) => "name" in data && data.name);
   assert(!names.includes("Max"), "a pet that was reported as not stored is not stored later");
+});
+
+Deno.test("append() rejects a repeated request with outcome_unknown if a commit with the first one may have landed", async () => {
+  for (const laterMs of [0, 1_000]) {
+    await using opened = await open();
+    const { service, store } = opened;
+    store.onCommit = COMMIT_FAULTS.hangs;
+    const add = () => service.add(REX, { "idempotency-key": "one" });
+    const first = add();
+    await service.runtime.advance(laterMs);
+    store.onList = () => Promise.reject(new StoreAwayError("gone"));
+    const responses = await service.runtime.settle(Promise.all([first, add()]));
+    const codes = await Promise.all(responses.map(async (it) => (await it.json()).code));
+    assertEquals(codes, ["outcome_unknown", "outcome_unknown"], `${laterMs} ms later`);
+  }
 });
 
 Deno.test("append() touches the head after six conflicts in a row, and writes nothing else then", async () => {

@@ -11,7 +11,7 @@ function pack(lines: string[]): [count: number, text: string][] {
     .map(({ count, value }) => [count, decoder.decode(value)]);
 }
 
-Deno.test("packLines() joins lines, each with a line feed, and splits only if the next one does not fit", () => {
+Deno.test("packLines() joins lines, each with a line feed, and splits only before one that does not fit or beside a longer one", () => {
   assertEquals(pack(["a", "bc", "ü"]), [[3, "a\nbc\nü\n"]]);
   const half = LIMIT / 2 - 1;
   const cases: [lengths: number[], counts: number[]][] = [
@@ -26,12 +26,6 @@ Deno.test("packLines() joins lines, each with a line feed, and splits only if th
     const packed = pack(lengths.map((length) => "x".repeat(length)));
     assertEquals(packed.map(([count]) => count), counts, String(lengths));
   }
-});
-
-Deno.test("packLines() gives a line beyond the limit a value of its own", () => {
-  const long = "x".repeat(LIMIT);
-  assertEquals(pack(["a", long, "b"]), [[1, "a\n"], [1, `${long}\n`], [1, "b\n"]]);
-  assertEquals(pack([long, long]), [[1, `${long}\n`], [1, `${long}\n`]]);
 });
 
 Deno.test("unpackLines() returns the lines that packLines() packed", () => {

@@ -1,3 +1,10 @@
+/**
+ * Kills real processes, one in each round.
+ *
+ *     deno task faults [--rounds N]
+ */
+
+import { parseArgs } from "node:util";
 import { assertEquals } from "@std/assert";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readHead } from "../../src/log/head.ts";
@@ -18,26 +25,18 @@ const commandsIn = (folder: string) => [
   ["keys", "issue", "--label", "round"],
 ];
 
-export interface KillCounts {
-  rounds: number;
-  killedServices: number;
-  killedCommands: number;
-  load: LoadClient;
-  events: number;
-}
-
 /**
  * Two services and a command on one store file, under load. In every round, one of them is killed at a random
  * moment. After it, every acknowledged change is stored once, and shown. At the end, every acknowledged pet
  * must be stored, backed up and published.
  */
-export async function killRounds(rounds: number): Promise<KillCounts> {
+export async function killRounds(rounds: number) {
   await using temp = await TempStore.make();
   await using kept = await TempStore.make();
   const commands = commandsIn(kept.folder);
   const token = await temp.issueKey();
   await expectDone(["publish", "--new-key", `${kept.folder}/log.key`], temp);
-  const counts = { rounds, killedServices: 0, killedCommands: 0, events: 0 };
+  const counts = { killedServices: 0, killedCommands: 0, events: 0 };
   const start = () => ServiceProcess.start(temp.kvPath);
   const services = await Promise.all([start(), start()]);
   const load = new LoadClient({
@@ -106,4 +105,18 @@ function runCommand([script, ...args]: string[], kvPath: string) {
     return (await child.status).signal === "SIGKILL";
   };
   return { ended, kill, follows: args.includes("--follow") };
+}
+
+if (import.meta.main) {
+  const options = { rounds: { type: "string", default: "50" } } as const;
+  const { rounds } = parseArgs({ options }).values;
+  if (!/^[1-9]\d{0,5}$/.test(rounds)) {
+    console.error(`error: --rounds takes a number from 1, not ${JSON.stringify(rounds)}`);
+    Deno.exit(2);
+  }
+  const { load, killedServices, killedCommands, events } = await killRounds(Number(rounds));
+  console.log(
+    `${rounds} rounds: ${killedServices} services and ${killedCommands} commands killed; ` +
+      `additions: ${load.summary}; ${events} events; none lost or duplicated`,
+  );
 }

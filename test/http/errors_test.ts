@@ -7,7 +7,7 @@ import { newToken } from "../../src/projections/api_key.ts";
 import { ROUTES } from "../../src/http/routes.ts";
 import { type ErrorCode, ERRORS } from "../../src/http/errors.ts";
 import { keyByTokenKey, projectionKey } from "../../src/keyspace.ts";
-import { KV_LIMITS } from "../../src/store/deno_kv/kv_store.ts";
+import { STORE_LIMITS } from "../../src/store/store.ts";
 import { COMMIT_FAULTS, type FaultyStore, faultyStore } from "../support/faulty_store.ts";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../src/http/requests/request_body.ts";
 import { HOLD_BACK_MS } from "../../src/http/limits/rate_limiter.ts";
@@ -407,7 +407,7 @@ const SCENARIOS: Record<string, (service: TestService, store: FaultyStore) => Pr
   overloaded: ({ add }, store) => {
     store.onCommit = COMMIT_FAULTS.hangs;
     // During the commit, only an addition that finds the queue full gets a response.
-    const length = KV_LIMITS.commitMutations + QUEUE_LIMIT + 1;
+    const length = STORE_LIMITS.commitMutations + QUEUE_LIMIT + 1;
     return Promise.race(Array.from({ length }, () => add(REX)));
   },
   shutting_down: async ({ appender, store, send }) => {

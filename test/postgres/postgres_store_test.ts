@@ -17,8 +17,8 @@ import {
   POSTGRES,
   PostgresServer,
   serverOfFile,
-  settingsOf,
 } from "../support/postgres_server.ts";
+import { settingsOf } from "../support/real_store.ts";
 import { until } from "../support/store_server.ts";
 import { TcpProxy } from "../support/tcp_proxy.ts";
 import { freePort } from "../support/free_port.ts";

@@ -5,6 +5,7 @@ import { revokeKey } from "../../src/commands/revoke_key.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import { ApiKeyReader, listApiKeys } from "../../src/projections/api_key_reader.ts";
 import { keyByTokenKey, projectionKey } from "../../src/keyspace.ts";
+import type { Head } from "../../src/log/head.ts";
 import { type FaultyStore, faultyStore, hold } from "../support/faulty_store.ts";
 import { openTestService } from "../support/test_service.ts";
 import { utf8 } from "../support/utf8.ts";
@@ -14,15 +15,18 @@ async function open() {
   const service = await openTestService((inner) => store = faultyStore(inner));
   const keys = new ApiKeyReader(service.store, service.runtime);
   const headNow = async () => (await service.heads.fresh()).head;
-  return { service, store, keys, headNow, [Symbol.asyncDispose]: service[Symbol.asyncDispose] };
+  const authorize = (token: string, head: Head) =>
+    keys.authorize(token, head, service.runtime.now());
+  const { [Symbol.asyncDispose]: dispose } = service;
+  return { service, store, keys, headNow, authorize, [Symbol.asyncDispose]: dispose };
 }
 
 Deno.test("authorize() reads a key once until the next key event, and cached() returns it until then", async () => {
   await using opened = await open();
   const { service, store, keys, headNow } = opened;
-  const { token, runtime } = service;
+  const { token } = service;
   const cached = async () => keys.cached(token, await headNow());
-  const authorize = async () => await keys.authorize(token, await headNow(), runtime.now());
+  const authorize = async () => await opened.authorize(token, await headNow());
   assertEquals(await cached(), undefined);
   const key = await authorize();
   assertEquals([key.id, key.label], [service.keyId, "test"]);
@@ -38,66 +42,47 @@ Deno.test("authorize() reads a key once until the next key event, and cached() r
 
 Deno.test("authorize() ends a cached key in time, although the clock was set back by a day", async () => {
   await using opened = await open();
-  const { service, keys, headNow } = opened;
-  const { runtime } = service;
+  const { service: { runtime }, service, keys, headNow, authorize } = opened;
   const { token } = await issueKey(service, { label: "short", expiresAt: runtime.now() + 60_000 });
   const head = await headNow();
-  await keys.authorize(token, head, runtime.now());
+  await authorize(token, head);
   runtime.jumpClock(-24 * 60 * 60_000);
   await runtime.advance(59_999);
   assertEquals(keys.cached(token, head)?.label, "short");
   await runtime.advance(1);
   assertEquals(keys.cached(token, head), undefined);
-  await assertRejects(
-    () => keys.authorize(token, head, runtime.now()),
-    ServiceError,
-    "The API key is expired",
-  );
+  await assertRejects(() => authorize(token, head), ServiceError, "The API key is expired");
 });
 
 Deno.test("authorize() ends a cached key in time, although a slower read ended after the clock was set back", async () => {
   await using opened = await open();
-  const { service, store, headNow } = opened;
-  const { runtime } = service;
+  const { service: { runtime }, service, store, headNow, authorize } = opened;
   const { token } = await issueKey(service, { label: "short", expiresAt: runtime.now() + 60_000 });
-  const keys = new ApiKeyReader(store, runtime);
   const head = await headNow();
   const slow = hold("after");
   store.onList = slow.fault;
-  const reading = keys.authorize(token, head, runtime.now());
+  const reading = authorize(token, head);
   await slow.reached;
   store.onList = (apply) => apply();
-  await keys.authorize(token, head, runtime.now());
+  await authorize(token, head);
   runtime.jumpClock(-24 * 60 * 60_000);
   slow.release();
   await reading;
   await runtime.advance(60_000);
-  await assertRejects(
-    () => keys.authorize(token, head, runtime.now()),
-    ServiceError,
-    "The API key is expired",
-  );
+  await assertRejects(() => authorize(token, head), ServiceError, "The API key is expired");
 });
 
 Deno.test("authorize() rejects a mistyped token without reading the store", async () => {
   await using opened = await open();
-  const { service, store, keys, headNow } = opened;
+  const { service, store, keys, headNow, authorize } = opened;
   const head = await headNow();
   const lists = store.lists.length;
   for (const token of ["", "nonsense", service.token.slice(0, -1), `${service.token}0`]) {
-    await assertRejects(
-      () => keys.authorize(token, head, service.runtime.now()),
-      ServiceError,
-      "The API key is mistyped or cut off",
-    );
+    await assertRejects(() => authorize(token, head), ServiceError, "is mistyped or cut off");
   }
   assertEquals(store.lists.length, lists);
   const unknown = newToken((length) => new Uint8Array(length).fill(255));
-  await assertRejects(
-    () => keys.authorize(unknown, head, service.runtime.now()),
-    ServiceError,
-    "The API key is not known",
-  );
+  await assertRejects(() => authorize(unknown, head), ServiceError, "The API key is not known");
   assertEquals(store.lists.length, lists + 1);
   assertEquals(keys.cached(unknown, head), undefined);
 });

@@ -11,7 +11,6 @@ const DATABASE = "postgres://me@db.example/pets";
 const KV_TOKEN = { DENO_KV_ACCESS_TOKEN: "x" };
 
 const VALID: [variables: Variables, read: (config: ServiceConfig) => unknown, value: unknown][] = [
-  [{ CORS_ORIGINS: undefined }, (it) => it.corsOrigins, []],
   [{ CORS_ORIGINS: "" }, (it) => it.corsOrigins, []],
   [
     { CORS_ORIGINS: "https://shop.example, http://localhost:5173,https://[::1]:8443" },
@@ -19,7 +18,6 @@ const VALID: [variables: Variables, read: (config: ServiceConfig) => unknown, va
     ["https://shop.example", "http://localhost:5173", "https://[::1]:8443"],
   ],
   [{ PUBLIC_URL: ADDRESS }, (it) => it.addresses.production, ADDRESS],
-  [{ PUBLIC_URL: "" }, (it) => it.addresses.production, undefined],
   [
     { PUBLIC_URL: "HTTPS://Animals.example:443/<é>/v1" },
     (it) => it.addresses.production,
@@ -41,7 +39,6 @@ const VALID: [variables: Variables, read: (config: ServiceConfig) => unknown, va
     databaseOf,
     ["two", undefined, false],
   ],
-  [{ RATE_LIMIT: undefined }, (it) => it.rateLimit, undefined],
   [{ RATE_LIMIT: "" }, (it) => it.rateLimit, undefined],
   [{ RATE_LIMIT: "1" }, (it) => it.rateLimit, 1],
   [{ RATE_LIMIT: "1000000" }, (it) => it.rateLimit, 1_000_000],

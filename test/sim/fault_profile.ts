@@ -21,37 +21,11 @@ export interface StoreFaultProfile {
   tailProbability: number;
 }
 
-/**
- * The effect of a fault on a call. Without `arrives`, the call never reaches the store. Without `answer`, its sender
- * gets no answer. If `isOvertaken`, the network client sends the call again, and the second one arrives first.
- */
-interface Fate {
-  arrives?: "soon" | "late";
-  answer?: "outcome" | "slow outcome" | "outcome of repetition" | "failure" | "lock";
-  isOvertaken?: true;
-}
-
-const READ_FATES = {
-  none: { arrives: "soon", answer: "outcome" },
-  locked: { answer: "lock" },
-  failed: { answer: "failure" },
-  silent: {},
-  slow: { arrives: "soon", answer: "slow outcome" },
-} satisfies Record<string, Fate>;
-
-const COMMIT_FATES = {
-  failedAfter: { arrives: "soon", answer: "failure" },
-  resent: { arrives: "soon", answer: "outcome of repetition" },
-  resentLater: { arrives: "late", isOvertaken: true },
-  silentAfter: { arrives: "soon" },
-  late: { arrives: "late", answer: "outcome" },
-  lateSilent: { arrives: "late" },
-} satisfies Record<string, Fate>;
-
-export const FATES: Record<CallFault, Fate> = { ...READ_FATES, ...COMMIT_FATES };
-
-type ReadFault = keyof typeof READ_FATES;
-export type CallFault = ReadFault | keyof typeof COMMIT_FATES;
+/** What happens to a call; {@linkcode StoreClient} says it exactly. */
+type ReadFault = "none" | "locked" | "failed" | "silent" | "slow";
+export type CallFault =
+  | ReadFault
+  | ("failedAfter" | "resent" | "resentLater" | "silentAfter" | "late" | "lateSilent");
 
 /** Faults of whole nodes and of the whole store, one after another. */
 export interface ClusterFaultProfile {

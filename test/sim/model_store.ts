@@ -1,5 +1,4 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { KV_LIMITS } from "../../src/store/deno_kv/kv_store.ts";
 import { decodeKey, encodeKey, encodeRange } from "../../src/store/key_encoding.ts";
 import {
   type Commit,
@@ -7,6 +6,7 @@ import {
   type KeyRange,
   type ListOptions,
   type Store,
+  STORE_LIMITS,
   type StoreEntry,
   VALUE_BYTES_LIMIT,
 } from "../../src/store/store.ts";
@@ -26,7 +26,7 @@ const SELECT = "select key, value, versionstamp from records where";
 
 /** A synchronous model of Deno KV in memory: key order, versionstamps, checks, ranges, expiry and limits. */
 export class ModelStore implements Store {
-  readonly limits = KV_LIMITS;
+  readonly limits = STORE_LIMITS;
   #now: () => number;
   #expiryLagMs: () => number;
   #database = new DatabaseSync(":memory:");
@@ -68,7 +68,7 @@ export class ModelStore implements Store {
   /** Synchronous list(). */
   scan(range: KeyRange, { limit, reverse = false }: ListOptions): StoreEntry[] {
     this.#expire();
-    if (limit > KV_LIMITS.listEntries) throw new StoreRefusedError("Too many entries");
+    if (limit > STORE_LIMITS.listEntries) throw new StoreRefusedError("Too many entries");
     const { start, end } = encodeRange(range);
     const order = reverse ? "desc" : "asc";
     return this.#entries(`key >= ? and key < ? order by key ${order} limit ?`, start, end, limit);
@@ -133,7 +133,7 @@ function rejectOversize({ checks, mutations }: Commit): void {
     bytes += keyBytes + length;
     keys += keyBytes;
   }
-  const { commitMutations, commitBytes, commitKeyBytes } = KV_LIMITS;
+  const { commitMutations, commitBytes, commitKeyBytes } = STORE_LIMITS;
   if (mutations.length > commitMutations || bytes > commitBytes || keys > commitKeyBytes) {
     throw new StoreRefusedError("The commit is too large");
   }

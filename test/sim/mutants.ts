@@ -243,7 +243,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
   },
   "scripts/audit/compare.ts": {
     "an audit takes changes during the audit for differences": {
-      "if (isServed) this.#later =": "if (false) this.#later =",
+      "if (!isServed) return;": "return;",
     },
   },
   "src/log/follow_log.ts": {

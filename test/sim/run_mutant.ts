@@ -1,21 +1,20 @@
 import { cp } from "node:fs/promises";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
+import { ROOT, withProjectCopy } from "../support/with_project_copy.ts";
 import * as code from "./code_under_test.ts";
 import { type Mutant, MUTANT_SEEDS } from "./mutants.ts";
 import { simulate } from "./simulate.ts";
 
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+/** Where a copy of the code has its copy of the file that imports it. */
+const CODE = "test/sim/code_under_test.ts";
 
-/** Writes a mutant of the code to a temporary folder, and removes the folder after `use`. */
-export async function withMutant<T>(
+/** Runs `use` with a mutant of the code, in a temporary folder. */
+export function withMutant<T>(
   { name, file, edits }: Mutant,
   use: (mutated: code.Code) => Promise<T>,
 ): Promise<T> {
-  const folder = await Deno.makeTempDir({ prefix: "animal-store-mutant-" });
-  try {
-    for (const path of ["src", "events", "scripts", "test/sim/code_under_test.ts"]) {
-      await cp(ROOT + path, `${folder}/${path}`, { recursive: true });
-    }
+  return withProjectCopy(async (folder) => {
+    await cp(ROOT + CODE, `${folder}/${CODE}`);
     let source = await Deno.readTextFile(ROOT + file);
     for (const [text, instead] of edits) {
       const places = source.split(text).length - 1;
@@ -25,10 +24,8 @@ export async function withMutant<T>(
       source = source.replace(text, () => instead);
     }
     await Deno.writeTextFile(`${folder}/${file}`, source);
-    return await use(await import(`${pathToFileURL(folder)}/test/sim/code_under_test.ts`));
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+    return await use(await import(`${pathToFileURL(folder)}/${CODE}`));
+  });
 }
 
 /**

@@ -7,7 +7,7 @@ import type {
   StoreEntry,
 } from "../../src/store/store.ts";
 import type { Code } from "./code_under_test.ts";
-import { type CallFault, FATES, LATE_MS, NO_FAULTS } from "./fault_profile.ts";
+import { type CallFault, LATE_MS, NO_FAULTS } from "./fault_profile.ts";
 import { ModelStore } from "./model_store.ts";
 import type { Node } from "./node.ts";
 import type { Random } from "./random.ts";
@@ -116,12 +116,12 @@ export class StoreClient implements Store {
     const fail = () => reject(new UnclearOutcomeError("connection reset"));
     const lock = () => reject(new NotAppliedError("The store is locked"));
     const refuse = () => reject(new StoreAwayError("connection refused"));
-    if (fault === "lockedOut") {
-      respond(lock, LOCK_LIMIT_MS);
-      return promise;
-    }
-    /** Sends the call. A refusal of a repetition does not show whether the first call landed. */
-    const send = (when: "soon" | "late", answer: string | undefined, refused: () => void) => {
+    /** Sends the call. Its outcome goes to `answer`. */
+    const send = (
+      when: "soon" | "late",
+      answer: (settle: () => void) => void = () => {},
+      refused = refuse,
+    ) => {
       const afterMs = when === "late"
         ? this.#random.between(LATE_MS.low, LATE_MS.high)
         : this.#latencyMs();
@@ -129,16 +129,30 @@ export class StoreClient implements Store {
         simulation.trace(`${this.#node.name} ${name} (fault: ${fault})`);
         const [settle, text] = outcomeOf(perform, resolve, reject);
         simulation.trace(`  = ${text}`);
-        if (answer === "outcome") respond(settle);
-        else if (answer === "slow outcome") respond(settle, this.#random.between(0, SLOW_MS));
-        else if (answer === "outcome of repetition") send("soon", "outcome", fail);
-        else if (answer === "failure") respond(fail);
+        answer(settle);
       }, () => respond(refused));
     };
-    const { arrives, answer, isOvertaken } = FATES[fault];
-    if (arrives !== undefined) send(arrives, answer, isOvertaken ? fail : refuse);
-    else if (answer !== undefined) respond(answer === "lock" ? lock : fail);
-    if (isOvertaken) send("soon", "outcome", fail);
+    const fates: Record<typeof fault, () => void> = {
+      none: () => send("soon", respond),
+      slow: () => send("soon", (settle) => respond(settle, this.#random.between(0, SLOW_MS))),
+      late: () => send("late", respond),
+      // The call never arrives.
+      locked: () => respond(lock),
+      lockedOut: () => respond(lock, LOCK_LIMIT_MS),
+      failed: () => respond(fail),
+      silent: () => {},
+      // The sender does not learn the outcome.
+      failedAfter: () => send("soon", () => respond(fail)),
+      silentAfter: () => send("soon"),
+      lateSilent: () => send("late"),
+      // The network client sends the call again. A refusal of either does not show whether the other one landed.
+      resent: () => send("soon", () => send("soon", respond, fail)),
+      resentLater: () => {
+        send("late", undefined, fail);
+        send("soon", respond, fail);
+      },
+    };
+    fates[fault]();
     return promise;
   }
 

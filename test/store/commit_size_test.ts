@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import { fillOf, groupIntoCommits } from "../../src/store/commit_size.ts";
-import { KV_LIMITS, KvStore } from "../../src/store/deno_kv/kv_store.ts";
-import type { Mutation } from "../../src/store/store.ts";
+import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
+import { type Mutation, STORE_LIMITS } from "../../src/store/store.ts";
 
 /** Mutations that reach the limits of a commit in one way each. */
 const CASES: Record<string, Mutation[]> = {
@@ -21,23 +21,27 @@ Deno.test("groupIntoCommits() keeps the order, and KV accepts every full commit 
   for (const [name, mutations] of Object.entries(CASES)) {
     const batches = [mutations.slice(0, 7), mutations.slice(7)];
     const commits = await Array.fromAsync(
-      groupIntoCommits(batches, seal, KV_LIMITS),
+      groupIntoCommits(batches, seal, STORE_LIMITS),
       ({ mutations }) => mutations,
     );
     assertEquals(commits.flat(), mutations, name);
     for (const commit of commits) await commitToKv([...commit, head]);
     // The first commit shows how large the items are.
     for (const commit of commits.slice(1, -1)) {
-      assertGreater(fillOf(commit, KV_LIMITS), 0.8, name);
+      assertGreater(fillOf(commit, STORE_LIMITS), 0.8, name);
     }
   }
 });
 
 Deno.test("groupIntoCommits() gathers a limited number of items that make few mutations, and makes no empty commit", async () => {
-  assertEquals(await Array.fromAsync(groupIntoCommits([[]], seal, KV_LIMITS)), []);
+  assertEquals(await Array.fromAsync(groupIntoCommits([[]], seal, STORE_LIMITS)), []);
   const items = CASES["many small values"].flatMap((it) => Array(10).fill(it));
   const counts = await Array.fromAsync(
-    groupIntoCommits([items], (some) => ({ count: some.length, mutations: [some[0]] }), KV_LIMITS),
+    groupIntoCommits(
+      [items],
+      (some) => ({ count: some.length, mutations: [some[0]] }),
+      STORE_LIMITS,
+    ),
     ({ count }) => count,
   );
   assertEquals([Math.max(...counts), counts.reduce((sum, it) => sum + it)], [5_000, 50_000]);

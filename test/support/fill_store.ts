@@ -48,7 +48,7 @@ export async function fillStore(path: string, pets: number, soldShare?: number):
   }
 }
 
-export function examplePet(number: number): NewPet {
+function examplePet(number: number): NewPet {
   const status = STATUSES[number % STATUSES.length];
   const pet = { name: `Animal number ${number}`, categoryId: BigInt(number % 100) };
   return status === undefined ? pet : { ...pet, status };

@@ -78,7 +78,6 @@ export class LoadClient {
   readonly outcomes: Record<string, number> = {};
   /** The number of additions begun. */
   begun = 0;
-  slowestMs = 0;
   /** The texts of the pets before acknowledged changes, by those after them. */
   readonly changes = new Map<string, string>();
   #options: LoadOptions;
@@ -375,7 +374,6 @@ export class LoadClient {
     } = {},
   ): Promise<Received | undefined> {
     const receiver = service ?? pick(this.#options.services());
-    const started = performance.now();
     try {
       const signal = AbortSignal.timeout(limitMs);
       const response = await receiver.send(path, token ?? this.#options.token, { ...init, signal });
@@ -384,8 +382,6 @@ export class LoadClient {
       if (error instanceof DOMException && limitMs < RESPONSE_LIMIT_MS) this.#count("gave up");
       else if (error instanceof TypeError) this.#count("connection lost");
       else throw error;
-    } finally {
-      this.slowestMs = Math.max(this.slowestMs, performance.now() - started);
     }
   }
 

@@ -1,7 +1,8 @@
 import { GUARD_KEYS } from "../../src/keyspace.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
-import { parseDatabaseUrl, type PostgresSettings } from "../../src/store/postgres/database_url.ts";
+import type { PostgresSettings } from "../../src/store/postgres/database_url.ts";
 import { PostgresStore } from "../../src/store/postgres/postgres_store.ts";
+import { settingsOf } from "./real_store.ts";
 import {
   HANG_LIMIT_MS,
   isInstalled,
@@ -213,11 +214,6 @@ export function serverOfFile(): () => PostgresServer {
     Deno.test.afterAll(() => server[Symbol.asyncDispose]());
   }
   return () => server;
-}
-
-/** Settings of the store at a URL. */
-export function settingsOf(url: string): PostgresSettings {
-  return { ...parseDatabaseUrl(url), passfile: undefined, strictReads: false };
 }
 
 /** Opens the store at a URL. */

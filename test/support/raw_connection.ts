@@ -1,28 +1,7 @@
 import { assert } from "@std/assert";
 
-/** A TCP connection to a server on this machine, to send bytes that HTTP clients do not send. */
-export interface RawConnection {
-  /** Received text that answer() has not taken. */
-  readonly received: string;
-  /** Whether the server has closed the connection. */
-  readonly ended: boolean;
-  write(text: string): Promise<void>;
-  closeWrite(): Promise<void>;
-  /**
-   * Takes the received text once it ends with a JSON object, announces an empty body, or the server closes
-   * the connection.
-   */
-  answer(): Promise<string>;
-  /** The received text after a short wait, or once the server closes the connection. */
-  rest(): Promise<string>;
-  /** Sends as much as the server accepts within a time, up to a limit. Resolves to the number of bytes. */
-  flood(ms: number, limitBytes: number): Promise<number>;
-  [Symbol.dispose](): void;
-}
-
-const SILENCE_MS = 100;
-
-export async function connect(port: number): Promise<RawConnection> {
+/** Opens a TCP connection to a server on this machine, to send bytes that HTTP clients do not send. */
+export async function connect(port: number) {
   const connection = await Deno.connect({ hostname: "127.0.0.1", port });
   const decoder = new TextDecoder();
   let received = "";
@@ -31,29 +10,34 @@ export async function connect(port: number): Promise<RawConnection> {
     for await (const chunk of connection.readable) received += decoder.decode(chunk);
   })().catch(() => {}).finally(() => ended = true);
   return {
+    /** Received text that answer() has not taken. */
     get received() {
       return received;
     },
+    /** Whether the server has closed the connection. */
     get ended() {
       return ended;
     },
-    async write(text) {
+    async write(text: string) {
       const writer = connection.writable.getWriter();
       await writer.write(new TextEncoder().encode(text)).catch(() => {});
       writer.releaseLock();
     },
     closeWrite: () => connection.closeWrite().catch(() => {}),
+    /** Takes the received text up to the end of a JSON object, an empty body or the connection. */
     async answer() {
       await until(() => ended || /\r\n\r\n.*}$/.test(received) || /length: 0\r\n/.test(received));
       const answer = received;
       received = "";
       return answer;
     },
+    /** The received text after a short wait, or once the server closes the connection. */
     async rest() {
-      await Promise.race([reading, new Promise((resolve) => setTimeout(resolve, SILENCE_MS))]);
+      await Promise.race([reading, new Promise((resolve) => setTimeout(resolve, 100))]);
       return received;
     },
-    async flood(ms, limitBytes) {
+    /** Sends as much as the server accepts within a time, up to a limit. Resolves to the number of bytes. */
+    async flood(ms: number, limitBytes: number) {
       const chunk = new Uint8Array(65_536).fill(0x78);
       const writer = connection.writable.getWriter();
       let sent = 0;

@@ -5,7 +5,7 @@ import { acceptLog } from "../../src/log/accept_store.ts";
 import { createService, type Service } from "../../src/service.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { openStore } from "../../src/store/open_store.ts";
-import { parseDatabaseUrl } from "../../src/store/postgres/database_url.ts";
+import { parseDatabaseUrl, type PostgresSettings } from "../../src/store/postgres/database_url.ts";
 import type { StoreLocation } from "../../src/store/store_location.ts";
 import type { Store } from "../../src/store/store.ts";
 
@@ -28,12 +28,16 @@ export function openRealStore(name: string, env: Record<string, string> = {}): P
 
 function locationOf(name: string): StoreLocation {
   if (isDatabase(name)) {
-    const settings = { ...parseDatabaseUrl(name), passfile: undefined, strictReads: false };
-    return { kind: "postgres", settings };
+    return { kind: "postgres", settings: settingsOf(name) };
   }
   return name.startsWith("http:")
     ? { kind: "kv_connect", address: name }
     : { kind: "file", path: name, isDefault: false };
+}
+
+/** Settings of the store at a URL. */
+export function settingsOf(url: string): PostgresSettings {
+  return { ...parseDatabaseUrl(url), passfile: undefined, strictReads: false };
 }
 
 /** Opens a store during `use`, with an instance of a command. */

@@ -20,7 +20,7 @@ export async function withSampleFile(use: (parts: SampleFile) => Promise<void>):
   await using temp = await TempStore.make();
   const { folder, kvPath } = temp;
   // Records expire by the real clock.
-  const lines = sampleLog(40, { since: Date.now() });
+  const lines = sampleLog(40, Date.now());
   const store = new KvStore(await Deno.openKv(kvPath));
   try {
     await writeLog(store, systemRuntime, lines);

@@ -17,16 +17,11 @@ const KEY_EVERY = 10;
 /** Every so many events, an earlier pet is changed instead of one added. */
 const CHANGE_EVERY = 5;
 
-export interface SampleOptions {
-  /** Start time, in milliseconds since the Unix epoch. Events follow at intervals of one second. */
-  since?: number;
-}
-
-/** A valid log of that length with events of all types, as the service would have written it. */
-export function sampleLog(
-  length: number,
-  { since = FIRST_INSTANT }: SampleOptions = {},
-): string[] {
+/**
+ * A valid log of that length with events of all types, as the service would have written it. They follow a time, in
+ * milliseconds since the Unix epoch, at intervals of one second.
+ */
+export function sampleLog(length: number, since = FIRST_INSTANT): string[] {
   const events: (EventBody & EventMetadata)[] = [];
   const pets: Pet[] = [];
   let key = { keyId: "", tokenHash: "" };

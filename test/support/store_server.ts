@@ -64,7 +64,7 @@ export interface StoreServers {
   start(): Promise<StoreServer>;
 }
 
-/** Whether a variable asks for the tests of a kind of server. */
+/** Whether a variable asks for something, such as for the tests of a kind of server. */
 export function isWanted(variable: string): boolean {
   const { state } = Deno.permissions.querySync({ name: "env", variable });
   return state === "granted" && Deno.env.has(variable);

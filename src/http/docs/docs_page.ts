@@ -8,7 +8,7 @@ import { type BaseAddresses, describeInterface } from "./openapi.ts";
 
 const UTF_8 = "charset=utf-8";
 
-/** The page, its files and the description, each by its path. All addresses are relative, in case a proxy adds a path prefix. */
+/** The page, its files and the description, each by its path. A proxy may add a path prefix. */
 export function docsAssets(addresses: BaseAddresses): ReadonlyMap<string, StaticAsset> {
   return new Map([
     ["/openapi.json", staticAsset("application/json", () => describeInterface(addresses))],
@@ -56,10 +56,7 @@ function scalarBundle(): string {
   return new URL("./js/standalone.js", entryPoint).href;
 }
 
-/**
- * Allows only the service's own scripts, and only requests to the hosts of the interface. Scalar adds style
- * elements and attributes, which differ with the content of the page.
- */
+/** Only own scripts, and requests to the hosts of the interface. Scalar adds styles of its own. */
 function contentPolicy({ production, staging }: BaseAddresses) {
   const hosts = [production, staging].filter((address) => address !== undefined)
     .map((address) => ` ${new URL(address).origin}`);

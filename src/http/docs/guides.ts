@@ -11,10 +11,7 @@ import GUIDES from "./guides.md" with { type: "text" };
 /** The day of an HTTP date, without its weekday. */
 export const REMOVAL_DATE = DEPRECATION_HEADERS.sunset.slice(5, 16);
 
-/**
- * The guides in Markdown, with samples for that base address. In the description, each is a tag without operations,
- * so that pages show it beside the operations.
- */
+/** The guides in Markdown, with samples for that address. Each is a tag without operations. */
 export function guides(base: string) {
   const { status, when: message } = ERRORS.pet_not_found;
   const values: Record<string, unknown> = {
@@ -42,10 +39,7 @@ export function guides(base: string) {
 /** The languages of the samples, as the Markdown and as people name them. */
 const LANGUAGES = { shell: "curl", javascript: "JavaScript", python: "Python", go: "Go" };
 
-/**
- * Samples of a request: whole programs, which read the API key from `KEY`. They have the form of the OpenAPI extension
- * `x-codeSamples`, which most viewers show.
- */
+/** Samples of a request, as `x-codeSamples`: whole programs, which read the API key from `KEY`. */
 export function codeSamples(method: string, url: string, body: object = {}) {
   const { description } = sectionsOf(SAMPLES).find(({ name }) => name.includes(method))!;
   const spaced = JSON.stringify(body, null, 1).replaceAll(/\n */g, " ");

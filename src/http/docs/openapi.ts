@@ -1,7 +1,4 @@
-/**
- * The OpenAPI 3.1 description of the interface (https://spec.openapis.org/oas/v3.1.1). It is generated from
- * the schemas and tables that the code itself uses for validation and responses.
- */
+/** The OpenAPI 3.1 description, generated from the schemas and tables of the code itself. */
 
 import { z } from "zod";
 import { INT64_MAX, INT64_MIN } from "../../../events/int64.ts";
@@ -69,10 +66,7 @@ export function describeInterface(addresses: BaseAddresses): string {
   return JSON.stringify(description).replaceAll(/"((?:min|max)imum)":"(-?\d+)"/g, '"$1":$2');
 }
 
-/**
- * NewPet under another name for generated code: Go generators name the constructor of Pet `NewPet`. A page shows
- * the title.
- */
+/** NewPet under another name: Go generators name the constructor of Pet `NewPet`. */
 const PetInput = NewPet.meta({
   title: "NewPet",
   description: "The body of a request to add an animal",
@@ -103,7 +97,7 @@ const EXAMPLE_PATCH = { status: "sold" };
 const PETS_URL_PATTERN = `https?://[^<>]+${PETS_PATH}`;
 const EXAMPLE_PETS_URL = `http://localhost:8000${PETS_PATH}`;
 
-/** Response headers that this interface defines. A header with several meanings has one after a dot. */
+/** Response headers of this interface. A header with several meanings has one after a dot. */
 const HEADERS = {
   "X-Request-Id": always(
     "Identifies this response in the operator's logs",
@@ -452,8 +446,7 @@ function serversOf({ production, staging }: BaseAddresses) {
 
 function contactOf({ contact }: BaseAddresses) {
   const name = "The operator of this service, who issues the API keys";
-  if (contact === undefined) return { name };
-  return contact.includes("@") ? { name, email: contact } : { name, url: contact };
+  return contact?.includes("@") ? { name, email: contact } : { name, url: contact };
 }
 
 /** The JSON Schemas of the named zod schemas, which refer to each other by these names. */

@@ -58,10 +58,7 @@ export function staticAsset(
   };
 }
 
-/**
- * The first encoding that the client accepts. Its own order does not count, because every browser names gzip before
- * br. A client that names no encodings gets none, as RFC 9110 recommends.
- */
+/** The first encoding that the client accepts, in our order: every browser names gzip before br. */
 function encodingFor(headers: Headers): string | undefined {
   if (!headers.get("accept-encoding")) return undefined;
   return Object.keys(COMPRESSORS).find((name) => acceptsEncodings({ headers }, name) === name);

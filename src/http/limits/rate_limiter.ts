@@ -46,10 +46,7 @@ export class RateLimiter {
     this.#runtime = runtime;
   }
 
-  /**
-   * Counts a request of that key. A refused key is admitted again within one second, because its bucket gains
-   * at least one token per second.
-   */
+  /** Counts a request of that key. A refused key gains at least one token per second. */
   count(keyId: string): CountedRequest {
     const now = this.#runtime.monotonicNow();
     const bucket = this.#buckets.get(keyId) ?? { tokens: this.#capacity, atMs: now };

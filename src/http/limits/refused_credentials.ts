@@ -21,7 +21,7 @@ const FORWARDED_FOR_LENGTH = 100;
 export class RefusedCredentials {
   readonly #runtime: Runtime;
   readonly #report: Logger;
-  /** Numbers of refusals by the peer address of the connection and the address in `X-Forwarded-For`, as JSON. */
+  /** Numbers of refusals by the addresses of the connection and in `X-Forwarded-For`, as JSON. */
   readonly #clients = new Map<string, number>();
   #refused = 0;
   #isQuiet = false;

@@ -5,10 +5,7 @@ const USE_BEARER = "Authorization: Bearer <API_KEY>";
 /** Headers that other services read a key from. */
 const OTHER_HEADERS = ["X-API-Key", "Api-Key"];
 
-/**
- * Returns the token of an `Authorization: Bearer` header (RFC 6750 section 2.1). Throws `missing_credentials`
- * if there is none, and `invalid_credentials` if it has a second scheme or quotes around it.
- */
+/** The token of `Authorization: Bearer` (RFC 6750). Throws `missing_` or `invalid_credentials`. */
 export function bearerToken(headers: Headers): string {
   const authorization = headers.get("authorization") ?? "";
   // The scheme is case-insensitive (RFC 9110 section 11.1).

@@ -15,10 +15,7 @@ export const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
 export const IDEMPOTENCY_KEY_PATTERN =
   /^(?:"((?:[ !#-[\]-~]|\\["\\]){1,255})"|([!#-+\--~]{1,255}))$/;
 
-/**
- * Parses an `Idempotency-Key` header (draft-ietf-httpapi-idempotency-key-header-07). A key is the
- * same key with and without quotes. Throws `invalid_idempotency_key`.
- */
+/** Parses an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header-07), or throws. */
 export function parseIdempotencyKey(field: string): string {
   const match = IDEMPOTENCY_KEY_PATTERN.exec(field);
   if (match === null) {

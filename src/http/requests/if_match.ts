@@ -7,10 +7,7 @@ import { HttpError } from "../errors.ts";
 export const IF_MATCH_PATTERN =
   /^(?:\*|[\t ,]*(?:(?:W\/)?"[!#-~\x80-\xff]*"[\t ]*(?:,[\t ,]*|$))+)$/;
 
-/**
- * Parses an `If-Match` header into the test of an entity tag. The comparison is strong: a weak tag matches nothing.
- * Throws `malformed_request`.
- */
+/** Parses `If-Match` into the test of a tag, by strong comparison. Throws `malformed_request`. */
 export function parseIfMatch(field: string): (entityTag: string) => boolean {
   if (!IF_MATCH_PATTERN.test(field)) {
     const message = 'Header If-Match must be the ETag of an animal, such as "1f2e", or *';

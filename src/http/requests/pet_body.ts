@@ -74,10 +74,7 @@ function describe(issue: z.core.$ZodIssue, body: object, { shape }: z.ZodObject)
 /** A string of JSON text, with the colon after it if it is the name of a field. */
 const STRINGS = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?/g;
 
-/**
- * Returns the names that occur more than once in the text of a flat object. `JSON.parse` keeps the last value and
- * silently drops the others.
- */
+/** The names that a flat object has twice: `JSON.parse` silently drops all values but the last. */
 function repeatedNames(text: string, names: string[]): string[] {
   // Most bodies have exactly one colon for each name, so they repeat no name and need no scan.
   if (text.split(":").length - 1 === names.length) return [];

@@ -49,11 +49,7 @@ export class BodyReader {
     for (const reject of this.#arriving) reject(shuttingDownError());
   }
 
-  /**
-   * Resolves to the text of a JSON body. Rejects with `unsupported_media_type`, `malformed_request`,
-   * `body_too_large`, `request_timeout`, `shutting_down`, and, if the body is not UTF-8 or breaks off,
-   * `malformed_body`.
-   */
+  /** Resolves to the text of a JSON body. Rejects with {@linkcode HttpError}. */
   async readJson(request: Request): Promise<string> {
     const { headers } = request;
     expectJson(request);
@@ -118,7 +114,7 @@ async function readAll(reader: ReadableStreamDefaultReader<Uint8Array>): Promise
   }
 }
 
-/** Throws if the body is empty, is not declared as JSON in UTF-8 of a type for the method, or is encoded. */
+/** Throws if the body is empty, encoded, or not declared as JSON in UTF-8 for the method. */
 function expectJson(request: Request): void {
   const { headers, method } = request;
   const isPatch = method === "PATCH";
@@ -144,9 +140,7 @@ function expectJson(request: Request): void {
   }
 }
 
-/**
- * Whether a request has no body or declares one within {@linkcode BODY_LIMIT_BYTES}, which is cheap to read.
- */
+/** Whether a request has no body, or declares one within {@linkcode BODY_LIMIT_BYTES}. */
 export function isBodyBounded(headers: Headers): boolean {
   if (headers.get("transfer-encoding") !== null) return false;
   const declared = headers.get("content-length");

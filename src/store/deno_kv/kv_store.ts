@@ -1,4 +1,4 @@
-import type { Key, KeyRange, Store, StoreEntry, StoreLimits } from "../store.ts";
+import { type Key, type KeyRange, type Store, STORE_LIMITS, type StoreEntry } from "../store.ts";
 import {
   NotAppliedError,
   StoreDamagedError,
@@ -9,18 +9,9 @@ import {
 } from "../store_errors.ts";
 import type { SqliteReader } from "./sqlite_reader.ts";
 
-/** Limits of Deno KV, documented (https://docs.deno.com/deploy/kv/transactions/#limits) and measured. */
-export const KV_LIMITS: StoreLimits = {
-  /** Deno KV allows 1,000, but its client from npm reads more than 500 in two snapshots. */
-  listEntries: 500,
-  commitMutations: 1_000,
-  commitBytes: 819_200,
-  commitKeyBytes: 81_920,
-};
-
 /** A store on a Deno KV: in memory, in a SQLite file, or over the network by KV Connect. */
 export class KvStore implements Store {
-  readonly limits = KV_LIMITS;
+  readonly limits = STORE_LIMITS;
   #kv: Deno.Kv;
   #reader: SqliteReader | undefined;
   #onClose: () => void;

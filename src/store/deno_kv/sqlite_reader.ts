@@ -3,9 +3,17 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { deserialize } from "node:v8";
 import { decodeKey, ENCODED_NUMBER_BYTES, encodeKey, encodeRange } from "../key_encoding.ts";
 import { reasonOf } from "../../runtime/logger.ts";
-import type { ExpiringRecord, Key, KeyRange, ListOptions, Store, StoreEntry } from "../store.ts";
+import {
+  type ExpiringRecord,
+  type Key,
+  type KeyRange,
+  type ListOptions,
+  type Store,
+  STORE_LIMITS,
+  type StoreEntry,
+} from "../store.ts";
 import { StoreDamagedError, StoreRefusedError } from "../store_errors.ts";
-import { damageOf, KV_LIMITS } from "./kv_store.ts";
+import { damageOf } from "./kv_store.ts";
 
 /** How long a read waits for a locked file. */
 const BUSY_LIMIT_MS = 10_000;
@@ -37,7 +45,7 @@ const SELECT_EXPIRING = `select k, min(expiration_ms, 8640000000000000) as expir
  * record it cannot decode. The value of such a record is the error.
  */
 export class SqliteReader implements Store, Disposable {
-  readonly limits = KV_LIMITS;
+  readonly limits = STORE_LIMITS;
   #database: DatabaseSync;
   #statements = new Map<string, StatementSync>();
 

@@ -8,8 +8,8 @@ import {
   type Key,
   type Mutation,
   type Store,
+  STORE_LIMITS,
   type StoreEntry,
-  type StoreLimits,
   VALUE_BYTES_LIMIT,
 } from "../store.ts";
 import type { Connection, Row } from "./connection.ts";
@@ -17,17 +17,6 @@ import type { PostgresSettings } from "./database_url.ts";
 import { closeBoth, connectToPrimary, type PrimaryConnections } from "./primary.ts";
 import { prepareSchema } from "./schema.ts";
 import * as SQL from "./statements.ts";
-
-/**
- * PostgreSQL itself allows much more. With these, a commit is small enough to be quick, and large enough for
- * every command that can wait.
- */
-export const POSTGRES_LIMITS: StoreLimits = {
-  listEntries: 1_000,
-  commitMutations: 1_000,
-  commitBytes: 819_200,
-  commitKeyBytes: 81_920,
-};
 
 export interface PostgresStoreOptions {
   /** Whether an empty database gets the tables of a store. */
@@ -52,7 +41,7 @@ const MISSING = "0";
 
 /** A store in the tables of a PostgreSQL database, over two connections to its primary. */
 export class PostgresStore implements Store {
-  readonly limits = POSTGRES_LIMITS;
+  readonly limits = STORE_LIMITS;
   #primary: PrimaryConnections;
   #runtime: Runtime;
   #strictReads: boolean;
@@ -196,7 +185,7 @@ async function advanceVersions(connection: Connection, keys: Uint8Array[]): Prom
  * `StoreRefusedError` beyond the limits.
  */
 function parametersOf(mutations: Mutation[]): (Uint8Array | string)[] {
-  if (mutations.length > POSTGRES_LIMITS.commitMutations) {
+  if (mutations.length > STORE_LIMITS.commitMutations) {
     throw new StoreRefusedError("The commit has too many mutations");
   }
   const last = new Map<string, { key: Uint8Array; mutation: Mutation }>();
@@ -220,7 +209,7 @@ function parametersOf(mutations: Mutation[]): (Uint8Array | string)[] {
     lifetimes.push(expireIn);
   }
   const size = values.reduce((sum, { length }) => sum + length, 0);
-  if (size > POSTGRES_LIMITS.commitBytes) throw new StoreRefusedError("The commit is too large");
+  if (size > STORE_LIMITS.commitBytes) throw new StoreRefusedError("The commit is too large");
   const arrays = [deleted, keys, values].map(SQL.encodeArray);
   return [...arrays, SQL.textArray(lifetimes)];
 }

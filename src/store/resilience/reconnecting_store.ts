@@ -1,8 +1,7 @@
-import type { Store, StoreLimits } from "../store.ts";
+import { type Store, STORE_LIMITS } from "../store.ts";
 import { StoreAwayError, StoreRefusedError } from "../store_errors.ts";
 
 export interface ReconnectingStoreDeps {
-  limits: StoreLimits;
   /**
    * Connects to the store. After the signal aborts, it has no request in flight. Rejects with
    * `StoreRefusedError` if waiting does not help.
@@ -16,7 +15,7 @@ export interface ReconnectingStoreDeps {
 
 /** A store behind a network connection, which can be replaced. Calls fail while the connection is missing. */
 export class ReconnectingStore implements Store {
-  readonly limits: StoreLimits;
+  readonly limits = STORE_LIMITS;
   #deps: ReconnectingStoreDeps;
   #store: Store | undefined;
   /** Whether the store was accepted once. */
@@ -24,7 +23,6 @@ export class ReconnectingStore implements Store {
   #isClosed = false;
 
   constructor(deps: ReconnectingStoreDeps) {
-    this.limits = deps.limits;
     this.#deps = deps;
   }
 

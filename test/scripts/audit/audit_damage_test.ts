@@ -12,19 +12,15 @@ import type { Key, Mutation, StoreEntry } from "../../../src/store/store.ts";
 import { ModelStore } from "../../sim/model_store.ts";
 import { openSampleStore } from "../../support/sample_store.ts";
 
-/** Another program may have stored a text. */
-type Value = string | Uint8Array;
-
-/** The value stored under a key, or `undefined` for none. */
-type Change = [key: Key, value: Value | undefined];
+/** The value stored under a key, or `undefined` for none. Another program may have stored a text. */
+type Change = [key: Key, value: Uint8Array | string | undefined];
 
 type Damage = [name: string, ...changes: Change[]];
 
-/** A record of the log. A number is the position of a line. */
+/** A record of the log. */
 interface PackedRecord {
   last: number;
   lines: Uint8Array[];
-  numbers: number[];
 }
 
 const encoder = new TextEncoder();
@@ -40,7 +36,7 @@ Deno.test("audit() finds every altered byte and every lost, repeated or misplace
   const store = new ModelStore({ now: runtime.now });
   // Small reads, so that the records of a kind come in several of them.
   Object.assign(store, { limits: { ...store.limits, listEntries: 2 } });
-  const original = new Map(entries.map(({ key, value }) => [formatKey(key), value as Value]));
+  const original = new Map(entries.map(({ key, value }) => [formatKey(key), value as Uint8Array]));
   const apply = (changes: Change[]) => {
     const mutations = changes.map(([key, value]): Mutation =>
       value === undefined
@@ -49,7 +45,7 @@ Deno.test("audit() finds every altered byte and every lost, repeated or misplace
     );
     assertNotEquals(store.apply({ checks: [], mutations }), null);
   };
-  apply(entries.map(({ key, value }) => [key, value as Value]));
+  apply(entries.map(({ key, value }) => [key, value as Uint8Array]));
 
   /** The names of the changes after which the audit says that the store is sound, or not. */
   const namesOf = async (damages: Damage[], isSound: boolean) => {
@@ -77,10 +73,9 @@ function* damagesTo(entries: StoreEntry[], log: PackedRecord[]): Generator<Damag
     yield* damagesToAny(entry, other);
     if (entry.key[2] === "pet") yield* damagesToPet(entry, entries);
   }
-  for (const index of log.keys()) {
+  for (const [index, { last }] of log.entries()) {
     for (const [name, ...changes] of damagesToPacked(log, index)) {
-      const keyed = changes.map(([[last], value]): Change => [logKey(last), value]);
-      yield [`${name} of the log up to ${log[index].last}`, ...keyed];
+      yield [`${name} of the log up to ${last}`, ...changes];
     }
   }
 }
@@ -109,110 +104,78 @@ function* damagesToPet({ key, value }: StoreEntry, entries: StoreEntry[]): Gener
 
 /** Damages to a record of any kind. */
 function* damagesToAny({ key, value }: StoreEntry, other: StoreEntry): Generator<Damage> {
-  const own = value as Value;
+  const own = value as Uint8Array;
   const name = formatKey(key);
-  const bytes = bytesOf(own);
-  for (let index = 0; index < bytes.length; index++) {
-    const altered = bytes.slice();
-    altered[index] ^= 1 << index % 7;
-    yield [`bit ${index % 7} of byte ${index} in ${name}`, [key, inTypeOf(own, altered)]];
+  for (let index = 0; index < own.length; index++) {
+    const altered = own.with(index, own[index] ^ 1 << index % 7);
+    yield [`bit ${index % 7} of byte ${index} in ${name}`, [key, altered]];
   }
-  yield [`other type of ${name}`, [key, inOtherType(own)]];
-  yield [`no byte in ${name}`, [key, inTypeOf(own, new Uint8Array())]];
-  yield [`one more byte in ${name}`, [key, inTypeOf(own, joined(bytes, encoder.encode(" ")))]];
+  yield [`text of ${name}`, [key, decoder.decode(own)]];
+  yield [`no byte in ${name}`, [key, new Uint8Array()]];
+  yield [`one more byte in ${name}`, [key, joined(own, encoder.encode(" "))]];
   yield [`deletion of ${name}`, [key, undefined]];
   const last = key.at(-1);
   const copy = [...key.slice(0, -1), typeof last === "number" ? last + 1_000 : `${String(last)}2`];
   yield [`copy of ${name}`, [copy, own]];
   yield [`move of ${name}`, [key, undefined], [copy, own]];
-  yield [`swap of ${name}`, [key, other.value as Value], [other.key, own]];
+  yield [`swap of ${name}`, [key, other.value as Uint8Array], [other.key, own]];
   yield [`move of ${name} onto the next`, [key, undefined], [other.key, own]];
 }
 
-/** A change of a record of the log, as damagesToPacked() yields it: the key has only its last part. */
-type LastChange = [key: [last: number], value: Uint8Array | undefined];
-
 /** Damages to the lines of one of the records of the log. */
-function* damagesToPacked(
-  records: PackedRecord[],
-  index: number,
-): Generator<[name: string, ...changes: LastChange[]]> {
-  const { last, lines, numbers } = records[index];
+function* damagesToPacked(records: PackedRecord[], index: number): Generator<Damage> {
+  const { last, lines } = records[index];
   const next = records[index + 1];
+  const key = logKey(last);
   const taken = new Set(records.map((it) => it.last));
   const own = packed(lines);
   for (const [place, line] of lines.entries()) {
     const before = lines.slice(0, place);
     const after = lines.slice(place + 1);
+    const upTo = packed([...before, line]);
     const half = line.subarray(0, line.length / 2);
     const nth = `line ${place + 1} of ${lines.length}`;
-    yield [`missing ${nth}`, [[last], packed([...before, ...after])]];
-    yield [`doubled ${nth}`, [[last], packed([...before, line, line, ...after])]];
-    yield [`cut before ${nth}`, [[last], packed(before)]];
-    yield [`cut in ${nth}`, [[last], joined(packed(before), half)]];
-    yield [`cut in ${nth} with a line feed`, [[last], packed([...before, half])]];
-    yield [`cut line feed of ${nth}`, [[last], packed([...before, line]).slice(0, -1)]];
+    yield [`missing ${nth}`, [key, packed([...before, ...after])]];
+    yield [`doubled ${nth}`, [key, packed([...before, line, line, ...after])]];
+    yield [`cut before ${nth}`, [key, packed(before)]];
+    yield [`cut in ${nth}`, [key, joined(packed(before), half)]];
+    yield [`cut in ${nth} with a line feed`, [key, packed([...before, half])]];
+    yield [`cut line feed of ${nth}`, [key, upTo.slice(0, -1)]];
     yield [`doubled line feed of ${nth}`, [
-      [last],
-      joined(packed([...before, line]), packed([new Uint8Array(), ...after])),
+      key,
+      joined(upTo, packed([new Uint8Array(), ...after])),
     ]];
-    yield [`loss up to half of ${nth}`, [[last], packed([line.subarray(half.length), ...after])]];
+    yield [`loss up to half of ${nth}`, [key, packed([line.subarray(half.length), ...after])]];
     if (after.length > 0) {
       const [second, ...rest] = after;
-      yield [`swap of ${nth} and the next`, [[last], packed([...before, second, line, ...rest])]];
-      yield [`lost line feed of ${nth}`, [
-        [last],
-        packed([...before, joined(line, second), ...rest]),
-      ]];
-      yield [`loss up to ${nth}`, [[last], packed(after)]];
-      // Under the key that the rest of the record would have.
-      yield [
-        `loss after ${nth}`,
-        [[last], undefined],
-        [[numbers[place]], packed([...before, line])],
-      ];
-      yield [`second copy up to ${nth}`, [[numbers[place]], packed([...before, line])]];
-      for (const wrong of [numbers[place] - 1, numbers[place] + 1]) {
+      yield [`swap of ${nth} and the next`, [key, packed([...before, second, line, ...rest])]];
+      yield [`lost line feed of ${nth}`, [key, packed([...before, joined(line, second), ...rest])]];
+      yield [`loss up to ${nth}`, [key, packed(after)]];
+      // The key that a record of these lines would have.
+      const position = last - after.length;
+      yield [`loss after ${nth}`, [key, undefined], [logKey(position), upTo]];
+      yield [`second copy up to ${nth}`, [logKey(position), upTo]];
+      for (const wrong of [position - 1, position + 1]) {
         if (taken.has(wrong) || wrong < 1) continue;
-        yield [
-          `split after ${nth}, under ${wrong}`,
-          [[wrong], packed([...before, line])],
-          [[last], packed(after)],
-        ];
+        yield [`split after ${nth}, under ${wrong}`, [logKey(wrong), upTo], [key, packed(after)]];
       }
     }
     if (next !== undefined) {
-      yield [
-        `move of ${nth} to the next record`,
-        [[last], packed([...before, ...after])],
-        [[next.last], packed([line, ...next.lines])],
-      ];
-      yield [`overlap from ${nth}`, [[next.last], packed([line, ...after, ...next.lines])]];
-      if (place === lines.length - 1 && next.lines.length > 1) {
-        const [first, ...others] = next.lines;
-        yield [`overlap by a line more`, [[next.numbers[0]], packed([...lines, first])]];
-        yield [
-          `line of the next record`,
-          [[last], packed([...lines, first])],
-          [[next.last], packed(others)],
-        ];
-      }
+      const nextKey = logKey(next.last);
+      const moved = packed([line, ...next.lines]);
+      yield [`move of ${nth} on`, [key, packed([...before, ...after])], [nextKey, moved]];
+      yield [`overlap from ${nth}`, [nextKey, packed([line, ...after, ...next.lines])]];
     }
   }
   for (const other of [last - 1, last + 1]) {
     if (taken.has(other) || other < 1) continue;
-    yield [`move to ${other}`, [[last], undefined], [[other], own]];
-    yield [`copy to ${other}`, [[other], own]];
+    yield [`move to ${other}`, [key, undefined], [logKey(other), own]];
+    yield [`copy to ${other}`, [logKey(other), own]];
   }
-  if (next !== undefined) {
-    const both = joined(own, packed(next.lines));
-    yield [`merge with the next under its own key`, [[last], both], [[next.last], undefined]];
-    yield [`copy before the next`, [[next.last], both]];
-    yield [`merge in the wrong order`, [[last], undefined], [
-      [next.last],
-      joined(packed(next.lines), own),
-    ]];
-  }
+  if (next === undefined) return;
+  const [nextKey, nextValue] = [logKey(next.last), packed(next.lines)];
+  yield [`merge under its own key`, [key, joined(own, nextValue)], [nextKey, undefined]];
+  yield [`merge in the wrong order`, [key, undefined], [nextKey, joined(nextValue, own)]];
 }
 
 /** The same lines in other records. */
@@ -243,11 +206,8 @@ function* groupingsOf(log: PackedRecord[]): Generator<Damage> {
 }
 
 function logOf(entries: StoreEntry[]): PackedRecord[] {
-  return entries.filter(({ key }) => isLogKey(key)).map(({ key, value }) => {
-    const last = key[1] as number;
-    const lines = unpackLines(value)!;
-    return { last, lines, numbers: lines.map((_, index) => last - lines.length + 1 + index) };
-  });
+  return entries.filter(({ key }) => isLogKey(key))
+    .map(({ key, value }) => ({ last: key[1] as number, lines: unpackLines(value)! }));
 }
 
 function packed(lines: Uint8Array[]): Uint8Array {
@@ -257,17 +217,4 @@ function packed(lines: Uint8Array[]): Uint8Array {
 
 function joined(...parts: Uint8Array[]): Uint8Array {
   return new Uint8Array(parts.flatMap((part) => [...part]));
-}
-
-function bytesOf(value: Value): Uint8Array {
-  return typeof value === "string" ? encoder.encode(value) : value;
-}
-
-function inTypeOf(value: Value, bytes: Uint8Array): Value {
-  return typeof value === "string" ? decoder.decode(bytes) : bytes;
-}
-
-/** The same text in the other type: bytes for a string, a string for bytes. */
-function inOtherType(value: Value): Value {
-  return typeof value === "string" ? encoder.encode(value) : decoder.decode(value);
 }

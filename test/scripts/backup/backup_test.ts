@@ -1,7 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { LogDamagedError, readLog } from "../../../src/log/read_log.ts";
 import { logKey } from "../../../src/keyspace.ts";
-import { Backup, BackupRefusedError } from "../../../scripts/backup/backup.ts";
+import { Backup } from "../../../scripts/backup/backup.ts";
+import { RefusedError } from "../../../scripts/cli/refused_error.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { permitted } from "../../support/permitted.ts";
 import { linesToBytes, rewritten, sampleLog } from "../../support/sample_log.ts";
@@ -76,8 +77,8 @@ testBackup(
       ["hello", "does not begin with the first event of this log"],
       [[lines[0], '{"specversion":"1.0"}'], "does not end with an event that this version knows"],
       [[lines[0], ""], "does not end with an event that this version knows"],
-      [sampleLog(LENGTH, { since: since - 1 }), "has another event at position 40 than the log"],
-      [sampleLog(LENGTH + 1, { since }), "ends at position 41, but the log at 40: "],
+      [sampleLog(LENGTH, since - 1), "has another event at position 40 than the log"],
+      [sampleLog(LENGTH + 1, since), "ends at position 41, but the log at 40: "],
       [altered, "has another event at position 40 "],
     ];
     for (const [content, refusal] of cases) {
@@ -85,7 +86,7 @@ testBackup(
         ? new TextEncoder().encode(content)
         : linesToBytes(content);
       await Deno.writeFile(path, bytes);
-      await assertRejects(() => backUp(sample, path), BackupRefusedError, `The file ${refusal}`);
+      await assertRejects(() => backUp(sample, path), RefusedError, `The file ${refusal}`);
       assertEquals(await Deno.readFile(path), bytes);
     }
   },

@@ -2,7 +2,6 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { permitted } from "../../support/permitted.ts";
 import { LAUNCH, type Outcome, runTask, spawnTask } from "../../support/run_task.ts";
-import { linesToBytes, sampleLog } from "../../support/sample_log.ts";
 import { readLines, ServiceProcess } from "../../support/service_process.ts";
 import { TempStore } from "../../support/temp_store.ts";
 
@@ -63,18 +62,6 @@ Deno.test({
     const words = new TextEncoder().encode("Rex\n");
     const isStore = /^error: FILE must not be the store \(KV_PATH\), nor .*\n$/;
     const cases: [content: Uint8Array, name: string, code: number, line: RegExp][] = [
-      [
-        linesToBytes(sampleLog(1)),
-        file,
-        1,
-        /^error: The file has another event at position 1 .*\n$/,
-      ],
-      [
-        linesToBytes(sampleLog(3)),
-        file,
-        1,
-        /^error: The file ends at position 3, but the log at 1: /,
-      ],
       [words, file, 1, /^error: The file does not begin with the first event of a log\n$/],
       [words, temp.folder, 2, /^error: Is a directory .*\n$/],
       [words, "-", 2, /^error: The name of a file is required; see --help\n$/],

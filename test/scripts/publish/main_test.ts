@@ -91,7 +91,7 @@ test("publish: refuses a store file that was copied without its -wal", async (sa
   assertEquals([refused.code, refused.stdout], [1, ""]);
   assertMatch(
     refused.stderr,
-    /^error: The log ends before position 2, up to which it was published$/m,
+    /^error: The log ends at position 1, but 2 events were published$/m,
   );
 });
 

@@ -8,7 +8,6 @@ import {
 import { decodePet, patchPet, PET_STATUSES, reversePatch } from "../../../events/pet.ts";
 import { audit } from "../../../scripts/audit/audit.ts";
 import type { Fault as AuditFault } from "../../../scripts/audit/findings.ts";
-import { issueKey } from "../../../src/commands/issue_key.ts";
 import { readHead } from "../../../src/log/head.ts";
 import { UnsoundError } from "../../../scripts/audit/compare.ts";
 import { replay } from "../../../scripts/replay/replay.ts";
@@ -20,12 +19,10 @@ import { PetReader } from "../../../src/projections/pet_reader.ts";
 import { formatKey } from "../../../src/store/key_encoding.ts";
 import { scan } from "../../../src/store/scan.ts";
 import type { Commit, Mutation, Store } from "../../../src/store/store.ts";
-import { UnclearOutcomeError } from "../../../src/store/store_errors.ts";
 import { addPetCommand } from "../../support/add_pet_command.ts";
 import { contentOfGeneration } from "../../support/sound_log.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
 import { openSampleStore } from "../../support/sample_store.ts";
-import { openTestService } from "../../support/test_service.ts";
 import { utf8 } from "../../support/utf8.ts";
 import { atCommit, dyingStore, faultyStore, hold } from "../../support/faulty_store.ts";
 
@@ -48,19 +45,6 @@ Deno.test("replay() serves a new generation with the same content, and removes t
   assertEquals((await readHead(sample.store)).head, { ...sample.head, generation: 2 });
   assertEquals(await sample.store.get(REPLAY_KEY), null);
   assertEquals((await audit(sample)).sound, true);
-});
-
-Deno.test("replay() recognises its own commits if no commit is answered", async () => {
-  using sample = await openSampleStore(60);
-  const before = await contentOfGeneration(sample.store, 1);
-  const store = faultyStore(smallCommits(sample.store), {
-    onCommit: async (apply) => {
-      await apply();
-      throw new UnclearOutcomeError("The connection was lost");
-    },
-  });
-  assertEquals((await replay({ ...sample, store }, NO_GRACE)).generation, 2);
-  assertEquals(await contentOfGeneration(sample.store, 2), before);
 });
 
 Deno.test("replay() reports how the old generation differed, and corrects it", async () => {
@@ -108,24 +92,6 @@ Deno.test("replay() of an unsound log rejects and restores the store, even while
     });
     await assertRejects(() => replay({ store, runtime }, NO_GRACE), UnsoundError, fault);
     assertEquals(await allOf(sample.store), before);
-  }
-});
-
-Deno.test("replay() killed at any commit on an unsound log leaves the next one a store to rebuild", async () => {
-  for (let last = 1, isDone = false; !isDone; last++) {
-    using sample = await openSampleStore(60);
-    const { runtime } = sample;
-    const key = logKey(56);
-    const entry = (await sample.store.get(key))!;
-    await sample.store.commit({ checks: [], mutations: [{ type: "delete", key }] });
-    const { store, killed } = dyingStore(smallCommits(sample.store), last, true);
-    const replayed = replay({ store, runtime }, NO_GRACE).catch((error) => error.name);
-    isDone = await Promise.race([replayed, killed]) === "UnsoundError";
-    const value = entry.value as Uint8Array;
-    await sample.store.commit({ checks: [], mutations: [{ type: "set", key, value }] });
-    await runtime.settle(replay(sample, NO_GRACE));
-    assertEquals((await audit(sample)).faults, [], `after a kill at commit ${last}`);
-    assertEquals(await generationsIn(sample.store), [2]);
   }
 });
 
@@ -394,18 +360,3 @@ async function allOf(store: Store) {
   const entries = await Array.fromAsync(scan(store, { prefix: [] }));
   return entries.flat().map(({ key, value }) => [key, value]);
 }
-
-Deno.test("a key stays valid on an instance that was idle during a replay", async () => {
-  await using service = await openTestService();
-  assertEquals((await service.add({ name: "Rex", categoryId: 1 })).status, 201);
-  // The instance has seen a key event, but has not read the key after it.
-  await issueKey(service, { label: "another" });
-  const { store, runtime } = service;
-  await replay({ store, runtime }, NO_GRACE);
-  assertEquals((await service.add({ name: "Mia", categoryId: 1 })).status, 201);
-  assertEquals(await (await service.send("/v1/pets/2")).json(), {
-    id: 2,
-    name: "Mia",
-    categoryId: 1,
-  });
-});

@@ -30,7 +30,7 @@ Deno.test("LogStatistics counts pets by their status now, of a part of a log tho
 
 Deno.test("LogStatistics counts events, additions and changes by hour and by key, and finds the first and the last", () => {
   // From the last ten seconds of a day on.
-  const lines = sampleLog(40, { since: Date.parse("2026-03-31T23:59:49.999Z") });
+  const lines = sampleLog(40, Date.parse("2026-03-31T23:59:49.999Z"));
   const statistics = new LogStatistics();
   statistics.add(encoded(lines.slice(0, 15)));
   statistics.add(encoded(lines.slice(15)));

@@ -1,7 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { KV_LIMITS } from "../../../src/store/deno_kv/kv_store.ts";
 import { ReconnectingStore } from "../../../src/store/resilience/reconnecting_store.ts";
-import type { Store } from "../../../src/store/store.ts";
+import { type Store, STORE_LIMITS } from "../../../src/store/store.ts";
 import { StoreAwayError, StoreRefusedError } from "../../../src/store/store_errors.ts";
 
 /** A store whose connections the test opens, with a log of what happened to them. */
@@ -9,7 +8,6 @@ function makeStore() {
   const log: string[] = [];
   const attempts: PromiseWithResolvers<Store>[] = [];
   const store = new ReconnectingStore({
-    limits: KV_LIMITS,
     connect() {
       const attempt = Promise.withResolvers<Store>();
       attempts.push(attempt);
@@ -20,7 +18,7 @@ function makeStore() {
   });
   const reopen = () => store.reopen(new AbortController().signal);
   const connection = (name: string): Store => ({
-    limits: KV_LIMITS,
+    limits: STORE_LIMITS,
     get: () => Promise.resolve({ key: [], value: name, versionstamp: "" }),
     list: () => Promise.resolve([]),
     commit: () => Promise.resolve(""),

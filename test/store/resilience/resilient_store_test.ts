@@ -1,13 +1,13 @@
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { spy } from "@std/testing/mock";
-import { KV_LIMITS, KvStore } from "../../../src/store/deno_kv/kv_store.ts";
+import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";
 import { CALL_LIMIT_MS } from "../../../src/store/resilience/circuit_breaker.ts";
 import {
   ResilientStore,
   type ResilientStoreOptions,
   RETRY_LIMIT_MS,
 } from "../../../src/store/resilience/resilient_store.ts";
-import type { Store } from "../../../src/store/store.ts";
+import { type Store, STORE_LIMITS } from "../../../src/store/store.ts";
 import {
   NotAppliedError,
   StoreAwayError,
@@ -42,7 +42,7 @@ const READS = ["get()", "list()"].map((name) => [name, CALLS[name]] as const);
 function storeThat(answer: () => Promise<never[]>, more: Partial<Store> = {}): Store {
   // deno-lint-ignore no-explicit-any -- one answer stands for those of three methods
   const call = answer as () => Promise<any>;
-  return { limits: KV_LIMITS, get: call, list: call, commit: call, close: () => {}, ...more };
+  return { limits: STORE_LIMITS, get: call, list: call, commit: call, close: () => {}, ...more };
 }
 
 /** Calls that fail so many times, then succeed. */

@@ -1,3 +1,20 @@
+/** Texts for people. */
+
+const numbers = new Intl.NumberFormat("en-US");
+
+/** Formats a number: 12,345. */
+export function count(number: number): string {
+  return numbers.format(number);
+}
+
+export function second(ms: number): string {
+  return new Date(ms).toISOString().replace("T", " ").slice(0, 19) + "Z";
+}
+
+export function minute(ms: number): string {
+  return second(ms).slice(0, 16) + "Z";
+}
+
 /** The text, cut so that it takes at most that many columns. A character outside of ASCII may take two. */
 export function shortened(text: string, columns: number): string {
   let width = 0;
