@@ -16,7 +16,7 @@ export const GENESIS_HASH = "0".repeat(64);
 /** The `actor` of an event that was not caused by an API key. */
 export const OPERATOR = "operator";
 
-const SOURCE = "urn:animal-store";
+export const EVENT_SOURCE = "urn:animal-store";
 const SEQUENCE_DIGITS = 16;
 
 /** The pet after a change, and the patch that leads back to the pet before it. */
@@ -97,7 +97,7 @@ export function encodePublicEvent({ event, line }: RecordedLine, id: string): st
 
 /** The members that the line of an event and its text for clients begin with. */
 function attributesOf(event: RecordedEvent, id: string): string {
-  return `{"specversion":"1.0","id":"${id}","source":"${SOURCE}","type":"${event.type}",` +
+  return `{"specversion":"1.0","id":"${id}","source":"${EVENT_SOURCE}","type":"${event.type}",` +
     `"time":"${event.time}","sequence":"${sequenceOf(event.position)}",` +
     `"subject":"${subjectOf(event)}","dataschema":"${dataschemaOf(event)}"`;
 }
@@ -194,7 +194,7 @@ export class NewerVersionError extends MalformedEventError {
 
 /** Matches a line as {@linkcode encodeEvent} writes it. A pattern, not a schema, because the log is long. */
 const LINE = new RegExp(
-  `^{"specversion":"1\\.0","id":"(${ULID})","source":"${SOURCE}","type":"((?:[A-Z][a-z]*)+)",` +
+  `^{"specversion":"1\\.0","id":"(${ULID})","source":"${EVENT_SOURCE}","type":"((?:[A-Z][a-z]*)+)",` +
     `"time":"([^"]*)","sequence":"(\\d{${SEQUENCE_DIGITS}})","subject":"([^"]*)",` +
     `"dataschema":"([^"]*):([1-9]\\d*)","actor":"(${ULID}|${OPERATOR})"` +
     `(?:,"idempotencykey":"(${SHA256_HEX})")?,"previoushash":"(${SHA256_HEX})","data":({.*})}$`,
@@ -277,7 +277,7 @@ export function isKnownSchema(type: string, version: number): boolean {
 
 /** The name of a type's schema, without the version: `urn:animal-store:pet-created` for `PetCreated`. */
 function schemaOf(type: string): string {
-  return `${SOURCE}:${type.replace(/(?!^)[A-Z]/g, "-$&").toLowerCase()}`;
+  return `${EVENT_SOURCE}:${type.replace(/(?!^)[A-Z]/g, "-$&").toLowerCase()}`;
 }
 
 /** The members of the data are in the order of the schema. */

@@ -3,7 +3,7 @@ import { IDEMPOTENCY_KEY_HEADER, IDEMPOTENCY_REPLAYED_HEADER } from "./requests/
 
 /** Request headers that a script may send, besides the CORS-safelisted ones. */
 const REQUEST_HEADERS =
-  `authorization, content-type, ${IDEMPOTENCY_KEY_HEADER}, if-match, if-none-match`;
+  `authorization, content-type, ${IDEMPOTENCY_KEY_HEADER}, if-match, if-none-match, last-event-id`;
 
 /** Response headers that a script may read, besides the CORS-safelisted ones. */
 const RESPONSE_HEADERS =

@@ -37,8 +37,9 @@ const TABLE = {
   malformed_request: {
     status: 400,
     when:
-      "The Host or Content-Length header is missing, repeated or malformed, or If-Match is malformed",
-    remedy: "Send one well-formed Host, at most one Content-Length, and entity tags in If-Match",
+      "The Host or Content-Length header is missing, repeated or malformed, or If-Match or Last-Event-ID is malformed",
+    remedy:
+      "Send one well-formed Host, at most one Content-Length, entity tags in If-Match, and the id of an event in Last-Event-ID",
   },
   missing_credentials: {
     status: 401,

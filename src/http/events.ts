@@ -57,10 +57,14 @@ interface EventsRequest {
   lastId: string;
 }
 
-/** Whether a client wants a stream: it names the type, as every client of event streams does. */
+/**
+ * Whether a client wants a stream: it names the type, as every client of event streams does, and no JSON. Generated
+ * clients name all types that the description has, and read a batch.
+ */
 function wantsStream(headers: Headers): boolean {
-  return /(?:^|,)\s*text\/event-stream\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i
-    .test(headers.get("accept") ?? "");
+  const accept = headers.get("accept") ?? "";
+  return /(?:^|,)\s*text\/event-stream\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(accept) &&
+    !/json/i.test(accept);
 }
 
 /**

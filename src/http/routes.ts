@@ -7,6 +7,8 @@ export const BASE_PATH = "/v1";
 
 export const PETS_PATH = `${BASE_PATH}/pets`;
 
+export const EVENTS_PATH = `${BASE_PATH}/events`;
+
 /** An operation of the interface. It needs an API key. */
 export type ApiOperation = "listPets" | "createPet" | "getPet" | "updatePet" | "listEvents";
 
@@ -34,7 +36,7 @@ export type Route = RouteOf<ApiOperation, false> | RouteOf<PublicOperation, true
 export const ROUTES: readonly Route[] = [
   apiRoute(PETS_PATH, { GET: "listPets", POST: "createPet" }),
   apiRoute(`${PETS_PATH}/{petId}`, { GET: "getPet", PATCH: "updatePet" }),
-  apiRoute(`${BASE_PATH}/events`, { GET: "listEvents" }),
+  apiRoute(EVENTS_PATH, { GET: "listEvents" }),
   publicRoute("/healthz", "checkLiveness"),
   publicRoute("/readyz", "checkReadiness"),
   publicRoute("/openapi.json", "getDocs"),

@@ -38,7 +38,7 @@ Deno.test("a preflight gets 204 without a key on every known path, with CORS hea
       const forOrigin = {
         ...SHARED,
         "access-control-allow-headers":
-          "authorization, content-type, idempotency-key, if-match, if-none-match",
+          "authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id",
         "access-control-allow-methods": methods,
         "access-control-max-age": "7200",
       };

@@ -9,6 +9,7 @@ import { FOLLOWERS_LIMIT, FOLLOWERS_OF_KEY_LIMIT } from "../../src/http/limits/f
 import { readEvents } from "../../src/log/read_log.ts";
 import type { Service } from "../../src/service.ts";
 import { StoreAwayError } from "../../src/store/store_errors.ts";
+import { describedAnswer, isDescribed } from "../support/assert_described.ts";
 import { type FaultyStore, faultyStore } from "../support/faulty_store.ts";
 import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
 
@@ -42,8 +43,10 @@ function ask(
   headers: HeadersInit = {},
   method = "GET",
 ): Promise<Response> {
+  const path = `/v1/events?${query}`;
   const all = { authorization: `Bearer ${token}`, ...headers };
-  return handler(new Request(`http://localhost/v1/events?${query}`, { method, headers: all }));
+  const request = new Request(`http://localhost${path}`, { method, headers: all });
+  return describedAnswer(method, path, handler(request));
 }
 
 /** Follows the Link headers until nothing comes, and resolves to all batches. */
@@ -80,8 +83,13 @@ async function openStream(
   return stream;
 }
 
+/** The events of the messages of a stream, each as it is described. */
 function eventsOf(text: string): CloudEvent[] {
-  return [...text.matchAll(/^data: (.*)$/gm)].map(([, json]) => JSON.parse(json));
+  return [...text.matchAll(/^data: (.*)$/gm)].map(([, json]) => {
+    const event = JSON.parse(json);
+    assert(isDescribed("PetEvent", event), json);
+    return event;
+  });
 }
 
 Deno.test("listEvents shows the events of pets as CloudEvents, oldest first, and nothing of keys, actors and hashes", async () => {
@@ -198,10 +206,22 @@ Deno.test("A stream sends each event soon, a comment after silence, and ends aft
   assertEquals([stream.isOver, runtime.waits()], [true, []]);
 });
 
-Deno.test("HEAD shows the headers of a stream and opens none", async () => {
+Deno.test("A client gets a stream if its Accept names the type of streams and none of JSON; HEAD opens none", async () => {
   await using service = await openTestService();
-  const response = await ask(service, "", { accept: "text/event-stream" }, "HEAD");
-  assertEquals([response.status, response.body], [200, null]);
+  const cases: [accept: string, isStream: boolean][] = [
+    ["text/event-stream", true],
+    ["Text/Event-Stream;q=0.9, */*;q=0.1", true],
+    ["text/event-stream;q=0", false],
+    ["*/*", false],
+    // A generated client names all types of the description, and reads batches.
+    ["application/cloudevents-batch+json, text/event-stream, application/json", false],
+    ["text/event-stream, application/json", false],
+  ];
+  for (const [accept, isStream] of cases) {
+    const { status, headers, body } = await ask(service, "", { accept }, "HEAD");
+    assertEquals([status, headers.get("content-type") === "text/event-stream"], [200, isStream]);
+    assertEquals(body === null, isStream, accept);
+  }
   assertEquals(service.runtime.waits(), []);
 });
 

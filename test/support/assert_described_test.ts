@@ -32,7 +32,7 @@ Deno.test("assertDescribed() accepts described responses, and finds what is not 
     ["x-request-id is missing", { "x-request-id": "" }],
     ["must match pattern", { etag: '"b56c655969147e6e31020b86f5267a0G"' }],
     ["must match pattern", { link: '</v1/pets?cursor=7>; rel="next"' }],
-    ["text/plain", { "content-type": "text/plain" }],
+    ["Content-Type text/plain is not described", { "content-type": "text/plain" }],
     ["expected array", { body: PET }],
     ['Unrecognized key: "age"', { body: `[{"age":1,${PET.slice(1)}]` }],
     ["Code overloaded is not described", unavailable("overloaded")],

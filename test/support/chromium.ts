@@ -38,6 +38,7 @@ export interface Locator {
   inputValue(): Promise<string>;
   isVisible(): Promise<boolean>;
   locator(selector: string): Locator;
+  scrollIntoViewIfNeeded(): Promise<void>;
   textContent(): Promise<string | null>;
   waitFor(): Promise<void>;
 }

@@ -40,13 +40,13 @@ export function guides(base: string) {
 const LANGUAGES = { shell: "curl", javascript: "JavaScript", python: "Python", go: "Go" };
 
 /** Samples of a request, as `x-codeSamples`: whole programs, which read the API key from `KEY`. */
-export function codeSamples(method: string, url: string, body: object = {}) {
-  const { description } = sectionsOf(SAMPLES).find(({ name }) => name.includes(method))!;
+export function codeSamples(kind: string, url: string, body: object = {}) {
+  const { description } = sectionsOf(SAMPLES).find(({ name }) => name.includes(kind))!;
   const spaced = JSON.stringify(body, null, 1).replaceAll(/\n */g, " ");
   const values = {
     url,
-    method,
-    function: method.toLowerCase(),
+    method: kind,
+    function: kind.toLowerCase(),
     json: JSON.stringify(body),
     javascript: spaced.replaceAll(/"(\w+)":/g, "$1:"),
     python: spaced.replace("{ ", "{").replace(" }", "}"),

@@ -1,11 +1,20 @@
 /** The OpenAPI 3.1 description, generated from the schemas and tables of the code itself. */
 
 import { z } from "zod";
+import { EVENT_SOURCE, PET_EVENT_TYPES, sequenceOf } from "../../../events/event.ts";
 import { INT64_MAX, INT64_MIN } from "../../../events/int64.ts";
 import { NewPet, Pet, PetPatch, PetStatus } from "../../../events/pet.ts";
+import { FEED_ID_PATTERN } from "../../projections/event_feed.ts";
 import { NEVER_STORED } from "../http_response.ts";
 import { ENTITY_TAG_PATTERN, entityTag } from "../conditional_read.ts";
 import { type ErrorCode, ERRORS, RETRY_AFTER_SECONDS } from "../errors.ts";
+import { BATCH_TYPE, STREAM_TYPE } from "../events.ts";
+import {
+  EVENTS_LIMIT_DEFAULT,
+  EVENTS_LIMIT_MAX,
+  EVENTS_TIMEOUT_MAX,
+  NOW,
+} from "../requests/events_query.ts";
 import {
   IDEMPOTENCY_KEY_MAX_LENGTH,
   IDEMPOTENCY_KEY_PATTERN,
@@ -15,7 +24,7 @@ import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN } from "../requests/page_query.ts";
 import { ACCEPT_PATCH, PATCH_TYPES } from "../requests/request_body.ts";
 import { DEPRECATION_HEADERS, READ_HEADERS } from "../pets.ts";
 import { codeSamples, guides, REMOVAL_DATE } from "./guides.ts";
-import { type ApiOperation, BASE_PATH, PETS_PATH, ROUTES } from "../routes.ts";
+import { type ApiOperation, BASE_PATH, EVENTS_PATH, PETS_PATH, ROUTES } from "../routes.ts";
 
 /** The addresses of the service for clients; the paths of the first two end in /v1. */
 export interface BaseAddresses {
@@ -26,6 +35,7 @@ export interface BaseAddresses {
 }
 
 const PETS_TAG = { name: "Pets", description: "The animals offered in the store" };
+const EVENTS_TAG = { name: "Events", description: "How the animals came to be as they are" };
 
 /** The description as JSON text. */
 export function describeInterface(addresses: BaseAddresses): string {
@@ -38,20 +48,27 @@ export function describeInterface(addresses: BaseAddresses): string {
       version: "1.0.0",
       summary: "A catalogue of the animals offered in a store",
       description:
-        "Every operation needs an API key: `Authorization: Bearer <API_KEY>`. All bodies are JSON in UTF-8.",
+        "Every operation needs an API key: `Authorization: Bearer <API_KEY>`. All bodies are JSON in UTF-8, except for a stream of events.",
       contact: contactOf(addresses),
       license: { name: "All rights reserved", identifier: "LicenseRef-All-Rights-Reserved" },
     },
     servers: serversOf(addresses),
-    tags: [PETS_TAG, ...guideTags],
+    tags: [PETS_TAG, EVENTS_TAG, ...guideTags],
     "x-tagGroups": [
-      { name: "Operations", tags: [PETS_TAG.name] },
+      { name: "Operations", tags: [PETS_TAG.name, EVENTS_TAG.name] },
       { name: "Guides", tags: guideTags.map(({ name }) => name) },
     ],
     security: [{ bearerAuth: [] }],
     paths: pathsOf(base),
     components: {
-      schemas: schemasOf({ PetStatus, PetInput, PetPatch: PatchBody, Pet, Error: ErrorBody }),
+      schemas: schemasOf({
+        PetStatus,
+        PetInput,
+        PetPatch: PatchBody,
+        Pet,
+        PetEvent,
+        Error: ErrorBody,
+      }),
       headers: HEADERS,
       securitySchemes: {
         bearerAuth: {
@@ -78,6 +95,31 @@ const PatchBody = PetPatch.meta({
   minProperties: 1,
 });
 
+/** An event as `encodePublicEvent` writes it. */
+const PetEvent = z.strictObject({
+  specversion: z.literal("1.0"),
+  id: matching(FEED_ID_PATTERN.source, 33).meta({
+    description: "The position of the event in the log, and a part of its hash. Ids sort as texts",
+  }),
+  source: z.literal(EVENT_SOURCE),
+  type: z.enum(PET_EVENT_TYPES),
+  time: z.string().meta({ format: "date-time", maxLength: 24 }),
+  sequence: matching("^\\d{16}$", 16).meta({ description: "The position of the event in the log" }),
+  subject: matching("^pets/[1-9]\\d*$", 21),
+  dataschema: matching(`^${EVENT_SOURCE}:pet-(created|updated):[1-9]\\d*$`, 100),
+  datacontenttype: z.literal("application/json"),
+  data: Pet.extend({ previous: PatchBody.optional() }).meta({
+    description: "The animal as it is after the event, and in `previous` of a `PetUpdated` the " +
+      "former values of what changed (`null` for an absent one)",
+  }),
+}).meta({
+  description: "A CloudEvent 1.0 (https://cloudevents.io): an animal was added or changed",
+});
+
+function matching(pattern: string, maxLength: number) {
+  return z.string().regex(new RegExp(pattern)).max(maxLength);
+}
+
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 
 const ErrorBody = z.strictObject({
@@ -92,6 +134,18 @@ const ErrorBody = z.strictObject({
 const EXAMPLE_NEW_PET = { name: "Rex", categoryId: 7, status: "available" };
 const EXAMPLE_PET = { id: 1, ...EXAMPLE_NEW_PET };
 const EXAMPLE_PATCH = { status: "sold" };
+const EXAMPLE_EVENT = {
+  specversion: "1.0",
+  id: `${sequenceOf(2)}-9c1f04a6d2e87b35`,
+  source: EVENT_SOURCE,
+  type: "PetCreated",
+  time: "2026-01-02T03:04:05.678Z",
+  sequence: sequenceOf(2),
+  subject: `pets/${EXAMPLE_PET.id}`,
+  dataschema: `${EVENT_SOURCE}:pet-created:1`,
+  datacontenttype: "application/json",
+  data: EXAMPLE_PET,
+};
 
 /** The absolute address of the list, on whatever host. */
 const PETS_URL_PATTERN = `https?://[^<>]+${PETS_PATH}`;
@@ -140,6 +194,11 @@ const HEADERS = {
     "The address of the next page (RFC 8288); absent on the last page",
     pattern(`^<${PETS_URL_PATTERN}\\?[^<>]+>; rel="next"$`),
     `<${EXAMPLE_PETS_URL}?limit=20&cursor=81>; rel="next"`,
+  ),
+  "Link.events": sometimes(
+    "The address of the next request (RFC 8288); absent on a stream",
+    pattern(`^<https?://[^<>]+${EVENTS_PATH}\\?lastEventId=[^<>]+>; rel="next"$`),
+    `<http://localhost:8000${EVENTS_PATH}?lastEventId=${EXAMPLE_EVENT.id}&limit=100&timeout=0>; rel="next"`,
   ),
   "ETag": always(
     "Changes exactly when the content changes; for use in `If-None-Match`, and that of an animal in `If-Match`",
@@ -293,10 +352,47 @@ const PAGE_PARAMETERS = [
   },
 ];
 
+const EVENTS_PARAMETERS = [
+  {
+    name: "lastEventId",
+    description:
+      "Lists only the events after the one with this `id`, or later ones (`now`); by default all events",
+    schema: pattern(`^(${NOW}|${FEED_ID_PATTERN.source.slice(1, -1)})$`, 33),
+  },
+  {
+    name: "limit",
+    description: "The maximum number of events in a batch",
+    schema: { ...integer("int32", 1, EVENTS_LIMIT_MAX), default: EVENTS_LIMIT_DEFAULT },
+  },
+  {
+    name: "timeout",
+    description: "If there is no event, a batch waits so many milliseconds for one",
+    schema: { ...integer("int32", 0, EVENTS_TIMEOUT_MAX), default: 0 },
+  },
+  {
+    name: "type",
+    description: "Lists only events of this type",
+    schema: { type: "string", enum: PET_EVENT_TYPES },
+  },
+  {
+    name: "status",
+    description: "Lists only events by which an animal enters, keeps or leaves this availability",
+    schema: schemaRef("PetStatus"),
+  },
+];
+
+const LAST_EVENT_ID = {
+  name: "Last-Event-ID",
+  in: "header",
+  description: "Replaces `lastEventId`; clients of streams send it when they resume",
+  schema: pattern(FEED_ID_PATTERN.source, 33),
+};
+
 interface DescribedOperation extends Record<string, unknown> {
-  /** The query and the body of the code samples. */
+  /** The query and the body of the code samples, and the kind of them if the method does not say it. */
   query?: string;
   body?: object;
+  sample?: string;
 }
 
 const OPERATIONS: Record<ApiOperation, DescribedOperation> = {
@@ -371,9 +467,31 @@ const OPERATIONS: Record<ApiOperation, DescribedOperation> = {
     },
   },
   listEvents: {
-    summary: "Follow the store",
-    description: "Returns the additions and changes of animals, oldest first.",
-    responses: errors([...OF_LISTS, "feed_reset"]),
+    tags: [EVENTS_TAG.name],
+    summary: "List events",
+    description: "Lists additions and changes of animals, oldest first: as a batch, or with " +
+      `\`Accept: ${STREAM_TYPE}\` as a stream, which stays open. See the guide "Follow the store".`,
+    sample: "stream",
+    parameters: [...EVENTS_PARAMETERS.map((it) => ({ ...it, in: "query" })), LAST_EVENT_ID],
+    responses: {
+      200: response(
+        "A batch of events, empty if there are none, whose `Link` header names the next request; or a stream",
+        ["Link.events", "Cache-Control.no-store"],
+        {
+          schema: { type: "array", items: schemaRef("PetEvent"), maxItems: EVENTS_LIMIT_MAX },
+          example: [EXAMPLE_EVENT],
+        },
+        BATCH_TYPE,
+        {
+          [STREAM_TYPE]: {
+            schema: { type: "string" },
+            example: `id: ${EXAMPLE_EVENT.id}\nevent: ${EXAMPLE_EVENT.type}\n` +
+              `data: ${JSON.stringify(EXAMPLE_EVENT)}\n\n`,
+          },
+        },
+      ),
+      ...errors([...OF_LISTS, "feed_reset", "overloaded"]),
+    },
   },
 };
 
@@ -382,10 +500,11 @@ function pathsOf(base: string) {
   const routes = ROUTES.filter(({ isPublic }) => !isPublic);
   return Object.fromEntries(routes.map(({ path, operations }) => {
     const described = Object.entries(operations).map(([method, operationId]) => {
-      const { query = "", body, ...operation } = OPERATIONS[operationId as ApiOperation];
+      const { query = "", body, sample = method, ...operation } =
+        OPERATIONS[operationId as ApiOperation];
       const relative = path.slice(BASE_PATH.length);
       const url = base + relative.replace("{petId}", String(EXAMPLE_PET.id)) + query;
-      const samples = { "x-codeSamples": codeSamples(method, url, body) };
+      const samples = { "x-codeSamples": codeSamples(sample, url, body) };
       return [method.toLowerCase(), {
         operationId,
         tags: [PETS_TAG.name],
@@ -421,14 +540,20 @@ function errors(codes: ErrorCode[], headers: Record<number, HeaderName[]> = {}) 
   }));
 }
 
-function response(description: string, headers: HeaderName[], body?: object) {
+function response(
+  description: string,
+  headers: HeaderName[],
+  body?: object,
+  type = "application/json",
+  otherBodies: Record<string, object> = {},
+) {
   return {
     description,
     headers: Object.fromEntries(
       [...COMMON_HEADERS, ...headers]
         .map((name) => [name.split(".")[0], { $ref: `#/components/headers/${name}` }]),
     ),
-    ...(body && { content: { "application/json": body } }),
+    ...(body && { content: { [type]: body, ...otherBodies } }),
   };
 }
 

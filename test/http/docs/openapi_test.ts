@@ -54,10 +54,17 @@ Deno.test("the examples of the OpenAPI document are the responses on a new store
   const { paths } = JSON.parse(describeInterface({}));
   const { get, post } = paths["/pets"];
   const exampleOf = ({ content }: { content: Record<string, { example: unknown }> }) =>
-    content["application/json"].example;
+    Object.values(content)[0].example;
   const added = await service.add(exampleOf(post.requestBody));
   assertEquals(await added.json(), exampleOf(post.responses[201]));
   assertEquals(await (await service.send("/v1/pets")).json(), exampleOf(get.responses[200]));
+  const { content } = paths["/events"].get.responses[200];
+  const [example] = exampleOf({ content }) as [{ id: string; time: string }];
+  const [event] = await (await service.send("/v1/events")).json();
+  assertEquals({ ...event, id: example.id, time: example.time }, example);
+  assertEquals(event.id.slice(0, 17), example.id.slice(0, 17));
+  const message = `event: PetCreated\ndata: ${JSON.stringify(example)}\n\n`;
+  assertEquals(content["text/event-stream"].example, `id: ${example.id}\n${message}`);
   const getPet = paths["/pets/{petId}"].get;
   const got = await service.send(`/v1/pets/${getPet.parameters[0].example}`);
   assertEquals(await got.json(), exampleOf(getPet.responses[200]));

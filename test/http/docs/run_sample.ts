@@ -1,6 +1,7 @@
 /** Runs samples of the reference as a reader would. */
 
 import { assert } from "@std/assert";
+import type { RequestHandler } from "../../../src/http/handler.ts";
 import { permitted } from "../../support/permitted.ts";
 
 /** The languages of the samples, each with the command that runs a file, and one that succeeds if it can. */
@@ -27,6 +28,21 @@ export function canRun(language: Language): boolean {
   } catch {
     return false;
   }
+}
+
+/** The same handler, but its streams end after some events. So a program that reads a stream ends. */
+export function endingStreams(handler: RequestHandler): RequestHandler {
+  return async (request, connection) => {
+    const response = await handler(request, connection);
+    if (response.headers.get("content-type") !== "text/event-stream") return response;
+    const ending = new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        controller.enqueue(chunk);
+        if (new TextDecoder().decode(chunk).includes("\ndata: ")) controller.terminate();
+      },
+    });
+    return new Response(response.body!.pipeThrough(ending), response);
+  };
 }
 
 /** Runs the code with the API key in `KEY`, asserts that it succeeds, and returns what it prints. */
