@@ -178,8 +178,14 @@ async function streamEvents(
   return {
     status: 200,
     body: method === "HEAD" ? null : new EventStream(deps, request, token).readable,
-    headers: { ...NEVER_STORED, vary: "accept", "x-accel-buffering": "no" },
-    contentHeaders: { "content-type": STREAM_TYPE },
+    headers: {
+      ...NEVER_STORED,
+      vary: "accept",
+      "x-accel-buffering": "no",
+      // Also on HEAD, whose response has no body.
+      "content-type": STREAM_TYPE,
+    },
+    contentHeaders: {},
   };
 }
 
