@@ -2,6 +2,7 @@ import http2 from "node:http2";
 import { assert, assertEquals, assertLess, assertStringIncludes } from "@std/assert";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../src/http/requests/request_body.ts";
 import { Server } from "../../src/server/server.ts";
+import { type Gauges, NO_INSTRUMENTATION } from "../../src/telemetry/instrumentation.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { permitted } from "../support/permitted.ts";
 import { connect, until } from "../support/raw_connection.ts";
@@ -312,6 +313,37 @@ testOnServer("the server limits bodies over HTTP/2, too", async (service, port) 
   const tooLarge = await send(REX.padEnd(BODY_LIMIT_BYTES + 1));
   assertStringIncludes(tooLarge, '"code":"body_too_large"');
   assertEquals(await send(REX, { "content-length": "29" }), `{"id":1,${REX.slice(1)}`);
+});
+
+Deno.test({
+  name: "a client that goes away follows no more, over HTTP/1.1 and HTTP/2",
+  ignore: !permitted("net"),
+  async fn() {
+    let followers = () => NaN;
+    const observe = (gauges: Gauges) => void (followers = gauges.followers);
+    const instrumentation = { ...NO_INSTRUMENTATION, observe };
+    await using service = await openTestService(undefined, { instrumentation });
+    await using server = serveOnSocket(service);
+    const headers = { accept: "text/event-stream", authorization: `Bearer ${service.token}` };
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    const http1 = await connect(server.port);
+    await http1.write(`GET /v1/events HTTP/1.1\r\nHost: localhost\r\n${lines.join("")}\r\n`);
+    const client = http2.connect(`http://127.0.0.1:${server.port}`);
+    const stream = client.request({ ":path": "/v1/events", ...headers });
+    let received = "";
+    stream.setEncoding("utf8").on("data", (data) => received += data).on("error", () => {});
+    await until(() => followers() === 2);
+    await service.add(REX);
+    await until(async () => {
+      await service.runtime.advance(100);
+      return [http1.received, received].every((text) => text.includes("\nevent: PetCreated\n"));
+    });
+    http1[Symbol.dispose]();
+    await until(() => followers() === 1);
+    stream.close(http2.constants.NGHTTP2_CANCEL);
+    await until(() => followers() === 0);
+    client.destroy();
+  },
 });
 
 /** The beginning of a request that adds a pet. */
