@@ -6,8 +6,8 @@ export interface ServerProcess extends AsyncDisposable {
   port: number;
   /** Processor time of all threads so far, in milliseconds; NaN if the system does not report it. */
   cpuMs(): number;
-  /** Peak of the resident memory in MiB; NaN if the system does not report it. */
-  memoryMiB(): number;
+  /** Resident memory in MiB, by default its peak; NaN if the system does not report it. */
+  memoryMiB(when?: "now"): number;
 }
 
 /** The folder of this checkout. */
@@ -71,7 +71,7 @@ async function start(
   return {
     port,
     cpuMs: () => cpuMs(process.pid),
-    memoryMiB: () => memoryMiB(process.pid),
+    memoryMiB: (when) => memoryMiB(process.pid, when),
     async [Symbol.asyncDispose]() {
       process.kill("SIGTERM");
       await process.status;
@@ -87,9 +87,10 @@ export function cpuMs(pid: number, of: "process" | "children" = "process"): numb
   return (Number(user) + Number(system)) * 10;
 }
 
-/** Peak of the resident memory of a process in MiB; NaN if the system does not report it. */
-export function memoryMiB(pid: number): number {
-  return Number(/VmHWM:\s+(\d+) kB/.exec(readProc(pid, "status"))?.[1]) / 1_024;
+/** Resident memory of a process in MiB, by default its peak; NaN if the system does not report it. */
+export function memoryMiB(pid: number, when?: "now"): number {
+  const line = when === "now" ? /VmRSS:\s+(\d+) kB/ : /VmHWM:\s+(\d+) kB/;
+  return Number(line.exec(readProc(pid, "status"))?.[1]) / 1_024;
 }
 
 function readProc(pid: number, file: string): string {

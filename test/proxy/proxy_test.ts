@@ -12,7 +12,7 @@ import { BODY_LIMIT_BYTES } from "../../src/http/requests/request_body.ts";
 import { freePort } from "../support/free_port.ts";
 import { permitted } from "../support/permitted.ts";
 import { until } from "../support/raw_connection.ts";
-import { ServiceProcess } from "../support/service_process.ts";
+import { readLines, ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
 
 /** Connections that the configuration allows an address. */
@@ -129,6 +129,32 @@ testOnProxy("refuses headers that are larger than 16 KiB", async (proxy, client)
   assertEquals([answered.status, await answered.text()], [200, '{"status":"alive"}']);
   await assertError(await get(17_000), 413, "body_too_large");
 });
+
+testOnProxy(
+  "forwards each part of a stream as it comes, through silence of 15 seconds, and a wait of 30 seconds",
+  async (proxy, client, token) => {
+    const events = `${proxy.address}/v1/events`;
+    const headers = headersOf(token);
+    const accept = { ...headers, accept: "text/event-stream" };
+    const leave = new AbortController();
+    const stream = await fetch(events, { client, headers: accept, signal: leave.signal });
+    const lines: string[] = [];
+    const reading = readLines(stream.body!, (line) => lines.push(line)).catch(() => {});
+    const waiting = fetch(`${events}?type=PetUpdated&lastEventId=now&timeout=30000`, {
+      client,
+      headers,
+    });
+    const added = await post(proxy, client, token, '{"name":"Rex","categoryId":7}');
+    assertEquals((await added.json()).id, 1);
+    await until(() => lines.includes("event: PetCreated"));
+    assert(!lines.includes(":"), "The event did not wait for the next comment");
+    await until(() => lines.filter((line) => line === ":").length === 2);
+    const waited = await waiting;
+    assertEquals([waited.status, await waited.text()], [200, "[]"]);
+    leave.abort();
+    await reading;
+  },
+);
 
 testOnProxy(
   "answers 429 to an address whose requests were refused too often",
