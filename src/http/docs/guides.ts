@@ -2,6 +2,12 @@
 
 import { ERRORS } from "../errors.ts";
 import { DEPRECATION_HEADERS } from "../pets.ts";
+import { FOLLOWERS_OF_KEY_LIMIT } from "../limits/followers.ts";
+import {
+  EVENTS_LIMIT_DEFAULT,
+  EVENTS_LIMIT_MAX,
+  EVENTS_TIMEOUT_MAX,
+} from "../requests/events_query.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../requests/idempotency_key.ts";
 import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN } from "../requests/page_query.ts";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../requests/request_body.ts";
@@ -18,11 +24,16 @@ export function guides(base: string) {
     base,
     "body-KiB": BODY_LIMIT_BYTES / 1024,
     "body-seconds": BODY_LIMIT_MS / 1_000,
+    "events-default": EVENTS_LIMIT_DEFAULT,
+    "events-max": EVENTS_LIMIT_MAX,
+    "wait-seconds": EVENTS_TIMEOUT_MAX / 1_000,
+    streams: FOLLOWERS_OF_KEY_LIMIT,
     "key-length": IDEMPOTENCY_KEY_MAX_LENGTH,
     "limit-default": LIMIT_DEFAULT,
     "limit-max": LIMIT_MAX,
     "limit-min": LIMIT_MIN,
     reused: ERRORS.idempotency_key_reused.status,
+    reset: ERRORS.feed_reset.status,
     failed: ERRORS.precondition_failed.status,
     "removal-date": REMOVAL_DATE,
     deprecation: DEPRECATION_HEADERS.deprecation,

@@ -1,4 +1,5 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { revokeKey } from "../../../src/commands/revoke_key.ts";
 import { guides } from "../../../src/http/docs/guides.ts";
 import type { RequestHandler } from "../../../src/http/handler.ts";
 import { ERRORS } from "../../../src/http/errors.ts";
@@ -36,18 +37,33 @@ Deno.test("the guides have a value for every placeholder, and only addresses of 
   for (const code of Object.keys(ERRORS)) assertStringIncludes(text, `\`${code}\``);
   const samples = [...text.matchAll(/```.+\n([^]+?)```/g)].map(([, code]) => code).join("\n");
   const addresses = samples.match(/https?:[^"\s>]+/g)!;
-  assertEquals(addresses.length, 8);
-  for (const address of addresses) assertStringIncludes(address, `${BASE}/pets`);
+  assertEquals(addresses.length, 20);
+  for (const address of addresses) assertMatch(address.slice(BASE.length), /^\/(pets|events)\b/);
 });
 
 const PETS = 250;
+const UNKNOWN_ID = "0000000000000001-0000000000000000";
 const ALL_PETS = new RegExp(`^${PETS} Rex\n([0-9]+ Rex\n){${PETS - 2}}1 Rex\n$`);
 
 /** Output of a program that read the pet before it was renamed, got 412, and read it again. */
 const SOLD = /^[^]*["']?name["']?: ?["']Renamed["'],[^]*["']?status["']?: ?["']sold["']/;
 
-/** The programs in guides, with what they print in a store of {@linkcode PETS} pets. */
-const PROGRAMS: [guide: string, mark: string, language: Language, printed: RegExp][] = [
+/** A program that followed a change, got 410, made a new copy, followed another change, and ended with its key. */
+const FOLLOWED = /^250 animals\nPetUpdated .*Max 1.*\n250 animals\nPetUpdated .*Max 3.*\n$/;
+const REFUSED = /401|invalid_credentials/;
+
+/** The programs in guides, with what they print in a store of {@linkcode PETS} pets, and the failure that ends them. */
+const PROGRAMS: [
+  guide: string,
+  mark: string,
+  language: Language,
+  printed: RegExp,
+  failure?: RegExp,
+][] = [
+  ["Follow the store", "bash", "curl", /^\[\]\n(\[{"id".*\]\n){3}\[.*Max 1.*\]\nRun it again\n$/],
+  ["Follow the store", "javascript", "JavaScript", FOLLOWED, REFUSED],
+  ["Follow the store", "python", "Python", FOLLOWED, REFUSED],
+  ["Follow the store", "go", "Go", FOLLOWED, REFUSED],
   ["Paging", "python", "Python", ALL_PETS],
   ["Paging", "javascript", "JavaScript", ALL_PETS],
   ["Retries", "bash", "curl", new RegExp(`^{"id":${PETS + 1},"name":"Rex",`)],
@@ -57,7 +73,7 @@ const PROGRAMS: [guide: string, mark: string, language: Language, printed: RegEx
   ["Change an animal", "python", "Python", SOLD],
 ];
 
-for (const [name, mark, language, printed] of PROGRAMS) {
+for (const [name, mark, language, printed, failure] of PROGRAMS) {
   const isMissing = !permitted("net") || !canRun(language);
   Deno.test({
     name: `the guide to ${name} has a program in ${language} that works` +
@@ -66,10 +82,19 @@ for (const [name, mark, language, printed] of PROGRAMS) {
     async fn() {
       await using service = await openTestService();
       let isRenamed = false;
+      let polls = 0;
       const handler: RequestHandler = async (request, connection) => {
         if (request.method === "PATCH" && !isRenamed) {
           isRenamed = true;
           await (await service.change(1, { name: "Renamed" })).body?.cancel();
+        }
+        if (request.url.includes("timeout=")) {
+          polls++;
+          if (polls === 2) {
+            const url = request.url.replace(/lastEventId=.*/, `lastEventId=${UNKNOWN_ID}`);
+            request = new Request(url, request);
+          } else if (polls === 4) await revokeKey(service, service.keyId);
+          else await (await service.change(1, { name: `Max ${polls}` })).body?.cancel();
         }
         return await service.handler(request, connection);
       };
@@ -79,7 +104,7 @@ for (const [name, mark, language, printed] of PROGRAMS) {
       await Promise.all(additions.map(({ body }) => body?.cancel()));
       const guide = guideTo(name, `http://127.0.0.1:${server.port}/v1`);
       const [, code] = new RegExp(`\`\`\`${mark}\n([^]+?)\`\`\``).exec(guide)!;
-      assertMatch(await runSample(language, code, service.token), printed);
+      assertMatch(await runSample(language, code, service.token, failure), printed);
     },
   });
 }

@@ -45,8 +45,13 @@ export function endingStreams(handler: RequestHandler): RequestHandler {
   };
 }
 
-/** Runs the code with the API key in `KEY`, asserts that it succeeds, and returns what it prints. */
-export async function runSample(language: Language, code: string, key: string): Promise<string> {
+/** Runs the code with the API key in `KEY`, asserts that it succeeds or how it fails, and returns what it prints. */
+export async function runSample(
+  language: Language,
+  code: string,
+  key: string,
+  failure?: RegExp,
+): Promise<string> {
   const { file, run: [program, ...args] } = COMMANDS[language];
   const folder = await Deno.makeTempDir();
   try {
@@ -58,7 +63,8 @@ export async function runSample(language: Language, code: string, key: string): 
     });
     const { success, stdout, stderr } = await command.output();
     const decoder = new TextDecoder();
-    assert(success, decoder.decode(stderr));
+    const errors = decoder.decode(stderr);
+    assert(success ? failure === undefined : failure?.test(errors), errors);
     return decoder.decode(stdout);
   } finally {
     await Deno.remove(folder, { recursive: true });
