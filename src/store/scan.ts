@@ -1,12 +1,6 @@
 import type { Key, KeyRange, Store, StoreEntry } from "./store.ts";
 import { StoreDamagedError } from "./store_errors.ts";
 
-/**
- * Maximum entries per read. Deno KV allows twice as many, but larger pages outlast V8's
- * collections of the young generation, which costs more.
- */
-export const SCAN_LIMIT = 500;
-
 /** Entries of the first read of a scan, because their size is not known yet. */
 const FIRST_LIMIT = 16;
 
@@ -19,7 +13,7 @@ const TARGET_BYTES = 1024 * 1024;
  * entries before the damage, then rejects with `StoreDamagedError`.
  */
 export async function* scan(store: Store, range: KeyRange): AsyncGenerator<StoreEntry[]> {
-  let most = Math.min(SCAN_LIMIT, store.limits.listEntries);
+  let most = store.limits.listEntries;
   let limit = Math.min(FIRST_LIMIT, most);
   let rest: KeyRange = range;
   let reading: Promise<StoreEntry[]> | undefined = list(store, rest, limit);

@@ -27,7 +27,10 @@ export interface Store {
  * more, but with these a commit is quick, and large enough for every command that can wait.
  */
 export const STORE_LIMITS = {
-  /** Maximum `limit` of a list. Deno KV allows 1,000, but its client from npm reads more than 500 in two snapshots. */
+  /**
+   * Maximum `limit` of a list. Deno KV allows 1,000, but its client from npm reads more than 500 in two snapshots, and
+   * larger lists outlast V8's collections of the young generation.
+   */
   listEntries: 500,
   commitMutations: 1_000,
   /** Size of all keys and values of a commit, counted as in `fillOf()`. */

@@ -2,8 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { LOG_RECORD_LIMIT_BYTES, logKey, logMutations } from "../../src/keyspace.ts";
 import { LINE_LIMIT_BYTES } from "../../src/log/lines.ts";
 import { linesOf, LogDamagedError, readLog, secondsSinceEvent } from "../../src/log/read_log.ts";
-import { SCAN_LIMIT } from "../../src/store/scan.ts";
-import type { Store } from "../../src/store/store.ts";
+import { type Store, STORE_LIMITS } from "../../src/store/store.ts";
 import { faultyStore } from "../support/faulty_store.ts";
 import { linesToBytes } from "../support/sample_log.ts";
 import { openSampleStore } from "../support/sample_store.ts";
@@ -66,7 +65,7 @@ Deno.test("readLog() rejects at the first position that is missing, repeated or 
 });
 
 Deno.test("readLog() reads no batch after that of the last position", async () => {
-  using sample = await openSampleStore(3 * SCAN_LIMIT, [1]);
+  using sample = await openSampleStore(3 * STORE_LIMITS.listEntries, [1]);
   const store = faultyStore(sample.store);
   assertEquals((await read(store, 1, 10)).length, 10);
   // The scan reads one batch ahead.

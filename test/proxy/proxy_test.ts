@@ -4,16 +4,17 @@
  *     deno task test:proxy
  */
 
+import { existsSync } from "node:fs";
 import net from "node:net";
 import tls from "node:tls";
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { ERRORS } from "../../src/http/errors.ts";
 import { BODY_LIMIT_BYTES } from "../../src/http/requests/request_body.ts";
 import { freePort } from "../support/free_port.ts";
-import { permitted } from "../support/permitted.ts";
 import { until } from "../support/raw_connection.ts";
 import { readLines, ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
+import { expectDone, install } from "../support/third_party_tools.ts";
 
 /** Connections that the configuration allows an address. */
 const CLIENT_CONNECTION_LIMIT = 100;
@@ -21,8 +22,13 @@ const CLIENT_CONNECTION_LIMIT = 100;
 /** How many connections there are of each kind of hostile client. */
 const HOSTILE = 1_000;
 
-const missing = whatIsMissing();
-if (missing !== undefined) console.log(`Left out the tests of the proxy: ${missing}`);
+const HAPROXY = ["/usr/sbin/haproxy", "/usr/local/sbin/haproxy"].find(existsSync) ?? "haproxy";
+
+const isInstalled = await install("HAProxy", async () => {
+  if (Deno.build.os !== "linux") throw new Error("all of 127.0.0.0/8 is loopback only on Linux");
+  await expectDone(HAPROXY, ["-v"]);
+  await expectDone("openssl", ["version"]);
+});
 
 /** Declares a test on a proxy before a service with a valid key. */
 function testOnProxy(
@@ -31,7 +37,7 @@ function testOnProxy(
 ): void {
   Deno.test({
     name: `the proxy ${name}`,
-    ignore: missing !== undefined,
+    ignore: !isInstalled,
     async fn() {
       await using temp = await TempStore.make();
       const token = await temp.issueKey();
@@ -51,7 +57,7 @@ function testOnFakeService(
 ): void {
   Deno.test({
     name: `the proxy ${name}`,
-    ignore: missing !== undefined,
+    ignore: !isInstalled,
     async fn() {
       using service = new FakeService(isSilent);
       await using proxy = await startProxy(service.host);
@@ -235,17 +241,12 @@ class HostileClients implements Disposable {
   /** How many were refused at once. */
   refused = 0;
   isReplacing = true;
-  readonly #trickle = setInterval(() => this.#trickleOn(), 1_000);
-  readonly #slow = new Set<net.Socket>();
 
   constructor(port: number, addresses: string[]) {
     for (let i = 0; i < HOSTILE; i++) {
       for (const kind of ["silent", "kept", "slow"] as const) {
-        this.#connect(kind, {
-          host: "127.0.0.1",
-          port,
-          localAddress: addresses[i % addresses.length],
-        });
+        const localAddress = addresses[i % addresses.length];
+        this.#connect(kind, { host: "127.0.0.1", port, localAddress });
       }
     }
   }
@@ -256,8 +257,10 @@ class HostileClients implements Disposable {
       ? net.connect(to, onOpen)
       : tls.connect({ ...to, rejectUnauthorized: false } as tls.ConnectionOptions, () => {
         socket.write(kind === "kept" ? `${REQUEST}\r\n` : `${REQUEST}X-Slow: `);
-        if (kind === "slow") this.#slow.add(socket.once("close", () => this.#slow.delete(socket)));
-        if (kind === "slow") onOpen();
+        if (kind === "kept") return;
+        onOpen();
+        const trickle = setInterval(() => socket.write("a"), 1_000);
+        socket.once("close", () => clearInterval(trickle));
       });
     if (kind === "kept") socket.on("data", onOpen);
     socket.on("error", () => {});
@@ -268,13 +271,8 @@ class HostileClients implements Disposable {
     });
   }
 
-  #trickleOn(): void {
-    for (const socket of this.#slow) socket.write("a");
-  }
-
   [Symbol.dispose](): void {
     this.isReplacing = false;
-    clearInterval(this.#trickle);
     for (const socket of this.open) socket.destroy();
   }
 }
@@ -391,14 +389,13 @@ interface Proxy extends AsyncDisposable {
  * listens. `upstream` is the address of the service, such as `127.0.0.1:8000`.
  */
 async function startProxy(upstream: string): Promise<Proxy> {
-  const program = haproxyPath()!;
   const folder = await Deno.makeTempDir();
   const port = freePort();
   const certificate = await makeCertificate(folder);
   const configuration = `${folder}/haproxy.cfg`;
   await Deno.writeTextFile(configuration, await readConfiguration({ folder, port, upstream }));
-  await run(program, ["-c", "-f", configuration]);
-  const process = new Deno.Command(program, { args: ["-f", configuration], stderr: "null" })
+  await expectDone(HAPROXY, ["-c", "-f", configuration]);
+  const process = new Deno.Command(HAPROXY, { args: ["-f", configuration], stderr: "null" })
     .spawn();
   const stop = async () => {
     process.kill("SIGTERM");
@@ -409,18 +406,6 @@ async function startProxy(upstream: string): Promise<Proxy> {
     Deno.connect({ hostname: "127.0.0.1", port }).then((it) => (it.close(), true), () => false)
   );
   return { port, address: `https://127.0.0.1:${port}`, certificate, [Symbol.asyncDispose]: stop };
-}
-
-/** The program of HAProxy, or `undefined` if it is not installed. */
-export function haproxyPath(): string | undefined {
-  const folders = (Deno.env.get("PATH") ?? "").split(":").map((folder) => `${folder}/haproxy`);
-  return [...folders, "/usr/sbin/haproxy", "/usr/local/sbin/haproxy"].find((path) => {
-    try {
-      return Deno.statSync(path).isFile;
-    } catch {
-      return false;
-    }
-  });
 }
 
 /** The configuration, with other addresses and files, and without another user. */
@@ -446,7 +431,7 @@ async function readConfiguration(
 /** Writes a self-signed certificate and its key to `pets.pem`, and resolves to the certificate. */
 async function makeCertificate(folder: string): Promise<string> {
   const [keyPath, certificatePath] = [`${folder}/key.pem`, `${folder}/certificate.pem`];
-  await run("openssl", [
+  await expectDone("openssl", [
     ..."req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2".split(" "),
     ..."-subj /CN=localhost -addext basicConstraints=critical,CA:FALSE".split(" "),
     ..."-addext subjectAltName=DNS:localhost,IP:127.0.0.1".split(" "),
@@ -458,21 +443,4 @@ async function makeCertificate(folder: string): Promise<string> {
     certificate + await Deno.readTextFile(keyPath),
   );
   return certificate;
-}
-
-async function run(program: string, args: string[]): Promise<void> {
-  const { success, stdout, stderr } = await new Deno.Command(program, { args }).output();
-  const decoder = new TextDecoder();
-  assert(success, `${program}: ${decoder.decode(stdout)}${decoder.decode(stderr)}`);
-}
-
-function whatIsMissing(): string | undefined {
-  if (!permitted("run", "read", "write", "net", "env", "sys")) return "they need all permissions";
-  if (Deno.build.os !== "linux") return "they need Linux, where all of 127.0.0.0/8 is loopback";
-  if (haproxyPath() === undefined) return "haproxy is not installed";
-  try {
-    new Deno.Command("openssl", { args: ["version"], stdout: "null" }).outputSync();
-  } catch {
-    return "openssl is not installed";
-  }
 }

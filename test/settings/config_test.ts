@@ -1,11 +1,10 @@
 import { assertEquals, assertThrows } from "@std/assert";
+import { stub } from "@std/testing/mock";
 import { ConfigError, readServiceConfig, type ServiceConfig } from "../../src/settings/config.ts";
 import { storeName } from "../../src/store/store_location.ts";
-import { permitted } from "../support/permitted.ts";
 
-type Variables = Record<string, string | undefined>;
+type Variables = Record<string, string>;
 
-const UNSET: Variables = { KV_PATH: undefined, DENO_DEPLOYMENT_ID: undefined };
 const ADDRESS = "https://animals.example/store/v1";
 const DATABASE = "postgres://me@db.example/pets";
 const KV_TOKEN = { DENO_KV_ACCESS_TOKEN: "x" };
@@ -89,31 +88,19 @@ const FAULTY: Record<string, Variables[]> = {
   ],
 };
 
-Deno.test({
-  name: "readServiceConfig() reads valid settings; an empty variable counts as unset",
-  ignore: !permitted("env"),
-  fn() {
-    for (const [variables, read, value] of VALID) {
-      assertEquals(read(readWith(variables)), value, JSON.stringify(variables));
-    }
-  },
+Deno.test("readServiceConfig() reads valid settings; an empty variable counts as unset", () => {
+  for (const [variables, read, value] of VALID) {
+    assertEquals(read(readWith(variables)), value, JSON.stringify(variables));
+  }
 });
 
 for (const [message, cases] of Object.entries(FAULTY)) {
-  Deno.test({
-    name: `readServiceConfig() refuses settings in one line without a password: ${message}`,
-    ignore: !permitted("env"),
-    fn() {
-      const token = message.startsWith("DENO_KV_ACCESS_TOKEN") ? {} : KV_TOKEN;
-      for (const variables of cases) {
-        const error = assertThrows(
-          () => readWith({ ...token, ...variables }),
-          ConfigError,
-          message,
-        );
-        assertEquals(/\n|hunter2/.test(error.message), false);
-      }
-    },
+  Deno.test(`readServiceConfig() refuses settings in one line without a password: ${message}`, () => {
+    const token = message.startsWith("DENO_KV_ACCESS_TOKEN") ? {} : KV_TOKEN;
+    for (const variables of cases) {
+      const read = () => readWith({ ...token, ...variables });
+      assertEquals(/\n|hunter2/.test(assertThrows(read, ConfigError, message).message), false);
+    }
   });
 }
 
@@ -131,21 +118,8 @@ function databaseOf({ store }: ServiceConfig): unknown[] {
   return [password, passfile, strictReads];
 }
 
-/** Reads the settings with those variables, and restores the environment. */
-function readWith(own: Variables): ServiceConfig {
-  const variables = { ...UNSET, ...own };
-  const before = Object.keys(variables).map((name) => [name, Deno.env.get(name)]);
-  setEnv(variables);
-  try {
-    return readServiceConfig();
-  } finally {
-    setEnv(Object.fromEntries(before));
-  }
-}
-
-function setEnv(variables: Variables): void {
-  for (const [name, text] of Object.entries(variables)) {
-    if (text === undefined) Deno.env.delete(name);
-    else Deno.env.set(name, text);
-  }
+/** Reads the settings in an environment of only those variables. */
+function readWith(variables: Variables): ServiceConfig {
+  using _ = stub(Deno.env, "get", (name) => variables[name]);
+  return readServiceConfig();
 }

@@ -1,12 +1,18 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { scan, SCAN_LIMIT, scanOutside } from "../../src/store/scan.ts";
-import type { Key, KeyRange, Store, StoreEntry } from "../../src/store/store.ts";
+import { scan, scanOutside } from "../../src/store/scan.ts";
+import {
+  type Key,
+  type KeyRange,
+  type Store,
+  STORE_LIMITS,
+  type StoreEntry,
+} from "../../src/store/store.ts";
 import { StoreDamagedError } from "../../src/store/store_errors.ts";
 import { ModelStore } from "../sim/model_store.ts";
 import { type Faults, faultyStore } from "../support/faulty_store.ts";
 
 /** More entries than fit into four batches, with a neighbour on either side. */
-const LAST = 4 * SCAN_LIMIT + 17;
+const LAST = 4 * STORE_LIMITS.listEntries + 17;
 
 async function openStore(): Promise<ModelStore> {
   const store = new ModelStore();

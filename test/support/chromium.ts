@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { importTestPackage } from "./import_test_package.ts";
 import { permitted } from "./permitted.ts";
 
@@ -46,13 +47,7 @@ export interface Locator {
 /** Path of the browser for the tests of the page; `undefined` if it is missing or permissions are missing. */
 export function chromiumPath(): string | undefined {
   if (!permitted("read", "write", "run", "net", "env", "sys")) return undefined;
-  return PLACES.find((path) => {
-    try {
-      return Deno.statSync(path).isFile;
-    } catch {
-      return false;
-    }
-  });
+  return PLACES.find(existsSync);
 }
 
 /** Starts the browser without background traffic. */

@@ -69,6 +69,7 @@ export function describeInterface(addresses: BaseAddresses): string {
         PetEvent,
         Error: ErrorBody,
       }),
+      parameters: { IfNoneMatch: IF_NONE_MATCH, IfMatch: IF_MATCH },
       headers: HEADERS,
       securitySchemes: {
         bearerAuth: {
@@ -400,7 +401,9 @@ const OPERATIONS: Record<ApiOperation, DescribedOperation> = {
     summary: "List animals",
     description: "Lists the animals of the store, newest first, one page at a time.",
     query: `?status=available&limit=${LIMIT_DEFAULT}`,
-    parameters: [...PAGE_PARAMETERS.map((it) => ({ ...it, in: "query" })), IF_NONE_MATCH],
+    parameters: [...PAGE_PARAMETERS.map((it) => ({ ...it, in: "query" })), {
+      $ref: "#/components/parameters/IfNoneMatch",
+    }],
     responses: {
       200: response(
         "A page of animals; the `Link` header names the next page, if there is one",
@@ -437,7 +440,7 @@ const OPERATIONS: Record<ApiOperation, DescribedOperation> = {
     description:
       "Changes the fields in the body, a JSON Merge Patch (RFC 7396). Other fields keep their values.",
     body: EXAMPLE_PATCH,
-    parameters: [PET_ID, IF_MATCH, IDEMPOTENCY_KEY],
+    parameters: [PET_ID, { $ref: "#/components/parameters/IfMatch" }, IDEMPOTENCY_KEY],
     requestBody: requestBody("The fields to change, with their new values", PATCH_TYPES, {
       schema: schemaRef("PetPatch"),
       example: EXAMPLE_PATCH,
@@ -456,7 +459,7 @@ const OPERATIONS: Record<ApiOperation, DescribedOperation> = {
     description: `Returns one animal. This operation will be removed on ${REMOVAL_DATE}: ` +
       "use `listPets` with a `status` instead.",
     deprecated: true,
-    parameters: [PET_ID, IF_NONE_MATCH],
+    parameters: [PET_ID, { $ref: "#/components/parameters/IfNoneMatch" }],
     responses: {
       200: response("The animal", [...WARNINGS, ...CACHING], {
         schema: schemaRef("Pet"),

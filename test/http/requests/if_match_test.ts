@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { parseIfMatch } from "../../../src/http/requests/if_match.ts";
+import { IF_MATCH_PATTERN, parseIfMatch } from "../../../src/http/requests/if_match.ts";
 
 /** Well-formed headers, and whether each names the tag `"a,b"`. Malformed ones are in `errors_test`. */
 const FIELDS: [field: string, isNamed: boolean][] = [
@@ -26,15 +26,10 @@ Deno.test("parseIfMatch() compares strongly with each tag of the header", () => 
 });
 
 Deno.test("parseIfMatch() takes linear time", () => {
-  const length = 1_000_000;
   // In quadratic time, each would take minutes.
-  for (const part of [" ", ",", '"', '"a",', '"a" ', "W/"]) {
-    for (const end of ['"b"', "b", ""]) {
-      try {
-        parseIfMatch('"a"' + part.repeat(length) + end);
-      } catch {
-        // Whether the field is well-formed does not matter here.
-      }
-    }
+  const fields = [" ", ",", '"', '"a",', '"a" ', "W/"].map((it) => '"a"' + it.repeat(1_000_000));
+  for (const end of ['"b"', "b", ""]) {
+    for (const field of fields) IF_MATCH_PATTERN.test(field + end);
   }
+  assertEquals(parseIfMatch(`${'"a",'.repeat(1_000_000)}"b"`)('"b"'), true);
 });
