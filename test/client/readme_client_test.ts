@@ -15,10 +15,16 @@ interface Pet {
   status?: "available" | "pending" | "sold";
 }
 
+interface Event {
+  type: string;
+  data: Pet & { previous?: object };
+}
+
 interface PetClient {
   add(idempotencyKey: string, pet: Omit<Pet, "id">): Promise<Pet>;
   update(petId: number, patch: object, etag?: string): Promise<Pet>;
   list(status?: Pet["status"]): AsyncGenerator<Pet>;
+  follow(position?: string, filter?: object): AsyncGenerator<{ events: Event[]; position: string }>;
 }
 
 /** Follows the client in the file, so that its types are checked: a pet as the service has it, in JSON. */
@@ -33,7 +39,7 @@ export const eachIsTheOther = (one: PetOfUser, other: Described): [Described, Pe
 
 Deno.test({
   name:
-    "the TypeScript client of src/http/README.md has the described types, adds, changes and lists",
+    "the TypeScript client of README.md has the described types, adds, changes, lists and follows",
   ignore: !permitted("net", "read", "run", "write", "env", "sys"),
   async fn(test) {
     await using service = await openTestService();
@@ -75,6 +81,25 @@ Deno.test({
       assertEquals(await client.update(1, { status: null }), unset);
     });
 
+    await test.step("it follows changes from a position, with a filter, until its position is unknown", async () => {
+      const next = async (batches: ReturnType<PetClient["follow"]>) => (await batches.next()).value;
+      const { events, position } = await next(client.follow());
+      assertEquals(events, []);
+      await client.update(1, { status: "pending" });
+      const { id: _, ...rex } = await client.update(2, { status: "pending", name: "Max" });
+      await client.update(4, { status: null });
+      const [all, sold] = [client.follow(position), client.follow(position, { status: "sold" })];
+      const batch = await next(all);
+      assertEquals(batch.events.map(({ data }: Event) => data.id), [1, 2, 4]);
+      const previous = { name: "Rex", status: "available" };
+      assertEquals(batch.events[1].data, { id: 2, ...rex, previous });
+      assertEquals(await next(sold), { ...batch, events: batch.events.slice(2) });
+      await client.update(6, { status: null });
+      assertEquals(await next(all), await next(sold));
+      const unknown = position.replace(/-.*/, "-0123456789abcdef");
+      await assertRejects(() => next(client.follow(unknown)), Error, "feed_reset");
+    });
+
     await test.step("it throws the code and the message of an Error", async () => {
       const message = 'invalid_body: Field "name" must be 1 to 1000 characters long';
       await assertRejects(() => client.add("three", { name: "", categoryId: 7 }), Error, message);
@@ -86,7 +111,7 @@ Deno.test({
 async function readmeClient(baseUrl: string, apiKey: string): Promise<PetClient> {
   const { default: openapiTS, astToString } = await importTestPackage("openapi-typescript");
   await importTestPackage("openapi-fetch");
-  const readme = await Deno.readTextFile(new URL("src/http/README.md", ROOT));
+  const readme = await Deno.readTextFile(new URL("README.md", ROOT));
   const [, source] = /^```ts\n(import createClient from "openapi-fetch";\n[^]*?)^```$/m
     .exec(readme)!;
   const folder = await Deno.makeTempDir();
