@@ -2,7 +2,7 @@
 
 import type { RecordedLine } from "../../events/event.ts";
 import { unpackLines } from "../encoding/pack_lines.ts";
-import { logKey } from "../keyspace.ts";
+import { LOG_RECORD_LIMIT_BYTES, logKey } from "../keyspace.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { scan } from "../store/scan.ts";
 import type { Store } from "../store/store.ts";
@@ -25,6 +25,9 @@ export function linesOf(last: number, value: unknown): StoredLine[] | undefined 
   return lines.map((line, index) => ({ position: first + index, line }));
 }
 
+/** A record has fewer lines than this, because each line has a hash of 64 bytes and more. */
+export const RECORD_LINES_LIMIT = LOG_RECORD_LIMIT_BYTES / 64;
+
 /** The stored log is incomplete. The message names the first position that is missing or not a line. */
 export class LogDamagedError extends Error {
   constructor(position: number, fault: string) {
@@ -43,7 +46,7 @@ export async function* readLog(
   { from, to }: { from: number; to: number },
 ): AsyncGenerator<StoredLine[]> {
   let next = from;
-  const records = { start: logKey(from), end: logKey(Number.MAX_SAFE_INTEGER) };
+  const records = { start: logKey(from), end: logKey(to + RECORD_LINES_LIMIT) };
   for await (const entries of from > to ? [] : scan(store, records)) {
     const batch: StoredLine[] = [];
     for (const { key, value } of entries) {
