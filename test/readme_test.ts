@@ -62,6 +62,12 @@ Deno.test({
     const { previoushash } = JSON.parse(exported.split("\n")[1]);
     assertEquals(await run("sha256sum"), `${previoushash}  -\n`);
 
+    const events = await run("v1/events");
+    assertMatch(
+      events,
+      /^\[\{"specversion":"1\.0",.+"subject":"pets\/1",.+"subject":"pets\/2",.+\]$/,
+    );
+
     // Last, because the expectations above count the events.
     const changed = await run("-X PATCH");
     assertMatch(changed, /^etag: "\w+"\r$/m);
