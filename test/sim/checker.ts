@@ -21,6 +21,8 @@ import { isCurrent, WriteChecker } from "./write_checker.ts";
  */
 const READ_LIMIT_MS = 8_000 + 100;
 const WRITE_LIMIT_MS = 9_500 + 100;
+/** A request of the feed waits for events in addition, and a stream has a limit of its own. */
+const STREAM_LIMIT_MS = 360_000 + 1_000 + READ_LIMIT_MS;
 const IDEMPOTENT_WRITE_LIMIT_MS = WRITE_LIMIT_MS + 3_500 + READ_LIMIT_MS;
 
 /**
@@ -73,7 +75,9 @@ export class Checker {
 
   #checkTime(exchange: Exchange): void {
     const { operation, node, startAt, endAt } = exchange;
-    const limit = !isWrite(operation)
+    const limit = operation.kind === "events"
+      ? operation.isStream ? STREAM_LIMIT_MS : 2 * READ_LIMIT_MS + (operation.timeout ?? 0)
+      : !isWrite(operation)
       ? READ_LIMIT_MS
       : operation.idempotencyKey === undefined
       ? WRITE_LIMIT_MS

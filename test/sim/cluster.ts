@@ -137,12 +137,13 @@ export class Cluster {
 
   /**
    * Sends a request to an instance and records the exchange. Resolves to `undefined` if the instance is not
-   * running.
+   * running. `read` reads the response as its client does.
    */
   async send(
     slot: number,
     operation: Operation,
     key: KeyInUse,
+    read: (response: Response, node: Node) => Promise<ReceivedResponse> = readResponse,
   ): Promise<Exchange | undefined> {
     const instance = this.#instances[slot];
     if (instance === undefined || instance.isStopping) return undefined;
@@ -162,7 +163,7 @@ export class Cluster {
     simulation.trace(`${node.name} <- ${JSON.stringify(operation)}`);
     instance.open++;
     const request = requestOf(operation, key);
-    const answering = service.handler(request).then(readResponse).then((response) => {
+    const answering = service.handler(request).then((it) => read(it, node)).then((response) => {
       this.#expectDescribed(request, response);
       return response;
     }, (error) => void this.violations.push(`The handler rejected: ${error}`));
@@ -201,7 +202,7 @@ export class Cluster {
     if (within !== undefined && !within.isStopping) {
       return this.#run(name, { node: within.node }, run(within.service));
     }
-    const { node, service } = this.#startService(name);
+    const { node, service } = this.#startService(name, options.store);
     const running = run(service).finally(() => service.appender.drain());
     return this.#run(name, { node, store: service.store }, running, options);
   }
@@ -245,9 +246,9 @@ export class Cluster {
     return new Node(this.simulation, `${role}.${this.#starts++}`, offset);
   }
 
-  #startService(role: string) {
+  #startService(role: string, store = this.store) {
     const node = this.#createNode(role);
-    const client = new StoreClient(this.store, node, this.#code);
+    const client = new StoreClient(store, node, this.#code);
     const service = this.#code.createService({
       store: client,
       runtime: node,
@@ -263,8 +264,9 @@ function died(node: Node): Promise<undefined> {
   return new Promise((resolve) => node.onDeath(() => resolve(undefined)));
 }
 
-function requestOf(operation: Operation, { token }: KeyInUse): Request {
-  const url = new URL("http://localhost/v1/pets");
+export function requestOf(operation: Operation, { token }: KeyInUse): Request {
+  const isFeed = operation.kind === "events";
+  const url = new URL(`http://localhost/v1/${isFeed ? "events" : "pets"}`);
   const headers = new Headers({ authorization: `Bearer ${token}` });
   const setHeader = (name: string, value?: string) => value && headers.set(name, value);
   setHeader("if-none-match", operation.cached?.etag);
@@ -272,6 +274,12 @@ function requestOf(operation: Operation, { token }: KeyInUse): Request {
     for (const name of ["limit", "status", "cursor"] as const) {
       if (operation[name] !== undefined) url.searchParams.set(name, String(operation[name]));
     }
+  } else if (isFeed) {
+    for (const name of ["lastEventId", "limit", "timeout", "type", "status"] as const) {
+      if (operation[name] !== undefined) url.searchParams.set(name, String(operation[name]));
+    }
+    setHeader("accept", operation.isStream ? "text/event-stream" : undefined);
+    setHeader("last-event-id", operation.resumes);
   } else if (operation.kind !== "create") url.pathname += `/${operation.petId}`;
   if (!isWrite(operation)) return new Request(url, { headers });
   setHeader("idempotency-key", operation.idempotencyKey);

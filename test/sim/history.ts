@@ -57,9 +57,22 @@ export interface GetOperation {
   petId: number;
 }
 
+/** A request of the feed: for a batch, which may wait, or for a stream. */
+export interface EventsOperation {
+  kind: "events";
+  isStream?: boolean;
+  lastEventId?: string;
+  /** A stream resumes by a header, as the clients of event streams do. */
+  resumes?: string;
+  limit?: number;
+  timeout?: number;
+  type?: string;
+  status?: string;
+}
+
 export type WriteOperation = CreateOperation | UpdateOperation;
 
-export type Operation = (WriteOperation | ListOperation | GetOperation) & {
+export type Operation = (WriteOperation | ListOperation | GetOperation | EventsOperation) & {
   cached?: CachedResponse;
 };
 

@@ -111,9 +111,12 @@ const CHUNK_BYTES = 1_000;
 
 /**
  * Restores an export into another store despite faults, and compares the result with the log of the first
- * store.
+ * store. Resolves to the other store, `undefined` if the restore failed.
  */
-export async function restoreIntoAnotherStore(workload: Workload, lines: string[]): Promise<void> {
+export async function restoreIntoAnotherStore(
+  workload: Workload,
+  lines: string[],
+): Promise<SimulatedStore | undefined> {
   const { cluster, code } = workload;
   const { simulation, oracle, violations } = cluster;
   const random = simulation.random.fork();
@@ -139,12 +142,14 @@ export async function restoreIntoAnotherStore(workload: Workload, lines: string[
       await code.restore(deps, source, await code.verifyExport(source));
     }, isFaulty ? { store, diesAfterMs: random.between(0, 100) } : { store });
     if (head().generation !== undefined) break;
-    if (isDone) return void violations.push("A restore that succeeded is incomplete");
-    if (!isFaulty) return void violations.push(`The restore failed without faults: ${reason}`);
+    if (!isDone && isFaulty) continue;
+    violations.push(`The restore is incomplete without faults: ${reason ?? "it succeeded"}`);
+    return;
   }
   oracle.checkLog(store.model);
   oracle.checkGeneration(head().generation, store.model);
   await auditStore(workload, true, { store });
+  return store;
 }
 
 /** Verifies an export with a false former value in one change, and true hashes. It must be refused. */

@@ -41,6 +41,7 @@
 
 import { Checker } from "./checker.ts";
 import { runClient, runFlood } from "./client.ts";
+import { drawConsumers, expectEndOfRevokedKey, expectLostHistory } from "./consumer.ts";
 import { Cluster } from "./cluster.ts";
 import {
   drawClusterFaultProfile,
@@ -62,6 +63,7 @@ import {
   verifyForgedExport,
 } from "./log_jobs.ts";
 import { issueKey, runOperator } from "./operator.ts";
+import { Random } from "./random.ts";
 import { Simulation } from "./simulation.ts";
 import { drawUpdate, noteResponse, runUpdates, type Workload } from "./workload.ts";
 
@@ -103,7 +105,7 @@ export async function simulate(
   const cluster = new Cluster(simulation, code, simulation.random.integer(1, 4));
   const { history, oracle, violations } = cluster;
   let isOver = false;
-  const running = runPhases(cluster, code)
+  const running = runPhases(cluster, code, new Random(-seed))
     .catch((error) => violations.push(`${SIMULATOR_FAILED}: ${error.stack}`))
     .finally(() => isOver = true);
   if (await simulation.run(() => isOver, STEP_LIMIT)) await running;
@@ -124,7 +126,7 @@ export async function simulate(
   };
 }
 
-async function runPhases(cluster: Cluster, code: Code): Promise<void> {
+async function runPhases(cluster: Cluster, code: Code, ownRandom: Random): Promise<void> {
   const { simulation } = cluster;
   const { random } = simulation;
   const workload: Workload = {
@@ -136,9 +138,12 @@ async function runPhases(cluster: Cluster, code: Code): Promise<void> {
     newestPetId: 0,
     tags: 0,
     knownPets: new Map(),
+    consumers: [],
     idempotentWrites: [],
   };
   if (await issueKey(workload, { isKept: true }) === undefined) return;
+  // With randomness of their own, because many seeds have none.
+  workload.consumers = drawConsumers(workload, ownRandom);
   const rounds = random.chance(0.2) ? 2 : 1;
   for (let round = 1; round <= rounds; round++) {
     // Continue on the next day, when Idempotency-Keys have expired.
@@ -151,7 +156,7 @@ async function runPhases(cluster: Cluster, code: Code): Promise<void> {
 
 /** Runs clients and operators while faults occur. */
 async function runRound(workload: Workload, round: number): Promise<void> {
-  const { cluster } = workload;
+  const { cluster, consumers } = workload;
   const { simulation, store } = cluster;
   const { random } = simulation;
   const profile: FaultProfile = { phase: `round ${round}`, store: drawStoreFaultProfile(random) };
@@ -166,6 +171,7 @@ async function runRound(workload: Workload, round: number): Promise<void> {
   users.push(runOperator(workload, random.integer(0, 12)));
   if (random.chance(0.3)) users.push(runOperator(workload, random.integer(0, 6)));
   const following = random.chance(0.2) ? followLog(workload, () => isOver) : undefined;
+  const consuming = consumers.map((consumer) => consumer.follow(() => isOver));
   let injecting: Promise<void> | undefined;
   if (random.chance(0.8)) {
     const ownRandom = random.fork();
@@ -180,16 +186,19 @@ async function runRound(workload: Workload, round: number): Promise<void> {
   await injecting;
   store.outage.until = simulation.now;
   await following;
+  await Promise.all(consuming);
 }
 
 /** After the last fault, every instance must soon serve every request again. */
 async function expectRecovery(workload: Workload): Promise<void> {
-  const { cluster } = workload;
+  const { cluster, consumers } = workload;
   const { simulation } = cluster;
   await simulation.sleep(RECOVERY_MS);
   for (let slot = 0; slot < cluster.size; slot++) cluster.nodeOf(slot) ?? cluster.start(slot);
   cluster.hasRecovered = true;
   const [key] = workload.keys;
+  const { promise: over, resolve: end } = Promise.withResolvers<void>();
+  const consuming = consumers.map((consumer) => consumer.catchUp(over));
   for (let slot = 0; slot < cluster.size; slot++) {
     const operations: Operation[] = [
       { kind: "create", name: `last-${slot}`, categoryId: slot },
@@ -221,11 +230,15 @@ async function expectRecovery(workload: Workload): Promise<void> {
   await runFlood(workload, "last-flood");
   await updating;
   await replaying;
+  if (consumers.length > 0) await expectEndOfRevokedKey(workload);
+  end();
+  await Promise.all(consuming);
   await auditStore(workload, true);
   const lines = await exportLog(workload);
   if (simulation.random.chance(0.2)) await verifyForgedExport(workload, lines);
   const isRestored = simulation.random.chance(workload.load === "usual" ? 0.15 : 0.5);
-  if (isRestored) await restoreIntoAnotherStore(workload, lines);
+  const restored = isRestored ? await restoreIntoAnotherStore(workload, lines) : undefined;
+  if (restored !== undefined) await expectLostHistory(workload, restored);
 }
 
 /** Checks that the store holds exactly what the log implies: the log, the head and the served generation. */

@@ -1,5 +1,6 @@
 import type { Cluster } from "./cluster.ts";
 import type { Code } from "./code_under_test.ts";
+import type { Consumer } from "./consumer.ts";
 import {
   type Exchange,
   FIRST_TAG,
@@ -28,6 +29,7 @@ export interface Workload {
   tags: number;
   /** The newest response with a pet that a client has received, by the pet's id. */
   knownPets: Map<number, KnownPet>;
+  consumers: Consumer[];
   /** Requests with an Idempotency-Key, which may be repeated at any time. */
   idempotentWrites: { operation: WriteOperation; key: KeyInUse }[];
 }

@@ -1,0 +1,318 @@
+/** Clients that follow the feed of events: each sees every event of its filter once and in order, or gets a 410. */
+
+import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import { requestOf } from "./cluster.ts";
+import { NO_FAULTS } from "./fault_profile.ts";
+import type { EventsOperation, KeyInUse, Operation } from "./history.ts";
+import type { Node } from "./node.ts";
+import { issueKey } from "./operator.ts";
+import { type CommittedLine, GENESIS, shortened } from "./oracle.ts";
+import type { Random } from "./random.ts";
+import type { SimulatedStore } from "./simulated_store.ts";
+import { PET_STATUSES, type Workload } from "./workload.ts";
+
+/** Without faults, the age of an event on a stream of another instance, and of the one that appended it. */
+const LAG_MS = 500;
+const OWN_LAG_MS = 50;
+
+/** Without faults, the time within which the streams and waits of a revoked key end, in milliseconds. */
+const REVOCATION_MS = 1_000;
+
+/** How a consumer carries out a request. */
+interface RequestOptions {
+  isStream: boolean;
+  limit?: number;
+  timeout?: number;
+  /** When the consumer leaves a stream: then, or after so many messages. */
+  until: Promise<void>;
+  messages?: number;
+  /** Maximum time between two reads of a stream, in milliseconds. */
+  pauseMs?: number;
+}
+
+type Filter = Pick<EventsOperation, "type" | "status">;
+
+/** Draws the consumers of a seed; many seeds have none. */
+export function drawConsumers(workload: Workload, random: Random): Consumer[] {
+  const count = random.pick([0, 0, 1, 2, 3]);
+  return Array.from({ length: count }, (_, index) => new Consumer(workload, index, random.fork()));
+}
+
+export class Consumer {
+  #workload: Workload;
+  #name: string;
+  #random: Random;
+  #filter: Filter;
+  /** The newest id that the consumer has, and its position: `undefined` until `now` is a position. */
+  #id: string | undefined;
+  #position: number | undefined = 0;
+  /** The key and the node of the current request, the length of the log when it was sent, and the time then. */
+  #key: KeyInUse;
+  #node: Node | undefined;
+  #startPosition = 0;
+  #startAt = 0;
+
+  constructor(workload: Workload, index: number, random: Random) {
+    this.#workload = workload;
+    this.#name = `consumer${index}`;
+    this.#random = random;
+    this.#key = workload.keys[0];
+    this.#filter = {
+      ...(random.chance(0.3) && { type: random.pick(["PetCreated", "PetUpdated"]) }),
+      ...(random.chance(0.4) && { status: random.pick(PET_STATUSES) }),
+    };
+  }
+
+  /** Follows during faults: stops often, and resumes on any instance from its newest id, or an old one. */
+  async follow(isOver: () => boolean): Promise<void> {
+    const { cluster, keys } = this.#workload;
+    const random = this.#random;
+    const pauseMs = random.pick([1, 100, 2_000]);
+    while (!isOver()) {
+      await cluster.simulation.sleep(random.between(0, 2 * pauseMs));
+      if (random.chance(0.1)) await this.#tryUnknownId();
+      if (random.chance(0.1)) this.#goBack();
+      this.#key = random.chance(0.5) ? random.pick(keys) : keys[0];
+      await this.#request({
+        isStream: random.chance(0.6),
+        limit: random.pick([undefined, 1, 3, 1_000]),
+        timeout: random.pick([undefined, 300, 5_000]),
+        until: cluster.simulation.sleep(random.pick([50, 2_000, 15_000])),
+        messages: random.pick([1, 3, Infinity]),
+        pauseMs: random.pick([0, 0, 10, 3_000]),
+      });
+    }
+  }
+
+  /** Follows without faults until some time after the last event, and must know the whole log then. */
+  async catchUp(over: Promise<void>): Promise<void> {
+    const { cluster, keys } = this.#workload;
+    this.#key = keys[0];
+    const isStream = this.#random.chance(0.6);
+    let isOver = false;
+    over.then(() => isOver = true);
+    while (!isOver) await this.#request({ isStream, timeout: 5_000, until: over });
+    const { length } = cluster.oracle.lines;
+    if (this.#position !== length) this.#violate(`knows the log up to ${this.#id}, not ${length}`);
+  }
+
+  #goBack(): void {
+    const position = this.#random.integer(0, this.#position ?? 0);
+    const isNow = this.#random.chance(0.2);
+    this.#position = isNow ? undefined : position;
+    this.#id = isNow ? "now" : idAt(this.#workload, position);
+  }
+
+  /** Sends an id that the log does not have, although it looks like one of it. */
+  async #tryUnknownId(): Promise<void> {
+    const { cluster, keys } = this.#workload;
+    const random = this.#random;
+    const { length } = cluster.oracle.lines;
+    const [sequence, hash] = idAt(this.#workload, random.integer(0, length)).split("-");
+    const lastEventId = random.chance(0.2)
+      ? `${String(length + 1_000).padStart(16, "0")}-${hash}`
+      : `${sequence}-${hash.replace(/^./, (digit) => digit === "f" ? "e" : "f")}`;
+    const operation: Operation = { kind: "events", lastEventId, isStream: random.chance(0.5) };
+    const slot = random.integer(0, cluster.size - 1);
+    const exchange = await cluster.send(slot, operation, keys[0], async (response) => {
+      const { status, headers } = response;
+      // Nobody reads a stream that should not be there.
+      const body = status === 200 ? await response.body!.cancel() : await response.text();
+      return { status, headers, body: body ?? "" };
+    });
+    const { status = 410 } = exchange?.response ?? {};
+    if (status !== 410 && status !== 503) this.#violate(`gets ${status} for ${lastEventId}`);
+  }
+
+  async #request(options: RequestOptions): Promise<void> {
+    const { cluster } = this.#workload;
+    const { isStream, timeout, limit } = options;
+    const operation: EventsOperation = { kind: "events", ...this.#filter };
+    if (isStream) {
+      const name = this.#id === "now" || this.#random.chance(0.5) ? "lastEventId" : "resumes";
+      Object.assign(operation, { isStream, [name]: this.#id });
+    } else {
+      // After `now`, only an empty batch says where it began.
+      Object.assign(operation, { lastEventId: this.#id, limit });
+      if (this.#id !== "now") operation.timeout = timeout;
+    }
+    this.#startPosition = cluster.oracle.lines.length;
+    this.#startAt = cluster.simulation.now;
+    const slot = this.#random.integer(0, cluster.size - 1);
+    const exchange = await cluster.send(slot, operation, this.#key, async (response, node) => {
+      const { status, headers } = response;
+      this.#node = node;
+      if (status !== 200 || !isStream) return { status, headers, body: await response.text() };
+      await this.#readStream(response.body!, node, options);
+      return { status, headers, body: "" };
+    });
+    const { status, body = "", headers } = exchange?.response ?? {};
+    if (status === 410) this.#violate("gets 410 for an id of the log");
+    if (status !== 200) return await cluster.simulation.sleep(100);
+    if (!isStream) this.#takeBatch(body, headers!.get("link") ?? "", operation);
+  }
+
+  #takeBatch(body: string, link: string, { limit = 100 }: EventsOperation): void {
+    const target = /<([^>]*)>; rel="next"/.exec(link)?.[1] ?? "http://none";
+    const { lastEventId = "", timeout: _, ...rest } = Object.fromEntries(
+      new URL(target).searchParams,
+    );
+    const expected = { limit: String(limit), ...this.#filter };
+    if (!isDeepStrictEqual(rest, expected)) this.#violate(`is sent to ${target}`);
+    const count = JSON.parse(body).length;
+    this.#advance(lastEventId, body);
+    const isFull = count === limit || body.length > 1_000_000;
+    if (count > limit || !isFull && this.#position! < this.#startPosition) {
+      this.#violate(`gets ${count} events in a batch of up to ${limit}, to ${lastEventId}`);
+    }
+  }
+
+  async #readStream(body: ReadableStream<Uint8Array>, node: Node, options: RequestOptions) {
+    const { messages = Infinity, pauseMs = 0, until } = options;
+    const reader = body.getReader();
+    const decoder = new TextDecoder();
+    let rest = "";
+    for (let left = messages; left > 0;) {
+      // The stream is code of the node, and so does not run while the node is paused or dead.
+      const reading = new Promise<ReadableStreamReadResult<Uint8Array> | undefined>((resolve) => {
+        node.deliver(() => resolve(reader.read().catch(() => undefined)));
+      });
+      const read = await Promise.race([reading, until]);
+      if (!read?.value) break;
+      rest += decoder.decode(read.value, { stream: true });
+      const complete = rest.split("\n\n");
+      rest = complete.pop()!;
+      for (const message of complete.slice(0, left)) this.#takeMessage(message);
+      left -= complete.length;
+      if (pauseMs > 0) {
+        await this.#workload.cluster.simulation.sleep(this.#random.between(0, pauseMs));
+      }
+    }
+    node.deliver(() => reader.cancel().catch(() => {}));
+  }
+
+  #takeMessage(message: string): void {
+    if (message === ":") return;
+    const fields = message.split("\n").map((line) => line.split(/: (.*)/));
+    const { id = "", event, data } = Object.fromEntries(fields);
+    this.#advance(id, data === undefined ? "[]" : `[${data}]`);
+    if (!(data ?? `"type":"${event}"`).includes(`"type":"${event}"`)) {
+      this.#violate(`gets ${shortened(message)}`);
+    }
+  }
+
+  /** Takes an id, and what came with it: everything of the filter since the id before. */
+  #advance(id: string, given: string): void {
+    const { oracle: { lines }, simulation, hasRecovered } = this.#workload.cluster;
+    const position = parseInt(id);
+    const before = this.#position;
+    simulation.trace(`${this.#name} has ${id} after ${before}`);
+    const from = before ?? position;
+    const wanted = lines.slice(from, position).filter((line) => isWanted(line, this.#filter));
+    if (position < (before ?? this.#startPosition) || id !== idAt(this.#workload, position)) {
+      this.#violate(`gets the id ${id} after ${before ?? `now, ${this.#startPosition}`}`);
+    } else if (given !== `[${wanted.map(textForClients).join(",")}]`) {
+      this.#violate(`gets from ${before} to ${position} not ${wanted.length} events, but ${given}`);
+    }
+    const isLate = ({ at, node }: CommittedLine) =>
+      at > this.#startAt && simulation.now - at > (node === this.#node ? OWN_LAG_MS : LAG_MS);
+    const late = hasRecovered ? wanted.find(isLate) : undefined;
+    if (late !== undefined) {
+      this.#violate(`gets ${late.position} after ${simulation.now - late.at} ms`);
+    }
+    const revoked = lines.find(({ event: { type, time, data } }) =>
+      type === "ApiKeyRevoked" && data.keyId === this.#key.keyId && data.effectiveAt <= time
+    );
+    if (revoked !== undefined && position >= revoked.position) {
+      this.#violate(`gets ${id} although its key was revoked at ${revoked.position}`);
+    }
+    this.#position = position;
+    this.#id = id;
+  }
+
+  #violate(what: string): void {
+    const { keyId } = this.#key;
+    const filter = JSON.stringify(this.#filter);
+    this.#workload.cluster.violations.push(
+      `${this.#name} ${
+        shortened(what)
+      }; id ${this.#id}, filter ${filter}, key ${keyId}, node ${this.#node?.name}`,
+    );
+  }
+}
+
+/** Streams and waits on all instances must end soon after the revocation of their key. */
+export async function expectEndOfRevokedKey(workload: Workload): Promise<void> {
+  const { cluster, code } = workload;
+  const { history, simulation, violations } = cluster;
+  const key = (await issueKey(workload))!;
+  const first = history.exchanges.length;
+  for (let slot = 0; slot < cluster.size; slot++) {
+    cluster.send(slot, { kind: "events", lastEventId: "now", isStream: true }, key);
+    cluster.send(slot, { kind: "events", lastEventId: "now", timeout: 30_000 }, key);
+  }
+  await simulation.sleep(3_000);
+  await cluster.command("revoke", (service) => code.revokeKey(service, key.keyId));
+  await simulation.sleep(REVOCATION_MS);
+  for (const { operation, response, node } of history.exchanges.slice(first)) {
+    const expected = (operation as EventsOperation).isStream ? 200 : 401;
+    if (response?.status === expected) continue;
+    violations.push(
+      `${JSON.stringify(operation)} of a revoked key on ${node.name} ends with ${response?.status}`,
+    );
+  }
+}
+
+/**
+ * The store was restored from an export, and then got other events than the first store after the same lines. So an id
+ * from before continues, and one from after is unknown.
+ */
+export async function expectLostHistory(workload: Workload, store: SimulatedStore): Promise<void> {
+  const { cluster, keys: [key] } = workload;
+  const { oracle: { lines }, simulation, violations } = cluster;
+  const kept = lines.length;
+  store.faultProfile = NO_FAULTS;
+  await cluster.send(0, { kind: "create", name: "lost", categoryId: 0 }, key);
+  const { isDone, reason } = await cluster.command("follow", async ({ handler }) => {
+    const follow = async (position: number) => {
+      const lastEventId = idAt(workload, position);
+      const operation: Operation = { kind: "events", lastEventId, limit: 1_000 };
+      const response = await handler(requestOf(operation, key));
+      const body = await response.text();
+      const rest = lines.slice(position, kept).filter((line) => isWanted(line, {}));
+      const isRight = position > kept
+        ? response.status === 410
+        : body.startsWith(`[${rest.slice(0, 1_000).map(textForClients).join(",")}`);
+      if (!isRight) violations.push(`${lastEventId} of another history: ${shortened(body)}`);
+    };
+    for (const name of ["instead", "later"]) {
+      await follow(kept + 1);
+      await follow(simulation.random.integer(0, kept));
+      const created = await handler(requestOf({ kind: "create", name, categoryId: 1 }, key));
+      await created.text();
+    }
+    await follow(kept + 1);
+  }, { store });
+  if (!isDone) violations.push(`The restored store cannot be followed: ${reason}`);
+}
+
+function isWanted({ event: { type, data } }: CommittedLine, filter: Filter): boolean {
+  return (type === "PetCreated" || type === "PetUpdated") && type === (filter.type ?? type) &&
+    [data.status, data.previous?.status, undefined].includes(filter.status);
+}
+
+/** The id of the line at a position of the true log. */
+function idAt({ cluster: { oracle } }: Workload, position: number): string {
+  const { text } = oracle.lines[position - 1] ?? {};
+  const hash = text === undefined ? GENESIS : createHash("sha256").update(text).digest("hex");
+  return `${String(position).padStart(16, "0")}-${hash.slice(0, 16)}`;
+}
+
+/** What the feed makes of a line: another id, and no members that concern only the log. */
+function textForClients({ text, event: { id } }: CommittedLine): string {
+  const [sequence] = /(?<="sequence":")\d{16}/.exec(text)!;
+  const hash = createHash("sha256").update(text).digest("hex");
+  return text.replace(`"id":"${id}"`, `"id":"${sequence}-${hash.slice(0, 16)}"`)
+    .replace(/,"actor":.*?"previoushash":"\w{64}"/s, ',"datacontenttype":"application/json"');
+}
