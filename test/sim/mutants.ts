@@ -141,6 +141,41 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "this.#between(known.lastPetId + 1,": "this.#between(known.lastPetId + 2,",
     },
   },
+  "src/projections/event_feed.ts": {
+    "the id of an event is not checked against the hash of the line": {
+      "return line.id === id ? position : undefined;": "return position;",
+    },
+  },
+  "src/http/events.ts": {
+    "a stream sends the position of an event before the event": {
+      "messages.push(message);": "messages.push(encoder.encode(`id: ${line.id}\\n\\n`), message);",
+    },
+    "the next request of a batch begins at the head": {
+      "queryAfter(lastId, query)": "queryAfter(feed.idOf(entry.head), query)",
+    },
+    "a stream misses events between its request and its first look at the head": {
+      "    this.#request.entry = entry;\n":
+        "    if (this.#request.entry === (this.#request as any).first) this.#request.position = entry.head.position;\n" +
+        "    this.#request.entry = entry;\n",
+      "    this.#request = request;\n":
+        "    this.#request = request;\n    (request as any).first = request.entry;\n",
+    },
+    "a stream does not pass the position of events that its filter leaves out": {
+      "if (isLast) messages.push": "if (false) messages.push",
+    },
+    "a wait does not notice the events that come during it": {
+      "if (position < look.head.position) wake();": "",
+    },
+  },
+  "src/http/limits/followers.ts": {
+    "streams and waits of a revoked key go on": {
+      "if (!await this.#isLive(token, entry)) continue;": "",
+    },
+    "a commit during a look at the head does not make the next look be soon": {
+      "const entry = await heads.read();":
+        "const entry = await heads.read();\n        this.#hasCommitted = false;",
+    },
+  },
   "src/commands/write_pet.ts": {
     "an Idempotency-Key never expires": {
       "Date.parse(decodeRecord(entry).expiresAt) > now": "entry",
