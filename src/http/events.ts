@@ -137,7 +137,7 @@ async function listEvents(
         wake();
       },
     };
-    followers.add(token, follower);
+    followers.add(token, follower, entry);
     const cancel = runtime.setTimer(query.timeout, () => {
       isOver = true;
       wake();
@@ -208,7 +208,7 @@ class EventStream implements Follower {
     this.#request = request;
     this.#token = token;
     this.#sentAt = runtime.monotonicNow();
-    followers.add(token, this);
+    followers.add(token, this, request.entry);
     this.#cancelTimer = runtime.setTimer(STREAM_MS * (1 + runtime.random() / 2), () => this.end());
     this.readable = new ReadableStream({
       start: (controller) => {

@@ -10,7 +10,7 @@ import { readEvents } from "../../src/log/read_log.ts";
 import type { Service } from "../../src/service.ts";
 import { StoreAwayError } from "../../src/store/store_errors.ts";
 import { describedAnswer, isDescribed } from "../support/assert_described.ts";
-import { type FaultyStore, faultyStore } from "../support/faulty_store.ts";
+import { type FaultyStore, faultyStore, hold } from "../support/faulty_store.ts";
 import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
 
 const REX = { name: "Rex", categoryId: 1 };
@@ -184,6 +184,29 @@ Deno.test("listEvents waits for an event of any instance, and at its timeout ret
   assert(response!.headers.get("link")!.includes(id), "The position passes what did not match");
   await runtime.advance(ELSEWHERE_MS);
   assertEquals(runtime.waits(), [], "Nobody looks at the store while nobody follows");
+});
+
+Deno.test("A wait that begins while its instance appends an event has the event soon", async () => {
+  let store!: FaultyStore;
+  await using service = await openTestService((inner) => store = faultyStore(inner));
+  const { runtime } = service;
+  // Its look at the head shows the event before the wait has begun.
+  await openStream(service, "lastEventId=now");
+  await runtime.advance(100);
+  const { fault, reached, release } = hold("after");
+  const { onGet } = store;
+  store.onGet = (apply) => {
+    store.onGet = onGet;
+    return fault(apply);
+  };
+  let body = "[]";
+  ask(service, "lastEventId=now&timeout=30000").then(async (it) => body = await it.text());
+  await runtime.settle(reached);
+  await runtime.settle(service.add(REX));
+  await runtime.advance(100);
+  release();
+  await runtime.advance(50);
+  assertEquals(JSON.parse(body).length, 1);
 });
 
 Deno.test("A stream sends each event soon, a comment after silence, and ends after some minutes", async () => {

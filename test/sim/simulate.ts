@@ -27,7 +27,8 @@
  *   exactly once; the store held every returned page at some moment of its request; the service never accepted
  *   a revoked key.
  *
- * In some seeds, the workload fills commits up to the limits of the store.
+ * In some seeds, consumers follow the feed of events, and each compares at once what it gets with the oracle's log.
+ * In some, the workload fills commits up to the limits of the store.
  *
  * A seed runs one or two rounds of faults. Then the faults stop, and every instance must serve every request.
  * A shutdown runs the code of production, `shutDown()`.

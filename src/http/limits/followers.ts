@@ -52,8 +52,11 @@ export class Followers {
     return this.#byToken.values().reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** Throws `overloaded`, `shutting_down`, or `rate_limited` if the API key has too many. */
-  add(token: string, follower: Follower): void {
+  /**
+   * Adds a follower that knows the log up to a head. Throws `overloaded`, `shutting_down`, or `rate_limited` if the API
+   * key has too many.
+   */
+  add(token: string, follower: Follower, { head }: HeadEntry): void {
     if (this.#isEnding) throw shuttingDown();
     if (this.size >= FOLLOWERS_LIMIT) {
       throw new ServiceError("overloaded", "Too many clients follow the events of this instance");
@@ -64,6 +67,9 @@ export class Followers {
       throw new HttpError("rate_limited", message);
     }
     this.#byToken.set(token, ofToken.add(follower));
+    const { latest } = this.#deps.heads;
+    // The look that showed what was appended since may be over.
+    if (latest !== undefined && latest.head.position > head.position) this.onCommitted();
     // Not a part of the request that happens to be the first.
     if (!this.#isLooking) this.#deps.instrumentation.restore(undefined, () => void this.#look());
   }
