@@ -5,15 +5,36 @@
  */
 
 import { parseArgs } from "node:util";
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertGreater } from "@std/assert";
 import { setTimeout as sleep } from "node:timers/promises";
+import { decodeEvent, type RecordedEvent } from "../../events/event.ts";
+import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { readHead } from "../../src/log/head.ts";
+import { until } from "../support/raw_connection.ts";
 import { spawnScript } from "../support/run_task.ts";
-import { ServiceProcess } from "../support/service_process.ts";
+import { readLines, ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { LoadClient } from "../support/load_client.ts";
 
 const CONNECTIONS = 16;
+
+/** What clients follow, whatever is killed, and which events of the log that is. */
+const FOLLOWED: FollowOptions[] = [
+  { isStream: false, query: "limit=20&timeout=500", isWanted: () => true },
+  { isStream: true, query: "", isWanted: () => true },
+  {
+    isStream: true,
+    query: "type=PetUpdated&status=sold",
+    isWanted: ({ type, data }) =>
+      type === "PetUpdated" && [data.status, data.previous.status].includes("sold"),
+  },
+];
+
+interface FollowOptions {
+  isStream: boolean;
+  query: string;
+  isWanted(event: RecordedEvent): boolean;
+}
 
 /** The commands that are killed; `folder` is where they put their files. */
 const commandsIn = (folder: string) => [
@@ -28,7 +49,7 @@ const commandsIn = (folder: string) => [
 /**
  * Two services and a command on one store file, under load. In every round, one of them is killed at a random
  * moment. After it, every acknowledged change is stored once, and shown. At the end, every acknowledged pet
- * must be stored, backed up and published.
+ * must be stored, backed up and published, and those who follow have each event of the exported log once, in order.
  */
 export async function killRounds(rounds: number) {
   await using temp = await TempStore.make();
@@ -46,6 +67,7 @@ export async function killRounds(rounds: number) {
     faults: "process",
     changes: true,
   });
+  const following = FOLLOWED.map((options) => follow(() => services, token, options));
   try {
     let isOver = false;
     const running = load.run(() => isOver);
@@ -79,10 +101,81 @@ export async function killRounds(rounds: number) {
     for (const service of services) await load.expectServed(service);
     await temp.use((service) => load.expectLogged(service));
     counts.events = await temp.use(async ({ store }) => (await readHead(store)).head.position);
+    const lines = (await Deno.readTextFile(file)).trimEnd().split("\n");
+    for (const { ids, stopAfter, isWanted } of following) {
+      await stopAfter(counts.events);
+      const logged = lines.filter((line) => {
+        const event = decodeEvent(line);
+        return event.type.startsWith("Pet") && isWanted(event);
+      });
+      const expected = logged.map((line) =>
+        `${JSON.parse(line).sequence}-${sha256Hex(line).slice(0, 16)}`
+      );
+      assertEquals(ids, expected);
+      assertGreater(ids.length, 0);
+    }
   } finally {
+    for (const { stop } of following) await stop();
     for (const service of services) await service.stop("SIGKILL");
   }
   return { ...counts, load };
+}
+
+/** A client that follows the events of services, and after each break resumes at any of them. */
+function follow(services: () => ServiceProcess[], token: string, options: FollowOptions) {
+  const ids: string[] = [];
+  const { isStream, query } = options;
+  const leave = new AbortController();
+  let lastId = "";
+  const take = (event: { id: string }) => ids.push(event.id);
+  const readStream = async (body: ReadableStream<Uint8Array>) => {
+    let message: Record<string, string> = {};
+    await readLines(body, (line) => {
+      const [, name, value] = /^(\w*): ?(.*)$/.exec(line) ?? [];
+      if (name !== undefined) return void (message[name] = value);
+      // Only an empty line ends a message.
+      if (line !== "") return;
+      if (message.data !== undefined) {
+        take(JSON.parse(message.data));
+        assertEquals([message.id, message.event], [ids.at(-1), JSON.parse(message.data).type]);
+      }
+      lastId = message.id ?? lastId;
+      message = {};
+    });
+  };
+  const readBatch = async (response: Response) => {
+    (await response.json()).forEach(take);
+    lastId = /lastEventId=([\w-]+)/.exec(response.headers.get("link")!)![1];
+  };
+  const running = (async () => {
+    while (!leave.signal.aborted) {
+      const { address } = services()[Math.floor(Math.random() * 2)];
+      const headers: Record<string, string> = { authorization: `Bearer ${token}` };
+      if (isStream) headers.accept = "text/event-stream";
+      if (lastId !== "") headers["last-event-id"] = lastId;
+      try {
+        const { signal } = leave;
+        const response = await fetch(`${address}/v1/events?${query}`, { headers, signal });
+        if (response.status !== 200) assertEquals(response.status, 503, await response.text());
+        else await (isStream ? readStream(response.body!) : readBatch(response));
+      } catch (error) {
+        // The connection broke.
+        if (!(error instanceof TypeError || leave.signal.aborted)) throw error;
+        await sleep(20);
+      }
+    }
+  })();
+  running.catch(() => {});
+  const stop = () => {
+    leave.abort();
+    return running;
+  };
+  /** Stops once all events up to a position have arrived. */
+  const stopAfter = async (position: number) => {
+    await Promise.race([running, until(() => parseInt(lastId) >= position)]);
+    await stop();
+  };
+  return { ids, stop, stopAfter, isWanted: options.isWanted };
 }
 
 async function expectDone(command: string[], { kvPath }: TempStore): Promise<void> {
