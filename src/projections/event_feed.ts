@@ -84,7 +84,8 @@ export class EventFeed {
       if (start + part.length >= end) return part.slice(position - start, end - start);
       let reading = this.#reading.get(number);
       if (reading === undefined) {
-        reading = this.#extend(part, { from: start + part.length + 1, to: end })
+        const before = part.at(-1) ?? this.#parts.get(number - 1)?.at(-1);
+        reading = this.#extend(part, { from: start + part.length + 1, to: end }, before)
           .finally(() => this.#reading.delete(number));
         this.#reading.set(number, reading);
       }
@@ -92,11 +93,24 @@ export class EventFeed {
     }
   }
 
-  async #extend(part: FeedLine[], range: { from: number; to: number }): Promise<void> {
+  async #extend(
+    part: FeedLine[],
+    range: { from: number; to: number },
+    before: FeedLine | undefined,
+  ): Promise<void> {
     const lines = await readEvents(this.#store, range);
     if (lines === undefined) {
       const { from, to } = range;
       const message = `The log cannot be read from position ${from} to ${to}`;
+      throw new ServiceError("store_unavailable", message);
+    }
+    const [{ event: { position, previousHash } }] = lines;
+    const previous = position - 1;
+    if (before?.position === previous && before.id !== feedId(previous, previousHash)) {
+      // Ids of the lines that were lost are not found from now on.
+      this.#parts.clear();
+      const message =
+        `The log at position ${position} does not continue what this instance has read`;
       throw new ServiceError("store_unavailable", message);
     }
     part.push(...lines.map(feedLineOf));

@@ -4,7 +4,9 @@ import { readHead } from "../../src/log/head.ts";
 import { EventFeed, type FeedLine, PART_LENGTH } from "../../src/projections/event_feed.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import { faultyStore } from "../support/faulty_store.ts";
-import { openSampleStore } from "../support/sample_store.ts";
+import { sampleLog } from "../support/sample_log.ts";
+import { openSampleStore, writeLog } from "../support/sample_store.ts";
+import { TEST_STORES } from "../support/test_service.ts";
 
 const LENGTH = 2 * PART_LENGTH + 10;
 
@@ -65,6 +67,23 @@ Deno.test("EventFeed finds the position of an id, and none for an id of another 
   const start = `${"0".repeat(16)}-`;
   assertEquals(await feed.positionOf(start + "0".repeat(16), entry), 0);
   assertEquals(await feed.positionOf(start + "1".repeat(16), entry), undefined);
+});
+
+Deno.test("EventFeed does not continue what it has read with another log, and then reads that one", async () => {
+  for (const length of [20, PART_LENGTH]) {
+    using sample = await openFeed(length);
+    const { feed, store, runtime } = sample;
+    const last = (await readAll(sample)).at(-1)!;
+    const other = await TEST_STORES.open();
+    await writeLog(other, runtime, sampleLog(length + 10, runtime.now() + 1));
+    store.onList = (_, range, options) => other.list(range, options);
+    const entry = await readHead(other);
+    const error = await assertRejects(() => readAll({ ...sample, entry }), ServiceError);
+    assertEquals(error.code, "store_unavailable");
+    assertEquals(await feed.positionOf(last.id, entry), undefined);
+    assertEquals((await readAll({ ...sample, entry })).length, length + 10);
+    other.close();
+  }
 });
 
 Deno.test("EventFeed refuses to skip lines that are missing, and reads them when they are back", async () => {

@@ -82,6 +82,14 @@ export class ModelStore implements Store {
   }
 
   /** Synchronous commit(). */
+  /** Remembers the records. The returned function brings them back; versionstamps still grow from then on. */
+  remember(): () => void {
+    this.#database.exec("create table remembered as select * from records");
+    return () => {
+      this.#database.exec("delete from records; insert into records select * from remembered");
+    };
+  }
+
   apply({ checks, mutations }: Commit): string | null {
     rejectOversize({ checks, mutations });
     for (const { key, versionstamp } of checks) {
