@@ -3,8 +3,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.openapitools.client.ApiClient;
 import org.openapitools.client.ApiException;
+import org.openapitools.client.api.EventsApi;
 import org.openapitools.client.api.PetsApi;
 import org.openapitools.client.model.Pet;
+import org.openapitools.client.model.PetEvent;
 import org.openapitools.client.model.PetInput;
 import org.openapitools.client.model.PetPatch;
 import org.openapitools.client.model.PetStatus;
@@ -37,6 +39,10 @@ public class OpenapiGenerator {
     PetPatch patch = new PetPatch().name("Mia").status(PetStatus.AVAILABLE);
     Pet changed = pets.updatePet(pet.getId(), patch, "*", null);
     expect(changed.equals(pet.name("Mia").status(PetStatus.AVAILABLE)), changed);
+
+    var events = new EventsApi(client).listEvents(null, 1000, 0, null, PetStatus.SOLD, null);
+    PetEvent event = events.get(events.size() - 1);
+    expect(event.getData().getPrevious().getStatus() == PetStatus.SOLD, event);
 
     long id = pet.getId();
     for (String cursor = null;;) {

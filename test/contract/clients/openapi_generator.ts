@@ -1,9 +1,10 @@
 /** Calls the operations and reads all pages with the TypeScript client of openapi-generator, unchanged. */
 
-import { Configuration, PetsApi, PetStatus, ResponseError } from "./generated";
+import { Configuration, EventsApi, PetsApi, PetStatus, ResponseError } from "./generated";
 
 export async function callOperations(basePath: string, accessToken: string): Promise<void> {
-  const pets = new PetsApi(new Configuration({ basePath, accessToken }));
+  const configuration = new Configuration({ basePath, accessToken });
+  const pets = new PetsApi(configuration);
   const petInput = { name: "Zoé", categoryId: Number.MAX_SAFE_INTEGER, status: PetStatus.Sold };
   const pet = await pets.createPet({ petInput, idempotencyKey: "typescript" });
   expect(pet.categoryId === Number.MAX_SAFE_INTEGER, pet);
@@ -17,6 +18,10 @@ export async function callOperations(basePath: string, accessToken: string): Pro
 
   const patched = await pets.updatePet({ petId: pet.id, petPatch: { status: null }, ifMatch: "*" });
   expect(patched.name === "Zoé" && patched.status === undefined, patched);
+
+  const page = await new EventsApi(configuration).listEvents({ limit: 1000, status: PetStatus.Sold });
+  const { type, data } = page.at(-1)!;
+  expect(type === "PetUpdated" && data.previous?.status === PetStatus.Sold, data);
 
   let id = pet.id;
   let cursor: string | undefined;

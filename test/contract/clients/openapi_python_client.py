@@ -4,8 +4,9 @@ import sys
 import uuid
 
 from animal_store_client import AuthenticatedClient
+from animal_store_client.api.events import list_events
 from animal_store_client.api.pets import create_pet, get_pet, list_pets, update_pet
-from animal_store_client.models import Error, NewPet, Pet, PetPatch, PetStatus
+from animal_store_client.models import Error, NewPet, Pet, PetEvent, PetPatch, PetStatus
 
 base_url, token = sys.argv[1:]
 
@@ -34,6 +35,11 @@ with AuthenticatedClient(base_url=base_url, token=token) as client:
     assert isinstance(changed, Pet) and changed.to_dict().keys() == {"id", "name", "categoryId"}, changed
     late = update_pet.sync(pet.id, client=client, body=unset, if_match=tag)
     assert isinstance(late, Error) and late.code.value == "precondition_failed", late
+
+    events = list_events.sync(client=client, status=PetStatus.SOLD, limit=1000)
+    assert isinstance(events[-1], PetEvent) and events[-1].data.previous.status == PetStatus.SOLD, events
+    reset = list_events.sync(client=client, last_event_id_query="0" * 15 + "1-" + "0" * 16)
+    assert isinstance(reset, Error) and reset.code.value == "feed_reset", reset
 
     refused = create_pet.sync(client=client, body=NewPet(name="", category_id=1))
     assert isinstance(refused, Error) and refused.code.value == "invalid_body", refused

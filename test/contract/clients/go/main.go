@@ -48,6 +48,12 @@ func main() {
 		ctx, pet.Id, &pets.UpdatePetParams{IfMatch: &tag}, patch)
 	expect(err == nil && late.JSON412.Code == pets.PreconditionFailed, err)
 
+	most := int32(1000)
+	events, err := client.ListEventsWithResponse(ctx, &pets.ListEventsParams{Limit: &most, Status: &sold})
+	expect(err == nil && events.ApplicationcloudeventsBatchJSON200 != nil, err)
+	batch := *events.ApplicationcloudeventsBatchJSON200
+	expect(*batch[len(batch)-1].Data.Previous.Status == sold, batch)
+
 	limit, next := int32(100), (*string)(nil)
 	for id := pet.Id; ; {
 		page, err := client.ListPetsWithResponse(ctx, &pets.ListPetsParams{Limit: &limit, Cursor: next})
