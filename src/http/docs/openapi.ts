@@ -353,12 +353,14 @@ const PAGE_PARAMETERS = [
   },
 ];
 
+const ID_PATTERN = FEED_ID_PATTERN.source.slice(1, -1);
+
 const EVENTS_PARAMETERS = [
   {
     name: "lastEventId",
     description:
       "Lists only the events after the one with this `id`, or later ones (`now`); by default all events",
-    schema: pattern(`^(${NOW}|${FEED_ID_PATTERN.source.slice(1, -1)})$`, 33),
+    schema: pattern(`^(${NOW}|${ID_PATTERN})$`, 33),
   },
   {
     name: "limit",
@@ -386,7 +388,7 @@ const LAST_EVENT_ID = {
   name: "Last-Event-ID",
   in: "header",
   description: "Replaces `lastEventId`; clients of streams send it when they resume",
-  schema: pattern(FEED_ID_PATTERN.source, 33),
+  schema: pattern(`^(${ID_PATTERN})?$`, 33),
 };
 
 interface DescribedOperation extends Record<string, unknown> {
