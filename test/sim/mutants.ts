@@ -298,6 +298,8 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
 };
 
 const RARE = new Set([
+  "a commit that is reported late brings back an earlier state of a pet",
+  "what was read before a change is cached after it",
   "data read from a removed generation is returned",
   "a page on an earlier head shows later changes without the additions before them",
   "idempotency records expire without a margin for wrong clocks",
