@@ -94,6 +94,12 @@ Deno.test({
     const env = { ...collector.env, OTEL_METRIC_EXPORT_INTERVAL: "1000" };
     await using service = await ServiceProcess.start(store.kvPath, env);
     const add = () => service.add({ name: "Rex", categoryId: 1 }, token);
+    const leave = new AbortController();
+    const followed = await fetch(`${service.address}/v1/events`, {
+      headers: { authorization: `Bearer ${token}`, accept: "text/event-stream" },
+      signal: leave.signal,
+    });
+    assertEquals(followed.status, 200);
     assertEquals(await add(), 201);
     assertEquals(await Promise.all([add(), add(), add(), add(), add()]), Array(5).fill(201));
     for (let times = 0; times < 2; times++) {
@@ -119,6 +125,9 @@ Deno.test({
     assertEquals(service.lines.filter((line) => line.includes("answer_failed")), []);
     // Gauges are not read once more when the process ends.
     await until(() => collector.valueOf("animal_store.head.position") === 8);
+    assertEquals(collector.valueOf("animal_store.followers"), 1);
+    leave.abort();
+    await until(() => collector.valueOf("animal_store.followers") === 0);
     const bad = "Bearer pets_none";
     for (const authorization of ["", "", bad, bad, bad]) {
       const response = await fetch(`${service.address}/v1/pets`, { headers: { authorization } });
@@ -139,6 +148,8 @@ Deno.test({
     const served = [...named("commit").map(({ parentSpanId }) => parentSpanId), ...linked];
     assertEquals(served.toSorted(), appends.toSorted());
     assertEquals(appends.length, 7);
+    // Deno ends the span of a stream with the head of the response, so that it is sent at once.
+    assertEquals(named("GET /v1/events").length, 1);
 
     const { valueOf } = collector;
     assertEquals(valueOf("animal_store.events.appended", { type: "PetCreated" }), 6);
