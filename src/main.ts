@@ -1,5 +1,6 @@
 /** Runs the service in production: `deno task start`. Settings come from the environment; see `config.ts`. */
 
+import process from "node:process";
 import { readServiceConfig } from "./settings/config.ts";
 import { exit } from "./life_cycle/exit.ts";
 import { reasonOf } from "./runtime/logger.ts";
@@ -7,7 +8,7 @@ import { writeError } from "./runtime/stderr_logger.ts";
 import { serve } from "./life_cycle/serve.ts";
 
 if (import.meta.main) {
-  const [argument] = Deno.args;
+  const argument = process.argv[2];
   if (argument !== undefined) {
     writeError(`error: Unexpected argument ${JSON.stringify(argument)}; see --help`);
     exit(2);

@@ -169,7 +169,7 @@ const REFUSED: [env: Record<string, string>, line: string][] = [
   ...Object.entries({
     "": "it is a folder",
     "/notes.txt": "it is damaged, or not a store: file is not a database; .*",
-    "/notes.txt/pets.sqlite3": "Not a directory .*",
+    "/notes.txt/pets.sqlite3": "ENOTDIR: not a directory, .*",
     "/mistyped/pets.sqlite3": "its folder does not exist; create it, or correct the path",
     "/other.sqlite3": "it is a database of another program",
     "/cut_50.sqlite3": ".*",

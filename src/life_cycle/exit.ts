@@ -1,3 +1,4 @@
+import process from "node:process";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
 import { isTelemetryOn } from "../settings/config.ts";
 
@@ -8,7 +9,7 @@ const TELEMETRY_LIMIT_MS = 3_000;
  * The signals by which a program ends whose telemetry cannot be sent, by exit code. A process can kill itself
  * only with a signal, and the launcher restores the code.
  */
-const SIGNALS: Record<number, Deno.Signal> = {
+const SIGNALS: Record<number, string> = {
   0: "SIGALRM",
   1: "SIGVTALRM",
   2: "SIGPROF",
@@ -23,28 +24,26 @@ const SIGNALS: Record<number, Deno.Signal> = {
 export function exit(code: number, limitMs: number = TELEMETRY_LIMIT_MS): never {
   if (isTelemetryOn()) {
     // Only another thread can still run. A worker from a file would need the permission to read it.
-    const kill = `Deno.kill(${Deno.pid}, "${SIGNALS[code]}")`;
+    const kill = `Deno.kill(${process.pid}, "${SIGNALS[code]}")`;
     const delayMs = Math.min(limitMs, TELEMETRY_LIMIT_MS);
     const source = `data:text/javascript,setTimeout(() => ${kill}, ${delayMs})`;
     new Worker(source, { type: "module" });
   }
-  Deno.exit(code);
+  process.exit(code);
 }
 
 /** The exit code that a program meant which has ended by {@linkcode exit}. */
-export function exitCodeOf({ code, signal }: Deno.CommandStatus): number {
+export function exitCodeOf({ code, signal }: { code: number; signal: string | null }): number {
   const meant = Object.keys(SIGNALS).find((it) => SIGNALS[Number(it)] === signal);
   return meant === undefined ? code : Number(meant);
 }
 
 /** Reports uncaught errors and rejections, which are defects, and ends with code 1. */
 export function installCrashHandlers(report: Logger): void {
-  const crash = (event: Event, thrown: unknown) => {
-    event.preventDefault();
+  // Also called for rejections that nobody handles.
+  process.on("uncaughtException", (thrown: unknown) => {
     const stack = thrown instanceof Error ? thrown.stack : undefined;
     report("error", "crashed", { reason: reasonOf(thrown), stack });
     exit(1);
-  };
-  globalThis.addEventListener("error", (event) => crash(event, event.error));
-  globalThis.addEventListener("unhandledrejection", (event) => crash(event, event.reason));
+  });
 }

@@ -3,6 +3,7 @@ import { stateOf } from "../log/api_keys.ts";
 import { listApiKeys } from "../projections/api_key_reader.ts";
 import { reasonOf } from "../runtime/logger.ts";
 import { sleep } from "../runtime/runtime.ts";
+import type { Server } from "../server/server.ts";
 import type { Service } from "../service.ts";
 import { serviceErrorCode } from "../service_error.ts";
 import { StoreDamagedError } from "../store/store_errors.ts";
@@ -18,7 +19,7 @@ const READ_AGAIN_MS = 1_000;
  */
 export async function logStart(
   service: Service,
-  { hostname, port }: Deno.NetAddr,
+  { hostname, port }: Server["addr"],
   location: StoreLocation,
   isNew: () => boolean,
 ): Promise<void> {

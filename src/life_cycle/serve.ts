@@ -1,3 +1,4 @@
+import process from "node:process";
 import type { ServiceConfig } from "../settings/config.ts";
 import { exit, installCrashHandlers } from "./exit.ts";
 import { acceptLog } from "../log/accept_store.ts";
@@ -21,7 +22,7 @@ import { systemRuntime } from "../runtime/system_runtime.ts";
  */
 export async function serve(
   config: ServiceConfig,
-  onListening: (service: Service, address: Deno.NetAddr) => Promise<void> | void = () => {},
+  onListening: (service: Service, address: Server["addr"]) => Promise<void> | void = () => {},
 ): Promise<void> {
   const runtime = systemRuntime;
   const report = config.sendsLogs ? telemetryLogger : stderrLogger;
@@ -60,7 +61,7 @@ export async function serve(
   }
   // If the size of files is limited (setrlimit(2), RLIMIT_FSIZE), a write beyond the limit ends the process. With
   // a listener for the signal, the write fails as on a full disk instead, and is retried.
-  if (Deno.build.os !== "windows") Deno.addSignalListener("SIGXFSZ", () => {});
+  if (process.platform !== "win32") process.on("SIGXFSZ", () => {});
   // The first read checks that the store is reachable and belongs to the service, and starts the wait for it.
   service.heads.fresh().catch((error) => {
     if (!(error instanceof ForeignStoreError)) return;
@@ -89,9 +90,7 @@ const END_LIMIT_MS = 4_800;
 /** Runs `onSignal` at the first signal, and exits. Each parent process forwards a signal again. */
 async function exitOnSignal(onSignal: (signal: string) => Promise<void>): Promise<void> {
   const signal = await new Promise<string>((resolve) => {
-    for (const name of ["SIGTERM", "SIGINT"] as const) {
-      Deno.addSignalListener(name, () => resolve(name));
-    }
+    for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => resolve(name));
   });
   const receivedAt = systemRuntime.monotonicNow();
   await onSignal(signal);
@@ -103,7 +102,7 @@ export class ListenError extends Error {
   override name = "ListenError";
 
   constructor({ hostname, port }: ServiceConfig, cause: unknown) {
-    const reason = cause instanceof Deno.errors.AddrInUse
+    const reason = (cause as { code?: string }).code === "EADDRINUSE"
       ? "the port is in use; set PORT to another"
       : reasonOf(cause);
     super(`Cannot listen on ${hostname}:${port} (HOST, PORT): ${reason}`);

@@ -15,7 +15,8 @@ export class DigestTable {
 
   set(number: number, kind: string, digest: number): void {
     const index = Math.floor(number / CHUNK_LENGTH);
-    const chunk = this.#chunks.getOrInsertComputed(index, () => new Float64Array(CHUNK_LENGTH));
+    const chunk = this.#chunks.get(index) ?? new Float64Array(CHUNK_LENGTH);
+    this.#chunks.set(index, chunk);
     chunk[number % CHUNK_LENGTH] = digest * KINDS_LIMIT + this.#kinds.indexOf(kind) + 1;
   }
 

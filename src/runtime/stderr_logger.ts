@@ -1,3 +1,4 @@
+import { writeSync } from "node:fs";
 import { escapeInvisible } from "./escape_invisible.ts";
 import { redactKeys } from "./redact_keys.ts";
 import type { Logger } from "./logger.ts";
@@ -8,9 +9,7 @@ const encoder = new TextEncoder();
 export function writeError(line: string): void {
   const bytes = encoder.encode(`${escapeInvisible(line)}\n`);
   try {
-    for (let offset = 0; offset < bytes.length;) {
-      offset += Deno.stderr.writeSync(bytes.subarray(offset));
-    }
+    for (let offset = 0; offset < bytes.length;) offset += writeSync(2, bytes, offset);
   } catch {
     // Nobody reads standard error any more, which must not stop the service.
   }

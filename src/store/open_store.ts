@@ -1,6 +1,7 @@
+import { versions } from "node:process";
 import { reasonOf } from "../runtime/logger.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { damageOf, KvStore } from "./deno_kv/kv_store.ts";
+import { damageOf, KvStore, openKv } from "./deno_kv/kv_store.ts";
 import { expectUsableIndexes, prepareFile } from "./deno_kv/store_file.ts";
 import { SqliteReader } from "./deno_kv/sqlite_reader.ts";
 import { ReconnectingStore } from "./resilience/reconnecting_store.ts";
@@ -83,9 +84,10 @@ async function openLocalStore(
       expectUsableIndexes(location.path);
     }
     // Reads of a service do not wait for commits. Without a reader, the scans of a tool take less processor time. A
-    // wait for a lock would block the thread, so the service retries instead.
-    const hasReader = location.kind === "file" && onRefused !== undefined;
-    const kv = await Deno.openKv(storeName(location));
+    // wait for a lock would block the thread, so the service retries instead. On another runtime, Deno KV has a SQLite
+    // of its own, and two in one process do not see each other's locks.
+    const hasReader = location.kind === "file" && onRefused !== undefined && versions.deno;
+    const kv = await openKv(storeName(location));
     store = new KvStore(kv);
     if (hasReader) store = new KvStore(kv, new SqliteReader(location.path, 0));
     await accept(store);
@@ -150,7 +152,7 @@ function attachedStoreOpener(): () => Promise<Store> {
     if (attempts >= ATTEMPTS_LIMIT) throw new StoreAwayError("it does not answer");
     attempts++;
     try {
-      return new KvStore(await Deno.openKv());
+      return new KvStore(await openKv());
     } catch (error) {
       // The client's errors have no type of their own.
       const { message } = error as Error;

@@ -9,6 +9,11 @@ import {
 } from "../store_errors.ts";
 import type { SqliteReader } from "./sqlite_reader.ts";
 
+/** Opens a Deno KV; without a path, the database that the platform attaches. */
+export function openKv(path?: string): Promise<Deno.Kv> {
+  return Deno.openKv(path);
+}
+
 /** A store on a Deno KV: in memory, in a SQLite file, or over the network by KV Connect. */
 export class KvStore implements Store {
   readonly limits = STORE_LIMITS;

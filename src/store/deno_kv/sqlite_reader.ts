@@ -110,7 +110,9 @@ export class SqliteReader implements Store, Disposable {
   }
 
   #statement(query: string): StatementSync {
-    return this.#statements.getOrInsertComputed(query, () => this.#database.prepare(query));
+    const statement = this.#statements.get(query) ?? this.#database.prepare(query);
+    this.#statements.set(query, statement);
+    return statement;
   }
 }
 

@@ -1,5 +1,7 @@
 /** The file of a store: a SQLite database that Deno KV opens. */
 
+import type { Stats } from "node:fs";
+import { mkdir, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { StoreRefusedError } from "../store_errors.ts";
 import type { FileLocation, StoreLocation } from "../store_location.ts";
@@ -13,17 +15,17 @@ const OWNER_ONLY = 0o600;
  */
 export async function prepareFile(location: FileLocation, create: boolean): Promise<void> {
   const { path, isDefault } = location;
-  const stat = await statOf(path);
-  if (stat === undefined) {
+  const file = await statOf(path);
+  if (file === undefined) {
     if (!create) throw new StoreRefusedError("there is no such file");
     await expectFolder(location);
-    if (isDefault) await Deno.mkdir(dirname(path), { recursive: true });
+    if (isDefault) await mkdir(dirname(path), { recursive: true });
     // SQLite would let all users read it. The files next to it get its mode.
-    (await Deno.open(path, { write: true, create: true, mode: OWNER_ONLY })).close();
+    await (await open(path, "a", OWNER_ONLY)).close();
     return;
   }
-  if (stat.isDirectory) throw new StoreRefusedError("it is a folder");
-  if (stat.size > 0 && !isKvFile(path)) {
+  if (file.isDirectory()) throw new StoreRefusedError("it is a folder");
+  if (file.size > 0 && !isKvFile(path)) {
     throw new StoreRefusedError("it is a database of another program");
   }
 }
@@ -40,13 +42,11 @@ export async function isMissingFile(location: StoreLocation): Promise<boolean> {
 }
 
 /** Resolves to `undefined` if the file does not exist. */
-export async function statOf(path: string): Promise<Deno.FileInfo | undefined> {
-  try {
-    return await Deno.stat(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
-  }
+export function statOf(path: string): Promise<Stats | undefined> {
+  return stat(path).catch((error) => {
+    if (error.code !== "ENOENT") throw error;
+    return undefined;
+  });
 }
 
 /** Checks the file read-only: opening another program's database as KV would add KV's tables to it. */

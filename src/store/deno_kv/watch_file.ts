@@ -1,3 +1,5 @@
+import type { Stats } from "node:fs";
+import { pid } from "node:process";
 import type { Logger } from "../../runtime/logger.ts";
 import { type Runtime, sleep } from "../../runtime/runtime.ts";
 import { statOf } from "./store_file.ts";
@@ -54,7 +56,7 @@ export async function watchFile(
   return () => isStopped = true;
 }
 
-function isSame(opened: Deno.FileInfo | undefined, found: Deno.FileInfo | undefined): boolean {
+function isSame(opened: Stats | undefined, found: Stats | undefined): boolean {
   return opened === undefined || opened.dev === found?.dev && opened.ino === found?.ino;
 }
 
@@ -66,9 +68,8 @@ const REMEDY = "If the file was moved, move it back. Otherwise, before the servi
  * A command for Linux that copies both files as they are at one moment, through the descriptors of this process.
  * Deno itself may not read /proc.
  */
-function saveCommand([database, log]: (Deno.FileInfo | undefined)[]): string {
-  const { pid } = Deno;
-  const copy = (info: Deno.FileInfo | undefined, to: string) =>
+function saveCommand([database, log]: (Stats | undefined)[]): string {
+  const copy = (info: Stats | undefined, to: string) =>
     `cp $(find -L /proc/${pid}/fd -inum ${info?.ino} | head -n 1) ${to}`;
   const copies = [copy(database, "saved.sqlite3"), copy(log, "saved.sqlite3-wal")];
   return [`kill -STOP ${pid}`, ...copies, `kill -CONT ${pid}`].join("; ");

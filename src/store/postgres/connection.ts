@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { Socket } from "node:net";
 import type { ConnectionOptions } from "node:tls";
 import PgClient from "pg/lib/client.js";
@@ -200,7 +201,7 @@ async function tlsOf({ sslMode, sslRootCert }: PostgresSettings): Promise<Tls> {
   const ssl = options[sslMode];
   if (ssl === false || sslRootCert === undefined) return ssl;
   try {
-    return { ...ssl, ca: await Deno.readTextFile(sslRootCert) };
+    return { ...ssl, ca: await readFile(sslRootCert, "utf8") };
   } catch (cause) {
     throw new StoreRefusedError("the file of sslrootcert cannot be read", { cause });
   }

@@ -1,5 +1,6 @@
 /** A file of passwords, in the format of ~/.pgpass (https://www.postgresql.org/docs/15/libpq-pgpass.html). */
 
+import { readFile, stat } from "node:fs/promises";
 import { StoreRefusedError } from "../store_errors.ts";
 import type { DatabaseAddress, DatabaseHost } from "./database_url.ts";
 
@@ -20,14 +21,14 @@ export async function readPassfile(
   { database, user }: Pick<DatabaseAddress, "database" | "user">,
 ): Promise<string | undefined> {
   let text: string;
-  let mode: number | null;
+  let mode: number;
   try {
-    ({ mode } = await Deno.stat(path));
-    text = await Deno.readTextFile(path);
+    ({ mode } = await stat(path));
+    text = await readFile(path, "utf8");
   } catch (cause) {
     throw new StoreRefusedError("the password file (PGPASSFILE) cannot be read", { cause });
   }
-  if (((mode ?? 0) & SHARED_BITS) !== 0) {
+  if ((mode & SHARED_BITS) !== 0) {
     throw new StoreRefusedError("other users can read the password file (PGPASSFILE); chmod 600");
   }
   const wanted = [hostname, String(port), database, user];
