@@ -99,15 +99,15 @@ const PatchBody = PetPatch.meta({
 /** An event as `encodePublicEvent` writes it. */
 const PetEvent = z.strictObject({
   specversion: z.literal("1.0"),
-  id: matching(FEED_ID_PATTERN.source, 33).meta({
+  id: z.string().regex(FEED_ID_PATTERN).max(33).meta({
     description: "The position of the event in the log, and a part of its hash. Ids sort as texts",
   }),
   source: z.literal(EVENT_SOURCE),
   type: z.enum(PET_EVENT_TYPES),
   time: z.string().meta({ format: "date-time", maxLength: 24 }),
-  sequence: matching("^\\d{16}$", 16).meta({ description: "The position of the event in the log" }),
-  subject: matching("^pets/[1-9]\\d*$", 21),
-  dataschema: matching(`^${EVENT_SOURCE}:pet-(created|updated):[1-9]\\d*$`, 100),
+  sequence: z.string().regex(/^\d{16}$/).max(16),
+  subject: z.string().regex(/^pets\/[1-9]\d*$/).max(21),
+  dataschema: z.string().regex(/^urn:animal-store:pet-(created|updated):\d+$/).max(100),
   datacontenttype: z.literal("application/json"),
   data: Pet.extend({ previous: PatchBody.optional() }).meta({
     description: "The animal as it is after the event, and in `previous` of a `PetUpdated` the " +
@@ -116,10 +116,6 @@ const PetEvent = z.strictObject({
 }).meta({
   description: "A CloudEvent 1.0 (https://cloudevents.io): an animal was added or changed",
 });
-
-function matching(pattern: string, maxLength: number) {
-  return z.string().regex(new RegExp(pattern)).max(maxLength);
-}
 
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 
@@ -147,6 +143,9 @@ const EXAMPLE_EVENT = {
   datacontenttype: "application/json",
   data: EXAMPLE_PET,
 };
+const EXAMPLE_MESSAGE = `id: ${EXAMPLE_EVENT.id}\nevent: PetCreated\ndata: ${
+  JSON.stringify(EXAMPLE_EVENT)
+}\n\n`;
 
 /** The absolute address of the list, on whatever host. */
 const PETS_URL_PATTERN = `https?://[^<>]+${PETS_PATH}`;
@@ -336,53 +335,44 @@ const PET_ID = {
 };
 
 const PAGE_PARAMETERS = [
-  {
-    name: "limit",
-    description: "The maximum number of animals on a page",
-    schema: { ...integer("int32", LIMIT_MIN, LIMIT_MAX), default: LIMIT_DEFAULT },
-  },
-  {
-    name: "status",
-    description: "Lists only animals of this availability; by default all animals",
-    schema: schemaRef("PetStatus"),
-  },
-  {
-    name: "cursor",
-    description: "The start of the page, taken from the `Link` header of the previous page",
-    schema: { ...pattern("^[1-9][0-9]{0,18}$", 19), minLength: 1 },
-  },
+  query("limit", "The maximum number of animals on a page", {
+    ...integer("int32", LIMIT_MIN, LIMIT_MAX),
+    default: LIMIT_DEFAULT,
+  }),
+  query("status", "Lists only animals of this status; by default all", schemaRef("PetStatus")),
+  query("cursor", "The start of the page, taken from the `Link` header of the previous page", {
+    ...pattern("^[1-9][0-9]{0,18}$", 19),
+    minLength: 1,
+  }),
 ];
 
 const ID_PATTERN = FEED_ID_PATTERN.source.slice(1, -1);
 
 const EVENTS_PARAMETERS = [
-  {
-    name: "lastEventId",
-    description:
-      "Lists only the events after the one with this `id`, or later ones (`now`); by default all events",
-    schema: pattern(`^(${NOW}|${ID_PATTERN})$`, 33),
-  },
-  {
-    name: "limit",
-    description: "The maximum number of events in a batch",
-    schema: { ...integer("int32", 1, EVENTS_LIMIT_MAX), default: EVENTS_LIMIT_DEFAULT },
-  },
-  {
-    name: "timeout",
-    description: "If there is no event, a batch waits so many milliseconds for one",
-    schema: { ...integer("int32", 0, EVENTS_TIMEOUT_MAX), default: 0 },
-  },
-  {
-    name: "type",
-    description: "Lists only events of this type",
-    schema: { type: "string", enum: PET_EVENT_TYPES },
-  },
-  {
-    name: "status",
-    description: "Lists only events by which an animal enters, keeps or leaves this availability",
-    schema: schemaRef("PetStatus"),
-  },
+  query(
+    "lastEventId",
+    "Lists only the events after the one with this `id`, or later ones (`now`); by default all",
+    pattern(`^(${NOW}|${ID_PATTERN})$`, 33),
+  ),
+  query("limit", "The maximum number of events in a batch", {
+    ...integer("int32", 1, EVENTS_LIMIT_MAX),
+    default: EVENTS_LIMIT_DEFAULT,
+  }),
+  query("timeout", "If there is no event, a batch waits so many milliseconds for one", {
+    ...integer("int32", 0, EVENTS_TIMEOUT_MAX),
+    default: 0,
+  }),
+  query("type", "Lists only events of this type", { type: "string", enum: PET_EVENT_TYPES }),
+  query(
+    "status",
+    "Lists only events by which an animal enters, keeps or leaves this status",
+    schemaRef("PetStatus"),
+  ),
 ];
+
+function query(name: string, description: string, schema: object) {
+  return { name, in: "query", description, schema };
+}
 
 const LAST_EVENT_ID = {
   name: "Last-Event-ID",
@@ -403,9 +393,7 @@ const OPERATIONS: Record<ApiOperation, DescribedOperation> = {
     summary: "List animals",
     description: "Lists the animals of the store, newest first, one page at a time.",
     query: `?status=available&limit=${LIMIT_DEFAULT}`,
-    parameters: [...PAGE_PARAMETERS.map((it) => ({ ...it, in: "query" })), {
-      $ref: "#/components/parameters/IfNoneMatch",
-    }],
+    parameters: [...PAGE_PARAMETERS, { $ref: "#/components/parameters/IfNoneMatch" }],
     responses: {
       200: response(
         "A page of animals; the `Link` header names the next page, if there is one",
@@ -477,22 +465,17 @@ const OPERATIONS: Record<ApiOperation, DescribedOperation> = {
     description: "Lists additions and changes of animals, oldest first: as a batch, or with " +
       `\`Accept: ${STREAM_TYPE}\` as a stream, which stays open. See the guide "Follow the store".`,
     sample: "stream",
-    parameters: [...EVENTS_PARAMETERS.map((it) => ({ ...it, in: "query" })), LAST_EVENT_ID],
+    parameters: [...EVENTS_PARAMETERS, LAST_EVENT_ID],
     responses: {
       200: response(
         "A batch of events, empty if there are none, whose `Link` header names the next request; or a stream",
         ["Link.events", "Cache-Control.no-store"],
         {
-          schema: { type: "array", items: schemaRef("PetEvent"), maxItems: EVENTS_LIMIT_MAX },
-          example: [EXAMPLE_EVENT],
-        },
-        BATCH_TYPE,
-        {
-          [STREAM_TYPE]: {
-            schema: { type: "string" },
-            example: `id: ${EXAMPLE_EVENT.id}\nevent: ${EXAMPLE_EVENT.type}\n` +
-              `data: ${JSON.stringify(EXAMPLE_EVENT)}\n\n`,
+          [BATCH_TYPE]: {
+            schema: { type: "array", items: schemaRef("PetEvent"), maxItems: EVENTS_LIMIT_MAX },
+            example: [EXAMPLE_EVENT],
           },
+          [STREAM_TYPE]: { schema: { type: "string" }, example: EXAMPLE_MESSAGE },
         },
       ),
       ...errors([...OF_LISTS, "feed_reset", "overloaded"]),
@@ -545,20 +528,15 @@ function errors(codes: ErrorCode[], headers: Record<number, HeaderName[]> = {}) 
   }));
 }
 
-function response(
-  description: string,
-  headers: HeaderName[],
-  body?: object,
-  type = "application/json",
-  otherBodies: Record<string, object> = {},
-) {
+/** The `body` is JSON, or there is one for each media type. */
+function response(description: string, headers: HeaderName[], body?: object) {
   return {
     description,
     headers: Object.fromEntries(
       [...COMMON_HEADERS, ...headers]
         .map((name) => [name.split(".")[0], { $ref: `#/components/headers/${name}` }]),
     ),
-    ...(body && { content: { [type]: body, ...otherBodies } }),
+    content: body && "schema" in body ? { "application/json": body } : body,
   };
 }
 
