@@ -1,13 +1,12 @@
 /**
  * Measures the feed on loopback: how late events are, what open streams cost, and how fast one client reads the log.
  *
- *     deno run --allow-all test/bench/feed.ts [--seconds S] [--streams N] [--events N]
+ *     deno run --allow-all test/bench/feed.ts [EVENTS]
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseArgs } from "node:util";
 import { issueKey } from "../../src/commands/issue_key.ts";
-import { FOLLOWERS_OF_KEY_LIMIT } from "../../src/http/limits/followers.ts";
+import { FOLLOWERS_LIMIT, FOLLOWERS_OF_KEY_LIMIT } from "../../src/http/limits/followers.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { quantile, requestBytes } from "./load.ts";
 import {
@@ -21,15 +20,9 @@ import {
 /** Pets that are added per second, and streams that wait for them. */
 const ADDED_PER_SECOND = 100;
 const FOLLOWING = 100;
+const SECONDS = 10;
 
-const { values } = parseArgs({
-  options: {
-    seconds: { type: "string", default: "10" },
-    streams: { type: "string", default: "2000" },
-    events: { type: "string", default: "1000000" },
-  },
-});
-const [seconds, streams, events] = [values.seconds, values.streams, values.events].map(Number);
+const events = Number(Deno.args[0] ?? 1_000_000);
 
 await using temp = await TempStore.make();
 await measureDelays();
@@ -72,7 +65,7 @@ async function addPets({ port }: ServerProcess, token: string): Promise<Map<stri
   const body = '{"name":"Rex","categoryId":7}';
   const adding = [];
   const start = performance.now();
-  for (let count = 0; count < seconds * ADDED_PER_SECOND; count++) {
+  for (let count = 0; count < SECONDS * ADDED_PER_SECOND; count++) {
     await sleep(Math.max(0, start + count * 1_000 / ADDED_PER_SECOND - performance.now()));
     const added = fetch(`http://127.0.0.1:${port}/v1/pets`, { method: "POST", headers, body });
     adding.push(added.then(async (response) => {
@@ -87,11 +80,11 @@ async function addPets({ port }: ServerProcess, token: string): Promise<Map<stri
 /** The memory of open streams and of idle connections, here and of a bare Deno.serve. */
 async function measureMemory(): Promise<void> {
   const tokens = await temp.use(async (service) => {
-    const keys = Math.ceil(streams / FOLLOWERS_OF_KEY_LIMIT);
+    const keys = FOLLOWERS_LIMIT / FOLLOWERS_OF_KEY_LIMIT;
     const issued = Array.from({ length: keys }, () => issueKey(service, { label: "bench" }));
     return (await Promise.all(issued)).map(({ token }) => token);
   });
-  const all = Array.from({ length: streams }, (_, index) => tokens[index % tokens.length]);
+  const all = Array.from({ length: FOLLOWERS_LIMIT }, (_, index) => tokens[index % tokens.length]);
   await using own = await startService(temp.kvPath, ROOT, {});
   await using bare = await startBareServer({ status: 200, isStream: true });
   await using idle = await startService(temp.kvPath, ROOT, {});
@@ -107,8 +100,8 @@ async function measureMemory(): Promise<void> {
     const before = server.memoryMiB("now");
     using _rest = await openAll(server.port, all.slice(20), lastEventId);
     await sleep(2_000);
-    const kib = (server.memoryMiB("now") - before) * 1_024 / (streams - 20);
-    console.log(`Memory of ${name}: ${kib.toFixed(1)} KiB (${streams})`);
+    const kib = (server.memoryMiB("now") - before) * 1_024 / (FOLLOWERS_LIMIT - 20);
+    console.log(`Memory of ${name}: ${kib.toFixed(1)} KiB (${FOLLOWERS_LIMIT} of them)`);
   }
 }
 

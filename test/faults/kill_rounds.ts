@@ -102,8 +102,8 @@ export async function killRounds(rounds: number) {
     await temp.use((service) => load.expectLogged(service));
     counts.events = await temp.use(async ({ store }) => (await readHead(store)).head.position);
     const lines = (await Deno.readTextFile(file)).trimEnd().split("\n");
-    for (const { ids, stopAfter, isWanted } of following) {
-      await stopAfter(counts.events);
+    for (const { ids, hasReached, isWanted } of following) {
+      await until(() => hasReached(counts.events));
       const logged = lines.filter((line) => {
         const event = decodeEvent(line);
         return event.type.startsWith("Pet") && isWanted(event);
@@ -127,7 +127,6 @@ function follow(services: () => ServiceProcess[], token: string, options: Follow
   const { isStream, query } = options;
   const leave = new AbortController();
   let lastId = "";
-  const take = (event: { id: string }) => ids.push(event.id);
   const readStream = async (body: ReadableStream<Uint8Array>) => {
     let message: Record<string, string> = {};
     await readLines(body, (line) => {
@@ -136,15 +135,16 @@ function follow(services: () => ServiceProcess[], token: string, options: Follow
       // Only an empty line ends a message.
       if (line !== "") return;
       if (message.data !== undefined) {
-        take(JSON.parse(message.data));
-        assertEquals([message.id, message.event], [ids.at(-1), JSON.parse(message.data).type]);
+        const { id, type } = JSON.parse(message.data);
+        assertEquals([message.id, message.event], [id, type]);
+        ids.push(id);
       }
       lastId = message.id ?? lastId;
       message = {};
     });
   };
   const readBatch = async (response: Response) => {
-    (await response.json()).forEach(take);
+    for (const { id } of await response.json()) ids.push(id);
     lastId = /lastEventId=([\w-]+)/.exec(response.headers.get("link")!)![1];
   };
   const running = (async () => {
@@ -153,9 +153,9 @@ function follow(services: () => ServiceProcess[], token: string, options: Follow
       const headers: Record<string, string> = { authorization: `Bearer ${token}` };
       if (isStream) headers.accept = "text/event-stream";
       if (lastId !== "") headers["last-event-id"] = lastId;
+      const init = { headers, signal: leave.signal };
       try {
-        const { signal } = leave;
-        const response = await fetch(`${address}/v1/events?${query}`, { headers, signal });
+        const response = await fetch(`${address}/v1/events?${query}`, init);
         if (response.status !== 200) assertEquals(response.status, 503, await response.text());
         else await (isStream ? readStream(response.body!) : readBatch(response));
       } catch (error) {
@@ -166,16 +166,8 @@ function follow(services: () => ServiceProcess[], token: string, options: Follow
     }
   })();
   running.catch(() => {});
-  const stop = () => {
-    leave.abort();
-    return running;
-  };
-  /** Stops once all events up to a position have arrived. */
-  const stopAfter = async (position: number) => {
-    await Promise.race([running, until(() => parseInt(lastId) >= position)]);
-    await stop();
-  };
-  return { ids, stop, stopAfter, isWanted: options.isWanted };
+  const hasReached = (position: number) => parseInt(lastId) >= position;
+  return { ids, hasReached, stop: () => (leave.abort(), running), isWanted: options.isWanted };
 }
 
 async function expectDone(command: string[], { kvPath }: TempStore): Promise<void> {
