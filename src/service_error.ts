@@ -15,6 +15,7 @@ export class ServiceError extends Error {
 }
 
 export type ServiceErrorCode =
+  | "feed_reset"
   | "idempotency_key_reused"
   | "invalid_credentials"
   | "outcome_unknown"

@@ -2,19 +2,18 @@
 
 import { Buffer } from "node:buffer";
 import { EMPTY_HEAD, type HeadEntry } from "../log/head.ts";
-import type { HeadReader } from "../log/head_reader.ts";
-import type { EventFeed, FeedEvent, FeedLine } from "../projections/event_feed.ts";
+import type { EventFeed, FeedEvent, FeedLine, Place } from "../projections/event_feed.ts";
+import { Alarm } from "../runtime/alarm.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import type { ServiceError } from "../service_error.ts";
+import { serviceErrorCode } from "../service_error.ts";
 import { StoreError } from "../store/store_errors.ts";
-import { HttpError } from "./errors.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
 import type { ApiRequest } from "./pets.ts";
 import type { Follower, Followers } from "./limits/followers.ts";
 import { type EventsQuery, NOW, parseEventsQuery, queryAfter } from "./requests/events_query.ts";
 
 /** Maximum number of lines that one request looks at: with a filter, it may find nothing among them. */
-const SCAN_LIMIT = 10_000;
+const SCAN_LIMIT = 2_000;
 
 /** A batch ends after so many UTF-16 code units, and a write to a stream after so many bytes: slow readers hold them. */
 const BATCH_LENGTH = 1024 * 1024;
@@ -44,7 +43,6 @@ const HEARTBEAT = encoder.encode(":\n\n");
 export interface EventsDeps {
   feed: EventFeed;
   followers: Followers;
-  heads: HeadReader;
   runtime: Runtime;
 }
 
@@ -52,9 +50,10 @@ interface EventsRequest {
   query: EventsQuery;
   /** The head at which the request was admitted. */
   entry: HeadEntry;
-  /** The position and the id of the last line that the client knows, or has passed. */
-  position: number;
-  lastId: string;
+  /** The last line that the client knows, or has passed. */
+  place: Place;
+  /** Its signal aborts when the client goes away. */
+  client: Request;
 }
 
 /**
@@ -62,9 +61,12 @@ interface EventsRequest {
  * clients name all types that the description has, and read a batch.
  */
 function wantsStream(headers: Headers): boolean {
-  const accept = headers.get("accept") ?? "";
-  return /(?:^|,)\s*text\/event-stream\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(accept) &&
-    !/json/i.test(accept);
+  const ranges = (headers.get("accept") ?? "").toLowerCase().split(",")
+    .map((range) => range.split(";").map((part) => part.trim()));
+  const isNamed = ranges.some(([type, ...parameters]) =>
+    type === STREAM_TYPE && !parameters.some((it) => /^q=0(\.0*)?$/.test(it))
+  );
+  return isNamed && !ranges.some(([type]) => type.includes("json"));
 }
 
 /**
@@ -73,84 +75,83 @@ function wantsStream(headers: Headers): boolean {
  */
 export async function prepareListEvents(
   deps: EventsDeps,
-  { request: { headers, method }, search, baseUrl }: ApiRequest,
+  { request: client, search, baseUrl }: ApiRequest,
   entry: HeadEntry,
   token: string,
 ): Promise<() => Promise<HttpResponse>> {
   const { feed } = deps;
+  const { headers, method } = client;
   const query = parseEventsQuery(search, headers);
-  const { lastEventId = feed.idOf(EMPTY_HEAD) } = query;
-  const isNow = lastEventId === NOW;
-  const position = isNow ? entry.head.position : await feed.positionOf(lastEventId, entry);
-  if (position === undefined) {
-    throw new HttpError(
-      "feed_reset",
-      `The event ${lastEventId} is not in this log: follow from lastEventId=${NOW} and then ` +
-        "read the animals again, or read all events without lastEventId",
-    );
-  }
-  const lastId = isNow ? feed.idOf(entry.head) : lastEventId;
-  const request = { query, entry, position, lastId };
+  const { lastEventId: id } = query;
+  const place = id === undefined || id === NOW
+    ? feed.endOf(id === NOW ? entry.head : EMPTY_HEAD)
+    : { position: parseInt(id), id };
+  // An error must be the response, also of a stream.
+  await feed.linesAfter(place, entry);
+  const request = { query, entry, place, client };
   return wantsStream(headers)
-    ? () => streamEvents(deps, request, token, method)
+    ? () => Promise.resolve(streamEvents(deps, request, token, method))
     : () => listEvents(deps, request, token, baseUrl);
 }
 
 /** Resolves to a batch of events: at once if there are some, and otherwise after the wait of the query. */
 async function listEvents(
   deps: EventsDeps,
-  request: EventsRequest,
+  { query, client, ...request }: EventsRequest,
   token: string,
   baseUrl: string,
 ): Promise<HttpResponse> {
-  const { feed, followers, heads, runtime } = deps;
-  const { query } = request;
-  let { entry, position, lastId } = request;
+  const { feed, followers, runtime } = deps;
+  let { entry, place } = request;
+  const start = place.position;
   const events: string[] = [];
-  const start = position;
   let length = 0;
+  /** Reads on, and returns whether this is the response. */
   const readOn = async () => {
-    while (position < entry.head.position && position - start < SCAN_LIMIT) {
-      for (const line of await feed.linesAfter(position, entry)) {
-        position = line.position;
-        lastId = line.id;
+    while (place.position < entry.head.position) {
+      for (const line of await feed.linesAfter(place, entry)) {
+        place = line;
         if (!isWanted(line, query)) continue;
         const { json } = line.event;
         events.push(json);
         length += json.length;
-        if (events.length === query.limit || length >= BATCH_LENGTH) return;
+        if (events.length === query.limit || length >= BATCH_LENGTH) return true;
       }
+      if (place.position - start >= SCAN_LIMIT) return true;
     }
+    return events.length > 0;
   };
-  await readOn();
-  if (query.timeout > 0 && events.length === 0 && position - start < SCAN_LIMIT) {
-    let isOver = false;
-    let ended: ServiceError | undefined;
-    let wake = () => {};
+  if (!await readOn() && query.timeout > 0) {
+    const alarm = new Alarm();
+    let isStopped = false;
+    let error: unknown;
+    const stop = () => {
+      isStopped = true;
+      alarm.ring();
+    };
     const follower: Follower = {
-      onLook(look) {
+      onLook(look = entry) {
         entry = look;
-        if (position < look.head.position) wake();
+        if (place.position < entry.head.position) alarm.ring();
       },
       end(reason) {
-        ended = reason;
-        wake();
+        // At a shutdown, an empty batch is a true response.
+        if (serviceErrorCode(reason) === "shutting_down") return stop();
+        error = reason;
+        alarm.ring();
       },
     };
     followers.add(token, follower, entry);
-    const cancel = runtime.setTimer(query.timeout, () => {
-      isOver = true;
-      wake();
-    });
+    const cancel = runtime.setTimer(query.timeout, stop);
+    client.signal.addEventListener("abort", stop);
     try {
-      while (events.length === 0 && position - start < SCAN_LIMIT && !isOver) {
-        await new Promise<void>((resolve) => wake = resolve);
-        if (ended !== undefined) throw ended;
-        if (isOver) entry = await heads.fresh();
-        await readOn();
-      }
+      do {
+        await alarm.wait();
+        if (error !== undefined) throw error;
+      } while (!isStopped && !await readOn());
     } finally {
       cancel();
+      client.signal.removeEventListener("abort", stop);
       followers.remove(token, follower);
     }
   }
@@ -160,21 +161,19 @@ async function listEvents(
     headers: {
       ...NEVER_STORED,
       vary: "accept",
-      link: `<${baseUrl}/events?${queryAfter(lastId, query)}>; rel="next"`,
+      link: `<${baseUrl}/events?${queryAfter(place.id, query)}>; rel="next"`,
     },
     contentHeaders: { "content-type": BATCH_TYPE },
   };
 }
 
-/** Opens a stream of events; for HEAD, only shows its headers. Rejects if the log cannot be read. */
-async function streamEvents(
+/** Opens a stream of events; for HEAD, only shows its headers. */
+function streamEvents(
   deps: EventsDeps,
   request: EventsRequest,
   token: string,
   method: string,
-): Promise<HttpResponse> {
-  const { position, entry } = request;
-  if (position < entry.head.position) await deps.feed.linesAfter(position, entry);
+): HttpResponse {
   return {
     status: 200,
     body: method === "HEAD" ? null : new EventStream(deps, request, token).readable,
@@ -199,7 +198,7 @@ class EventStream implements Follower {
   #isEnded = false;
   /** Monotonic time in milliseconds. */
   #sentAt: number;
-  #wake = () => {};
+  #alarm = new Alarm();
   #cancelTimer: () => void;
 
   constructor(deps: EventsDeps, request: EventsRequest, token: string) {
@@ -214,22 +213,21 @@ class EventStream implements Follower {
       start: (controller) => {
         this.#controller = controller;
         // A client that loses the connection before the first event continues from here, too.
-        controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\nid: ${request.lastId}\n\n`));
+        controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\nid: ${request.place.id}\n\n`));
       },
       pull: () => this.#pull(),
       cancel: () => this.#leave(),
     }, { highWaterMark: 0 });
   }
 
-  onLook(entry: HeadEntry): void {
+  onLook(entry = this.#request.entry): void {
     this.#request.entry = entry;
-    const { position } = this.#request;
-    if (position < entry.head.position || this.#isQuiet()) this.#wake();
+    if (this.#request.place.position < entry.head.position || this.#isQuiet()) this.#alarm.ring();
   }
 
   end(): void {
     this.#leave();
-    this.#wake();
+    this.#alarm.ring();
     // Without effect if the client has read all, because the stream is closed by then.
     this.#deps.runtime.setTimer(BREAK_OFF_MS, () => this.#controller.error(BROKEN_OFF));
   }
@@ -244,10 +242,9 @@ class EventStream implements Follower {
   async #pull(): Promise<void> {
     try {
       while (!this.#isEnded) {
-        const { position, entry: { head } } = this.#request;
-        const bytes = position < head.position ? await this.#read() : this.#heartbeat();
+        const bytes = await this.#read() ?? this.#heartbeat();
         if (bytes !== undefined) return this.#controller.enqueue(bytes);
-        await new Promise<void>((resolve) => this.#wake = resolve);
+        await this.#alarm.wait();
       }
     } catch {
       this.#leave();
@@ -255,28 +252,28 @@ class EventStream implements Follower {
     this.#controller.close();
   }
 
-  /** Resolves to the next messages; `undefined` if the store is away until another look. */
+  /** Resolves to the next messages; `undefined` if there are none, or the store is away until another look. */
   async #read(): Promise<Uint8Array | undefined> {
     const { feed, runtime } = this.#deps;
-    const request = this.#request;
-    const lines = await feed.linesAfter(request.position, request.entry).catch((error) => {
+    const { place, entry, query } = this.#request;
+    if (place.position >= entry.head.position) return undefined;
+    const lines = await feed.linesAfter(place, entry).catch((error) => {
       if (!(error instanceof StoreError)) throw error;
     });
     if (lines === undefined) return undefined;
     const messages: Uint8Array[] = [];
-    for (let bytes = 0, index = 0; bytes < WRITE_BYTES && index < lines.length; index++) {
-      const line = lines[index];
-      request.position = line.position;
-      const isLast = index === lines.length - 1;
-      if (!isWanted(line, request.query)) {
-        // Without data, this only tells the client from where to resume.
-        if (isLast) messages.push(encoder.encode(`id: ${line.id}\n\n`));
-        continue;
-      }
+    let bytes = 0;
+    for (const line of lines) {
+      this.#request.place = line;
+      if (!isWanted(line, query)) continue;
       const message = messageOf(line);
       messages.push(message);
       bytes += message.length;
+      if (bytes >= WRITE_BYTES) break;
     }
+    const { place: last } = this.#request;
+    // Without data, this only tells the client from where to resume.
+    if (!isWanted(last, query)) messages.push(encoder.encode(`id: ${last.id}\n\n`));
     this.#sentAt = runtime.monotonicNow();
     return Buffer.concat(messages);
   }

@@ -6,7 +6,7 @@ import {
 } from "../../events/event.ts";
 import type { PetStatus } from "../../events/pet.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
-import { EMPTY_HEAD, type Head, type HeadEntry } from "../log/head.ts";
+import type { Head, HeadEntry } from "../log/head.ts";
 import { readEvents } from "../log/read_log.ts";
 import { ServiceError } from "../service_error.ts";
 import type { Store } from "../store/store.ts";
@@ -14,8 +14,8 @@ import type { Store } from "../store/store.ts";
 /** Number of positions in a part of the log that is cached as one. */
 export const PART_LENGTH = 256;
 
-/** Number of cached parts. A part of ordinary events takes some 200 KB. */
-const PARTS_LIMIT = 32;
+/** Number of cached parts. One of ordinary events takes some 200 KB, and one of the longest some 6 MB. */
+const PARTS_LIMIT = 8;
 
 /** Digits of the hash of a line in an id. */
 const HASH_DIGITS = 16;
@@ -24,11 +24,15 @@ export const FEED_ID_PATTERN = new RegExp(
   `^\\d{${sequenceOf(0).length}}-[0-9a-f]{${HASH_DIGITS}}$`,
 );
 
-/** A line of the log as clients see it. */
-export interface FeedLine {
+/** A place in the log: a line that a client has read or passed, or the beginning. */
+export interface Place {
   position: number;
-  /** The position, and a part of the hash of the line. So a position in another history can be recognised. */
+  /** The position, and a part of the hash of the line. So a place in another history can be recognised. */
   id: string;
+}
+
+/** A line of the log as clients see it. */
+export interface FeedLine extends Place {
   /** Absent if the line is not an event of a pet. */
   event?: FeedEvent;
 }
@@ -43,78 +47,97 @@ export interface FeedEvent {
   message?: Uint8Array;
 }
 
+/** Consecutive lines, and the id of the line before them. */
+interface Part {
+  before: string;
+  lines: FeedLine[];
+  reading?: Promise<void>;
+}
+
 /**
- * The events of pets, for those who follow the store. Each caller reads at its own pace from its own position, so
- * nothing is kept for it, and all share what was read lately.
+ * The events of pets, for those who follow the store. Each caller reads at its own pace from its own place, so nothing is
+ * kept for it, and all share what was read lately.
  */
 export class EventFeed {
   #store: Store;
-  /** The lines of a part from its first position on, as many as were read. Ordered by last use. */
-  #parts = new Map<number, FeedLine[]>();
-  #reading = new Map<number, Promise<void>>();
+  /** By number. Ordered by last use. */
+  #parts = new Map<number, Part>();
+  #lastRead: Promise<unknown> = Promise.resolve();
 
   constructor(store: Store) {
     this.#store = store;
   }
 
-  /** The id of the newest line, or of the beginning of an empty log. */
-  idOf({ position, lastHash }: Head): string {
-    return feedId(position, lastHash);
+  /** The end of the log up to a head. */
+  endOf({ position, lastHash }: Head): Place {
+    return { position, id: feedId(position, lastHash) };
   }
 
-  /** The position of an id; `undefined` if the log up to that head has no line with this id. */
-  async positionOf(id: string, entry: HeadEntry): Promise<number | undefined> {
-    const position = parseInt(id);
-    if (position === 0) return id === this.idOf(EMPTY_HEAD) ? 0 : undefined;
-    if (position > entry.head.position) return undefined;
-    const [line] = await this.linesAfter(position - 1, entry);
-    return line.id === id ? position : undefined;
-  }
-
-  /** The lines after a position, which must be before the head; at least one, and at most {@linkcode PART_LENGTH}. */
-  async linesAfter(position: number, { head }: HeadEntry): Promise<readonly FeedLine[]> {
+  /**
+   * The lines after a place in the log up to a head, at most {@linkcode PART_LENGTH}; none at its end. Rejects with
+   * `feed_reset` if the log has no such place.
+   */
+  async linesAfter({ position, id }: Place, { head }: HeadEntry): Promise<readonly FeedLine[]> {
+    if (position >= head.position) {
+      if (id !== this.endOf(head).id) throw resetError(id);
+      return [];
+    }
     const number = Math.floor(position / PART_LENGTH);
     const start = number * PART_LENGTH;
     const end = Math.min(head.position, start + PART_LENGTH);
-    for (;;) {
-      const part = this.#parts.get(number) ?? [];
-      this.#parts.delete(number);
-      this.#parts.set(number, part);
-      if (this.#parts.size > PARTS_LIMIT) this.#parts.delete(this.#parts.keys().next().value!);
-      if (start + part.length >= end) return part.slice(position - start, end - start);
-      let reading = this.#reading.get(number);
-      if (reading === undefined) {
-        const before = part.at(-1) ?? this.#parts.get(number - 1)?.at(-1);
-        reading = this.#extend(part, { from: start + part.length + 1, to: end }, before)
-          .finally(() => this.#reading.delete(number));
-        this.#reading.set(number, reading);
-      }
-      await reading;
+    const part = this.#partOf(number);
+    while (start + part.lines.length < end) {
+      part.reading ??= this.#inTurn(() => this.#extend(part, start, end))
+        .finally(() => part.reading = undefined);
+      await part.reading;
     }
+    const before = position === start ? part.before : part.lines[position - start - 1].id;
+    if (before !== id) throw resetError(id);
+    return part.lines.slice(position - start, end - start);
   }
 
-  async #extend(
-    part: FeedLine[],
-    range: { from: number; to: number },
-    before: FeedLine | undefined,
-  ): Promise<void> {
-    const lines = await readEvents(this.#store, range);
-    if (lines === undefined) {
-      const { from, to } = range;
-      const message = `The log cannot be read from position ${from} to ${to}`;
-      throw new ServiceError("store_unavailable", message);
-    }
-    const [{ event: { position, previousHash } }] = lines;
-    const previous = position - 1;
-    if (before?.position === previous && before.id !== feedId(previous, previousHash)) {
-      // Ids of the lines that were lost are not found from now on.
-      this.#parts.clear();
-      const message =
-        `The log at position ${position} does not continue what this instance has read`;
-      throw new ServiceError("store_unavailable", message);
-    }
-    part.push(...lines.map(feedLineOf));
+  #partOf(number: number): Part {
+    const part = this.#parts.get(number) ?? { before: "", lines: [] };
+    this.#parts.delete(number);
+    this.#parts.set(number, part);
+    // Those who read an older one keep it until they have it all.
+    if (this.#parts.size > PARTS_LIMIT) this.#parts.delete(this.#parts.keys().next().value!);
+    return part;
   }
+
+  /** Runs one read after the other, because many at once would keep the thread from requests for seconds. */
+  #inTurn(read: () => Promise<void>): Promise<void> {
+    const reading = this.#lastRead.then(read);
+    this.#lastRead = reading.catch(() => {});
+    return reading;
+  }
+
+  async #extend(part: Part, start: number, end: number): Promise<void> {
+    const last = start + part.lines.length;
+    const lines = await readEvents(this.#store, { from: last + 1, to: end });
+    if (lines === undefined) {
+      const message = `The log cannot be read from position ${last + 1} to ${end}`;
+      throw new ServiceError("store_unavailable", message);
+    }
+    const before = feedId(last, lines[0].event.previousHash);
+    const known = part.lines.at(-1) ?? this.#parts.get(start / PART_LENGTH - 1)?.lines.at(-1);
+    if (known?.position === last && known.id !== before) {
+      // The store was rolled back, so its lines are other ones than those that were read.
+      part.lines = [];
+      this.#parts.clear();
+      return;
+    }
+    if (part.lines.length === 0) part.before = before;
+    part.lines.push(...lines.map(feedLineOf));
+  }
+}
+
+function resetError(id: string): ServiceError {
+  return new ServiceError(
+    "feed_reset",
+    `The event ${id} is not in this log: follow from lastEventId=now and then read the ` +
+      "animals again, or read all events without lastEventId",
+  );
 }
 
 function feedLineOf(recorded: RecordedLine): FeedLine {

@@ -2,6 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { PET_EVENT_TYPES } from "../../events/event.ts";
+import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
 import { revokeKey } from "../../src/commands/revoke_key.ts";
 import { HEARTBEAT_MS, STREAM_MS } from "../../src/http/events.ts";
@@ -308,8 +309,67 @@ Deno.test("A shutdown ends streams and waits, and refuses others", async () => {
   await service.runtime.advance(1_000);
   service.endWaiting();
   await service.runtime.advance(0);
-  assertEquals([stream.isOver, (await waiting).status], [true, 503]);
+  assertEquals([stream.isOver, await (await waiting).text()], [true, "[]"]);
   assertEquals((await ask(service, "lastEventId=now&timeout=30000")).status, 503);
+});
+
+Deno.test("A wait that has to end while it reads ends then", async () => {
+  let faulty!: FaultyStore;
+  await using service = await openTestService((store) => faulty = faultyStore(store));
+  const { runtime } = service;
+  let isOver = false;
+  ask(service, "lastEventId=now&timeout=30000&type=PetUpdated").then(() => isOver = true);
+  await runtime.advance(1_000);
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  let isReached = false;
+  faulty.onList = async (apply) => {
+    isReached = true;
+    await released;
+    return await apply();
+  };
+  const added = service.add(REX);
+  await runtime.advance(ELSEWHERE_MS);
+  assertEquals([isReached, isOver], [true, false]);
+  service.endWaiting();
+  release();
+  await runtime.advance(0);
+  assertEquals([(await added).status, isOver], [201, true]);
+});
+
+Deno.test("A client that goes away while it waits makes room", async () => {
+  await using service = await openTestService();
+  const { handler, token, runtime } = service;
+  const left = new AbortController();
+  const headers = { authorization: `Bearer ${token}` };
+  const url = "http://localhost/v1/events?lastEventId=now&timeout=30000";
+  for (let count = 0; count < FOLLOWERS_OF_KEY_LIMIT; count++) {
+    handler(new Request(url, { headers, signal: left.signal }));
+  }
+  await runtime.advance(1_000);
+  assertEquals((await ask(service, "lastEventId=now&timeout=1")).status, 429);
+  left.abort();
+  await runtime.advance(ELSEWHERE_MS);
+  const response = await runtime.settle(ask(service, "lastEventId=now&timeout=1"));
+  assertEquals(response.status, 200);
+});
+
+Deno.test("A key whose record is damaged holds up nobody else", async () => {
+  let faulty!: FaultyStore;
+  await using service = await openTestService((store) => faulty = faultyStore(store));
+  const { runtime } = service;
+  const damaged = await issueKey(service, { label: "damaged" });
+  const hash = sha256Hex(damaged.token);
+  const waiting = ask({ ...service, token: damaged.token }, "lastEventId=now&timeout=30000");
+  const stream = await openStream(service, "lastEventId=now");
+  faulty.onList = async (apply, range) => {
+    const entries = await apply();
+    if (!range.prefix?.includes(hash)) return entries;
+    return entries.map((entry) => ({ ...entry, value: Uint8Array.of(1) }));
+  };
+  await issueKey(service, { label: "a key event" });
+  await service.add(REX);
+  await runtime.advance(ELSEWHERE_MS);
+  assertEquals([eventsOf(stream.text).length, (await waiting).status], [1, 500]);
 });
 
 Deno.test("A client that reads slowly misses nothing, and one that does not read is broken off when its stream has to end", async () => {
@@ -343,7 +403,9 @@ Deno.test("A stream waits while the store is away", async () => {
   const stream = await openStream(service);
   const away = () => Promise.reject(new StoreAwayError("gone"));
   Object.assign(faulty, { onGet: away, onList: away });
-  await service.runtime.advance(20_000);
+  stream.text = "";
+  await service.runtime.advance(3 * HEARTBEAT_MS);
+  assertEquals(stream.text.match(/^:$/gm)?.length, 2, "The connection is kept");
   const there = (apply: () => Promise<unknown>) => apply();
   Object.assign(faulty, { onGet: there, onList: there });
   await service.runtime.advance(5_000);

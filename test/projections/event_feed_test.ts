@@ -1,7 +1,12 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { HEAD_KEY, logKey } from "../../src/keyspace.ts";
 import { readHead } from "../../src/log/head.ts";
-import { EventFeed, type FeedLine, PART_LENGTH } from "../../src/projections/event_feed.ts";
+import {
+  EventFeed,
+  type FeedLine,
+  PART_LENGTH,
+  type Place,
+} from "../../src/projections/event_feed.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import { faultyStore } from "../support/faulty_store.ts";
 import { sampleLog } from "../support/sample_log.ts";
@@ -16,15 +21,21 @@ async function openFeed(length = LENGTH) {
   return { ...sample, store, feed: new EventFeed(store), entry: await readHead(store) };
 }
 
-/** Reads on from a position to the head. */
-async function readAll({ feed, entry }: Awaited<ReturnType<typeof openFeed>>, position = 0) {
+const BEGINNING: Place = { position: 0, id: `${"0".repeat(16)}-${"0".repeat(16)}` };
+
+/** Reads on from a place to the head. */
+async function readAll({ feed, entry }: Awaited<ReturnType<typeof openFeed>>, place = BEGINNING) {
   const read: FeedLine[] = [];
-  while (position < entry.head.position) {
-    const lines = await feed.linesAfter(position, entry);
-    read.push(...lines);
-    position = lines.at(-1)!.position;
+  while (place.position < entry.head.position) {
+    read.push(...await feed.linesAfter(place, entry));
+    place = read.at(-1)!;
   }
   return read;
+}
+
+/** The code with which the feed refuses to read on from a place. */
+async function refusal({ feed, entry }: Awaited<ReturnType<typeof openFeed>>, place: Place) {
+  return (await assertRejects(() => feed.linesAfter(place, entry), ServiceError)).code;
 }
 
 Deno.test("EventFeed reads each part of the log once for all who read at the same time", async () => {
@@ -33,13 +44,13 @@ Deno.test("EventFeed reads each part of the log once for all who read at the sam
   assertEquals(alone.map(({ position }) => position), sample.lines.map((_, index) => index + 1));
   const { lists } = sample.store;
   const reads = lists.length;
-  for (const from of [0, 1, PART_LENGTH - 1, PART_LENGTH, LENGTH - 1]) {
-    const together = await Promise.all([1, 2, 3].map(() => readAll(sample, from)));
+  for (const from of [1, PART_LENGTH - 1, PART_LENGTH, LENGTH - 1]) {
+    const together = await Promise.all([1, 2, 3].map(() => readAll(sample, alone[from - 1])));
     for (const lines of together) assertEquals(lines, alone.slice(from));
   }
   assertEquals(lists.length, reads);
   const cold = { ...sample, feed: new EventFeed(sample.store) };
-  await Promise.all(Array.from({ length: 50 }, (_, from) => readAll(cold, from)));
+  await Promise.all(alone.slice(0, 50).map((place) => readAll(cold, place)));
   assertEquals(lists.length, 2 * reads);
 });
 
@@ -49,40 +60,50 @@ Deno.test("EventFeed shows a head only what was in the log then", async () => {
   const before = await readAll({ ...sample, entry: earlier });
   assertEquals(before.length, 300);
   assertEquals((await readAll(sample)).slice(0, 300), before);
-  assertEquals((await readAll({ ...sample, entry: earlier }, 200)).at(-1)!.position, 300);
+  const rest = await readAll({ ...sample, entry: earlier }, before[199]);
+  assertEquals(rest.at(-1)!.position, 300);
 });
 
-Deno.test("EventFeed finds the position of an id, and none for an id of another log", async () => {
+Deno.test("EventFeed lets many read different parts at once, each of them once", async () => {
+  using sample = await openFeed(40 * PART_LENGTH);
+  const places = (await readAll(sample)).filter(({ position }) => position % PART_LENGTH === 5);
+  const { lists } = sample.store;
+  lists.length = 0;
+  const cold = { ...sample, feed: new EventFeed(sample.store) };
+  await Promise.all(places.map((place) => cold.feed.linesAfter(place, cold.entry)));
+  const starts = new Set(lists.map(({ start }) => String(start)));
+  assertEquals(starts.size, lists.length, "No part was read again");
+});
+
+Deno.test("EventFeed reads on from each id of its log, and refuses ids of another log with feed_reset", async () => {
   using sample = await openFeed(20);
   const { feed, entry } = sample;
-  const ids = (await readAll(sample)).map(({ id }) => id);
-  for (const [index, id] of ids.entries()) {
-    assertEquals(await feed.positionOf(id, entry), index + 1);
-    const [position, hash] = id.split("-");
-    for (const other of [`${position}-${hash.slice(1)}0`, `${"9".repeat(16)}-${hash}`]) {
-      assertEquals(await feed.positionOf(other, entry), undefined, other);
-    }
+  const all = await readAll(sample);
+  for (const { position, id } of [BEGINNING, ...all]) {
+    const read = await feed.linesAfter({ position, id }, entry);
+    assertEquals(read.map((line) => line.position), all.slice(position).map((it) => it.position));
+    const other = { position, id: id.slice(0, -1) + (id.endsWith("f") ? "e" : "f") };
+    assertEquals(await refusal(sample, other), "feed_reset");
   }
-  assertEquals(feed.idOf(entry.head), ids.at(-1));
-  const start = `${"0".repeat(16)}-`;
-  assertEquals(await feed.positionOf(start + "0".repeat(16), entry), 0);
-  assertEquals(await feed.positionOf(start + "1".repeat(16), entry), undefined);
+  const beyond = { position: 21, id: all.at(-1)!.id.replace("20-", "21-") };
+  assertEquals(await refusal(sample, beyond), "feed_reset");
+  assertEquals(feed.endOf(entry.head).id, all.at(-1)!.id);
 });
 
-Deno.test("EventFeed does not continue what it has read with another log, and then reads that one", async () => {
+Deno.test("EventFeed continues no place of a log that was replaced, whatever was read of it, and reads the other one", async () => {
   for (const length of [20, PART_LENGTH]) {
-    using sample = await openFeed(length);
-    const { feed, store, runtime } = sample;
-    const last = (await readAll(sample)).at(-1)!;
-    const other = await TEST_STORES.open();
-    await writeLog(other, runtime, sampleLog(length + 10, runtime.now() + 1));
-    store.onList = (_, range, options) => other.list(range, options);
-    const entry = await readHead(other);
-    const error = await assertRejects(() => readAll({ ...sample, entry }), ServiceError);
-    assertEquals(error.code, "store_unavailable");
-    assertEquals(await feed.positionOf(last.id, entry), undefined);
-    assertEquals((await readAll({ ...sample, entry })).length, length + 10);
-    other.close();
+    for (const hasRead of [true, false]) {
+      using sample = await openFeed(length);
+      const { feed, store, runtime } = sample;
+      const last = hasRead ? (await readAll(sample)).at(-1)! : feed.endOf(sample.head);
+      const other = await TEST_STORES.open();
+      await writeLog(other, runtime, sampleLog(length + 10, runtime.now() + 1));
+      store.onList = (_, range, options) => other.list(range, options);
+      const replaced = { ...sample, entry: await readHead(other) };
+      assertEquals(await refusal(replaced, last), "feed_reset");
+      assertEquals((await readAll(replaced)).length, length + 10);
+      other.close();
+    }
   }
 });
 

@@ -1,8 +1,10 @@
 import type { HeadEntry } from "../../log/head.ts";
 import type { HeadReader } from "../../log/head_reader.ts";
 import type { ApiKeyReader } from "../../projections/api_key_reader.ts";
+import { Alarm } from "../../runtime/alarm.ts";
 import { backoffMs, type Runtime, sleep } from "../../runtime/runtime.ts";
-import { ServiceError, serviceErrorCode } from "../../service_error.ts";
+import { ServiceError } from "../../service_error.ts";
+import { StoreError } from "../../store/store_errors.ts";
 import type { Instrumentation } from "../../telemetry/instrumentation.ts";
 import { HttpError } from "../errors.ts";
 
@@ -13,7 +15,7 @@ export const FOLLOWERS_OF_KEY_LIMIT = 100;
 /** Time between two looks at the head if this instance appends nothing, in milliseconds. */
 export const LOOK_MS = 250;
 
-/** Minimum time between two looks, for no and for each follower: each look may make all of them send something. */
+/** Minimum time between two looks, and how much longer it is for each follower, because a look may wake all of them. */
 const PAUSE_MS = 10;
 const PAUSE_PER_FOLLOWER_MS = 0.1;
 
@@ -26,10 +28,10 @@ export interface FollowersDeps {
 
 /** An open stream of events, or a request that waits for events. */
 export interface Follower {
-  /** Tells the head of a look at the store. It need not be a new one. */
-  onLook(entry: HeadEntry): void;
+  /** Tells the head of a look at the store, which need not be a new one; none if the store is away. */
+  onLook(entry?: HeadEntry): void;
   /** Ends it, with the error that the next request would get. */
-  end(reason: ServiceError): void;
+  end(reason: unknown): void;
 }
 
 /**
@@ -41,8 +43,7 @@ export class Followers {
   #byToken = new Map<string, Set<Follower>>();
   #isLooking = false;
   #isEnding = false;
-  #hasCommitted = false;
-  #wake = () => {};
+  #alarm = new Alarm();
 
   constructor(deps: FollowersDeps) {
     this.#deps = deps;
@@ -88,11 +89,10 @@ export class Followers {
 
   /** Makes the next look be soon, because this instance has appended something. */
   onCommitted(): void {
-    this.#hasCommitted = true;
-    this.#wake();
+    this.#alarm.ring();
   }
 
-  #end(token: string, reason: ServiceError): void {
+  #end(token: string, reason: unknown): void {
     const followers = this.#byToken.get(token) ?? [];
     this.#byToken.delete(token);
     for (const follower of followers) follower.end(reason);
@@ -102,46 +102,32 @@ export class Followers {
     const { heads, runtime } = this.#deps;
     this.#isLooking = true;
     for (let failures = 0; this.#byToken.size > 0;) {
-      try {
-        // What is appended from now on may not be in the head that is read.
-        this.#hasCommitted = false;
-        const entry = await heads.read();
-        failures = 0;
-        for (const [token, followers] of [...this.#byToken]) {
-          if (!await this.#isLive(token, entry)) continue;
-          for (const follower of followers) follower.onLook(entry);
-        }
-        await sleep(runtime, PAUSE_MS + PAUSE_PER_FOLLOWER_MS * this.size);
-        if (!this.#hasCommitted) await this.#pause();
-      } catch {
-        // Those who follow wait while the store is away.
-        await sleep(runtime, backoffMs(runtime, failures++));
+      const entry = await heads.read().catch(() => undefined);
+      failures = entry === undefined ? failures + 1 : 0;
+      await Promise.all(this.#byToken.keys().map((token) => this.#tell(token, entry)));
+      if (entry === undefined) {
+        await sleep(runtime, backoffMs(runtime, failures));
+        continue;
       }
+      await sleep(runtime, PAUSE_MS + PAUSE_PER_FOLLOWER_MS * this.size);
+      const cancel = runtime.setTimer(LOOK_MS, () => this.#alarm.ring());
+      await this.#alarm.wait();
+      cancel();
     }
     this.#isLooking = false;
   }
 
-  /** Whether a key is live at a head. If not, ends its followers. */
-  async #isLive(token: string, { head }: HeadEntry): Promise<boolean> {
+  /** Tells the followers of a key of a look, or ends them if the key is not live then. */
+  async #tell(token: string, entry: HeadEntry | undefined): Promise<void> {
     const { keys, runtime } = this.#deps;
     try {
-      await keys.authorize(token, head, runtime.now());
-      return true;
+      if (entry !== undefined) await keys.authorize(token, entry.head, runtime.now());
     } catch (error) {
-      if (serviceErrorCode(error) !== "invalid_credentials") throw error;
-      this.#end(token, error as ServiceError);
-      return false;
+      // If the store is away now, the next look says more.
+      if (!(error instanceof StoreError)) this.#end(token, error);
+      return;
     }
-  }
-
-  #pause(): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = this.#deps.runtime.setTimer(LOOK_MS, resolve);
-      this.#wake = () => {
-        cancel();
-        resolve();
-      };
-    });
+    for (const follower of this.#byToken.get(token) ?? []) follower.onLook(entry);
   }
 }
 
