@@ -37,16 +37,14 @@ async function* linesOfExport(file: string, from = 1): AsyncGenerator<Uint8Array
   }
 }
 
+const IS_BACK = "The store is available again.";
+
 /** Reads the lines of the range, also those that the store gets later, and says when the store is away. */
 export function followStore(
   { store, heads, runtime }: Service,
   range: { from: number; to?: number; signal: AbortSignal },
 ): AsyncIterable<StoredLine[]> {
   const reachable = (isThere: boolean, reason?: string) =>
-    say(
-      isThere
-        ? "The store is available again."
-        : `${reason}; waiting until the store answers again`,
-    );
+    say(isThere ? IS_BACK : `${reason}; waiting until the store answers again`);
   return followLog({ store, heads, runtime, reachable }, range);
 }

@@ -87,11 +87,7 @@ function readDatabase(): StoreLocation {
     // The message does not repeat the address, because it may contain a password.
     throw new ConfigError(`DATABASE_URL ${(error as TypeError).message}`);
   }
-  const reads = readAs(
-    "READS",
-    "primary or strict",
-    (text) => /^(primary|strict)$/.exec(text)?.[0],
-  );
+  const reads = readAs("READS", "primary or strict", (it) => /^(primary|strict)$/.exec(it)?.[0]);
   const settings = {
     ...address,
     password: address.password ?? read("PGPASSWORD"),

@@ -43,10 +43,7 @@ export async function isMissingFile(location: StoreLocation): Promise<boolean> {
 
 /** Resolves to `undefined` if the file does not exist. */
 export function statOf(path: string): Promise<Stats | undefined> {
-  return stat(path).catch((error) => {
-    if (error.code !== "ENOENT") throw error;
-    return undefined;
-  });
+  return stat(path).catch((error) => error.code === "ENOENT" ? undefined : Promise.reject(error));
 }
 
 /** Checks the file read-only: opening another program's database as KV would add KV's tables to it. */

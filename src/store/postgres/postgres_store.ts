@@ -39,27 +39,23 @@ const PROVEN_MS = 2_000;
 /** Versions of missing records. The sequence begins at 1. */
 const MISSING = "0";
 
+/** The record whose reads prove that the server is the primary, and whether each of them does. */
+type Proof = { key: Uint8Array; strictReads: boolean };
+
 /** A store in the tables of a PostgreSQL database, over two connections to its primary. */
 export class PostgresStore implements Store {
   readonly limits = STORE_LIMITS;
   #primary: PrimaryConnections;
   #runtime: Runtime;
-  #strictReads: boolean;
-  #provenKey: Uint8Array;
+  #proof: Proof;
   /** Monotonic time in milliseconds at which the server was certainly still the primary. */
   #provenAt = -Infinity;
   #cancelSweep: () => void = () => {};
 
-  private constructor(
-    primary: PrimaryConnections,
-    runtime: Runtime,
-    strictReads: boolean,
-    provenKey: Uint8Array,
-  ) {
+  private constructor(primary: PrimaryConnections, runtime: Runtime, proof: Proof) {
     this.#primary = primary;
     this.#runtime = runtime;
-    this.#strictReads = strictReads;
-    this.#provenKey = provenKey;
+    this.#proof = proof;
     this.#scheduleSweep();
   }
 
@@ -78,7 +74,8 @@ export class PostgresStore implements Store {
       signal.throwIfAborted();
       if (await prepareSchema(primary.commits, create)) onCreated?.();
       await advanceVersions(primary.commits, encodedKeys);
-      return new PostgresStore(primary, runtime, settings.strictReads, encodedKeys[0]);
+      const proof = { key: encodedKeys[0], strictReads: settings.strictReads };
+      return new PostgresStore(primary, runtime, proof);
     } catch (error) {
       close();
       throw error;
@@ -90,8 +87,8 @@ export class PostgresStore implements Store {
   async get(key: Key): Promise<StoreEntry | null> {
     const sentAt = this.#runtime.monotonicNow();
     const encoded = encodeKey(key);
-    const mustProve = bytesEqual(encoded, this.#provenKey) &&
-      (this.#strictReads || sentAt - this.#provenAt >= PROVEN_MS);
+    const mustProve = bytesEqual(encoded, this.#proof.key) &&
+      (this.#proof.strictReads || sentAt - this.#provenAt >= PROVEN_MS);
     const statement = mustProve ? SQL.PROVE_AND_GET : SQL.GET;
     const [row] = await this.#primary.reads.read(statement, [encoded]);
     if (mustProve) this.#provenAt = sentAt;
