@@ -37,7 +37,15 @@ export const DESCRIPTION: Description = JSON.parse(
 );
 
 /** Headers of HTTP itself. The OpenAPI document omits them, like those of CORS. */
-const TRANSPORT_HEADERS = ["allow", "connection", "content-length", "content-type", "date", "vary"];
+const TRANSPORT_HEADERS = [
+  "keep-alive",
+  "allow",
+  "connection",
+  "content-length",
+  "content-type",
+  "date",
+  "vary",
+];
 
 /**
  * Asserts that the OpenAPI document describes a response under /v1: the status for that operation, every
