@@ -15,7 +15,6 @@ import {
 import { isHeadBehind } from "../../src/log/accept_store.ts";
 import { readEvent } from "../../src/log/lines.ts";
 import { formatKey } from "../../src/store/key_encoding.ts";
-import type { ReadExpiringRecords } from "../../src/store/read_expiring_records.ts";
 import { scan, scanOutside } from "../../src/store/scan.ts";
 import type { Key, Store, StoreEntry } from "../../src/store/store.ts";
 import { StoreDamagedError } from "../../src/store/store_errors.ts";
@@ -29,6 +28,7 @@ import {
 } from "./compare.ts";
 import { type AuditReport, Findings } from "./findings.ts";
 import { LogAudit, type LogAuditOptions } from "./log_audit.ts";
+import type { ReadExpiringRecords } from "./read_expiring_records.ts";
 
 /** How often an audit is tried while replays change the generations during it. */
 const ATTEMPTS = 3;

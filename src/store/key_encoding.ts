@@ -16,9 +16,6 @@ const isForeignTag = (tag: number) => tag >= 0x0b && tag <= 0x1d || tag === 0x26
 const END = 0x00;
 const ESCAPE = 0xff;
 
-/** Length of an encoded number in bytes, with its tag. */
-export const ENCODED_NUMBER_BYTES = 9;
-
 const decoder = new TextDecoder("utf-8", { fatal: true });
 const encoder = new TextEncoder();
 
@@ -107,7 +104,7 @@ function unescape(bytes: Uint8Array): Uint8Array {
 }
 
 /** The number that is encoded or decoded. */
-const double = new Uint8Array(ENCODED_NUMBER_BYTES - 1);
+const double = new Uint8Array(8);
 const view = new DataView(double.buffer);
 
 /** Makes the number sort, or undoes that: inverts all bits of a negative one, and the sign of a positive one. */

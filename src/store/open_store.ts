@@ -117,10 +117,10 @@ function openError(location: StoreLocation, error: unknown, damaged: string, adv
 /** A store that is reached over a network; `undefined` for a local one. Clients are loaded only if they are used. */
 async function remoteStore(
   location: StoreLocation,
-  { create, accept, runtime, guardKeys, onSchemaCreated }: OpenOptions,
+  options: OpenOptions,
   onRefused: (error: StoreRefusedError) => void,
 ): Promise<ReconnectingStore | undefined> {
-  const deps = { accept, onRefused };
+  const deps = { accept: options.accept, onRefused };
   switch (location.kind) {
     case "memory":
     case "file":
@@ -134,9 +134,8 @@ async function remoteStore(
     }
     case "postgres": {
       const { PostgresStore } = await import("./postgres/postgres_store.ts");
-      const onCreated = () => onSchemaCreated?.(storeName(location));
       const connect = (signal: AbortSignal) =>
-        PostgresStore.open(location.settings, runtime, { create, guardKeys, onCreated }, signal);
+        PostgresStore.open(location.settings, options, signal);
       return new ReconnectingStore({ ...deps, connect });
     }
   }

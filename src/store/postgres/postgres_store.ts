@@ -1,6 +1,7 @@
 import { bytesEqual } from "../../encoding/bytes_equal.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { decodeKey, encodeKey, encodeRange } from "../key_encoding.ts";
+import type { OpenOptions } from "../open_store.ts";
 import { NotAppliedError, StoreRefusedError } from "../store_errors.ts";
 import {
   type Commit,
@@ -13,22 +14,10 @@ import {
   VALUE_BYTES_LIMIT,
 } from "../store.ts";
 import type { Connection, Row } from "./connection.ts";
-import type { PostgresSettings } from "./database_url.ts";
+import { databaseName, type PostgresSettings } from "./database_url.ts";
 import { closeBoth, connectToPrimary, type PrimaryConnections } from "./primary.ts";
 import { prepareSchema } from "./schema.ts";
 import * as SQL from "./statements.ts";
-
-export interface PostgresStoreOptions {
-  /** Whether an empty database gets the tables of a store. */
-  create: boolean;
-  /** Called after they were created. */
-  onCreated?: () => void;
-  /**
-   * Every commit writes one of these records, so the larger of their versions is the largest of all records. Reads
-   * of the first prove that the server is the primary.
-   */
-  guardKeys: readonly Key[];
-}
 
 /** Interval of the sweeps of expired records. */
 const SWEEP_MS = 60_000;
@@ -62,8 +51,7 @@ export class PostgresStore implements Store {
   /** Connects to the primary. Rejects with `StoreAwayError`, or `StoreRefusedError` if waiting does not help. */
   static async open(
     settings: PostgresSettings,
-    runtime: Runtime,
-    { create, onCreated, guardKeys }: PostgresStoreOptions,
+    { create, onSchemaCreated, guardKeys, runtime }: Omit<OpenOptions, "accept" | "onRefused">,
     signal: AbortSignal,
   ): Promise<PostgresStore> {
     const encodedKeys = guardKeys.map(encodeKey);
@@ -72,7 +60,8 @@ export class PostgresStore implements Store {
     signal.addEventListener("abort", close);
     try {
       signal.throwIfAborted();
-      if (await prepareSchema(primary.commits, create)) onCreated?.();
+      if (await prepareSchema(primary.commits, create)) onSchemaCreated?.(databaseName(settings));
+      // Every commit writes one of these records, so the largest of their versions is that of all records.
       await advanceVersions(primary.commits, encodedKeys);
       const proof = { key: encodedKeys[0], strictReads: settings.strictReads };
       return new PostgresStore(primary, runtime, proof);
@@ -135,9 +124,9 @@ export class PostgresStore implements Store {
     return null;
   }
 
-  /** Reads the records that expire, without those whose keys have these bytes before and after a number. */
-  async expiringRecords(space: Uint8Array, kind: Uint8Array): Promise<ExpiringRecord[]> {
-    const rows = await this.#primary.reads.read(SQL.LIST_EXPIRING, [space, kind]);
+  /** Reads the records that expire, without those whose keys have these bytes. */
+  async expiringRecords(leftOut: Uint8Array): Promise<ExpiringRecord[]> {
+    const rows = await this.#primary.reads.read(SQL.LIST_EXPIRING, [leftOut]);
     return rows.map(([key, expiresAt]) => {
       return { key: decodeKey(bytesOf(key)), expiresAt: Number(expiresAt) };
     });

@@ -14,8 +14,7 @@ import { encodeHead, type Head, readHead } from "../../../src/log/head.ts";
 import { replay } from "../../../scripts/replay/replay.ts";
 import { encodeJson } from "../../../src/encoding/json.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
-import { SOME_IDEMPOTENCY_KEY } from "../../../src/keyspace.ts";
-import { expiringRecordsOf } from "../../../src/store/read_expiring_records.ts";
+import { expiringRecordsOf } from "../../../scripts/audit/read_expiring_records.ts";
 import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
 import { permitted } from "../../support/permitted.ts";
 import { withSampleFile } from "../../support/sample_file.ts";
@@ -317,11 +316,7 @@ Deno.test({
       const deps = {
         store,
         runtime: systemRuntime,
-        readExpiringRecords: expiringRecordsOf(
-          { kind: "file", path: kvPath, isDefault: false },
-          systemRuntime,
-          SOME_IDEMPOTENCY_KEY,
-        ),
+        readExpiringRecords: expiringRecordsOf({ kind: "file", path: kvPath, isDefault: false }),
       };
       assertEquals(await audit(deps).then(({ faults, notes }) => [faults, notes]), [[], []]);
       const entries = (await Array.fromAsync(scan(store, { prefix: [] }))).flat();
