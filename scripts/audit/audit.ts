@@ -157,7 +157,7 @@ export async function auditLines(
 function startPartial(
   log: LogAudit,
   line: Uint8Array,
-  { checkpoint, comparePublished }: AuditOptions,
+  { checkpoint, published }: AuditOptions,
 ): number | undefined {
   const first = readEvent(line);
   if (!("position" in first) || first.position < 2) return undefined;
@@ -165,7 +165,7 @@ function startPartial(
   // Only the first line of a log has this hash, so its position is wrong.
   if (previousHash === GENESIS_HASH) return undefined;
   const partial = `The export begins at position ${from}, so it cannot be compared with`;
-  if (comparePublished !== undefined) {
+  if (published !== undefined) {
     throw new Error(`${partial} the published log; audit a whole export`);
   }
   if (checkpoint !== undefined && checkpoint.position < from - 1) {

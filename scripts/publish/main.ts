@@ -32,8 +32,14 @@ await runCommand(COMMANDS.publish, {
   },
 });
 
+/** Makes an Ed25519 key, in PKCS #8 PEM, in a new file that only its owner can read. */
 async function makeKey(path: string, dir: string | undefined): Promise<void> {
-  await makeSigningKey(path);
+  const { privateKey } = generateKeyPairSync("ed25519");
+  const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+  await Deno.writeTextFile(path, pem, { createNew: true, mode: 0o600 }).catch((error) => {
+    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+    throw new Error(`${path} exists already; a key is never overwritten`);
+  });
   try {
     // Not before, because symbolic links can only be followed to a file that exists.
     expectSecret(path, dir);
@@ -118,16 +124,6 @@ function realPathOf(path: string): string {
     if (error instanceof Deno.errors.NotFound) return resolve(path);
     throw error;
   }
-}
-
-/** Makes an Ed25519 key, in PKCS #8 PEM, in a new file that only its owner can read. */
-async function makeSigningKey(path: string): Promise<void> {
-  const { privateKey } = generateKeyPairSync("ed25519");
-  const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
-  await Deno.writeTextFile(path, pem, { createNew: true, mode: 0o600 }).catch((error) => {
-    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
-    throw new Error(`${path} exists already; a key is never overwritten`);
-  });
 }
 
 /** Reads the key. No message contains any of it. */

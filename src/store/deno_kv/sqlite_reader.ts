@@ -94,10 +94,13 @@ export class SqliteReader implements Store, Disposable {
    * `StoreDamagedError`.
    */
   checkStructure(): void {
-    const [{ quick_check: result }] = withDamageError(() =>
-      this.#database.prepare("pragma quick_check(1)").all()
-    );
+    const [{ quick_check: result }] = this.query("pragma quick_check(1)");
     if (result !== "ok") throw new StoreDamagedError(String(result).split("\n").at(-1)!);
+  }
+
+  /** Rows of any query. Throws `StoreDamagedError`. */
+  query(query: string): Record<string, unknown>[] {
+    return withDamageError(() => this.#database.prepare(query).all());
   }
 
   close(): void {
@@ -113,14 +116,6 @@ export class SqliteReader implements Store, Disposable {
     this.#statements.set(query, statement);
     return statement;
   }
-}
-
-/** Opens a file read-only during `read`. Throws as {@linkcode withDamageError} does. */
-export function readDatabase<T>(path: string, read: (database: DatabaseSync) => T): T {
-  return withDamageError(() => {
-    using database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_LIMIT_MS });
-    return read(database);
-  });
 }
 
 /** Reads a file. Throws `StoreDamagedError` if SQLite or the encoding of a key shows that it is damaged. */
