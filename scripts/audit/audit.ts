@@ -28,7 +28,7 @@ import {
 } from "./compare.ts";
 import { type AuditReport, Findings } from "./findings.ts";
 import { LogAudit, type LogAuditOptions } from "./log_audit.ts";
-import type { ReadExpiringRecords } from "./read_expiring_records.ts";
+import type { expiringRecordsOf } from "./read_expiring_records.ts";
 
 /** How often an audit is tried while replays change the generations during it. */
 const ATTEMPTS = 3;
@@ -36,7 +36,7 @@ const ATTEMPTS = 3;
 /** The store to audit, and the means to audit it. */
 export interface AuditDeps extends Pick<ComparisonDeps, "store" | "runtime"> {
   /** Absent if the store does not expose which records expire. */
-  readExpiringRecords?: ReadExpiringRecords;
+  readExpiringRecords?: ReturnType<typeof expiringRecordsOf>;
   /** Set if the file of the store is known to be damaged. */
   damage?: StoreDamagedError;
 }

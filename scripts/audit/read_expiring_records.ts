@@ -5,9 +5,6 @@ import { encodeKey } from "../../src/store/key_encoding.ts";
 import type { ExpiringRecord } from "../../src/store/store.ts";
 import type { StoreLocation } from "../../src/store/store_location.ts";
 
-/** Reads the records that expire. */
-export type ReadExpiringRecords = () => ExpiringRecord[] | Promise<ExpiringRecord[]>;
-
 /** The bytes that a key has if the record may expire. */
 const MAY_EXPIRE = encodeKey(SOME_IDEMPOTENCY_KEY.slice(2));
 
@@ -15,7 +12,9 @@ const MAY_EXPIRE = encodeKey(SOME_IDEMPOTENCY_KEY.slice(2));
  * Returns the reader for a store; `undefined` if the store does not expose expiry times, as KV's interface and KV
  * Connect do not. It leaves out the idempotency records.
  */
-export function expiringRecordsOf(location: StoreLocation): ReadExpiringRecords | undefined {
+export function expiringRecordsOf(
+  location: StoreLocation,
+): (() => ExpiringRecord[] | Promise<ExpiringRecord[]>) | undefined {
   if (location.kind === "file") {
     return () => {
       using reader = new SqliteReader(location.path);

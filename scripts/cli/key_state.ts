@@ -1,10 +1,8 @@
 import { minute } from "./format.ts";
 import { type ApiKeyState, type KeyTimes, stateOf } from "../../src/log/api_keys.ts";
 
-export type ShownKeyState = ApiKeyState | "retiring";
-
 /** The state of a key for people: a key whose successor was issued retires, and is valid until then. */
-export function shownStateOf(key: KeyTimes, now: number): ShownKeyState {
+export function shownStateOf(key: KeyTimes, now: number): ApiKeyState | "retiring" {
   const state = stateOf(key, now);
   return state === "live" && key.revokedAt !== undefined ? "retiring" : state;
 }

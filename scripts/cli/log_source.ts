@@ -2,9 +2,8 @@
 
 import { readHead } from "../../src/log/head.ts";
 import { splitLines } from "../../src/log/lines.ts";
-import { readLog } from "../../src/log/read_log.ts";
 import { followLog } from "../../src/log/follow_log.ts";
-import type { StoredLine } from "../../src/log/read_log.ts";
+import { readLog, type StoredLine } from "../../src/log/read_log.ts";
 import type { Service } from "../../src/service.ts";
 import { say, withRetryingStore } from "./run_command.ts";
 

@@ -40,7 +40,8 @@ const CONNECT_LIMIT_MS = 3_000;
 export interface OpenOptions {
   /** Whether a missing file is created, and the tables in an empty database. */
   create: boolean;
-  accept: AcceptStore;
+  /** Decides whether an opened store may be used, by its content. Rejects with `StoreRefusedError` if not. */
+  accept: (store: Store) => Promise<void>;
   /** Every commit checks and writes one of these records. A read of the first must come from the primary. */
   guardKeys: readonly Key[];
   runtime: Runtime;
@@ -52,9 +53,6 @@ export interface OpenOptions {
    */
   onRefused?: (error: OpenStoreError) => void;
 }
-
-/** Decides whether an opened store may be used, by its content. Rejects with `StoreRefusedError` if not. */
-export type AcceptStore = (store: Store) => Promise<void>;
 
 /** Opens a store. Rejects with `OpenStoreError`. It does not change files or databases of other programs. */
 export async function openStore(location: StoreLocation, options: OpenOptions): Promise<Store> {
