@@ -8,7 +8,7 @@ import { publishLog } from "./publish_log.ts";
 import { CHECKPOINT_PATH } from "./published_log.ts";
 import { decodeVerifierKey, encodeVerifierKey, isKeyName } from "./signed_note.ts";
 import { parseHttpAddress } from "../../src/runtime/network_address.ts";
-import { withLog } from "../cli/log_source.ts";
+import { type ReadLines, withLog } from "../cli/log_source.ts";
 import { count } from "../cli/format.ts";
 import { progressOf } from "../cli/progress.ts";
 import { readPublished, WritableFolder } from "./published_folder.ts";
@@ -62,19 +62,10 @@ async function publish(dir: string, keyPath: string, flags: Flags): Promise<void
   const origin = originFor(dir, flags.origin);
   await using folder = await WritableFolder.open(dir);
   const signer = { name: origin, privateKey };
-  const [before, now] = await withLog(
-    flags["from-file"],
-    (readLines) =>
-      publishLog({
-        folder,
-        readLines,
-        signer,
-        entries,
-        witnesses,
-        witnessKeys,
-        progress: progressOf("Publishing", "events"),
-      }),
-  );
+  const progress = progressOf("Publishing", "events");
+  const options = { folder, signer, entries, witnesses, witnessKeys, progress };
+  const publishing = (readLines: ReadLines) => publishLog({ ...options, readLines });
+  const [before, now] = await withLog(flags["from-file"], publishing);
   say(
     now === before
       ? `Nothing is new: ${count(now)} events are published as ${origin}.`
