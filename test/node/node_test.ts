@@ -25,7 +25,8 @@ const PACKAGES = ["node@24.21.0", "srvx@1.0.8"];
 const ADDED = 200;
 
 const folder = await Deno.makeTempDir();
-Deno.test.afterAll(() => Deno.remove(folder, { recursive: true }));
+const remove = () => Deno.remove(folder, { recursive: true });
+Deno.test.afterAll(remove);
 const server = serverOfFile();
 
 const isInstalled = await install("Node", async () => {
@@ -66,17 +67,18 @@ function startOnNode(store: string): Promise<ServiceProcess> {
   return ServiceProcess.start(store, { PACKAGES: folder }, [], runtime);
 }
 
-if (isInstalled) {
+if (!isInstalled) await remove();
+else {
   for (const [name, open] of Object.entries(STORES)) {
     OTHER_SERVICES[`Node, ${name}`] = async () => {
-      const { store, token, [Symbol.asyncDispose]: remove } = await open();
+      const { store, token, [Symbol.asyncDispose]: removeStore } = await open();
       const service = await startOnNode(store);
       const opened = await openRealStore(store);
       const client = clientOf(token, (path, init) => fetch(`${service.address}${path}`, init));
       const close = async () => {
         opened.close();
         assertEquals(await service.stop(), 0, service.lines.join("\n"));
-        await remove();
+        await removeStore();
       };
       return { ...client, store: opened, token, [Symbol.asyncDispose]: close };
     };
