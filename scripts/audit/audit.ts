@@ -15,7 +15,6 @@ import {
 import { isHeadBehind } from "../../src/log/accept_store.ts";
 import { readEvent } from "../../src/log/lines.ts";
 import { formatKey } from "../../src/store/key_encoding.ts";
-import type { ReadExpiringRecords } from "../../src/store/read_expiring_records.ts";
 import { scan, scanOutside } from "../../src/store/scan.ts";
 import type { Key, Store, StoreEntry } from "../../src/store/store.ts";
 import { StoreDamagedError } from "../../src/store/store_errors.ts";
@@ -29,6 +28,7 @@ import {
 } from "./compare.ts";
 import { type AuditReport, Findings } from "./findings.ts";
 import { LogAudit, type LogAuditOptions } from "./log_audit.ts";
+import type { expiringRecordsOf } from "./read_expiring_records.ts";
 
 /** How often an audit is tried while replays change the generations during it. */
 const ATTEMPTS = 3;
@@ -36,7 +36,7 @@ const ATTEMPTS = 3;
 /** The store to audit, and the means to audit it. */
 export interface AuditDeps extends Pick<ComparisonDeps, "store" | "runtime"> {
   /** Absent if the store does not expose which records expire. */
-  readExpiringRecords?: ReadExpiringRecords;
+  readExpiringRecords?: ReturnType<typeof expiringRecordsOf>;
   /** Set if the file of the store is known to be damaged. */
   damage?: StoreDamagedError;
 }
@@ -157,7 +157,7 @@ export async function auditLines(
 function startPartial(
   log: LogAudit,
   line: Uint8Array,
-  { checkpoint, comparePublished }: AuditOptions,
+  { checkpoint, published }: AuditOptions,
 ): number | undefined {
   const first = readEvent(line);
   if (!("position" in first) || first.position < 2) return undefined;
@@ -165,7 +165,7 @@ function startPartial(
   // Only the first line of a log has this hash, so its position is wrong.
   if (previousHash === GENESIS_HASH) return undefined;
   const partial = `The export begins at position ${from}, so it cannot be compared with`;
-  if (comparePublished !== undefined) {
+  if (published !== undefined) {
     throw new Error(`${partial} the published log; audit a whole export`);
   }
   if (checkpoint !== undefined && checkpoint.position < from - 1) {

@@ -1,19 +1,18 @@
-import { SOME_IDEMPOTENCY_KEY } from "../../src/keyspace.ts";
 import { acceptUnlessRestoring } from "../../src/log/accept_store.ts";
 import { EMPTY_HEAD } from "../../src/log/head.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { readStoreConfig } from "../../src/settings/config.ts";
 import { openFileToRead, OpenStoreError } from "../../src/store/open_store.ts";
-import { expiringRecordsOf } from "../../src/store/read_expiring_records.ts";
 import { StoreDamagedError } from "../../src/store/store_errors.ts";
 import { withRetryingStore } from "../cli/run_command.ts";
 import { audit, type AuditOptions } from "./audit.ts";
 import { type AuditReport, Findings } from "./findings.ts";
+import { expiringRecordsOf } from "./read_expiring_records.ts";
 
 /** Audits the configured store, also if its file is damaged. */
 export async function auditStore(options: AuditOptions): Promise<AuditReport> {
   const { store: location } = readStoreConfig();
-  const readExpiringRecords = expiringRecordsOf(location, systemRuntime, SOME_IDEMPOTENCY_KEY);
+  const readExpiringRecords = expiringRecordsOf(location);
   let damage: StoreDamagedError | undefined;
   try {
     if (location.kind === "file") {

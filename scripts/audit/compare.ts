@@ -79,16 +79,15 @@ export class ExpectedRecords {
 /** Reads and verifies the log of a store, part by part. */
 export class SoundLog {
   #store: Store;
-  #verifier = new LogVerifier();
   readonly expected: ExpectedRecords;
 
   constructor({ store, runtime }: { store: Store; runtime: Runtime }) {
     this.#store = store;
-    this.expected = new ExpectedRecords(this.#verifier, runtime);
+    this.expected = new ExpectedRecords(new LogVerifier(), runtime);
   }
 
   get position(): number {
-    return this.#verifier.position;
+    return this.expected.verifier.position;
   }
 
   /** The next lines, up to a position, in batches. Throws `UnsoundError` at the first fault. */
@@ -96,7 +95,7 @@ export class SoundLog {
     try {
       for await (const lines of readLog(this.#store, { from: this.position + 1, to })) {
         const recorded = lines.map(({ position, line }) => {
-          const { event, faults } = this.#verifier.verify(line);
+          const { event, faults } = this.expected.verifier.verify(line);
           if (event !== undefined && faults.length === 0) return { event, line };
           throw new UnsoundError(`Line ${position} of the log is not sound: ${faults.join("; ")}`);
         });

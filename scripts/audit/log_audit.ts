@@ -2,7 +2,7 @@ import type { RecordedLine } from "../../events/event.ts";
 import { unpackLines } from "../../src/encoding/pack_lines.ts";
 import { LogVerifier } from "../../src/log/log_verifier.ts";
 import { RefusedError } from "../cli/refused_error.ts";
-import type { PublishedComparison } from "../publish/published_log.ts";
+import { PublishedComparison, type PublishedLog } from "../publish/published_log.ts";
 import type { Findings } from "./findings.ts";
 
 /** Identifies the end of a sound log. With it, a later audit proves that the log was only appended to. */
@@ -12,29 +12,26 @@ export interface Checkpoint {
   hash: string;
 }
 
-/** Throws `RefusedError` if a line, or the log as a whole, is not what was published. */
-type LineComparison = Pick<PublishedComparison, "verify" | "end">;
-
 export interface LogAuditOptions {
   /** A checkpoint from an earlier audit, which this log must extend. */
   checkpoint?: Checkpoint;
-  /** Begins a comparison with what was published of the log. */
-  comparePublished?: () => LineComparison;
+  /** What was published of the log, which this log must extend, too. */
+  published?: Pick<PublishedLog, "checkpoint" | "tree">;
 }
 
 /** The part of an audit that checks the log, from a store or from an export. */
 export class LogAudit {
   #findings: Findings;
   #checkpoint: Checkpoint | undefined;
-  #published: LineComparison | undefined;
+  #published: PublishedComparison | undefined;
   readonly verifier = new LogVerifier();
   /** Whether no line has a fault. Only then do the records of the projections follow from the lines. */
   isSound = true;
 
-  constructor(findings: Findings, { checkpoint, comparePublished }: LogAuditOptions) {
+  constructor(findings: Findings, { checkpoint, published }: LogAuditOptions) {
     this.#findings = findings;
     this.#checkpoint = checkpoint;
-    this.#published = comparePublished?.();
+    this.#published = published && new PublishedComparison(published.checkpoint, published.tree);
     this.#compareWithCheckpoint();
   }
 
@@ -101,7 +98,7 @@ export class LogAudit {
     this.#findings.add(kind, message, position);
   }
 
-  #comparePublished(compare: (published: LineComparison) => void, position?: number): void {
+  #comparePublished(compare: (published: PublishedComparison) => void, position?: number): void {
     try {
       if (this.#published !== undefined) compare(this.#published);
     } catch (error) {

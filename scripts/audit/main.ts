@@ -9,7 +9,7 @@ import { describe } from "./findings.ts";
 import type { Checkpoint } from "./log_audit.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
-import { PublishedComparison, PublishedLog } from "../publish/published_log.ts";
+import { PublishedLog } from "../publish/published_log.ts";
 import { count } from "../cli/format.ts";
 import { withLog } from "../cli/log_source.ts";
 import { progressOf, reportSoundAudit } from "../cli/progress.ts";
@@ -30,8 +30,7 @@ await runCommand(COMMANDS.audit, {
     const published = folder === undefined ? undefined : openPublished(folder);
     const options: AuditOptions = {
       checkpoint,
-      comparePublished: published &&
-        (() => new PublishedComparison(published.checkpoint, published.tree)),
+      published,
       progress: progressOf("Auditing", "events"),
     };
     const report = file === undefined

@@ -2,18 +2,23 @@
 
 import { resolve } from "node:path";
 import { readStoreConfig } from "../../src/settings/config.ts";
-import { HEAD_KEY } from "../../src/keyspace.ts";
 import { readHead } from "../../src/log/head.ts";
 import { HeadLostError } from "../../src/log/head_reader.ts";
 import { LogDamagedError, readLog } from "../../src/log/read_log.ts";
 import { Backup } from "./backup.ts";
 import type { Service } from "../../src/service.ts";
-import { ResilientStore, RETRY_LIMIT_MS } from "../../src/store/resilience/resilient_store.ts";
 import { count } from "../cli/format.ts";
 import { followStore } from "../cli/log_source.ts";
 import { progressOf } from "../cli/progress.ts";
 import { RefusedError } from "../cli/refused_error.ts";
-import { print, runCommand, say, UsageError, withService } from "../cli/run_command.ts";
+import {
+  print,
+  retryingStore,
+  runCommand,
+  say,
+  UsageError,
+  withService,
+} from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
 
 /** Ends of the names of the files that SQLite keeps for a store: the store itself, and those next to it. */
@@ -52,9 +57,8 @@ await runCommand(COMMANDS.backup, {
 });
 
 async function appendNew(service: Service): Promise<void> {
-  const { store, heads, runtime } = service;
-  const patient = { runtime, probeKey: HEAD_KEY, retryReadsMs: RETRY_LIMIT_MS };
-  const patientStore = new ResilientStore(store, patient);
+  const { heads } = service;
+  const patientStore = retryingStore(service.store);
   const { position } = (await readHead(patientStore)).head;
   using file = await openFile();
   backup = await Backup.open(file, patientStore, position);

@@ -1,11 +1,8 @@
-import { assertNever } from "../../events/assert_never.ts";
 import { minute } from "./format.ts";
 import { type ApiKeyState, type KeyTimes, stateOf } from "../../src/log/api_keys.ts";
 
-export type ShownKeyState = ApiKeyState | "retiring";
-
 /** The state of a key for people: a key whose successor was issued retires, and is valid until then. */
-export function shownStateOf(key: KeyTimes, now: number): ShownKeyState {
+export function shownStateOf(key: KeyTimes, now: number): ApiKeyState | "retiring" {
   const state = stateOf(key, now);
   return state === "live" && key.revokedAt !== undefined ? "retiring" : state;
 }
@@ -14,15 +11,7 @@ export function shownStateOf(key: KeyTimes, now: number): ShownKeyState {
 export function stateWithTime(key: KeyTimes, now: number): string {
   const state = shownStateOf(key, now);
   const end = Math.min(key.expiresAt ?? Infinity, key.revokedAt ?? Infinity);
-  switch (state) {
-    case "live":
-    case "retiring":
-      return end === Infinity ? state : `${state} until ${minute(end)}`;
-    case "revoked":
-      return `revoked ${minute(key.revokedAt!)}`;
-    case "expired":
-      return `expired ${minute(key.expiresAt!)}`;
-    default:
-      return assertNever(state);
-  }
+  if (state === "revoked") return `revoked ${minute(key.revokedAt!)}`;
+  if (state === "expired") return `expired ${minute(key.expiresAt!)}`;
+  return end === Infinity ? state : `${state} until ${minute(end)}`;
 }

@@ -2,9 +2,8 @@
 
 import { readHead } from "../../src/log/head.ts";
 import { splitLines } from "../../src/log/lines.ts";
-import { readLog } from "../../src/log/read_log.ts";
 import { followLog } from "../../src/log/follow_log.ts";
-import type { StoredLine } from "../../src/log/read_log.ts";
+import { readLog, type StoredLine } from "../../src/log/read_log.ts";
 import type { Service } from "../../src/service.ts";
 import { say, withRetryingStore } from "./run_command.ts";
 
@@ -37,16 +36,14 @@ async function* linesOfExport(file: string, from = 1): AsyncGenerator<Uint8Array
   }
 }
 
+const IS_BACK = "The store is available again.";
+
 /** Reads the lines of the range, also those that the store gets later, and says when the store is away. */
 export function followStore(
   { store, heads, runtime }: Service,
   range: { from: number; to?: number; signal: AbortSignal },
 ): AsyncIterable<StoredLine[]> {
   const reachable = (isThere: boolean, reason?: string) =>
-    say(
-      isThere
-        ? "The store is available again."
-        : `${reason}; waiting until the store answers again`,
-    );
+    say(isThere ? IS_BACK : `${reason}; waiting until the store answers again`);
   return followLog({ store, heads, runtime, reachable }, range);
 }

@@ -91,7 +91,7 @@ export async function withService<T>(
   use: (service: Service) => Promise<T>,
 ): Promise<T> {
   const { store: location } = readStoreConfig();
-  const isNew = create && await isMissingFile(location).catch(() => false);
+  const isNew = create && await isMissingFile(location);
   return await withStore({ create }, async (store) => {
     // Otherwise nobody would notice that KV_PATH is mistyped.
     if (isNew) say(`Made a new store: ${storeName(location)} (KV_PATH)`);
@@ -110,12 +110,16 @@ export function withRetryingStore<T>(
   options: Partial<OpenOptions>,
   use: (deps: { store: Store; runtime: Runtime }) => Promise<T>,
 ): Promise<T> {
-  const runtime = systemRuntime;
-  const resilience = { runtime, probeKey: HEAD_KEY, retryReadsMs: RETRY_LIMIT_MS };
   return withStore(
     options,
-    (opened) => use({ store: new ResilientStore(opened, resilience), runtime }),
+    (opened) => use({ store: retryingStore(opened), runtime: systemRuntime }),
   );
+}
+
+/** A store that retries its reads, for a tool that can wait. */
+export function retryingStore(store: Store): Store {
+  const resilience = { probeKey: HEAD_KEY, retryReadsMs: RETRY_LIMIT_MS };
+  return new ResilientStore(store, { runtime: systemRuntime, ...resilience });
 }
 
 async function withStore<T>(

@@ -4,13 +4,12 @@ import { dirname } from "node:path";
 import { ConfigError, readDevConfig } from "../../src/settings/config.ts";
 import { exit } from "../../src/life_cycle/exit.ts";
 import { issueKey } from "../../src/commands/issue_key.ts";
-import { listApiKeys } from "../../src/projections/api_key_reader.ts";
-import { stateOf } from "../../src/log/api_keys.ts";
+import { ApiKeyReader } from "../../src/projections/api_key_reader.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { ListenError, serve } from "../../src/life_cycle/serve.ts";
 import type { Service } from "../../src/service.ts";
+import { hostName } from "../../src/store/postgres/database_url.ts";
 import { OpenStoreError } from "../../src/store/open_store.ts";
-import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { VARIABLES } from "../../src/settings/variables.ts";
 import { type StoreLocation, storeName } from "../../src/store/store_location.ts";
 import { EXIT, printError } from "../cli/run_command.ts";
@@ -36,19 +35,15 @@ async function announce(
   const token = keyPath === undefined
     ? (await issueKey(service, { label: LABEL })).token
     : await keptToken(service, keyPath);
-  const address = `http://${hostOf(hostname)}:${port}/v1`;
+  // A host name with which this machine reaches the server.
+  const host = ["0.0.0.0", "127.0.0.1", "::", "::1"].includes(hostname) ? "localhost" : hostname;
+  const address = `http://${hostName({ hostname: host, port })}/v1`;
   console.log(`
 Animal Store serves at ${address}
 Development key: ${token}
 
   curl -H 'Authorization: Bearer ${token}' ${address}/pets
 `);
-}
-
-/** A host name with which this machine reaches a server that listens at `hostname`. */
-function hostOf(hostname: string): string {
-  if (["0.0.0.0", "127.0.0.1", "::", "::1"].includes(hostname)) return "localhost";
-  return hostname.includes(":") ? `[${hostname}]` : hostname;
 }
 
 /** The file of the development key. A store in memory has none, because its key ends with the process. */
@@ -72,7 +67,6 @@ async function keptToken(service: Service, path: string): Promise<string> {
 
 async function isLive({ store, heads, runtime }: Service, token: string): Promise<boolean> {
   const { head } = await heads.fresh();
-  const tokenHash = sha256Hex(token);
-  const key = (await listApiKeys(store, head)).find((it) => it.tokenHash === tokenHash);
-  return key !== undefined && stateOf(key, runtime.now()) === "live";
+  const keys = new ApiKeyReader(store, runtime);
+  return await keys.authorize(token, head, runtime.now()).then(() => true, () => false);
 }

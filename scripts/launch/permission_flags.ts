@@ -8,7 +8,6 @@ import {
   readServiceConfig,
   readStoreConfig,
   type ServiceConfig,
-  type StoreConfig,
 } from "../../src/settings/config.ts";
 import { VARIABLES } from "../../src/settings/variables.ts";
 import { hostName } from "../../src/store/postgres/database_url.ts";
@@ -53,7 +52,7 @@ export function permissionFlags(name: CommandName, args: string[]): string[] {
 
 /** Grants nothing if the settings are not valid, because the program itself then reports why and exits. */
 function grantSettings(grants: Grants, name: CommandName): void {
-  let config: StoreConfig & Partial<ServiceConfig>;
+  let config: ReturnType<typeof readStoreConfig> & Partial<ServiceConfig>;
   try {
     const read = { start: readServiceConfig, dev: readDevConfig }[name as string];
     config = (read ?? readStoreConfig)();

@@ -8,7 +8,7 @@ import { publishLog } from "./publish_log.ts";
 import { CHECKPOINT_PATH } from "./published_log.ts";
 import { decodeVerifierKey, encodeVerifierKey, isKeyName } from "./signed_note.ts";
 import { parseHttpAddress } from "../../src/runtime/network_address.ts";
-import { withLog } from "../cli/log_source.ts";
+import { type ReadLines, withLog } from "../cli/log_source.ts";
 import { count } from "../cli/format.ts";
 import { progressOf } from "../cli/progress.ts";
 import { readPublished, WritableFolder } from "./published_folder.ts";
@@ -32,8 +32,14 @@ await runCommand(COMMANDS.publish, {
   },
 });
 
+/** Makes an Ed25519 key, in PKCS #8 PEM, in a new file that only its owner can read. */
 async function makeKey(path: string, dir: string | undefined): Promise<void> {
-  await makeSigningKey(path);
+  const { privateKey } = generateKeyPairSync("ed25519");
+  const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+  await Deno.writeTextFile(path, pem, { createNew: true, mode: 0o600 }).catch((error) => {
+    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+    throw new Error(`${path} exists already; a key is never overwritten`);
+  });
   try {
     // Not before, because symbolic links can only be followed to a file that exists.
     expectSecret(path, dir);
@@ -56,19 +62,10 @@ async function publish(dir: string, keyPath: string, flags: Flags): Promise<void
   const origin = originFor(dir, flags.origin);
   await using folder = await WritableFolder.open(dir);
   const signer = { name: origin, privateKey };
-  const [before, now] = await withLog(
-    flags["from-file"],
-    (readLines) =>
-      publishLog({
-        folder,
-        readLines,
-        signer,
-        entries,
-        witnesses,
-        witnessKeys,
-        progress: progressOf("Publishing", "events"),
-      }),
-  );
+  const progress = progressOf("Publishing", "events");
+  const options = { folder, signer, entries, witnesses, witnessKeys, progress };
+  const publishing = (readLines: ReadLines) => publishLog({ ...options, readLines });
+  const [before, now] = await withLog(flags["from-file"], publishing);
   say(
     now === before
       ? `Nothing is new: ${count(now)} events are published as ${origin}.`
@@ -118,16 +115,6 @@ function realPathOf(path: string): string {
     if (error instanceof Deno.errors.NotFound) return resolve(path);
     throw error;
   }
-}
-
-/** Makes an Ed25519 key, in PKCS #8 PEM, in a new file that only its owner can read. */
-async function makeSigningKey(path: string): Promise<void> {
-  const { privateKey } = generateKeyPairSync("ed25519");
-  const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
-  await Deno.writeTextFile(path, pem, { createNew: true, mode: 0o600 }).catch((error) => {
-    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
-    throw new Error(`${path} exists already; a key is never overwritten`);
-  });
 }
 
 /** Reads the key. No message contains any of it. */

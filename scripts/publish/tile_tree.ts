@@ -103,7 +103,7 @@ export class TileTree {
 
 /** Appends leaves to a tree, and makes its tiles. */
 export class TileBuilder {
-  #size = 0;
+  size = 0;
   /** The hashes of the rightmost tile of each level, which is not full. */
   #open: Uint8Array[][] = [];
   #onFull: (tile: Tile) => void;
@@ -113,12 +113,8 @@ export class TileBuilder {
     this.#onFull = onFull;
   }
 
-  get size(): number {
-    return this.#size;
-  }
-
   push(leaf: Uint8Array): void {
-    this.#size++;
+    this.size++;
     let hash = leaf;
     for (let level = 0;; level++) {
       const open = this.#open[level] ??= [];
@@ -147,6 +143,6 @@ export class TileBuilder {
 
   /** Index of the tile on a level that is not full. */
   #lastIndex(level: number): number {
-    return Math.floor(hashesOn(level, this.#size) / TILE_WIDTH);
+    return Math.floor(hashesOn(level, this.size) / TILE_WIDTH);
   }
 }

@@ -65,11 +65,8 @@ async function rebuild(
     `Replayed ${count(events)} events${earlier}, in ${seconds} s; ` +
       `generation ${generation} is served.`,
   );
-  describe(
-    "The old projections",
-    differences.counts,
-    Object.values(differences.first).map(wordsFor),
-  );
+  const examples = Object.values(differences.first).map(wordsFor);
+  describe("The old projections", differences.counts, examples);
   return EXIT.done;
 }
 
@@ -80,16 +77,11 @@ async function compare(deps: { store: Store; runtime: Runtime }): Promise<number
   const unsound = faults.find(({ kind }) => ["newer_line", "line", "head"].includes(kind));
   if (unsound !== undefined) throw new RefusedError(`${unsound.message}; run deno task audit`);
   say(`Compared the projections with ${count(position)} events; wrote nothing.`);
-  const examples = faults.filter(({ kind }) => kind.startsWith("record_"));
-  describe(
-    "The projections",
-    {
-      missing: counts.record_missing ?? 0,
-      extra: counts.record_extra ?? 0,
-      altered: counts.record_altered ?? 0,
-    },
-    examples.map(({ message }) => message),
-  );
+  const examples = faults.filter(({ kind }) => kind.startsWith("record_"))
+    .map(({ message }) => message);
+  const { record_missing: missing = 0, record_extra: extra = 0, record_altered: altered = 0 } =
+    counts;
+  describe("The projections", { missing, extra, altered }, examples);
   return examples.length === 0 ? EXIT.done : EXIT.refused;
 }
 

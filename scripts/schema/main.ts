@@ -1,13 +1,12 @@
 /** `deno task schema`: prints the SQL that creates the tables of a store in a PostgreSQL database. */
 
 import { CREATE_SCHEMA, grantTo } from "../../src/store/postgres/schema.ts";
-import { EXIT, print, runCommand, UsageError } from "../cli/run_command.ts";
+import { print, runCommand, UsageError } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
 
 await runCommand(COMMANDS.schema, {
   async run({ role }) {
     if (role === "") throw new UsageError("--role takes the name of a role");
     await print(CREATE_SCHEMA + (role === undefined ? "" : grantTo(role)));
-    return EXIT.done;
   },
 });

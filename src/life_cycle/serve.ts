@@ -28,8 +28,7 @@ export async function serve(
   const report = config.sendsLogs ? telemetryLogger : stderrLogger;
   installCrashHandlers(report);
   const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
-  // A path under which nothing can exist is an error of the opening, not of this look at it.
-  let isNew = await isMissingFile(config.store).catch(() => false);
+  let isNew = await isMissingFile(config.store);
   const onSchemaCreated = () => isNew = true;
   const store = await openStore(config.store, {
     create: true,

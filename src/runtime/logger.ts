@@ -8,7 +8,5 @@ export type Logger = (
 /** Returns the message of a thrown value with the messages of its causes, without a stack. */
 export function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
-  return thrown.cause === undefined
-    ? thrown.message
-    : `${thrown.message}: ${reasonOf(thrown.cause)}`;
+  return thrown.message + (thrown.cause === undefined ? "" : `: ${reasonOf(thrown.cause)}`);
 }

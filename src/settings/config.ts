@@ -24,16 +24,13 @@ export interface ServiceConfig {
   sendsLogs: boolean;
 }
 
-/** The settings of the store, which the tools read too. */
-export type StoreConfig = Pick<ServiceConfig, "store">;
-
 /** A setting is not valid; the message names the variable. */
 export class ConfigError extends Error {
   override name = "ConfigError";
 }
 
-/** Reads the settings of the store. Throws `ConfigError`. */
-export function readStoreConfig(): StoreConfig {
+/** Reads the settings of the store, as the tools do. Throws `ConfigError`. */
+export function readStoreConfig(): Pick<ServiceConfig, "store"> {
   return { store: read("DATABASE_URL") === undefined ? readKvStore() : readDatabase() };
 }
 
@@ -87,11 +84,7 @@ function readDatabase(): StoreLocation {
     // The message does not repeat the address, because it may contain a password.
     throw new ConfigError(`DATABASE_URL ${(error as TypeError).message}`);
   }
-  const reads = readAs(
-    "READS",
-    "primary or strict",
-    (text) => /^(primary|strict)$/.exec(text)?.[0],
-  );
+  const reads = readAs("READS", "primary or strict", (it) => /^(primary|strict)$/.exec(it)?.[0]);
   const settings = {
     ...address,
     password: address.password ?? read("PGPASSWORD"),

@@ -1,10 +1,5 @@
 /** The environment variables of all commands: the one table for `--help`, and for the manual. */
 
-interface Variable {
-  meaning: string;
-  default?: string;
-}
-
 export const VARIABLES = {
   PORT: { meaning: "port to listen on; 0 takes a free one and logs it", default: "8000" },
   HOST: { meaning: "address to listen on", default: "0.0.0.0" },
@@ -36,6 +31,6 @@ export const VARIABLES = {
   DENO_DEPLOYMENT_ID: { meaning: "set by Deno Deploy; the store is then the attached database" },
   DENO_KV_DEFAULT_PATH: { meaning: "set by Deno Deploy: the address of that database" },
   DENO_KV_PATH_PREFIX: { meaning: "set by Deno Deploy: the first part of that address" },
-} as const satisfies Record<string, Variable>;
+} as const satisfies Record<string, { meaning: string; default?: string }>;
 
 export type VariableName = keyof typeof VARIABLES;

@@ -16,9 +16,6 @@ const isForeignTag = (tag: number) => tag >= 0x0b && tag <= 0x1d || tag === 0x26
 const END = 0x00;
 const ESCAPE = 0xff;
 
-/** Length of an encoded number in bytes, with its tag. */
-export const ENCODED_NUMBER_BYTES = 9;
-
 const decoder = new TextDecoder("utf-8", { fatal: true });
 const encoder = new TextEncoder();
 
@@ -30,9 +27,7 @@ export function encodeKey(key: Key): Uint8Array {
 }
 
 /** The bounds of a range. A longer key begins with its prefix and the tag of its next part, 1 to 254. */
-export function encodeRange(
-  { prefix, start, end }: KeyRange,
-): { start: Uint8Array; end: Uint8Array } {
+export function encodeRange({ prefix, start, end }: KeyRange): Record<"start" | "end", Uint8Array> {
   if (prefix === undefined) return { start: encodeKey(start), end: encodeKey(end) };
   const encoded = encodeKey(prefix);
   return {
@@ -44,7 +39,7 @@ export function encodeRange(
 function appendPart(bytes: number[], part: KeyPart): void {
   if (typeof part === "number") {
     view.setFloat64(0, part);
-    flipSign(isSignSet(double[0]));
+    flipSign(double[0] >= 0x80);
     bytes.push(DOUBLE, ...double);
     return;
   }
@@ -96,14 +91,11 @@ export function decodeKey(bytes: Uint8Array): Key {
 }
 
 /** The key decoded last that ends in a number: its bytes up to that number, with its tag, and its parts. */
-let lastPrefix: { bytes: Uint8Array; parts: readonly KeyPart[] } = {
-  bytes: new Uint8Array(),
-  parts: [],
-};
+let lastPrefix = { bytes: new Uint8Array(), parts: [] as readonly KeyPart[] };
 
 function decodeNumber(bytes: Uint8Array, offset: number): number {
   double.set(bytes.subarray(offset, offset + double.length));
-  flipSign(!isSignSet(double[0]));
+  flipSign(double[0] < 0x80);
   return view.getFloat64(0);
 }
 
@@ -112,17 +104,13 @@ function unescape(bytes: Uint8Array): Uint8Array {
 }
 
 /** The number that is encoded or decoded. */
-const double = new Uint8Array(ENCODED_NUMBER_BYTES - 1);
+const double = new Uint8Array(8);
 const view = new DataView(double.buffer);
 
 /** Makes the number sort, or undoes that: inverts all bits of a negative one, and the sign of a positive one. */
 function flipSign(isNegative: boolean): void {
   double[0] ^= isNegative ? 0xff : 0x80;
   for (let index = 1; isNegative && index < double.length; index++) double[index] ^= 0xff;
-}
-
-function isSignSet(byte: number): boolean {
-  return (byte & 0x80) !== 0;
 }
 
 function cutKeyError(): TypeError {

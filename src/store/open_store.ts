@@ -40,7 +40,8 @@ const CONNECT_LIMIT_MS = 3_000;
 export interface OpenOptions {
   /** Whether a missing file is created, and the tables in an empty database. */
   create: boolean;
-  accept: AcceptStore;
+  /** Decides whether an opened store may be used, by its content. Rejects with `StoreRefusedError` if not. */
+  accept: (store: Store) => Promise<void>;
   /** Every commit checks and writes one of these records. A read of the first must come from the primary. */
   guardKeys: readonly Key[];
   runtime: Runtime;
@@ -52,9 +53,6 @@ export interface OpenOptions {
    */
   onRefused?: (error: OpenStoreError) => void;
 }
-
-/** Decides whether an opened store may be used, by its content. Rejects with `StoreRefusedError` if not. */
-export type AcceptStore = (store: Store) => Promise<void>;
 
 /** Opens a store. Rejects with `OpenStoreError`. It does not change files or databases of other programs. */
 export async function openStore(location: StoreLocation, options: OpenOptions): Promise<Store> {
@@ -117,10 +115,10 @@ function openError(location: StoreLocation, error: unknown, damaged: string, adv
 /** A store that is reached over a network; `undefined` for a local one. Clients are loaded only if they are used. */
 async function remoteStore(
   location: StoreLocation,
-  { create, accept, runtime, guardKeys, onSchemaCreated }: OpenOptions,
+  options: OpenOptions,
   onRefused: (error: StoreRefusedError) => void,
 ): Promise<ReconnectingStore | undefined> {
-  const deps = { accept, onRefused };
+  const deps = { accept: options.accept, onRefused };
   switch (location.kind) {
     case "memory":
     case "file":
@@ -134,9 +132,8 @@ async function remoteStore(
     }
     case "postgres": {
       const { PostgresStore } = await import("./postgres/postgres_store.ts");
-      const onCreated = () => onSchemaCreated?.(storeName(location));
       const connect = (signal: AbortSignal) =>
-        PostgresStore.open(location.settings, runtime, { create, guardKeys, onCreated }, signal);
+        PostgresStore.open(location.settings, options, signal);
       return new ReconnectingStore({ ...deps, connect });
     }
   }

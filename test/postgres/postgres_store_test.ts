@@ -2,7 +2,7 @@ import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/asser
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { HEAD_KEY, SOME_IDEMPOTENCY_KEY } from "../../src/keyspace.ts";
 import { encodeKey } from "../../src/store/key_encoding.ts";
-import { expiringRecordsOf } from "../../src/store/read_expiring_records.ts";
+import { expiringRecordsOf } from "../../scripts/audit/read_expiring_records.ts";
 import { CREATE_SCHEMA, grantTo } from "../../src/store/postgres/schema.ts";
 import { scan } from "../../src/store/scan.ts";
 import type { Key, Store } from "../../src/store/store.ts";
@@ -191,8 +191,8 @@ test("open() creates the tables once if several instances start together, also i
     const database = await server().createDatabase();
     await server().sql(statement, database);
     let created = 0;
-    const onCreated = () => created++;
-    const openOne = () => openDatabase(server().url(database), {}, { onCreated });
+    const onSchemaCreated = () => created++;
+    const openOne = () => openDatabase(server().url(database), {}, { onSchemaCreated });
     const stores = await Promise.all([1, 2, 3, 4, 5].map(openOne));
     for (const store of stores) store.close();
     assertEquals(created, 1);
@@ -302,7 +302,7 @@ test("a session calls no function of another role, even if the search path of it
   assertEquals((await store.get(["key", 0]))?.value, new Uint8Array());
   assertEquals((await store.list({ prefix: [] }, { limit: 500 })).length, 61);
   const location = { kind: "postgres", settings: settingsOf(url) } as const;
-  const read = expiringRecordsOf(location, systemRuntime, SOME_IDEMPOTENCY_KEY)!;
+  const read = expiringRecordsOf(location)!;
   assertEquals((await read()).map(({ key }) => key), keys);
   store.close();
 });

@@ -35,8 +35,10 @@ export const DESCRIPTION: Description = JSON.parse(
 );
 
 /** Headers of HTTP itself and for proxies. The OpenAPI document omits them, like those of CORS. */
-const TRANSPORT_HEADERS = ["allow", "connection", "content-length", "content-type", "date", "vary"];
-TRANSPORT_HEADERS.push("x-accel-buffering");
+const TRANSPORT_HEADERS = [
+  ...["allow", "connection", "content-length", "content-type", "date", "keep-alive", "vary"],
+  "x-accel-buffering",
+];
 
 const STREAM_TYPE = "text/event-stream";
 

@@ -220,11 +220,14 @@ export function serverOfFile(): () => PostgresServer {
 export function openDatabase(
   url: string,
   settings: Partial<PostgresSettings> = {},
-  { runtime = systemRuntime, signal = AbortSignal.timeout(HANG_LIMIT_MS), onCreated = () => {} } =
-    {},
+  {
+    runtime = systemRuntime,
+    signal = AbortSignal.timeout(HANG_LIMIT_MS),
+    onSchemaCreated = () => {},
+  } = {},
 ): Promise<PostgresStore> {
-  const options = { create: true, guardKeys: GUARD_KEYS, onCreated };
-  return PostgresStore.open({ ...settingsOf(url), ...settings }, runtime, options, signal);
+  const options = { create: true, guardKeys: GUARD_KEYS, runtime, onSchemaCreated };
+  return PostgresStore.open({ ...settingsOf(url), ...settings }, options, signal);
 }
 
 /** Makes a folder that the user of the servers can write. */

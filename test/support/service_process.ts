@@ -24,13 +24,17 @@ export class ServiceProcess implements AsyncDisposable {
     this.#reading = reading;
   }
 
-  /** Resolves when the service listens. `within` is a command that runs another command, such as prlimit. */
+  /**
+   * Resolves when the service listens. `within` is a command that runs another command, such as prlimit; `runtime` is
+   * one that runs a source file.
+   */
   static start(
     kvPath: string,
     env: Record<string, string> = {},
     within: string[] = [],
+    runtime: string[] = [Deno.execPath(), "run", "--allow-all"],
   ): Promise<ServiceProcess> {
-    const [command, ...args] = [...within, Deno.execPath(), "run", "--allow-all", "src/main.ts"];
+    const [command, ...args] = [...within, ...runtime, "src/main.ts"];
     const process = new Deno.Command(command, {
       args,
       cwd: ROOT,

@@ -3,13 +3,26 @@ import { readHead } from "../../src/log/head.ts";
 import { Server } from "../../src/server/server.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { permitted } from "./permitted.ts";
-import { clientOf, openTestService, type TestService } from "./test_service.ts";
+import { type Client, clientOf, openTestService, type TestService } from "./test_service.ts";
+
+/** What a test of the interface uses of a service. */
+export type TestedService = Client & Pick<TestService, "store" | "token"> & AsyncDisposable;
+
+/** Services for {@linkcode testEachWay}, by their names. Tests of another runtime set some, which replace its own. */
+export const OTHER_SERVICES: Record<string, () => Promise<TestedService>> = {};
 
 /**
  * Declares a test twice: on the handler, and over a real socket if the tests may open one. Only the second
  * sees what a server changes, such as HEAD, unread bodies and unusual URLs.
  */
 export function testEachWay(name: string, check: (service: TestService) => Promise<void>): void {
+  for (const [other, open] of Object.entries(OTHER_SERVICES)) {
+    Deno.test(`${name} (${other})`, async () => {
+      await using service = await open();
+      await check(service as TestService);
+    });
+  }
+  if (Object.keys(OTHER_SERVICES).length > 0) return;
   Deno.test(name, async () => {
     await using service = await openTestService();
     await check(service);

@@ -10,9 +10,7 @@ import {
 import type { SqliteReader } from "./sqlite_reader.ts";
 
 /** Opens a Deno KV; without a path, the database that the platform attaches. */
-export function openKv(path?: string): Promise<Deno.Kv> {
-  return Deno.openKv(path);
-}
+export const openKv = (path?: string): Promise<Deno.Kv> => Deno.openKv(path);
 
 /** A store on a Deno KV: in memory, in a SQLite file, or over the network by KV Connect. */
 export class KvStore implements Store {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { deserialize } from "node:v8";
-import { decodeKey, ENCODED_NUMBER_BYTES, encodeKey, encodeRange } from "../key_encoding.ts";
+import { decodeKey, encodeKey, encodeRange } from "../key_encoding.ts";
 import { reasonOf } from "../../runtime/logger.ts";
 import {
   type ExpiringRecord,
@@ -31,10 +31,9 @@ interface Row {
 
 const SELECT = "select k, v, v_encoding, version from kv where";
 
-/** SQL counts bytes from 1. The time is at most the latest one of a `Date`. */
+/** The time is at most the latest one of a `Date`. */
 const SELECT_EXPIRING = `select k, min(expiration_ms, 8640000000000000) as expiresAt from kv
-  where expiration_ms >= 0 and not (substr(k, 1, length(?1)) = ?1 and
-    substr(k, length(?1) + ${ENCODED_NUMBER_BYTES + 1}, length(?2)) = ?2)`;
+  where expiration_ms >= 0 and instr(k, ?) = 0`;
 
 /**
  * Reads the SQLite file of a Deno KV beside Deno KV, and writes nothing. A read blocks the thread, some 10 µs for a
@@ -76,10 +75,10 @@ export class SqliteReader implements Store, Disposable {
     });
   }
 
-  /** Reads the records that expire, without those whose keys have these bytes before and after a number. */
-  expiringRecords(space: Uint8Array, kind: Uint8Array): ExpiringRecord[] {
+  /** Reads the records that expire, without those whose keys have these bytes. */
+  expiringRecords(leftOut: Uint8Array): ExpiringRecord[] {
     return withDamageError(() => {
-      const rows = this.#statement(SELECT_EXPIRING).all(space, kind);
+      const rows = this.#statement(SELECT_EXPIRING).all(leftOut);
       return rows.map(({ k, expiresAt }) => {
         return { key: decodeKey(k as Uint8Array), expiresAt: expiresAt as number };
       });
@@ -95,10 +94,13 @@ export class SqliteReader implements Store, Disposable {
    * `StoreDamagedError`.
    */
   checkStructure(): void {
-    const [{ quick_check: result }] = withDamageError(() =>
-      this.#database.prepare("pragma quick_check(1)").all()
-    );
+    const [{ quick_check: result }] = this.query("pragma quick_check(1)");
     if (result !== "ok") throw new StoreDamagedError(String(result).split("\n").at(-1)!);
+  }
+
+  /** Rows of any query. Throws `StoreDamagedError`. */
+  query(query: string): Record<string, unknown>[] {
+    return withDamageError(() => this.#database.prepare(query).all());
   }
 
   close(): void {
@@ -114,14 +116,6 @@ export class SqliteReader implements Store, Disposable {
     this.#statements.set(query, statement);
     return statement;
   }
-}
-
-/** Opens a file read-only during `read`. Throws as {@linkcode withDamageError} does. */
-export function readDatabase<T>(path: string, read: (database: DatabaseSync) => T): T {
-  return withDamageError(() => {
-    using database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_LIMIT_MS });
-    return read(database);
-  });
 }
 
 /** Reads a file. Throws `StoreDamagedError` if SQLite or the encoding of a key shows that it is damaged. */

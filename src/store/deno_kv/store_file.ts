@@ -5,7 +5,7 @@ import { mkdir, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { StoreRefusedError } from "../store_errors.ts";
 import type { FileLocation, StoreLocation } from "../store_location.ts";
-import { readDatabase } from "./sqlite_reader.ts";
+import { SqliteReader } from "./sqlite_reader.ts";
 
 const OWNER_ONLY = 0o600;
 
@@ -36,23 +36,21 @@ export async function expectFolder({ path, isDefault }: FileLocation): Promise<v
   throw new StoreRefusedError("its folder does not exist; create it, or correct the path");
 }
 
-/** Whether opening the store would create its file. */
+/** Whether opening the store would create its file. A path under which nothing can exist is an error of the opening. */
 export async function isMissingFile(location: StoreLocation): Promise<boolean> {
-  return location.kind === "file" && await statOf(location.path) === undefined;
+  return location.kind === "file" &&
+    await statOf(location.path).catch(() => null) === undefined;
 }
 
 /** Resolves to `undefined` if the file does not exist. */
 export function statOf(path: string): Promise<Stats | undefined> {
-  return stat(path).catch((error) => {
-    if (error.code !== "ENOENT") throw error;
-    return undefined;
-  });
+  return stat(path).catch((error) => error.code === "ENOENT" ? undefined : Promise.reject(error));
 }
 
 /** Checks the file read-only: opening another program's database as KV would add KV's tables to it. */
 function isKvFile(path: string): boolean {
-  const query = "select name from sqlite_master where type = 'table'";
-  const tables = readDatabase(path, (database) => database.prepare(query).all());
+  using reader = new SqliteReader(path);
+  const tables = reader.query("select name from sqlite_master where type = 'table'");
   return tables.length === 0 || tables.some(({ name }) => name === "kv");
 }
 
@@ -64,8 +62,7 @@ const OPENING_QUERIES = [
 
 /** Throws `StoreDamagedError` if an index is damaged that Deno KV reads when it opens the file. */
 export function expectUsableIndexes(path: string): void {
-  readDatabase(path, (database) => {
-    const isNew = database.prepare("select 1 from sqlite_master").all().length === 0;
-    if (!isNew) OPENING_QUERIES.forEach((query) => database.prepare(query).all());
-  });
+  using reader = new SqliteReader(path);
+  const isNew = reader.query("select 1 from sqlite_master").length === 0;
+  if (!isNew) OPENING_QUERIES.forEach((query) => reader.query(query));
 }

@@ -48,12 +48,12 @@ const AS_TEXT = { rowMode: "array", types: { getTypeParser: () => (text: string)
 export class Connection {
   #client: Client;
   #socket: Socket;
-  #isLost = false;
+  isLost = false;
 
   constructor(client: Client, socket: Socket) {
     this.#client = client;
     this.#socket = socket;
-    const lose = () => this.#isLost = true;
+    const lose = () => this.isLost = true;
     client.on("error", lose);
     socket.on("close", lose);
   }
@@ -88,10 +88,6 @@ export class Connection {
     }
   }
 
-  get isLost(): boolean {
-    return this.#isLost;
-  }
-
   /** Executes a statement without lasting effects, such as a read. */
   read(statement: Statement | string, values: Parameter[] = []): Promise<Row[]> {
     return this.#run(statement, values, StoreAwayError);
@@ -108,7 +104,7 @@ export class Connection {
    */
   close(): void {
     this.#socket.destroy();
-    this.#isLost = true;
+    this.isLost = true;
   }
 
   /** `Lost` is the type of the error if the connection is lost meanwhile. */
@@ -117,12 +113,12 @@ export class Connection {
     values: Parameter[],
     Lost: new (message: string, options?: ErrorOptions) => StoreError,
   ): Promise<Row[]> {
-    if (this.#isLost) throw new StoreAwayError("The connection to the database is closed");
+    if (this.isLost) throw new StoreAwayError("The connection to the database is closed");
     try {
       const query = typeof statement === "string" ? { text: statement } : statement;
       const { rows } = await this.#client.query({ ...query, values, ...AS_TEXT });
       // A warning before the result has closed the connection.
-      if (this.#isLost) throw new Error("The result is not reliable");
+      if (this.isLost) throw new Error("The result is not reliable");
       return rows;
     } catch (error) {
       if (!isServerError(error)) {

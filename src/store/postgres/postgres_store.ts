@@ -1,6 +1,7 @@
 import { bytesEqual } from "../../encoding/bytes_equal.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { decodeKey, encodeKey, encodeRange } from "../key_encoding.ts";
+import type { OpenOptions } from "../open_store.ts";
 import { NotAppliedError, StoreRefusedError } from "../store_errors.ts";
 import {
   type Commit,
@@ -13,22 +14,10 @@ import {
   VALUE_BYTES_LIMIT,
 } from "../store.ts";
 import type { Connection, Row } from "./connection.ts";
-import type { PostgresSettings } from "./database_url.ts";
+import { databaseName, type PostgresSettings } from "./database_url.ts";
 import { closeBoth, connectToPrimary, type PrimaryConnections } from "./primary.ts";
 import { prepareSchema } from "./schema.ts";
 import * as SQL from "./statements.ts";
-
-export interface PostgresStoreOptions {
-  /** Whether an empty database gets the tables of a store. */
-  create: boolean;
-  /** Called after they were created. */
-  onCreated?: () => void;
-  /**
-   * Every commit writes one of these records, so the larger of their versions is the largest of all records. Reads
-   * of the first prove that the server is the primary.
-   */
-  guardKeys: readonly Key[];
-}
 
 /** Interval of the sweeps of expired records. */
 const SWEEP_MS = 60_000;
@@ -39,35 +28,30 @@ const PROVEN_MS = 2_000;
 /** Versions of missing records. The sequence begins at 1. */
 const MISSING = "0";
 
+/** The record whose reads prove that the server is the primary, and whether each of them does. */
+type Proof = { key: Uint8Array; strictReads: boolean };
+
 /** A store in the tables of a PostgreSQL database, over two connections to its primary. */
 export class PostgresStore implements Store {
   readonly limits = STORE_LIMITS;
   #primary: PrimaryConnections;
   #runtime: Runtime;
-  #strictReads: boolean;
-  #provenKey: Uint8Array;
+  #proof: Proof;
   /** Monotonic time in milliseconds at which the server was certainly still the primary. */
   #provenAt = -Infinity;
   #cancelSweep: () => void = () => {};
 
-  private constructor(
-    primary: PrimaryConnections,
-    runtime: Runtime,
-    strictReads: boolean,
-    provenKey: Uint8Array,
-  ) {
+  private constructor(primary: PrimaryConnections, runtime: Runtime, proof: Proof) {
     this.#primary = primary;
     this.#runtime = runtime;
-    this.#strictReads = strictReads;
-    this.#provenKey = provenKey;
+    this.#proof = proof;
     this.#scheduleSweep();
   }
 
   /** Connects to the primary. Rejects with `StoreAwayError`, or `StoreRefusedError` if waiting does not help. */
   static async open(
     settings: PostgresSettings,
-    runtime: Runtime,
-    { create, onCreated, guardKeys }: PostgresStoreOptions,
+    { create, onSchemaCreated, guardKeys, runtime }: Omit<OpenOptions, "accept" | "onRefused">,
     signal: AbortSignal,
   ): Promise<PostgresStore> {
     const encodedKeys = guardKeys.map(encodeKey);
@@ -76,9 +60,11 @@ export class PostgresStore implements Store {
     signal.addEventListener("abort", close);
     try {
       signal.throwIfAborted();
-      if (await prepareSchema(primary.commits, create)) onCreated?.();
+      if (await prepareSchema(primary.commits, create)) onSchemaCreated?.(databaseName(settings));
+      // Every commit writes one of these records, so the largest of their versions is that of all records.
       await advanceVersions(primary.commits, encodedKeys);
-      return new PostgresStore(primary, runtime, settings.strictReads, encodedKeys[0]);
+      const proof = { key: encodedKeys[0], strictReads: settings.strictReads };
+      return new PostgresStore(primary, runtime, proof);
     } catch (error) {
       close();
       throw error;
@@ -90,8 +76,8 @@ export class PostgresStore implements Store {
   async get(key: Key): Promise<StoreEntry | null> {
     const sentAt = this.#runtime.monotonicNow();
     const encoded = encodeKey(key);
-    const mustProve = bytesEqual(encoded, this.#provenKey) &&
-      (this.#strictReads || sentAt - this.#provenAt >= PROVEN_MS);
+    const mustProve = bytesEqual(encoded, this.#proof.key) &&
+      (this.#proof.strictReads || sentAt - this.#provenAt >= PROVEN_MS);
     const statement = mustProve ? SQL.PROVE_AND_GET : SQL.GET;
     const [row] = await this.#primary.reads.read(statement, [encoded]);
     if (mustProve) this.#provenAt = sentAt;
@@ -138,9 +124,9 @@ export class PostgresStore implements Store {
     return null;
   }
 
-  /** Reads the records that expire, without those whose keys have these bytes before and after a number. */
-  async expiringRecords(space: Uint8Array, kind: Uint8Array): Promise<ExpiringRecord[]> {
-    const rows = await this.#primary.reads.read(SQL.LIST_EXPIRING, [space, kind]);
+  /** Reads the records that expire, without those whose keys have these bytes. */
+  async expiringRecords(leftOut: Uint8Array): Promise<ExpiringRecord[]> {
+    const rows = await this.#primary.reads.read(SQL.LIST_EXPIRING, [leftOut]);
     return rows.map(([key, expiresAt]) => {
       return { key: decodeKey(bytesOf(key)), expiresAt: Number(expiresAt) };
     });

@@ -126,12 +126,8 @@ async function connectTo(
       const connection = await Connection.open(settings, host, signal);
       opened.push(connection);
       // Repeated, because the default time limit of the role may cancel it.
-      await retry(
-        () => connection.read(BEGIN_SESSION),
-        runtime,
-        PROOF_LIMIT_MS,
-        (error) => error instanceof NotAppliedError,
-      );
+      const isCancelled = (error: unknown) => error instanceof NotAppliedError;
+      await retry(() => connection.read(BEGIN_SESSION), runtime, PROOF_LIMIT_MS, isCancelled);
       await connection.read(CONFIGURE);
       const [[isStandby, startedAt, id]] = await connection.read(DESCRIBE);
       if (isStandby === "t") throw new StoreAwayError("it is a standby");

@@ -1,6 +1,5 @@
 /** The statements of a store on PostgreSQL. Each is a transaction of its own, at READ COMMITTED. */
 
-import { ENCODED_NUMBER_BYTES } from "../key_encoding.ts";
 import type { Statement } from "./connection.ts";
 
 /** Maximum number of records that one {@linkcode SWEEP} removes. */
@@ -38,15 +37,13 @@ export const LIST = list("asc");
 export const LIST_REVERSE = list("desc");
 
 /**
- * Parameters: the bytes before and after the number in a key that is left out. SQL counts bytes from 1. Columns: the key, and the time in milliseconds, at most the latest one of a `Date`.
+ * Parameter: bytes in the keys that are left out. Columns: the key, and the time in milliseconds, at most the latest one
+ * of a `Date`.
  */
 export const LIST_EXPIRING = `
   select key, least(extract(epoch from expires_at) * 1000, 8640000000000000)
   from animal_store.records
-  where expires_at is not null and not (
-    pg_catalog.substr(key, 1, pg_catalog.length($1::pg_catalog.bytea)) = $1 and
-    pg_catalog.substr(key, pg_catalog.length($1) + ${ENCODED_NUMBER_BYTES + 1},
-      pg_catalog.length($2::pg_catalog.bytea)) = $2)
+  where expires_at is not null and position($1::pg_catalog.bytea in key) = 0
   order by key`;
 
 /** Adds placeholders for missing records, which a commit can lock. Parameter: their keys. */

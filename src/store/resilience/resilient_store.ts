@@ -43,7 +43,8 @@ export interface ResilientStoreOptions {
 export class ResilientStore implements Store {
   #store: Store;
   #options: Required<ResilientStoreOptions>;
-  #damage: StoreDamagedError | undefined;
+  /** The first error that showed that the store's file is damaged. The damage lasts until a restore. */
+  damage: StoreDamagedError | undefined;
   #circuitBreaker: CircuitBreaker;
   #isClosed = false;
   /** Monotonic time in milliseconds at which a commit last landed, or the connection was last replaced. */
@@ -63,11 +64,6 @@ export class ResilientStore implements Store {
 
   get limits(): Store["limits"] {
     return this.#store.limits;
-  }
-
-  /** The first error that showed that the store's file is damaged. The damage lasts until a restore. */
-  get damage(): StoreDamagedError | undefined {
-    return this.#damage;
   }
 
   get: Store["get"] = (key) => this.#read("get", key, () => this.#store.get(key));
@@ -121,8 +117,8 @@ export class ResilientStore implements Store {
   }
 
   #noteDamage(error: StoreDamagedError): void {
-    if (this.#damage !== undefined) return;
-    this.#damage = error;
+    if (this.damage !== undefined) return;
+    this.damage = error;
     this.#options.report("error", "store_damaged", {
       reason: error.reason,
       remedy: "Stop the service, run deno task audit, and follow its advice",

@@ -7,6 +7,8 @@ import {
 } from "@std/assert";
 import { audit, auditLines, type AuditOptions } from "../../../scripts/audit/audit.ts";
 import { FAULTS_KEPT_PER_KIND } from "../../../scripts/audit/findings.ts";
+import { EMPTY_ROOT } from "../../../scripts/publish/merkle_tree.ts";
+import { TileTree } from "../../../scripts/publish/tile_tree.ts";
 import { OPERATOR } from "../../../events/event.ts";
 import { splitLines } from "../../../src/log/lines.ts";
 import { acceptLog } from "../../../src/log/accept_store.ts";
@@ -14,8 +16,7 @@ import { encodeHead, type Head, readHead } from "../../../src/log/head.ts";
 import { replay } from "../../../scripts/replay/replay.ts";
 import { encodeJson } from "../../../src/encoding/json.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
-import { SOME_IDEMPOTENCY_KEY } from "../../../src/keyspace.ts";
-import { expiringRecordsOf } from "../../../src/store/read_expiring_records.ts";
+import { expiringRecordsOf } from "../../../scripts/audit/read_expiring_records.ts";
 import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
 import { permitted } from "../../support/permitted.ts";
 import { withSampleFile } from "../../support/sample_file.ts";
@@ -117,11 +118,14 @@ Deno.test("auditLines() verifies a partial export from its first line, and refus
   }
   const other = await partial({ checkpoint: { ...at(9), hash: at(8).hash } });
   assertEquals(other.counts, { checkpoint: 1 });
-  const comparePublished = () => ({ verify: () => undefined, end: () => undefined });
+  const published = {
+    checkpoint: { size: 0, root: EMPTY_ROOT, note: "" },
+    tree: new TileTree(() => undefined, 0),
+  };
   for (
     const [options, words] of [
       [{ checkpoint: at(8) }, "with the checkpoint at position 8"],
-      [{ comparePublished }, "The export begins at position 10, so it cannot be compared with the"],
+      [{ published }, "The export begins at position 10, so it cannot be compared with the"],
     ] as const
   ) await assertRejects(() => partial(options), Error, words);
 });
@@ -317,11 +321,7 @@ Deno.test({
       const deps = {
         store,
         runtime: systemRuntime,
-        readExpiringRecords: expiringRecordsOf(
-          { kind: "file", path: kvPath, isDefault: false },
-          systemRuntime,
-          SOME_IDEMPOTENCY_KEY,
-        ),
+        readExpiringRecords: expiringRecordsOf({ kind: "file", path: kvPath, isDefault: false }),
       };
       assertEquals(await audit(deps).then(({ faults, notes }) => [faults, notes]), [[], []]);
       const entries = (await Array.fromAsync(scan(store, { prefix: [] }))).flat();

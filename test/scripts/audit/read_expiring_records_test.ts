@@ -1,23 +1,18 @@
 import { assert, assertEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import { systemRuntime } from "../../src/runtime/system_runtime.ts";
-import { expiringRecordsOf } from "../../src/store/read_expiring_records.ts";
-import {
-  eventByIdempotencyKeyKey,
-  projectionKey,
-  SOME_IDEMPOTENCY_KEY,
-} from "../../src/keyspace.ts";
-import type { StoreLocation } from "../../src/store/store_location.ts";
-import { permitted } from "../support/permitted.ts";
-import { changeFile, withSampleFile } from "../support/sample_file.ts";
-import { testIf } from "../support/test_if.ts";
+import { expiringRecordsOf } from "../../../scripts/audit/read_expiring_records.ts";
+import { eventByIdempotencyKeyKey, projectionKey } from "../../../src/keyspace.ts";
+import type { StoreLocation } from "../../../src/store/store_location.ts";
+import { permitted } from "../../support/permitted.ts";
+import { changeFile, withSampleFile } from "../../support/sample_file.ts";
+import { testIf } from "../../support/test_if.ts";
 
 testIf(permitted("read", "write", "net", "run"))(
   "expiringRecordsOf() reads each record of a file that expires, at any time, and no idempotency record",
   () =>
     withSampleFile(async ({ kvPath }) => {
       const location: StoreLocation = { kind: "file", path: kvPath, isDefault: false };
-      const read = expiringRecordsOf(location, systemRuntime, SOME_IDEMPOTENCY_KEY)!;
+      const read = expiringRecordsOf(location)!;
       assertEquals(await read(), []);
       const similar = projectionKey(1, ["event_by_idempotency_keys", 1]);
       const leftOut = [1, 2, -1].map((generation) =>
