@@ -1,6 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
 import { dirname, relative } from "node:path";
 import { permitted } from "./support/permitted.ts";
+import { testIf } from "./support/test_if.ts";
+
+const test = testIf(permitted("read"));
 
 const ROOT = new URL("../", import.meta.url).pathname;
 
@@ -46,25 +49,21 @@ async function* allSources(): AsyncGenerator<[file: string, text: string]> {
   for (const folder of ["events", "src", "scripts"]) yield* sourcesIn(folder);
 }
 
-Deno.test({
-  name: "Imports point one way, from higher layers to lower ones",
-  ignore: !permitted("read"),
-  fn: async () => {
-    let imports = 0;
-    const wrong: string[] = [];
-    for await (const [file, text] of allSources()) {
-      const from = placeOf(file);
-      for (const [, specifier] of text.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)) {
-        imports++;
-        const target = relative(ROOT, new URL(specifier, `file://${ROOT}${file}`).pathname);
-        const to = placeOf(target);
-        const isAllowed = to.layer < from.layer || to.room === from.room;
-        if (!isAllowed) wrong.push(`${file} imports ${target}`);
-      }
+test("Imports point one way, from higher layers to lower ones", async () => {
+  let imports = 0;
+  const wrong: string[] = [];
+  for await (const [file, text] of allSources()) {
+    const from = placeOf(file);
+    for (const [, specifier] of text.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)) {
+      imports++;
+      const target = relative(ROOT, new URL(specifier, `file://${ROOT}${file}`).pathname);
+      const to = placeOf(target);
+      const isAllowed = to.layer < from.layer || to.room === from.room;
+      if (!isAllowed) wrong.push(`${file} imports ${target}`);
     }
-    assert(imports > 300, `found only ${imports} imports`);
-    assertEquals(wrong, []);
-  },
+  }
+  assert(imports > 300, `found only ${imports} imports`);
+  assertEquals(wrong, []);
 });
 
 /** The facilities of the machine, and the only files and folders that may use each. */
@@ -91,18 +90,14 @@ const FROM_THE_MACHINE: [what: RegExp, where: string[]][] = [
 /** A comment of several lines, or one at the start of a line. */
 const COMMENTS = /\/\*\*?\s[^]*?\*\/|^\s*\/\/.*$/gm;
 
-Deno.test({
-  name: "Only the named parts use the environment, clocks, timers, randomness and Deno",
-  ignore: !permitted("read"),
-  fn: async () => {
-    const wrong: string[] = [];
-    for await (const [file, text] of allSources()) {
-      const code = text.replace(COMMENTS, "");
-      for (const [what, where] of FROM_THE_MACHINE) {
-        const isAllowed = where.some((path) => file === path || dirname(file).startsWith(path));
-        if (!isAllowed && what.test(code)) wrong.push(`${file} uses ${what.source}`);
-      }
+test("Only the named parts use the environment, clocks, timers, randomness and Deno", async () => {
+  const wrong: string[] = [];
+  for await (const [file, text] of allSources()) {
+    const code = text.replace(COMMENTS, "");
+    for (const [what, where] of FROM_THE_MACHINE) {
+      const isAllowed = where.some((path) => file === path || dirname(file).startsWith(path));
+      if (!isAllowed && what.test(code)) wrong.push(`${file} uses ${what.source}`);
     }
-    assertEquals(wrong, []);
-  },
+  }
+  assertEquals(wrong, []);
 });

@@ -14,14 +14,16 @@ import { runTask, spawnTask } from "./support/run_task.ts";
 import { readLines, ServiceProcess } from "./support/service_process.ts";
 import { TempStore } from "./support/temp_store.ts";
 import { withProjectCopy } from "./support/with_project_copy.ts";
+import { testIf } from "./support/test_if.ts";
 
-const ignore = !permitted("env", "net", "read", "run", "write");
+const isPermitted = permitted("env", "net", "read", "run", "write");
+const test = testIf(isPermitted);
 
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
   for (const target of ["the launcher", "its process group"]) {
     Deno.test({
       name: `start: serves until ${signal} to ${target}, which ends every process`,
-      ignore: ignore || Deno.build.os === "windows",
+      ignore: !isPermitted || Deno.build.os === "windows",
       async fn() {
         await using temp = await TempStore.make();
         const token = await temp.issueKey();
@@ -58,109 +60,96 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
   }
 }
 
-Deno.test({
-  name:
-    "start: a record that cannot be read is logged once as damage, and the service is not ready",
-  ignore,
-  async fn() {
-    await using temp = await TempStore.make();
-    const token = await temp.issueKey();
-    {
-      await using service = await ServiceProcess.start(temp.kvPath);
-      assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
-    }
-    const database = new DatabaseSync(temp.kvPath);
-    const pet = encodeKey(projectionKey(1, petKey("none", 1)));
-    database.prepare("update kv set v_encoding = 9 where k = ?").run(pet);
-    database.close();
-    await using service = await ServiceProcess.start(temp.kvPath);
-    const message = "The store's file is damaged";
-    for (
-      const [path, code] of [
-        ["/v1/pets/1", "store_unavailable"],
-        ["/v1/pets/1", "store_unavailable"],
-        ["/readyz", "not_ready"],
-      ]
-    ) {
-      const response = await service.send(path, token);
-      assertEquals(await response.json(), { code, message, status: 503 });
-    }
-    await service.stop();
-    const reports = service.lines.map((line) => JSON.parse(line));
-    const [{ reason, remedy }, ...others] = reports.filter(({ level }) => level === "error");
-    assertEquals([reason, others], ["The value encoding 9 is not one of the service", []]);
-    assertMatch(remedy, /run deno task audit/);
-  },
-});
-
-Deno.test({
-  name: "start: one line says what is served, and warnings if the store is new or has no live key",
-  ignore,
-  async fn() {
-    await using temp = await TempStore.make();
-    const startOn = async (kvPath: string) => {
-      await using service = await ServiceProcess.start(kvPath);
-      assertEquals(await service.stop(), 0);
-      return service.lines.map((line) => JSON.parse(line));
-    };
-    const store = { version: VERSION, store: temp.kvPath, format: parseInt(VERSION) };
-    const served = (lines: Record<string, unknown>[]) => {
-      const { time: _, hostname, port, level, event, ...rest } = lines[0];
-      assertEquals([hostname, level, event], ["127.0.0.1", "info", "listening"]);
-      assertGreater(Number(port), 0);
-      return rest;
-    };
-    const warnings = (lines: Record<string, unknown>[]) =>
-      lines.filter(({ level }) => level === "warn").map(({ event }) => event);
-
-    const made = await startOn(temp.kvPath);
-    const empty = { events: 0, pets: 0, liveKeys: 0 };
-    assertEquals(served(made), { ...store, state: "made", ...empty });
-    assertEquals(warnings(made), ["store_made", "no_live_key"]);
-    assertMatch(made[2].remedy, /^deno task keys issue /);
-    assertEquals(warnings(await startOn(temp.kvPath)), ["store_empty", "no_live_key"]);
-    const inMemory = await startOn(":memory:");
-    assertEquals(warnings(inMemory), ["store_in_memory", "no_live_key"]);
-    assertMatch(inMemory[2].remedy, /^With KV_PATH set to a file, deno task keys issue /);
-
-    const token = await temp.issueKey();
-    await temp.use(async (operator) => {
-      const [{ id }] = await listApiKeys(operator.store, (await operator.heads.fresh()).head);
-      await rotateKey(operator, id, { overlapMs: 3_600_000 });
-      const { id: revoked } = await issueKey(operator, { label: "revoked" });
-      await revokeKey(operator, revoked);
-    });
+test("start: a record that cannot be read is logged once as damage, and the service is not ready", async () => {
+  await using temp = await TempStore.make();
+  const token = await temp.issueKey();
+  {
     await using service = await ServiceProcess.start(temp.kvPath);
     assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
-    await service.stop();
-    const opened = await startOn(temp.kvPath);
-    const contents = { events: 6, pets: 1, liveKeys: 2 };
-    assertEquals(served(opened), { ...store, state: "opened", ...contents });
-    assertEquals(warnings(opened), []);
-  },
+  }
+  const database = new DatabaseSync(temp.kvPath);
+  const pet = encodeKey(projectionKey(1, petKey("none", 1)));
+  database.prepare("update kv set v_encoding = 9 where k = ?").run(pet);
+  database.close();
+  await using service = await ServiceProcess.start(temp.kvPath);
+  const message = "The store's file is damaged";
+  for (
+    const [path, code] of [
+      ["/v1/pets/1", "store_unavailable"],
+      ["/v1/pets/1", "store_unavailable"],
+      ["/readyz", "not_ready"],
+    ]
+  ) {
+    const response = await service.send(path, token);
+    assertEquals(await response.json(), { code, message, status: 503 });
+  }
+  await service.stop();
+  const reports = service.lines.map((line) => JSON.parse(line));
+  const [{ reason, remedy }, ...others] = reports.filter(({ level }) => level === "error");
+  assertEquals([reason, others], ["The value encoding 9 is not one of the service", []]);
+  assertMatch(remedy, /run deno task audit/);
 });
 
-Deno.test({
-  name: "start: only the folder of the default store is created",
-  ignore,
-  fn: () =>
-    withProjectCopy(async (project) => {
-      const { code, stderr } = await runTask(["keys", "issue", "--label", "x"], {
-        kvPath: "",
-        project,
-      });
-      assertEquals(code, 0, stderr);
-      assertMatch(stderr, /^Made a new store: \.data\/pets\.sqlite3 \(KV_PATH\)\nIssued key /);
-      const mistyped = { kvPath: "dta/pets.sqlite3", project };
-      for (const args of [["start"], ["keys", "issue", "--label", "x"], ["restore", "-"]]) {
-        const outcome = await runTask(args, mistyped);
-        assertEquals([args, outcome.code], [args, args[0] === "start" ? 1 : 2]);
-        assertMatch(outcome.stderr, /its folder does not exist; create it, or correct the path\n$/);
-      }
-      const names = await Array.fromAsync(Deno.readDir(project), ({ name }) => name);
-      assert(!names.includes("dta"));
-    }),
+test("start: one line says what is served, and warnings if the store is new or has no live key", async () => {
+  await using temp = await TempStore.make();
+  const startOn = async (kvPath: string) => {
+    await using service = await ServiceProcess.start(kvPath);
+    assertEquals(await service.stop(), 0);
+    return service.lines.map((line) => JSON.parse(line));
+  };
+  const store = { version: VERSION, store: temp.kvPath, format: parseInt(VERSION) };
+  const served = (lines: Record<string, unknown>[]) => {
+    const { time: _, hostname, port, level, event, ...rest } = lines[0];
+    assertEquals([hostname, level, event], ["127.0.0.1", "info", "listening"]);
+    assertGreater(Number(port), 0);
+    return rest;
+  };
+  const warnings = (lines: Record<string, unknown>[]) =>
+    lines.filter(({ level }) => level === "warn").map(({ event }) => event);
+
+  const made = await startOn(temp.kvPath);
+  const empty = { events: 0, pets: 0, liveKeys: 0 };
+  assertEquals(served(made), { ...store, state: "made", ...empty });
+  assertEquals(warnings(made), ["store_made", "no_live_key"]);
+  assertMatch(made[2].remedy, /^deno task keys issue /);
+  assertEquals(warnings(await startOn(temp.kvPath)), ["store_empty", "no_live_key"]);
+  const inMemory = await startOn(":memory:");
+  assertEquals(warnings(inMemory), ["store_in_memory", "no_live_key"]);
+  assertMatch(inMemory[2].remedy, /^With KV_PATH set to a file, deno task keys issue /);
+
+  const token = await temp.issueKey();
+  await temp.use(async (operator) => {
+    const [{ id }] = await listApiKeys(operator.store, (await operator.heads.fresh()).head);
+    await rotateKey(operator, id, { overlapMs: 3_600_000 });
+    const { id: revoked } = await issueKey(operator, { label: "revoked" });
+    await revokeKey(operator, revoked);
+  });
+  await using service = await ServiceProcess.start(temp.kvPath);
+  assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
+  await service.stop();
+  const opened = await startOn(temp.kvPath);
+  const contents = { events: 6, pets: 1, liveKeys: 2 };
+  assertEquals(served(opened), { ...store, state: "opened", ...contents });
+  assertEquals(warnings(opened), []);
 });
+
+test("start: only the folder of the default store is created", () =>
+  withProjectCopy(async (project) => {
+    const { code, stderr } = await runTask(["keys", "issue", "--label", "x"], {
+      kvPath: "",
+      project,
+    });
+    assertEquals(code, 0, stderr);
+    assertMatch(stderr, /^Made a new store: \.data\/pets\.sqlite3 \(KV_PATH\)\nIssued key /);
+    const mistyped = { kvPath: "dta/pets.sqlite3", project };
+    for (const args of [["start"], ["keys", "issue", "--label", "x"], ["restore", "-"]]) {
+      const outcome = await runTask(args, mistyped);
+      assertEquals([args, outcome.code], [args, args[0] === "start" ? 1 : 2]);
+      assertMatch(outcome.stderr, /its folder does not exist; create it, or correct the path\n$/);
+    }
+    const names = await Array.fromAsync(Deno.readDir(project), ({ name }) => name);
+    assert(!names.includes("dta"));
+  }));
 
 /** Settings that the service refuses, with the only line of standard error. `DIR` is a temporary folder. */
 const REFUSED: [env: Record<string, string>, line: string][] = [
@@ -183,49 +172,41 @@ const REFUSED: [env: Record<string, string>, line: string][] = [
   ]),
 ];
 
-Deno.test({
-  name: "start: a wrong setting or store exits 1 with one line that says why, and changes no file",
-  ignore,
-  async fn() {
-    await using temp = await TempStore.make();
-    const { folder } = temp;
-    await Deno.writeTextFile(`${folder}/notes.txt`, "Rex, Max and Zoë\n");
-    const other = new DatabaseSync(`${folder}/other.sqlite3`);
-    other.exec("create table pet (name text)");
-    other.close();
-    await writeKv(`${folder}/whole.sqlite3`, ["head"], encodeHead(EMPTY_HEAD));
-    const whole = await Deno.readFile(`${folder}/whole.sqlite3`);
-    for (const length of [50, 4_096]) {
-      await Deno.writeFile(`${folder}/cut_${length}.sqlite3`, whole.subarray(0, length));
-    }
-    await writeKv(`${folder}/users.sqlite3`, ["users", 1], "Ann");
-    await writeKv(`${folder}/no_head.sqlite3`, ["~log", 1], new Uint8Array(1));
-    await writeKv(`${folder}/other_head.sqlite3`, ["head"], "of a list");
-    const before = await filesIn(folder);
-    for (const [env, line] of REFUSED) {
-      const inFolder = { PORT: "0", KV_PATH: ":memory:", ...env };
-      inFolder.KV_PATH = inFolder.KV_PATH.replace("DIR", folder);
-      const outcome = await runTask(["start"], { kvPath: inFolder.KV_PATH, env: inFolder });
-      const { code, stdout, stderr } = outcome;
-      const errors = stderr.split(/(?<=\n)/).filter((it) => !it.includes('"event":"listening"'));
-      assertMatch(errors.join(""), new RegExp(`^error: ${line.replace("DIR", folder)}\n$`));
-      assertEquals([code, stdout, errors.length], [1, "", 1]);
-    }
-    assertEquals(await filesIn(folder), before);
-  },
+test("start: a wrong setting or store exits 1 with one line that says why, and changes no file", async () => {
+  await using temp = await TempStore.make();
+  const { folder } = temp;
+  await Deno.writeTextFile(`${folder}/notes.txt`, "Rex, Max and Zoë\n");
+  const other = new DatabaseSync(`${folder}/other.sqlite3`);
+  other.exec("create table pet (name text)");
+  other.close();
+  await writeKv(`${folder}/whole.sqlite3`, ["head"], encodeHead(EMPTY_HEAD));
+  const whole = await Deno.readFile(`${folder}/whole.sqlite3`);
+  for (const length of [50, 4_096]) {
+    await Deno.writeFile(`${folder}/cut_${length}.sqlite3`, whole.subarray(0, length));
+  }
+  await writeKv(`${folder}/users.sqlite3`, ["users", 1], "Ann");
+  await writeKv(`${folder}/no_head.sqlite3`, ["~log", 1], new Uint8Array(1));
+  await writeKv(`${folder}/other_head.sqlite3`, ["head"], "of a list");
+  const before = await filesIn(folder);
+  for (const [env, line] of REFUSED) {
+    const inFolder = { PORT: "0", KV_PATH: ":memory:", ...env };
+    inFolder.KV_PATH = inFolder.KV_PATH.replace("DIR", folder);
+    const outcome = await runTask(["start"], { kvPath: inFolder.KV_PATH, env: inFolder });
+    const { code, stdout, stderr } = outcome;
+    const errors = stderr.split(/(?<=\n)/).filter((it) => !it.includes('"event":"listening"'));
+    assertMatch(errors.join(""), new RegExp(`^error: ${line.replace("DIR", folder)}\n$`));
+    assertEquals([code, stdout, errors.length], [1, "", 1]);
+  }
+  assertEquals(await filesIn(folder), before);
 });
 
-Deno.test({
-  name: "start: a port in use exits 1 with one line that says so",
-  ignore,
-  async fn() {
-    using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-    const { port } = listener.addr;
-    const env = { HOST: "127.0.0.1", PORT: String(port) };
-    const { code, stderr } = await runTask(["start"], { kvPath: ":memory:", env });
-    const message = `error: Cannot listen on 127.0.0.1:${port} (HOST, PORT): the port is in use`;
-    assertEquals([code, stderr], [1, `${message}; set PORT to another\n`]);
-  },
+test("start: a port in use exits 1 with one line that says so", async () => {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr;
+  const env = { HOST: "127.0.0.1", PORT: String(port) };
+  const { code, stderr } = await runTask(["start"], { kvPath: ":memory:", env });
+  const message = `error: Cannot listen on 127.0.0.1:${port} (HOST, PORT): the port is in use`;
+  assertEquals([code, stderr], [1, `${message}; set PORT to another\n`]);
 });
 
 async function writeKv(path: string, key: Deno.KvKey, value: unknown): Promise<void> {

@@ -2,6 +2,9 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { permitted } from "./support/permitted.ts";
 import { ServiceProcess } from "./support/service_process.ts";
 import { TempStore } from "./support/temp_store.ts";
+import { testIf } from "./support/test_if.ts";
+
+const test = testIf(permitted("read"));
 
 const ROOT = new URL("../", import.meta.url);
 
@@ -75,32 +78,24 @@ Deno.test({
   },
 });
 
-Deno.test({
-  name: "README: every task that it names exists",
-  ignore: !permitted("read"),
-  async fn() {
-    const readme = await allReadmes();
-    const { tasks } = JSON.parse(await Deno.readTextFile(new URL("deno.json", ROOT)));
-    const named = [...readme.matchAll(/deno(?:@[\d.]+)? task ([a-z][a-z:]*)/g)].map(([, it]) => it);
-    assert(named.length > 10);
-    for (const name of new Set(named)) assert(Object.hasOwn(tasks, name), name);
-  },
+test("README: every task that it names exists", async () => {
+  const readme = await allReadmes();
+  const { tasks } = JSON.parse(await Deno.readTextFile(new URL("deno.json", ROOT)));
+  const named = [...readme.matchAll(/deno(?:@[\d.]+)? task ([a-z][a-z:]*)/g)].map(([, it]) => it);
+  assert(named.length > 10);
+  for (const name of new Set(named)) assert(Object.hasOwn(tasks, name), name);
 });
 
-Deno.test({
-  name: "README: every relative link leads to a file, and every anchor to a heading",
-  ignore: !permitted("read"),
-  async fn() {
-    const broken: string[] = [];
-    for (const url of await readmeUrls()) {
-      const text = await Deno.readTextFile(url);
-      const prose = text.replace(/^```[^]*?^```$/gm, "");
-      for (const [link, target] of prose.matchAll(/\]\((?!https?:)([^)]+)\)/g)) {
-        if (!await leadsSomewhere(new URL(target, url))) broken.push(`${link} in ${url.pathname}`);
-      }
+test("README: every relative link leads to a file, and every anchor to a heading", async () => {
+  const broken: string[] = [];
+  for (const url of await readmeUrls()) {
+    const text = await Deno.readTextFile(url);
+    const prose = text.replace(/^```[^]*?^```$/gm, "");
+    for (const [link, target] of prose.matchAll(/\]\((?!https?:)([^)]+)\)/g)) {
+      if (!await leadsSomewhere(new URL(target, url))) broken.push(`${link} in ${url.pathname}`);
     }
-    assertEquals(broken, []);
-  },
+  }
+  assertEquals(broken, []);
 });
 
 /** Whether the file exists, and has a heading with the anchor of the address. */

@@ -16,6 +16,7 @@ import {
   PYTHON_BIN,
   startLiveService,
 } from "./contract_tools.ts";
+import { testIf } from "../support/test_if.ts";
 
 /** Maximum number of cases that Schemathesis generates for an operation. */
 const CASES = 100;
@@ -24,29 +25,26 @@ const SEEDS = [1, 2, 3];
 
 const withPython = await install("tools from PyPI", installPythonTools);
 const withNode = await install("packages from npm", installNodePackages);
+const test = testIf(withPython);
 
 for (const seed of SEEDS) {
-  Deno.test({
-    name: `Schemathesis finds nothing with its default settings, all checks and seed ${seed}`,
-    ignore: !withPython,
-    async fn() {
-      await using live = await startLiveService();
-      const description = `${live.folder}/openapi.json`;
-      await Deno.writeTextFile(description, forSchemathesis(describeInterface({})));
-      const { code, output } = await run(`${PYTHON_BIN}/schemathesis`, [
-        "run",
-        description,
-        `--url=${live.baseUrl}`,
-        `--header=Authorization: Bearer ${live.token}`,
-        "--checks=all",
-        "--continue-on-failure",
-        `--max-examples=${CASES}`,
-        `--seed=${seed}`,
-        "--no-color",
-      ], { cwd: live.folder });
-      assertEquals(code, 0, output);
-      console.log(output.match(/^Test cases:\n.*$/m)?.[0]);
-    },
+  test(`Schemathesis finds nothing with its default settings, all checks and seed ${seed}`, async () => {
+    await using live = await startLiveService();
+    const description = `${live.folder}/openapi.json`;
+    await Deno.writeTextFile(description, forSchemathesis(describeInterface({})));
+    const { code, output } = await run(`${PYTHON_BIN}/schemathesis`, [
+      "run",
+      description,
+      `--url=${live.baseUrl}`,
+      `--header=Authorization: Bearer ${live.token}`,
+      "--checks=all",
+      "--continue-on-failure",
+      `--max-examples=${CASES}`,
+      `--seed=${seed}`,
+      "--no-color",
+    ], { cwd: live.folder });
+    assertEquals(code, 0, output);
+    console.log(output.match(/^Test cases:\n.*$/m)?.[0]);
   });
 }
 
@@ -99,14 +97,10 @@ Deno.test({
   },
 });
 
-Deno.test({
-  name: "requests and httpx follow the links through 1,000 pets",
-  ignore: !withPython,
-  async fn() {
-    await using live = await startLiveService();
-    const args = [`${HERE}/clients/paging.py`, live.baseUrl, live.token];
-    assertEquals(await run(`${PYTHON_BIN}/python`, args), { code: 0, output: "" });
-  },
+test("requests and httpx follow the links through 1,000 pets", async () => {
+  await using live = await startLiveService();
+  const args = [`${HERE}/clients/paging.py`, live.baseUrl, live.token];
+  assertEquals(await run(`${PYTHON_BIN}/python`, args), { code: 0, output: "" });
 });
 
 Deno.test({

@@ -12,7 +12,7 @@ import { HEAD_KEY } from "../../src/keyspace.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { createService, type Service } from "../../src/service.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
-import { permitted } from "../support/permitted.ts";
+import { test as testProcess } from "../support/test_processes.ts";
 import { runTask } from "../support/run_task.ts";
 import { linesToBytes } from "../support/sample_log.ts";
 import { withProjectCopy } from "../support/with_project_copy.ts";
@@ -40,8 +40,7 @@ interface Newer {
 
 /** Declares a test with a store in which the newer version has stored the field. */
 function test(name: string, use: (newer: Newer) => Promise<void> | void): void {
-  const ignore = !permitted("run", "read", "write", "env", "net");
-  Deno.test({ name, ignore, fn: () => withProjectCopy((project) => withNewer(project, use)) });
+  testProcess(name, () => withProjectCopy((project) => withNewer(project, use)));
 }
 
 async function withNewer(

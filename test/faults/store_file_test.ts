@@ -9,8 +9,10 @@ import { runTask } from "../support/run_task.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { expectDone } from "../support/third_party_tools.ts";
+import { testIf } from "../support/test_if.ts";
 
 const isPermitted = permitted("env", "net", "read", "run", "write", "sys");
+const test = testIf(isPermitted && Deno.build.os !== "windows");
 const isRoot = isPermitted && Deno.build.os === "linux" && Deno.uid() === 0;
 
 const CONNECTIONS = 8;
@@ -183,40 +185,32 @@ for (const [name, lose] of Object.entries(LOSSES)) {
   });
 }
 
-Deno.test({
-  name: "only the owner may read the files of a new store, and existing files keep their mode",
-  ignore: !isPermitted || Deno.build.os === "windows",
-  async fn() {
-    await using store = await TempStore.make();
-    const modes = () =>
-      store.use(async () =>
-        (await Array.fromAsync(Deno.readDir(store.folder)))
-          .map(({ name }) => Deno.statSync(`${store.folder}/${name}`).mode! & 0o777)
-      );
-    assertEquals(await modes(), [0o600, 0o600, 0o600]);
-    await Deno.chmod(store.kvPath, 0o640);
-    assertEquals(await modes(), [0o640, 0o640, 0o640]);
-  },
+test("only the owner may read the files of a new store, and existing files keep their mode", async () => {
+  await using store = await TempStore.make();
+  const modes = () =>
+    store.use(async () =>
+      (await Array.fromAsync(Deno.readDir(store.folder)))
+        .map(({ name }) => Deno.statSync(`${store.folder}/${name}`).mode! & 0o777)
+    );
+  assertEquals(await modes(), [0o600, 0o600, 0o600]);
+  await Deno.chmod(store.kvPath, 0o640);
+  assertEquals(await modes(), [0o640, 0o640, 0o640]);
 });
 
-Deno.test({
-  name: "a service that was paused by SIGSTOP continues while another one writes",
-  ignore: !isPermitted || Deno.build.os === "windows",
-  async fn() {
-    await using store = await TempStore.make();
-    await using loaded = await startLoad(store, 2);
-    const { services: [paused, other], load, moreAdditions } = loaded;
-    for (let round = 0; round < 3; round++) {
-      await sleep(200 + Math.random() * 300);
-      paused.signal("SIGSTOP");
-      await sleep(TROUBLE_MS);
-      paused.signal("SIGCONT");
-      await moreAdditions();
-    }
-    await loaded.stop();
-    await store.use((operator) => load.expectLogged(operator));
-    assertEquals([await paused.stop(), await other.stop()], [0, 0]);
-  },
+test("a service that was paused by SIGSTOP continues while another one writes", async () => {
+  await using store = await TempStore.make();
+  await using loaded = await startLoad(store, 2);
+  const { services: [paused, other], load, moreAdditions } = loaded;
+  for (let round = 0; round < 3; round++) {
+    await sleep(200 + Math.random() * 300);
+    paused.signal("SIGSTOP");
+    await sleep(TROUBLE_MS);
+    paused.signal("SIGCONT");
+    await moreAdditions();
+  }
+  await loaded.stop();
+  await store.use((operator) => load.expectLogged(operator));
+  assertEquals([await paused.stop(), await other.stop()], [0, 0]);
 });
 
 function succeeds(attempt: Promise<void>): Promise<boolean> {

@@ -4,100 +4,85 @@ import { revokeKey } from "../../src/commands/revoke_key.ts";
 import { spawnTask } from "../support/run_task.ts";
 import { LoadClient } from "../support/load_client.ts";
 import { connect, until } from "../support/raw_connection.ts";
-import { permitted } from "../support/permitted.ts";
 import { readLines, ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
+import { test } from "../support/test_processes.ts";
 
-const ignore = !permitted("read", "write", "net", "run", "env");
-
-Deno.test({
-  name: "serve() on SIGTERM answers 503 to an incomplete body, and ends",
-  ignore,
-  async fn() {
-    await using temp = await TempStore.make();
-    const token = await temp.issueKey();
-    await using service = await ServiceProcess.start(temp.kvPath);
-    const port = Number(new URL(service.address).port);
-    using idle = await connect(port);
-    using slow = await connect(port);
-    await idle.write("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    assertMatch(await idle.answer(), /^HTTP\/1.1 200 /);
-    await slow.write(
-      "POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
-        `Authorization: Bearer ${token}\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n{`,
-    );
-    // The service is reading the body.
-    await until(() => slow.received.includes("100 Continue"));
-    const ending = service.stop();
-    assertMatch(await slow.answer(), /\nHTTP\/1.1 503 [^]*"code":"shutting_down"/);
-    assertEquals(await ending, 0);
-    await temp.use(async ({ heads }) => assertEquals((await heads.fresh()).head.lastPetId, 0));
-  },
+test("serve() on SIGTERM answers 503 to an incomplete body, and ends", async () => {
+  await using temp = await TempStore.make();
+  const token = await temp.issueKey();
+  await using service = await ServiceProcess.start(temp.kvPath);
+  const port = Number(new URL(service.address).port);
+  using idle = await connect(port);
+  using slow = await connect(port);
+  await idle.write("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  assertMatch(await idle.answer(), /^HTTP\/1.1 200 /);
+  await slow.write(
+    "POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
+      `Authorization: Bearer ${token}\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n{`,
+  );
+  // The service is reading the body.
+  await until(() => slow.received.includes("100 Continue"));
+  const ending = service.stop();
+  assertMatch(await slow.answer(), /\nHTTP\/1.1 503 [^]*"code":"shutting_down"/);
+  assertEquals(await ending, 0);
+  await temp.use(async ({ heads }) => assertEquals((await heads.fresh()).head.lastPetId, 0));
 });
 
-Deno.test({
-  name: "serve() on SIGTERM under load finishes accepted requests and ends with exit code 0",
-  ignore,
-  async fn() {
-    await using temp = await TempStore.make();
-    const token = await temp.issueKey();
-    await using service = await ServiceProcess.start(temp.kvPath);
-    const services = () => [service];
-    const load = new LoadClient({ services, token, connections: 64, faults: "process" });
-    let stopped: Promise<number> | undefined;
-    await load.run(() => {
-      if (load.acknowledged.size >= 300) stopped ??= service.stop();
-      return stopped !== undefined;
-    });
-    assertEquals(await stopped, 0);
-    await temp.use(async (operator) => {
-      await load.expectLogged(operator);
-      const { lastPetId } = (await operator.heads.fresh()).head;
-      assertEquals(lastPetId, load.acknowledged.size, "every stored pet was acknowledged");
-    });
-    const events = service.lines.map((line) => JSON.parse(line).event);
-    assertEquals(events, ["listening", "shutting_down", "stopped"]);
-  },
+test("serve() on SIGTERM under load finishes accepted requests and ends with exit code 0", async () => {
+  await using temp = await TempStore.make();
+  const token = await temp.issueKey();
+  await using service = await ServiceProcess.start(temp.kvPath);
+  const services = () => [service];
+  const load = new LoadClient({ services, token, connections: 64, faults: "process" });
+  let stopped: Promise<number> | undefined;
+  await load.run(() => {
+    if (load.acknowledged.size >= 300) stopped ??= service.stop();
+    return stopped !== undefined;
+  });
+  assertEquals(await stopped, 0);
+  await temp.use(async (operator) => {
+    await load.expectLogged(operator);
+    const { lastPetId } = (await operator.heads.fresh()).head;
+    assertEquals(lastPetId, load.acknowledged.size, "every stored pet was acknowledged");
+  });
+  const events = service.lines.map((line) => JSON.parse(line).event);
+  assertEquals(events, ["listening", "shutting_down", "stopped"]);
 });
 
-Deno.test({
-  name:
-    "serve() ends streams of events and waits for them: on every instance if their key is revoked, and on SIGTERM",
-  ignore,
-  async fn() {
-    await using temp = await TempStore.make();
-    const { id, token } = await temp.use((service) => issueKey(service, { label: "other" }));
-    const kept = await temp.issueKey();
-    await using one = await ServiceProcess.start(temp.kvPath);
-    await using two = await ServiceProcess.start(temp.kvPath);
-    const follow = async ({ address }: ServiceProcess, token: string) => {
-      const events = `${address}/v1/events`;
-      const headers = { authorization: `Bearer ${token}` };
-      const accept = { ...headers, accept: "text/event-stream" };
-      const stream = await fetch(`${events}?type=PetUpdated`, { headers: accept });
-      const poll = fetch(`${events}?lastEventId=now&timeout=30000`, { headers });
-      return { text: stream.text(), body: poll.then((response) => response.json()) };
-    };
-    const [atOne, atTwo, stays] = [
-      await follow(one, token),
-      await follow(two, token),
-      await follow(one, kept),
-    ];
-    let isOver = false;
-    stays.text.finally(() => isOver = true);
-    await temp.use((service) => revokeKey(service, id));
-    // Otherwise, a stream lasts for minutes, and the body of a wait is an empty batch.
-    for (const { text, body } of [atOne, atTwo]) {
-      assertEquals([(await body).code, (await text).split("\n")[0]], [
-        "invalid_credentials",
-        "retry: 1000",
-      ]);
-    }
-    assertEquals(isOver, false);
-    assertEquals(await one.stop(), 0);
-    assertEquals(await stays.body, []);
-    await stays.text;
-  },
+test("serve() ends streams of events and waits for them: on every instance if their key is revoked, and on SIGTERM", async () => {
+  await using temp = await TempStore.make();
+  const { id, token } = await temp.use((service) => issueKey(service, { label: "other" }));
+  const kept = await temp.issueKey();
+  await using one = await ServiceProcess.start(temp.kvPath);
+  await using two = await ServiceProcess.start(temp.kvPath);
+  const follow = async ({ address }: ServiceProcess, token: string) => {
+    const events = `${address}/v1/events`;
+    const headers = { authorization: `Bearer ${token}` };
+    const accept = { ...headers, accept: "text/event-stream" };
+    const stream = await fetch(`${events}?type=PetUpdated`, { headers: accept });
+    const poll = fetch(`${events}?lastEventId=now&timeout=30000`, { headers });
+    return { text: stream.text(), body: poll.then((response) => response.json()) };
+  };
+  const [atOne, atTwo, stays] = [
+    await follow(one, token),
+    await follow(two, token),
+    await follow(one, kept),
+  ];
+  let isOver = false;
+  stays.text.finally(() => isOver = true);
+  await temp.use((service) => revokeKey(service, id));
+  // Otherwise, a stream lasts for minutes, and the body of a wait is an empty batch.
+  for (const { text, body } of [atOne, atTwo]) {
+    assertEquals([(await body).code, (await text).split("\n")[0]], [
+      "invalid_credentials",
+      "retry: 1000",
+    ]);
+  }
+  assertEquals(isOver, false);
+  assertEquals(await one.stop(), 0);
+  assertEquals(await stays.body, []);
+  await stays.text;
 });
 
 /** Commands of the launcher, and the exit codes that they mean. A service gets a signal once it listens. */
@@ -111,32 +96,28 @@ const COMMANDS: [args: string[], code: number, signal?: Deno.Signal][] = [
 
 for (const [args, expected, signal] of COMMANDS) {
   const how = [...args, ...(signal === undefined ? [] : [`on ${signal}`])].join(" ");
-  Deno.test({
-    name: `${how} ends with exit code ${expected} although the OTLP receiver never answers`,
-    ignore,
-    async fn() {
-      await using temp = await TempStore.make();
-      await temp.issueKey();
-      const empty = `${temp.folder}/empty.jsonl`;
-      await Deno.writeTextFile(empty, "");
-      // It accepts connections, and never answers.
-      using receiver = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-      const env = {
-        HOST: "127.0.0.1",
-        PORT: "0",
-        OTEL_DENO: "true",
-        OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${receiver.addr.port}`,
-        // Deno's exit waits for ever if metrics become due meanwhile.
-        OTEL_METRIC_EXPORT_INTERVAL: "200",
-      };
-      const given = args.map((arg) => arg === "EMPTY" ? empty : arg);
-      const task = spawnTask(given, { kvPath: temp.kvPath, env });
-      const onLine = (line: string) => {
-        if (signal !== undefined && line.includes('"listening"')) task.kill(signal);
-      };
-      await Promise.all([readLines(task.stdout, () => {}), readLines(task.stderr, onLine)]);
-      assertEquals((await task.status).code, expected);
-      await task.stdin.close();
-    },
+  test(`${how} ends with exit code ${expected} although the OTLP receiver never answers`, async () => {
+    await using temp = await TempStore.make();
+    await temp.issueKey();
+    const empty = `${temp.folder}/empty.jsonl`;
+    await Deno.writeTextFile(empty, "");
+    // It accepts connections, and never answers.
+    using receiver = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const env = {
+      HOST: "127.0.0.1",
+      PORT: "0",
+      OTEL_DENO: "true",
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${receiver.addr.port}`,
+      // Deno's exit waits for ever if metrics become due meanwhile.
+      OTEL_METRIC_EXPORT_INTERVAL: "200",
+    };
+    const given = args.map((arg) => arg === "EMPTY" ? empty : arg);
+    const task = spawnTask(given, { kvPath: temp.kvPath, env });
+    const onLine = (line: string) => {
+      if (signal !== undefined && line.includes('"listening"')) task.kill(signal);
+    };
+    await Promise.all([readLines(task.stdout, () => {}), readLines(task.stderr, onLine)]);
+    assertEquals((await task.status).code, expected);
+    await task.stdin.close();
   });
 }

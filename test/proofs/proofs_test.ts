@@ -10,6 +10,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { runTask } from "../support/run_task.ts";
 import { linesToBytes, rewritten, sampleLog } from "../support/sample_log.ts";
 import { expectDone, install, installFromPyPI, run } from "../support/third_party_tools.ts";
+import { testIf } from "../support/test_if.ts";
 
 const FSCK = "github.com/transparency-dev/tessera/cmd/fsck@v1.0.4";
 
@@ -30,6 +31,7 @@ const withGo = await install("Go", async () => {
   };
   for (const what of [FSCK, "."]) await expectDone("go", ["install", what], options);
 });
+const test = testIf(withGo);
 const withPython = await install(
   "proofbundle",
   () => installFromPyPI(CACHE, `${HERE}/requirements.txt`),
@@ -41,64 +43,55 @@ addEventListener(
   () => published && Deno.removeSync(published.folder, { recursive: true }),
 );
 
-Deno.test({
-  name: "Tessera's fsck accepts a published log and refuses it with one altered line",
-  ignore: !withGo,
-  async fn() {
-    const { dir } = published!;
-    // Its exit code is always 0, and with fewer workers than damaged tiles it would hang.
-    const fsck = async (address: string) =>
-      (await run(`${BIN}/fsck`, [
-        `--storage_url=${address}/`,
-        `--public_key=${dir}/log.vkey`,
-        "--ui=false",
-        "-N=8",
-      ])).output;
-    const accepted = `Successfully fsck'd log with size ${EVENTS} `;
-    await using server = serveFolder(dir);
-    const addresses = [`file://${dir}`, `http://127.0.0.1:${server.addr.port}`];
-    for (const address of addresses) assertStringIncludes(await fsck(address), accepted);
-    const bundle = `${dir}/tile/entries/200`;
-    const content = await Deno.readFile(bundle);
-    try {
-      await Deno.writeFile(bundle, content.with(1_000, content[1_000] ^ 1));
-      for (const address of addresses) {
-        const output = await fsck(address);
-        assertStringIncludes(output, "fsck failed: failed: tile/0/200: log has");
-        assert(!output.includes("Successfully"));
-      }
-    } finally {
-      await Deno.writeFile(bundle, content);
+test("Tessera's fsck accepts a published log and refuses it with one altered line", async () => {
+  const { dir } = published!;
+  // Its exit code is always 0, and with fewer workers than damaged tiles it would hang.
+  const fsck = async (address: string) =>
+    (await run(`${BIN}/fsck`, [
+      `--storage_url=${address}/`,
+      `--public_key=${dir}/log.vkey`,
+      "--ui=false",
+      "-N=8",
+    ])).output;
+  const accepted = `Successfully fsck'd log with size ${EVENTS} `;
+  await using server = serveFolder(dir);
+  const addresses = [`file://${dir}`, `http://127.0.0.1:${server.addr.port}`];
+  for (const address of addresses) assertStringIncludes(await fsck(address), accepted);
+  const bundle = `${dir}/tile/entries/200`;
+  const content = await Deno.readFile(bundle);
+  try {
+    await Deno.writeFile(bundle, content.with(1_000, content[1_000] ^ 1));
+    for (const address of addresses) {
+      const output = await fsck(address);
+      assertStringIncludes(output, "fsck failed: failed: tile/0/200: log has");
+      assert(!output.includes("Successfully"));
     }
-  },
+  } finally {
+    await Deno.writeFile(bundle, content);
+  }
 });
 
-Deno.test({
-  name:
-    "Go's tlog and note verify the checkpoint, an inclusion and that the log extends the older one",
-  ignore: !withGo,
-  async fn() {
-    const { dir, forkedDir, old, proof, line } = published!;
-    const verify = (command: string, ...args: string[]) =>
-      run(`${BIN}/verify_log`, [command, `${dir}/log.vkey`, ...args]);
-    for (
-      const [command, ...args] of [
-        ["checkpoint", `${dir}/checkpoint`],
-        ["inclusion", proof, line],
-        ["consistency", old, dir],
-      ]
-    ) {
-      assertEquals(await verify(command, ...args), { code: 0, output: "" }, command);
-    }
-    // The same key has signed another history elsewhere, which its owner must never do.
-    const checkpoint = await verify("checkpoint", `${forkedDir}/checkpoint`);
-    assertEquals(checkpoint.code, 0, checkpoint.output);
-    const forked = await verify("consistency", old, forkedDir);
-    assertEquals(forked.code, 1);
-    assertStringIncludes(forked.output, "invalid transparency proof");
-    const altered = await verify("inclusion", proof, await alteredCopy(line));
-    assertEquals(altered.code, 1);
-  },
+test("Go's tlog and note verify the checkpoint, an inclusion and that the log extends the older one", async () => {
+  const { dir, forkedDir, old, proof, line } = published!;
+  const verify = (command: string, ...args: string[]) =>
+    run(`${BIN}/verify_log`, [command, `${dir}/log.vkey`, ...args]);
+  for (
+    const [command, ...args] of [
+      ["checkpoint", `${dir}/checkpoint`],
+      ["inclusion", proof, line],
+      ["consistency", old, dir],
+    ]
+  ) {
+    assertEquals(await verify(command, ...args), { code: 0, output: "" }, command);
+  }
+  // The same key has signed another history elsewhere, which its owner must never do.
+  const checkpoint = await verify("checkpoint", `${forkedDir}/checkpoint`);
+  assertEquals(checkpoint.code, 0, checkpoint.output);
+  const forked = await verify("consistency", old, forkedDir);
+  assertEquals(forked.code, 1);
+  assertStringIncludes(forked.output, "invalid transparency proof");
+  const altered = await verify("inclusion", proof, await alteredCopy(line));
+  assertEquals(altered.code, 1);
 });
 
 Deno.test({

@@ -15,6 +15,7 @@ import { until } from "../support/raw_connection.ts";
 import { readLines, ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { expectDone, install } from "../support/third_party_tools.ts";
+import { testIf } from "../support/test_if.ts";
 
 /** Connections that the configuration allows an address. */
 const CLIENT_CONNECTION_LIMIT = 100;
@@ -29,23 +30,20 @@ const isInstalled = await install("HAProxy", async () => {
   await expectDone(HAPROXY, ["-v"]);
   await expectDone("openssl", ["version"]);
 });
+const testIfInstalled = testIf(isInstalled);
 
 /** Declares a test on a proxy before a service with a valid key. */
-function testOnProxy(
+function test(
   name: string,
-  check: (proxy: Proxy, client: Deno.HttpClient, token: string) => Promise<void>,
+  check: (parts: { proxy: Proxy; client: Deno.HttpClient; token: string }) => Promise<void>,
 ): void {
-  Deno.test({
-    name: `the proxy ${name}`,
-    ignore: !isInstalled,
-    async fn() {
-      await using temp = await TempStore.make();
-      const token = await temp.issueKey();
-      await using service = await ServiceProcess.start(temp.kvPath);
-      await using proxy = await startProxy(new URL(service.address).host);
-      using client = makeClient(proxy);
-      await check(proxy, client, token);
-    },
+  testIfInstalled(`the proxy ${name}`, async () => {
+    await using temp = await TempStore.make();
+    const token = await temp.issueKey();
+    await using service = await ServiceProcess.start(temp.kvPath);
+    await using proxy = await startProxy(new URL(service.address).host);
+    using client = makeClient(proxy);
+    await check({ proxy, client, token });
   });
 }
 
@@ -55,45 +53,35 @@ function testOnFakeService(
   isSilent: boolean,
   check: (proxy: Proxy, service: FakeService) => Promise<void>,
 ): void {
-  Deno.test({
-    name: `the proxy ${name}`,
-    ignore: !isInstalled,
-    async fn() {
-      using service = new FakeService(isSilent);
-      await using proxy = await startProxy(service.host);
-      await check(proxy, service);
-    },
+  testIfInstalled(`the proxy ${name}`, async () => {
+    using service = new FakeService(isSilent);
+    await using proxy = await startProxy(service.host);
+    await check(proxy, service);
   });
 }
 
-testOnProxy(
-  "serves a client during 2,000 idle and 1,000 slow connections from 30 addresses",
-  async (proxy, _, token) => {
-    const addresses = Array.from({ length: 30 }, (_, i) => `127.0.1.${i + 1}`);
-    using hostile = new HostileClients(proxy.port, addresses);
-    await until(() => hostile.open.size > 0.98 * 3 * HOSTILE);
-    await assertServes(proxy, token, 100);
-    // Dropped connections are replaced, so that the load lasts to the end.
-    assert(hostile.open.size > 0.5 * 3 * HOSTILE, `${hostile.open.size} are open`);
-    hostile.isReplacing = false;
-    await until(() => hostile.open.size === 0);
-    for (const [kind, dropped] of Object.entries(hostile.dropped)) {
-      assert(dropped >= HOSTILE, `${kind}: ${dropped}`);
-    }
-  },
-);
+test("serves a client during 2,000 idle and 1,000 slow connections from 30 addresses", async ({ proxy, token }) => {
+  const addresses = Array.from({ length: 30 }, (_, i) => `127.0.1.${i + 1}`);
+  using hostile = new HostileClients(proxy.port, addresses);
+  await until(() => hostile.open.size > 0.98 * 3 * HOSTILE);
+  await assertServes(proxy, token, 100);
+  // Dropped connections are replaced, so that the load lasts to the end.
+  assert(hostile.open.size > 0.5 * 3 * HOSTILE, `${hostile.open.size} are open`);
+  hostile.isReplacing = false;
+  await until(() => hostile.open.size === 0);
+  for (const [kind, dropped] of Object.entries(hostile.dropped)) {
+    assert(dropped >= HOSTILE, `${kind}: ${dropped}`);
+  }
+});
 
-testOnProxy(
-  "refuses most of 3,000 connections from one address, and serves the others",
-  async (proxy, _, token) => {
-    using hostile = new HostileClients(proxy.port, ["127.0.0.2"]);
-    hostile.isReplacing = false;
-    await until(() => hostile.refused >= 3 * HOSTILE - CLIENT_CONNECTION_LIMIT);
-    await assertServes(proxy, token, 20);
-  },
-);
+test("refuses most of 3,000 connections from one address, and serves the others", async ({ proxy, token }) => {
+  using hostile = new HostileClients(proxy.port, ["127.0.0.2"]);
+  hostile.isReplacing = false;
+  await until(() => hostile.refused >= 3 * HOSTILE - CLIENT_CONNECTION_LIMIT);
+  await assertServes(proxy, token, 20);
+});
 
-testOnProxy("forwards a body of 64 KiB, and refuses a larger one", async (proxy, client, token) => {
+test("forwards a body of 64 KiB, and refuses a larger one", async ({ proxy, client, token }) => {
   for (const bytes of [BODY_LIMIT_BYTES, BODY_LIMIT_BYTES + 1]) {
     const body = '{"name":"Rex","categoryId":7}'.padEnd(bytes);
     // A stream has no Content-Length.
@@ -128,7 +116,7 @@ testOnFakeService(
   },
 );
 
-testOnProxy("refuses headers that are larger than 16 KiB", async (proxy, client) => {
+test("refuses headers that are larger than 16 KiB", async ({ proxy, client }) => {
   const get = (headerLength: number) =>
     fetch(`${proxy.address}/healthz`, { client, headers: { "x-a": "a".repeat(headerLength) } });
   const answered = await get(15_000);
@@ -136,47 +124,41 @@ testOnProxy("refuses headers that are larger than 16 KiB", async (proxy, client)
   await assertError(await get(17_000), 413, "body_too_large");
 });
 
-testOnProxy(
-  "forwards each part of a stream as it comes, through silence of 15 seconds, and a wait of 30 seconds",
-  async (proxy, client, token) => {
-    const events = `${proxy.address}/v1/events`;
-    const headers = headersOf(token);
-    const accept = { ...headers, accept: "text/event-stream" };
-    const leave = new AbortController();
-    const stream = await fetch(events, { client, headers: accept, signal: leave.signal });
-    const lines: string[] = [];
-    const reading = readLines(stream.body!, (line) => lines.push(line)).catch(() => {});
-    const waiting = fetch(`${events}?type=PetUpdated&lastEventId=now&timeout=30000`, {
-      client,
-      headers,
-    });
-    const added = await post(proxy, client, token, '{"name":"Rex","categoryId":7}');
-    assertEquals((await added.json()).id, 1);
-    await until(() => lines.includes("event: PetCreated"));
-    assert(!lines.includes(":"), "The event did not wait for the next comment");
-    await until(() => lines.filter((line) => line === ":").length === 2);
-    const waited = await waiting;
-    assertEquals([waited.status, await waited.text()], [200, "[]"]);
-    leave.abort();
-    await reading;
-  },
-);
+test("forwards each part of a stream as it comes, through silence of 15 seconds, and a wait of 30 seconds", async ({ proxy, client, token }) => {
+  const events = `${proxy.address}/v1/events`;
+  const headers = headersOf(token);
+  const accept = { ...headers, accept: "text/event-stream" };
+  const leave = new AbortController();
+  const stream = await fetch(events, { client, headers: accept, signal: leave.signal });
+  const lines: string[] = [];
+  const reading = readLines(stream.body!, (line) => lines.push(line)).catch(() => {});
+  const waiting = fetch(`${events}?type=PetUpdated&lastEventId=now&timeout=30000`, {
+    client,
+    headers,
+  });
+  const added = await post(proxy, client, token, '{"name":"Rex","categoryId":7}');
+  assertEquals((await added.json()).id, 1);
+  await until(() => lines.includes("event: PetCreated"));
+  assert(!lines.includes(":"), "The event did not wait for the next comment");
+  await until(() => lines.filter((line) => line === ":").length === 2);
+  const waited = await waiting;
+  assertEquals([waited.status, await waited.text()], [200, "[]"]);
+  leave.abort();
+  await reading;
+});
 
-testOnProxy(
-  "answers 429 to an address whose requests were refused too often",
-  async (proxy, client) => {
-    const get = () => fetch(`${proxy.address}/v1/pets`, { client });
-    for (let i = 0; i < 200; i++) await assertError(await get(), 401, "missing_credentials");
-    let refused = await get();
-    // The rate is that of a sliding window, so the limit is approximate.
-    for (let i = 0; i < 100 && refused.status === 401; i++) {
-      await refused.body?.cancel();
-      refused = await get();
-    }
-    assertEquals(refused.headers.get("retry-after"), "10");
-    await assertError(refused, 429, "rate_limited");
-  },
-);
+test("answers 429 to an address whose requests were refused too often", async ({ proxy, client }) => {
+  const get = () => fetch(`${proxy.address}/v1/pets`, { client });
+  for (let i = 0; i < 200; i++) await assertError(await get(), 401, "missing_credentials");
+  let refused = await get();
+  // The rate is that of a sliding window, so the limit is approximate.
+  for (let i = 0; i < 100 && refused.status === 401; i++) {
+    await refused.body?.cancel();
+    refused = await get();
+  }
+  assertEquals(refused.headers.get("retry-after"), "10");
+  await assertError(refused, 429, "rate_limited");
+});
 
 const UNANSWERED: Record<string, { code: string; isSilent: boolean; isAway: boolean }> = {
   "is away": { code: "store_unavailable", isSilent: false, isAway: true },

@@ -6,83 +6,71 @@ import { permitted } from "../support/permitted.ts";
 import { hasBash, runRedirected } from "./run_redirected.ts";
 import { runTask } from "../support/run_task.ts";
 import { changeFile, withSampleFile } from "../support/sample_file.ts";
+import { testIf } from "../support/test_if.ts";
 
-const ignore = !permitted("run", "read", "write", "env", "net") || !hasBash();
+const test = testIf(permitted("run", "read", "write", "env", "net") && hasBash());
 
 async function makeUnsound(kvPath: string): Promise<void> {
   await changeFile(kvPath, [{ type: "delete", key: projectionKey(1, petKey("sold", 6)) }]);
 }
 
-Deno.test({
-  name: "closed standard output: every tool exits with the same code as with a reader",
-  ignore,
-  fn: () =>
-    withSampleFile(async ({ folder, kvPath }) => {
-      const checkpoint = `${folder}/checkpoint.json`;
-      const sound = ["audit", "--json", "--checkpoint", checkpoint];
-      const done = [sound, ["audit", "--help"], ["start", "--help"], ["keys", "list"], ["log"]];
-      for (const args of done) {
-        const { code, stderr } = await runRedirected(args, "1>&3", kvPath);
-        assertEquals([args, code, stderr.includes("error")], [args, 0, false]);
-      }
-      assertEquals(JSON.parse(await Deno.readTextFile(checkpoint)).position, 40);
-      await makeUnsound(kvPath);
-      for (const args of [["audit"], ["audit", "--json"], ["replay", "--dry-run"]]) {
-        assertEquals([args, (await runRedirected(args, "1>&3", kvPath)).code], [args, 1]);
-      }
-      assertEquals((await runRedirected(["audit", "--colour"], "1>&3", kvPath)).code, 2);
-    }),
-});
+test("closed standard output: every tool exits with the same code as with a reader", () =>
+  withSampleFile(async ({ folder, kvPath }) => {
+    const checkpoint = `${folder}/checkpoint.json`;
+    const sound = ["audit", "--json", "--checkpoint", checkpoint];
+    const done = [sound, ["audit", "--help"], ["start", "--help"], ["keys", "list"], ["log"]];
+    for (const args of done) {
+      const { code, stderr } = await runRedirected(args, "1>&3", kvPath);
+      assertEquals([args, code, stderr.includes("error")], [args, 0, false]);
+    }
+    assertEquals(JSON.parse(await Deno.readTextFile(checkpoint)).position, 40);
+    await makeUnsound(kvPath);
+    for (const args of [["audit"], ["audit", "--json"], ["replay", "--dry-run"]]) {
+      assertEquals([args, (await runRedirected(args, "1>&3", kvPath)).code], [args, 1]);
+    }
+    assertEquals((await runRedirected(["audit", "--colour"], "1>&3", kvPath)).code, 2);
+  }));
 
-Deno.test({
-  name: "closed standard error: every tool has the same exit code and data as with a reader",
-  ignore,
-  fn: () =>
-    withSampleFile(async ({ folder, kvPath }) => {
-      await makeUnsound(kvPath);
-      const nowhere = `${folder}/nowhere.sqlite3`;
-      const cases: [args: string[], kvPath: string, code: number, stdout: RegExp][] = [
-        [["audit"], kvPath, 1, /^Not sound: 1 fault /],
-        [["audit"], nowhere, 2, /^$/],
-        [["audit", "--colour"], kvPath, 2, /^$/],
-        [["replay", "--dry-run"], kvPath, 1, /^$/],
-        [["restore", `${folder}/nowhere.jsonl`], nowhere, 2, /^$/],
-        [["keys", "issue", "--label", "x"], kvPath, 0, /^pets_[0-9a-f]{72}\n$/],
-        [["keys", "rotate", "nobody"], kvPath, 1, /^$/],
-        [["log", "--last", "1"], kvPath, 0, /^\{.*\}\n$/],
-        [["start", "--colour"], kvPath, 2, /^$/],
-      ];
-      for (const [args, path, code, words] of cases) {
-        const outcome = await runRedirected(args, "2>&3", path);
-        assertEquals([args, outcome.code], [args, code]);
-        assertMatch(outcome.stdout, words);
-      }
-    }),
-});
+test("closed standard error: every tool has the same exit code and data as with a reader", () =>
+  withSampleFile(async ({ folder, kvPath }) => {
+    await makeUnsound(kvPath);
+    const nowhere = `${folder}/nowhere.sqlite3`;
+    const cases: [args: string[], kvPath: string, code: number, stdout: RegExp][] = [
+      [["audit"], kvPath, 1, /^Not sound: 1 fault /],
+      [["audit"], nowhere, 2, /^$/],
+      [["audit", "--colour"], kvPath, 2, /^$/],
+      [["replay", "--dry-run"], kvPath, 1, /^$/],
+      [["restore", `${folder}/nowhere.jsonl`], nowhere, 2, /^$/],
+      [["keys", "issue", "--label", "x"], kvPath, 0, /^pets_[0-9a-f]{72}\n$/],
+      [["keys", "rotate", "nobody"], kvPath, 1, /^$/],
+      [["log", "--last", "1"], kvPath, 0, /^\{.*\}\n$/],
+      [["start", "--colour"], kvPath, 2, /^$/],
+    ];
+    for (const [args, path, code, words] of cases) {
+      const outcome = await runRedirected(args, "2>&3", path);
+      assertEquals([args, outcome.code], [args, code]);
+      assertMatch(outcome.stdout, words);
+    }
+  }));
 
-Deno.test({
-  name:
-    "keys issue and keys rotate: a key that cannot be printed is not issued and replaces no key",
-  ignore,
-  fn: () =>
-    withSampleFile(async ({ kvPath }) => {
-      await runTask(["keys", "issue", "--label", "shop"], { kvPath });
-      const log = async () => (await runTask(["log"], { kvPath })).stdout;
-      const before = await log();
-      const keys = JSON.parse((await runTask(["keys", "list", "--json"], { kvPath })).stdout);
-      const { id } = keys.find(({ label }: { label: string }) => label === "shop");
-      const issue = ["issue", "--label", "x"];
-      const closed = "standard output is closed";
-      const cases: [args: string[], redirection: "1>&3" | "1>/dev/full", reason: string][] = [
-        [issue, "1>&3", closed],
-        [["rotate", id], "1>&3", closed],
-      ];
-      if (Deno.build.os === "linux") cases.push([issue, "1>/dev/full", "No space left"]);
-      for (const [args, redirection, reason] of cases) {
-        const { code, stderr } = await runRedirected(["keys", ...args], redirection, kvPath);
-        const words = `error: The key could not be printed, so it was not issued: ${reason}`;
-        assertEquals([code, stderr.slice(0, words.length)], [2, words]);
-      }
-      assertEquals(await log(), before);
-    }),
-});
+test("keys issue and keys rotate: a key that cannot be printed is not issued and replaces no key", () =>
+  withSampleFile(async ({ kvPath }) => {
+    await runTask(["keys", "issue", "--label", "shop"], { kvPath });
+    const log = async () => (await runTask(["log"], { kvPath })).stdout;
+    const before = await log();
+    const keys = JSON.parse((await runTask(["keys", "list", "--json"], { kvPath })).stdout);
+    const { id } = keys.find(({ label }: { label: string }) => label === "shop");
+    const issue = ["issue", "--label", "x"];
+    const closed = "standard output is closed";
+    const cases: [args: string[], redirection: "1>&3" | "1>/dev/full", reason: string][] = [
+      [issue, "1>&3", closed],
+      [["rotate", id], "1>&3", closed],
+    ];
+    if (Deno.build.os === "linux") cases.push([issue, "1>/dev/full", "No space left"]);
+    for (const [args, redirection, reason] of cases) {
+      const { code, stderr } = await runRedirected(["keys", ...args], redirection, kvPath);
+      const words = `error: The key could not be printed, so it was not issued: ${reason}`;
+      assertEquals([code, stderr.slice(0, words.length)], [2, words]);
+    }
+    assertEquals(await log(), before);
+  }));

@@ -10,8 +10,9 @@ import { permitted } from "../support/permitted.ts";
 import { type Outcome, runTask, spawnTask } from "../support/run_task.ts";
 import { linesToBytes, sampleLog } from "../support/sample_log.ts";
 import { TempStore } from "../support/temp_store.ts";
+import { testIf } from "../support/test_if.ts";
 
-const ignore = !permitted("env", "net", "read", "run", "write") || Deno.build.os === "windows";
+const test = testIf(permitted("env", "net", "read", "run", "write") && Deno.build.os !== "windows");
 
 /** Enough pets for a rebuild to be interrupted. */
 const PETS = 60_000;
@@ -73,116 +74,104 @@ async function recordBecomes(
   }
 }
 
-Deno.test({
-  name: "Ctrl-C in audit, restore and publish, before they have written anything",
-  ignore,
-  async fn() {
-    await using temp = await TempStore.make();
-    const kvPath = `${temp.folder}/store/pets.sqlite3`;
-    await Deno.mkdir(`${temp.folder}/store`);
-    const key = `${temp.folder}/log.key`;
-    assertEquals((await runTask(["publish", "--new-key", key], { kvPath })).code, 0);
-    const cases: [args: string[], line: RegExp][] = [
-      [["audit", "--file", "-"], /^Interrupted\. The audit has no result, .*Run it again\.$/m],
-      [["restore", "-"], /^Interrupted\. Nothing was written\. Run deno task restore again\.$/m],
+test("Ctrl-C in audit, restore and publish, before they have written anything", async () => {
+  await using temp = await TempStore.make();
+  const kvPath = `${temp.folder}/store/pets.sqlite3`;
+  await Deno.mkdir(`${temp.folder}/store`);
+  const key = `${temp.folder}/log.key`;
+  assertEquals((await runTask(["publish", "--new-key", key], { kvPath })).code, 0);
+  const cases: [args: string[], line: RegExp][] = [
+    [["audit", "--file", "-"], /^Interrupted\. The audit has no result, .*Run it again\.$/m],
+    [["restore", "-"], /^Interrupted\. Nothing was written\. Run deno task restore again\.$/m],
+    [
       [
-        [
-          ...["publish", `${temp.folder}/published`, "--key", key],
-          ...["--origin", "log.example", "--from-file", "-"],
-        ],
-        /^Interrupted\. What was published before is still complete\. Run the same command again\.$/m,
+        ...["publish", `${temp.folder}/published`, "--key", key],
+        ...["--origin", "log.example", "--from-file", "-"],
       ],
-    ];
-    for (const [args, line] of cases) {
-      const { code, stdout, stderr } = await interruptInInput(args, kvPath);
-      assertEquals([args, code, stdout], [args, INTERRUPTED, ""], stderr);
-      assertMatch(stderr, line);
-    }
-  },
+      /^Interrupted\. What was published before is still complete\. Run the same command again\.$/m,
+    ],
+  ];
+  for (const [args, line] of cases) {
+    const { code, stdout, stderr } = await interruptInInput(args, kvPath);
+    assertEquals([args, code, stdout], [args, INTERRUPTED, ""], stderr);
+    assertMatch(stderr, line);
+  }
 });
 
-Deno.test({
-  name: "Ctrl-C in a command that connects says whether something may have changed",
-  ignore,
-  async fn() {
-    const env = { DENO_KV_ACCESS_TOKEN: "x".repeat(32) };
-    await using temp = await TempStore.make();
-    const file = `${temp.folder}/export.jsonl`;
-    await Deno.writeFile(file, linesToBytes(sampleLog(3)));
-    const mayHaveChanged = "Interrupted. deno task keys list shows whether a key was changed.";
-    const cases: [args: string[], line: string][] = [
-      [["keys", "list"], "Interrupted."],
-      [["keys", "issue", "--label", "x"], mayHaveChanged],
-      [["restore", file], "Interrupted. Nothing was written. Run deno task restore again."],
-    ];
-    for (const [args, line] of cases) {
-      // The server accepts connections, but never answers.
-      using server = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-      const kvPath = `http://127.0.0.1:${server.addr.port}`;
-      const task = spawnTask(args, { kvPath, env, detached: true });
-      using _connection = await server.accept();
-      const { code, stdout, stderr } = await interrupt(task);
-      await task.stdin.close();
-      assertEquals([code, stdout], [INTERRUPTED, ""]);
-      assertEquals(stderr.trimEnd().split("\n").at(-1), line);
-    }
-  },
+test("Ctrl-C in a command that connects says whether something may have changed", async () => {
+  const env = { DENO_KV_ACCESS_TOKEN: "x".repeat(32) };
+  await using temp = await TempStore.make();
+  const file = `${temp.folder}/export.jsonl`;
+  await Deno.writeFile(file, linesToBytes(sampleLog(3)));
+  const mayHaveChanged = "Interrupted. deno task keys list shows whether a key was changed.";
+  const cases: [args: string[], line: string][] = [
+    [["keys", "list"], "Interrupted."],
+    [["keys", "issue", "--label", "x"], mayHaveChanged],
+    [["restore", file], "Interrupted. Nothing was written. Run deno task restore again."],
+  ];
+  for (const [args, line] of cases) {
+    // The server accepts connections, but never answers.
+    using server = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const kvPath = `http://127.0.0.1:${server.addr.port}`;
+    const task = spawnTask(args, { kvPath, env, detached: true });
+    using _connection = await server.accept();
+    const { code, stdout, stderr } = await interrupt(task);
+    await task.stdin.close();
+    assertEquals([code, stdout], [INTERRUPTED, ""]);
+    assertEquals(stderr.trimEnd().split("\n").at(-1), line);
+  }
 });
 
-Deno.test({
-  name: "Ctrl-C in replay, restore, log and backup: the command that the line names continues",
-  ignore,
-  async fn() {
-    await using temp = await TempStore.make();
-    const { kvPath } = temp;
-    await fillStore(kvPath, PETS);
+test("Ctrl-C in replay, restore, log and backup: the command that the line names continues", async () => {
+  await using temp = await TempStore.make();
+  const { kvPath } = temp;
+  await fillStore(kvPath, PETS);
 
-    const filling = spawnTask(["replay"], { kvPath, detached: true });
-    await recordBecomes(kvPath, REPLAY_KEY, (it) => (decodeLease(it)?.filledTo ?? 0) > 0);
-    const inFill = await interrupt(filling);
-    assertEquals(inFill.code, INTERRUPTED, inFill.stderr);
-    assertMatch(
-      inFill.stderr,
-      /^Interrupted\. The service reads complete projections\. Run deno task replay again: it resumes\.$/m,
-    );
-    const waiting = spawnTask(["replay", "--grace", "600"], { kvPath, detached: true });
-    const inWait = await interruptAfter(waiting, "Waiting:");
-    assertEquals(inWait.code, INTERRUPTED, inWait.stderr);
-    assertMatch(
-      inWait.stderr,
-      /^Interrupted\. The rebuilt projections are served\. The next replay removes the old ones\.$/m,
-    );
+  const filling = spawnTask(["replay"], { kvPath, detached: true });
+  await recordBecomes(kvPath, REPLAY_KEY, (it) => (decodeLease(it)?.filledTo ?? 0) > 0);
+  const inFill = await interrupt(filling);
+  assertEquals(inFill.code, INTERRUPTED, inFill.stderr);
+  assertMatch(
+    inFill.stderr,
+    /^Interrupted\. The service reads complete projections\. Run deno task replay again: it resumes\.$/m,
+  );
+  const waiting = spawnTask(["replay", "--grace", "600"], { kvPath, detached: true });
+  const inWait = await interruptAfter(waiting, "Waiting:");
+  assertEquals(inWait.code, INTERRUPTED, inWait.stderr);
+  assertMatch(
+    inWait.stderr,
+    /^Interrupted\. The rebuilt projections are served\. The next replay removes the old ones\.$/m,
+  );
 
-    // Nobody reads the output, so the command waits for a reader.
-    const unread = spawnTask(["log"], { kvPath, detached: true });
-    const reader = unread.stdout.getReader();
-    assert(!(await reader.read()).done);
-    reader.releaseLock();
-    const inLog = await interrupt(unread);
-    const [, to] = /^Interrupted after position (\d+) of 60001\. deno task log --from (\d+) prints/m
-      .exec(inLog.stderr) ?? [];
-    assertEquals([inLog.code, to !== undefined], [INTERRUPTED, true], inLog.stderr);
+  // Nobody reads the output, so the command waits for a reader.
+  const unread = spawnTask(["log"], { kvPath, detached: true });
+  const reader = unread.stdout.getReader();
+  assert(!(await reader.read()).done);
+  reader.releaseLock();
+  const inLog = await interrupt(unread);
+  const [, to] = /^Interrupted after position (\d+) of 60001\. deno task log --from (\d+) prints/m
+    .exec(inLog.stderr) ?? [];
+  assertEquals([inLog.code, to !== undefined], [INTERRUPTED, true], inLog.stderr);
 
-    const file = `${temp.folder}/pets.jsonl`;
-    const backup = spawnTask(["backup", file, "--follow"], { kvPath, detached: true });
-    const stopped = await interrupt(await running(backup, file));
-    assertEquals(stopped.code, 0);
-    assertMatch(stopped.stderr, /^Stopped\. .* ends at position \d+\. Run the same command again/m);
-    assertEquals((await runTask(["backup", file], { kvPath })).code, 0);
+  const file = `${temp.folder}/pets.jsonl`;
+  const backup = spawnTask(["backup", file, "--follow"], { kvPath, detached: true });
+  const stopped = await interrupt(await running(backup, file));
+  assertEquals(stopped.code, 0);
+  assertMatch(stopped.stderr, /^Stopped\. .* ends at position \d+\. Run the same command again/m);
+  assertEquals((await runTask(["backup", file], { kvPath })).code, 0);
 
-    const copy = `${temp.folder}/copy.sqlite3`;
-    const restoring = spawnTask(["restore", file], { kvPath: copy, detached: true });
-    await recordBecomes(copy, HEAD_KEY, (it) => decodeHeadRecord(it).kind === "restore_mark");
-    const inRestore = await interrupt(restoring);
-    assertEquals(inRestore.code, INTERRUPTED, inRestore.stderr);
-    assertMatch(
-      inRestore.stderr,
-      /^Interrupted\. The store is incomplete and refused\. Run deno task restore again with the same/m,
-    );
-    const restored = await runTask(["restore", file], { kvPath: copy });
-    assertEquals(restored.code, 0, restored.stderr);
-    assertMatch((await runTask(["audit"], { kvPath: copy })).stdout, /^Sound: 60,001 events/);
-  },
+  const copy = `${temp.folder}/copy.sqlite3`;
+  const restoring = spawnTask(["restore", file], { kvPath: copy, detached: true });
+  await recordBecomes(copy, HEAD_KEY, (it) => decodeHeadRecord(it).kind === "restore_mark");
+  const inRestore = await interrupt(restoring);
+  assertEquals(inRestore.code, INTERRUPTED, inRestore.stderr);
+  assertMatch(
+    inRestore.stderr,
+    /^Interrupted\. The store is incomplete and refused\. Run deno task restore again with the same/m,
+  );
+  const restored = await runTask(["restore", file], { kvPath: copy });
+  assertEquals(restored.code, 0, restored.stderr);
+  assertMatch((await runTask(["audit"], { kvPath: copy })).stdout, /^Sound: 60,001 events/);
 });
 
 /** Resolves when the file of a backup is not empty. */

@@ -10,6 +10,9 @@ import { serveOnSocket } from "../support/test_each_way.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
+import { testIf } from "../support/test_if.ts";
+
+const test = testIf(permitted("net"));
 
 const REX = '{"name":"Rex","categoryId":1}';
 
@@ -64,15 +67,11 @@ function testOnServer(
   name: string,
   check: (service: TestService, port: number) => Promise<void>,
 ): void {
-  Deno.test({
-    name,
-    ignore: !permitted("net"),
-    async fn() {
-      await using service = await openTestService(undefined, { corsOrigins: [SHOP] });
-      await using server = await serveOnSocket(service);
-      await check(service, server.port);
-      assertEquals((await service.add(REX)).status, 201);
-    },
+  test(name, async () => {
+    await using service = await openTestService(undefined, { corsOrigins: [SHOP] });
+    await using server = await serveOnSocket(service);
+    await check(service, server.port);
+    assertEquals((await service.add(REX)).status, 201);
   });
 }
 
@@ -259,40 +258,35 @@ testOnServer("the server knows the address of a client", async (service, port) =
   assertEquals(service.reports, [["warn", "credentials_refused", { refused: 1, clients }]]);
 });
 
-Deno.test({
-  name:
-    "the server waits for all handlers at its shutdown, but not for a client that does not read",
-  ignore: !permitted("net"),
-  async fn() {
-    const runtime = new FakeRuntime();
-    const { promise: handled, resolve: onHandled } = Promise.withResolvers<void>();
-    const endless = new ReadableStream({ pull: (it) => it.enqueue(new Uint8Array(65_536)) });
-    let requests = 0;
-    const handler = async (request: Request) => {
-      requests++;
-      if (request.url.endsWith("/stream")) return new Response(endless);
-      await handled;
-      return Response.json({});
-    };
-    const server = new Server({ hostname: "127.0.0.1", port: 0, handler, runtime, report() {} });
-    {
-      using stalled = await Deno.connect({ hostname: "127.0.0.1", port: server.addr.port });
-      await stalled.write(new TextEncoder().encode("GET /stream HTTP/1.1\r\nHost: a\r\n\r\n"));
-      using late = await connect(server.addr.port);
-      await late.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-      await until(() => requests === 2);
-      let isOver = false;
-      const over = server.shutdown().then(() => isOver = true);
-      await runtime.advance(60_000);
-      assertEquals(isOver, false);
-      onHandled();
-      assertStringIncludes(await late.answer(), "HTTP/1.1 200 ");
-      await runtime.advance(1_000);
-      assertEquals(isOver, true);
-      await over;
-    }
-    await server.shutdown();
-  },
+test("the server waits for all handlers at its shutdown, but not for a client that does not read", async () => {
+  const runtime = new FakeRuntime();
+  const { promise: handled, resolve: onHandled } = Promise.withResolvers<void>();
+  const endless = new ReadableStream({ pull: (it) => it.enqueue(new Uint8Array(65_536)) });
+  let requests = 0;
+  const handler = async (request: Request) => {
+    requests++;
+    if (request.url.endsWith("/stream")) return new Response(endless);
+    await handled;
+    return Response.json({});
+  };
+  const server = new Server({ hostname: "127.0.0.1", port: 0, handler, runtime, report() {} });
+  {
+    using stalled = await Deno.connect({ hostname: "127.0.0.1", port: server.addr.port });
+    await stalled.write(new TextEncoder().encode("GET /stream HTTP/1.1\r\nHost: a\r\n\r\n"));
+    using late = await connect(server.addr.port);
+    await late.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    await until(() => requests === 2);
+    let isOver = false;
+    const over = server.shutdown().then(() => isOver = true);
+    await runtime.advance(60_000);
+    assertEquals(isOver, false);
+    onHandled();
+    assertStringIncludes(await late.answer(), "HTTP/1.1 200 ");
+    await runtime.advance(1_000);
+    assertEquals(isOver, true);
+    await over;
+  }
+  await server.shutdown();
 });
 
 testOnServer("the server limits bodies over HTTP/2, too", async (service, port) => {
@@ -307,35 +301,31 @@ testOnServer("the server limits bodies over HTTP/2, too", async (service, port) 
   assertEquals(await send(REX, { "content-length": "29" }), `{"id":1,${REX.slice(1)}`);
 });
 
-Deno.test({
-  name: "a client that goes away follows no more, over HTTP/1.1 and HTTP/2",
-  ignore: !permitted("net"),
-  async fn() {
-    let followers = () => NaN;
-    const observe = (gauges: Gauges) => void (followers = gauges.followers);
-    const instrumentation = { ...NO_INSTRUMENTATION, observe };
-    await using service = await openTestService(undefined, { instrumentation });
-    await using server = serveOnSocket(service);
-    const headers = { accept: "text/event-stream", authorization: `Bearer ${service.token}` };
-    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    const http1 = await connect(server.port);
-    await http1.write(`GET /v1/events HTTP/1.1\r\nHost: localhost\r\n${lines.join("")}\r\n`);
-    const client = http2.connect(`http://127.0.0.1:${server.port}`);
-    const stream = client.request({ ":path": "/v1/events", ...headers });
-    let received = "";
-    stream.setEncoding("utf8").on("data", (data) => received += data).on("error", () => {});
-    await until(() => followers() === 2);
-    await service.add(REX);
-    await until(async () => {
-      await service.runtime.advance(100);
-      return [http1.received, received].every((text) => text.includes("\nevent: PetCreated\n"));
-    });
-    http1[Symbol.dispose]();
-    await until(() => followers() === 1);
-    stream.close(http2.constants.NGHTTP2_CANCEL);
-    await until(() => followers() === 0);
-    client.destroy();
-  },
+test("a client that goes away follows no more, over HTTP/1.1 and HTTP/2", async () => {
+  let followers = () => NaN;
+  const observe = (gauges: Gauges) => void (followers = gauges.followers);
+  const instrumentation = { ...NO_INSTRUMENTATION, observe };
+  await using service = await openTestService(undefined, { instrumentation });
+  await using server = serveOnSocket(service);
+  const headers = { accept: "text/event-stream", authorization: `Bearer ${service.token}` };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const http1 = await connect(server.port);
+  await http1.write(`GET /v1/events HTTP/1.1\r\nHost: localhost\r\n${lines.join("")}\r\n`);
+  const client = http2.connect(`http://127.0.0.1:${server.port}`);
+  const stream = client.request({ ":path": "/v1/events", ...headers });
+  let received = "";
+  stream.setEncoding("utf8").on("data", (data) => received += data).on("error", () => {});
+  await until(() => followers() === 2);
+  await service.add(REX);
+  await until(async () => {
+    await service.runtime.advance(100);
+    return [http1.received, received].every((text) => text.includes("\nevent: PetCreated\n"));
+  });
+  http1[Symbol.dispose]();
+  await until(() => followers() === 1);
+  stream.close(http2.constants.NGHTTP2_CANCEL);
+  await until(() => followers() === 0);
+  client.destroy();
 });
 
 /** The beginning of a request that adds a pet. */

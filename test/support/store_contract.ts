@@ -9,6 +9,7 @@ import {
 } from "../../src/store/store.ts";
 import { StoreRefusedError } from "../../src/store/store_errors.ts";
 import { utf8 } from "./utf8.ts";
+import { testIf } from "./test_if.ts";
 
 /** An implementation of {@linkcode Store} and how to open it. */
 export interface StoreUnderTest {
@@ -30,18 +31,14 @@ type Criterion = (store: Store) => Promise<void>;
 /** Declares the tests that every implementation of {@linkcode Store} passes. */
 export function testStoreContract({ name, ignore = false, open }: StoreUnderTest): void {
   const test = (criterion: string, check: Criterion, close: (store: Store) => void) =>
-    Deno.test({
-      name: `${name}: ${criterion}`,
-      ignore,
-      async fn() {
-        const { store, dispose } = await open();
-        try {
-          await check(store);
-        } finally {
-          close(store);
-          await dispose?.();
-        }
-      },
+    testIf(!ignore)(`${name}: ${criterion}`, async () => {
+      const { store, dispose } = await open();
+      try {
+        await check(store);
+      } finally {
+        close(store);
+        await dispose?.();
+      }
     });
   for (const [criterion, check] of Object.entries(CONTRACT)) {
     test(criterion, check, (store) => store.close());

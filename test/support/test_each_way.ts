@@ -4,6 +4,7 @@ import { Server } from "../../src/server/server.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { permitted } from "./permitted.ts";
 import { type Client, clientOf, openTestService, type TestService } from "./test_service.ts";
+import { testIf } from "./test_if.ts";
 
 /** What a test of the interface uses of a service. */
 export type TestedService = Client & Pick<TestService, "store" | "token"> & AsyncDisposable;
@@ -27,16 +28,12 @@ export function testEachWay(name: string, check: (service: TestService) => Promi
     await using service = await openTestService();
     await check(service);
   });
-  Deno.test({
-    name: `${name} (over a socket)`,
-    ignore: !permitted("net"),
-    async fn() {
-      await using service = await openTestService();
-      await using server = await serveOnSocket(service);
-      const origin = `http://127.0.0.1:${server.port}`;
-      const client = clientOf(service.token, (path, init) => fetch(`${origin}${path}`, init));
-      await check({ ...service, ...client });
-    },
+  testIf(permitted("net"))(`${name} (over a socket)`, async () => {
+    await using service = await openTestService();
+    await using server = await serveOnSocket(service);
+    const origin = `http://127.0.0.1:${server.port}`;
+    const client = clientOf(service.token, (path, init) => fetch(`${origin}${path}`, init));
+    await check({ ...service, ...client });
   });
 }
 

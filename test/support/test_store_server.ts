@@ -19,6 +19,7 @@ import {
   until,
 } from "./store_server.ts";
 import { TcpProxy } from "./tcp_proxy.ts";
+import { testIf } from "./test_if.ts";
 
 /** To run for longer: `LOAD_SECONDS=60 deno task test:postgres`. */
 const LOAD_MS = isWanted("LOAD_SECONDS") ? Number(Deno.env.get("LOAD_SECONDS")) * 1_000 : 5_000;
@@ -29,13 +30,9 @@ const INSTANCES = 4;
 /** Declares the tests of a service and of the commands on a store that is reached over a network. */
 export function testStoreServer({ name, ignore, cutShare, start }: StoreServers): void {
   const test = (criterion: string, fn: (server: StoreServer) => Promise<void>) =>
-    Deno.test({
-      name: `${name}: ${criterion}`,
-      ignore,
-      async fn() {
-        await using server = await start();
-        await fn(server);
-      },
+    testIf(!ignore)(`${name}: ${criterion}`, async () => {
+      await using server = await start();
+      await fn(server);
     });
 
   test("a service that starts while the store is away is not ready until the store is back", async (server) => {

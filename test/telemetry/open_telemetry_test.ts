@@ -1,12 +1,10 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { permitted } from "../support/permitted.ts";
 import { connect, until } from "../support/raw_connection.ts";
 import { runTask } from "../support/run_task.ts";
 import { linesToBytes, sampleLog } from "../support/sample_log.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
-
-const ignore = !permitted("run", "read", "write", "env", "net");
+import { test } from "../support/test_processes.ts";
 
 type Attributes = { key: string; value: { stringValue: string } }[];
 
@@ -83,157 +81,145 @@ function startCollector() {
   };
 }
 
-Deno.test({
-  name: "A service with OTEL_DENO=true sends metrics, and spans below the spans of its requests",
-  ignore,
-  fn: async () => {
-    await using collector = startCollector();
-    await using store = await TempStore.make();
-    const token = await store.issueKey();
-    // Deno may hang at exit if an export is under way then (denoland/deno#33157), so exports are rare.
-    const env = { ...collector.env, OTEL_METRIC_EXPORT_INTERVAL: "1000" };
-    await using service = await ServiceProcess.start(store.kvPath, env);
-    const add = () => service.add({ name: "Rex", categoryId: 1 }, token);
-    const leave = new AbortController();
-    const followed = await fetch(`${service.address}/v1/events`, {
-      headers: { authorization: `Bearer ${token}`, accept: "text/event-stream" },
-      signal: leave.signal,
-    });
-    assertEquals(followed.status, 200);
-    assertEquals(await add(), 201);
-    assertEquals(await Promise.all([add(), add(), add(), add(), add()]), Array(5).fill(201));
-    for (let times = 0; times < 2; times++) {
-      for (const path of ["/v1/pets?status=sold", "/v1/pets/1"]) {
-        const response = await service.send(path, token);
-        assertEquals(response.status, 200);
-        await response.body?.cancel();
-      }
-    }
-    const change = await service.send("/v1/pets/1", token, {
-      method: "PATCH",
-      headers: { "content-type": "application/merge-patch+json" },
-      body: '{"status":"sold"}',
-    });
-    assertEquals((await change.json()).status, "sold");
-    // With telemetry, Deno parses the URL before it calls the handler.
-    const port = Number(new URL(service.address).port);
-    for (const host of ["[", "a b", "x/healthz?"]) {
-      const answer = await sendRaw(port, "GET /healthz HTTP/1.1", host);
-      assertStringIncludes(answer, "HTTP/1.1 400 ", host);
-      assertStringIncludes(answer, '"code":"malformed_request"', host);
-    }
-    assertEquals(service.lines.filter((line) => line.includes("answer_failed")), []);
-    // Gauges are not read once more when the process ends.
-    await until(() => collector.valueOf("animal_store.head.position") === 8);
-    assertEquals(collector.valueOf("animal_store.followers"), 1);
-    leave.abort();
-    await until(() => collector.valueOf("animal_store.followers") === 0);
-    const bad = "Bearer pets_none";
-    for (const authorization of ["", "", bad, bad, bad]) {
-      const response = await fetch(`${service.address}/v1/pets`, { headers: { authorization } });
-      assertEquals(response.status, 401);
+test("A service with OTEL_DENO=true sends metrics, and spans below the spans of its requests", async () => {
+  await using collector = startCollector();
+  await using store = await TempStore.make();
+  const token = await store.issueKey();
+  // Deno may hang at exit if an export is under way then (denoland/deno#33157), so exports are rare.
+  const env = { ...collector.env, OTEL_METRIC_EXPORT_INTERVAL: "1000" };
+  await using service = await ServiceProcess.start(store.kvPath, env);
+  const add = () => service.add({ name: "Rex", categoryId: 1 }, token);
+  const leave = new AbortController();
+  const followed = await fetch(`${service.address}/v1/events`, {
+    headers: { authorization: `Bearer ${token}`, accept: "text/event-stream" },
+    signal: leave.signal,
+  });
+  assertEquals(followed.status, 200);
+  assertEquals(await add(), 201);
+  assertEquals(await Promise.all([add(), add(), add(), add(), add()]), Array(5).fill(201));
+  for (let times = 0; times < 2; times++) {
+    for (const path of ["/v1/pets?status=sold", "/v1/pets/1"]) {
+      const response = await service.send(path, token);
+      assertEquals(response.status, 200);
       await response.body?.cancel();
     }
-    assertEquals(await service.stop(), 0);
+  }
+  const change = await service.send("/v1/pets/1", token, {
+    method: "PATCH",
+    headers: { "content-type": "application/merge-patch+json" },
+    body: '{"status":"sold"}',
+  });
+  assertEquals((await change.json()).status, "sold");
+  // With telemetry, Deno parses the URL before it calls the handler.
+  const port = Number(new URL(service.address).port);
+  for (const host of ["[", "a b", "x/healthz?"]) {
+    const answer = await sendRaw(port, "GET /healthz HTTP/1.1", host);
+    assertStringIncludes(answer, "HTTP/1.1 400 ", host);
+    assertStringIncludes(answer, '"code":"malformed_request"', host);
+  }
+  assertEquals(service.lines.filter((line) => line.includes("answer_failed")), []);
+  // Gauges are not read once more when the process ends.
+  await until(() => collector.valueOf("animal_store.head.position") === 8);
+  assertEquals(collector.valueOf("animal_store.followers"), 1);
+  leave.abort();
+  await until(() => collector.valueOf("animal_store.followers") === 0);
+  const bad = "Bearer pets_none";
+  for (const authorization of ["", "", bad, bad, bad]) {
+    const response = await fetch(`${service.address}/v1/pets`, { headers: { authorization } });
+    assertEquals(response.status, 401);
+    await response.body?.cancel();
+  }
+  assertEquals(await service.stop(), 0);
 
-    const paths = collector.spans.map((span) => collector.pathOf(span));
-    assertIncludes(paths, "get head < head fresh < GET /v1/pets");
-    assertIncludes(paths, "list pet < GET /v1/pets");
-    assertIncludes(paths, "head fresh < GET /v1/pets/{petId}");
-    assertIncludes(paths, "commit records < commit < append < POST /v1/pets");
-    assertIncludes(paths, "commit records < commit < append < PATCH /v1/pets/{petId}");
-    const named = (name: string) => collector.spans.filter((span) => span.name === name);
-    const appends = named("append").map(({ spanId }) => spanId);
-    const linked = named("commit").flatMap(({ links = [] }) => links.map(({ spanId }) => spanId));
-    const served = [...named("commit").map(({ parentSpanId }) => parentSpanId), ...linked];
-    assertEquals(served.toSorted(), appends.toSorted());
-    assertEquals(appends.length, 7);
-    // Deno ends the span of a stream with the head of the response, so that it is sent at once.
-    assertEquals(named("GET /v1/events").length, 1);
+  const paths = collector.spans.map((span) => collector.pathOf(span));
+  assertIncludes(paths, "get head < head fresh < GET /v1/pets");
+  assertIncludes(paths, "list pet < GET /v1/pets");
+  assertIncludes(paths, "head fresh < GET /v1/pets/{petId}");
+  assertIncludes(paths, "commit records < commit < append < POST /v1/pets");
+  assertIncludes(paths, "commit records < commit < append < PATCH /v1/pets/{petId}");
+  const named = (name: string) => collector.spans.filter((span) => span.name === name);
+  const appends = named("append").map(({ spanId }) => spanId);
+  const linked = named("commit").flatMap(({ links = [] }) => links.map(({ spanId }) => spanId));
+  const served = [...named("commit").map(({ parentSpanId }) => parentSpanId), ...linked];
+  assertEquals(served.toSorted(), appends.toSorted());
+  assertEquals(appends.length, 7);
+  // Deno ends the span of a stream with the head of the response, so that it is sent at once.
+  assertEquals(named("GET /v1/events").length, 1);
 
-    const { valueOf } = collector;
-    assertEquals(valueOf("animal_store.events.appended", { type: "PetCreated" }), 6);
-    assertEquals(valueOf("animal_store.events.appended", { type: "PetUpdated" }), 1);
-    assertEquals(valueOf("animal_store.commit.events"), 7);
-    assert(valueOf("animal_store.commit.duration")! > 0);
-    assertEquals(valueOf("animal_store.queue.length"), 0);
-    assertEquals(valueOf("animal_store.credentials.refused", { reason: "missing" }), 2);
-    assertEquals(valueOf("animal_store.credentials.refused", { reason: "invalid" }), 3);
-    const pageHits = valueOf("animal_store.cache.reads", { cache: "pages", result: "hit" });
-    assertEquals(pageHits, 1);
+  const { valueOf } = collector;
+  assertEquals(valueOf("animal_store.events.appended", { type: "PetCreated" }), 6);
+  assertEquals(valueOf("animal_store.events.appended", { type: "PetUpdated" }), 1);
+  assertEquals(valueOf("animal_store.commit.events"), 7);
+  assert(valueOf("animal_store.commit.duration")! > 0);
+  assertEquals(valueOf("animal_store.queue.length"), 0);
+  assertEquals(valueOf("animal_store.credentials.refused", { reason: "missing" }), 2);
+  assertEquals(valueOf("animal_store.credentials.refused", { reason: "invalid" }), 3);
+  const pageHits = valueOf("animal_store.cache.reads", { cache: "pages", result: "hit" });
+  assertEquals(pageHits, 1);
 
-    assertStringIncludes(collector.text(), "db.collection.name");
-    assert(!collector.text().includes(token), "the key is not in the telemetry");
-    assert(!collector.text().includes("authorization"));
-    assert(!service.lines.join("\n").includes(token), "the key is not on standard error");
-  },
+  assertStringIncludes(collector.text(), "db.collection.name");
+  assert(!collector.text().includes(token), "the key is not in the telemetry");
+  assert(!collector.text().includes("authorization"));
+  assert(!service.lines.join("\n").includes(token), "the key is not on standard error");
 });
 
-Deno.test({
-  name: "A key in a path or a query is redacted in the telemetry and on standard error",
-  ignore,
-  fn: async () => {
-    await using collector = startCollector();
-    await using store = await TempStore.make();
-    const token = await store.issueKey();
-    const secret = token.slice("pets_".length);
-    const encoded = [...token].map((char) => `%${char.charCodeAt(0).toString(16)}`).join("");
-    await using service = await ServiceProcess.start(store.kvPath, collector.env);
-    const port = Number(new URL(service.address).port);
-    for (const key of [token, `pets%5F${secret}`, `pets%255f${secret}`, encoded]) {
-      const query = `limit=1&key=${key}&a=1`;
-      for (const path of [`/v1/pets/${key}`, `/${key}/v1/pets`, `/v1/pets?${query}`]) {
-        const response = await service.send(path, token);
-        assert(response.status >= 400, path);
-        await response.body?.cancel();
-        // A proxy sends the absolute URL.
-        await sendRaw(port, `GET http://localhost${path} HTTP/1.1`);
-      }
+test("A key in a path or a query is redacted in the telemetry and on standard error", async () => {
+  await using collector = startCollector();
+  await using store = await TempStore.make();
+  const token = await store.issueKey();
+  const secret = token.slice("pets_".length);
+  const encoded = [...token].map((char) => `%${char.charCodeAt(0).toString(16)}`).join("");
+  await using service = await ServiceProcess.start(store.kvPath, collector.env);
+  const port = Number(new URL(service.address).port);
+  for (const key of [token, `pets%5F${secret}`, `pets%255f${secret}`, encoded]) {
+    const query = `limit=1&key=${key}&a=1`;
+    for (const path of [`/v1/pets/${key}`, `/${key}/v1/pets`, `/v1/pets?${query}`]) {
+      const response = await service.send(path, token);
+      assert(response.status >= 400, path);
+      await response.body?.cancel();
+      // A proxy sends the absolute URL.
+      await sendRaw(port, `GET http://localhost${path} HTTP/1.1`);
     }
-    // Deno's own metrics repeat this key, because it is the host or the method.
-    const other = `pets_${"0".repeat(72)}`;
-    await sendRaw(port, `GET http://${other}/v1/pets HTTP/1.1`);
-    for (const path of ["/v1/pets", "/none"]) await sendRaw(port, `${other} ${path} HTTP/1.1`);
-    assertEquals(await service.stop(), 0);
+  }
+  // Deno's own metrics repeat this key, because it is the host or the method.
+  const other = `pets_${"0".repeat(72)}`;
+  await sendRaw(port, `GET http://${other}/v1/pets HTTP/1.1`);
+  for (const path of ["/v1/pets", "/none"]) await sendRaw(port, `${other} ${path} HTTP/1.1`);
+  assertEquals(await service.stop(), 0);
 
-    const methods = collector.spans.flatMap(({ name, attributes }) => {
-      const method = attributes.find(({ key }) => key === "http.request.method");
-      return method === undefined ? [] : [`${name}, ${method.value.stringValue}`];
-    });
-    assert(methods.includes("HTTP /v1/pets, _OTHER") && methods.includes("HTTP, _OTHER"));
-    assert(!JSON.stringify(collector.spans).includes(other), "no span has the other key");
-    assert(!service.lines.join("\n").includes(other));
+  const methods = collector.spans.flatMap(({ name, attributes }) => {
+    const method = attributes.find(({ key }) => key === "http.request.method");
+    return method === undefined ? [] : [`${name}, ${method.value.stringValue}`];
+  });
+  assert(methods.includes("HTTP /v1/pets, _OTHER") && methods.includes("HTTP, _OTHER"));
+  assert(!JSON.stringify(collector.spans).includes(other), "no span has the other key");
+  assert(!service.lines.join("\n").includes(other));
 
-    const urls = collector.spans.flatMap(({ attributes }) =>
-      attributes.filter(({ key }) => key.startsWith("url.")).map(({ value }) => value.stringValue)
-    );
-    const query = "limit=1&key=pets_…&a=1";
-    assertIncludes(urls, "/v1/pets/pets_…");
-    assertIncludes(urls, "/pets_…/v1/pets");
-    assertIncludes(urls, query);
-    assertIncludes(urls, `${service.address}/v1/pets?${query}`);
-    for (const sent of [collector.text(), service.lines.join("\n")]) {
-      for (const form of [secret, encoded.slice(-3 * secret.length)]) {
-        const at = sent.toLowerCase().indexOf(form.slice(0, 12));
-        assertEquals(at, -1, sent.slice(at - 200, at + 50));
-      }
+  const urls = collector.spans.flatMap(({ attributes }) =>
+    attributes.filter(({ key }) => key.startsWith("url.")).map(({ value }) => value.stringValue)
+  );
+  const query = "limit=1&key=pets_…&a=1";
+  assertIncludes(urls, "/v1/pets/pets_…");
+  assertIncludes(urls, "/pets_…/v1/pets");
+  assertIncludes(urls, query);
+  assertIncludes(urls, `${service.address}/v1/pets?${query}`);
+  for (const sent of [collector.text(), service.lines.join("\n")]) {
+    for (const form of [secret, encoded.slice(-3 * secret.length)]) {
+      const at = sent.toLowerCase().indexOf(form.slice(0, 12));
+      assertEquals(at, -1, sent.slice(at - 200, at + 50));
     }
-  },
+  }
 });
 
-Deno.test({
-  name: "A restore with OTEL_DENO=true sends its progress",
-  ignore,
-  fn: async () => {
-    await using collector = startCollector();
-    await using store = await TempStore.make();
-    const stdin = linesToBytes(sampleLog(1_200));
-    const options = { kvPath: store.kvPath, stdin, env: collector.env };
-    const { code, stderr } = await runTask(["restore", "-"], options);
-    assertEquals(code, 0, stderr);
-    const phase = { phase: "Restoring", unit: "events" };
-    assert(collector.valueOf("animal_store.tool.progress", phase)! > 0);
-  },
+test("A restore with OTEL_DENO=true sends its progress", async () => {
+  await using collector = startCollector();
+  await using store = await TempStore.make();
+  const stdin = linesToBytes(sampleLog(1_200));
+  const options = { kvPath: store.kvPath, stdin, env: collector.env };
+  const { code, stderr } = await runTask(["restore", "-"], options);
+  assertEquals(code, 0, stderr);
+  const phase = { phase: "Restoring", unit: "events" };
+  assert(collector.valueOf("animal_store.tool.progress", phase)! > 0);
 });
 
 function assertIncludes(texts: string[], text: string): void {

@@ -3,6 +3,7 @@ import type { RequestHandler } from "../../../src/http/handler.ts";
 import { chromiumPath, launchChromium, type Locator, type Page } from "../../support/chromium.ts";
 import { canRun, endingStreams, type Language, LANGUAGES, runSample } from "./run_sample.ts";
 import { serveOnSocket } from "../../support/test_each_way.ts";
+import { testIf } from "../../support/test_if.ts";
 import { openTestService, type TestService } from "../../support/test_service.ts";
 
 const OPERATIONS = {
@@ -30,30 +31,26 @@ const chromium = chromiumPath();
 /** Declares a test in a real browser. There must be no error, policy violation or request to another origin. */
 function testInBrowser(name: string, check: (parts: Parts) => Promise<void>): void {
   const inBrowser = chromium === undefined ? " (ignored: no chromium that may be run)" : "";
-  Deno.test({
-    name: `${name}, in a real browser${inBrowser}`,
-    ignore: chromium === undefined,
-    async fn() {
-      await using service = await openTestService();
-      await using server = serveOnSocket({ handler: behindPrefix(endingStreams(service.handler)) });
-      await using browser = await launchChromium(chromium);
-      const origin = `http://127.0.0.1:${server.port}${PREFIX}`;
-      const complaints: string[] = [];
-      const open: Parts["open"] = async ({ colorScheme, width = 1280 } = {}) => {
-        const page = await browser.newPage({ colorScheme, viewport: { width, height: 844 } });
-        page.on("console", (message) => complaints.push(message.text()));
-        page.on("pageerror", (error) => complaints.push(error.message));
-        page.on("request", (request) => {
-          if (!request.url().startsWith(`${origin}/`)) complaints.push(request.url());
-        });
-        await page.goto(`${origin}/docs`);
-        await keyField(page).waitFor();
-        return page;
-      };
-      await check({ service, origin, open });
-      const greeting = /^@scalar\/api-reference@[0-9.]+$/;
-      assertEquals(complaints.filter((text) => !greeting.test(text)), []);
-    },
+  testIf(chromium !== undefined)(`${name}, in a real browser${inBrowser}`, async () => {
+    await using service = await openTestService();
+    await using server = serveOnSocket({ handler: behindPrefix(endingStreams(service.handler)) });
+    await using browser = await launchChromium(chromium);
+    const origin = `http://127.0.0.1:${server.port}${PREFIX}`;
+    const complaints: string[] = [];
+    const open: Parts["open"] = async ({ colorScheme, width = 1280 } = {}) => {
+      const page = await browser.newPage({ colorScheme, viewport: { width, height: 844 } });
+      page.on("console", (message) => complaints.push(message.text()));
+      page.on("pageerror", (error) => complaints.push(error.message));
+      page.on("request", (request) => {
+        if (!request.url().startsWith(`${origin}/`)) complaints.push(request.url());
+      });
+      await page.goto(`${origin}/docs`);
+      await keyField(page).waitFor();
+      return page;
+    };
+    await check({ service, origin, open });
+    const greeting = /^@scalar\/api-reference@[0-9.]+$/;
+    assertEquals(complaints.filter((text) => !greeting.test(text)), []);
   });
 }
 

@@ -1,148 +1,121 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { petKey, projectionKey } from "../../../src/keyspace.ts";
-import { permitted } from "../../support/permitted.ts";
 import { runTask } from "../../support/run_task.ts";
 import { changeFile, withSampleFile } from "../../support/sample_file.ts";
 import { linesToBytes } from "../../support/sample_log.ts";
 import { withPublished } from "../publish/with_published.ts";
+import { test } from "../../support/test_processes.ts";
 
-const ignore = !permitted("run", "read", "write", "env", "net");
+test("audit: a sound store exits 0, and the JSON report has the members of a checkpoint", () =>
+  withSampleFile(async ({ kvPath }) => {
+    const plain = await runTask(["audit"], { kvPath });
+    assertEquals(plain.code, 0, plain.stderr);
+    assertMatch(
+      plain.stdout,
+      /^Sound: 40 events, 25 pets\.\nThe last line's SHA-256 is \w{64}\.\n$/,
+    );
+    const { code, stdout } = await runTask(["audit", "--json"], { kvPath });
+    const { hash, ...report } = JSON.parse(stdout);
+    assertEquals(code, 0);
+    assertMatch(hash, /^[0-9a-f]{64}$/);
+    assertEquals(report, {
+      sound: true,
+      position: 40,
+      pets: 25,
+      counts: {},
+      advice: {},
+      faults: [],
+      notes: [],
+    });
+  }));
 
-Deno.test({
-  name: "audit: a sound store exits 0, and the JSON report has the members of a checkpoint",
-  ignore,
-  fn: () =>
-    withSampleFile(async ({ kvPath }) => {
-      const plain = await runTask(["audit"], { kvPath });
-      assertEquals(plain.code, 0, plain.stderr);
-      assertMatch(
-        plain.stdout,
-        /^Sound: 40 events, 25 pets\.\nThe last line's SHA-256 is \w{64}\.\n$/,
-      );
-      const { code, stdout } = await runTask(["audit", "--json"], { kvPath });
-      const { hash, ...report } = JSON.parse(stdout);
-      assertEquals(code, 0);
-      assertMatch(hash, /^[0-9a-f]{64}$/);
-      assertEquals(report, {
-        sound: true,
-        position: 40,
-        pets: 25,
-        counts: {},
-        advice: {},
-        faults: [],
-        notes: [],
-      });
-    }),
-});
+test("audit: a store that is not sound exits 1, and both reports name the faults", () =>
+  withSampleFile(async ({ kvPath }) => {
+    await changeFile(kvPath, [{ type: "delete", key: projectionKey(1, petKey("sold", 6)) }]);
+    const plain = await runTask(["audit"], { kvPath });
+    assertEquals(plain.code, 1);
+    assertEquals(plain.stdout.split("\n").slice(0, 2), [
+      "Not sound: 1 fault in 40 events.",
+      "- Pet 6 in the list sold of generation 1 is missing",
+    ]);
+    assertEquals(plain.stdout.split("\n").slice(-4), [
+      "Next: Write all records again from the log, then audit again:",
+      "  deno task replay",
+      "  deno task audit",
+      "",
+    ]);
+    const { code, stdout } = await runTask(["audit", "--json"], { kvPath });
+    assertEquals(code, 1);
+    const { counts, advice } = JSON.parse(stdout);
+    assertEquals(counts, { record_missing: 1 });
+    assertMatch(advice.record_missing, /^Write all records again from the log/);
+  }));
 
-Deno.test({
-  name: "audit: a store that is not sound exits 1, and both reports name the faults",
-  ignore,
-  fn: () =>
-    withSampleFile(async ({ kvPath }) => {
-      await changeFile(kvPath, [{ type: "delete", key: projectionKey(1, petKey("sold", 6)) }]);
-      const plain = await runTask(["audit"], { kvPath });
-      assertEquals(plain.code, 1);
-      assertEquals(plain.stdout.split("\n").slice(0, 2), [
-        "Not sound: 1 fault in 40 events.",
-        "- Pet 6 in the list sold of generation 1 is missing",
-      ]);
-      assertEquals(plain.stdout.split("\n").slice(-4), [
-        "Next: Write all records again from the log, then audit again:",
-        "  deno task replay",
-        "  deno task audit",
-        "",
-      ]);
-      const { code, stdout } = await runTask(["audit", "--json"], { kvPath });
-      assertEquals(code, 1);
-      const { counts, advice } = JSON.parse(stdout);
-      assertEquals(counts, { record_missing: 1 });
-      assertMatch(advice.record_missing, /^Write all records again from the log/);
-    }),
-});
+test("audit: an audit that cannot run exits 2 with one line that says why", () =>
+  withSampleFile(async ({ folder, kvPath }) => {
+    const torn = `${folder}/torn.json`;
+    await Deno.writeTextFile(torn, '{"position":');
+    for (
+      const [args, path] of [
+        [["audit"], `${folder}/nowhere.sqlite3`],
+        [["audit", "--file", `${folder}/nowhere.jsonl`], kvPath],
+        [["audit", "--checkpoint", torn], kvPath],
+        [["audit", "--checkpoint", `${folder}/no/such/checkpoint.json`], kvPath],
+      ] as const
+    ) {
+      const { code, stdout, stderr } = await runTask([...args], { kvPath: path });
+      assertEquals([code, stdout], [2, ""], stderr);
+      assertMatch(stderr, /^error: [^\n]+\n$/);
+    }
+  }));
 
-Deno.test({
-  name: "audit: an audit that cannot run exits 2 with one line that says why",
-  ignore,
-  fn: () =>
-    withSampleFile(async ({ folder, kvPath }) => {
-      const torn = `${folder}/torn.json`;
-      await Deno.writeTextFile(torn, '{"position":');
-      for (
-        const [args, path] of [
-          [["audit"], `${folder}/nowhere.sqlite3`],
-          [["audit", "--file", `${folder}/nowhere.jsonl`], kvPath],
-          [["audit", "--checkpoint", torn], kvPath],
-          [["audit", "--checkpoint", `${folder}/no/such/checkpoint.json`], kvPath],
-        ] as const
-      ) {
-        const { code, stdout, stderr } = await runTask([...args], { kvPath: path });
-        assertEquals([code, stdout], [2, ""], stderr);
-        assertMatch(stderr, /^error: [^\n]+\n$/);
-      }
-    }),
-});
+test("audit: a published log whose checkpoint is not signed says nothing about the store: exit 2", () =>
+  withPublished(async ({ dir, refuses }) => {
+    const note = await Deno.readTextFile(`${dir}/checkpoint`);
+    await Deno.writeTextFile(`${dir}/checkpoint`, note.replace("\n30\n", "\n31\n"));
+    await refuses(2, "that is not valid", "audit", "--published", dir);
+  }));
 
-Deno.test({
-  name:
-    "audit: a published log whose checkpoint is not signed says nothing about the store: exit 2",
-  ignore,
-  fn: () =>
-    withPublished(async ({ dir, refuses }) => {
-      const note = await Deno.readTextFile(`${dir}/checkpoint`);
-      await Deno.writeTextFile(`${dir}/checkpoint`, note.replace("\n30\n", "\n31\n"));
-      await refuses(2, "that is not valid", "audit", "--published", dir);
-    }),
-});
+test("audit: a sound log replaces the checkpoint, and a log that was cut off does not", () =>
+  withSampleFile(async ({ folder, kvPath, lines }) => {
+    const checkpoint = `${folder}/checkpoint.json`;
+    const audit = (...args: string[]) =>
+      runTask(["audit", "--checkpoint", checkpoint, ...args], { kvPath });
+    const head = async (upTo: number) => {
+      const file = `${folder}/export.jsonl`;
+      await Deno.writeFile(file, linesToBytes(lines.slice(0, upTo)));
+      return await audit("--file", file);
+    };
+    assertEquals((await head(30)).code, 0);
+    assertEquals(JSON.parse(await Deno.readTextFile(checkpoint)).position, 30);
+    const { code, stdout } = await audit();
+    assertEquals(code, 0);
+    assertMatch(stdout, /The log extends the checkpoint\./);
+    const made = await Deno.readTextFile(checkpoint);
+    assertEquals(JSON.parse(made).position, 40);
+    const cut = await head(35);
+    assertEquals(cut.code, 1);
+    assertMatch(cut.stdout, /The log ends at position 35, but the checkpoint was taken at/);
+    assertEquals(await Deno.readTextFile(checkpoint), made);
+    assertEquals(
+      Array.from(Deno.readDirSync(folder)).filter(({ name }) => name.endsWith(".tmp")),
+      [],
+    );
+  }));
 
-Deno.test({
-  name: "audit: a sound log replaces the checkpoint, and a log that was cut off does not",
-  ignore,
-  fn: () =>
-    withSampleFile(async ({ folder, kvPath, lines }) => {
-      const checkpoint = `${folder}/checkpoint.json`;
-      const audit = (...args: string[]) =>
-        runTask(["audit", "--checkpoint", checkpoint, ...args], { kvPath });
-      const head = async (upTo: number) => {
-        const file = `${folder}/export.jsonl`;
-        await Deno.writeFile(file, linesToBytes(lines.slice(0, upTo)));
-        return await audit("--file", file);
-      };
-      assertEquals((await head(30)).code, 0);
-      assertEquals(JSON.parse(await Deno.readTextFile(checkpoint)).position, 30);
-      const { code, stdout } = await audit();
-      assertEquals(code, 0);
-      assertMatch(stdout, /The log extends the checkpoint\./);
-      const made = await Deno.readTextFile(checkpoint);
-      assertEquals(JSON.parse(made).position, 40);
-      const cut = await head(35);
-      assertEquals(cut.code, 1);
-      assertMatch(cut.stdout, /The log ends at position 35, but the checkpoint was taken at/);
-      assertEquals(await Deno.readTextFile(checkpoint), made);
-      assertEquals(
-        Array.from(Deno.readDirSync(folder)).filter(({ name }) => name.endsWith(".tmp")),
-        [],
-      );
-    }),
-});
-
-Deno.test({
-  name: "audit --file: audits an export without a store, and calls a partial one partial",
-  ignore,
-  fn: () =>
-    withSampleFile(async ({ folder, lines }) => {
-      const whole = linesToBytes(lines);
-      const partial = "Sound, but partial: the events from position 10 to 40. Only a whole export ";
-      const cases: [stdin: Uint8Array, code: number, words: string][] = [
-        [whole, 0, "Sound: 40 events, 25 pets."],
-        [whole.slice(0, -9), 1, "The first bad position is 40.\n- Line 40: The line is not JSON"],
-        [linesToBytes(lines.slice(9)), 0, partial],
-      ];
-      for (const [stdin, code, words] of cases) {
-        const kvPath = `${folder}/nowhere.sqlite3`;
-        const audited = await runTask(["audit", "--file", "-"], { kvPath, stdin });
-        assertEquals(audited.code, code, audited.stderr);
-        assertStringIncludes(audited.stdout, words);
-      }
-    }),
-});
+test("audit --file: audits an export without a store, and calls a partial one partial", () =>
+  withSampleFile(async ({ folder, lines }) => {
+    const whole = linesToBytes(lines);
+    const partial = "Sound, but partial: the events from position 10 to 40. Only a whole export ";
+    const cases: [stdin: Uint8Array, code: number, words: string][] = [
+      [whole, 0, "Sound: 40 events, 25 pets."],
+      [whole.slice(0, -9), 1, "The first bad position is 40.\n- Line 40: The line is not JSON"],
+      [linesToBytes(lines.slice(9)), 0, partial],
+    ];
+    for (const [stdin, code, words] of cases) {
+      const kvPath = `${folder}/nowhere.sqlite3`;
+      const audited = await runTask(["audit", "--file", "-"], { kvPath, stdin });
+      assertEquals(audited.code, code, audited.stderr);
+      assertStringIncludes(audited.stdout, words);
+    }
+  }));

@@ -7,21 +7,18 @@ import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { permitted } from "../../support/permitted.ts";
 import { linesToBytes, rewritten, sampleLog } from "../../support/sample_log.ts";
 import { openSampleStore } from "../../support/sample_store.ts";
+import { testIf } from "../../support/test_if.ts";
 
 const LENGTH = 40;
 
 type Sample = Awaited<ReturnType<typeof openSampleStore>>;
 
 /** A test of a backup of a sample into a temporary file. */
-function testBackup(name: string, run: (sample: Sample, path: string) => Promise<void>): void {
-  Deno.test({
-    name,
-    ignore: !permitted("read", "write"),
-    async fn() {
-      using sample = await openSampleStore(LENGTH, [1]);
-      const path = await Deno.makeTempFile();
-      await run(sample, path).finally(() => Deno.remove(path));
-    },
+function test(name: string, run: (parts: { sample: Sample; path: string }) => Promise<void>): void {
+  testIf(permitted("read", "write"))(name, async () => {
+    using sample = await openSampleStore(LENGTH, [1]);
+    const path = await Deno.makeTempFile();
+    await run({ sample, path }).finally(() => Deno.remove(path));
   });
 }
 
@@ -43,82 +40,70 @@ async function backUp({ store, head }: Sample, path: string, diskSpace = Infinit
   return backup;
 }
 
-testBackup(
-  "Backup appends exactly the log, whatever complete or incomplete line the file ends with",
-  async (sample, path) => {
-    const { lines } = sample;
-    const whole = linesToBytes(lines);
-    for (let count = 0; count < LENGTH; count++) {
-      const start = linesToBytes(lines.slice(0, count)).length;
-      const end = start + linesToBytes([lines[count]]).length;
-      for (const length of [start, start + 1, Math.floor((start + end) / 2), end - 1]) {
-        await Deno.writeFile(path, whole.subarray(0, length));
-        const { position, hash, removedBytes } = await backUp(sample, path);
-        assertEquals(await Deno.readFile(path), whole, `from ${length} bytes`);
-        const expected = [LENGTH, sha256Hex(lines.at(-1)!), length - start];
-        assertEquals([position, hash, removedBytes], expected);
-      }
+test("Backup appends exactly the log, whatever complete or incomplete line the file ends with", async ({ sample, path }) => {
+  const { lines } = sample;
+  const whole = linesToBytes(lines);
+  for (let count = 0; count < LENGTH; count++) {
+    const start = linesToBytes(lines.slice(0, count)).length;
+    const end = start + linesToBytes([lines[count]]).length;
+    for (const length of [start, start + 1, Math.floor((start + end) / 2), end - 1]) {
+      await Deno.writeFile(path, whole.subarray(0, length));
+      const { position, hash, removedBytes } = await backUp(sample, path);
+      assertEquals(await Deno.readFile(path), whole, `from ${length} bytes`);
+      const expected = [LENGTH, sha256Hex(lines.at(-1)!), length - start];
+      assertEquals([position, hash, removedBytes], expected);
     }
-  },
-);
+  }
+});
 
-testBackup(
-  "Backup refuses a file that is not an export of this log, and does not change it",
-  async (sample, path) => {
-    const { lines } = sample;
-    const since = sample.runtime.now();
-    const altered = rewritten(lines, 4, lines[4].replace("Zoë", "Max"));
-    const cases: [file: string | string[], refusal: string][] = [
-      ["Rex, Max and Zoë\n", "does not begin with the first event of a log"],
-      ["\n", "does not begin with the first event of a log"],
-      [lines.slice(1), "does not begin with the first event of a log"],
-      ["x".repeat(70_000), "is not an export of a log"],
-      ['{"version"', "does not begin with the first event of this log"],
-      ["hello", "does not begin with the first event of this log"],
-      [[lines[0], '{"specversion":"1.0"}'], "does not end with an event that this version knows"],
-      [[lines[0], ""], "does not end with an event that this version knows"],
-      [sampleLog(LENGTH, since - 1), "has another event at position 40 than the log"],
-      [sampleLog(LENGTH + 1, since), "ends at position 41, but the log at 40: "],
-      [altered, "has another event at position 40 "],
-    ];
-    for (const [content, refusal] of cases) {
-      const bytes = typeof content === "string"
-        ? new TextEncoder().encode(content)
-        : linesToBytes(content);
-      await Deno.writeFile(path, bytes);
-      await assertRejects(() => backUp(sample, path), RefusedError, `The file ${refusal}`);
-      assertEquals(await Deno.readFile(path), bytes);
-    }
-  },
-);
+test("Backup refuses a file that is not an export of this log, and does not change it", async ({ sample, path }) => {
+  const { lines } = sample;
+  const since = sample.runtime.now();
+  const altered = rewritten(lines, 4, lines[4].replace("Zoë", "Max"));
+  const cases: [file: string | string[], refusal: string][] = [
+    ["Rex, Max and Zoë\n", "does not begin with the first event of a log"],
+    ["\n", "does not begin with the first event of a log"],
+    [lines.slice(1), "does not begin with the first event of a log"],
+    ["x".repeat(70_000), "is not an export of a log"],
+    ['{"version"', "does not begin with the first event of this log"],
+    ["hello", "does not begin with the first event of this log"],
+    [[lines[0], '{"specversion":"1.0"}'], "does not end with an event that this version knows"],
+    [[lines[0], ""], "does not end with an event that this version knows"],
+    [sampleLog(LENGTH, since - 1), "has another event at position 40 than the log"],
+    [sampleLog(LENGTH + 1, since), "ends at position 41, but the log at 40: "],
+    [altered, "has another event at position 40 "],
+  ];
+  for (const [content, refusal] of cases) {
+    const bytes = typeof content === "string"
+      ? new TextEncoder().encode(content)
+      : linesToBytes(content);
+    await Deno.writeFile(path, bytes);
+    await assertRejects(() => backUp(sample, path), RefusedError, `The file ${refusal}`);
+    assertEquals(await Deno.readFile(path), bytes);
+  }
+});
 
-testBackup(
-  "Backup refuses lines of the log that do not continue the chain, and writes none of them",
-  async (sample, path) => {
-    const { lines, store } = sample;
-    const nine = linesToBytes(lines.slice(0, 9));
-    await Deno.writeFile(path, nine);
-    const value = linesToBytes([lines[14].replace("Zoë", "Max")]);
-    await store.commit({ checks: [], mutations: [{ type: "set", key: logKey(15), value }] });
-    await assertRejects(
-      () => backUp(sample, path),
-      LogDamagedError,
-      "Position 16 of the log does not continue the line before it; run deno task audit",
-    );
-    assertEquals(await Deno.readFile(path), nine);
-  },
-);
+test("Backup refuses lines of the log that do not continue the chain, and writes none of them", async ({ sample, path }) => {
+  const { lines, store } = sample;
+  const nine = linesToBytes(lines.slice(0, 9));
+  await Deno.writeFile(path, nine);
+  const value = linesToBytes([lines[14].replace("Zoë", "Max")]);
+  await store.commit({ checks: [], mutations: [{ type: "set", key: logKey(15), value }] });
+  await assertRejects(
+    () => backUp(sample, path),
+    LogDamagedError,
+    "Position 16 of the log does not continue the line before it; run deno task audit",
+  );
+  assertEquals(await Deno.readFile(path), nine);
+});
 
-testBackup(
-  "Backup leaves only whole lines if the disk is full, says so, and continues later",
-  async (sample, path) => {
-    const nine = linesToBytes(sample.lines.slice(0, 9));
-    await Deno.writeFile(path, nine);
-    const error = await assertRejects(() => backUp(sample, path, 3_000), Error);
-    assertEquals(error.message, "Cannot write the backup after position 9");
-    assertEquals((error.cause as Error).message, "No space left on device");
-    assertEquals(await Deno.readFile(path), nine);
-    await backUp(sample, path);
-    assertEquals(await Deno.readFile(path), linesToBytes(sample.lines));
-  },
-);
+test("Backup leaves only whole lines if the disk is full, says so, and continues later", async ({ sample, path }) => {
+  const nine = linesToBytes(sample.lines.slice(0, 9));
+  await Deno.writeFile(path, nine);
+  const error = await assertRejects(() => backUp(sample, path, 3_000), Error);
+  assertEquals(error.message, "Cannot write the backup after position 9");
+  assertEquals((error.cause as Error).message, "No space left on device");
+  assertEquals(await Deno.readFile(path), nine);
+  await backUp(sample, path);
+  assertEquals(await Deno.readFile(path), linesToBytes(sample.lines));
+});

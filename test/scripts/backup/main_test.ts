@@ -4,8 +4,10 @@ import { permitted } from "../../support/permitted.ts";
 import { LAUNCH, type Outcome, runTask, spawnTask } from "../../support/run_task.ts";
 import { readLines, ServiceProcess } from "../../support/service_process.ts";
 import { TempStore } from "../../support/temp_store.ts";
+import { testIf } from "../../support/test_if.ts";
 
-const ignore = !permitted("env", "net", "read", "run", "write");
+const isPermitted = permitted("env", "net", "read", "run", "write");
+const test = testIf(isPermitted);
 
 /** Asserts that a backup printed the position and the hash of its last line. */
 function assertEndsAt({ code, stdout, stderr }: Outcome, lines: string[]): void {
@@ -14,148 +16,132 @@ function assertEndsAt({ code, stdout, stderr }: Outcome, lines: string[]): void 
   assertEquals(stdout, `${JSON.stringify({ position: lines.length, hash })}\n`);
 }
 
-Deno.test({
-  name: "backup appends what is new, prints a checkpoint, and can be restored byte for byte",
-  ignore,
-  async fn() {
-    await using temp = await TempStore.make();
-    const file = `${temp.folder}/pets.jsonl`;
-    const backup = () => runTask(["backup", file], temp);
-    const log = async () => (await runTask(["log"], temp)).stdout;
-    const token = await temp.issueKey();
-    const lines = (await log()).trimEnd().split("\n");
-    assertEndsAt(await backup(), lines);
-    if (Deno.build.os !== "windows") assertEquals((await Deno.stat(file)).mode! & 0o777, 0o600);
+test("backup appends what is new, prints a checkpoint, and can be restored byte for byte", async () => {
+  await using temp = await TempStore.make();
+  const file = `${temp.folder}/pets.jsonl`;
+  const backup = () => runTask(["backup", file], temp);
+  const log = async () => (await runTask(["log"], temp)).stdout;
+  const token = await temp.issueKey();
+  const lines = (await log()).trimEnd().split("\n");
+  assertEndsAt(await backup(), lines);
+  if (Deno.build.os !== "windows") assertEquals((await Deno.stat(file)).mode! & 0o777, 0o600);
 
-    await using service = await ServiceProcess.start(temp.kvPath);
-    for (let id = 1; id <= 5; id++) {
-      assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
-    }
-    await Deno.writeTextFile(file, '{"specver', { append: true });
-    const second = await backup();
-    const exported = await log();
-    assertEndsAt(second, exported.trimEnd().split("\n"));
-    assertEquals(await Deno.readTextFile(file), exported);
-    assertMatch(second.stderr, /^Removed an incomplete line of 9 bytes from /m);
-    assertMatch(second.stderr, /^Appended 5 new events: .* ends at position 6\.$/m);
-    const again = await backup();
-    assertEquals(again.stderr, `Nothing is new: ${file} ends at position 6.\n`);
-    assertEquals(again.stdout, second.stdout);
+  await using service = await ServiceProcess.start(temp.kvPath);
+  for (let id = 1; id <= 5; id++) {
+    assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
+  }
+  await Deno.writeTextFile(file, '{"specver', { append: true });
+  const second = await backup();
+  const exported = await log();
+  assertEndsAt(second, exported.trimEnd().split("\n"));
+  assertEquals(await Deno.readTextFile(file), exported);
+  assertMatch(second.stderr, /^Removed an incomplete line of 9 bytes from /m);
+  assertMatch(second.stderr, /^Appended 5 new events: .* ends at position 6\.$/m);
+  const again = await backup();
+  assertEquals(again.stderr, `Nothing is new: ${file} ends at position 6.\n`);
+  assertEquals(again.stdout, second.stdout);
 
-    const checkpoint = `${temp.folder}/checkpoint.json`;
-    await Deno.writeTextFile(checkpoint, again.stdout);
-    const kvPath = `${temp.folder}/copy.sqlite3`;
-    assertEquals((await runTask(["restore", file], { kvPath })).code, 0);
-    const audit = await runTask(["audit", "--checkpoint", checkpoint], { kvPath });
-    assertMatch(audit.stdout, /^Sound: 6 events, 5 pets\.\nThe log extends the checkpoint\.$/m);
-    assertEquals((await runTask(["log"], { kvPath })).stdout, exported);
-  },
+  const checkpoint = `${temp.folder}/checkpoint.json`;
+  await Deno.writeTextFile(checkpoint, again.stdout);
+  const kvPath = `${temp.folder}/copy.sqlite3`;
+  assertEquals((await runTask(["restore", file], { kvPath })).code, 0);
+  const audit = await runTask(["audit", "--checkpoint", checkpoint], { kvPath });
+  assertMatch(audit.stdout, /^Sound: 6 events, 5 pets\.\nThe log extends the checkpoint\.$/m);
+  assertEquals((await runTask(["log"], { kvPath })).stdout, exported);
 });
 
-Deno.test({
-  name: "backup refuses, with one line and without a change, a file that is not of this log",
-  ignore,
-  async fn() {
-    await using temp = await TempStore.make();
-    await temp.issueKey();
-    const file = `${temp.folder}/pets.jsonl`;
-    const words = new TextEncoder().encode("Rex\n");
-    const isStore = /^error: FILE must not be the store \(KV_PATH\), nor .*\n$/;
-    const cases: [content: Uint8Array, name: string, code: number, line: RegExp][] = [
-      [words, file, 1, /^error: The file does not begin with the first event of a log\n$/],
-      [words, temp.folder, 2, /^error: Is a directory .*\n$/],
-      [words, "-", 2, /^error: The name of a file is required; see --help\n$/],
-      [words, temp.kvPath, 2, isStore],
-      [words, `${temp.kvPath}-wal`, 2, isStore],
-    ];
-    for (const [content, name, code, line] of cases) {
-      await Deno.writeFile(file, content);
-      const outcome = await runTask(["backup", name], temp);
-      assertEquals([outcome.code, outcome.stdout], [code, ""], outcome.stderr);
-      assertMatch(outcome.stderr, line);
-      assertEquals(await Deno.readFile(file), content);
-    }
-  },
+test("backup refuses, with one line and without a change, a file that is not of this log", async () => {
+  await using temp = await TempStore.make();
+  await temp.issueKey();
+  const file = `${temp.folder}/pets.jsonl`;
+  const words = new TextEncoder().encode("Rex\n");
+  const isStore = /^error: FILE must not be the store \(KV_PATH\), nor .*\n$/;
+  const cases: [content: Uint8Array, name: string, code: number, line: RegExp][] = [
+    [words, file, 1, /^error: The file does not begin with the first event of a log\n$/],
+    [words, temp.folder, 2, /^error: Is a directory .*\n$/],
+    [words, "-", 2, /^error: The name of a file is required; see --help\n$/],
+    [words, temp.kvPath, 2, isStore],
+    [words, `${temp.kvPath}-wal`, 2, isStore],
+  ];
+  for (const [content, name, code, line] of cases) {
+    await Deno.writeFile(file, content);
+    const outcome = await runTask(["backup", name], temp);
+    assertEquals([outcome.code, outcome.stdout], [code, ""], outcome.stderr);
+    assertMatch(outcome.stderr, line);
+    assertEquals(await Deno.readFile(file), content);
+  }
 });
 
-Deno.test({
-  name: "backup --follow appends each event, keeps a second process out, and says how to continue",
-  ignore,
-  async fn() {
-    await using temp = await TempStore.make();
-    const token = await temp.issueKey();
-    await using service = await ServiceProcess.start(temp.kvPath);
-    const file = `${temp.folder}/pets.jsonl`;
+test("backup --follow appends each event, keeps a second process out, and says how to continue", async () => {
+  await using temp = await TempStore.make();
+  const token = await temp.issueKey();
+  await using service = await ServiceProcess.start(temp.kvPath);
+  const file = `${temp.folder}/pets.jsonl`;
+  await using follower = spawnTask(["backup", file, "--follow"], { kvPath: temp.kvPath });
+  const positions: number[] = [];
+  await readLines(follower.stdout, async (line) => {
+    const { position } = JSON.parse(line);
+    positions.push(position);
+    // The next event may be in the file already.
+    const length = (await Deno.readTextFile(file)).split("\n").length - 1;
+    assert(length >= position, "a position is reported when its event is in the file");
+    if (position === 0) return;
+    if (position < 4) assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
+    else {
+      const second = await runTask(["backup", file], temp);
+      assertEquals([second.code, second.stdout], [2, ""]);
+      assertEquals(second.stderr, `error: Another process writes ${file}\n`);
+      follower.kill("SIGINT");
+    }
+  });
+  assertEquals([(await follower.status).code, positions], [0, [0, 1, 2, 3, 4]]);
+  assertEquals(
+    await new Response(follower.stderr).text(),
+    `Stopped. ${file} ends at position 4. Run the same command again to continue.\n`,
+  );
+  await follower.stdin.close();
+  assertEquals(await Deno.readTextFile(file), (await runTask(["log"], temp)).stdout);
+});
+
+test("backup --follow ends with 1 instead of confirming events that are not in its file", async () => {
+  await using temp = await TempStore.make();
+  const token = await temp.issueKey();
+  await using service = await ServiceProcess.start(temp.kvPath);
+  const changes: ((file: string) => Promise<void>)[] = [
+    (file) => Deno.remove(file),
+    async (file) => {
+      await Deno.copyFile(file, `${file}.copy`);
+      await Deno.rename(`${file}.copy`, file);
+    },
+    (file) => Deno.truncate(file),
+  ];
+  for (const [index, change] of changes.entries()) {
+    const file = `${temp.folder}/${index}.jsonl`;
     await using follower = spawnTask(["backup", file, "--follow"], { kvPath: temp.kvPath });
-    const positions: number[] = [];
+    const errors = new Response(follower.stderr).text();
+    const confirmed: number[] = [];
     await readLines(follower.stdout, async (line) => {
-      const { position } = JSON.parse(line);
-      positions.push(position);
-      // The next event may be in the file already.
-      const length = (await Deno.readTextFile(file)).split("\n").length - 1;
-      assert(length >= position, "a position is reported when its event is in the file");
-      if (position === 0) return;
-      if (position < 4) assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
-      else {
-        const second = await runTask(["backup", file], temp);
-        assertEquals([second.code, second.stdout], [2, ""]);
-        assertEquals(second.stderr, `error: Another process writes ${file}\n`);
-        follower.kill("SIGINT");
-      }
+      confirmed.push(JSON.parse(line).position);
+      if (confirmed.length !== 2) return;
+      await change(file);
+      await service.add({ name: "Rex", categoryId: 1 }, token);
     });
-    assertEquals([(await follower.status).code, positions], [0, [0, 1, 2, 3, 4]]);
+    assertEquals([(await follower.status).code, confirmed], [1, [0, index + 1]]);
     assertEquals(
-      await new Response(follower.stderr).text(),
-      `Stopped. ${file} ends at position 4. Run the same command again to continue.\n`,
+      await errors,
+      `error: ${file} was removed, replaced or changed by another program, so printed positions ` +
+        "may be missing in it. Run the same command again\n",
     );
-    await follower.stdin.close();
+    assertEquals((await runTask(["backup", file], temp)).code, 0);
     assertEquals(await Deno.readTextFile(file), (await runTask(["log"], temp)).stdout);
-  },
-});
-
-Deno.test({
-  name: "backup --follow ends with 1 instead of confirming events that are not in its file",
-  ignore,
-  async fn() {
-    await using temp = await TempStore.make();
-    const token = await temp.issueKey();
-    await using service = await ServiceProcess.start(temp.kvPath);
-    const changes: ((file: string) => Promise<void>)[] = [
-      (file) => Deno.remove(file),
-      async (file) => {
-        await Deno.copyFile(file, `${file}.copy`);
-        await Deno.rename(`${file}.copy`, file);
-      },
-      (file) => Deno.truncate(file),
-    ];
-    for (const [index, change] of changes.entries()) {
-      const file = `${temp.folder}/${index}.jsonl`;
-      await using follower = spawnTask(["backup", file, "--follow"], { kvPath: temp.kvPath });
-      const errors = new Response(follower.stderr).text();
-      const confirmed: number[] = [];
-      await readLines(follower.stdout, async (line) => {
-        confirmed.push(JSON.parse(line).position);
-        if (confirmed.length !== 2) return;
-        await change(file);
-        await service.add({ name: "Rex", categoryId: 1 }, token);
-      });
-      assertEquals([(await follower.status).code, confirmed], [1, [0, index + 1]]);
-      assertEquals(
-        await errors,
-        `error: ${file} was removed, replaced or changed by another program, so printed positions ` +
-          "may be missing in it. Run the same command again\n",
-      );
-      assertEquals((await runTask(["backup", file], temp)).code, 0);
-      assertEquals(await Deno.readTextFile(file), (await runTask(["log"], temp)).stdout);
-      await follower.stdin.close();
-    }
-  },
+    await follower.stdin.close();
+  }
 });
 
 Deno.test({
   name: "backup --follow rewrites one line on a terminal",
   // `script` of util-linux makes a terminal.
-  ignore: ignore || Deno.build.os !== "linux" || !await isInstalled("script"),
+  ignore: !isPermitted || Deno.build.os !== "linux" || !await isInstalled("script"),
   async fn() {
     await using temp = await TempStore.make();
     const token = await temp.issueKey();

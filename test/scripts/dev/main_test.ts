@@ -1,12 +1,10 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
-import { permitted } from "../../support/permitted.ts";
 import { runTask, spawnTask } from "../../support/run_task.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { withProjectCopy } from "../../support/with_project_copy.ts";
-
-const ignore = !permitted("env", "net", "read", "run", "write");
+import { test } from "../../support/test_processes.ts";
 
 /** A module of the service, relative to the project. */
 const SOURCE = "src/encoding/sha256.ts";
@@ -14,102 +12,84 @@ const SOURCE = "src/encoding/sha256.ts";
 /** Ends a `deno task dev` that hangs. */
 const LIMIT_MS = 600_000;
 
-Deno.test({
-  name: "dev prints a curl line that works, keeps its key in a private file, and ends when told to",
-  ignore,
-  fn: () =>
-    withProjectCopy(async (project) => {
-      await using temp = await TempStore.make();
-      const file = `${temp.kvPath}.dev_key`;
-      await using dev = startDev(project, temp.kvPath);
-      const token = await dev.serves();
-      assertEquals(await Deno.readTextFile(file), `${token}\n`);
-      if (Deno.build.os !== "windows") assertEquals((await Deno.stat(file)).mode! & 0o777, 0o600);
-      await edit(project, (source) => `${source}\n`);
-      assertEquals(await dev.serves(), token);
-      const keys = (...args: string[]) => runTask(["keys", ...args], temp);
-      const [{ id }, ...others] = JSON.parse((await keys("list", "--json")).stdout);
-      assertEquals(others, []);
-      assertEquals((await keys("revoke", id)).code, 0);
-      await edit(project, (source) => `${source}\n`);
-      const next = await dev.serves();
-      assertNotEquals(next, token, "a revoked key is not a development key");
-      assertEquals(await dev.stop(), 0);
-      await using later = startDev(project, temp.kvPath);
-      assertEquals(await later.serves(), next);
-      assertEquals((await temp.use(({ heads }) => heads.fresh())).head.lastPetId, 0);
-    }),
-});
+test("dev prints a curl line that works, keeps its key in a private file, and ends when told to", () =>
+  withProjectCopy(async (project) => {
+    await using temp = await TempStore.make();
+    const file = `${temp.kvPath}.dev_key`;
+    await using dev = startDev(project, temp.kvPath);
+    const token = await dev.serves();
+    assertEquals(await Deno.readTextFile(file), `${token}\n`);
+    if (Deno.build.os !== "windows") assertEquals((await Deno.stat(file)).mode! & 0o777, 0o600);
+    await edit(project, (source) => `${source}\n`);
+    assertEquals(await dev.serves(), token);
+    const keys = (...args: string[]) => runTask(["keys", ...args], temp);
+    const [{ id }, ...others] = JSON.parse((await keys("list", "--json")).stdout);
+    assertEquals(others, []);
+    assertEquals((await keys("revoke", id)).code, 0);
+    await edit(project, (source) => `${source}\n`);
+    const next = await dev.serves();
+    assertNotEquals(next, token, "a revoked key is not a development key");
+    assertEquals(await dev.stop(), 0);
+    await using later = startDev(project, temp.kvPath);
+    assertEquals(await later.serves(), next);
+    assertEquals((await temp.use(({ heads }) => heads.fresh())).head.lastPetId, 0);
+  }));
 
-Deno.test({
-  name: "dev serves a store in memory with a key that works",
-  ignore,
-  fn: () =>
-    withProjectCopy(async (project) => {
-      await using dev = startDev(project, ":memory:");
-      await dev.serves();
-      await edit(project, (source) => `${source}\n`);
-      await dev.serves();
-    }),
-});
+test("dev serves a store in memory with a key that works", () =>
+  withProjectCopy(async (project) => {
+    await using dev = startDev(project, ":memory:");
+    await dev.serves();
+    await edit(project, (source) => `${source}\n`);
+    await dev.serves();
+  }));
 
-Deno.test({
-  name:
-    "dev listens on loopback, and ends with one line if the port is in use and if its store is of another program",
-  ignore,
-  fn: () =>
-    withProjectCopy(async (project) => {
-      await using temp = await TempStore.make();
-      using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-      const { port } = listener.addr;
-      const env = { PORT: String(port), HOST: "" };
-      assertEquals(await runTask(["dev"], { kvPath: temp.kvPath, project, env }), {
-        code: 2,
-        stdout: "",
-        stderr: `error: Cannot listen on 127.0.0.1:${port} (HOST, PORT): ` +
-          "the port is in use; set PORT to another\n",
-      });
-      const options = { kvPath: temp.folder, project, env: { ...env, PORT: "0" } };
-      assertEquals(await runTask(["dev"], options), {
-        code: 2,
-        stdout: "",
-        stderr: `error: Cannot open the store ${temp.folder} (KV_PATH): it is a folder\n`,
-      });
-    }),
-});
+test("dev listens on loopback, and ends with one line if the port is in use and if its store is of another program", () =>
+  withProjectCopy(async (project) => {
+    await using temp = await TempStore.make();
+    using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const { port } = listener.addr;
+    const env = { PORT: String(port), HOST: "" };
+    assertEquals(await runTask(["dev"], { kvPath: temp.kvPath, project, env }), {
+      code: 2,
+      stdout: "",
+      stderr: `error: Cannot listen on 127.0.0.1:${port} (HOST, PORT): ` +
+        "the port is in use; set PORT to another\n",
+    });
+    const options = { kvPath: temp.folder, project, env: { ...env, PORT: "0" } };
+    assertEquals(await runTask(["dev"], options), {
+      code: 2,
+      stdout: "",
+      stderr: `error: Cannot open the store ${temp.folder} (KV_PATH): it is a folder\n`,
+    });
+  }));
 
-Deno.test({
-  name: "dev reports type errors and a source that cannot run, ends a service that hangs, " +
-    "and serves again after the next change",
-  ignore,
-  fn: () =>
-    withProjectCopy(async (project) => {
-      await using temp = await TempStore.make();
-      const correct = await Deno.readTextFile(`${project}/${SOURCE}`);
-      const mistyped = () => `${correct}export const wrong: number = "text";\n`;
-      await edit(project, mistyped);
-      await using dev = startDev(project, temp.kvPath);
-      await dev.serves();
-      await dev.reports(/TS2322/);
-      await dev.reports(/^The type check failed; it runs again after the next change$/);
-      await edit(project, () => correct);
-      await dev.reports(/^The type check passes again$/);
-      await dev.serves();
-      await edit(project, mistyped);
-      await dev.reports(/TS2322/);
-      await dev.serves();
-      await edit(project, () => "export const = ;\n");
-      await dev.reports(/^The service has ended; it starts again after the next change$/);
-      await edit(project, () => correct);
-      await dev.serves();
-      const hang = "setTimeout(() => { console.log('hangs'); while (true); }, 1_000);\n";
-      await edit(project, (source) => source + hang);
-      await dev.prints(/^hangs$/);
-      await edit(project, () => correct);
-      await dev.serves();
-      assertEquals(await dev.stop(), 0);
-    }),
-});
+test("dev reports type errors and a source that cannot run, ends a service that hangs, and serves again after the next change", () =>
+  withProjectCopy(async (project) => {
+    await using temp = await TempStore.make();
+    const correct = await Deno.readTextFile(`${project}/${SOURCE}`);
+    const mistyped = () => `${correct}export const wrong: number = "text";\n`;
+    await edit(project, mistyped);
+    await using dev = startDev(project, temp.kvPath);
+    await dev.serves();
+    await dev.reports(/TS2322/);
+    await dev.reports(/^The type check failed; it runs again after the next change$/);
+    await edit(project, () => correct);
+    await dev.reports(/^The type check passes again$/);
+    await dev.serves();
+    await edit(project, mistyped);
+    await dev.reports(/TS2322/);
+    await dev.serves();
+    await edit(project, () => "export const = ;\n");
+    await dev.reports(/^The service has ended; it starts again after the next change$/);
+    await edit(project, () => correct);
+    await dev.serves();
+    const hang = "setTimeout(() => { console.log('hangs'); while (true); }, 1_000);\n";
+    await edit(project, (source) => source + hang);
+    await dev.prints(/^hangs$/);
+    await edit(project, () => correct);
+    await dev.serves();
+    assertEquals(await dev.stop(), 0);
+  }));
 
 /** Runs `deno task dev` on a free port. */
 function startDev(project: string, kvPath: string) {

@@ -1,10 +1,8 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { permitted } from "../../support/permitted.ts";
 import { runTask } from "../../support/run_task.ts";
 import { ServiceProcess } from "../../support/service_process.ts";
 import { TempStore } from "../../support/temp_store.ts";
-
-const ignore = !permitted("run", "read", "write", "env", "net");
+import { test } from "../../support/test_processes.ts";
 
 const TOKEN_LINE = /^pets_[0-9a-f]{72}\n$/;
 
@@ -16,170 +14,146 @@ async function withKeys(
   await use((...args) => runTask(["keys", ...args], store));
 }
 
-Deno.test({
-  name: "keys: issue and rotate print only the key, and list and revoke show its state",
-  ignore,
-  fn: () =>
-    withKeys(async (keys) => {
-      const issued = await keys("issue", "--label", "the shop", "--expires-in", "90d");
-      assertEquals(issued.code, 0, issued.stderr);
-      assertMatch(issued.stdout, TOKEN_LINE);
-      const [{ id }] = JSON.parse((await keys("list", "--json")).stdout);
+test("keys: issue and rotate print only the key, and list and revoke show its state", () =>
+  withKeys(async (keys) => {
+    const issued = await keys("issue", "--label", "the shop", "--expires-in", "90d");
+    assertEquals(issued.code, 0, issued.stderr);
+    assertMatch(issued.stdout, TOKEN_LINE);
+    const [{ id }] = JSON.parse((await keys("list", "--json")).stdout);
 
-      const rotated = await keys("rotate", id, "--overlap", "2h");
-      assertEquals(rotated.code, 0, rotated.stderr);
-      assertMatch(rotated.stdout, TOKEN_LINE);
-      assertMatch(rotated.stderr, new RegExp(`^Key ${id} \\(the shop\\) stays valid until `));
+    const rotated = await keys("rotate", id, "--overlap", "2h");
+    assertEquals(rotated.code, 0, rotated.stderr);
+    assertMatch(rotated.stdout, TOKEN_LINE);
+    assertMatch(rotated.stderr, new RegExp(`^Key ${id} \\(the shop\\) stays valid until `));
 
-      const { stdout } = await keys("list", "--json");
-      const [old, successor, ...others] = JSON.parse(stdout);
-      assertEquals(others, []);
-      assertEquals([old.id, old.state], [id, "retiring"]);
-      assertEquals(Object.keys(successor), [
-        "id",
-        "label",
-        "state",
-        "readOnly",
-        "issuedAt",
-        "expiresAt",
-      ]);
-      assertEquals([successor.label, successor.state], ["the shop", "live"]);
-      assertEquals(Date.parse(old.revokedAt) - Date.parse(successor.issuedAt), 2 * 3_600_000);
+    const { stdout } = await keys("list", "--json");
+    const [old, successor, ...others] = JSON.parse(stdout);
+    assertEquals(others, []);
+    assertEquals([old.id, old.state], [id, "retiring"]);
+    assertEquals(Object.keys(successor), [
+      "id",
+      "label",
+      "state",
+      "readOnly",
+      "issuedAt",
+      "expiresAt",
+    ]);
+    assertEquals([successor.label, successor.state], ["the shop", "live"]);
+    assertEquals(Date.parse(old.revokedAt) - Date.parse(successor.issuedAt), 2 * 3_600_000);
 
+    assertMatch(
+      (await keys("list")).stdout,
+      new RegExp(`^${id}  retiring until \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\dZ  write `, "m"),
+    );
+
+    const again = await keys("rotate", id);
+    assertEquals([again.code, again.stdout], [1, ""]);
+    assertMatch(again.stderr, /^error: Key \w+ was already rotated and is refused from /);
+
+    assertEquals((await keys("revoke", id)).stderr, `Revoked key ${id} (the shop).\n`);
+    assertMatch((await keys("revoke", id)).stderr, /was already revoked/);
+    const table = await keys("list");
+    assertMatch(table.stdout, new RegExp(`^ID .*\n${id}  revoked .*\n${successor.id}  live `));
+  }));
+
+test("keys: a command that fails exits 1 or 2 with one line that says why, and prints no key", () =>
+  withKeys(async (keys) => {
+    const cases: [string[], number, RegExp][] = [
+      [["list"], 2, /^error: Cannot open the store .*: there is no such file\n$/],
+      [["issue"], 2, /^error: --label is required/],
+      [
+        ["issue", "--label", "x", "--overlap", "1h"],
+        2,
+        /^error: --overlap cannot be used with issue/,
+      ],
+      [
+        ["rotate"],
+        2,
+        /^error: rotate needs the id of a key: run deno task keys list\n$/,
+      ],
+      [["rotate", "A", "B"], 2, /^error: Unexpected argument "B"/],
+    ];
+    for (const [args, code, words] of cases) {
+      const outcome = await keys(...args);
+      assertEquals([outcome.code, outcome.stdout], [code, ""], args.join(" "));
+      assertMatch(outcome.stderr, words);
+    }
+    for (const args of [["issue", "--label", "x"], ["list"]]) {
+      const inMemory = await runTask(["keys", ...args], { kvPath: ":memory:" });
+      assertEquals([inMemory.code, inMemory.stdout], [2, ""]);
       assertMatch(
-        (await keys("list")).stdout,
-        new RegExp(`^${id}  retiring until \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\dZ  write `, "m"),
+        inMemory.stderr,
+        /^error: KV_PATH must not be :memory:, .*; set it to a file\n$/,
       );
+    }
+    await keys("issue", "--label", "x");
+    const unknown = await keys("rotate", "nobody");
+    assertEquals([unknown.code, unknown.stdout], [1, ""]);
+    assertEquals(unknown.stderr, "error: No key has the id nobody; see keys list\n");
+    const wrong = await keys("rotate", "nobody", "--overlap", "soon");
+    assertMatch(wrong.stderr, /^error: --overlap takes a time like 90d/);
+    assertEquals(wrong.code, 2);
+  }));
 
-      const again = await keys("rotate", id);
-      assertEquals([again.code, again.stdout], [1, ""]);
-      assertMatch(again.stderr, /^error: Key \w+ was already rotated and is refused from /);
-
-      assertEquals((await keys("revoke", id)).stderr, `Revoked key ${id} (the shop).\n`);
-      assertMatch((await keys("revoke", id)).stderr, /was already revoked/);
-      const table = await keys("list");
-      assertMatch(table.stdout, new RegExp(`^ID .*\n${id}  revoked .*\n${successor.id}  live `));
-    }),
+test("keys: issue and revoke take effect at the next request to a running service", async () => {
+  await using temp = await TempStore.make();
+  const first = await temp.issueKey();
+  await using service = await ServiceProcess.start(temp.kvPath);
+  const options = { kvPath: temp.kvPath };
+  const statusOf = async (token: string) => {
+    const response = await service.send("/v1/pets", token);
+    await response.body?.cancel();
+    return response.status;
+  };
+  const { stdout } = await runTask(["keys", "issue", "--label", "second"], options);
+  const second = stdout.trim();
+  assertEquals(await statusOf(second), 200);
+  assertEquals(await service.add({ name: "Rex", categoryId: 1 }, second), 201);
+  const { stdout: table } = await runTask(["keys", "list"], options);
+  const id = /^(\S+) .* second$/m.exec(table)![1];
+  assert(!table.includes(second) && !table.includes("pets_"), "a list shows no secret");
+  assertEquals((await runTask(["keys", "revoke", id], options)).code, 0);
+  assertEquals(await statusOf(second), 401);
+  assertEquals(await service.add({ name: "Rex", categoryId: 1 }, second), 401);
+  assertEquals(await statusOf(first), 200);
 });
 
-Deno.test({
-  name: "keys: a command that fails exits 1 or 2 with one line that says why, and prints no key",
-  ignore,
-  fn: () =>
-    withKeys(async (keys) => {
-      const cases: [string[], number, RegExp][] = [
-        [["list"], 2, /^error: Cannot open the store .*: there is no such file\n$/],
-        [["issue"], 2, /^error: --label is required/],
-        [
-          ["issue", "--label", "x", "--overlap", "1h"],
-          2,
-          /^error: --overlap cannot be used with issue/,
-        ],
-        [
-          ["rotate"],
-          2,
-          /^error: rotate needs the id of a key: run deno task keys list\n$/,
-        ],
-        [["rotate", "A", "B"], 2, /^error: Unexpected argument "B"/],
-      ];
-      for (const [args, code, words] of cases) {
-        const outcome = await keys(...args);
-        assertEquals([outcome.code, outcome.stdout], [code, ""], args.join(" "));
-        assertMatch(outcome.stderr, words);
-      }
-      for (const args of [["issue", "--label", "x"], ["list"]]) {
-        const inMemory = await runTask(["keys", ...args], { kvPath: ":memory:" });
-        assertEquals([inMemory.code, inMemory.stdout], [2, ""]);
-        assertMatch(
-          inMemory.stderr,
-          /^error: KV_PATH must not be :memory:, .*; set it to a file\n$/,
-        );
-      }
-      await keys("issue", "--label", "x");
-      const unknown = await keys("rotate", "nobody");
-      assertEquals([unknown.code, unknown.stdout], [1, ""]);
-      assertEquals(unknown.stderr, "error: No key has the id nobody; see keys list\n");
-      const wrong = await keys("rotate", "nobody", "--overlap", "soon");
-      assertMatch(wrong.stderr, /^error: --overlap takes a time like 90d/);
-      assertEquals(wrong.code, 2);
-    }),
-});
+test("keys: issue --read-only and rotate give keys that may only read", () =>
+  withKeys(async (keys) => {
+    await keys("issue", "--label", "dashboard", "--read-only");
+    const list = async () => JSON.parse((await keys("list", "--json")).stdout);
+    await keys("rotate", (await list())[0].id);
+    const access = (await list()).map(({ readOnly }: { readOnly: boolean }) => readOnly);
+    assertEquals(access, [true, true]);
+  }));
 
-Deno.test({
-  name: "keys: issue and revoke take effect at the next request to a running service",
-  ignore,
-  async fn() {
-    await using temp = await TempStore.make();
-    const first = await temp.issueKey();
-    await using service = await ServiceProcess.start(temp.kvPath);
-    const options = { kvPath: temp.kvPath };
-    const statusOf = async (token: string) => {
-      const response = await service.send("/v1/pets", token);
-      await response.body?.cancel();
-      return response.status;
-    };
-    const { stdout } = await runTask(["keys", "issue", "--label", "second"], options);
-    const second = stdout.trim();
-    assertEquals(await statusOf(second), 200);
-    assertEquals(await service.add({ name: "Rex", categoryId: 1 }, second), 201);
-    const { stdout: table } = await runTask(["keys", "list"], options);
-    const id = /^(\S+) .* second$/m.exec(table)![1];
-    assert(!table.includes(second) && !table.includes("pets_"), "a list shows no secret");
-    assertEquals((await runTask(["keys", "revoke", id], options)).code, 0);
-    assertEquals(await statusOf(second), 401);
-    assertEquals(await service.add({ name: "Rex", categoryId: 1 }, second), 401);
-    assertEquals(await statusOf(first), 200);
-  },
-});
+test("keys list takes at most 100 columns, whatever the labels and states", () =>
+  withKeys(async (keys) => {
+    await keys("issue", "--label", "x".repeat(100), "--expires-in", "90d", "--read-only");
+    await keys("issue", "--label", "\u732b".repeat(100));
+    const [{ id }] = JSON.parse((await keys("list", "--json")).stdout);
+    await keys("rotate", id);
+    const { stdout } = await keys("list");
+    const lines = stdout.trimEnd().split("\n");
+    assertEquals(lines.length, 4);
+    for (const line of lines) {
+      // A character outside of ASCII takes two columns on a terminal, except for the ellipsis.
+      const columns = line.replaceAll("\u732b", "--").length;
+      assert(columns <= 100, `${columns}: ${line}`);
+    }
+    assertMatch(lines[1], / retiring until .* read {4}.* x+…$/);
+    assertMatch(lines[2], / live .* write {3}.* \u732b+…$/u);
+  }));
 
-Deno.test({
-  name: "keys: issue --read-only and rotate give keys that may only read",
-  ignore,
-  fn: () =>
-    withKeys(async (keys) => {
-      await keys("issue", "--label", "dashboard", "--read-only");
-      const list = async () => JSON.parse((await keys("list", "--json")).stdout);
-      await keys("rotate", (await list())[0].id);
-      const access = (await list()).map(({ readOnly }: { readOnly: boolean }) => readOnly);
-      assertEquals(access, [true, true]);
-    }),
-});
-
-Deno.test({
-  name: "keys list takes at most 100 columns, whatever the labels and states",
-  ignore,
-  fn: () =>
-    withKeys(async (keys) => {
-      await keys("issue", "--label", "x".repeat(100), "--expires-in", "90d", "--read-only");
-      await keys("issue", "--label", "\u732b".repeat(100));
-      const [{ id }] = JSON.parse((await keys("list", "--json")).stdout);
-      await keys("rotate", id);
-      const { stdout } = await keys("list");
-      const lines = stdout.trimEnd().split("\n");
-      assertEquals(lines.length, 4);
-      for (const line of lines) {
-        // A character outside of ASCII takes two columns on a terminal, except for the ellipsis.
-        const columns = line.replaceAll("\u732b", "--").length;
-        assert(columns <= 100, `${columns}: ${line}`);
-      }
-      assertMatch(lines[1], / retiring until .* read {4}.* x+…$/);
-      assertMatch(lines[2], / live .* write {3}.* \u732b+…$/u);
-    }),
-});
-
-Deno.test({
-  name: "keys prints no control and no format characters of a label or an argument",
-  ignore,
-  fn: () =>
-    withKeys(async (keys) => {
-      await keys("issue", "--label", "a\u202e\ufeff\u{e0000}b");
-      const [{ id }] = JSON.parse((await keys("list", "--json")).stdout);
-      const shown = "a\\u202e\\ufeff\\udb40\\udc00b";
-      for (const args of [["list"], ["list", "--json"]]) {
-        assertStringIncludes((await keys(...args)).stdout, shown);
-      }
-      assertStringIncludes((await keys("revoke", id)).stderr, `(${shown})`);
-      const { stderr } = await keys("revoke", "\u001b[31m\u202e");
-      assertStringIncludes(stderr, "the id \\u001b[31m\\u202e;");
-    }),
-});
+test("keys prints no control and no format characters of a label or an argument", () =>
+  withKeys(async (keys) => {
+    await keys("issue", "--label", "a\u202e\ufeff\u{e0000}b");
+    const [{ id }] = JSON.parse((await keys("list", "--json")).stdout);
+    const shown = "a\\u202e\\ufeff\\udb40\\udc00b";
+    for (const args of [["list"], ["list", "--json"]]) {
+      assertStringIncludes((await keys(...args)).stdout, shown);
+    }
+    assertStringIncludes((await keys("revoke", id)).stderr, `(${shown})`);
+    const { stderr } = await keys("revoke", "\u001b[31m\u202e");
+    assertStringIncludes(stderr, "the id \\u001b[31m\\u202e;");
+  }));

@@ -7,147 +7,137 @@ import { permitted } from "../../support/permitted.ts";
 import { type Outcome, runTask, spawnTask } from "../../support/run_task.ts";
 import { readLines } from "../../support/service_process.ts";
 import { withProjectCopy } from "../../support/with_project_copy.ts";
+import { testIf } from "../../support/test_if.ts";
 
-const ignore = !permitted("env", "net", "read", "run", "write");
+const isPermitted = permitted("env", "net", "read", "run", "write");
+const test = testIf(isPermitted);
 
 const { start: _start, dev: _dev, ...OTHERS } = COMMANDS;
 const TOOLS = Object.keys(OTHERS);
 const STORE = ["read the store", "write the store"];
 const ENV = {
   HOST: "127.0.0.1",
-  PORT: ignore ? "0" : String(freePort()),
+  PORT: isPermitted ? String(freePort()) : "0",
   DENO_KV_ACCESS_TOKEN: "test",
 };
 
-Deno.test({
-  name: "every program can access only its store, its port and the files of its arguments",
-  ignore,
-  fn: () =>
-    withProjectCopy(async (project) => {
-      await replaceProgramsByProbe(project);
-      await Deno.mkdir(`${project}/exports`);
-      await Deno.writeTextFile(`${project}/exports/log.jsonl`, "");
-      const allowed = async (args: string[], kvPath = "") => {
-        const { code, stdout, stderr } = await runTask(args, { kvPath, project, env: ENV });
-        assertEquals([args, code], [args, 0], stderr);
-        return JSON.parse(stdout);
+test("every program can access only its store, its port and the files of its arguments", () =>
+  withProjectCopy(async (project) => {
+    await replaceProgramsByProbe(project);
+    await Deno.mkdir(`${project}/exports`);
+    await Deno.writeTextFile(`${project}/exports/log.jsonl`, "");
+    const allowed = async (args: string[], kvPath = "") => {
+      const { code, stdout, stderr } = await runTask(args, { kvPath, project, env: ENV });
+      assertEquals([args, code], [args, 0], stderr);
+      return JSON.parse(stdout);
+    };
+    const elsewhere = `${project}/../elsewhere/pets.sqlite3`;
+    const address = "http://127.0.0.1:1";
+    for (const kvPath of ["", "other/pets.sqlite3", elsewhere]) {
+      assertEquals(await allowed(["start"], kvPath), [...STORE, "listen"]);
+      for (const tool of TOOLS) {
+        assertEquals([tool, await allowed([tool], kvPath)], [tool, STORE]);
+      }
+    }
+    assertEquals(await allowedInDev(project), [...STORE, "listen"]);
+    const database = "postgres://me@db.example,127.0.0.1:1/pets";
+    const certified = `${database}?sslmode=verify-full&sslrootcert=exports/log.jsonl`;
+    const [exported, connects] = ["read the export", "connect to the store"];
+    const written = "write the checkpoint";
+    const file = "exports/log.jsonl";
+    const cases: [args: string, names: string[], kvPath?: string][] = [
+      ["start", ["listen"]],
+      ["log", []],
+      ["start", ["listen", connects], address],
+      ["log", [connects], address],
+      ["start", ["listen", connects], database],
+      ["log", [exported, connects], certified],
+      [`restore ${file}`, [exported]],
+      [`audit --file ${file}`, [exported]],
+      ["audit --checkpoint=checkpoints/c.json", [written]],
+      ["audit --published exports", [exported]],
+      ["publish --new-key checkpoints/probe.txt", [written]],
+      [`publish --key ${file} checkpoints`, [exported, written]],
+      [
+        "publish checkpoints --witness http://127.0.0.1:9/w --entries",
+        [written, "connect elsewhere"],
+      ],
+      [`publish --from-file ${file}`, [exported]],
+      ["prove pets/7 --published exports", [exported]],
+      [`prove --consistency ${file}`, [exported]],
+      ["backup checkpoints/probe.txt --follow", [written]],
+      ["prove 1 --line checkpoints/probe.txt", [written]],
+      [`report --file ${file}`, [exported]],
+    ];
+    for (const [args, names, kvPath = ":memory:"] of cases) {
+      assertEquals([args, await allowed(args.split(" "), kvPath)], [args, names]);
+    }
+  }));
+
+test("a program cannot write its own sources, also with a store or a checkpoint in the project", () =>
+  withProjectCopy(async (project) => {
+    await replaceProgramsByProbe(project);
+    const cases = [
+      { args: ["start"], kvPath: "pets.sqlite3" },
+      { args: ["start"], kvPath: "a,b/pets.sqlite3" },
+      { args: ["audit", "--checkpoint", "checkpoint.json"], kvPath: "" },
+    ];
+    for (const { args, kvPath } of cases) {
+      const { stdout } = await runTask(args, { kvPath, project, env: ENV });
+      const allowed: string[] = JSON.parse(stdout);
+      assert(allowed.includes("write the project"), stdout);
+      const forbidden = ["write the source", "write the configuration", "read /etc/passwd"];
+      for (const name of forbidden) assert(!allowed.includes(name), `${args}: ${name}`);
+    }
+  }));
+
+test("every task works with its permissions, wherever the store file is", () =>
+  withProjectCopy(async (project) => {
+    const parent = `${project}/..`;
+    await Deno.mkdir(`${parent}/a b, c`);
+    await Deno.mkdir(`${project}/new`);
+    const stores = ["", "pets.sqlite3", "new/pets.sqlite3", `${parent}/a b, c/pets.sqlite3`];
+    for (const [number, kvPath] of stores.entries()) {
+      const run = async (args: string[], store = kvPath, stdin?: Uint8Array) => {
+        const outcome: Outcome = await runTask(args, { kvPath: store, project, stdin });
+        assertEquals([store, args, outcome.code], [store, args, 0], outcome.stderr);
+        return outcome.stdout;
       };
-      const elsewhere = `${project}/../elsewhere/pets.sqlite3`;
-      const address = "http://127.0.0.1:1";
-      for (const kvPath of ["", "other/pets.sqlite3", elsewhere]) {
-        assertEquals(await allowed(["start"], kvPath), [...STORE, "listen"]);
-        for (const tool of TOOLS) {
-          assertEquals([tool, await allowed([tool], kvPath)], [tool, STORE]);
+      const token = (await run(["keys", "issue", "--label", "x"])).trim();
+      await withStarted({ kvPath, project }, async (url) => {
+        const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+        const body = '{"name":"Rex","categoryId":1}';
+        const added = await fetch(`${url}/v1/pets`, { method: "POST", headers, body });
+        assertEquals([added.status, await added.text()], [201, `{"id":1,${body.slice(1)}`]);
+        for (const path of ["/docs", "/openapi.json"]) {
+          const response = await fetch(`${url}${path}`);
+          await response.body?.cancel();
+          assertEquals(response.status, 200);
         }
+      });
+      const log = await run(["log"]);
+      await run(["replay", "--grace", "0"]);
+      const checkpoint = `${parent}/a b, c/checkpoint.json`;
+      assertMatch(await run(["audit", "--checkpoint", checkpoint]), /^Sound: 2 events, 1 pets/);
+      await Deno.remove(checkpoint);
+      const [signingKey, published] = [`${parent}/keys-${number}/k`, `${parent}/log-${number}`];
+      await Deno.mkdir(`${parent}/keys-${number}`);
+      await run(["publish", "--new-key", signingKey]);
+      await run(["publish", published, "--key", signingKey, "--origin", "log.example"]);
+      await run(["prove", "pets/1", "--published", published, "--line", `${published}.line`]);
+      const exported = `${parent}/a b, c/log.jsonl`;
+      await Deno.writeTextFile(exported, "");
+      await run(["backup", exported]);
+      assertEquals(await Deno.readTextFile(exported), log);
+      for (const source of [exported, "-"]) {
+        const copy = `${kvPath.replace(/[^/]*$/, "")}copy-${number}-${source.length}.sqlite3`;
+        const stdin = source === "-" ? new TextEncoder().encode(log) : undefined;
+        await run(["restore", source], copy, stdin);
+        assertEquals(await run(["log"], copy), log);
+        assertMatch(await run(["audit", "--file", exported], copy), /^Sound: 2 events, 1 pets/);
       }
-      assertEquals(await allowedInDev(project), [...STORE, "listen"]);
-      const database = "postgres://me@db.example,127.0.0.1:1/pets";
-      const certified = `${database}?sslmode=verify-full&sslrootcert=exports/log.jsonl`;
-      const [exported, connects] = ["read the export", "connect to the store"];
-      const written = "write the checkpoint";
-      const file = "exports/log.jsonl";
-      const cases: [args: string, names: string[], kvPath?: string][] = [
-        ["start", ["listen"]],
-        ["log", []],
-        ["start", ["listen", connects], address],
-        ["log", [connects], address],
-        ["start", ["listen", connects], database],
-        ["log", [exported, connects], certified],
-        [`restore ${file}`, [exported]],
-        [`audit --file ${file}`, [exported]],
-        ["audit --checkpoint=checkpoints/c.json", [written]],
-        ["audit --published exports", [exported]],
-        ["publish --new-key checkpoints/probe.txt", [written]],
-        [`publish --key ${file} checkpoints`, [exported, written]],
-        [
-          "publish checkpoints --witness http://127.0.0.1:9/w --entries",
-          [written, "connect elsewhere"],
-        ],
-        [`publish --from-file ${file}`, [exported]],
-        ["prove pets/7 --published exports", [exported]],
-        [`prove --consistency ${file}`, [exported]],
-        ["backup checkpoints/probe.txt --follow", [written]],
-        ["prove 1 --line checkpoints/probe.txt", [written]],
-        [`report --file ${file}`, [exported]],
-      ];
-      for (const [args, names, kvPath = ":memory:"] of cases) {
-        assertEquals([args, await allowed(args.split(" "), kvPath)], [args, names]);
-      }
-    }),
-});
-
-Deno.test({
-  name: "a program cannot write its own sources, also with a store or a checkpoint in the project",
-  ignore,
-  fn: () =>
-    withProjectCopy(async (project) => {
-      await replaceProgramsByProbe(project);
-      const cases = [
-        { args: ["start"], kvPath: "pets.sqlite3" },
-        { args: ["start"], kvPath: "a,b/pets.sqlite3" },
-        { args: ["audit", "--checkpoint", "checkpoint.json"], kvPath: "" },
-      ];
-      for (const { args, kvPath } of cases) {
-        const { stdout } = await runTask(args, { kvPath, project, env: ENV });
-        const allowed: string[] = JSON.parse(stdout);
-        assert(allowed.includes("write the project"), stdout);
-        const forbidden = ["write the source", "write the configuration", "read /etc/passwd"];
-        for (const name of forbidden) assert(!allowed.includes(name), `${args}: ${name}`);
-      }
-    }),
-});
-
-Deno.test({
-  name: "every task works with its permissions, wherever the store file is",
-  ignore,
-  fn: () =>
-    withProjectCopy(async (project) => {
-      const parent = `${project}/..`;
-      await Deno.mkdir(`${parent}/a b, c`);
-      await Deno.mkdir(`${project}/new`);
-      const stores = ["", "pets.sqlite3", "new/pets.sqlite3", `${parent}/a b, c/pets.sqlite3`];
-      for (const [number, kvPath] of stores.entries()) {
-        const run = async (args: string[], store = kvPath, stdin?: Uint8Array) => {
-          const outcome: Outcome = await runTask(args, { kvPath: store, project, stdin });
-          assertEquals([store, args, outcome.code], [store, args, 0], outcome.stderr);
-          return outcome.stdout;
-        };
-        const token = (await run(["keys", "issue", "--label", "x"])).trim();
-        await withStarted({ kvPath, project }, async (url) => {
-          const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-          const body = '{"name":"Rex","categoryId":1}';
-          const added = await fetch(`${url}/v1/pets`, { method: "POST", headers, body });
-          assertEquals([added.status, await added.text()], [201, `{"id":1,${body.slice(1)}`]);
-          for (const path of ["/docs", "/openapi.json"]) {
-            const response = await fetch(`${url}${path}`);
-            await response.body?.cancel();
-            assertEquals(response.status, 200);
-          }
-        });
-        const log = await run(["log"]);
-        await run(["replay", "--grace", "0"]);
-        const checkpoint = `${parent}/a b, c/checkpoint.json`;
-        assertMatch(await run(["audit", "--checkpoint", checkpoint]), /^Sound: 2 events, 1 pets/);
-        await Deno.remove(checkpoint);
-        const [signingKey, published] = [`${parent}/keys-${number}/k`, `${parent}/log-${number}`];
-        await Deno.mkdir(`${parent}/keys-${number}`);
-        await run(["publish", "--new-key", signingKey]);
-        await run(["publish", published, "--key", signingKey, "--origin", "log.example"]);
-        await run(["prove", "pets/1", "--published", published, "--line", `${published}.line`]);
-        const exported = `${parent}/a b, c/log.jsonl`;
-        await Deno.writeTextFile(exported, "");
-        await run(["backup", exported]);
-        assertEquals(await Deno.readTextFile(exported), log);
-        for (const source of [exported, "-"]) {
-          const copy = `${kvPath.replace(/[^/]*$/, "")}copy-${number}-${source.length}.sqlite3`;
-          const stdin = source === "-" ? new TextEncoder().encode(log) : undefined;
-          await run(["restore", source], copy, stdin);
-          assertEquals(await run(["log"], copy), log);
-          assertMatch(await run(["audit", "--file", exported], copy), /^Sound: 2 events, 1 pets/);
-        }
-      }
-    }),
-});
+    }
+  }));
 
 async function replaceProgramsByProbe(project: string): Promise<void> {
   const probe = new URL("./permission_probe.ts", import.meta.url);

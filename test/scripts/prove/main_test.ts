@@ -1,11 +1,10 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { permitted } from "../../support/permitted.ts";
+import { test as testProcess } from "../../support/test_processes.ts";
 import { linesToBytes, rewritten } from "../../support/sample_log.ts";
 import { ORIGIN, type PublishedSample, withPublished } from "../publish/with_published.ts";
 
 function test(name: string, use: (sample: PublishedSample) => Promise<void>): void {
-  const ignore = !permitted("run", "read", "write", "env", "net");
-  Deno.test({ name, ignore, fn: () => withPublished(use) });
+  testProcess(name, () => withPublished(use));
 }
 
 test("prove: prints a proof of the newest event of a pet, of a key's issue and of a position, and writes exactly the line", async (sample) => {

@@ -1,12 +1,11 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { permitted } from "../../support/permitted.ts";
+import { test as testProcess } from "../../support/test_processes.ts";
 import { runTask } from "../../support/run_task.ts";
 import { rewritten, sampleLog } from "../../support/sample_log.ts";
 import { filesIn, ORIGIN, type PublishedSample, withPublished } from "./with_published.ts";
 
 function test(name: string, use: (sample: PublishedSample) => Promise<void>): void {
-  const ignore = !permitted("run", "read", "write", "env", "net");
-  Deno.test({ name, ignore, fn: () => withPublished(use) });
+  testProcess(name, () => withPublished(use));
 }
 
 test("publish: publishes what is new; a store and an export give the same files", async (sample) => {

@@ -16,6 +16,7 @@ import { permitted } from "../../support/permitted.ts";
 import { sampleLog } from "../../support/sample_log.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { filesIn } from "./with_published.ts";
+import { testIf } from "../../support/test_if.ts";
 
 const LINES = sampleLog(300).map((line) => new TextEncoder().encode(line));
 const SIGNER = {
@@ -108,65 +109,57 @@ class Witness implements AsyncDisposable {
   }
 }
 
-const ignore = !permitted("net", "read", "write");
+const test = testIf(permitted("net", "read", "write"));
 
-Deno.test({
-  name: "publishLog() keeps the cosignature of a witness, whatever that has seen before",
-  ignore,
-  async fn() {
-    await using temp = await TempStore.make();
-    await using witness = new Witness();
-    const { address, identity: { key, name } } = witness;
-    assertEquals(await publish(temp.folder, 90), [SIGNER.name]);
-    for (const size of [100, 256, 256, 300]) {
-      assertEquals(await publish(temp.folder, size, [address], [key]), [SIGNER.name, name]);
-    }
-    assertEquals(await publish(temp.folder, 300, [address]), [SIGNER.name, name]);
-    // It had not seen the first checkpoint, and says so.
-    const unexpected = [[90, 409], [0, 200]];
-    assertEquals(
-      witness.requests,
-      [
-        ...unexpected,
-        ...[100, 256, 256, 300].map((oldSize) => [oldSize, 200]),
-      ] as typeof witness.requests,
-    );
-  },
+test("publishLog() keeps the cosignature of a witness, whatever that has seen before", async () => {
+  await using temp = await TempStore.make();
+  await using witness = new Witness();
+  const { address, identity: { key, name } } = witness;
+  assertEquals(await publish(temp.folder, 90), [SIGNER.name]);
+  for (const size of [100, 256, 256, 300]) {
+    assertEquals(await publish(temp.folder, size, [address], [key]), [SIGNER.name, name]);
+  }
+  assertEquals(await publish(temp.folder, 300, [address]), [SIGNER.name, name]);
+  // It had not seen the first checkpoint, and says so.
+  const unexpected = [[90, 409], [0, 200]];
+  assertEquals(
+    witness.requests,
+    [
+      ...unexpected,
+      ...[100, 256, 256, 300].map((oldSize) => [oldSize, 200]),
+    ] as typeof witness.requests,
+  );
 });
 
-Deno.test({
-  name: "publishLog() publishes nothing without a cosignature that can be used",
-  ignore,
-  async fn() {
-    await using temp = await TempStore.make();
-    await using witness = new Witness();
-    const { address, identity: { key } } = witness;
-    await publish(temp.folder, 100, [address], [key]);
-    const before = await filesIn(temp.folder);
-    const { latest } = witness;
-    const refused = async (message: string, keys = [key]) => {
-      await assertRejects(
-        () => publish(temp.folder, 300, [address], keys),
-        RefusedError,
-        message,
-      );
-      assertEquals(await filesIn(temp.folder), before);
-      witness.latest = latest;
-    };
-    await refused("gives no cosignature that can be used", [witnessKey("witness.example/w1").key]);
-    for (
-      const change of [
-        (it: Uint8Array) => it.slice(1),
-        (it: Uint8Array) => Uint8Array.of(...it, 0),
-        (it: Uint8Array) => it.with(-1, it.at(-1)! ^ 1),
-      ]
-    ) {
-      witness.change = change;
-      await refused("gives no cosignature that can be used");
-    }
-    witness.latest = { size: 100, root: new Uint8Array(HASH_BYTES) };
-    await refused("with status 422 (the log does not extend what it has cosigned)");
-    witness.latest = { size: 1_000, root: new Uint8Array(HASH_BYTES) };
-    await refused("has cosigned 1000 events, but the log has 300");
-  },
+test("publishLog() publishes nothing without a cosignature that can be used", async () => {
+  await using temp = await TempStore.make();
+  await using witness = new Witness();
+  const { address, identity: { key } } = witness;
+  await publish(temp.folder, 100, [address], [key]);
+  const before = await filesIn(temp.folder);
+  const { latest } = witness;
+  const refused = async (message: string, keys = [key]) => {
+    await assertRejects(
+      () => publish(temp.folder, 300, [address], keys),
+      RefusedError,
+      message,
+    );
+    assertEquals(await filesIn(temp.folder), before);
+    witness.latest = latest;
+  };
+  await refused("gives no cosignature that can be used", [witnessKey("witness.example/w1").key]);
+  for (
+    const change of [
+      (it: Uint8Array) => it.slice(1),
+      (it: Uint8Array) => Uint8Array.of(...it, 0),
+      (it: Uint8Array) => it.with(-1, it.at(-1)! ^ 1),
+    ]
+  ) {
+    witness.change = change;
+    await refused("gives no cosignature that can be used");
+  }
+  witness.latest = { size: 100, root: new Uint8Array(HASH_BYTES) };
+  await refused("with status 422 (the log does not extend what it has cosigned)");
+  witness.latest = { size: 1_000, root: new Uint8Array(HASH_BYTES) };
+  await refused("has cosigned 1000 events, but the log has 300");
 });

@@ -1,77 +1,62 @@
 import { assertEquals, assertGreater, assertMatch, assertStringIncludes } from "@std/assert";
 import { logKey, petKey, projectionKey } from "../../../src/keyspace.ts";
 import { readHead } from "../../../src/log/head.ts";
-import { permitted } from "../../support/permitted.ts";
 import { runReplayLoad } from "../../support/replay_load.ts";
 import { runTask } from "../../support/run_task.ts";
 import { changeFile, withSampleFile } from "../../support/sample_file.ts";
 import { TempStore } from "../../support/temp_store.ts";
+import { test } from "../../support/test_processes.ts";
 
-const ignore = !permitted("run", "read", "write", "env", "net");
+test("replay --dry-run: counts the differences, writes nothing and exits 1", () =>
+  withSampleFile(async ({ kvPath, store }) => {
+    const sound = await runTask(["replay", "--dry-run"], { kvPath });
+    assertEquals(sound.code, 0);
+    assertMatch(sound.stderr, /The projections matched the log\.\n$/);
+    const prefix = projectionKey(1, petKey("sold"));
+    const [missing, altered] = (await store.list({ prefix }, { limit: 2 })).map(({ key }) => key);
+    await changeFile(kvPath, [
+      { type: "delete", key: missing },
+      { type: "set", key: altered, value: new Uint8Array() },
+    ]);
+    const { code, stdout, stderr } = await runTask(["replay", "--dry-run"], { kvPath });
+    assertEquals([code, stdout], [1, ""]);
+    assertMatch(
+      stderr,
+      /The projections differed from the log: 1 record missing, 0 extra, 1 altered\./,
+    );
+    const id = String(missing.at(-1));
+    assertStringIncludes(stderr, `Pet ${id} in the list sold of generation 1 is missing`);
+    assertEquals((await runTask(["audit"], { kvPath })).code, 1);
+    const replayed = await runTask(["replay", "--grace", "0"], { kvPath });
+    assertEquals(replayed.code, 0, replayed.stderr);
+    assertMatch(replayed.stderr, /Replayed 40 events, in [\d.]+ s; generation 2 is served\./);
+    assertEquals((await runTask(["audit"], { kvPath })).code, 0);
+  }));
 
-Deno.test({
-  name: "replay --dry-run: counts the differences, writes nothing and exits 1",
-  ignore,
-  fn: () =>
-    withSampleFile(async ({ kvPath, store }) => {
-      const sound = await runTask(["replay", "--dry-run"], { kvPath });
-      assertEquals(sound.code, 0);
-      assertMatch(sound.stderr, /The projections matched the log\.\n$/);
-      const prefix = projectionKey(1, petKey("sold"));
-      const [missing, altered] = (await store.list({ prefix }, { limit: 2 })).map(({ key }) => key);
-      await changeFile(kvPath, [
-        { type: "delete", key: missing },
-        { type: "set", key: altered, value: new Uint8Array() },
-      ]);
-      const { code, stdout, stderr } = await runTask(["replay", "--dry-run"], { kvPath });
-      assertEquals([code, stdout], [1, ""]);
-      assertMatch(
-        stderr,
-        /The projections differed from the log: 1 record missing, 0 extra, 1 altered\./,
-      );
-      const id = String(missing.at(-1));
-      assertStringIncludes(stderr, `Pet ${id} in the list sold of generation 1 is missing`);
-      assertEquals((await runTask(["audit"], { kvPath })).code, 1);
-      const replayed = await runTask(["replay", "--grace", "0"], { kvPath });
-      assertEquals(replayed.code, 0, replayed.stderr);
-      assertMatch(replayed.stderr, /Replayed 40 events, in [\d.]+ s; generation 2 is served\./);
-      assertEquals((await runTask(["audit"], { kvPath })).code, 0);
-    }),
-});
+test("replay: a log that is not sound exits 1, and the service keeps the old projections", () =>
+  withSampleFile(async ({ kvPath, store }) => {
+    await changeFile(kvPath, [{ type: "delete", key: logKey(14) }]);
+    for (
+      const [args, words] of [
+        [["--dry-run"], /error: Line 8: its sequence says position 15, but 8 was expected; run /],
+        [["--grace", "0"], /error: Position 8 of the log is missing/],
+      ] as const
+    ) {
+      const { code, stderr } = await runTask(["replay", ...args], { kvPath });
+      assertEquals(code, 1);
+      assertMatch(stderr, words);
+    }
+    const { generation, removing } = (await readHead(store)).head;
+    assertEquals([generation, removing], [1, undefined]);
+  }));
 
-Deno.test({
-  name: "replay: a log that is not sound exits 1, and the service keeps the old projections",
-  ignore,
-  fn: () =>
-    withSampleFile(async ({ kvPath, store }) => {
-      await changeFile(kvPath, [{ type: "delete", key: logKey(14) }]);
-      for (
-        const [args, words] of [
-          [["--dry-run"], /error: Line 8: its sequence says position 15, but 8 was expected; run /],
-          [["--grace", "0"], /error: Position 8 of the log is missing/],
-        ] as const
-      ) {
-        const { code, stderr } = await runTask(["replay", ...args], { kvPath });
-        assertEquals(code, 1);
-        assertMatch(stderr, words);
-      }
-      const { generation, removing } = (await readHead(store)).head;
-      assertEquals([generation, removing], [1, undefined]);
-    }),
-});
-
-Deno.test({
-  name:
-    "replay: clients of two services see no failure, no short list and no stale read, and no program reports a lock",
-  ignore,
-  async fn() {
-    await using temp = await TempStore.make();
-    const { outcomes, reports } = await runReplayLoad(temp.kvPath, 64, 1_000);
-    const { created, changed, listed, read } = outcomes;
-    for (const count of [created, changed, listed, read]) assertGreater(count, 20);
-    // On a busy disk, the service may say that it waits for a lock.
-    const lines = reports.flatMap((report) => report.split("\n"));
-    const locked = lines.filter((line) => line.includes("locked"));
-    assertEquals(locked.filter((line) => !line.includes("commits_not_applied")), []);
-  },
+test("replay: clients of two services see no failure, no short list and no stale read, and no program reports a lock", async () => {
+  await using temp = await TempStore.make();
+  const { outcomes, reports } = await runReplayLoad(temp.kvPath, 64, 1_000);
+  const { created, changed, listed, read } = outcomes;
+  for (const count of [created, changed, listed, read]) assertGreater(count, 20);
+  // On a busy disk, the service may say that it waits for a lock.
+  const lines = reports.flatMap((report) => report.split("\n"));
+  const locked = lines.filter((line) => line.includes("locked"));
+  assertEquals(locked.filter((line) => !line.includes("commits_not_applied")), []);
 });

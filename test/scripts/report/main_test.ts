@@ -3,13 +3,11 @@ import { OPERATOR } from "../../../events/event.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { logKey } from "../../../src/keyspace.ts";
 import { chromiumPath, launchChromium } from "../../support/chromium.ts";
-import { permitted } from "../../support/permitted.ts";
 import { runTask } from "../../support/run_task.ts";
 import { changeFile, withSampleFile } from "../../support/sample_file.ts";
 import { linesOf, linesToBytes } from "../../support/sample_log.ts";
 import { utf8 } from "../../support/utf8.ts";
-
-const ignore = !permitted("run", "read", "write", "env", "net");
+import { test } from "../../support/test_processes.ts";
 
 const HOSTILE_LABELS = [
   "<script>document.title = 'run'</script>",
@@ -39,58 +37,49 @@ function logOfKeys(labels: string[]): string[] {
   }));
 }
 
-Deno.test({
-  name: "report: prints a page with the numbers of the store, and with the verdict of an audit",
-  ignore,
-  fn: () =>
-    withSampleFile(async ({ kvPath, lines }) => {
-      const plain = await runTask(["report"], { kvPath });
-      assertEquals(plain.code, 0, plain.stderr);
-      assertMatch(plain.stdout, /^<!doctype html>[^]*<\/html>\n$/);
-      for (
-        const part of [
-          "<dt>Events</dt><dd>40</dd>",
-          "<dt>Pets</dt><dd>25</dd>",
-          "<dt>Valid keys</dt><dd>1 of 4</dd>",
-          'aria-label="Pets by status now: available 8, pending 7, sold 8, no status 2"',
-          'aria-label="Keys by state: live 1, retiring 0, expired 0, revoked 3"',
-          sha256Hex(lines[39]),
-        ]
-      ) assertStringIncludes(plain.stdout, part);
-      assert(!plain.stdout.includes("Zoë"), "the page shows no pets");
-      const sound = await runTask(["report", "--audit"], { kvPath });
-      assertEquals(sound.code, 0, sound.stderr);
-      assertMatch(sound.stdout, /Audit: sound<\/h2><pre>Sound: 40 events, 25 pets\./);
-      await changeFile(kvPath, [{ type: "set", key: logKey(41), value: utf8("foreign") }]);
-      const faulty = await runTask(["report", "--audit"], { kvPath });
-      assertEquals(faulty.code, 1, faulty.stderr);
-      assertMatch(faulty.stdout, /Audit: not sound<\/h2><pre>Not sound: 1 fault[^]*Next: /);
-    }),
-});
+test("report: prints a page with the numbers of the store, and with the verdict of an audit", () =>
+  withSampleFile(async ({ kvPath, lines }) => {
+    const plain = await runTask(["report"], { kvPath });
+    assertEquals(plain.code, 0, plain.stderr);
+    assertMatch(plain.stdout, /^<!doctype html>[^]*<\/html>\n$/);
+    for (
+      const part of [
+        "<dt>Events</dt><dd>40</dd>",
+        "<dt>Pets</dt><dd>25</dd>",
+        "<dt>Valid keys</dt><dd>1 of 4</dd>",
+        'aria-label="Pets by status now: available 8, pending 7, sold 8, no status 2"',
+        'aria-label="Keys by state: live 1, retiring 0, expired 0, revoked 3"',
+        sha256Hex(lines[39]),
+      ]
+    ) assertStringIncludes(plain.stdout, part);
+    assert(!plain.stdout.includes("Zoë"), "the page shows no pets");
+    const sound = await runTask(["report", "--audit"], { kvPath });
+    assertEquals(sound.code, 0, sound.stderr);
+    assertMatch(sound.stdout, /Audit: sound<\/h2><pre>Sound: 40 events, 25 pets\./);
+    await changeFile(kvPath, [{ type: "set", key: logKey(41), value: utf8("foreign") }]);
+    const faulty = await runTask(["report", "--audit"], { kvPath });
+    assertEquals(faulty.code, 1, faulty.stderr);
+    assertMatch(faulty.stdout, /Audit: not sound<\/h2><pre>Not sound: 1 fault[^]*Next: /);
+  }));
 
-Deno.test({
-  name:
-    "report --file: reads an export once, from standard input too, and names a partial or damaged one",
-  ignore,
-  fn: () =>
-    withSampleFile(async ({ folder, lines }) => {
-      const kvPath = `${folder}/nowhere.sqlite3`;
-      const file = `${folder}/a & b.jsonl`;
-      await Deno.writeFile(file, linesToBytes(lines));
-      const whole = await runTask(["report", "--audit", "--file", file], { kvPath });
-      assertEquals(whole.code, 0, whole.stderr);
-      assertMatch(whole.stdout, / from the export \S+\/a &amp; b\.jsonl, by version /);
-      assertMatch(whole.stdout, /Audit: sound<\/h2><pre>Sound: 40 events, 25 pets\./);
-      const stdin = linesToBytes(lines.slice(10).with(4, "{}"));
-      const partial = await runTask(["report", "--file", "-"], { kvPath, stdin });
-      assertEquals(partial.code, 0, partial.stderr);
-      assertMatch(partial.stdout, /1 line is not an event that this version knows/);
-      assertMatch(partial.stdout, /a part of a log: 30 events, from position 11 to 40/);
-      const empty = await runTask(["report", "--file", "/dev/null"], { kvPath });
-      assertEquals(empty.code, 0, empty.stderr);
-      assertMatch(empty.stdout, /The log has no events/);
-    }),
-});
+test("report --file: reads an export once, from standard input too, and names a partial or damaged one", () =>
+  withSampleFile(async ({ folder, lines }) => {
+    const kvPath = `${folder}/nowhere.sqlite3`;
+    const file = `${folder}/a & b.jsonl`;
+    await Deno.writeFile(file, linesToBytes(lines));
+    const whole = await runTask(["report", "--audit", "--file", file], { kvPath });
+    assertEquals(whole.code, 0, whole.stderr);
+    assertMatch(whole.stdout, / from the export \S+\/a &amp; b\.jsonl, by version /);
+    assertMatch(whole.stdout, /Audit: sound<\/h2><pre>Sound: 40 events, 25 pets\./);
+    const stdin = linesToBytes(lines.slice(10).with(4, "{}"));
+    const partial = await runTask(["report", "--file", "-"], { kvPath, stdin });
+    assertEquals(partial.code, 0, partial.stderr);
+    assertMatch(partial.stdout, /1 line is not an event that this version knows/);
+    assertMatch(partial.stdout, /a part of a log: 30 events, from position 11 to 40/);
+    const empty = await runTask(["report", "--file", "/dev/null"], { kvPath });
+    assertEquals(empty.code, 0, empty.stderr);
+    assertMatch(empty.stdout, /The log has no events/);
+  }));
 
 Deno.test({
   name:
